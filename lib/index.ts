@@ -36,8 +36,10 @@ export {
   succeeded,
 } from './core/plan/refs.ts';
 export type { Condition, Input, MaybeRef, Ref } from './core/plan/refs.ts';
+export type { WhyEnded } from './core/plan/why-ended.ts';
 export { human, retry, useAgent, withInput, workflow } from './core/plan/workflow.ts';
 export type {
+  OnFailureOptions,
   OutputOf,
   StepOptions,
   Workflow,

@@ -9,14 +9,15 @@
 
 import { decide } from '../core/decide.ts';
 import type { AttemptContext, AttemptLog } from '../core/plan/agent.ts';
-import { agentStep, type AgentStep, type Plan } from '../core/plan/plan.ts';
+import { performedStep } from '../core/plan/on-failure.ts';
+import type { AgentStep, Plan } from '../core/plan/plan.ts';
 import { evaluateExpression } from '../core/plan/refs.ts';
 import type { Ports } from '../core/ports.ts';
 import type { OpenBreaker, Progress, Report } from '../core/records/events.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { LeasedStep } from '../core/records/state.ts';
 import { cut } from '../core/records/text.ts';
-import { effectKeyOf } from '../core/step/effect-key.ts';
+import { effectKeyOf, keyEpoch } from '../core/step/effect-key.ts';
 import { heartbeatEveryMs, isAdvance } from '../core/step/lease.ts';
 import { attemptedVariant } from '../core/step/recovery.ts';
 import { scopeOf } from '../core/step/turn.ts';
@@ -54,7 +55,7 @@ export function claimOf(
   priorProcessDeadlineAt: number,
   processDeadlineAt: number,
 ): Claim | undefined {
-  const planned = agentStep(plan, step.name);
+  const planned = performedStep(plan, step.name);
   const planStep = planned && attemptedVariant(planned, step);
   return planStep && { plan, planStep, token: step.token, priorProcessDeadlineAt, processDeadlineAt, state };
 }
@@ -80,7 +81,7 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
     executionId: about.executionId,
     step: about.step,
     attempt: about.attempt,
-    effectKey: effectKeyOf(state.execution, planStep.name, record.key),
+    effectKey: effectKeyOf(state.execution, planStep.name, record.key, keyEpoch(claim.plan, record)),
     // Made when it is first asked for: not all code listens.
     get signal() {
       return abort.signal;

@@ -51,7 +51,7 @@ export interface ExecutionSummary extends Started {
   readonly parent?: Parent;
 }
 
-export interface AttemptView extends Omit<Attempt, 'key' | 'variant' | 'given'> {
+export interface AttemptView extends Omit<Attempt, 'key' | 'variant' | 'given' | 'epoch'> {
   /** The stage of the step's recovery, from 1. Only the kind 'agent' has it and the fields that follow. */
   readonly variant?: number;
   readonly agent?: string;
@@ -71,6 +71,8 @@ export interface StepView {
   /** The agent that performs it; only the kind 'agent' has one. */
   readonly agent?: string;
   readonly after: readonly string[];
+  /** It follows an end without success. Shown once there is such an end. */
+  readonly onFailure?: true;
   /** Once it is done nothing is undone any more. */
   readonly pointOfNoReturn?: boolean;
   /** `pending`: a predecessor is not done yet. `ready`: waits for an agent. Both are derived; no record exists. */
@@ -120,6 +122,8 @@ export interface ExecutionView extends ExecutionSummary {
   /** The latest 10. */
   readonly retries?: readonly Retried[];
   readonly redriveOf?: string;
+  /** While the status is `following-up`: how it ended, and when. */
+  readonly end?: { readonly status: ExecutionStatus; readonly at: number };
   /** Who may not give an approval that must be another person's, and why; of the execution above all others alone. */
   readonly people?: People;
   /** What is in effect, or may be; of no success. */
@@ -177,6 +181,8 @@ export interface WorkflowStepView {
   readonly name: string;
   readonly kind: PlanStep['kind'];
   readonly after: readonly string[];
+  /** It follows an end without success. */
+  readonly onFailure?: true;
   /** The agent of a step of kind 'agent', or of a map's items. */
   readonly agent?: string;
   readonly effect?: Effect;

@@ -4,12 +4,13 @@
  * Owns: what is shown of each, and how much of an input. Does not own: what a key stands for (`core/step/effect-key.ts`).
  */
 
-import type { AgentStep } from '../core/plan/plan.ts';
+import { isOnFailure } from '../core/plan/on-failure.ts';
+import type { AgentStep, Plan } from '../core/plan/plan.ts';
 import { evaluateExpression } from '../core/plan/refs.ts';
 import { type Json, utf8Bytes } from '../core/records/json.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Attempt, Step } from '../core/records/state.ts';
-import { effectKeyOf } from '../core/step/effect-key.ts';
+import { effectKeyOf, keyEpoch } from '../core/step/effect-key.ts';
 import { variantAt } from '../core/step/recovery.ts';
 import { scopeOf } from '../core/step/turn.ts';
 import type { AttemptView } from './answers.ts';
@@ -17,16 +18,19 @@ import type { AttemptView } from './answers.ts';
 /** Characters of an input's JSON text: an execution has many attempts, and its own input is shown once. */
 const MAX_INPUT_BYTES = 512;
 
-export const attemptsView = (step: AgentStep, record: Step, state: Snapshot): AttemptView[] =>
+export const attemptsView = (plan: Plan, step: AgentStep, record: Step, state: Snapshot): AttemptView[] =>
   record.attempts.map((attempt) => {
-    const { key = 1, variant = 0, given, ...shown } = attempt;
+    const { key = 1, variant = 0, given, epoch = record.epoch, ...shown } = attempt;
     return {
       ...shown,
       variant: variant + 1,
       agent: variantAt(step, variant).agent,
-      effectKey: effectKeyOf(state.execution, step.name, key),
+      effectKey: effectKeyOf(state.execution, step.name, key, keyEpoch(plan, { name: step.name, epoch })),
       ...(given === true ? { inputGiven: true as const } : {}),
-      ...inputOf(step, record, attempt, state),
+      // Why an earlier end came, and what it read then, is not kept.
+      ...(isOnFailure(plan, step.name) && epoch < state.execution.epoch
+        ? {}
+        : inputOf(step, record, attempt, state)),
     };
   });
 

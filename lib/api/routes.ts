@@ -13,6 +13,7 @@ import type { CallbackAnswer } from '../core/records/events.ts';
 import type { Execution } from '../core/records/state.ts';
 import { cut } from '../core/records/text.ts';
 import { explain } from '../core/explain/why.ts';
+import { shownSteps } from '../core/plan/on-failure.ts';
 import { closeCallback } from '../scheduler/callbacks.ts';
 import { cancel, pause, resume, retry } from '../scheduler/commands.ts';
 import { resolveIncident, type ResolutionRequest } from '../scheduler/incidents.ts';
@@ -148,7 +149,8 @@ function executionRoutes(app: Hono, scheduler: Scheduler): void {
     const id = c.req.param('id');
     const { state, plan } = await (waitMs > 0 ? showAtEnd(scheduler, id, waitMs) : show(scheduler, id));
     const step = c.req.query('step');
-    if (step !== undefined && !plan.steps.some(({ name }) => name === step)) throw unknownStep(id, step);
+    if (step !== undefined && !shownSteps(plan, state).some(({ name }) => name === step))
+      throw unknownStep(id, step);
     const view = executionView(state, plan, scheduler.ports.clock.now());
     return c.json(fittedExecution(view as unknown as ExecutionView, step));
   });

@@ -9,6 +9,7 @@ import { effectiveState } from '../core/execution/effective-state.ts';
 import { outputOf } from '../core/execution/output.ts';
 import { choicesFor } from '../core/operators/choices.ts';
 import { leftByFailing, standingAtEnd } from '../core/operators/standing.ts';
+import { isOnFailure, shownSteps } from '../core/plan/on-failure.ts';
 import { isTolerated } from '../core/plan/outcomes.ts';
 import { type AgentStep, isCallback, type Plan, type PlanStep } from '../core/plan/plan.ts';
 import { type Entry, isOpenEntry } from '../core/records/entry.ts';
@@ -51,6 +52,9 @@ const head = (execution: Execution): Record<string, unknown> => ({
   ...(execution.pauses === undefined ? {} : { pauses: execution.pauses }),
   ...(execution.retries === undefined ? {} : { retries: execution.retries }),
   ...(execution.redriveOf === undefined ? {} : { redriveOf: execution.redriveOf }),
+  ...(execution.status === 'following-up' && execution.end !== undefined
+    ? { end: { status: execution.end.status, at: execution.end.at } }
+    : {}),
   ...(execution.people === undefined ? {} : { people: execution.people }),
 });
 
@@ -67,14 +71,15 @@ const body = (state: Snapshot, plan: Plan, now: number): Record<string, unknown>
       one.choice === 'fail' ? { ...one, leaves: leftByFailing(plan, state, incident) } : one,
     ),
   })),
-  steps: plan.steps.map((step) => ({
+  steps: shownSteps(plan, state).map((step) => ({
     name: step.name,
     kind: step.kind,
+    ...(isOnFailure(plan, step.name) ? { onFailure: true } : {}),
     ...(step.kind === 'agent' ? { agent: agentOf(step, state.steps[step.name]) } : {}),
     after: step.after,
     ...(step.pointOfNoReturn === true ? { pointOfNoReturn: true } : {}),
     ...stepView(state.steps[step.name], derivedStatus(step, state)),
-    ...attemptsOf(step, state),
+    ...attemptsOf(plan, step, state),
     ...childrenView(state.steps[step.name], state.execution),
     ...awaited(step, state),
   })),
@@ -88,9 +93,15 @@ const agentOf = (step: AgentStep, record: Step | undefined): string =>
 
 const TO_COME: ReadonlySet<Step['status']> = new Set(['ready', 'retrying']);
 
-function attemptsOf(step: PlanStep, state: Snapshot): { readonly attempts?: readonly AttemptView[] } {
+function attemptsOf(
+  plan: Plan,
+  step: PlanStep,
+  state: Snapshot,
+): { readonly attempts?: readonly AttemptView[] } {
   const record = state.steps[step.name];
-  return step.kind === 'agent' && record !== undefined ? { attempts: attemptsView(step, record, state) } : {};
+  return step.kind === 'agent' && record !== undefined
+    ? { attempts: attemptsView(plan, step, record, state) }
+    : {};
 }
 
 /** Until when a step waits that no agent performs, and the token by which the external party answers it. */
@@ -161,9 +172,10 @@ export const workflowView = ({ workflow, planHash }: Registered): WorkflowView =
   workflow: workflow.name,
   plan: planHash,
   withinMs: workflow.plan.withinMs,
-  steps: workflow.plan.steps.map((step) => ({
+  steps: [...workflow.plan.steps, ...(workflow.plan.onFailure ?? [])].map((step) => ({
     name: step.name,
     kind: step.kind,
+    ...(isOnFailure(workflow.plan, step.name) ? { onFailure: true as const } : {}),
     after: step.after,
     ...(isTolerated(step) ? { tolerate: true as const } : {}),
     ...given({ withinMs: step.withinMs }),

@@ -74,6 +74,7 @@ const EXECUTION_JSON: ReadonlySet<string> = new Set([
   'tags',
   'commands',
   'cause',
+  'end',
   'dispatches',
   'pauses',
   'earlierPauses',

@@ -64,6 +64,7 @@ export function executionText(
             `${[cause.kind, cause.step, cause.failure.message].filter(Boolean).join(': ')}${byText(cause.by)}`,
           ] as const,
         ]),
+    ...(view.end === undefined ? [] : [['ended', endText(view.end)] as const]),
     ...standingFacts(view),
     ...(view.redriveOf === undefined ? [] : [['redrive of', view.redriveOf] as const]),
     ...pauseFact(view, now),
@@ -104,6 +105,9 @@ function omittedText(view: ExecutionView, invocation: (line: string) => string):
 }
 
 const MAX_NAMED = 5;
+
+const endText = ({ status, at }: NonNullable<ExecutionView['end']>): string =>
+  `${status}, ${timeText(at)}; its on-failure steps follow`;
 
 /** Prints the pause under way. */
 function pauseFact({ status, pauses }: ExecutionView, now: number): (readonly [string, string])[] {
@@ -146,8 +150,9 @@ function noteOf(step: StepView, now: number): string {
     const held = step.deferred === undefined ? '' : `${DEFERRED_BECAUSE[step.deferred.why]}: `;
     return `${held}next try ${step.retryAt > now ? `in ${durationText(step.retryAt - now)}` : 'is due'}`;
   }
-  if (step.status === 'pending') return `after ${step.after.join(', ')}`;
-  return '';
+  const first = step.onFailure === true ? ['the end'] : [];
+  if (step.status === 'pending') return `after ${[...first, ...step.after].join(', ')}`;
+  return step.onFailure === true ? 'on failure' : '';
 }
 
 function attemptsText(view: ExecutionView): string {
@@ -222,7 +227,7 @@ export function workflowsText(items: readonly WorkflowView[]): string {
       index === 0 ? durationText(item.withinMs) : '',
       step.name,
       performerOf(step),
-      step.after.join(', '),
+      [...(step.onFailure === true ? ['a failure'] : []), ...step.after].join(', '),
       step.effect ?? '',
       step.undo ?? '',
     ]),

@@ -16,6 +16,7 @@ import { evaluate } from './execution/rules.ts';
 import { obey } from './operators/commands.ts';
 import { enter } from './operators/enter.ts';
 import { answerIncident } from './operators/resolution.ts';
+import { planDuring } from './plan/on-failure.ts';
 import type { Plan } from './plan/plan.ts';
 import { type Decision, nothing } from './records/decision.ts';
 import type { Event } from './records/events.ts';
@@ -23,9 +24,10 @@ import type { Snapshot } from './records/snapshot.ts';
 import { answerCallback } from './waiting/callback.ts';
 import { closeEntry } from './waiting/entry.ts';
 
-/** @param stored what was read of the execution. @returns what to write, then send, then do */
-export function decide(plan: Plan, stored: Snapshot, event: Event): Decision {
-  const state = effectiveState(plan, stored);
+/** @param whole the plan, @param stored the execution, as they were read. @returns what to write, then send, then do */
+export function decide(whole: Plan, stored: Snapshot, event: Event): Decision {
+  const state = effectiveState(whole, stored);
+  const plan = planDuring(whole, stored.execution);
   return closeEntry(plan, state, event, decideOn(plan, state, event));
 }
 

@@ -1,11 +1,11 @@
 /**
  * The legal moves of a step and of an execution, as data. Read this first.
  *
- * Owns: which status may follow which, and by what. Does not own: what each move means in words (`records/moves.ts`), when it is
- * due (`execution/rules.ts`, `step/claim.ts`) or what else changes with it. `docs/STATE-MACHINE.md` is printed from these tables.
+ * Owns: which status may follow which, and by what. Does not own: what a move means (`records/moves.ts`), when it is due, what
+ * else changes with it (`execution/rules.ts`, `step/claim.ts`). `docs/STATE-MACHINE.md` is printed from these tables.
  *
- * S1 a terminal execution status has no row that leads out, but for a retry of one that failed, and for a child that succeeded and
- * whose parent is undone. S2 nothing changes a status but `moveStep` and `moveExecution`, which refuse whatever has no row.
+ * S1 no row leads out of a terminal execution status but the retry of one that failed and, of a child that succeeded, the recall
+ * by its parent. S2 nothing changes a status but `moveStep` and `moveExecution`, which refuse whatever has no row.
  */
 
 import { refuse } from './records/errors.ts';
@@ -17,6 +17,7 @@ export const EXECUTION_STATUSES = [
   'pausing',
   'paused',
   'compensating',
+  'following-up',
   'succeeded',
   'compensated',
   'failed',
@@ -48,13 +49,18 @@ type Table<Status extends string, Event extends string> = Readonly<
   Record<Status, Readonly<Partial<Record<Event, Status>>>>
 >;
 
+/** Rows that several statuses share: closed, undone or given up, begun again; and the ends of an execution. */
+const CLOSED = { suspend: 'suspended', fence: 'fenced' } as const;
+const UNDONE = { 'start-undo': 'compensating', 'give-up-undo': 'compensation-failed' } as const;
+const RESTARTED = { restart: 'ready', 'restart-retry': 'retrying', 'restart-unknown': 'unknown' } as const;
+const ENDED = { compensate: 'compensated', fail: 'failed', cancel: 'canceled' } as const;
+
 export const STEP_MOVES: Table<StepStatus, StepEvent> = {
   ready: {
     claim: 'running',
     defer: 'retrying',
     skip: 'skipped',
-    suspend: 'suspended',
-    fence: 'fenced',
+    ...CLOSED,
     elapse: 'done',
     heartbeat: 'waiting',
     answer: 'answered',
@@ -84,10 +90,9 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     expire: 'failed',
     done: 'done',
     'choose-output': 'done',
-    suspend: 'suspended',
-    fence: 'fenced',
-    'start-undo': 'compensating',
-    'give-up-undo': 'compensation-failed',
+    ...CLOSED,
+    overdue: 'waiting',
+    ...UNDONE,
     'begin-try': 'running',
   },
   waiting: {
@@ -106,8 +111,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     'choose-end': 'failed',
     'choose-continue': 'failed',
     fence: 'fenced',
-    'start-undo': 'compensating',
-    'give-up-undo': 'compensation-failed',
+    ...UNDONE,
     'stop-children': 'compensating',
   },
   answered: { complete: 'done', reject: 'failed', skip: 'skipped', fence: 'fenced' },
@@ -116,10 +120,9 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     defer: 'unknown',
     done: 'done',
     'choose-output': 'done',
-    suspend: 'suspended',
-    fence: 'fenced',
-    'start-undo': 'compensating',
-    'give-up-undo': 'compensation-failed',
+    ...CLOSED,
+    overdue: 'waiting',
+    ...UNDONE,
   },
   probing: {
     heartbeat: 'probing',
@@ -141,19 +144,15 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     done: 'done',
     leave: 'tolerated',
     fence: 'fenced',
-    'start-undo': 'compensating',
-    'give-up-undo': 'compensation-failed',
+    ...UNDONE,
   },
   fenced: {
-    restart: 'ready',
-    'restart-retry': 'retrying',
-    'restart-unknown': 'unknown',
+    ...RESTARTED,
     'restart-answered': 'answered',
     'restart-children': 'running',
   },
   done: {
-    'start-undo': 'compensating',
-    'give-up-undo': 'compensation-failed',
+    ...UNDONE,
     defer: 'done',
     'stop-children': 'compensating',
     'child-ended': 'done',
@@ -165,20 +164,17 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     tolerate: 'tolerated',
     leave: 'tolerated',
     suspend: 'suspended',
-    'start-undo': 'compensating',
-    'give-up-undo': 'compensation-failed',
+    ...UNDONE,
     defer: 'failed',
     'stop-children': 'compensating',
     'child-ended': 'failed',
-    restart: 'ready',
-    'restart-retry': 'retrying',
-    'restart-unknown': 'unknown',
+    ...RESTARTED,
     'restart-children': 'running',
   },
   skipped: {},
   tolerated: {},
   compensating: {
-    'start-undo': 'compensating',
+    ...UNDONE,
     leave: 'tolerated',
     suspend: 'suspended',
     defer: 'compensating',
@@ -186,7 +182,6 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     'retry-undo': 'compensating',
     compensated: 'compensated',
     'fail-undo': 'compensation-failed',
-    'give-up-undo': 'compensation-failed',
     'stop-children': 'compensating',
     'child-ended': 'compensating',
     'keep-effects': 'failed',
@@ -244,9 +239,15 @@ export const EXECUTION_MOVES: Table<ExecutionStatus, ExecutionEvent> = {
     ask: 'compensating',
     resolve: 'compensating',
     keep: 'compensating',
-    compensate: 'compensated',
-    fail: 'failed',
-    cancel: 'canceled',
+    'follow-up': 'following-up',
+    ...ENDED,
+  },
+  'following-up': {
+    'set-wake-time': 'following-up',
+    adopt: 'following-up',
+    ask: 'following-up',
+    resolve: 'following-up',
+    ...ENDED,
   },
   succeeded: { 'set-wake-time': 'succeeded', announce: 'succeeded', recall: 'compensating' },
   compensated: { 'set-wake-time': 'compensated', announce: 'compensated' },
@@ -258,15 +259,13 @@ export const canMoveStep = (status: StepStatus, event: StepEvent): boolean =>
   STEP_MOVES[status][event] !== undefined;
 
 /** @throws SteadfastError `illegal-move`: a defect of ours, for every caller asks first */
-export function moveStep(status: StepStatus, event: StepEvent): StepStatus {
-  const next = STEP_MOVES[status][event];
-  if (next === undefined) throw refuse('illegal-move', `a step that is ${status} cannot '${event}'`);
-  return next;
-}
+export const moveStep = (status: StepStatus, event: StepEvent): StepStatus =>
+  STEP_MOVES[status][event] ?? illegal(`a step that is ${status} cannot '${event}'`);
 
 /** @throws SteadfastError `illegal-move` */
-export function moveExecution(status: ExecutionStatus, event: ExecutionEvent): ExecutionStatus {
-  const next = EXECUTION_MOVES[status][event];
-  if (next === undefined) throw refuse('illegal-move', `an execution that is ${status} cannot '${event}'`);
-  return next;
+export const moveExecution = (status: ExecutionStatus, event: ExecutionEvent): ExecutionStatus =>
+  EXECUTION_MOVES[status][event] ?? illegal(`an execution that is ${status} cannot '${event}'`);
+
+function illegal(message: string): never {
+  throw refuse('illegal-move', message);
 }

@@ -21,7 +21,7 @@ import { given } from '../core/records/given.ts';
 import type { Json } from '../core/records/json.ts';
 import { isOfEarlierLife } from '../core/records/retention.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
-import { type Execution, isTerminal } from '../core/records/state.ts';
+import { type Execution, hasEnd } from '../core/records/state.ts';
 import { lifeOf } from '../core/step/effect-key.ts';
 import { isToGoOn } from '../core/waiting/child-retry.ts';
 import { endOf } from '../core/waiting/child.ts';
@@ -193,8 +193,7 @@ async function goOn(
     const state = await ports.store.read(id);
     if (state === undefined) return undefined;
     const decision = decide(plan, state, { type: 'restart', heard, ...decisionInputsOf(ports) });
-    if (decision.write === undefined)
-      return isTerminal(state.execution.status) ? endOf(plan, state) : undefined;
+    if (decision.write === undefined) return endIn(plan, state);
     if ((await commit(ports, decision, state.execution)) === 'conflict') continue;
     await carryOn(ports, plan, id, reconcile);
     return undefined;
@@ -202,10 +201,14 @@ async function goOn(
 }
 
 async function endOfExisting(ports: Ports, plan: Plan, execution: Execution): Promise<ChildEnd | undefined> {
-  if (!isTerminal(execution.status)) return undefined;
+  if (!hasEnd(execution)) return undefined;
   const state = await ports.store.read(execution.id);
-  return state && isTerminal(state.execution.status) ? endOf(plan, state) : undefined;
+  return state && endIn(plan, state);
 }
+
+/** How it ended; nothing of one that has not, or that goes on as soon as its on-failure steps are over. */
+const endIn = (plan: Plan, state: Snapshot): ChildEnd | undefined =>
+  hasEnd(state.execution) && state.execution.end?.again !== true ? endOf(plan, state) : undefined;
 
 type Stopping = Extract<Next, { readonly kind: 'stop-children' }>;
 
@@ -232,7 +235,7 @@ async function stopChild(
       if ((await store.create(holder)) === 'written') return endOf(plan, { execution: holder, steps: {} });
       continue;
     }
-    const ended = isTerminal(state.execution.status) ? endOf(plan, state) : undefined;
+    const ended = hasEnd(state.execution) ? endOf(plan, state) : undefined;
     const mayGoOn = start.restartedAfter !== undefined && isToGoOn(state.execution, start.restartedAfter);
     if (ended !== undefined && !recall && !mayGoOn) return ended;
     const about = { undo, ...given({ heard: start.restartedAfter }) };

@@ -13,7 +13,7 @@ import type { Ports, WriteResult } from '../core/ports.ts';
 import type { Decision, Send, Write } from '../core/records/decision.ts';
 import { given } from '../core/records/given.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
-import type { Execution, Step } from '../core/records/state.ts';
+import type { Execution } from '../core/records/state.ts';
 import { wakeFor } from './wake-up.ts';
 
 /**
@@ -59,8 +59,7 @@ export function withWrite(state: Snapshot, write: Write | undefined): Snapshot {
   const incidents =
     incident === undefined ? state.incidents : { ...state.incidents, [incident.number]: incident };
   const { step, execution = state.execution } = write;
-  const steps = step === undefined ? state.steps : { ...state.steps };
-  if (step !== undefined) (steps as Record<string, Step>)[step.name] = step;
+  const steps = step === undefined ? state.steps : { ...state.steps, [step.name]: step };
   const entries = entry === undefined ? state.entries : { ...state.entries, [entry.step]: entry };
   return { execution, steps, ...given({ incidents, entries }) };
 }

@@ -67,7 +67,8 @@ export async function reconcile(
   let readAt = start.known?.readAt ?? 0;
   let outrun = false;
   const failed = new FailedEffects();
-  for (let round = 0; round < plan.steps.length * ROUNDS_PER_STEP + SPARE_ROUNDS; round += 1) {
+  const steps = plan.steps.length + (plan.onFailure?.length ?? 0);
+  for (let round = 0; round < steps * ROUNDS_PER_STEP + SPARE_ROUNDS; round += 1) {
     if (state === undefined) {
       readAt = ports.clock.now();
       state = await ports.store.read(executionId);

@@ -8,7 +8,8 @@
 import { decide } from '../core/decide.ts';
 import { choicesFor, deedOf, resolutionProblem } from '../core/operators/choices.ts';
 import type { Agent } from '../core/plan/agent.ts';
-import { agentStep, graphOf, type Plan } from '../core/plan/plan.ts';
+import { performedStep } from '../core/plan/on-failure.ts';
+import { graphOf, type Plan } from '../core/plan/plan.ts';
 import { type Caller, callerText } from '../core/records/caller.ts';
 import { refuse, type SteadfastError } from '../core/records/errors.ts';
 import type { Resolution } from '../core/records/events.ts';
@@ -16,7 +17,7 @@ import { given as present } from '../core/records/given.ts';
 import type { Incident } from '../core/records/incident.ts';
 import { type Json, jsonProblem, utf8Bytes } from '../core/records/json.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
-import type { Step } from '../core/records/state.ts';
+import { hasEnd, type Step } from '../core/records/state.ts';
 import { cut } from '../core/records/text.ts';
 import { variantOf } from '../core/step/recovery.ts';
 import { withWrite } from '../engine/commit.ts';
@@ -60,7 +61,9 @@ export async function resolveIncident(
     const problem = resolutionProblem(plan, state, incident, answer, ports.clock.now());
     if (problem !== undefined)
       throw refuse('unsafe-choice', problem, { choices: choicesFor(plan, state, incident, readAt) });
-    const acted = await entry(scheduler, state, by, deedOf(answer.choice));
+    // What is said of an on-failure step lets nothing go on that an approval could be about.
+    const deed = hasEnd(state.execution) ? undefined : deedOf(answer.choice);
+    const acted = await entry(scheduler, state, by, deed);
     const event = {
       type: 'resolve',
       incident: number,
@@ -84,7 +87,7 @@ async function checkedAnswer(
   record: Step | undefined,
   given: Omit<Resolution, 'by' | 'caller'>,
 ): Promise<Omit<Resolution, 'by' | 'caller'>> {
-  const step = record && agentStep(plan, record.name);
+  const step = record && performedStep(plan, record.name);
   const name = step && variantOf(step, record?.stage ?? 0).agent;
   const { workflow } = scheduler.workflows.get(plan.workflow) ?? {};
   const agent = workflow?.agents.find((one) => one.spec.name === name);

@@ -143,7 +143,9 @@ const STEP_ROWS = `
   unknown   defer              unknown
   done      defer              done
   failed    defer              failed
-  compensating defer              compensating`;
+  compensating defer              compensating
+  retrying  overdue            waiting
+  unknown   overdue            waiting`;
 
 const EXECUTION_ROWS = `
   running      set-wake-time running
@@ -183,6 +185,14 @@ const EXECUTION_ROWS = `
   compensating compensate  compensated
   compensating fail        failed
   compensating cancel      canceled
+  compensating follow-up   following-up
+  following-up set-wake-time following-up
+  following-up adopt       following-up
+  following-up ask         following-up
+  following-up resolve     following-up
+  following-up compensate  compensated
+  following-up fail        failed
+  following-up cancel      canceled
   succeeded    set-wake-time succeeded
   succeeded    announce    succeeded
   succeeded    recall      compensating

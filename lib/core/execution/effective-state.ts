@@ -1,27 +1,28 @@
 /**
  * What the stored records count as under the status and the epoch that their execution has now.
  *
- * Owns: that a suspended step goes on as what it was once the pause is over, and that a step which failed or was fenced before
- * a retry of its execution begins again. Does not own: when either takes place (`operators/pause.ts`, `operators/retry.ts`).
+ * Owns: that a suspended step goes on as what it was once the pause is over, that a step which failed or was fenced before a
+ * retry of its execution begins again, and that its on-failure steps begin anew if it fails once more. Does not own: when either takes place (`operators/pause.ts`, `operators/retry.ts`).
  *
  * Nothing is written here: one write ends a pause and one write retries an execution, whatever the number of steps, and
  * the next write of each step takes its new status over (F8). `decide` counts before it decides, so every rule sees the
  * counted records alone; their versions are the stored ones, on which the writes are conditional. S2 by the tables.
  */
 
+import { isOnFailure, onFailureSteps } from '../plan/on-failure.ts';
 import type { Plan, PlanStep } from '../plan/plan.ts';
-import { stepAs } from '../records/change.ts';
+import { blankStep, stepAs } from '../records/change.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, type Step } from '../records/state.ts';
 import { attemptedVariant, changesBetween } from '../step/recovery.ts';
 import { childrenRestarted, goesOnWithChildren, takesNewChildren } from '../waiting/child-retry.ts';
 
-/** The same snapshot when every record counts as what is stored. */
+/** The same snapshot when every record counts as what is stored. @param plan as it is stored */
 export function effectiveState(plan: Plan, state: Snapshot): Snapshot {
   let steps: Record<string, Step> | undefined;
-  for (const step of plan.steps) {
+  for (const step of stepsOf(plan, state.execution)) {
     const record = state.steps[step.name];
-    const counted = record && effectiveStep(step, record, state.execution);
+    const counted = record && effectiveStep(plan, step, record, state.execution);
     if (counted === undefined || counted === record) continue;
     steps ??= { ...state.steps };
     steps[step.name] = counted;
@@ -29,8 +30,13 @@ export function effectiveState(plan: Plan, state: Snapshot): Snapshot {
   return steps === undefined ? state : { ...state, steps };
 }
 
-function effectiveStep(step: PlanStep, record: Step, execution: Execution): Step {
+const stepsOf = (plan: Plan, { status }: Execution): readonly PlanStep[] =>
+  status === 'following-up' ? [...plan.steps, ...onFailureSteps(plan)] : plan.steps;
+
+function effectiveStep(plan: Plan, step: PlanStep, record: Step, execution: Execution): Step {
   const stale = record.epoch < execution.epoch;
+  if (plan.onFailure !== undefined && isOnFailure(plan, step.name))
+    return stale ? renewedStep(record, execution) : record;
   if (stale && (record.status === 'failed' || record.status === 'fenced'))
     return restartedStep(step, record, execution);
   return record.status === 'suspended' && isForward(execution.status) ? released(record, execution) : record;
@@ -89,6 +95,20 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
     ...(changes ? { givenInput: undefined } : {}),
   });
 }
+
+/**
+ * An on-failure step of an earlier end begins as if it had no record, under another effect key (S18): of that one its history is
+ * left, and the number of its attempts, by which its messages are known.
+ */
+const renewedStep = (record: Step, { life, epoch, end }: Execution): Step => ({
+  ...blankStep(record.name, { life, epoch }),
+  version: record.version,
+  writeId: record.writeId,
+  attempt: record.attempt,
+  processDeadlineAt: record.processDeadlineAt,
+  attempts: record.attempts.map((attempt) => ({ epoch: record.epoch, ...attempt })),
+  changedAt: Math.max(record.changedAt, end?.at ?? 0),
+});
 
 function restartOf(
   step: PlanStep,

@@ -14,6 +14,7 @@ import {
   type MapStep,
   type Plan,
 } from '../plan/plan.ts';
+import { wholeOf } from '../plan/on-failure.ts';
 import { outputsIn } from '../plan/refs.ts';
 import {
   endedPause,
@@ -42,6 +43,7 @@ import {
   staysDone,
 } from '../waiting/child.ts';
 import { afterTry } from '../waiting/child-tries.ts';
+import { closedEnd, goingOnLater } from './follow-up.ts';
 
 /** The most that a step keeps of its executions' outputs; more is left with them. */
 const MAX_GATHERED_BYTES = 100_000;
@@ -138,7 +140,9 @@ function gathered(
 
 /** Nothing would be read there, and taken for what it is not. */
 const isRead = (plan: Plan, name: string): boolean =>
-  outputsIn([plan.output, ...plan.steps.flatMap(expressionsOf)]).includes(name);
+  outputsIn([plan.output, ...[...plan.steps, ...(plan.onFailure ?? [])].flatMap(expressionsOf)]).includes(
+    name,
+  );
 
 /**
  * Of a child step its execution's output, if there is room for it. Of a list the counts, and every item's output where
@@ -169,7 +173,7 @@ function stop(
   const { execution } = state;
   // It stays failed, at a later version, and is not retried any more.
   if (heard !== undefined && isToGoOn(execution, heard)) {
-    const closed = executionAfter(execution, 'set-wake-time', inputs, {});
+    const closed = executionAfter(execution, 'set-wake-time', inputs, closedEnd(execution));
     return writing(execution.id, { execution: closed }, IDLE);
   }
   const recalled = execution.status === 'succeeded' && undo && execution.parent !== undefined;
@@ -195,7 +199,14 @@ function again(plan: Plan, state: Snapshot, heard: number, inputs: DecisionInput
   const { execution } = state;
   const isDue =
     execution.parent !== undefined && isToGoOn(execution, heard) && !isCanceledKeepingEffects(execution);
-  if (!isDue || restartProblemOf(plan, state) !== undefined) return nothing();
+  if (!isDue || restartProblemOf(wholeOf(plan), state) !== undefined) return nothing();
+  // Until its on-failure steps are over, and its end announced, it does not go on; to be asked for that once is enough.
+  if (execution.end?.again === true) return nothing();
+  return goingOnLater(execution, inputs) ?? withParent(plan, state, inputs);
+}
+
+/** A failed execution goes on where it failed, for its parent was tried again. */
+export function withParent(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decision {
   const reason = 'the execution that it is a part of was tried again';
-  return retried(plan, state, { reason, commands: execution.commands }, inputs);
+  return retried(plan, state, { reason, commands: state.execution.commands }, inputs);
 }

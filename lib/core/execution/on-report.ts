@@ -15,6 +15,7 @@ import { type Decision, evaluateNext, nothing, IDLE, writing } from '../records/
 import type { EventOf } from '../records/events.ts';
 import { isApprovalOpen, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { isForward, isLeased, isSatisfied, isTerminal, type Step } from '../records/state.ts';
+import { hasNoDeadline } from '../step/defer.ts';
 import { afterHeartbeat, horizonMs } from '../step/lease.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { reported } from '../step/report.ts';
@@ -40,6 +41,7 @@ export function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): D
           ...event,
           mayFail: mayStillSucceed(plan, planStep, state),
           isOverTime: isTimeOver(planStep, state, event.now),
+          ...(before?.mode === undefined ? {} : { unbounded: hasNoDeadline(before.mode, execution) }),
         });
   if (step === undefined)
     return nothing(IDLE, { what: 'report-refused', executionId: execution.id, ...about });

@@ -33,14 +33,14 @@ import { given } from '../records/given.ts';
 import { hasUnannounced, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import {
   type Cause,
-  isForward,
   isLeased,
   isPausedOrPausing,
+  isPerforming,
   isTerminal,
   type Step,
 } from '../records/state.ts';
 import { closedWithoutAttempt } from '../step/claim.ts';
-import { giveUpUndo } from '../step/defer.ts';
+import { giveUpDeferred } from '../step/defer.ts';
 import { leaseOverAt } from '../step/lease.ts';
 import { isAllOver, isClear, keepsEffects, stepToFence, stepToSkip } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
@@ -48,6 +48,7 @@ import { expired } from '../step/report.ts';
 import { isTimeOver } from '../step/within.ts';
 import { send, supervise } from '../supervision/dispatch.ts';
 import { unleasedEnd } from '../supervision/wake-time.ts';
+import type { ExecutionStatus } from '../transitions.ts';
 import { endOf } from '../waiting/child.ts';
 import { openEntry, remind, announceChange } from '../waiting/entry.ts';
 import {
@@ -59,6 +60,8 @@ import {
   stopChildren,
   wakeForTime,
 } from './child-rules.ts';
+import { end, failedOnFailure, finish, notifyOfEnd } from './follow-up.ts';
+import { withParent } from './on-child.ts';
 import { keptOutput } from './output.ts';
 import { failStep, keepPast, passDeadline } from './stop.ts';
 import { tolerate } from './tolerate.ts';
@@ -87,15 +90,35 @@ const rulesOf = (): readonly Rule[] => [
   keepPast,
   fence,
   stopChildren,
-  giveUpUndo,
+  giveUpDeferred,
   openIncident,
   endUndo,
   wakeForTime,
   announceChange,
 ];
 
+/** Of an execution that is following up; its steps may all fail, so none of the others could have anything to write. */
+const followingUp = (): readonly Rule[] => [
+  endLease,
+  closeIncidents,
+  notifyOfEnd,
+  tolerate,
+  skip,
+  giveUpDeferred,
+  openIncident,
+  finish,
+  wakeForTime,
+  announceChange,
+];
+
+function rulesFor(status: ExecutionStatus): readonly Rule[] {
+  if (isTerminal(status)) return [announceChange, announce];
+  return status === 'following-up' ? followingUp() : rulesOf();
+}
+
+/** @param plan as it is during the execution's status */
 export function evaluate(plan: Plan, state: Snapshot, event: Evaluation): Decision {
-  const rules = isTerminal(state.execution.status) ? [announceChange, announce] : rulesOf();
+  const rules = rulesFor(state.execution.status);
   for (const rule of rules) {
     const decision = rule(plan, state, event);
     if (decision === undefined) continue;
@@ -137,7 +160,7 @@ function stillAffected(event: Evaluation, decision: Decision | undefined): Decis
 }
 
 const skip: Rule = (plan, state, event) => {
-  if (!isForward(state.execution.status)) return undefined;
+  if (!isPerforming(state.execution.status)) return undefined;
   const name = stepToSkip(plan, state)?.name;
   if (name === undefined) return undefined;
   const step = closedWithoutAttempt(state, name, 'skip', event);
@@ -184,15 +207,13 @@ const endUndo: Rule = (plan, state, event) => {
   if (open.some((step) => !stuck.some((other) => isBefore(plan, step.name, other.name)))) return undefined;
   if (open.some((step) => isLeased(state.steps[step.name]))) return undefined;
   const anyCompensated = plan.steps.some((step) => wasCompensated(state.steps[step.name]));
-  const anyLeft = left || stuck.length > 0 || leavesTolerated(state);
+  const anyLeft = left || stuck.length > 0 || leavesTolerated(plan, state);
   const move = endMove(execution.cause, anyCompensated, anyLeft);
   const cause =
     stuck.length === 0 || execution.cause === undefined
       ? {}
       : { cause: { ...execution.cause, failure: undoFailure(stuck.map((step) => step.name)) } };
-  const ended = executionAfter(execution, move, event, { endedAt: event.now, ...cause });
-  const next = evaluateNext(event.affected, false);
-  return writing(execution.id, { execution: ended }, next, { what: ended.status });
+  return end(plan, state, move, cause, event);
 };
 
 /** Also by an execution of its own that undid itself. */
@@ -215,13 +236,17 @@ const undoFailure = (names: readonly string[]): Cause['failure'] => ({
   message: `the effects of these steps could not be undone: ${names.join(', ')}`,
 });
 
-/** The end is announced first; the write that removes the wake time records that it was. */
+/**
+ * The end is announced first; the write that removes the wake time records that it was, or the one that has the execution go on
+ * with its parent.
+ */
 const announce: Rule = (plan, state, event) => {
   const { execution } = state;
   // The process that wrote the end announces it, else a supervisor: many may read it at the same time.
   const another = event.by === 'agent' && event.outrun === true;
   // What became of its entries is announced before its end.
   if (execution.wakeAt === undefined || another || hasUnannounced(state)) return nothing();
+  const failed = failedOnFailure(plan, state);
   const ended: Ended = {
     executionId: execution.id,
     workflow: execution.workflow,
@@ -230,13 +255,18 @@ const announce: Rule = (plan, state, event) => {
     endedAt: execution.endedAt ?? event.now,
     ...given({ startedBy: execution.startedBy, cause: execution.cause?.kind, by: execution.cause?.by }),
     ...given({ standing: standingAtEnd(plan, state) }),
+    ...(failed.length === 0 ? {} : { onFailureFailed: failed }),
   };
   const announced = executionAfter(execution, 'announce', event, { dispatches: {}, wakeAt: undefined });
-  const { parent } = execution;
+  const { parent, end: known } = execution;
   return {
     // The end of a part of a list is of interest to its parent alone.
     ...(parent?.part === true ? {} : { announce: ended }),
-    ...(parent === undefined ? {} : { notifyParent: { parent, end: endOf(plan, state) } }),
-    ...writing(execution.id, { execution: announced }, IDLE),
+    ...(parent === undefined || known !== undefined
+      ? {}
+      : { notifyParent: { parent, end: endOf(plan, state) } }),
+    ...(known?.again === true
+      ? withParent(plan, state, event)
+      : writing(execution.id, { execution: announced }, IDLE)),
   };
 };

@@ -17,14 +17,14 @@ import { alsoAffected, type Decision, evaluateNext, writing } from '../records/d
 import type { Evaluation } from '../records/events.ts';
 import type { StepEvent } from '../records/moves.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { isForward, isLeased, type Step } from '../records/state.ts';
+import { isLeased, isPerforming, type Step } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
 import { keepsEffects, needsUndo } from '../step/ready.ts';
 import { toleratedAt, whyItFailed } from '../step/tolerance.ts';
 import { firstTooMany, mayFail } from '../step/turn.ts';
 
 export const tolerate: Rule = (plan, state, event) => {
-  const move = isForward(state.execution.status) ? forwardMove : endingMove;
+  const move = isPerforming(state.execution.status) ? forwardMove : endingMove;
   for (const step of plan.steps) {
     const record = state.steps[step.name];
     if (record === undefined || !isTolerated(step) || !mayFail(plan, step, record)) continue;
@@ -101,5 +101,10 @@ function written(plan: Plan, state: Snapshot, event: Evaluation, planned: PlanSt
   const wakeAt = wakeNoLaterThan(execution, event.now + horizonMs(plan, state));
   const records = { step, execution: executionAfter(execution, 'set-wake-time', event, { wakeAt }) };
   const next = evaluateNext(alsoAffected(event.affected, step.name));
-  return writing(execution.id, records, next, { what: NOTES[move], step: step.name });
+  // Of an on-failure step that is all there is to say: it was to be told to somebody, and was not.
+  const isLast = plan.whole !== undefined && step.status === 'tolerated';
+  return writing(execution.id, records, next, {
+    what: isLast ? 'on-failure-failed' : NOTES[move],
+    step: step.name,
+  });
 }

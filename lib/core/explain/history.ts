@@ -5,7 +5,8 @@
  */
 
 import { formatDuration } from '../plan/duration.ts';
-import { agentStep, type Plan } from '../plan/plan.ts';
+import { performedStep, shownSteps } from '../plan/on-failure.ts';
+import type { Plan } from '../plan/plan.ts';
 import { type Caller, callerText } from '../records/caller.ts';
 import { given } from '../records/given.ts';
 import type { Incident } from '../records/incident.ts';
@@ -28,7 +29,7 @@ export function past(plan: Plan, state: Snapshot): Happened[] {
       },
     },
   ];
-  for (const { name } of plan.steps) {
+  for (const { name } of shownSteps(plan, state)) {
     for (const attempt of steps[name]?.attempts ?? []) happened.push(happenedAttempt(plan, name, attempt));
   }
   happened.push(...pastOfWaiting(plan, state));
@@ -50,6 +51,14 @@ export function past(plan: Plan, state: Snapshot): Happened[] {
       at: cause.at,
       what: `${cause.undo === false ? 'it is ended as it is' : 'it is being undone'} because of ${reason}${whose}${byText(cause.by)}`,
       evidence: { ...cause.failure, ...given({ by: cause.by }) },
+    });
+  }
+  if (execution.end !== undefined) {
+    const { at, status } = execution.end;
+    happened.push({
+      at,
+      what: `nothing is owed any more: it ends as ${status}, and its on-failure steps begin`,
+      evidence: { status },
     });
   }
   if (execution.endedAt !== undefined) {
@@ -110,7 +119,7 @@ function happenedAttempt(plan: Plan, step: string, attempt: Attempt): Happened {
   const took = formatDuration(attempt.endedAt - attempt.claimedAt);
   const reason = failure === undefined ? '' : `: ${failure.message}`;
   // Of a child each try is an execution.
-  const deed = agentStep(plan, step) === undefined ? 'try' : DEED[mode];
+  const deed = performedStep(plan, step) === undefined ? 'try' : DEED[mode];
   return {
     at: attempt.endedAt,
     what: `${deed} ${number}${variantWords(plan, step, attempt)}, ${took}: ${result}${reason}`,
@@ -122,7 +131,7 @@ function happenedAttempt(plan: Plan, step: string, attempt: Attempt): Happened {
 /** Where it was not the first variant of the recovery, or its input not the plan's; what the input is, is no matter of words. */
 function variantWords(plan: Plan, name: string, { variant = 0, given: isGiven }: Attempt): string {
   if (variant === 0 && isGiven !== true) return '';
-  const step = agentStep(plan, name);
+  const step = performedStep(plan, name);
   if (step === undefined)
     return isGiven === true ? ' (with an input that a person gave)' : ' (with other input)';
   const { agent, input } = variantAt(step, variant);

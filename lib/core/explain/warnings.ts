@@ -6,6 +6,7 @@
  */
 
 import { formatDuration } from '../plan/duration.ts';
+import { planDuring } from '../plan/on-failure.ts';
 import type { Plan, PlanStep } from '../plan/plan.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isTerminal, type Step } from '../records/state.ts';
@@ -28,7 +29,7 @@ export function warningsOf(
 ): string[] {
   const missing = isTerminal(state.execution.status)
     ? []
-    : plan.steps.flatMap((step) => missingFor(step, state, work, isDeployed));
+    : planDuring(plan, state.execution).steps.flatMap((step) => missingFor(step, state, work, isDeployed));
   return [...lateSupervisor(state, now), ...missing];
 }
 
@@ -66,6 +67,7 @@ const OVER: ReadonlySet<Step['status'] | undefined> = new Set([
   'done',
   'failed',
   'skipped',
+  'tolerated',
   'fenced',
   'compensated',
 ]);

@@ -9,6 +9,7 @@
 import { decide } from '../decide.ts';
 import { effectiveState } from '../execution/effective-state.ts';
 import { choiceOfTime } from '../operators/resolution.ts';
+import { isOnFailure, planDuring, shownSteps } from '../plan/on-failure.ts';
 import { type AgentStep, graphOf, type Plan, type PlanStep } from '../plan/plan.ts';
 import { given } from '../records/given.ts';
 import type { Choice, Incident } from '../records/incident.ts';
@@ -63,15 +64,16 @@ export function explain(
   isDeployed: IsDeployed = () => true,
 ): Explanation {
   const state = effectiveState(plan, stored);
-  const work = openWork(plan, state);
-  const steps = plan.steps.map((step) => ({
+  const during = planDuring(plan, state.execution);
+  const work = openWork(during, state);
+  const steps = shownSteps(plan, state).map((step) => ({
     name: step.name,
     status: isUnbegun(state.steps[step.name])
       ? isTurn(step, state)
         ? 'ready'
         : 'pending'
       : (state.steps[step.name] as Step).status,
-    because: because(plan, step, state),
+    because: because(isOnFailure(plan, step.name) ? during : plan, step, state),
     next: { ...nextOfStep(plan, step, state, work, isDeployed), step: step.name },
   }));
   const nexts = steps.map(({ next }) => next);
@@ -90,7 +92,7 @@ function because(plan: Plan, step: PlanStep, state: Snapshot): string {
   const toBeUndone = needsUndo(step, record) && state.execution.status === 'compensating';
   const ofKind = becauseOfWaiting(step, state);
   if (ofKind !== undefined) return ofKind;
-  if (record === undefined || record.status === 'ready') return becauseUnbegun(step, state);
+  if (record === undefined || record.status === 'ready') return becauseUnbegun(plan, step, state);
   if (isLeased(record)) {
     return `an agent holds it (${DEED[record.mode]} ${record.mode === 'undo' ? record.undoAttempt : record.attempt}), heartbeat ${record.heartbeat}${record.heartbeatAt === undefined ? '' : ` at ${iso(record.heartbeatAt)}`}`;
   }
@@ -109,6 +111,8 @@ function because(plan: Plan, step: PlanStep, state: Snapshot): string {
     case 'failed':
       return `attempt ${record.attempt} failed${failure}, and nothing is left on its recovery${acted}${failedFor(plan, step, state)}`;
     case 'tolerated':
+      if (isOnFailure(plan, step.name))
+        return `it failed${failure}, which changes no end${record.mayHaveActed ? ': it may have acted all the same' : ''}`;
       return `it failed${failure}, which its workflow tolerates${record.mayHaveActed ? ': its effect may still be in place' : ''}`;
     case 'skipped':
       return chosenBy(state, step.name, 'skip') ? 'a person had it skipped' : 'its condition does not hold';
@@ -137,7 +141,8 @@ const SUSPENDED_AS = {
 
 /** What becomes of a failure that is not decided on yet. */
 function failedFor(plan: Plan, step: PlanStep, state: Snapshot): string {
-  if (isForward(state.execution.status) && mayFail(plan, step, state.steps[step.name]))
+  const goesOn = isForward(state.execution.status) || plan.whole !== undefined;
+  if (goesOn && mayFail(plan, step, state.steps[step.name]))
     return needsUndo(step, state.steps[step.name])
       ? '; it is undone, and then the execution goes on without it'
       : '; the execution goes on without it once nothing of it can act any more';
@@ -168,9 +173,9 @@ function becauseDeferred(step: PlanStep, record: Step, deferred: Deferred): stri
 const chosenBy = (state: Snapshot, step: string, choice: Choice): boolean =>
   Object.values(state.incidents ?? {}).some((one) => one.step === step && one.choice === choice);
 
-function becauseUnbegun(step: PlanStep, state: Snapshot): string {
+function becauseUnbegun(plan: Plan, step: PlanStep, state: Snapshot): string {
   if (isPausedOrPausing(state.execution.status)) return 'it has not begun, and the execution is paused';
-  if (!isForward(state.execution.status)) return 'it was never started';
+  if (!isForward(state.execution.status) && plan.whole === undefined) return 'it was never started';
   const open = step.after.filter((name) => !isSatisfied(state.steps[name]));
   if (!isTurn(step, state)) return `it waits for ${open.map((name) => `'${name}'`).join(', ')}`;
   return step.kind === 'agent' ? 'it waits for an agent to take it' : 'it is to begin';
@@ -238,6 +243,9 @@ const DUE_NOW: Readonly<Record<string, string>> = {
   'step-suspended': 'a step that could begin is held, because the execution is paused',
   paused: 'the pause is complete: nobody works and nobody can begin',
   'no-undo': 'a person is asked, because it may have acted and has no undo',
+  'following-up': 'nothing is owed any more: it has its end, and its on-failure steps begin',
+  'on-failure-failed': 'an on-failure step failed for good, which changes no end',
+  'step-overdue': 'a person is asked, because nobody could perform an on-failure step for a day',
   'step-tolerated': 'a failure is tolerated: nothing of it is under way or owed any more',
   'no-way-back': 'a person is asked, because there is no way back',
   'undo-given-up': 'a person is asked, because nobody could undo a step for a day',

@@ -8,13 +8,14 @@
  * when nothing can still happen; nothing is offered that would undo what lies behind a point of no return.
  */
 
+import { planDuring } from '../plan/on-failure.ts';
 import { isTolerated } from '../plan/outcomes.ts';
 import { agentStep, type ChildStep, graphOf, type Plan } from '../plan/plan.ts';
 import type { Resolution } from '../records/events.ts';
 import type { Choice, Incident } from '../records/incident.ts';
 import type { Deed } from '../records/people.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { isForward, isPausedOrPausing, type Step } from '../records/state.ts';
+import { isPausedOrPausing, isPerforming, type Step } from '../records/state.ts';
 import { lastPoint, mayBePast, wayBack } from '../step/point-of-no-return.ts';
 import { effectsSettledAt } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
@@ -23,11 +24,12 @@ import { isCleanEnd } from '../waiting/child-tries.ts';
 import { deadlineChoices } from './deadline.ts';
 
 /** The choices that are safe now, and for those that are not yet or not without a word, why. */
-export function choicesFor(plan: Plan, state: Snapshot, incident: Incident, now: number): Offered[] {
+export function choicesFor(whole: Plan, state: Snapshot, incident: Incident, now: number): Offered[] {
   if (incident.resolvedAt !== undefined) return [];
+  const plan = planDuring(whole, state.execution);
   const undoAll = { choice: 'undo-all' } as const;
   const isPaused = isPausedOrPausing(state.execution.status);
-  const goesOn = isPaused || isForward(state.execution.status);
+  const goesOn = isPaused || isPerforming(state.execution.status);
   if (incident.kind === 'pause') {
     if (!isPaused) return [];
     const back = wayBack(plan, state) === 'free' ? [undoAll] : [];
@@ -67,7 +69,8 @@ export function choicesFor(plan: Plan, state: Snapshot, incident: Incident, now:
       : wayBack(plan, state, step.name) === 'free'
         ? [{ ...undoAll, ...(mayBePast(step, record) ? careful : {}) }]
         : []),
-    { choice: 'fail' },
+    // It has its end already, which no on-failure step changes.
+    ...(plan.whole === undefined ? [{ choice: 'fail' } as const] : []),
   ];
 }
 

@@ -70,12 +70,14 @@ function pauseProblem(execution: Execution): string | undefined {
   return `it is a part of the list of step '${parent.step}' of execution ${parent.executionId}`;
 }
 
-function whatItIs({ status, cause }: Execution): string {
+function whatItIs({ status, cause, end }: Execution): string {
   switch (status) {
     case 'compensating':
       return cause?.undo === false
         ? `it is already ending as it is (${cause.failure.code}), and nothing is undone`
         : `it is already being undone (${cause?.failure.code ?? 'failure'})`;
+    case 'following-up':
+      return `it has ended: ${end?.status ?? 'failed'}; its on-failure steps are under way, and nothing stops them`;
     case 'succeeded':
       return 'it has succeeded';
     case 'compensated':

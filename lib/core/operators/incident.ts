@@ -16,7 +16,7 @@ import { type AffectedSteps, type Decision, evaluateNext, writing } from '../rec
 import { given, type OrUndefined } from '../records/given.ts';
 import type { Incident } from '../records/incident.ts';
 import { incidentNumber, isApprovalOpen, openIncidents, type Snapshot } from '../records/snapshot.ts';
-import { type Execution, isForward, isPausedOrPausing, type Step } from '../records/state.ts';
+import { type Execution, isForward, isPausedOrPausing, isPerforming, type Step } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
 import { mayBePast, wayBackBeside } from '../step/point-of-no-return.ts';
 import { effectsSettledAt } from '../step/ready.ts';
@@ -65,7 +65,7 @@ function neededFor(plan: Plan, record: Step, execution: Execution): Incident['ki
     const isItem = plan.tolerated !== undefined && isForward(execution.status);
     return isItem || isPausedOrPausing(execution.status) ? undefined : 'undo';
   }
-  return record.status === 'waiting' && isForward(execution.status) ? 'recovery' : undefined;
+  return record.status === 'waiting' && isPerforming(execution.status) ? 'recovery' : undefined;
 }
 
 export function ask(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decision | undefined {
@@ -79,7 +79,7 @@ export function ask(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decisi
     stepVersion: record.version,
     failure: record.failure ?? { code: 'failed', message: 'the step failed' },
     openedAt: inputs.now,
-    ...(isForward(state.execution.status)
+    ...(isPerforming(state.execution.status)
       ? termsOf(plan, state, step, inputs.now)
       : { deadlineAt: inputs.now + LAST_INCIDENT_MS, otherwise: 'fail' as const }),
   };
@@ -98,6 +98,9 @@ function termsOf(
 ): Pick<Incident, 'deadlineAt' | 'otherwise'> {
   const record = state.steps[step.name] as Step;
   const human = (step.recovery as readonly Stage[]).find((one) => one.kind === 'human');
+  // No time of the execution's bounds it, and it has its end in any case.
+  if (plan.whole !== undefined)
+    return { deadlineAt: now + (human?.withinMs ?? INPUT_INCIDENT_MS), otherwise: 'continue' };
   const isFree = wayBackBeside(plan, state, step) !== 'closed' && !mayBePast(step, record);
   const leftMs = isFree ? Math.max(0, state.execution.deadlineAt - now) : Number.POSITIVE_INFINITY;
   if (human?.otherwise !== 'fail' && goesOnWithout(plan, step, record)) {

@@ -31,6 +31,7 @@ import {
   type Execution,
   isForward,
   isPausedOrPausing,
+  isPerforming,
   isSatisfied,
   isTerminal,
   type Step,
@@ -237,7 +238,7 @@ function isMoot(plan: Plan, state: Snapshot, { kind, step }: Incident): boolean 
 export function choiceOfTime(plan: Plan, state: Snapshot, incident: Incident): Choice {
   const { status } = state.execution;
   // Meanwhile it may have been stopped.
-  if (incident.otherwise === 'continue' && !isForward(status) && !isPausedOrPausing(status)) return 'fail';
+  if (incident.otherwise === 'continue' && !isPerforming(status) && !isPausedOrPausing(status)) return 'fail';
   if (incident.otherwise !== 'undo-all') return incident.otherwise;
   const step = plan.steps.find(({ name }) => name === incident.step);
   if (step === undefined) return mayBeStopped(plan, state) ? 'undo-all' : 'fail';

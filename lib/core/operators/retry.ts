@@ -44,6 +44,8 @@ export function retryProblem(plan: Plan, state: Snapshot, now: number): string |
       return `it has ended: ${state.execution.status}; ${instead(state)}`;
     case 'compensating':
       return 'it is being undone';
+    case 'following-up':
+      return 'its on-failure steps are under way: try again when they are over';
     case 'pausing':
     case 'paused':
       return 'it is paused: resume it first';
@@ -145,6 +147,7 @@ export function retried(
   const again = executionAfter(execution, 'retry', inputs, {
     epoch: execution.epoch + 1,
     cause: undefined,
+    end: undefined,
     endedAt: undefined,
     deadlineAt: inputs.now + plan.withinMs,
     wakeAt: wakeNoLaterThan(execution, inputs.now + horizonMs(plan, undefined)),

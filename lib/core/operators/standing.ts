@@ -67,12 +67,13 @@ function standing({ execution }: Snapshot, all: readonly StandingEffect[]): Stan
 }
 
 /** A failure was tolerated although what the step did may be in effect. */
-export const leavesTolerated = ({ steps }: Snapshot): boolean => Object.values(steps).some(mayHaveLeft);
+export const leavesTolerated = (plan: Plan, { steps }: Snapshot): boolean =>
+  plan.steps.some(({ name }) => steps[name] !== undefined && mayHaveLeft(steps[name]));
 
 /** What an execution says of its effects: of one that succeeded what its tolerated failures may have left, if anything. */
 export function standingAtEnd(plan: Plan, state: Snapshot): Standing | undefined {
   if (state.execution.status !== 'succeeded') return standingOf(plan, state);
-  if (!leavesTolerated(state)) return undefined;
+  if (!leavesTolerated(plan, state)) return undefined;
   const left = plan.steps.flatMap((step) => leftBy(step, state));
   return standing(state, left);
 }

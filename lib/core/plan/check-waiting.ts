@@ -189,6 +189,9 @@ export function sourceProblem(expr: Expr, plan: Plan, ofItem: boolean): Problem 
       if (callback?.kind !== 'callback' && callback?.kind !== 'approval') {
         return problem('unknown-step', `it reads the token of '${name}', which is no callback`);
       }
+    } else if (source === 'failure') {
+      const message = 'it reads w.failure, which is there after the end alone: read it in w.onFailure';
+      return problem('bad-expression', message);
     } else if ((kind === 'item' || kind === 'index') && !ofItem) {
       return problem('bad-expression', `an expression reads the ${kind} of a list where there is none`);
     } else if (!SOURCES.has(kind ?? '')) {

@@ -22,6 +22,7 @@ import {
   type StepLimits,
 } from './plan.ts';
 import { longerThanWithin, waitingStepProblem, withinProblem, sourceProblem } from './check-waiting.ts';
+import { onFailureProblem } from './check-on-failure.ts';
 import { pointProblem, undoProblem } from './check-points.ts';
 import { outcomeProblem, tolerateProblem } from './outcomes.ts';
 import { type Expr, OPERATORS, stepsIn } from './refs.ts';
@@ -70,15 +71,25 @@ export function checkPlan(plan: Plan): void {
   if (source !== undefined) throw refused('bad-output', `of the output ${source.message}`);
   const missing = outcomeProblem(plan.output, plan, undefined);
   if (missing !== undefined) throw refused(missing.reason, `of its output: ${missing.message}`);
+  const checks = { named: nameProblem, agent: agentProblem, expression: exprProblem };
+  const later = onFailureProblem(plan, checks);
+  if (later !== undefined) throw refusal(plan.workflow, later.step, later.problem);
   const bytes = utf8Bytes(canonicalJson(plan as unknown as Json));
   if (bytes > PLAN_LIMITS.bytes) {
     throw refused('too-large', `its plan has ${bytes} bytes; allowed are ${PLAN_LIMITS.bytes}`);
   }
 }
 
+function nameProblem({ name }: PlanStep, seen: ReadonlySet<string>): Problem | undefined {
+  if (!isName(name)) return problem('bad-name', 'the name is not legal ([a-z][a-z0-9-]{0,47})');
+  return seen.has(name)
+    ? problem('duplicate-name', 'two steps have this name; give one of them another')
+    : undefined;
+}
+
 function stepProblem(step: PlanStep, seen: ReadonlySet<string>, plan: Plan): Problem | undefined {
-  if (!isName(step.name)) return problem('bad-name', 'the name is not legal ([a-z][a-z0-9-]{0,47})');
-  if (seen.has(step.name)) return problem('duplicate-name', 'two steps have this name');
+  const named = nameProblem(step, seen);
+  if (named !== undefined) return named;
   const ofKind =
     step.kind === 'agent'
       ? agentProblem(step, plan)
@@ -182,7 +193,12 @@ function unsafeProblem(step: AgentStep): Problem | undefined {
 function referenceProblem(step: PlanStep, plan: Plan): Problem | undefined {
   const known = new Set(plan.steps.map((other) => other.name));
   for (const name of step.after) {
-    if (!known.has(name)) return problem('unknown-step', `it comes after '${name}', which does not exist`);
+    if (known.has(name)) continue;
+    const isLater = plan.onFailure?.some((other) => other.name === name) === true;
+    const why = isLater
+      ? 'is an on-failure step, and begins once this one is over or never will: read it in w.onFailure alone'
+      : 'does not exist';
+    return problem('unknown-step', `it comes after '${name}', which ${why}`);
   }
   for (const expr of expressionsOf(step)) {
     const bad = exprProblem(expr);

@@ -111,7 +111,7 @@ function certainIn(when: Expr | undefined, outcome: Outcome, plan: Plan): Readon
 }
 
 /** The references of an expression but for those that say what holds instead (`orElse`), or only ask (`exists`). */
-function unguarded(expr: Expr): Reference[] {
+export function unguarded(expr: Expr): Reference[] {
   if (Array.isArray(expr)) return expr.flatMap((item) => unguarded(item as Expr));
   if (!isJsonObject(expr) || Object.hasOwn(expr, '$literal')) return [];
   if (Object.hasOwn(expr, '$ref')) return refsIn(expr);

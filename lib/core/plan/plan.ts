@@ -140,6 +140,10 @@ export interface Plan {
   readonly output: Expr;
   /** In a part of a list: so many failed items do not fail it. */
   readonly tolerated?: number;
+  /** What follows an end without success, in an order in which predecessors come first; absent where nothing does. */
+  readonly onFailure?: readonly AgentStep[];
+  /** Of the plan of an execution that is following up, which is stored nowhere: the one that is. @see planDuring */
+  readonly whole?: Plan;
 }
 
 export const PLAN_LIMITS = { bytes: 256 * 1024, steps: 1_000, attempts: 1_000 } as const;
@@ -199,7 +203,7 @@ export const agentSteps = (plan: Plan): readonly AgentStep[] => graphOf(plan).pe
 
 /** Every agent that an execution of the plan, or one of its children, may need: also those of a later stage. */
 export function agentsNamed(plan: Plan): ReadonlySet<string> {
-  const names = plan.steps.flatMap((step) => {
+  const names = [...plan.steps, ...(plan.onFailure ?? [])].flatMap((step) => {
     const performed = step.kind === 'map' ? step.each : step;
     if (performed.kind === 'child') return [...agentsNamed(performed.plan)];
     if (!isAgentStep(performed)) return [];

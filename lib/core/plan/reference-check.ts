@@ -32,7 +32,7 @@ export function referenceProblems(workflow: Workflow, jsonSchemaOf: JsonSchemaOf
       const end = follow(knownOf(workflow, source, jsonSchemaOf, list), path);
       return 'names' in end ? [`workflow '${name}', ${place}: ${missing(source, path, end)}`] : [];
     });
-  const ofSteps = plan.steps.flatMap((step) =>
+  const ofSteps = [...plan.steps, ...(plan.onFailure ?? [])].flatMap((step) =>
     problemsOf(`step '${step.name}'`, expressionsOf(step), itemOf(workflow, step, jsonSchemaOf)),
   );
   return [...new Set([...ofSteps, ...problemsOf('its output', [plan.output])])];
@@ -60,8 +60,10 @@ function knownOf(
   if (source === 'input') return document(workflow.input);
   if (source === 'item') return item;
   const [kind, name = ''] = source.split(':');
+  if (source === 'failure') return closed({ kind: {}, step: {}, code: {}, message: {} });
   if (kind === 'failure') return closed({ code: {}, message: {} });
-  const step = kind === 'step' ? workflow.plan.steps.find((one) => one.name === name) : undefined;
+  const all = [...workflow.plan.steps, ...(workflow.plan.onFailure ?? [])];
+  const step = kind === 'step' ? all.find((one) => one.name === name) : undefined;
   const outputOf = (agent: string): Known | undefined =>
     document(workflow.agents.find(({ spec }) => spec.name === agent)?.output);
   switch (step?.kind) {

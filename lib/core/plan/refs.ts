@@ -54,10 +54,14 @@ export interface Condition {
 
 /**
  * Where a reference points: the execution's input, a step's output, how a step ended and its failure, the token by which the
- * external party answers a callback
- * step, or of a list the item and its index.
+ * external party answers a callback step, of a list the item and its index, or for on-failure steps why the execution ended.
  */
-export type RefSource = 'input' | `${'step' | 'outcome' | 'failure' | 'token'}:${string}` | 'item' | 'index';
+export type RefSource =
+  | 'input'
+  | 'failure'
+  | `${'step' | 'outcome' | 'failure' | 'token'}:${string}`
+  | 'item'
+  | 'index';
 
 /** A reference whose fields are references in turn; every path is allowed, `undefined` is its worst value. */
 export function ref<T>(source: RefSource, path: readonly string[] = []): Ref<T> {
@@ -163,6 +167,8 @@ export interface Scope {
   readonly outcome?: (step: string) => Json | undefined;
   /** Why it failed, if it has, and that is tolerated. */
   readonly failure?: (step: string) => Json | undefined;
+  /** Why the execution ended: `{ kind, step?, code, message }`. */
+  readonly cause?: Json | undefined;
   readonly item?: Json;
   readonly index?: number;
 }
@@ -248,6 +254,7 @@ function same(left: Json | undefined, right: Json | undefined): boolean {
 
 function sourceValue(source: Expr, scope: Scope): Json | undefined {
   if (source === 'input') return scope.input;
+  if (source === 'failure') return scope.cause;
   if (source === 'item') return scope.item;
   if (source === 'index') return scope.index;
   const [kind, step = ''] = typeof source === 'string' ? source.split(':') : [];

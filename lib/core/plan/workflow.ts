@@ -7,7 +7,7 @@
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Agent } from './agent.ts';
-import { type Duration, formatDuration, parseDuration } from './duration.ts';
+import { type Duration, formatDuration, MAX_DURATION_MS, parseDuration } from './duration.ts';
 import { isSteadfastError } from '../records/errors.ts';
 import { checkName } from '../records/names.ts';
 import { checkPlan, inOrder } from './check.ts';
@@ -32,6 +32,7 @@ import {
   stepsIn,
   toExpr,
 } from './refs.ts';
+import { afterThoseRead, type WhyEnded } from './why-ended.ts';
 import { problem, refusal } from './refusal.ts';
 import {
   type AnyStepOptions,
@@ -53,6 +54,7 @@ import {
   handleOf,
   type TolerateOptions,
   type Uncertain,
+  type UncertainHandle,
   type WaitOptions,
   waitStep,
 } from './waiting-steps.ts';
@@ -141,6 +143,19 @@ export interface WorkflowBuilder<I> {
     input: Input<CI>,
     options?: ChildOptions & Uncertain<T, W>,
   ) => HandleOf<CO, T, W>;
+  /**
+   * Performed once the execution has ended without success, and nothing is owed or asked any more: after a failure, a cancel or
+   * the deadline, not where the execution that it is a part of ends it. It may read `failure`, the input and any output there
+   * is (`orElse`). Its own failure changes no end, and is listed.
+   */
+  readonly onFailure: <SI, SO>(
+    name: string,
+    agent: Agent<SI, SO>,
+    input: Input<SI>,
+    options?: OnFailureOptions,
+  ) => Pick<UncertainHandle<SO>, 'name' | 'output'>;
+  /** Why it ended; for on-failure steps alone. */
+  readonly failure: WhyEnded;
   /** Has an agent perform every item of a list, or runs a workflow for each, in executions of up to 25 items each. */
   readonly map: MapBuilder;
 }
@@ -159,6 +174,9 @@ export interface Workflow<I = unknown, O = unknown> {
   /** Only in the type: the output of an execution. */
   readonly output?: O;
 }
+
+/** What an on-failure step may say: it is never undone, and its failure changes no end. */
+export type OnFailureOptions = Omit<StepOptions, 'undo' | 'pointOfNoReturn' | 'tolerate' | 'within'>;
 
 /** What an execution answers, of what the author's function returned; what may be missing is refused with the plan. */
 export type OutputOf<R> =
@@ -187,6 +205,7 @@ export function workflow<I, R extends Readonly<Record<string, unknown>> | undefi
     workflow: name,
     withinMs,
     steps: [],
+    onFailure: [],
     agents: new Map(),
     children: [],
     callbacks: {},
@@ -204,6 +223,7 @@ export function workflow<I, R extends Readonly<Record<string, unknown>> | undefi
     // Steps of a cycle stay at the end, for `checkPlan` to name.
     steps: [...ordered, ...rest],
     output: toExpr(output ?? {}),
+    ...(draft.onFailure.length === 0 ? {} : { onFailure: draft.onFailure }),
   };
   checkPlan(plan);
   return {
@@ -237,6 +257,7 @@ interface Draft {
   readonly workflow: string;
   readonly withinMs: number;
   readonly steps: PlanStep[];
+  readonly onFailure: AgentStep[];
   readonly agents: Map<string, Agent>;
   readonly children: Workflow[];
   readonly callbacks: Record<string, StandardSchemaV1>;
@@ -266,6 +287,15 @@ function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
     approval: (stepName, options) => added(callbackStep(stepName, 'approval', options)),
     child: (stepName, other, input, options = {}) =>
       added(childOf(draft, stepName, other as Workflow, toExpr(input), options, uses)),
+    onFailure: (stepName, agent, input, options: StepOptions = {}) => {
+      const { undo = 'none' } = options;
+      const late = { ...draft, withinMs: MAX_DURATION_MS };
+      const step = agentStepOf(late, stepName, agent as Agent, input, { ...options, undo });
+      uses(stepName, [agent as Agent], options);
+      draft.onFailure.push(afterThoseRead(step, draft.onFailure));
+      return handleOf(stepName);
+    },
+    failure: ref('failure') as unknown as WhyEnded,
     map: (
       stepName: string,
       performer: { readonly kind: string },

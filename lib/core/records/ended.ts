@@ -23,6 +23,17 @@ export interface Ended {
   readonly by?: Caller;
   /** What it has left in effect; of a success only what tolerated failures may have. */
   readonly standing?: Standing;
+  /** Its on-failure steps that failed for good, or that nobody answered for. Absent where there is none. */
+  readonly onFailureFailed?: readonly FailedOnFailure[];
+}
+
+/** An on-failure step that failed. It changes no end. */
+export interface FailedOnFailure {
+  readonly step: string;
+  /** Of its last failure. */
+  readonly code: string;
+  /** It may have acted all the same. */
+  readonly mayStand?: true;
 }
 
 /** An effect that is in place, or may be. */

@@ -19,6 +19,22 @@ import type { People } from './people.ts';
 /** What an attempt is for: perform the step, ask the external service for its outcome, or compensate it. */
 export type Mode = 'execute' | 'probe' | 'undo';
 
+/**
+ * The end of an execution whose on-failure steps are performed, or were: nothing of it changes any more, but by a retry, which
+ * removes it.
+ */
+export interface End {
+  /** As it will be once they are over. */
+  readonly status: ExecutionStatus;
+  readonly at: number;
+  /** Which end it is: the version of the write that made it, or later kept it from being tried again. A parent compares it. */
+  readonly version: number;
+  /** Its parent knows it. */
+  readonly parentKnows?: true;
+  /** Its parent was tried again meanwhile: so is this one, with the write that says that its end was announced. */
+  readonly again?: true;
+}
+
 /** Why an execution left the straight path. */
 export interface Cause {
   readonly kind: 'failure' | 'cancel' | 'deadline' | 'parent';
@@ -122,6 +138,8 @@ export interface Execution {
   /** The last operators' command ids: a repeated command is answered, not obeyed twice. */
   readonly commands: readonly string[];
   readonly cause?: Cause;
+  /** Absent where there are no on-failure steps to perform. */
+  readonly end?: End;
   /** The latest 10; the last one is under way while the execution is pausing or paused. */
   readonly pauses?: readonly Pause[];
   /** Those before them, as one: their time is given back like theirs. */
@@ -160,6 +178,8 @@ export interface Attempt {
     | 'cannot-tell'
     | 'compensated';
   readonly failure?: Failure;
+  /** Of an on-failure step: the epoch, if it was an earlier one than the record's. */
+  readonly epoch?: number;
 }
 
 /** In these statuses an agent may take a step on the way forward; of a failure that is tolerated, to compensate it. */
@@ -221,7 +241,10 @@ export interface Step {
   /** Not before then: the next attempt, probe or undo. */
   readonly retryAt?: number;
   readonly deferred?: Deferred;
-  /** When its undo was first deferred, or failed because of a dead service; until it is undone or a person has chosen. */
+  /**
+   * When its undo, or an on-failure step, was first deferred or failed because of a dead service; until it is over or a person has
+   * chosen.
+   */
   readonly undoDeferredAt?: number;
   readonly output?: Json;
   readonly failure?: Failure;
@@ -244,6 +267,14 @@ export const isTerminal = (status: ExecutionStatus): boolean => TERMINAL.has(sta
 
 /** Forward work is done in these statuses: other branches go on while a person is asked about one. */
 export const isForward = (status: ExecutionStatus): boolean => status === 'running' || status === 'waiting';
+
+/** Attempts to execute begin in these statuses: of steps, or once there is an end of on-failure steps. */
+export const isPerforming = (status: ExecutionStatus): boolean =>
+  isForward(status) || status === 'following-up';
+
+/** How it ended is known: it is over, or its on-failure steps alone are not. */
+export const hasEnd = ({ status }: Pick<Execution, 'status'>): boolean =>
+  isTerminal(status) || status === 'following-up';
 
 /** Nothing new starts in these statuses; what was begun goes on to its end. */
 export const isPausedOrPausing = (status: ExecutionStatus): boolean =>

@@ -16,7 +16,7 @@ import { evaluateNext, type Note, writing } from '../records/decision.ts';
 import type { OpenBreaker } from '../records/events.ts';
 import type { Failure } from '../records/failure.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import type { LeasedStep, Deferred, Step } from '../records/state.ts';
+import type { Deferred, Execution, LeasedStep, Mode, Step } from '../records/state.ts';
 import { deferredUntil } from './breaker.ts';
 import { openWork, type Work } from './ready.ts';
 
@@ -58,12 +58,16 @@ export function deferral(
     epoch,
     retryAt,
     deferred: deferredBy(work, why, inputs.now, openBreaker),
-    ...(work.mode === 'undo' ? deferredSince(before, inputs) : {}),
+    ...(hasNoDeadline(work.mode, state.execution) ? deferredSince(before, inputs) : {}),
     ...(met === true ? { changedAt: inputs.now } : {}),
   });
   const ms = retryAt - inputs.now;
   return { step, note: { what: 'deferred', step: name, attempt: work.attempt, agent, detail: why, ms } };
 }
+
+/** What is undone, and what follows the end, is bounded by no time of the execution's. */
+export const hasNoDeadline = (mode: Mode, { status }: Pick<Execution, 'status'>): boolean =>
+  mode === 'undo' || status === 'following-up';
 
 const deferredSince = (record: Step, inputs: DecisionInputs): Pick<NotCharged, 'undoDeferredAt'> => ({
   undoDeferredAt: record.undoDeferredAt ?? inputs.now,
@@ -97,29 +101,37 @@ export interface NotCharged {
   readonly undoDeferredAt?: number;
 }
 
-/** What an attempt that the dead service failed changes: it waits like all others, and its charge is given back. */
+/**
+ * What an attempt that the dead service failed changes: it waits like all others, and its charge is given back.
+ * @param unbounded no deadline of the execution's ends it
+ */
 export function notCharged(
   record: LeasedStep,
   openBreaker: OpenBreaker | undefined,
   inputs: DecisionInputs,
+  unbounded: boolean = record.mode === 'undo',
 ): NotCharged | undefined {
   if (openBreaker === undefined || inputs.now - openBreaker.since > MAX_NOT_CHARGED_MS) return undefined;
   const charge =
     record.mode === 'execute'
       ? { stageAttempt: record.stageAttempt - 1 }
       : record.mode === 'undo'
-        ? { undoAttempt: record.undoAttempt - 1, ...deferredSince(record, inputs) }
+        ? { undoAttempt: record.undoAttempt - 1 }
         : {};
   return {
     ...charge,
+    ...(unbounded ? deferredSince(record, inputs) : {}),
     retryAt: deferredUntil(openBreaker, inputs.now, inputs.random),
     deferred: { mode: record.mode, why: 'breaker', at: inputs.now, since: openBreaker.since },
   };
 }
 
-/** When a person is asked about an undo that is still deferred then. */
-export const undoOverdueAt = ({ deferred, undoDeferredAt }: Step): number =>
-  deferred?.mode === 'undo' && undoDeferredAt !== undefined
+/** When a person is asked about an undo, or an on-failure step, that is still deferred then. */
+export const overdueAt = (
+  { deferred, undoDeferredAt }: Step,
+  execution: Pick<Execution, 'status'>,
+): number =>
+  deferred !== undefined && undoDeferredAt !== undefined && hasNoDeadline(deferred.mode, execution)
     ? undoDeferredAt + MAX_NOT_CHARGED_MS
     : Number.POSITIVE_INFINITY;
 
@@ -129,22 +141,29 @@ const UNDO_OVERDUE: Failure = {
     'for a day nobody could undo it: its service does not answer, nobody takes its messages, or its agent is not deployed',
 };
 
-/** L1 an undo that no agent may begin would hang in silence; another rule opens the incident. */
-export const giveUpUndo: Rule = (plan, state, event) => {
+const ON_FAILURE_OVERDUE: Failure = {
+  code: 'on-failure-overdue',
+  message:
+    'for a day nobody could perform it: its service does not answer, nobody takes its messages, or its agent is not deployed',
+};
+
+/** L1 what no agent may begin, and no deadline ends, would hang in silence; another rule opens the incident. */
+export const giveUpDeferred: Rule = (plan, state, event) => {
   const isOverdue = (record: Step | undefined): record is Step =>
-    record !== undefined && undoOverdueAt(record) <= event.now;
+    record !== undefined && overdueAt(record, state.execution) <= event.now;
   if (!Object.values(state.steps).some(isOverdue)) return undefined;
   const piece = openWork(plan, state).find(
-    ({ step, mode }) => mode === 'undo' && isOverdue(state.steps[step.name]),
+    ({ step, mode }) => hasNoDeadline(mode, state.execution) && isOverdue(state.steps[step.name]),
   );
   const record = piece && state.steps[piece.step.name];
   if (record === undefined) return undefined;
-  const step = stepAfter(record, 'give-up-undo', event, {
+  const isUndo = piece?.mode === 'undo';
+  const step = stepAfter(record, isUndo ? 'give-up-undo' : 'overdue', event, {
     changedAt: event.now,
-    failure: UNDO_OVERDUE,
+    failure: isUndo ? UNDO_OVERDUE : ON_FAILURE_OVERDUE,
     retryAt: undefined,
     undoDeferredAt: undefined,
   });
-  const note = { what: 'undo-given-up', step: record.name };
+  const note = { what: isUndo ? 'undo-given-up' : 'step-overdue', step: record.name };
   return writing(state.execution.id, { step }, evaluateNext(event.affected), note);
 };

@@ -14,7 +14,8 @@
 
 import { canonicalJson, type Json } from '../records/json.ts';
 import { variantNumber } from './recovery.ts';
-import type { AgentStep } from '../plan/plan.ts';
+import { isOnFailure } from '../plan/on-failure.ts';
+import type { AgentStep, Plan } from '../plan/plan.ts';
 import type { Execution, Step } from '../records/state.ts';
 import type { StepChanges } from '../records/change.ts';
 
@@ -27,11 +28,25 @@ export const lifeOf = (freshId: string): string =>
     .replace(/[^a-z0-9]/g, '')
     .slice(-LIFE_CHARS);
 
-/** `<execution>.<step>.<life>`, of a later key `-<number>` after that. @param number from 1 */
-export function effectKeyOf({ id, life }: Pick<Execution, 'id' | 'life'>, step: string, number = 1): string {
-  const first = `${id}.${step}.${life}`;
+/**
+ * `<execution>.<step>.<life>`, of a later key `-<number>` after that. Of an on-failure step `<execution>.on-failure-<epoch>.<step>.<life>`:
+ * the same end never tells twice, and the next one tells again.
+ * @param number from 1
+ * @param epoch of an on-failure step, `keyEpoch`
+ */
+export function effectKeyOf(
+  { id, life }: Pick<Execution, 'id' | 'life'>,
+  step: string,
+  number = 1,
+  epoch?: number,
+): string {
+  const first = `${id}.${epoch === undefined ? '' : `on-failure-${epoch}.`}${step}.${life}`;
   return number === 1 ? first : `${first}-${number}`;
 }
+
+/** The part of its effect key that says after which end an on-failure step follows; none of any other. */
+export const keyEpoch = (plan: Plan, { name, epoch }: Pick<Step, 'name' | 'epoch'>): number | undefined =>
+  isOnFailure(plan, name) ? epoch : undefined;
 
 /** What the claim of an attempt to execute records of its key. @param step as the plan has it, or any variant of it; also a child's next try */
 export function keyOfClaim(step: Pick<AgentStep, 'recovery'>, before: Step): StepChanges {

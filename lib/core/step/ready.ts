@@ -19,8 +19,8 @@ import {
 } from '../plan/plan.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import {
-  isForward,
   isLeased,
+  isPerforming,
   isSatisfied,
   type Mode,
   type Deferred,
@@ -73,7 +73,7 @@ const mayBeSkipped = ({ kind }: PlanStep, record: Step | undefined): boolean =>
 export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
   const { status } = snapshot.execution;
   const work: Work[] = [];
-  if (isForward(status)) {
+  if (isPerforming(status)) {
     const waits = failureWaits(plan, snapshot);
     // Of a failure that is tolerated nothing depends on what was done: its compensation waits for no outcome.
     for (const step of plan.steps)

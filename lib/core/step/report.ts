@@ -52,6 +52,8 @@ type Reported = Pick<EventOf<'report'>, 'token' | 'report' | 'priorProcessDeadli
   /** Its failure is not final yet, if it has failed. */
   readonly mayFail?: boolean;
   readonly isOverTime?: boolean;
+  /** No deadline of the execution's ends it. */
+  readonly unbounded?: boolean;
 };
 
 /** The record after a report, or nothing when the report is refused (S5). */
@@ -68,7 +70,7 @@ export function reported(
   const processDeadlineAt = codeReturned
     ? Math.max(event.priorProcessDeadlineAt, event.now)
     : record.processDeadlineAt;
-  const ending = endingOf(step, { ...record, processDeadlineAt }, event, event.openBreaker);
+  const ending = endingOf(step, { ...record, processDeadlineAt }, event, event.openBreaker, event.unbounded);
   switch (record.status) {
     case 'running':
       return reportedExecute(ending, report);
@@ -86,12 +88,13 @@ const endingOf = (
   record: LeasedStep,
   inputs: DecisionInputs & Pick<Reported, 'isOverTime'>,
   openBreaker?: OpenBreaker,
+  unbounded?: boolean,
 ): Ending => ({
   step,
   variant: attemptedVariant(step, record),
   record,
   inputs,
-  free: notCharged(record, openBreaker, inputs),
+  free: notCharged(record, openBreaker, inputs, unbounded),
   isOverTime: inputs.isOverTime === true,
 });
 

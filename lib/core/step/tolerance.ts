@@ -10,7 +10,7 @@
 
 import type { Plan, PlanStep } from '../plan/plan.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { isForward, type Step } from '../records/state.ts';
+import { isPerforming, type Step } from '../records/state.ts';
 import { effectsSettledAt, needsUndo } from './ready.ts';
 import { actsUntil, mayFail } from './turn.ts';
 import { OVER_TIME } from './within.ts';
@@ -29,7 +29,7 @@ export function toleratedAt(plan: Plan, step: PlanStep, record: Step): number | 
 
 /** The times at which failures become final by themselves. */
 export const toleratedTimes = (plan: Plan, { execution, steps }: Snapshot): number[] =>
-  isForward(execution.status)
+  isPerforming(execution.status)
     ? plan.steps.flatMap((step) => {
         const record = steps[step.name];
         if (record === undefined || !mayFail(plan, step, record)) return [];

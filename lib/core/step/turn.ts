@@ -11,9 +11,17 @@ import { isOutcomeRead, isTolerated } from '../plan/outcomes.ts';
 import { hasChildren, type Plan, type PlanStep } from '../plan/plan.ts';
 import { evaluateExpression, type Scope } from '../plan/refs.ts';
 import type { Children } from '../records/children.ts';
+import { given } from '../records/given.ts';
 import type { Json } from '../records/json.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { callbackToken, isForward, isPausedOrPausing, isSatisfied, type Step } from '../records/state.ts';
+import {
+  callbackToken,
+  type Execution,
+  isPausedOrPausing,
+  isPerforming,
+  isSatisfied,
+  type Step,
+} from '../records/state.ts';
 
 const OUTCOMES: Readonly<Partial<Record<Step['status'], string>>> = {
   done: 'succeeded',
@@ -27,7 +35,8 @@ export function scopeOf({ execution, steps }: Snapshot): Scope {
     input: execution.input,
     output: (step): Json | undefined => {
       const record = recordOf(step);
-      return record?.status === 'done' ? record.output : undefined;
+      // After the end whatever was ever recorded may be said, also of what was undone.
+      return record?.status === 'done' || execution.status === 'following-up' ? record?.output : undefined;
     },
     token: (step): Json | undefined => callbackToken(execution, step),
     outcome: (step): Json | undefined => OUTCOMES[recordOf(step)?.status ?? 'ready'],
@@ -37,8 +46,17 @@ export function scopeOf({ execution, steps }: Snapshot): Scope {
       const { code, message } = record.failure;
       return { code, message };
     },
+    cause: causeOf(execution),
   };
 }
+
+const causeOf = ({ cause }: Execution): Json | undefined =>
+  cause && {
+    kind: cause.kind,
+    ...given({ step: cause.step }),
+    code: cause.failure.code,
+    message: cause.failure.message,
+  };
 
 const GIVEN_UP: ReadonlySet<Step['status'] | undefined> = new Set([
   'failed',
@@ -69,7 +87,7 @@ export function mayFail(plan: Plan, step: PlanStep, record: Step | undefined): b
 
 /** As long as the execution goes on, or may after a pause. */
 export const mayStillSucceed = (plan: Plan, step: PlanStep, { execution, steps }: Snapshot): boolean =>
-  (isForward(execution.status) || isPausedOrPausing(execution.status)) &&
+  (isPerforming(execution.status) || isPausedOrPausing(execution.status)) &&
   mayFail(plan, step, steps[step.name]);
 
 /** Of a part of a list the first failed item that is one too many. */
@@ -91,11 +109,12 @@ export function failureOf(plan: Plan, snapshot: Snapshot): Step | undefined {
 export const isTurn = (step: PlanStep, snapshot: Snapshot): boolean =>
   step.after.every((name) => isSatisfied(snapshot.steps[name]));
 
-/** Since when it is the step's turn; a retry of its execution begins a new one. */
+/** Since when it is the step's turn; a retry of its execution begins a new one, and so does its end. */
 export const turnAt = (step: PlanStep, snapshot: Snapshot): number =>
   Math.max(
     snapshot.execution.startedAt,
     snapshot.execution.retries?.at(-1)?.at ?? 0,
+    snapshot.execution.end?.at ?? 0,
     ...step.after.map((name) => snapshot.steps[name]?.changedAt ?? 0),
   );
 

@@ -13,8 +13,16 @@ import { graphOf, hasChildren, isCallback, type Plan, type PlanStep } from '../p
 import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records/change.ts';
 import type { Write } from '../records/decision.ts';
 import { askedAboutPause, hasUnannounced, openIncidents, type Snapshot } from '../records/snapshot.ts';
-import { type Dispatch, type Execution, isForward, isLeased, pauseOf, type Step } from '../records/state.ts';
-import { undoOverdueAt } from '../step/defer.ts';
+import {
+  type Dispatch,
+  type Execution,
+  isForward,
+  isLeased,
+  isPerforming,
+  pauseOf,
+  type Step,
+} from '../records/state.ts';
+import { overdueAt } from '../step/defer.ts';
 import { horizonMs, leaseOverAt } from '../step/lease.ts';
 import { isAskedAtDeadline, mayBeStopped } from '../step/point-of-no-return.ts';
 import { isAllOver, openWork, stepToSuspend, type Work, workKey } from '../step/ready.ts';
@@ -83,9 +91,9 @@ export function nextWakeAt(
     ...externalTimes(plan, snapshot),
     ...toleratedTimes(plan, snapshot),
     ...tryTimes(snapshot),
-    ...work.flatMap(({ step, mode }) => {
+    ...work.flatMap(({ step }) => {
       const record = snapshot.steps[step.name];
-      return mode === 'undo' && record !== undefined ? [undoOverdueAt(record)] : [];
+      return record === undefined ? [] : [overdueAt(record, execution)];
     }),
     // The bus did not take it: tried again, and nothing else waits for it.
     ...(hasUnannounced(snapshot) ? [readAt + hMs] : []),
@@ -136,7 +144,7 @@ function quietFrom(plan: Plan, snapshot: Snapshot, work: readonly Work[], readAt
   }
   const busy =
     snapshot.execution.status === 'pausing' ||
-    (!isForward(snapshot.execution.status) && openIncidents(snapshot).length === 0) ||
+    (!isPerforming(snapshot.execution.status) && openIncidents(snapshot).length === 0) ||
     records.some((record) => isLeased(record) || record.status === 'unknown') ||
     work.some((piece) => piece.dueAt <= readAt) ||
     (isForward(snapshot.execution.status) && plan.steps.some((step) => isStarting(step, snapshot)));

@@ -66,8 +66,8 @@ export function childrenRestarted(record: Step, children: Children): Children {
 }
 
 /** An operator canceled it, and it ended as it was: it does not go on because its parent does. */
-export const isCanceledKeepingEffects = ({ status, cause }: Execution): boolean =>
-  status === 'failed' && cause?.kind === 'cancel';
+export const isCanceledKeepingEffects = ({ status, end, cause }: Execution): boolean =>
+  (end?.status ?? status) === 'failed' && cause?.kind === 'cancel';
 
 /** The version that an end must be later than to be news. */
 export const knownVersion = (children: Children | undefined, index: number): number =>
@@ -75,7 +75,9 @@ export const knownVersion = (children: Children | undefined, index: number): num
 
 /**
  * It has failed and was not tried again since its parent heard of that: only the write that announced its end may have come
- * after.
+ * after. One that has or had on-failure steps says which end it is: those that came after it changed nothing of that.
  */
-export const isToGoOn = ({ status, version }: Execution, heard: number): boolean =>
-  status === 'failed' && version <= heard + 1;
+export const isToGoOn = ({ status, version, end }: Execution, heard: number): boolean =>
+  end === undefined
+    ? status === 'failed' && version <= heard + 1
+    : end.status === 'failed' && end.version === heard;

@@ -337,12 +337,14 @@ export function mayHaveLeft({ status, mayHaveActed, children }: Step): boolean {
   return status === 'tolerated' && (mayHaveActed || ends.some(({ clean }) => !clean));
 }
 
-/** The notice of an execution that has ended, to its parent. */
+/** The notice of an execution that has an end, to its parent: the same before and after its on-failure steps. */
 export function endOf(plan: Plan, state: Snapshot): ChildEnd {
-  const { status, version } = state.execution;
+  const { execution } = state;
+  const { status, version } = execution.end ?? execution;
   const failed = plan.tolerated === undefined ? 0 : failedItems(plan, state).length;
-  const stuck = Object.values(state.steps).some((step) => step.status === 'compensation-failed');
-  const leaves = Object.values(state.steps).some(mayHaveLeft);
+  const records = plan.steps.flatMap(({ name }) => state.steps[name] ?? []);
+  const stuck = records.some((step) => step.status === 'compensation-failed');
+  const leaves = records.some(mayHaveLeft);
   return {
     status,
     version,

@@ -4,6 +4,7 @@
  * Owns: the shape, and the words for one that does not come to its end. Does not own: the records (`core/records/state.ts`).
  */
 
+import { shownSteps } from '../../core/plan/on-failure.ts';
 import { outputOf } from '../../core/execution/output.ts';
 import type { Explanation } from '../../core/explain/why.ts';
 import type { Children } from '../../core/records/children.ts';
@@ -44,7 +45,7 @@ export interface RunState {
   readonly output?: Readonly<Record<string, Json>>;
   /** Why it left the straight path. */
   readonly failure?: Failure;
-  /** By name. */
+  /** By name; on-failure steps once the execution has ended without success. */
   readonly steps: Readonly<Record<string, StepState>>;
   /** Incidents, resolved ones included. */
   readonly incidents: readonly Incident[];
@@ -54,7 +55,7 @@ export interface RunState {
 
 export function stateOf({ plan, state }: Shown): RunState {
   const { execution, steps, incidents } = state;
-  const shown = plan.steps.map((step): [string, StepState] => {
+  const shown = shownSteps(plan, state).map((step): [string, StepState] => {
     const record = steps[step.name];
     const untilAt = isForward(execution.status) ? waitsUntil(step, state) : undefined;
     return [

@@ -7,10 +7,11 @@
  * Without a book of the outside world only this is visible: whether the agents' code ran to its end, and what it returned.
  */
 
-import { agentStep, type AgentStep, type Plan } from '../../core/plan/plan.ts';
+import { isOnFailure, performedStep } from '../../core/plan/on-failure.ts';
+import type { AgentStep, Plan } from '../../core/plan/plan.ts';
 import type { Snapshot } from '../../core/records/snapshot.ts';
 import { isTerminal, type Step } from '../../core/records/state.ts';
-import { effectKeyOf } from '../../core/step/effect-key.ts';
+import { effectKeyOf, keyEpoch } from '../../core/step/effect-key.ts';
 import { attemptedVariant } from '../../core/step/recovery.ts';
 import type { Shown } from '../../scheduler/start.ts';
 import type { AgentCall } from './agent-calls.ts';
@@ -61,7 +62,7 @@ export function placeOf({ plan, state }: Shown, step = ''): string {
 
 /** Those of an execution that agents perform; nothing else acts on the external party by itself. */
 export const performed = ({ plan, state }: Shown): Step[] =>
-  Object.values(state.steps).filter(({ name }) => agentStep(plan, name) !== undefined);
+  Object.values(state.steps).filter(({ name }) => performedStep(plan, name) !== undefined);
 
 const kindOf = ({ kind = 'effect' }: Effect): string => kind;
 
@@ -70,7 +71,7 @@ export function expectationOf(evidence: Evidence): Expectation {
   const effects = new Map<string, Usual>();
   for (const shown of evidence.executions) {
     for (const step of performed(shown)) {
-      const kinds = countsOf(effectsOf(book, shown.state, step.name));
+      const kinds = countsOf(effectsOf(book, shown, step));
       const { agent } = variantIn(shown.plan, step) ?? {};
       if (kinds.size > 0) effects.set(placeOf(shown, step.name), { kinds, agent });
     }
@@ -89,8 +90,8 @@ function countsOf(effects: readonly Effect[]): ReadonlyMap<string, number> {
 }
 
 /** Those under the step's effect keys, and under keys that an author has made of them by adding something. */
-function effectsOf(book: readonly Effect[], { execution }: Snapshot, step: string): readonly Effect[] {
-  const first = effectKeyOf(execution, step);
+function effectsOf(book: readonly Effect[], { plan, state }: Shown, step: Step): readonly Effect[] {
+  const first = effectKeyOf(state.execution, step.name, 1, keyEpoch(plan, step));
   return book.filter(({ key }) => key.startsWith(first) && NUMBER_OR_MORE.test(key.slice(first.length)));
 }
 
@@ -103,7 +104,7 @@ export function problemsOf(evidence: Evidence, expected?: Expectation): Problem[
   return evidence.executions.flatMap((shown) => [
     ...endProblems(shown, expected),
     ...performed(shown).flatMap((step) => {
-      const own = effectsOf(book, shown.state, step.name);
+      const own = effectsOf(book, shown, step);
       return [...doubled(shown, step, own, evidence, expected), ...lost(shown, step, own, expected)];
     }),
   ]);
@@ -156,7 +157,7 @@ function doubled(
   const problem = (message: string): Problem => ({
     kind: 'doubled',
     step: step.name,
-    effectKey: effectKeyOf(shown.state.execution, step.name, step.key),
+    effectKey: effectKeyOf(shown.state.execution, step.name, step.key, keyEpoch(shown.plan, step)),
     message: `step '${step.name}': ${message}`,
   });
   const usual = expected?.effects.get(placeOf(shown, step.name));
@@ -192,7 +193,7 @@ function lost(
   const { plan, state } = shown;
   const { execution } = state;
   if (!isTerminal(execution.status)) return [];
-  const effectKey = effectKeyOf(execution, step.name, step.key);
+  const effectKey = effectKeyOf(execution, step.name, step.key, keyEpoch(plan, step));
   const problem = (message: string): Problem => ({
     kind: 'lost',
     step: step.name,
@@ -211,6 +212,12 @@ function lost(
     return [...usual.kinds.keys()]
       .filter((kind) => !standing.some((effect) => kindOf(effect) === kind))
       .map((kind) => problem(`it is done, but '${kind}' did not take place or was undone`));
+  }
+  // What follows the end is never undone: it is there, or the step says that it is not.
+  if (isOnFailure(plan, step.name)) {
+    const isThere = standing.length > 0 || isGiven(state, step) || step.status !== 'done';
+    const usual = expected?.effects.get(placeOf(shown, step.name));
+    return isThere || usual === undefined ? [] : [problem('it is done, but no effect of it is there')];
   }
   if (standing.length === 0) return [];
   const what = `'${kindOf(standing[0] as Effect)}'`;
@@ -236,6 +243,6 @@ const undoOf = (plan: Plan, step: Step): unknown => variantIn(plan, step)?.undo 
 
 /** The step as it was for its latest attempt. */
 function variantIn(plan: Plan, step: Step): AgentStep | undefined {
-  const planned = agentStep(plan, step.name);
+  const planned = performedStep(plan, step.name);
   return planned && attemptedVariant(planned, step);
 }

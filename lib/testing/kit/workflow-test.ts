@@ -118,7 +118,8 @@ export class WorkflowTest<I> {
   #checkComplete(workflow: Workflow): void {
     for (const { spec } of workflow.agents) {
       if (this.#workers.has(spec.name)) continue;
-      const steps = workflow.plan.steps
+      const { plan } = workflow;
+      const steps = [...plan.steps, ...(plan.onFailure ?? [])]
         .filter((step) => JSON.stringify(step).includes(`"agent":"${spec.name}"`))
         .map((step) => `'${step.name}'`);
       const whose = `step ${steps.join(', ')} of workflow '${workflow.name}'`;

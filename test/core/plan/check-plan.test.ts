@@ -77,7 +77,7 @@ describe('steps', () => {
       workflow: 'flow',
       step: 'a',
       reason: 'duplicate-name',
-      message: "workflow 'flow', step 'a': two steps have this name",
+      message: "workflow 'flow', step 'a': two steps have this name; give one of them another",
     });
   });
 

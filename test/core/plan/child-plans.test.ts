@@ -195,7 +195,7 @@ describe('questions', () => {
 });
 
 it('these are the statuses', () => {
-  expect(EXECUTION_STATUSES).toHaveLength(9);
+  expect(EXECUTION_STATUSES).toHaveLength(10);
   expect(STEP_STATUSES).toEqual([
     'ready',
     'running',

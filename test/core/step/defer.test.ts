@@ -1,7 +1,7 @@
 /** P8, S9: what is held back in any state, on any event, and what is written of it. */
 
 import * as fc from 'fast-check';
-import { notCharged, MAX_NOT_CHARGED_MS, deferral, undoOverdueAt } from '../../../lib/core/step/defer.ts';
+import { notCharged, MAX_NOT_CHARGED_MS, deferral, overdueAt } from '../../../lib/core/step/defer.ts';
 import { agentStep } from '../../../lib/core/plan/plan.ts';
 import {
   type LeasedStep,
@@ -156,7 +156,8 @@ describe('an undo that is held back', () => {
     stateOf([record, ...more], { status: 'compensating', cause, wakeAt: NOW });
 
   it('is overdue after a day, while it is', () => {
-    const at = (more: Partial<Step>) => undoOverdueAt(recordOf('it', 'compensating', more));
+    const at = (more: Partial<Step>) =>
+      overdueAt(recordOf('it', 'compensating', more), { status: 'compensating' });
     const never = Number.POSITIVE_INFINITY;
     expect(at({ deferred: deferred('undo'), undoDeferredAt: 5 })).toBe(5 + DAY);
     expect(at({ deferred: deferred('undo') })).toBe(never);

@@ -1,0 +1,119 @@
+/**
+ * What follows an end without success: the write that makes it, the word to the parent, and the status once all is over.
+ *
+ * Owns: when an execution follows up, what is kept of its end meanwhile, and what is said of on-failure steps that failed. Does
+ * not own: by which plan it is decided on (`plan/on-failure.ts`), how the steps are tried and given up (as any tolerated step:
+ * `tolerate.ts`, `operators/incident.ts`, `step/defer.ts`), whether a parent's retry finds it (`on-child.ts`).
+ *
+ * S21 one write makes the end, when nothing is owed or asked any more, and only then do on-failure steps begin; whatever becomes
+ * of them, that end is announced. A parent is told that very end, with its version, before they are over. L1 each step has its
+ * recovery, and whatever a person is asked about it is answered by the time: no end waits for ever.
+ */
+
+import { onFailureSteps, planDuring, wholeOf } from '../plan/on-failure.ts';
+import type { Plan } from '../plan/plan.ts';
+import type { Rule } from '../plan/rule.ts';
+import {
+  executionAfter,
+  type DecisionInputs,
+  type ExecutionChanges,
+  wakeNoLaterThan,
+} from '../records/change.ts';
+import { type Decision, evaluateNext, writing } from '../records/decision.ts';
+import type { FailedOnFailure } from '../records/ended.ts';
+import type { Evaluation } from '../records/events.ts';
+import type { ExecutionEvent } from '../records/moves.ts';
+import { openIncidents, type Snapshot } from '../records/snapshot.ts';
+import { type Execution, isSatisfied } from '../records/state.ts';
+import { horizonMs } from '../step/lease.ts';
+import { moveExecution } from '../transitions.ts';
+import { endOf } from '../waiting/child.ts';
+
+type EndMove = ExecutionEvent & ('fail' | 'cancel' | 'compensate');
+
+/** Nothing is undone any more: the end, at once or with what follows it. */
+export function end(
+  plan: Plan,
+  { execution }: Snapshot,
+  move: EndMove,
+  changes: ExecutionChanges,
+  event: Evaluation,
+): Decision {
+  // What the execution above does about its failure is its own.
+  if (plan.onFailure === undefined || execution.cause?.kind === 'parent') {
+    const ended = executionAfter(execution, move, event, { ...changes, endedAt: event.now });
+    return writing(execution.id, { execution: ended }, evaluateNext(event.affected, false), {
+      what: ended.status,
+    });
+  }
+  const status = moveExecution(execution.status, move);
+  const later = executionAfter(execution, 'follow-up', event, {
+    ...changes,
+    end: { status, at: event.now, version: execution.version + 1 },
+    dispatches: {},
+    dispatched: 0,
+    wakeAt: wakeNoLaterThan(execution, event.now + horizonMs(duringIt(plan), undefined)),
+  });
+  return writing(execution.id, { execution: later }, evaluateNext('all'), { what: 'following-up' });
+}
+
+const duringIt = (plan: Plan): Plan => planDuring(plan, { status: 'following-up' });
+
+/** The parent is notified before the write, which records that it knows. */
+export const notifyOfEnd: Rule = (plan, state, event) => {
+  const { execution } = state;
+  const { parent, end: known } = execution;
+  if (parent === undefined || known === undefined || known.parentKnows === true) return undefined;
+  const notified = executionAfter(execution, 'set-wake-time', event, {
+    end: { ...known, parentKnows: true },
+  });
+  return {
+    ...writing(execution.id, { execution: notified }, evaluateNext(event.affected)),
+    notifyParent: { parent, end: endOf(wholeOf(plan), state) },
+  };
+};
+
+const MOVES: Readonly<Partial<Record<Execution['status'], EndMove>>> = {
+  failed: 'fail',
+  canceled: 'cancel',
+  compensated: 'compensate',
+};
+
+/** All on-failure steps are over, whatever became of them. */
+export const finish: Rule = (plan, state, event) => {
+  const { execution, steps } = state;
+  const move = MOVES[execution.end?.status ?? 'failed'];
+  if (move === undefined || openIncidents(state).length > 0) return undefined;
+  if (!plan.steps.every(({ name }) => isSatisfied(steps[name]))) return undefined;
+  const ended = executionAfter(execution, move, event, { endedAt: event.now });
+  const next = evaluateNext(event.affected, false);
+  return writing(execution.id, { execution: ended }, next, { what: ended.status });
+};
+
+/** The on-failure steps that failed for good, or that nobody answered for; none while they are not decided on. */
+export function failedOnFailure(plan: Plan, { execution, steps }: Snapshot): readonly FailedOnFailure[] {
+  if (execution.end === undefined) return [];
+  return onFailureSteps(plan).flatMap(({ name }): FailedOnFailure[] => {
+    const record = steps[name];
+    if (record?.status !== 'tolerated' || record.epoch < execution.epoch) return [];
+    const { failure, mayHaveActed } = record;
+    return [
+      { step: name, code: failure?.code ?? 'failed', ...(mayHaveActed ? { mayStand: true as const } : {}) },
+    ];
+  });
+}
+
+/** The end as it is after a write that keeps it from being tried again: another one, for whoever compares. */
+export const closedEnd = ({ end: known, version }: Execution): Pick<ExecutionChanges, 'end'> => {
+  if (known === undefined) return {};
+  const { again: _, ...kept } = known;
+  return { end: { ...kept, version: version + 1 } };
+};
+
+/** The parent was tried again before the end was announced, which it is first. Nothing where that has been done. */
+export const goingOnLater = (execution: Execution, inputs: DecisionInputs): Decision | undefined => {
+  const { end: known } = execution;
+  if (known === undefined || execution.wakeAt === undefined) return undefined;
+  const asked = executionAfter(execution, 'set-wake-time', inputs, { end: { ...known, again: true } });
+  return writing(execution.id, { execution: asked }, { kind: 'idle' });
+};

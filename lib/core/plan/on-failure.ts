@@ -1,0 +1,59 @@
+/**
+ * On-failure steps: what follows once an execution has ended without success. They are a list of their own in the plan.
+ *
+ * Owns: the plan by which an execution is decided on while it is following up, and which step is in which list. Does not own:
+ * what is refused of them (`check-on-failure.ts`), when they begin and what their end is (`execution/follow-up.ts`).
+ *
+ * S21 while an execution is following up, the plan that is decided by has its on-failure steps alone: nothing else of it can be
+ * claimed, tried again, undone or reported. Before and after, it has none of them. Each may fail, as a tolerated step does
+ * (S20), and is never undone.
+ */
+
+import type { Snapshot } from '../records/snapshot.ts';
+import { type Execution, hasEnd } from '../records/state.ts';
+import { type AgentStep, agentStep, type Plan, type PlanStep } from './plan.ts';
+
+/** No time ends an on-failure step. So much of it pays for dispatches (S16), of which the rest are deferred. */
+const BUDGET_MS = 3_600_000;
+
+const plans = new WeakMap<Plan, Plan>();
+
+/** @param plan of the execution, as it is stored or as it is during its status */
+export const planDuring = (plan: Plan, { status }: Pick<Execution, 'status'>): Plan =>
+  status === 'following-up' && plan.whole === undefined ? onFailurePlan(plan) : plan;
+
+function onFailurePlan(plan: Plan): Plan {
+  const known = plans.get(plan);
+  if (known !== undefined) return known;
+  const { onFailure = [], ...rest } = plan;
+  const steps = onFailure.map((step): AgentStep => ({ ...step, tolerate: true }));
+  const made: Plan = { ...rest, withinMs: BUDGET_MS, steps, output: {}, whole: plan };
+  plans.set(plan, made);
+  return made;
+}
+
+/** The plan as it is stored. */
+export const wholeOf = (plan: Plan): Plan => plan.whole ?? plan;
+
+/** As they are decided on: each may fail. */
+export const onFailureSteps = (plan: Plan): readonly AgentStep[] =>
+  wholeOf(plan).onFailure === undefined ? [] : (onFailurePlan(wholeOf(plan)).steps as readonly AgentStep[]);
+
+export const isOnFailure = (plan: Plan, name: string): boolean =>
+  wholeOf(plan).onFailure?.some((step) => step.name === name) === true;
+
+/** The steps that there is something to say of: its own, and once they have begun its on-failure steps. */
+export const shownSteps = (plan: Plan, { execution, steps }: Snapshot): readonly PlanStep[] => {
+  const { onFailure } = wholeOf(plan);
+  const isLater = onFailure !== undefined && (hasEnd(execution) || execution.retries !== undefined);
+  const begun = isLater
+    ? onFailureSteps(plan).filter(({ name }) => steps[name] !== undefined || !isOver(execution))
+    : [];
+  return [...wholeOf(plan).steps, ...begun];
+};
+
+const isOver = ({ status }: Execution): boolean => status !== 'following-up';
+
+/** The step of that name, of either list, if an agent performs it. */
+export const performedStep = (plan: Plan, name: string): AgentStep | undefined =>
+  agentStep(wholeOf(plan), name) ?? onFailureSteps(plan).find((step) => step.name === name);
