@@ -80,7 +80,7 @@ export const SAME: readonly Note[] = [
   ),
   same(
     'step/defer',
-    'record !== undefined && undoOverdueAt(record) <= event.now;',
+    'record !== undefined && overdueAt(record, state.execution) <= event.now;',
     'who is asked has a record; the first half is for the compiler.',
   ),
   same(

@@ -9,6 +9,7 @@ import { cancel } from '../../lib/scheduler/commands.ts';
 import { type Scheduler, start, type StartRequest } from '../../lib/scheduler/start.ts';
 import { emphasised } from './emphasis.ts';
 import { withGroups } from './groups.ts';
+import { withOnFailure } from './on-failure.ts';
 import { TOLERANT, withTolerance } from './tolerance.ts';
 import { type Choice, randomPlan } from './plans.ts';
 import { callerIn, type Host, newProcess, portsOf } from './process.ts';
@@ -128,14 +129,18 @@ export class Clients {
   }
 }
 
-const workflowOf = ({ choice, emphasis, groups, tolerance, cast, times }: Host, at: number): Workflow => {
+const workflowOf = (
+  { choice, emphasis, groups, tolerance, cast, times, onFailure }: Host,
+  at: number,
+): Workflow => {
   const drawn = randomPlan(choice, `simulated-${at}`, 0, emphasis?.counts);
   const usual = emphasis === undefined ? drawn : emphasised(drawn, emphasis, choice);
   const grouped = groups === undefined ? usual : withGroups(usual, groups);
   const tolerant =
     tolerance === undefined ? grouped : withTolerance(grouped, tolerance, emphasis === TOLERANT);
   const asking = cast === undefined ? tolerant : cast.withApprovals(tolerant);
-  const plan = times === undefined ? asking : withTimes(asking, times);
+  const timed = times === undefined ? asking : withTimes(asking, times);
+  const plan = onFailure === undefined ? timed : withOnFailure(timed, onFailure);
   const parts = { kind: 'steadfast:workflow', name: plan.workflow, input: passThrough, plan, agents: [] };
   return parts as unknown as Workflow;
 };

@@ -27,6 +27,12 @@ export const KINDS = [
   /** The time of a step was over: of an agent's, of executions of its own. */
   'overTime',
   'overTimeChildren',
+  /** On-failure steps: done, failed for certain, or maybe not; after a second end; and one that goes on as soon as they are over. */
+  'followedUp',
+  'followedUpInVain',
+  'mayHaveFollowedUp',
+  'followedUpAgain',
+  'goesOnLater',
   /** What holds without an answer. */
   'otherwise',
   /** Four eyes: an approval was given by another person, and refused to one who has acted. */

@@ -50,7 +50,9 @@ function isInEffect({ execution, steps }: Snapshot, step: PlanStep, read: Others
     );
   if (step.kind !== 'child' && step.kind !== 'map') return false;
   return childrenOf(execution, step, read, record?.children?.count).some(
-    ({ execution: { status } }) => !isTerminal(status) || (status === 'succeeded' && isToBeUndone(step)),
+    // What follows its end is not undone.
+    ({ execution: { status } }) =>
+      status !== 'following-up' && (!isTerminal(status) || (status === 'succeeded' && isToBeUndone(step))),
   );
 }
 

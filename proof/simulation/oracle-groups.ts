@@ -42,13 +42,15 @@ export class OracleGroups {
     if (isOver(now)) this.#remember(now);
     const problems = step === undefined ? [] : this.#judgeStep(plan, before, step, execution);
     const acts = step?.leaseUntil !== undefined && step.token !== before.steps[step.name]?.token;
-    if (acts && step.mode === 'execute') problems.push(...this.#besideOthers(now, 'acts'));
+    // What follows the end of a try is told beside the next one.
+    const follows = before.execution.status === 'following-up';
+    if (acts && step.mode === 'execute' && !follows) problems.push(...this.#besideOthers(now, 'acts'));
     return problems;
   }
 
-  #remember({ id, version, status }: Execution): void {
+  #remember({ id, version, status, end }: Execution): void {
     const known = this.#ends.get(id) ?? new Map<number, string>();
-    this.#ends.set(id, known.set(version, status));
+    this.#ends.set(id, known.set(version, status).set(end?.version ?? version, end?.status ?? status));
   }
 
   #besideOthers({ id, parent }: Execution, what: string): string[] {

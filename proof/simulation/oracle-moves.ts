@@ -15,6 +15,7 @@ import type { Incident } from '../../lib/core/records/incident.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../lib/core/records/state.ts';
 import type { ExecutionStatus, StepStatus } from '../../lib/core/transitions.ts';
+import { isFollowing } from './on-failure.ts';
 import { isBesideTheWay } from './oracle-tolerate.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 
@@ -28,7 +29,8 @@ const EXECUTION: Moves<ExecutionStatus> = {
   waiting: ['waiting', 'running', 'pausing', 'compensating'],
   pausing: ['pausing', 'paused', 'running', 'waiting', 'succeeded', 'compensating'],
   paused: ['paused', 'running', 'waiting', 'succeeded', 'compensating'],
-  compensating: ['compensating', 'compensated', 'failed', 'canceled'],
+  compensating: ['compensating', 'following-up', 'compensated', 'failed', 'canceled'],
+  'following-up': ['following-up', 'compensated', 'failed', 'canceled'],
   succeeded: ['succeeded', 'compensating'],
   compensated: ['compensated'],
   failed: ['failed', 'running'],
@@ -72,6 +74,9 @@ const AGENT: Moves<StepStatus> = {
   compensated: ['tolerated'],
   'compensation-failed': ['compensating', 'compensated', 'tolerated'],
 };
+
+/** What follows an end, of which a person is asked when nobody could perform it for a day. */
+const ON_FAILURE: Moves<StepStatus> = { retrying: ['waiting'], unknown: ['waiting'] };
 
 const WAIT: Moves<StepStatus> = { ready: ['done', 'failed', 'skipped', 'fenced'], failed: ['tolerated'] };
 
@@ -137,7 +142,8 @@ export function judgeMoves(
     return;
   }
   const known = before.steps[step.name];
-  if (!mayLead(planned.kind, known, before.execution.epoch, step.status))
+  const isOverdue = isFollowing(plan) && leads(ON_FAILURE, known?.status ?? 'ready', step.status);
+  if (!isOverdue && !mayLead(planned.kind, known, before.execution.epoch, step.status))
     problems.push(`S2 '${step.name}' (${planned.kind}): ${known?.status ?? 'ready'} → ${step.status}`);
   if (known?.status !== step.status) judgeTurn(problems, plan, before, { planned, step, incident });
 }
@@ -184,7 +190,7 @@ function judgeTurn(
   const { execution } = snapshot;
   const { name, status } = step;
   const isPaused = execution.status === 'pausing' || execution.status === 'paused';
-  const isForward = execution.status === 'running' || execution.status === 'waiting';
+  const isForward = ['running', 'waiting', 'following-up'].includes(execution.status);
   // The execution may have gone on since its pause was read; a step that is held then counts as what it was.
   if (status === 'suspended' && execution.pauses === undefined)
     problems.push(`S2 '${name}' is held without a pause`);

@@ -56,7 +56,7 @@ function problemsOf(
 ): string[] {
   return childrenOf(execution, step, read).flatMap((child) => {
     const { id } = child.execution;
-    if (!isTerminal(child.execution.status))
+    if (!isTerminal(child.execution.status) && child.execution.status !== 'following-up')
       return [`S10 undone while ${id}, a point of no return, is under way`];
     const past = pointsPast(child, planOf(id), read, ledger);
     return past.map((point) => `S10 undone although '${point}' of ${id}, a point of no return, has acted`);

@@ -21,6 +21,7 @@ import type { Incident } from '../../lib/core/records/incident.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isForward, isPausedOrPausing, type Step } from '../../lib/core/records/state.ts';
 import type { KindCounts } from './kinds.ts';
+import { isFollowing } from './on-failure.ts';
 import { actedAs } from './oracle-order.ts';
 import { CLOCKS_DIFFER_MS, turnOf } from './oracle-wake.ts';
 import { judgeWithin } from './oracle-within.ts';
@@ -260,8 +261,9 @@ function judgeTerms(
   const { number, kind, openedAt, deadlineAt, otherwise } = incident;
   const isClosed = plan.steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true);
   const withinMs = withinOf(plan, incident);
-  const expected =
-    otherwise === 'continue'
+  const expected = isFollowing(plan)
+    ? openedAt + withinMs
+    : otherwise === 'continue'
       ? openedAt + Math.min(withinMs, Math.floor(Math.max(0, execution.deadlineAt - openedAt) / 2))
       : kind === 'recovery'
         ? Math.min(openedAt + withinMs, execution.deadlineAt)

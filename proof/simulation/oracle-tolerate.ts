@@ -13,6 +13,7 @@ import { isTerminal, type Step } from '../../lib/core/records/state.ts';
 import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import type { KindCounts } from './kinds.ts';
 import type { Ledger } from './ledger.ts';
+import { keySeen } from './on-failure.ts';
 import { actedAs } from './oracle-order.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 
@@ -67,13 +68,13 @@ export function judgeTolerated(
   if (written === undefined) problems.push(`S20 '${name}' is tolerated without its execution`);
   if (after.leaseUntil !== undefined) problems.push(`S20 '${name}' is tolerated while at work`);
   const ends = execution.status === 'compensating' && execution.cause?.undo === false;
-  const goesOn = execution.status === 'running' || execution.status === 'waiting';
+  const goesOn = ['running', 'waiting', 'following-up'].includes(execution.status);
   // A person may answer while it is paused.
   const isAnswer = known?.status === 'compensation-failed' && after.afterFailure === 'continue';
   if (!ends && !goesOn && !isAnswer) problems.push(`S20 '${name}' is tolerated while ${execution.status}`);
   if (planned?.kind !== 'agent') return;
   const { undo, settleMs } = actedAs(planned, known);
-  const isLive = ledger.isLive(effectKeyOf(execution, name));
+  const isLive = ledger.isLive(keySeen(plan, execution, name));
   if (!after.mayHaveActed && isLive) problems.push(`S20 '${name}' is tolerated as not done, and is done`);
   if (ends || isAnswer || !after.mayHaveActed) return;
   // Of an item whose undo failed for good nobody is asked.

@@ -10,6 +10,7 @@ import type { AgentStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
 import { openIncidents, type Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isForward, isTerminal, type Mode, type Step } from '../../lib/core/records/state.ts';
 import { applies } from '../../lib/core/step/turn.ts';
+import { isFollowing } from './on-failure.ts';
 import { actedAs, agentOn, allDependents, reasonsAgainstUndo } from './oracle-order.ts';
 
 /** Two clocks, each as wrong as is allowed (docs/OPERATIONS.md): what one wrote is read by the other. */
@@ -74,7 +75,7 @@ export function judgeWake(problems: string[], plan: Plan, state: Snapshot, conte
   questionDues(question, state);
   // No work is due before now.
   if (wakeAt - now <= CLOCKS_DIFFER_MS + CALL_MS) return;
-  if (isForward(execution.status)) forwardDues(work, plan, state, context.mayDie);
+  if (isForward(execution.status) || isFollowing(plan)) forwardDues(work, plan, state, context.mayDie);
   else undoDues(work, plan, state);
 }
 
@@ -108,7 +109,7 @@ function forwardDues(due: Due, plan: Plan, state: Snapshot, mayDie: boolean): vo
   const { isFree, horizonMs } = factsOf(plan);
   // Whoever brought its turn about may have died before the look that says so.
   const unseenMs = mayDie ? horizonMs : 0;
-  if (isFree) due(execution.deadlineAt, 'its deadline');
+  if (isFree && !isFollowing(plan)) due(execution.deadlineAt, 'its deadline');
   // What a failure waits for is not reckoned here.
   const waits = !isFree && plan.steps.some(({ name }) => steps[name]?.status === 'failed');
   for (const step of plan.steps) {
@@ -129,6 +130,8 @@ function forwardDues(due: Due, plan: Plan, state: Snapshot, mayDie: boolean): vo
     if (step.kind === 'agent') {
       const at = waits ? undefined : forwardDue(step, record, sinceAt, execution);
       if (at !== undefined) due(at, 'the next try', step.name);
+      if (isFollowing(plan) && record?.deferred !== undefined && record.undoDeferredAt !== undefined)
+        due(record.undoDeferredAt + DAY_MS, 'a day of waiting', step.name);
     } else if (record === undefined && step.forMs !== undefined)
       due(sinceAt + Math.max(step.forMs, unseenMs), 'the time', step.name);
   }
@@ -184,7 +187,7 @@ function factsOf(plan: Plan): Facts {
 
 /** Since when it is the step's turn; nothing while it is not. */
 export function turnOf(step: PlanStep, { execution, steps }: Snapshot): number | undefined {
-  let at = Math.max(execution.startedAt, execution.retries?.at(-1)?.at ?? 0);
+  let at = Math.max(execution.startedAt, execution.retries?.at(-1)?.at ?? 0, execution.end?.at ?? 0);
   for (const name of step.after) {
     const { status = 'ready', changedAt = 0 } = steps[name] ?? {};
     if (status !== 'done' && status !== 'skipped' && status !== 'tolerated') return undefined;

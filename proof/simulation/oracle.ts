@@ -15,28 +15,33 @@ import type { Ledger } from './ledger.ts';
 import { judgeMoves } from './oracle-moves.ts';
 import { asRestarted, judgeDeadline, judgeRetry, judgeWayBack } from './oracle-operations.ts';
 import { actedAs, judgeOrder } from './oracle-order.ts';
+import { isFollowing } from './on-failure.ts';
 import { isBesideTheWay } from './oracle-tolerate.ts';
 import { CLOCKS_DIFFER_MS, judgeLeases } from './oracle-wake.ts';
 
-/** @param before the stored records. @param after as they are now. @param now true time. @param graceFrom of `judgeLeases` */
+/** @param before the stored records. @param after as they are now. @param now true time. @param graceFrom of `judgeLeases`. @param planAfter where another one holds from then on */
 export function judge(
   problems: string[],
   plan: Plan,
   before: Snapshot,
   write: Write,
   after: Snapshot,
-  { now, graceFrom }: { readonly now: number; readonly graceFrom: number },
+  {
+    now,
+    graceFrom,
+    planAfter = plan,
+  }: { readonly now: number; readonly graceFrom: number; readonly planAfter?: Plan },
 ): void {
   judgeMoves(problems, plan, before, write);
   const { execution, step } = write;
   if (execution !== undefined) {
     judgeExecution(problems, before.execution, execution, before);
-    judgeDispatches(problems, plan, execution, now);
+    judgeDispatches(problems, planAfter, execution, now);
   }
   if (step !== undefined) judgeStep(problems, plan, before, step, now);
   if (step?.deferred !== undefined) judgeDeferred(problems, before.steps[step.name], step, now);
-  judgeFarthest(problems, plan, after, now);
-  judgeLeases(problems, plan, after, graceFrom);
+  judgeFarthest(problems, planAfter, after, now);
+  judgeLeases(problems, planAfter, after, graceFrom);
 }
 
 /** The records as a write leaves them. */
@@ -129,6 +134,8 @@ function judgeStart(plan: Plan, snapshot: Snapshot, step: Step): string[] {
   if (isTerminal(snapshot.execution.status)) problems.push(`S1 '${step.name}' started after the end`);
   // What failed and is tolerated is undone while the others go on; that is not yet the undoing of the execution.
   const stoppedAt = snapshot.execution.cause?.at ?? Number.POSITIVE_INFINITY;
+  // What follows the end begins once all is undone that is.
+  if (isFollowing(plan)) return problems;
   const undone = Object.values(snapshot.steps).find(
     ({ name, status, claimedAt = stoppedAt }) =>
       (status === 'compensating' || status === 'compensated') &&

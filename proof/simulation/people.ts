@@ -6,10 +6,10 @@
 import { choicesFor } from '../../lib/core/operators/choices.ts';
 import type { Incident } from '../../lib/core/records/incident.ts';
 import { openIncidents, type Snapshot } from '../../lib/core/records/snapshot.ts';
-import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { childrenOf, standsIn } from './families.ts';
+import { keySeen, planSeen } from './on-failure.ts';
 import { callerIn, type Host, planOf, schedulerFor } from './process.ts';
 
 /** People read the open incidents now and then; sometimes two at once. */
@@ -45,7 +45,7 @@ async function answerSomething(host: Host, executionId: string): Promise<void> {
     const plan = planOf(host, executionId);
     if (state === undefined || incident === undefined || plan === undefined) return;
     if (isLate) return await answerLate(host, executionId, incident);
-    const key = effectKeyOf(state.execution, incident.step ?? '');
+    const key = keySeen(planSeen(plan, state.execution), state.execution, incident.step ?? '');
     const asked = plan.steps.find(({ name }) => name === incident.step);
     const others = {
       read: (id: string) => host.external.table.read(id),

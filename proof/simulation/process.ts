@@ -95,6 +95,8 @@ export interface Host {
   readonly cast: Cast | undefined;
   /** The dice for steps with a time of their own, in a world that has some. */
   readonly times: Choice | undefined;
+  /** The dice for on-failure steps, in a world that has some. */
+  readonly onFailure: Choice | undefined;
   /** What a run has to have seen beside faults. */
   readonly kinds: KindCounts;
   /** The dice for groups of steps that are tried again, in a world that has some. */

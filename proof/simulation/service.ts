@@ -124,7 +124,7 @@ class Service implements Implementation<unknown, unknown> {
     const plan = planOf(this.host, ctx.executionId);
     // It has expired, and this is an attempt that was frozen: nothing says any more who was to perform it.
     if (plan === undefined) return;
-    const step = agentStep(plan, ctx.step);
+    const step = agentStep(plan, ctx.step) ?? plan.onFailure?.find(({ name }) => name === ctx.step);
     const isOnRecovery = step?.recovery.some(
       (stage) => stage.kind === 'useAgent' && stage.agent === this.name,
     );

@@ -33,6 +33,8 @@ export interface Traits {
   readonly hasTimes: boolean;
   /** Its workflows have groups of steps that are tried again as a whole. */
   readonly groups: boolean;
+  /** Its workflows have steps that follow an end without success. */
+  readonly followsUp: boolean;
   /** What happens often in it. */
   readonly emphasis: Emphasis | undefined;
 }
@@ -66,5 +68,6 @@ export function traitsOf(seed: number): Traits {
     ...(asksAnother ? { emphasis: ASKING } : {}),
     asksAnother,
     hasTimes: choice.chance(0.25),
+    followsUp: choice.chance(0.33),
   };
 }

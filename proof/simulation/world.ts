@@ -14,9 +14,8 @@ import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
 import { memoryPresences } from '../../lib/testing/memory-presence.ts';
 import { seededSource, seededRandom } from '../../lib/testing/memory.ts';
-import { Cast } from './cast.ts';
 import { Clients } from './clients.ts';
-import type { Emphasis } from './emphasis.ts';
+import { diceOf, ratesIn } from './dice.ts';
 import { EventQueue } from './events.ts';
 import { type FaultCounts, type FaultKind, type FaultMode, type Faults, swarm } from './faults.ts';
 import { type KindCounts, noKinds } from './kinds.ts';
@@ -25,10 +24,11 @@ import { sendMessage } from './messages.ts';
 import { startOperators } from './operators.ts';
 import { judgeChildren, judgeRecall } from './oracle-children.ts';
 import type { Others } from './families.ts';
-import { GROUP_RATES } from './groups.ts';
 import { OracleGroups } from './oracle-groups.ts';
 import { OracleInbox } from './oracle-inbox.ts';
 import { judgeKeys } from './oracle-keys.ts';
+import { planSeen, recordsSeen } from './on-failure.ts';
+import { countFollowed, judgeFollowed, judgeOnFailureEnd, judgeOnFailure } from './oracle-on-failure.ts';
 import { EffectOrder } from './oracle-order.ts';
 import { judgeNothingLeft, judgeUndoBeyond } from './oracle-points.ts';
 import { judgeStanding } from './oracle-standing.ts';
@@ -37,7 +37,6 @@ import { judgeList, judgeRetention } from './oracle-store.ts';
 import { OracleTimes } from './oracle-times.ts';
 import { judgeTries } from './oracle-tries.ts';
 import { judgeWake } from './oracle-wake.ts';
-import { TOLERANCE_RATES } from './tolerance.ts';
 import { isAnnounced, judge, judgeEnd } from './oracle.ts';
 import { drawOutages } from './outages.ts';
 import { startExternalParty } from './external-party.ts';
@@ -83,19 +82,6 @@ const PUT_OFF_MS: Readonly<Record<FaultMode, number>> = { all: 31_000, none: 0, 
 /** In a world that lives twice. */
 const RETENTION_MS = 30 * 60_000;
 const SMALL_PAGE = 5;
-/** Other streams of dice than the world's own. */
-const TOLERANCE_DICE = 0x70_1e_ca_7e;
-const CAST_DICE = 0x0f_0c_e7_e5;
-const TIMES_DICE = 0x0d_ea_d1_1e;
-const GROUP_DICE = 0x6_70_0b_5a;
-
-/** What goes wrong often in such a world. */
-const ratesIn = ({ groups, tolerates, emphasis }: Traits): Emphasis['rates'] => ({
-  ...(groups ? GROUP_RATES : {}),
-  ...(tolerates ? TOLERANCE_RATES : {}),
-  ...emphasis?.rates,
-});
-
 export class World {
   readonly #options: WorldOptions;
   readonly #traits: Traits;
@@ -124,8 +110,7 @@ export class World {
   constructor(options: WorldOptions) {
     this.#options = options;
     this.#traits = traitsOf(options.seed);
-    const { keyMode, livesTwice, readsInPart, hasSmallPages, tolerates, groups, asksAnother, hasTimes } =
-      this.#traits;
+    const { keyMode, livesTwice, readsInPart, hasSmallPages } = this.#traits;
     const isMild = options.mode === 'none' || options.mode === 'masked';
     const emphasis = isMild ? undefined : this.#traits.emphasis;
     this.#livesLeft = livesTwice ? 1 : 0;
@@ -160,11 +145,8 @@ export class World {
       batches: new Map(),
       readsInPart,
       emphasis,
-      tolerance: tolerates ? choiceOf(seededRandom(options.seed ^ TOLERANCE_DICE)) : undefined,
-      cast: asksAnother ? new Cast(choiceOf(seededRandom(options.seed ^ CAST_DICE))) : undefined,
-      times: hasTimes && !isMild ? choiceOf(seededRandom(options.seed ^ TIMES_DICE)) : undefined,
       kinds,
-      groups: groups ? choiceOf(seededRandom(options.seed ^ GROUP_DICE)) : undefined,
+      ...diceOf(options.seed, this.#traits, isMild),
       warm: new Map(),
       known: [],
       derived: new Map(),
@@ -207,10 +189,17 @@ export class World {
     if (what === 'rounds-exhausted') this.#violations.push('S14 a look did not come to an end');
   }
 
-  #judge(executionId: string, before: Snapshot, write: Write): void {
-    const plan = planOf(this.#host, executionId);
-    const after = this.#table.read(executionId);
-    if (plan === undefined || after === undefined) return this.#violate(executionId, 'S14 it has no plan');
+  #judge(executionId: string, stored: Snapshot, write: Write): void {
+    const whole = planOf(this.#host, executionId);
+    const now = this.#table.read(executionId);
+    if (whole === undefined || now === undefined) return this.#violate(executionId, 'S14 it has no plan');
+    countFollowed(this.#host.kinds, whole, stored, write);
+    this.#judgeWrite(executionId, whole, recordsSeen(whole, stored), write, recordsSeen(whole, now));
+  }
+
+  #judgeWrite(executionId: string, whole: Plan, before: Snapshot, write: Write, after: Snapshot): void {
+    const plan = planSeen(whole, before.execution);
+    const planAfter = planSeen(whole, after.execution);
     const { now } = this.#host.events;
     const context = { now, putOffMs: PUT_OFF_MS[this.#options.mode], mayDie: true };
     const problems: string[] = [];
@@ -219,13 +208,14 @@ export class World {
     judgeTolerated(problems, plan, before, write, { ledger, kinds, now });
     const root = cast && this.#table.read(rootOf(executionId))?.execution;
     cast?.oracle.judge(problems, plan, before, write, root, kinds);
-    judge(problems, plan, before, write, after, { now, graceFrom: this.#graceFrom });
-    judgeWake(problems, plan, after, context);
+    judge(problems, plan, before, write, after, { now, graceFrom: this.#graceFrom, planAfter });
+    judgeWake(problems, planAfter, after, context);
     if (write.step !== undefined) judgeTries(problems, plan, before, write.step);
     this.#times.judge(problems, { plan, before, write, now, healedAt: this.#healedAt, kinds });
-    this.#inbox.judge(problems, plan, before, write, after, now);
+    this.#inbox.judge(problems, whole, before, write, after, now);
+    judgeOnFailure(problems, whole, before, write);
     for (const problem of problems) this.#violate(executionId, problem);
-    this.#judgeWaits(executionId, plan);
+    this.#judgeWaits(executionId, whole);
     const others = this.#others;
     for (const problem of [
       ...judgeRecall(before.execution, write, others),
@@ -257,6 +247,7 @@ export class World {
     const read = (id: string): Snapshot | undefined => this.#ofThisLife(id);
     for (const problem of judgeStanding(plan, state, ended, this.#host.ledger, read))
       this.#violate(ended.executionId, problem);
+    for (const problem of judgeFollowed(plan, state, ended)) this.#violate(ended.executionId, problem);
   }
 
   #judgeNews(news: EntryNews): void {
@@ -325,6 +316,7 @@ export class World {
           : [
               ...judgeEnd(known, state, ledger, announced),
               ...judgeToleratedEnd(known, state, ledger),
+              ...judgeOnFailureEnd(known, state, ledger),
               ...judgeNothingLeft(known, state, (other) => this.#ofThisLife(other), ledger),
               ...judgeChildren(known, state, (child) => this.#ofThisLife(child)),
             ];

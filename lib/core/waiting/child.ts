@@ -365,5 +365,5 @@ function stillActing(plan: Plan, { execution, steps }: Snapshot): Pick<ChildEnd,
     if (record !== undefined)
       until = Math.max(until, effectsSettledAt(step, record), actsUntil(record.children));
   }
-  return until > (execution.endedAt ?? 0) ? { actsUntil: until } : {};
+  return until > (execution.end?.at ?? execution.endedAt ?? 0) ? { actsUntil: until } : {};
 }

@@ -65,14 +65,6 @@ export const BLIND: readonly Mutant[] = [
     killer: simulated(),
   },
   {
-    id: 'default-holds-early',
-    bug: 'The default of an incident holds after half of its time.',
-    file: 'lib/core/records/incident.ts',
-    find: '  incident.deadlineAt <= now &&',
-    replace: '  incident.openedAt + (incident.deadlineAt - incident.openedAt) / 2 <= now &&',
-    killer: simulated(),
-  },
-  {
     id: 'default-holds-in-a-pause',
     bug: 'The default of an incident about a step holds during a pause.',
     file: 'lib/core/records/incident.ts',

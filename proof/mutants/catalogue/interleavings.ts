@@ -63,6 +63,14 @@ export const INTERLEAVINGS: readonly Mutant[] = [
     killer: simulation(),
   },
   {
+    id: 'on-failure-told-twice',
+    bug: 'An on-failure step has another effect key with each attempt: a service that knows keys is told twice of one end.',
+    file: 'lib/agent/attempt.ts',
+    find: 'keyEpoch(claim.plan, record)',
+    replace: 'keyEpoch(claim.plan, { ...record, epoch: record.attempt })',
+    killer: simulation(),
+  },
+  {
     id: 'not-done-believed-early',
     bug: 'A probe that found nothing is believed while the lost attempt may still act.',
     file: 'lib/core/step/report.ts',

@@ -25,6 +25,7 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
   tolerance: undefined,
   cast: undefined,
   times: undefined,
+  onFailure: undefined,
   kinds: noKinds(),
   groups: undefined,
   warm: new Map(),

@@ -1,0 +1,45 @@
+/**
+ * What a world's traits make of it: the dice of each that throws its own, and what goes wrong often.
+ *
+ * Owns: the streams, none of which goes with another. Does not own: which traits a world has (`traits.ts`), what each does.
+ */
+
+import { seededRandom } from '../../lib/testing/memory.ts';
+import { Cast } from './cast.ts';
+import type { Emphasis } from './emphasis.ts';
+import { GROUP_RATES } from './groups.ts';
+import { ON_FAILURE_RATES } from './on-failure.ts';
+import { type Choice, choiceOf } from './plans.ts';
+import type { Host } from './process.ts';
+import { TOLERANCE_RATES } from './tolerance.ts';
+import type { Traits } from './traits.ts';
+
+/** Other streams than the world's own. */
+const TOLERANCE_DICE = 0x70_1e_ca_7e;
+const CAST_DICE = 0x0f_0c_e7_e5;
+const TIMES_DICE = 0x0d_ea_d1_1e;
+const GROUP_DICE = 0x6_70_0b_5a;
+const ON_FAILURE_DICE = 0x0f_0a_11_ed;
+
+export function diceOf(
+  seed: number,
+  { tolerates, asksAnother, hasTimes, groups, followsUp }: Traits,
+  isMild: boolean,
+): Pick<Host, 'tolerance' | 'cast' | 'times' | 'groups' | 'onFailure'> {
+  const own = (dice: number): Choice => choiceOf(seededRandom(seed ^ dice));
+  return {
+    tolerance: tolerates ? own(TOLERANCE_DICE) : undefined,
+    cast: asksAnother ? new Cast(own(CAST_DICE)) : undefined,
+    times: hasTimes && !isMild ? own(TIMES_DICE) : undefined,
+    groups: groups ? own(GROUP_DICE) : undefined,
+    onFailure: followsUp ? own(ON_FAILURE_DICE) : undefined,
+  };
+}
+
+/** What goes wrong often in such a world. */
+export const ratesIn = ({ groups, tolerates, followsUp, emphasis }: Traits): Emphasis['rates'] => ({
+  ...(groups ? GROUP_RATES : {}),
+  ...(tolerates ? TOLERANCE_RATES : {}),
+  ...(followsUp ? ON_FAILURE_RATES : {}),
+  ...emphasis?.rates,
+});

@@ -1,0 +1,148 @@
+/**
+ * Workflows with on-failure steps: a plan as it is in a world that has this trait, and the plan by which the oracles see an execution
+ * that is following up.
+ *
+ * Owns: the share of such workflows and steps, and that plan, made anew and not by calling the product's. Does not own: which
+ * worlds have the trait (`traits.ts`), what is judged (`oracle-on-failure.ts`). It throws dice of its own, so that every other
+ * world stays as it was.
+ */
+
+import type { AgentStep, HumanStage, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
+import type { Json } from '../../lib/core/records/json.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { Execution, Step } from '../../lib/core/records/state.ts';
+import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
+import type { Emphasis } from './emphasis.ts';
+import type { Choice } from './plans.ts';
+
+/** What goes wrong often where ends are followed up. */
+export const ON_FAILURE_RATES: Emphasis['rates'] = {
+  permanentFailure: 0.25,
+  lostReply: 0.3,
+  canceled: 0.3,
+  retried: 0.6,
+  lostMessage: 0.1,
+};
+
+const SHARE = 0.8;
+/** Of the workflows: those that run such a one, beside a step that may fail meanwhile. */
+const WITHIN_SHARE = 0.4;
+const HOUR_MS = 3_600_000;
+
+/** The plan with steps that follow an end without success, as have those of most of its children; or one that runs such a plan. */
+export function withOnFailure(plan: Plan, choice: Choice): Plan {
+  const own = followedUp(plan, choice);
+  return choice.chance(WITHIN_SHARE) ? around(own, choice) : own;
+}
+
+/** Many an end of the child is heard, and tried again with its parent or given up with it, while it is followed up. */
+function around(plan: Plan, choice: Choice): Plan {
+  const isPoint = plan.steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true);
+  const child: PlanStep = {
+    kind: 'child',
+    name: 'inner',
+    after: [],
+    plan: { ...plan, workflow: `${plan.workflow}-inner` },
+    input: { order: 0, flag: choice.chance(0.5), items: [1, 2] },
+    undo: isPoint ? 'none' : 'required',
+    ...(isPoint ? { pointOfNoReturn: true as const } : {}),
+  };
+  const beside = randomStep(choice, 0, [], [child]);
+  const input = { order: { $ref: 'input', path: ['order'] } };
+  const { when: _, ...step } = { ...beside, name: 'beside', input };
+  const steps = choice.chance(0.6) ? [child, step] : [child];
+  return { v: 1, workflow: plan.workflow, withinMs: plan.withinMs + HOUR_MS, steps, output: {} };
+}
+
+function followedUp(plan: Plan, choice: Choice): Plan {
+  const steps = plan.steps.map(
+    (step): PlanStep => (step.kind === 'child' ? { ...step, plan: followedUp(step.plan, choice) } : step),
+  );
+  if (!choice.chance(SHARE)) return { ...plan, steps };
+  const onFailure: AgentStep[] = [];
+  const count = choice.pick([1, 1, 2, 3]);
+  for (let at = 0; at < count; at += 1) onFailure.push(randomStep(choice, at, onFailure, plan.steps));
+  return { ...plan, steps, onFailure };
+}
+
+const orNothing = (value: Json): Json => ({ $orElse: [value, 'nothing'] });
+
+function randomStep(
+  choice: Choice,
+  at: number,
+  before: readonly AgentStep[],
+  steps: readonly PlanStep[],
+): AgentStep {
+  const previous = before.at(-1)?.name;
+  const after = previous !== undefined && choice.chance(0.5) ? [previous] : [];
+  const effect = choice.chance(0.2) ? 'unsafe' : choice.pick(['idempotent', 'probed'] as const);
+  const human: HumanStage = {
+    kind: 'human',
+    withinMs: choice.pick([300_000, HOUR_MS]),
+    otherwise: 'undo',
+  };
+  const once = { kind: 'retry', attempts: choice.between(0, 3), firstMs: 500, maxMs: 2_000 } as const;
+  const read = choice.pick(steps).name;
+  return {
+    kind: 'agent',
+    name: `f${at}`,
+    agent: `agent-${effect}`,
+    input: {
+      order: { $ref: 'input', path: ['order'] },
+      why: { $ref: 'failure', path: ['code'] },
+      step: orNothing({ $ref: 'failure', path: ['step'] }),
+      from: orNothing({ $ref: `step:${read}`, path: ['key'] }),
+      ...(after[0] === undefined ? {} : { told: orNothing({ $ref: `step:${after[0]}`, path: ['key'] }) }),
+    },
+    after,
+    ...(choice.chance(0.2)
+      ? { when: { $eq: [{ $ref: 'failure', path: ['kind'] }, choice.pick(['failure', 'cancel'])] } }
+      : {}),
+    effect,
+    timeoutMs: choice.pick([10_000, 30_000]),
+    leaseMs: choice.pick([5_000, 10_000]),
+    pickupMs: choice.pick([5_000, 10_000]),
+    settleMs: choice.pick([1_000, 5_000]),
+    recovery: effect === 'unsafe' ? [human] : [once, ...(choice.chance(0.3) ? [human] : [])],
+    undo: 'none',
+  };
+}
+
+const seen = new WeakMap<Plan, Plan>();
+const following = new WeakSet<Plan>();
+
+/** What an execution is judged by: while it is following up its on-failure steps alone, each of which may fail. */
+export function planSeen(plan: Plan, { status }: Pick<Execution, 'status'>): Plan {
+  if (status !== 'following-up') return plan;
+  let made = seen.get(plan);
+  if (made === undefined) {
+    const steps = (plan.onFailure ?? []).map((step) => ({ ...step, tolerate: true as const }));
+    made = { v: 1, workflow: plan.workflow, withinMs: HOUR_MS, steps, output: {} };
+    seen.set(plan, made);
+    following.add(made);
+  }
+  return made;
+}
+
+export const isFollowing = (plan: Plan): boolean => following.has(plan);
+
+/** The records as they count: of an earlier end nothing of an on-failure step is left but its claims and its history. */
+export function recordsSeen(plan: Plan, state: Snapshot): Snapshot {
+  const { execution, steps } = state;
+  if (execution.status !== 'following-up') return state;
+  const anew = (plan.onFailure ?? []).flatMap(({ name }): Step[] => {
+    const record = steps[name];
+    if (record === undefined || record.epoch >= execution.epoch) return [];
+    const { keyInput: _i, keySpent: _s, givenInput: _g, failure: _f, output: _o, ...rest } = record;
+    // Nor is its token: no late word of that end is one of this.
+    const { retryAt: _r, deferred: _d, afterFailure: _a, token: _t, mode: _m, ...kept } = rest;
+    const fresh = { key: 1, keyVariant: 0, stage: 0, stageAttempt: 0, probes: 0, mayHaveActed: false };
+    return [{ ...kept, ...fresh, status: 'ready', epoch: execution.epoch }];
+  });
+  if (anew.length === 0) return state;
+  return { ...state, steps: { ...steps, ...Object.fromEntries(anew.map((step) => [step.name, step])) } };
+}
+
+/** The first effect key of a step. @param plan as it is seen */
+export const keySeen = (plan: Plan, execution: Execution, name: string): string =>
+  isFollowing(plan) ? effectKeyOf(execution, name, 1, execution.epoch) : effectKeyOf(execution, name);
