@@ -91,6 +91,8 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
     ...(step.kind === 'child' && record.keyVariant > 0 ? { keyVariant: 0, keyInput: undefined } : {}),
     // What was answered before its turn is kept with who answered.
     ...(move === 'restart-answered' ? {} : { by: undefined }),
+    // An agent's next attempt says its own; what no agent performs may end without one.
+    ...(step.kind === 'agent' || move === 'restart-answered' ? {} : { failure: undefined }),
     changedAt,
     ...(changes ? { givenInput: undefined } : {}),
   });
