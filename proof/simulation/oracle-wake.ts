@@ -234,13 +234,16 @@ function forwardDue(
 function sentAt(step: AgentStep, record: Step, mode: Mode, sinceAt: number, execution: Execution): number {
   const isDeferred = record.deferred?.mode === mode;
   // Whoever held it back looks, too; should he die, somebody does after this.
-  const seenAt = isDeferred ? record.changedAt + Math.min(step.leaseMs, step.pickupMs) : 0;
+  const seenAt = isDeferred ? heldBackAt(record) + Math.min(step.leaseMs, step.pickupMs) : 0;
   const dueAt = Math.max(sinceAt, record.retryAt ?? 0);
   const nobodySent = isDeferred || dueAt - sinceAt > LONGEST_DELAY_MS;
   const { pickupMs } = mode === 'execute' ? agentOn(step, record.stage) : actedAs(step, record);
   const firstAt = nobodySent ? Math.max(dueAt, seenAt) : dueAt + pickupMs;
   return dispatchedAt(step, mode, isDeferred ? dueAt : sinceAt, pickupMs, execution, firstAt);
 }
+
+/** What was never claimed keeps the time at which it came to be, however often it is held back. */
+const heldBackAt = ({ changedAt, deferred }: Step): number => Math.max(changedAt, deferred?.at ?? 0);
 
 /** After a supervisor's dispatches: a gap later, which doubles with each. */
 function dispatchedAt(
