@@ -24,6 +24,7 @@ import type { Snapshot } from '../core/records/snapshot.ts';
 import { type Execution, hasEnd } from '../core/records/state.ts';
 import { lifeOf } from '../core/step/effect-key.ts';
 import { isToGoOn } from '../core/waiting/child-retry.ts';
+import { isPlaceHolder } from '../core/waiting/child-tries.ts';
 import { endOf } from '../core/waiting/child.ts';
 import { commit } from './commit.ts';
 import { type PlanCache, planOf } from './plans.ts';
@@ -123,7 +124,9 @@ async function refusedInput(
   const problem = start.refused?.message ?? (await childInputs?.problem(plan, start.input));
   if (problem === undefined) return undefined;
   const holder = placeHolder(plan, start, freshOf(random), clock.now());
-  if ((await store.create(holder)) !== 'written') return undefined;
+  const existing = await store.create(holder);
+  // Whoever took its place may have died before it said why.
+  if (existing !== 'written' && !isPlaceHolder(existing)) return undefined;
   const message = `workflow '${plan.workflow}' does not accept the input of its execution: ${problem}`;
   return {
     failure: start.refused ?? { code: 'input-refused', message },

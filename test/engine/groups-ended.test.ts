@@ -5,9 +5,11 @@ import { explain } from '../../lib/core/explain/why.ts';
 import { human, retry, withInput, workflow, type Workflow } from '../../lib/core/plan/workflow.ts';
 import { PermanentError } from '../../lib/core/records/errors.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
-import { cancel, retry as again } from '../../lib/scheduler/commands.ts';
+import { withChildren } from '../../lib/engine/children.ts';
+import { cancel, pause, retry as again } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { anAgent, anyObject, drain, type Harness, harness } from './harness.ts';
+import { withStore } from './process.ts';
 import { moving, provided, type Provider } from './region.ts';
 
 const asked = ({ incidents }: Snapshot): boolean =>
@@ -30,6 +32,23 @@ describe('a try that was canceled, or left something', () => {
     });
     expect((await h.run(id)).execution).toMatchObject({ status: 'succeeded', output: { at: 'west' } });
     expect([...outside.stands][0]).toBe(`west ${id}.up.0-e1t2.network`);
+  });
+
+  it('is followed, after a stop and a retry, by one with the input that a person gave meanwhile', async () => {
+    const { h, outside } = provided([]);
+    const { id } = await h.begin();
+    await cancel(h.scheduler, `${id}.up.0`, {});
+    await h.run(id, { until: asked });
+    await pause(h.scheduler, id, {});
+    const input = { region: 'west' };
+    await resolveIncident(h.scheduler, id, { incident: 1, choice: 'retry-with-input', input });
+    await cancel(h.scheduler, id, { undo: false });
+    expect((await h.run(id)).steps['up']?.status).toBe('fenced');
+    await again(h.scheduler, id, {});
+    const { execution, steps } = await h.run(id);
+    expect(execution).toMatchObject({ status: 'succeeded', output: { at: 'west' } });
+    expect([...outside.stands][0]).toBe(`west ${id}.up.0-e2t1.network`);
+    for (const field of ['givenInput', 'failure']) expect(steps['up']).not.toHaveProperty(field);
   });
 
   /** Its network cannot be given back, and a person has that left. */
@@ -148,14 +167,15 @@ describe('when its tries are over', () => {
 });
 
 describe('an input that the other workflow does not accept', () => {
+  const strict = workflow('strict', { input: z.object({ must: z.string() }), within: '1h' }, (w) => {
+    w.step('x', plain, {}, once);
+  });
+  const strictly = workflow('strictly', { input, within: '3h' }, (w) => {
+    const { must } = w.input as never as { must: never };
+    w.child('up', strict, { must }, { recovery: [retry(3), withInput({ must: 'text' })] });
+  }) as Workflow;
+
   it('is not tried again; the next stage has another', async () => {
-    const strict = workflow('strict', { input: z.object({ must: z.string() }), within: '1h' }, (w) => {
-      w.step('x', plain, {}, once);
-    });
-    const strictly = workflow('strictly', { input, within: '3h' }, (w) => {
-      const { must } = w.input as never as { must: never };
-      w.child('up', strict, { must }, { recovery: [retry(3), withInput({ must: 'text' })] });
-    }) as Workflow;
     const h = harness(strictly, failing());
     const { id } = await h.begin({ must: 5 });
     const end = await h.run(id);
@@ -165,6 +185,34 @@ describe('an input that the other workflow does not accept', () => {
       attempts: [{ failure: { code: 'input-refused' } }],
     });
     expect((await h.state(`${id}.up.0`)).execution).toMatchObject({ status: 'canceled', version: 1 });
+  });
+
+  it('is no try that an operator canceled, although whoever took its place dies before it says why', async () => {
+    let writes = 0;
+    const h = harness(strictly, failing(), 1, (world) =>
+      withStore(world, (store) => ({
+        write: async (write) => {
+          if (write.step?.name === 'up' && (writes += 1) === 1) throw new Error('died');
+          return store.write(write);
+        },
+      })),
+    );
+    const { id } = await h.begin({ must: 5 });
+    const end = await h.run(id);
+    expect(end.execution.status).toBe('succeeded');
+    expect(end.steps['up']?.children?.try).toBe(2);
+  });
+
+  it('says why to the next one that could have started it', async () => {
+    const h = harness(strictly, failing());
+    const { id } = await h.begin({ must: 5 });
+    const { execution } = await h.state(`${id}.up.0`);
+    const start = { id: execution.id, planId: execution.plan, input: { must: 5 }, parent: execution.parent };
+    const next = { kind: 'start-children', step: 'up', family: {}, starts: [start] } as never;
+    expect(await withChildren(h.scheduler.ports, next, async () => undefined)).toMatchObject({
+      failure: { code: 'input-refused' },
+      ended: { 0: { status: 'canceled' } },
+    });
   });
 });
 

@@ -11,7 +11,7 @@
 
 import { isOnFailure, onFailureSteps } from '../plan/on-failure.ts';
 import type { Plan, PlanStep } from '../plan/plan.ts';
-import { blankStep, stepAs } from '../records/change.ts';
+import { blankStep, stepAs, type StepChanges } from '../records/change.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, type Step } from '../records/state.ts';
 import { attemptedVariant, changesBetween } from '../step/recovery.ts';
@@ -87,16 +87,23 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
     isOverTime: undefined,
     retryAt: undefined,
     children: undefined,
-    // Of a child the tries begin again with what the first of them was given.
-    ...(step.kind === 'child' && record.keyVariant > 0 ? { keyVariant: 0, keyInput: undefined } : {}),
     // What was answered before its turn is kept with who answered.
     ...(move === 'restart-answered' ? {} : { by: undefined }),
     // An agent's next attempt says its own; what no agent performs may end without one.
     ...(step.kind === 'agent' || move === 'restart-answered' ? {} : { failure: undefined }),
     changedAt,
     ...(changes ? { givenInput: undefined } : {}),
+    ...(step.kind === 'child' ? firstTry(record, changes) : {}),
   });
 }
+
+/** The tries of a child begin again with what the first was given; what a person gave there holds from the first on. */
+const firstTry = ({ givenInput, keyInput, keyVariant }: Step, changes: boolean): StepChanges => ({
+  keyVariant: 0,
+  keyInput: (changes ? undefined : givenInput) ?? (keyVariant === 0 ? keyInput : undefined),
+  givenInput: undefined,
+  failure: undefined,
+});
 
 /**
  * An on-failure step of an earlier end begins as if it had no record, under another effect key (S18): of that one its history is

@@ -75,15 +75,20 @@ function nextOf(
   recovery: NonNullable<ChildStep['recovery']>,
   record: Step,
   { now, random }: DecisionInputs,
-  permanent: boolean,
+  refused: boolean,
 ): NextTry {
   const { stage, stageAttempt, children } = record;
   const end = children?.ended[0];
-  const mayGoOn = permanent || (end !== undefined && mayFollow(end));
-  return mayGoOn
-    ? nextTry({ recovery }, { stage, stageAttempt, permanent }, now, random)
+  // Also where whoever took its place died before it said why, or found it taken.
+  const never = refused || (end !== undefined && isPlaceHolder(end));
+  return never || (end !== undefined && mayFollow(end))
+    ? nextTry({ recovery }, { stage, stageAttempt, permanent: never }, now, random)
     : nextWithoutVerdict({ recovery });
 }
+
+/** It never began: its first and only record says that its place is taken. What an operator cancels has more. */
+export const isPlaceHolder = ({ status, version }: Pick<ChildEnd, 'status' | 'version'>): boolean =>
+  status === 'canceled' && version === 1;
 
 /** It failed, or its time was over, and it left nothing. What an operator canceled is tried again by no machine. */
 const mayFollow = ({ status, clean }: ChildEnd): boolean =>
