@@ -188,7 +188,7 @@ export const stopChildren: Rule = (plan, state, event) => {
   for (const step of starting.length > 0 ? starting : families) {
     if (event.passOver?.includes(step.name) === true) continue;
     const record = state.steps[step.name];
-    const family = dueToStop(plan, step, state, record, left);
+    const family = dueToStop(plan, step, state, left, event.now);
     if (family === undefined) continue;
     const how = { undo: !left, recall: !left && !isKept(step) };
     const stopping = nextStops(step, family, record?.children, how);
@@ -260,16 +260,18 @@ function dueToStop(
   plan: Plan,
   step: ChildStep | MapStep,
   state: Snapshot,
-  record: Step | undefined,
   left: boolean,
+  now: number,
 ): Family | undefined {
+  const record = state.steps[step.name];
   const underWay = mayHaveChildren(step, state);
   // One that waits and has left nothing was fenced.
   const ended = record !== undefined && ['done', 'failed', 'waiting'].includes(record.status);
   const open = hasOpenChildren(record?.children);
   const owes = ended && (open || wasRecalled(record) || (!left && needsUndo(step, record)));
   if (!underWay && !owes) return undefined;
-  if (!underWay && !open && dependentsClearAt(plan, step, state) === undefined) return undefined;
+  const clearAt = underWay || open ? 0 : dependentsClearAt(plan, step, state);
+  if (clearAt === undefined || clearAt > now) return undefined;
   const family = familyOf(step, state);
   return 'code' in family ? NOBODY : family;
 }

@@ -30,6 +30,7 @@ import {
 import { failureWaits, mayBePast, wayBack } from './point-of-no-return.ts';
 import { attemptedVariant, variantOf } from './recovery.ts';
 import {
+  actsUntil,
   applies,
   hasOpenChildren,
   isReady,
@@ -194,7 +195,13 @@ export function dependentsClearAt(plan: Plan, step: PlanStep, snapshot: Snapshot
     seen.add(next.name);
     const record = snapshot.steps[next.name];
     if (!isClear(next, record, false)) return undefined;
-    if (record !== undefined) clearAt = Math.max(clearAt, record.changedAt, effectsSettledAt(next, record));
+    if (record !== undefined)
+      clearAt = Math.max(
+        clearAt,
+        record.changedAt,
+        effectsSettledAt(next, record),
+        actsUntil(record.children),
+      );
     queue.push(...dependentsOf(plan, next.name));
   }
   return clearAt;

@@ -25,7 +25,15 @@ import {
 import { overdueAt } from '../step/defer.ts';
 import { horizonMs, leaseOverAt } from '../step/lease.ts';
 import { isAskedAtDeadline, mayBeStopped } from '../step/point-of-no-return.ts';
-import { isAllOver, openWork, stepToSuspend, type Work, workKey } from '../step/ready.ts';
+import {
+  dependentsClearAt,
+  isAllOver,
+  needsUndo,
+  openWork,
+  stepToSuspend,
+  type Work,
+  workKey,
+} from '../step/ready.ts';
 import { toleratedTimes } from '../step/tolerance.ts';
 import { applies, hasOpenChildren, isEnding, isReady, isUnbegun } from '../step/turn.ts';
 import { tryTimes } from '../waiting/child-tries.ts';
@@ -91,6 +99,7 @@ export function nextWakeAt(
     ...externalTimes(plan, snapshot),
     ...toleratedTimes(plan, snapshot),
     ...tryTimes(snapshot),
+    ...recallTimes(plan, snapshot).filter((at) => at > readAt),
     ...work.flatMap(({ step }) => {
       const record = snapshot.steps[step.name];
       return record === undefined ? [] : [overdueAt(record, execution)];
@@ -101,6 +110,15 @@ export function nextWakeAt(
   const wakeAt = Math.min(...deadlines, quietFrom(plan, snapshot, work, readAt) + hMs);
   return Number.isFinite(wakeAt) ? wakeAt : readAt + hMs;
 }
+
+/** When executions of a step are undone: nothing that depends on it can act any more then. */
+const recallTimes = (plan: Plan, snapshot: Snapshot): number[] =>
+  snapshot.execution.status !== 'compensating'
+    ? []
+    : plan.steps.filter(hasChildren).flatMap((step) => {
+        const owes = needsUndo(step, snapshot.steps[step.name]);
+        return (owes ? dependentsClearAt(plan, step, snapshot) : undefined) ?? [];
+      });
 
 const endsAtDeadline = (plan: Plan, snapshot: Snapshot): boolean =>
   isForward(snapshot.execution.status) && mayBeStopped(plan, snapshot);
