@@ -24,7 +24,7 @@ import {
 } from '../records/state.ts';
 import { overdueAt } from '../step/defer.ts';
 import { horizonMs, leaseOverAt } from '../step/lease.ts';
-import { isAskedAtDeadline, mayBeStopped } from '../step/point-of-no-return.ts';
+import { failureWaits, isAskedAtDeadline, mayBeStopped } from '../step/point-of-no-return.ts';
 import {
   dependentsClearAt,
   isAllOver,
@@ -98,7 +98,8 @@ export function nextWakeAt(
     ),
     ...externalTimes(plan, snapshot),
     ...toleratedTimes(plan, snapshot),
-    ...tryTimes(snapshot),
+    // Until an open outcome is known none begins, and whatever makes it known evaluates.
+    ...(failureWaits(plan, snapshot) ? [] : tryTimes(snapshot)),
     ...recallTimes(plan, snapshot).filter((at) => at > readAt),
     ...work.flatMap(({ step }) => {
       const record = snapshot.steps[step.name];

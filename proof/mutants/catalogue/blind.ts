@@ -44,8 +44,8 @@ export const BLIND: readonly Mutant[] = [
     id: 'none-needs-no-quiet',
     bug: "A dependent is taken for over while a lost attempt of it may still act, as with `undo: 'none'`.",
     file: 'lib/core/step/ready.ts',
-    find: 'clearAt = Math.max(clearAt, record.changedAt, effectsSettledAt(next, record));',
-    replace: 'clearAt = Math.max(clearAt, record.changedAt);',
+    find: '        effectsSettledAt(next, record),\n',
+    replace: '',
     killer: simulated(),
   },
   {
