@@ -15,7 +15,7 @@ import { evaluateExpression } from '../core/plan/refs.ts';
 import type { Ports } from '../core/ports.ts';
 import type { OpenBreaker, Progress, Report } from '../core/records/events.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
-import type { LeasedStep } from '../core/records/state.ts';
+import { type LeasedStep, pauseOf } from '../core/records/state.ts';
 import { cut } from '../core/records/text.ts';
 import { effectKeyOf, keyEpoch } from '../core/step/effect-key.ts';
 import { heartbeatEveryMs, isAdvance } from '../core/step/lease.ts';
@@ -38,13 +38,18 @@ export interface Claim {
   /** The agent's service is dead, as the attempt has found. */
   openBreaker?: OpenBreaker;
   state: Snapshot;
+  /** For the report, after its attempt: the clock before `state` was read. */
+  rereadAt?: number;
 }
 
 const MAX_TOKEN_CHARS = 200;
+const MAX_NUMBER = 1e100;
 /** After the abort, for the author's code to return. */
 const ABORT_GRACE_MS = 2_000;
 /** For a heartbeat under way when the author's code has returned. */
 const HEARTBEAT_PATIENCE_MS = 1_000;
+/** For a read before it: what the claim has read holds then. */
+const READ_PATIENCE_MS = 1_000;
 /** Kept of the process's time for the report. */
 const REPORT_RESERVE_MS = 1_500;
 
@@ -90,7 +95,8 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
       return (log ??= logOf(worker, { ...about, mode: record.mode }));
     },
     progress: (token) => {
-      const kept = Number.isFinite(token) ? (token as number) : cut(String(token), MAX_TOKEN_CHARS);
+      const kept = tokenOf(token);
+      if (kept === undefined) return;
       // The highest number holds until a heartbeat takes it along.
       const known = pulse.progress?.token;
       if (typeof known === 'number' && !isAdvance(known, kept)) return;
@@ -106,7 +112,7 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
   const input =
     record.keyInput === undefined ? evaluateExpression(planStep.input, scopeOf(state)) : record.keyInput;
   const work = perform(worker, { mode: record.mode, ctx, input, output: record.output });
-  const report = await inTime(ports, work, abort, finished, timeLimitMs(ports, claim, record));
+  const report = await inTime(ports, work, abort, finished, claim);
   finished.end();
   // A heartbeat that hangs is left behind: its write loses against the report's, or the report's is tried again.
   await Promise.race([heartbeats, ports.clock.sleep(HEARTBEAT_PATIENCE_MS)]);
@@ -117,34 +123,61 @@ const nothing = (): void => undefined;
 const SILENT: AttemptLog = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 const logOf = (worker: Worker, context: LogContext): AttemptLog => worker.logOf?.(context) ?? SILENT;
 
-/** The time of the step is for attempts to execute: what settles an outcome has its own. */
-const timeLimitMs = (
-  ports: Ports,
-  { planStep, processDeadlineAt, state }: Claim,
-  { mode }: LeasedStep,
-): number => {
-  const now = ports.clock.now();
-  const ofStepMs = mode === 'execute' ? timeOverAt(planStep, state) - now : Number.POSITIVE_INFINITY;
-  const ofProcessMs = processDeadlineAt - now - ABORT_GRACE_MS - REPORT_RESERVE_MS;
-  return Math.max(0, Math.min(planStep.timeoutMs, ofStepMs, ofProcessMs));
+/** What the store can hold as it is. No number (`0 / 0`) and a number beyond any count are no progress. */
+const tokenOf = (token: unknown): string | number | undefined => {
+  if (typeof token !== 'number') return cut(String(token), MAX_TOKEN_CHARS);
+  if (!(Math.abs(token) <= MAX_NUMBER)) return undefined;
+  return Math.abs(token) * MAX_NUMBER < 1 ? 0 : token;
 };
 
+/** Of the author's code, or what is reported when its time is over and it does not answer to the abort. */
 async function inTime(
   ports: Ports,
   work: Promise<Report>,
   abort: AbortController,
   finished: Latch,
-  limitMs: number,
+  claim: Claim,
 ): Promise<Report> {
-  const first = await Promise.race([work, ports.clock.sleep(limitMs, finished).then(() => undefined)]);
-  if (first !== undefined) return first;
+  const { planStep, processDeadlineAt, state } = claim;
+  const startedAt = ports.clock.now();
+  const latestAt = Math.min(
+    startedAt + planStep.timeoutMs,
+    processDeadlineAt - ABORT_GRACE_MS - REPORT_RESERVE_MS,
+  );
+  // The time of the step is for attempts to execute: what settles an outcome has its own.
+  const isTimed = state.steps[planStep.name]?.mode === 'execute';
+  let untilAt = isTimed ? timeOverAt(planStep, state) : latestAt;
+  for (;;) {
+    const limitMs = Math.max(0, Math.min(untilAt, latestAt) - ports.clock.now());
+    const first = await Promise.race([work, ports.clock.sleep(limitMs, finished).then(() => undefined)]);
+    if (first !== undefined) return first;
+    if (untilAt >= latestAt) break;
+    const laterAt = await timeOverNow(ports, claim, finished);
+    if (laterAt <= ports.clock.now()) break;
+    untilAt = laterAt;
+  }
   abort.abort();
+  const tookMs = Math.round(ports.clock.now() - startedAt);
   const second = await Promise.race([
     work,
     ports.clock.sleep(ABORT_GRACE_MS, finished).then(() => undefined),
   ]);
-  const failure = { code: 'timeout', message: `the attempt took longer than ${Math.round(limitMs)} ms` };
+  const failure = { code: 'timeout', message: `the attempt took longer than ${tookMs} ms` };
   return second ?? { kind: 'unknown', codeReturned: false, failure };
+}
+
+/** With the time of pauses that the claim has not seen; during one, when to ask again. No answer from the store gives none. */
+async function timeOverNow(ports: Ports, { planStep, state }: Claim, finished: Latch): Promise<number> {
+  const execution = await Promise.race([
+    ports.store.readExecution(state.execution.id).catch(() => undefined),
+    ports.clock.sleep(READ_PATIENCE_MS, finished).then(() => undefined),
+  ]);
+  if (execution === undefined) return 0;
+  const overAt = timeOverAt(planStep, { ...state, execution });
+  const underWay = pauseOf(execution);
+  if (underWay === undefined) return overAt;
+  const leftMs = overAt - underWay.at;
+  return leftMs <= 0 ? 0 : ports.clock.now() + Math.max(leftMs, heartbeatEveryMs(planStep));
 }
 
 /** Between the author's code and the heartbeats. */

@@ -92,9 +92,11 @@ async function reportOnce(
     // The report, or the end of the lease, was written before: only what follows may be missing.
     return {};
   }
-  const readAt = ports.clock.now();
-  // Whether the time of the step is over depends on pauses that the claim has not seen.
-  if (onTime && record?.mode !== 'undo' && isTimeOver(planStep, state, readAt)) return 'conflict';
+  const inputs = decisionInputsOf(ports);
+  const { now } = inputs;
+  // Whether the time of the step is over depends on pauses that what was read before that has not seen.
+  const isOver = record?.mode !== 'undo' && isTimeOver(planStep, state, now);
+  if (isOver && !isTimeOver(planStep, state, claim.rereadAt ?? 0)) return 'conflict';
   const decision = decide(plan, state, {
     type: 'report',
     step: planStep.name,
@@ -103,16 +105,18 @@ async function reportOnce(
     priorProcessDeadlineAt,
     onTime,
     ...given({ openBreaker: claim.openBreaker }),
-    ...decisionInputsOf(ports),
+    ...inputs,
   });
   if ((await commit(ports, decision, state.execution)) === 'conflict') return 'conflict';
   if (decision.next.kind !== 'evaluate') return 'nothing';
-  return decision.next.fresh ? {} : { unread: () => continueWith(ports, plan, state, decision, readAt) };
+  return decision.next.fresh ? {} : { unread: () => continueWith(ports, plan, state, decision, now) };
 }
 
 async function rereadClaim(ports: Ports, claim: Claim): Promise<boolean> {
+  const readAt = ports.clock.now();
   const state = await ports.store.read(claim.state.execution.id);
   if (state === undefined) return false;
   claim.state = state;
+  claim.rereadAt = readAt;
   return true;
 }

@@ -191,6 +191,8 @@ describe('progress that is given as a number', () => {
     ['that stays the same', [0.46, 0.47, 0.47, 0.47, 0.47, 0.47, 0.47]],
     ['that goes up and down below what it was', [0.47, 0.45, 0.46, 0.47, 0.45, 0.46, 0.47]],
     ['that is no number', [Number.NaN, Number.NaN, Number.NaN, Number.NaN, Number.NaN]],
+    ['that is now and then no number', [0.47, Number.NaN, 0.47, Number.NaN, 0.47, Number.NaN, 0.47]],
+    ['that no store can hold', [1e200, 1e201, 1e202, Number.POSITIVE_INFINITY, 1e203, 1e204]],
   ])('%s is no progress', async (_, numbers) => {
     const h = reporting(...numbers);
     const { steps } = await h.run((await h.begin()).id);

@@ -2,11 +2,13 @@
 
 import { failed, orElse, present } from '../../lib/core/plan/refs.ts';
 import { human, retry, withInput, workflow } from '../../lib/core/plan/workflow.ts';
-import { pause, resume } from '../../lib/scheduler/commands.ts';
+import { decide } from '../../lib/core/decide.ts';
+import type { Children } from '../../lib/core/records/children.ts';
+import type { Step } from '../../lib/core/records/state.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { TransientError } from '../../lib/core/records/errors.ts';
 import { anAgent, anyObject, harness, PROCESS_MS } from './harness.ts';
-import { book, cars, does, flights, losesFirst, once } from './holiday.ts';
+import { book, cars, decline, does, flights, losesFirst, once } from './holiday.ts';
 import { deferred, never } from './process.ts';
 
 const MINUTE = 60_000;
@@ -136,6 +138,41 @@ describe('a step that is not over within its time', () => {
     expect(book).toEqual(['car by cars']);
   });
 
+  it('on its last try fails with `within`, too, unless the attempt failed for good', async () => {
+    const flow = workflow('last', { input: anyObject, within: '1h' }, (w) => {
+      w.step('car', cars, {}, { ...once, within: '30s' });
+    });
+    const codeOf = async (execute: (aborted: Promise<void>) => Promise<object>) => {
+      const aborted = deferred<void>();
+      const h = harness(flow, {
+        cars: {
+          execute: (ctx) => {
+            ctx.signal.addEventListener('abort', () => aborted.resolve());
+            return execute(aborted.promise);
+          },
+          undo: async () => undefined,
+        },
+      });
+      const { id } = await h.begin();
+      return (await h.run(id)).execution.cause?.failure.code;
+    };
+    expect(await codeOf(() => never)).toBe('within');
+    expect(await codeOf((aborted) => aborted.then(busy))).toBe('within');
+    expect(await codeOf((aborted) => aborted.then(decline))).toBe('PermanentError');
+  });
+
+  it('asks nobody what it did for a stage that it has no time for, where that can be undone', async () => {
+    const flow = workflow('unsettled', { input: anyObject, within: '1h' }, (w) => {
+      const recovery = [withInput({ is: 2 }), human()];
+      w.step('car', anAgent('cars', { probe: 'none' }), { is: 1 }, { recovery, within: '30s' });
+    });
+    const h = harness(flow, { cars: { execute: () => never, undo: async () => void book.push('undo') } });
+    const { id } = await h.begin();
+    const { execution, incidents } = await h.run(id);
+    expect(execution).toMatchObject({ status: 'compensated', cause: { failure: { code: 'within' } } });
+    expect([incidents ?? {}, book]).toEqual([{}, ['undo']]);
+  });
+
   it('begins no further stage', async () => {
     const inputs: unknown[] = [];
     const flow = workflow('stages', { input: anyObject, within: '1h' }, (w) => {
@@ -156,29 +193,6 @@ describe('a step that is not over within its time', () => {
     const end = await h.run(id);
     expect(end.execution).toMatchObject({ status: 'failed', cause: { failure: { code: 'within' } } });
     expect(inputs).not.toContainEqual({ is: 2 });
-  });
-});
-
-describe('a pause', () => {
-  it('is given back to the time of a step', async () => {
-    const flow = workflow('paused', { input: anyObject, within: '2h' }, (w) => {
-      w.step('car', cars, {}, PATIENT);
-    });
-    const h = harness(flow, { cars: { execute: busy, undo: async () => undefined } });
-    const startedAt = h.clock.now();
-    const { id } = await h.begin();
-    await h.run(id, { until: () => h.clock.now() >= startedAt + MINUTE / 2 });
-    await pause(h.scheduler, id, { commandId: 'p' });
-    const paused = await h.run(id, { until: ({ execution }) => execution.status === 'paused' });
-    h.clock.advanceTo(h.clock.now() + 30 * MINUTE);
-    await resume(h.scheduler, id, { commandId: 'r' });
-    const { steps } = await h.run(id);
-    const [one] = (await h.state(id)).execution.pauses ?? [];
-    const pausedMs = (one?.endedAt ?? 0) - (one?.at ?? 0);
-    expect(paused.steps['car']?.status).toBe('suspended');
-    expect(steps['car']).toMatchObject({ status: 'failed', failure: { code: 'within' } });
-    expect(steps['car']?.changedAt).toBeGreaterThanOrEqual(startedAt + MINUTE + pausedMs);
-    expect(steps['car']?.changedAt).toBeLessThan(startedAt + MINUTE + pausedMs + 2_000);
   });
 });
 
@@ -237,6 +251,31 @@ describe('of the other kinds', () => {
     h.implementations['cars'] = does('cars');
     const { execution, steps } = await h.run(id);
     expect([execution.status, steps['sub']?.status]).toEqual(['succeeded', 'done']);
+  });
+
+  it('a child that has failed by itself when its time is over is no question to a person', async () => {
+    const flow = workflow('late', { input: anyObject, within: '2h' }, (w) => {
+      w.child('sub', inner, {}, { within: '5m', recovery: [human()] });
+    });
+    const h = harness(flow, {
+      flights: does('flights'),
+      cars: { execute: busy, undo: async () => undefined },
+    });
+    const { id, startedAt } = await h.begin();
+    const state = await h.run(id, { until: ({ steps }) => steps['sub']?.status === 'running' });
+    const sub = state.steps['sub'] as Step;
+    const decided = (afterMs: number, clean: boolean) => {
+      const ended = { 0: { status: 'failed', version: 9, clean } } as const;
+      const children = { ...(sub.children as Children), ended };
+      const now = startedAt + afterMs;
+      const inputs = { now, readAt: now, writeId: 'w', random: 0 };
+      const event = { type: 'evaluate', by: 'agent', affected: 'all', fresh: true, ...inputs } as const;
+      const steps = { ...state.steps, sub: { ...sub, children } };
+      return decide(flow.plan, { ...state, steps }, event).write?.step?.status;
+    };
+    expect(decided(4 * MINUTE, true)).toBe('waiting');
+    expect(decided(5 * MINUTE, true)).toBe('failed');
+    expect(decided(5 * MINUTE, false)).toBe('waiting');
   });
 
   it('a list stops the parts that are under way, starts no other, and then fails', async () => {

@@ -25,7 +25,7 @@ import { horizonMs } from '../step/lease.ts';
 import { failureWaits, isNearNoReturn, wayBack } from '../step/point-of-no-return.ts';
 import { dependentsClearAt, isKept, keepsEffects, needsUndo, openWork } from '../step/ready.ts';
 import { applies, hasOpenChildren, isEnding, isTurn, isUnbegun, mayHaveChildren } from '../step/turn.ts';
-import { FAILED_FOR_TIME } from '../step/within.ts';
+import { FAILED_FOR_TIME, isTimeOver } from '../step/within.ts';
 import { unleasedEnd } from '../supervision/wake-time.ts';
 import {
   childIds,
@@ -39,7 +39,7 @@ import {
   staysDone,
   stepOnceStopped,
 } from '../waiting/child.ts';
-import { afterTry, nextTryBegun } from '../waiting/child-tries.ts';
+import { afterTry, isCleanEnd, nextTryBegun } from '../waiting/child-tries.ts';
 import { isStartDue } from '../waiting/map.ts';
 import { endsAt, externalTimes, passTime } from '../waiting/timer.ts';
 
@@ -132,7 +132,11 @@ function afterFailure(
   event: Evaluation,
 ): Decision {
   const { execution } = state;
-  const isOverTime = record.children?.overTime !== undefined;
+  const { children } = record;
+  // One that has failed by itself and has left nothing needs no stopping.
+  const isOverTime =
+    children?.overTime !== undefined ||
+    (isTimeOver(step, state, event.readAt) && children !== undefined && isCleanEnd(children));
   const goesOn = step.kind === 'child' && execution.status !== 'compensating' && !isOverTime;
   const why = isOverTime ? FAILED_FOR_TIME : { failure };
   const after = goesOn

@@ -137,7 +137,10 @@ const endLease: Rule = (plan, state, event) => {
   const planStep = record && agentStep(plan, record.name);
   if (planStep === undefined || !isLeased(record)) return undefined;
   const { name, attempt, mode, leaseUntil } = record;
-  const step = expired(planStep, record, { ...event, isOverTime: isTimeOver(planStep, state, event.now) });
+  const step = expired(planStep, record, {
+    ...event,
+    isOverTime: isTimeOver(planStep, state, event.readAt),
+  });
   return writing(state.execution.id, { step }, evaluateNext(alsoAffected(event.affected, name)), {
     what: 'lease-ended',
     step: name,

@@ -70,8 +70,9 @@ export function withinProblem(step: PlanStep, plan: Plan): Problem | undefined {
     const message = `its 'within' is ${own}, and the workflow is to be over within ${most}: write within: '${most}' or less, or leave it out`;
     return problem('longer-than-within', message);
   }
-  if (step.kind === 'agent' && step.timeoutMs > withinMs) {
-    const message = `its 'within' is ${own}, and one attempt may take ${formatDuration(step.timeoutMs)}: write timeout: '${own}' or less on the step, or a longer 'within'`;
+  const performed = step.kind === 'map' ? step.each : step;
+  if (performed.kind === 'agent' && performed.timeoutMs > withinMs) {
+    const message = `its 'within' is ${own}, and one attempt may take ${formatDuration(performed.timeoutMs)}: write timeout: '${own}' or less on the step, or a longer 'within'`;
     return problem('within-too-short', message);
   }
   if (step.kind === 'wait' && step.forMs !== undefined && step.forMs >= withinMs) {

@@ -191,15 +191,19 @@ function afterFailure(
   const { stage, stageAttempt } = record;
   const next = nextTry(step, { ...failed, stage, stageAttempt }, inputs.now, inputs.random);
   const isRefused = failed.inputRefused === true && step.tolerate !== true;
+  const forTime = (): Step => stepAfter(record, 'fail', inputs, { ...changes, ...FAILED_FOR_TIME });
   if (next.kind === 'person' || (next.kind === 'end' && isRefused)) {
     const isNeeded = variant.effect === 'unsafe' && changes.mayHaveActed === true;
-    return isOverTime && !isNeeded
-      ? stepAfter(record, 'fail', inputs, { ...changes, ...FAILED_FOR_TIME })
-      : stepAfter(record, 'ask', inputs, changes);
+    return isOverTime && !isNeeded ? forTime() : stepAfter(record, 'ask', inputs, changes);
   }
-  if (next.kind === 'end') return stepAfter(record, 'fail', inputs, changes);
+  // What an attempt says that failed for good is the better word.
+  if (next.kind === 'end')
+    return isOverTime && failed.permanent !== true ? forTime() : stepAfter(record, 'fail', inputs, changes);
   if (changes.mayHaveActed === true && changesBetween(step, stage, next.stage)) {
-    return stepAfter(record, 'lose', inputs, { ...changes, probes: 0, retryAt: inputs.now });
+    // For a stage that is not entered any more nothing has to be settled first.
+    return isOverTime && variant.effect === 'idempotent'
+      ? forTime()
+      : stepAfter(record, 'lose', inputs, { ...changes, probes: 0, retryAt: inputs.now });
   }
   return stepAfter(record, 'retry', inputs, {
     ...changes,
@@ -278,11 +282,10 @@ function foundNothing(ending: Ending): Step {
   // Its charge was given back, for a dead service had failed it (S9): it is still to come, whatever the recovery is.
   const again = { kind: 'attempt', stage, retryAt: inputs.now } as const;
   const next = stageAttempt === 0 ? again : nextTry(step, record, inputs.now, inputs.random);
+  if (next.kind !== 'attempt' && isOverTime)
+    return stepAfter(record, 'find-nothing-last', inputs, { ...proven, ...FAILED_FOR_TIME });
   if (next.kind === 'end') return stepAfter(record, 'find-nothing-last', inputs, proven);
-  if (next.kind === 'person')
-    return isOverTime
-      ? stepAfter(record, 'find-nothing-last', inputs, { ...proven, ...FAILED_FOR_TIME })
-      : stepAfter(record, 'ask', inputs, proven);
+  if (next.kind === 'person') return stepAfter(record, 'ask', inputs, proven);
   return stepAfter(record, 'find-nothing', inputs, {
     ...proven,
     ...onStage(step, record, next.stage),

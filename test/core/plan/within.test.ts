@@ -27,6 +27,8 @@ describe('a step with a time of its own', () => {
     expect(message).toContain("write timeout: '30s' or less on the step, or a longer 'within'");
     expect(details).toMatchObject({ reason: 'within-too-short' });
     expect(() => flow((w) => void w.step('it', agent, {}, { within: '30s', timeout: '30s' }))).not.toThrow();
+    const listed = refusalOf(() => flow((w) => void w.map('it', agent, list, () => ({}), { within: '30s' })));
+    expect(listed.details).toMatchObject({ step: 'it', reason: 'within-too-short' });
   });
 
   it('that a wait is sure to miss is refused', () => {
