@@ -14,6 +14,7 @@ import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import type { Ledger } from './ledger.ts';
 import { childrenOf, type Others } from './families.ts';
 import { actedAs } from './oracle-order.ts';
+import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 
 /**
  * S10 nothing outside of a child that is a point of no return is undone while that is under way, nor after it has acted past
@@ -30,9 +31,18 @@ export function judgeUndoBeyond(before: Snapshot, write: Write, others: Others, 
     for (const step of others.planOf(id)?.steps ?? [])
       if (isChildPoint(step) && step.name !== inside) problems.push(...problemsOf(at, step, others, ledger));
     inside = parent?.step;
-    at = parent !== undefined && cause?.kind === 'parent' ? others.read(parent.executionId) : undefined;
+    const above: Snapshot | undefined =
+      parent !== undefined && cause?.kind === 'parent' ? others.read(parent.executionId) : undefined;
+    at = above !== undefined && isOverTime(at, above, others) ? undefined : above;
   }
   return problems;
+}
+
+/** It was stopped while its parent went forward, for the time of its step was over: it undoes itself, as one that has failed. */
+function isOverTime({ execution }: Snapshot, above: Snapshot, { planOf }: Others): boolean {
+  const step = planOf(above.execution.id)?.steps.find(({ name }) => name === execution.parent?.step);
+  const stoppedAt = above.execution.cause?.at ?? Number.POSITIVE_INFINITY;
+  return step?.withinMs !== undefined && stoppedAt > (execution.cause?.at ?? 0) + CLOCKS_DIFFER_MS;
 }
 
 const isChildPoint = (step: PlanStep): boolean => step.kind === 'child' && step.pointOfNoReturn === true;
