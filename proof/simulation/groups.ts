@@ -89,9 +89,9 @@ const failingSoon = ({ recovery, effect }: AgentStep, choice: Choice): AgentStep
 function recoveryOf(choice: Choice): ChildStage[] {
   const tries = { attempts: choice.between(1, 2), firstMs: 500, maxMs: choice.pick([2_000, 60_000]) };
   const recovery: ChildStage[] = choice.chance(0.8) ? [{ kind: 'retry', ...tries }] : [];
-  if (choice.chance(0.5))
+  if (choice.chance(0.65))
     recovery.push({ ...tries, kind: 'withInput', input: { order: 0, group: 'other', items: [1] } });
-  if (choice.chance(0.75) || recovery.length === 0)
+  if (choice.chance(0.85) || recovery.length === 0)
     recovery.push({
       kind: 'human',
       withinMs: choice.pick([300_000, HOUR_MS]),

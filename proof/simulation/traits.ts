@@ -40,7 +40,7 @@ export interface Traits {
 }
 
 /** Worlds about steps that may fail, and about people: what few others show. */
-const TOLERANT_SHARE = 0.13;
+const TOLERANT_SHARE = 0.22;
 const ASKING_SHARE = 0.07;
 
 /** Another stream of dice than the world's own. */
@@ -57,7 +57,7 @@ export function traitsOf(seed: number): Traits {
     emphasis: choice.chance(0.25) ? choice.pick(EMPHASES) : undefined,
     startsTogether: choice.chance(0.33),
     tolerates: choice.chance(0.33),
-    groups: choice.chance(0.35),
+    groups: choice.chance(0.45),
   };
   const about = choice.random();
   const isTolerant = about < TOLERANT_SHARE;
