@@ -10,7 +10,16 @@
  */
 
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,6 +31,8 @@ const MAX_FILES = 600;
 const MAX_CLIENT_KB = 10;
 /** The oldest CDK that is promised, as in `peerDependencies`. */
 const FLOOR = { 'aws-cdk-lib': '2.275.0', constructs: '10.5.1' };
+/** Of the workflow that `create` writes. */
+const AGENT = 'workflows/hello-greeting/agents/compose-greeting.ts';
 const PUBLINT = 'publint@0.3.25';
 const ATTW = '@arethetypeswrong/cli@0.18.5';
 
@@ -82,27 +93,32 @@ const create = (tarball: string, place = '.'): string =>
   `node ${join(ROOT, 'create', 'index.mjs')} ${place} --package ${tarball}`;
 
 const ENDED = /It ended: \w+/;
+const CHANGED = 'with the change.';
 
-/** Starts `steadfast dev --try` and waits until its execution has ended; then interrupts it, and waits until all is gone. */
+/**
+ * Starts `steadfast dev --try` and waits until its execution has ended; changes a file, and waits until that runs; then interrupts
+ * it, and waits until all is gone.
+ */
 async function tryIt(cwd: string): Promise<void> {
   const line = 'npx steadfast dev --try --fresh --port 0';
   const child = spawn(line, { cwd, shell: true, detached: true, env: { ...process.env, NODE_OPTIONS: '' } });
+  const { pid = 0 } = child;
   let said = '';
   const listen = (chunk: Buffer): void => {
     const before = said;
     said += chunk.toString('utf8');
+    if (!ENDED.test(before) && ENDED.test(said)) appendFileSync(join(cwd, AGENT), '\n');
     // The whole group, as Ctrl-C does.
-    if (!ENDED.test(before) && ENDED.test(said) && child.pid !== undefined)
-      process.kill(-child.pid, 'SIGINT');
+    if (!before.includes(CHANGED) && said.includes(CHANGED)) process.kill(-pid, 'SIGINT');
   };
   child.stdout.on('data', listen);
   child.stderr.on('data', listen);
   await once(child, 'close');
-  check(
-    said.includes('It ended: succeeded'),
-    `'${line}' showed no execution that succeeded:\n${said.slice(-4_000)}`,
+  const problem = ['It ended: succeeded', `${AGENT} has changed.`, CHANGED, 'Stopped.'].find(
+    (text) => !said.includes(text),
   );
-  say(`    ${line}: an execution succeeded`);
+  check(problem === undefined, `'${line}' did not say '${problem ?? ''}':\n${said.slice(-4_000)}`);
+  say(`    ${line}: an execution succeeded, a change was taken over`);
 }
 
 /** Everything that a project of TypeScript does with it. */

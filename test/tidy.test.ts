@@ -66,7 +66,7 @@ const LOADED = [
   'zod/mini',
 ];
 const CLIENT = ['lib/api/client.ts', 'lib/api/answers.ts'];
-const SHELL = ['commander', '@smithy/', '@aws-sdk/credential-provider-node'];
+const SHELL = ['commander', 'chokidar', '@smithy/', '@aws-sdk/credential-provider-node'];
 /** A folder may import itself and, of ours and of others, what begins with one of these. */
 const ROLES = ['lib/scheduler/', 'lib/agent/', 'lib/supervisor/'];
 /** What is shared by the roles; a role knows no other. */

@@ -5,19 +5,16 @@
  * behind. Does not own: any of the parts.
  */
 
-import { appendFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import type { Cloud } from '../../../local/cloud.ts';
 import { loadTypescript } from '../../project/package-files.ts';
 import { type Cli, CliError, EXIT, type Io, messageOf } from '../io.ts';
 import { banner, missingAgentsText, tryOne } from './banner.ts';
+import { changesIn } from './changes.ts';
 import { type DevFolder, openDevFolder } from './dev-folder.ts';
 import { startExternalParties } from './external-parties.ts';
-import { showProgress } from './progress.ts';
-import { findProject, type FoundStack, stackIn } from './project.ts';
+import { findProject, type Project, stackIn } from './project.ts';
 import { synthesise } from './synthesis.ts';
-import { startWorkers } from './workers.ts';
+import { startSystem, type System } from './system.ts';
 import { everythingIn, projectFolders } from './workflow-folders.ts';
 
 const DEFAULT_DATA = '.steadfast/data';
@@ -29,6 +26,7 @@ interface DevFlags {
   readonly data: string;
   readonly fresh?: true;
   readonly try?: true;
+  readonly restart: boolean;
   readonly app?: string;
   readonly stack?: string;
 }
@@ -41,6 +39,7 @@ export function addDev(program: Command, cli: Cli): void {
     .option('--data <folder>', 'where tables, queues and logs are kept', DEFAULT_DATA)
     .option('--fresh', 'forget the data of earlier runs first')
     .option('--try', 'start the first workflow with its example input, and show how it ends')
+    .option('--no-restart', 'do not start again when a file of the project changes')
     .option('--app <command>', 'that runs the CDK app, instead of the one in the nearest cdk.json')
     .option('--stack <name>', 'the stack to run, where several hold a Steadfast')
     .addHelpText(
@@ -64,8 +63,7 @@ async function dev(flags: DevFlags, io: Io): Promise<number> {
   const stopping = listenForStop(io);
   const cleanUps: CleanUp[] = [];
   try {
-    await start(flags, io, stopping.signal, cleanUps);
-    await stopping.asked;
+    await start(flags, io, stopping, cleanUps);
     return EXIT.ok;
   } catch (error) {
     // What an interrupt broke off is no failure.
@@ -77,35 +75,65 @@ async function dev(flags: DevFlags, io: Io): Promise<number> {
   }
 }
 
-async function start(flags: DevFlags, io: Io, signal: AbortSignal, cleanUps: CleanUp[]): Promise<void> {
+async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: CleanUp[]): Promise<void> {
+  const { signal } = stopping;
   const project = findProject(process.cwd(), flags.app);
   const folder = openDevFolder(flags.data, flags.fresh ?? false);
   cleanUps.push(() => folder.release());
   await refuseTakenPort(flags.port);
+  const changes = flags.restart ? await changesIn(project.root) : undefined;
+  cleanUps.push(() => changes?.stop());
   await synthesise(project, folder.assembly, io, signal, everythingIn(project));
   const found = stackIn(folder.assembly, flags.stack);
   const folders = projectFolders(project);
   await loadTypescript();
   const environment = await startExternalParties(folders, folder.external, io, (stop) => cleanUps.push(stop));
   if (signal.aborted) return;
-  const starting = showProgress(io, 'Starting the local cloud', 3);
-  const cloud = await startLocal(flags, found, folder, environment, io).catch((error: unknown) => {
-    starting.end('failed');
-    throw error;
-  });
-  starting.end('done');
-  cleanUps.push(() => cloud.stop());
-  const workers = startWorkers(found.assembly, cloud, environment, (text, agent) =>
-    appendFileSync(join(folder.logs, `worker-${agent}.log`), text),
-  );
-  cleanUps.push(async () => {
-    await Promise.all(workers.map((worker) => worker.stop()));
-  });
-  lookAtOnce(cloud);
-  const atWork = workers.map(({ agent }) => agent);
-  io.out(await banner(folders, cloud.apiUrl, folder, atWork));
-  io.err(await missingAgentsText(cloud.apiUrl));
-  if (flags.try === true) await tryOne(cloud.apiUrl, folders, io);
+  const system = await startSystem({ found, folder, port: flags.port, environment }, io);
+  const running = { system };
+  cleanUps.push(() => running.system.stop());
+  io.out(await banner(folders, system.apiUrl, folder, system.workers));
+  io.err(await missingAgentsText(system.apiUrl));
+  if (flags.try === true) await tryOne(system.apiUrl, folders, io);
+  const port = Number(new URL(system.apiUrl).port);
+  for (;;) {
+    const file = await Promise.race([stopping.asked, changes?.next() ?? stopping.asked]);
+    if (file === undefined) return;
+    io.out(`\n${file} has changed.\n`);
+    await again(running, { project, folder, stack: flags.stack, port, environment }, io, signal);
+  }
+}
+
+interface Again {
+  readonly project: Project;
+  readonly folder: DevFolder;
+  readonly stack: string | undefined;
+  readonly port: number;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/**
+ * The changed code takes the place of what runs, once it can be synthesised; until then that goes on. Executions under way keep
+ * their plan. The external parties stay: what they know is not part of the code.
+ */
+async function again(
+  running: { system: System },
+  { project, folder, stack, port, environment }: Again,
+  io: Io,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const next = folder.nextAssembly();
+    await synthesise(project, next, io, signal, everythingIn(project));
+    const found = stackIn(next, stack);
+    await running.system.stop();
+    running.system = await startSystem({ found, folder, port, environment }, io);
+    folder.dropOthers(next);
+    io.out(`Steadfast runs at ${running.system.apiUrl} with the change.\n`);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    io.err(`${messageOf(error)}\nWhat ran before goes on; the next change is tried again.\n`);
+  }
 }
 
 /** Checked before synthesis, which takes too long to hear only after it that the port is taken. */
@@ -115,34 +143,6 @@ async function refuseTakenPort(port: number): Promise<void> {
     throw new CliError('port', messageOf(error), EXIT.failed);
   });
   await listening.close();
-}
-
-async function startLocal(
-  flags: DevFlags,
-  found: FoundStack,
-  folder: DevFolder,
-  environment: Readonly<Record<string, string>>,
-  io: Io,
-): Promise<Cloud> {
-  // Loaded here: the other commands have no use for a cloud.
-  const { startCloud } = await import('../../../local/cloud.ts');
-  return startCloud({
-    ...found,
-    dataDir: join(folder.path, 'cloud'),
-    port: flags.port,
-    environment,
-    onProblem: (message) => io.err(`local cloud: ${message}\n`),
-  });
-}
-
-/**
- * What an earlier run left under way goes on now, not at the first tick a minute later. A trigger's schedule is another
- * matter: it would start an execution.
- */
-function lookAtOnce(cloud: Cloud): void {
-  for (const { name, logicalId } of cloud.control.schedules())
-    if (cloud.resources.get(logicalId)?.type === 'AWS::Events::Rule')
-      cloud.control.tick(name).catch(() => undefined);
 }
 
 interface Stopping {

@@ -12,6 +12,10 @@ import { CliError, messageOf } from '../io.ts';
 export interface DevFolder {
   readonly path: string;
   readonly assembly: string;
+  /** A new folder for an assembly beside the one that runs. */
+  readonly nextAssembly: () => string;
+  /** Removes the assemblies but this one. */
+  readonly dropOthers: (assembly: string) => void;
   readonly logs: string;
   /** The data folder of one workflow folder's `dev.ts`; made if missing. */
   readonly external: (name: string) => string;
@@ -53,11 +57,20 @@ function openAt(path: string, fresh: boolean): DevFolder {
   }
   takeLock(marker, path);
   // The assembly is made again; assets of code that is gone would only pile up.
-  const outdated = fresh ? content.filter((name) => name !== MARKER) : ['cdk.out'];
+  const outdated = content.filter((name) => (fresh ? name !== MARKER : isAssembly(name)));
   for (const name of outdated) rmSync(join(path, name), { recursive: true, force: true });
+  let assemblies = 0;
   return {
     path,
     assembly: join(path, 'cdk.out'),
+    nextAssembly: () => {
+      assemblies += 1;
+      return join(path, `cdk.out.${assemblies}`);
+    },
+    dropOthers: (assembly) => {
+      for (const name of readdirSync(path).filter(isAssembly))
+        if (join(path, name) !== assembly) rmSync(join(path, name), { recursive: true, force: true });
+    },
     logs: join(path, 'cloud', 'logs'),
     external: (name) => {
       const folder = join(path, 'outside', name);
@@ -67,6 +80,8 @@ function openAt(path: string, fresh: boolean): DevFolder {
     release: () => writeFileSync(marker, '{}\n'),
   };
 }
+
+const isAssembly = (name: string): boolean => name.startsWith('cdk.out');
 
 function takeLock(marker: string, path: string): void {
   const pid = existsSync(marker) ? holderOf(marker) : undefined;

@@ -1,0 +1,73 @@
+/**
+ * One run of an assembly on this machine: the local cloud, and beside it the workers of agents in containers.
+ *
+ * Owns: that both start and stop together. Does not own: the assembly (`synthesis.ts`), what is said of it (`banner.ts`).
+ */
+
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Cloud } from '../../../local/cloud.ts';
+import type { Io } from '../io.ts';
+import type { DevFolder } from './dev-folder.ts';
+import { showProgress } from './progress.ts';
+import type { FoundStack } from './project.ts';
+import { startWorkers } from './workers.ts';
+
+export interface System {
+  readonly apiUrl: string;
+  /** Agents whose work is done by a process of its own, as in a container. */
+  readonly workers: readonly string[];
+  readonly stop: () => Promise<void>;
+}
+
+export interface SystemOptions {
+  readonly found: FoundStack;
+  readonly folder: DevFolder;
+  readonly port: number;
+  /** Added to every function's environment. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+export async function startSystem(options: SystemOptions, io: Io): Promise<System> {
+  const { found, folder, environment } = options;
+  const starting = showProgress(io, 'Starting the local cloud', 3);
+  const cloud = await startLocal(options, io).catch((error: unknown) => {
+    starting.end('failed');
+    throw error;
+  });
+  starting.end('done');
+  const workers = startWorkers(found.assembly, cloud, environment, (text, agent) =>
+    appendFileSync(join(folder.logs, `worker-${agent}.log`), text),
+  );
+  evaluateAtOnce(cloud);
+  return {
+    apiUrl: cloud.apiUrl,
+    workers: workers.map(({ agent }) => agent),
+    stop: async () => {
+      await Promise.all(workers.map((worker) => worker.stop()));
+      await cloud.stop();
+    },
+  };
+}
+
+async function startLocal({ found, folder, port, environment }: SystemOptions, io: Io): Promise<Cloud> {
+  // Loaded here: the other commands have no use for a cloud.
+  const { startCloud } = await import('../../../local/cloud.ts');
+  return startCloud({
+    ...found,
+    dataDir: join(folder.path, 'cloud'),
+    port,
+    environment,
+    onProblem: (message) => io.err(`local cloud: ${message}\n`),
+  });
+}
+
+/**
+ * What an earlier run left under way goes on now, not at the first tick a minute later. A trigger's schedule is another
+ * matter: it would start an execution.
+ */
+function evaluateAtOnce(cloud: Cloud): void {
+  for (const { name, logicalId } of cloud.control.schedules())
+    if (cloud.resources.get(logicalId)?.type === 'AWS::Events::Rule')
+      cloud.control.tick(name).catch(() => undefined);
+}

@@ -1,0 +1,45 @@
+/** Which files of a project start `steadfast dev` again, and that the files of one change are one. */
+
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { type Changes, changesIn } from '../../lib/cli/dev/changes.ts';
+
+let root: string;
+let changes: Changes;
+
+function write(...files: string[]): void {
+  for (const file of files) {
+    mkdirSync(dirname(join(root, file)), { recursive: true });
+    writeFileSync(join(root, file), String(Math.random()));
+  }
+}
+
+beforeEach(async () => {
+  root = mkdtempSync(join(tmpdir(), 'steadfast-changes-'));
+  write('workflows/a/workflow.ts', 'lib/stack.ts', 'node_modules/zod/index.js');
+  changes = await changesIn(root);
+});
+afterEach(async () => {
+  await changes.stop();
+  rmSync(root, { recursive: true, force: true });
+});
+
+it('is the first file of what changes together; what is built, installed or kept is none', async () => {
+  write('node_modules/zod/index.js', 'cdk.out/a.ts', '.steadfast/b.ts', 'dist/c.js', 'notes.md');
+  write('workflows/a/workflow.ts', 'workflows/a/agents/new.ts');
+  expect(await changes.next()).toMatch(/^workflows\/a\//);
+});
+
+it('is seen as well where an editor puts a new file in the place of the old one, again and again', async () => {
+  for (const _ of [1, 2, 3]) {
+    write('lib/.stack.ts.swp');
+    renameSync(join(root, 'lib/.stack.ts.swp'), join(root, 'lib/stack.ts'));
+    expect(await changes.next()).toBe('lib/stack.ts');
+  }
+});
+
+it('is told when it is asked for, if it was before', async () => {
+  write('bin/app.ts');
+  expect(await changes.next()).toMatch(/^bin/);
+});
