@@ -17,7 +17,7 @@ import { given as present } from '../core/records/given.ts';
 import type { Incident } from '../core/records/incident.ts';
 import { type Json, jsonProblem, utf8Bytes } from '../core/records/json.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
-import { hasEnd, type Step } from '../core/records/state.ts';
+import type { Step } from '../core/records/state.ts';
 import { cut } from '../core/records/text.ts';
 import { variantOf } from '../core/step/recovery.ts';
 import { withWrite } from '../engine/commit.ts';
@@ -61,9 +61,7 @@ export async function resolveIncident(
     const problem = resolutionProblem(plan, state, incident, answer, ports.clock.now());
     if (problem !== undefined)
       throw refuse('unsafe-choice', problem, { choices: choicesFor(plan, state, incident, readAt) });
-    // What is said of an on-failure step lets nothing go on that an approval could be about.
-    const deed = hasEnd(state.execution) ? undefined : deedOf(answer.choice);
-    const acted = await entry(scheduler, state, by, deed);
+    const acted = await entry(scheduler, state, by, deedOf(answer.choice));
     const event = {
       type: 'resolve',
       incident: number,

@@ -1,11 +1,14 @@
 /** Four eyes in a tree: what anybody does in one of its executions counts in all, also at the same time and after a crash (S19). */
 
+import { human, retry as again, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import { drain } from '../engine/harness.ts';
 import { pause, resume, retry } from '../../lib/scheduler/commands.ts';
+import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import {
   begin,
   inner,
+  input,
   of,
   person,
   ann,
@@ -17,6 +20,7 @@ import {
   peopleOf,
   grown,
   resolution,
+  worker,
 } from './four-eyes.ts';
 
 describe('in a tree', () => {
@@ -145,5 +149,40 @@ describe('in a tree', () => {
       'local:carl',
       'local:dan',
     ]);
+  });
+});
+
+describe('what follows the end of a child', () => {
+  const failing = workflow('failing', { input, within: '1h' }, (w) => {
+    w.step('work', worker, {}, { recovery: [again(0)], undo: 'none' });
+    w.onFailure('tell', worker, {}, { recovery: [again(0), human({ within: '1h' })] });
+  }) as Workflow;
+  const above = workflow('above', { input, within: '3h' }, (w) => {
+    w.child('sub', failing, {}, { tolerate: true });
+    w.approval('top', { within: '1h', by: 'another' });
+  }) as Workflow;
+
+  it('is of the tree: who answers for it approves nowhere, and once the root is over nobody does', async () => {
+    const h = of(above, DECLINED);
+    const { id } = await begin(h, 'above', ann);
+    await drain(h);
+    const child = `${id}.sub.0`;
+    expect((await h.state(child)).execution.status).toBe('following-up');
+    const gives = { incident: 1, choice: 'give-output', output: {} } as const;
+    await expect(resolveIncident(h.scheduler, child, gives)).rejects.toMatchObject({
+      code: 'unknown-caller',
+    });
+    await resolveIncident(h.scheduler, child, { ...gives, by: bob });
+    await expect(answer(h, id, 'top', bob)).rejects.toMatchObject({ details: { deed: 'gave-output' } });
+
+    const other = await begin(h, 'above', ann, 'other');
+    await drain(h);
+    await answer(h, other.id, 'top', carl);
+    await drain(h);
+    expect((await h.state(other.id)).execution.status).toBe('succeeded');
+    await expect(
+      resolveIncident(h.scheduler, `${other.id}.sub.0`, { ...gives, by: bob }),
+    ).rejects.toMatchObject({ code: 'already-closed' });
+    expect((await h.run(`${other.id}.sub.0`, { maxMs: 7_200_000 })).execution.status).toBe('failed');
   });
 });
