@@ -72,15 +72,17 @@ type Undo<T extends Options> = (
   output: Out<T> | undefined,
 ) => Promise<unknown>;
 
-/** `probe` must be there unless the effect is 'idempotent' and says nothing else, `undo` unless there is nothing to undo. */
+/** `probe` must be there unless the effect is 'idempotent' or 'none' and says nothing else, `undo` unless there is nothing to undo. */
 export type ImplementationOf<T extends Options> = {
   readonly execute: Execute<T>;
-} & (T extends { readonly effect: 'idempotent'; readonly probe?: never }
+} & (T extends { readonly effect: 'idempotent' | 'none'; readonly probe?: never }
   ? { readonly probe?: Probe<T> }
   : T extends { readonly probe: 'none' }
     ? { readonly probe?: never }
     : { readonly probe: Probe<T> }) &
-  (T extends { readonly undo: 'none' } ? { readonly undo?: Undo<T> } : { readonly undo: Undo<T> });
+  (T extends { readonly undo: 'none' } | { readonly effect: 'none' }
+    ? { readonly undo?: Undo<T> }
+    : { readonly undo: Undo<T> });
 
 export interface DeclaredAgent<T extends Options> extends Agent<In<T>, Out<T>> {
   /** The agent's Lambda function: `export const handler = chargeCard.handler({ execute, probe, undo })`. */

@@ -187,7 +187,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     'keep-effects': 'failed',
     stay: 'done',
   },
-  compensated: { tolerate: 'tolerated' },
+  compensated: { tolerate: 'tolerated', 'next-stage': 'retrying' },
   'compensation-failed': {
     'choose-retry': 'compensating',
     'choose-compensated': 'compensated',

@@ -14,6 +14,7 @@ import { TOLERANT, withTolerance } from './tolerance.ts';
 import { type Choice, randomPlan } from './plans.ts';
 import { callerIn, type Host, newProcess, portsOf } from './process.ts';
 import { passThrough } from './service.ts';
+import { withStages } from './stages.ts';
 import { withTimes } from './within.ts';
 
 /** A client that got no answer asks again after so long. */
@@ -130,14 +131,15 @@ export class Clients {
 }
 
 const workflowOf = (
-  { choice, emphasis, groups, tolerance, cast, times, onFailure }: Host,
+  { choice, emphasis, groups, tolerance, cast, times, stages, onFailure }: Host,
   at: number,
 ): Workflow => {
   const drawn = randomPlan(choice, `simulated-${at}`, 0, emphasis?.counts);
   const usual = emphasis === undefined ? drawn : emphasised(drawn, emphasis, choice);
   const grouped = groups === undefined ? usual : withGroups(usual, groups);
+  const changing = stages === undefined ? grouped : withStages(grouped, stages);
   const tolerant =
-    tolerance === undefined ? grouped : withTolerance(grouped, tolerance, emphasis === TOLERANT);
+    tolerance === undefined ? changing : withTolerance(changing, tolerance, emphasis === TOLERANT);
   const asking = cast === undefined ? tolerant : cast.withApprovals(tolerant);
   const timed = times === undefined ? asking : withTimes(asking, times);
   const plan = onFailure === undefined ? timed : withOnFailure(timed, onFailure);

@@ -11,6 +11,7 @@ import { GROUP_RATES } from './groups.ts';
 import { ON_FAILURE_RATES } from './on-failure.ts';
 import { type Choice, choiceOf } from './plans.ts';
 import type { Host } from './process.ts';
+import { STAGE_RATES } from './stages.ts';
 import { TOLERANCE_RATES } from './tolerance.ts';
 import type { Traits } from './traits.ts';
 
@@ -20,12 +21,13 @@ const CAST_DICE = 0x0f_0c_e7_e5;
 const TIMES_DICE = 0x0d_ea_d1_1e;
 const GROUP_DICE = 0x6_70_0b_5a;
 const ON_FAILURE_DICE = 0x0f_0a_11_ed;
+const STAGE_DICE = 0x57_a6_e5;
 
 export function diceOf(
   seed: number,
-  { tolerates, asksAnother, hasTimes, groups, followsUp }: Traits,
+  { tolerates, asksAnother, hasTimes, groups, followsUp, changesStages }: Traits,
   isMild: boolean,
-): Pick<Host, 'tolerance' | 'cast' | 'times' | 'groups' | 'onFailure'> {
+): Pick<Host, 'tolerance' | 'cast' | 'times' | 'groups' | 'onFailure' | 'stages'> {
   const own = (dice: number): Choice => choiceOf(seededRandom(seed ^ dice));
   return {
     tolerance: tolerates ? own(TOLERANCE_DICE) : undefined,
@@ -33,13 +35,21 @@ export function diceOf(
     times: hasTimes && !isMild ? own(TIMES_DICE) : undefined,
     groups: groups ? own(GROUP_DICE) : undefined,
     onFailure: followsUp ? own(ON_FAILURE_DICE) : undefined,
+    stages: changesStages && !isMild ? own(STAGE_DICE) : undefined,
   };
 }
 
 /** What goes wrong often in such a world. */
-export const ratesIn = ({ groups, tolerates, followsUp, emphasis }: Traits): Emphasis['rates'] => ({
+export const ratesIn = ({
+  groups,
+  tolerates,
+  followsUp,
+  changesStages,
+  emphasis,
+}: Traits): Emphasis['rates'] => ({
   ...(groups ? GROUP_RATES : {}),
   ...(tolerates ? TOLERANCE_RATES : {}),
   ...(followsUp ? ON_FAILURE_RATES : {}),
+  ...(changesStages ? STAGE_RATES : {}),
   ...emphasis?.rates,
 });

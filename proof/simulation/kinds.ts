@@ -33,6 +33,9 @@ export const KINDS = [
   'mayHaveFollowedUp',
   'followedUpAgain',
   'goesOnLater',
+  /** A next stage whose former one was undone first, or left as it is because it has no effect. */
+  'stageAfterUndo',
+  'stageLeft',
   /** What holds without an answer. */
   'otherwise',
   /** Four eyes: an approval was given by another person, and refused to one who has acted. */

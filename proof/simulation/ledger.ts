@@ -84,11 +84,13 @@ export class Ledger {
   /** Bears being called again, as an undo must. */
   undo(key: string, request: Request): void {
     const place = this.#place(key);
-    const entry = place.keys.get(key) ?? { of: textOf(request), live: new Map(), undoBegan: true };
+    const entry: Entry = place.keys.get(key) ?? { of: textOf(request), live: new Map(), undoBegan: true };
     place.keys.set(key, entry);
     if (entry.of !== textOf(request))
       this.violations.push(`S10 ${key}: ${entry.of} was performed, ${textOf(request)} is undone`);
     entry.undoBegan = true;
+    // A next stage may have its own.
+    place.performed -= entry.live.get(request.service) ?? 0;
     entry.live.delete(request.service);
   }
 
@@ -102,10 +104,12 @@ export class Ledger {
 
   /** A person undoes by hand whatever there is of a step. @param key any of its keys */
   undoByHand(key: string): void {
-    for (const entry of this.#place(key).keys.values()) {
+    const place = this.#place(key);
+    for (const entry of place.keys.values()) {
       entry.undoBegan = true;
       entry.live.clear();
     }
+    place.performed = 0;
   }
 
   /** Whether anything of a step is in effect. @param key any of its keys */

@@ -8,6 +8,7 @@ import type { Write } from '../../lib/core/records/decision.ts';
 import { canonicalJson } from '../../lib/core/records/json.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Step } from '../../lib/core/records/state.ts';
+import { actedAs } from './oracle-order.ts';
 
 const inputOf = ({ keyInput }: Step): string => (keyInput === undefined ? '' : canonicalJson(keyInput));
 const isSameInput = (one: Step, other: Step): boolean =>
@@ -56,7 +57,9 @@ function judgeClaim(plan: Plan, was: Step | undefined, is: Step): string[] {
   const differs = was.keyVariant !== keyVariant || !isSameInput(was, is);
   const next = was.key + (differs || was.keySpent === true ? 1 : 0);
   if (key !== next) problems.push(`S18 '${name}' is attempted under key ${key}, not ${next}`);
-  if (key !== was.key && was.mayHaveActed)
+  const planned = agentStep(plan, name);
+  const isLeft = planned !== undefined && actedAs(planned, was).effect === 'none';
+  if (key !== was.key && was.mayHaveActed && !isLeft)
     problems.push(`S18 '${name}' is attempted under key ${key} while the outcome under ${was.key} is open`);
   return problems;
 }

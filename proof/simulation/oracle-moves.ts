@@ -71,7 +71,8 @@ const AGENT: Moves<StepStatus> = {
   // Where it may fail: tolerated, suspended before it is undone, or done late.
   failed: ['waiting', 'compensating', 'compensation-failed', 'failed', 'tolerated', 'suspended', 'done'],
   compensating: ['compensating', 'compensated', 'compensation-failed', 'tolerated', 'suspended'],
-  compensated: ['tolerated'],
+  // Before the next stage.
+  compensated: ['tolerated', 'retrying'],
   'compensation-failed': ['compensating', 'compensated', 'tolerated'],
 };
 

@@ -129,7 +129,8 @@ const mayFail = (plan: Plan, name: string): boolean => {
 interface Effects {
   /** Those in place, by key and service. */
   readonly standing: Set<string>;
-  undoBegan: boolean;
+  /** The key that is being undone; another one later is of a next stage. */
+  undoBegan: string | undefined;
 }
 
 /** Of one attempt, as its service sees it. */
@@ -144,14 +145,17 @@ export class EffectOrder {
   readonly #executions = new Map<string, Map<string, Effects>>();
   readonly violations: string[] = [];
 
-  performed(plan: Plan, act: Act, service: string): void {
+  /** @param isLasting whether anything of it stands */
+  performed(plan: Plan, act: Act, service: string, isLasting = true): void {
     const { executionId, step, effectKey } = act;
     const place = placeOf(act);
-    this.#of(place, step).standing.add(`${effectKey}/${service}`);
+    const effects = this.#of(place, step);
+    if (isLasting) effects.standing.add(`${effectKey}/${service}`);
+    if (effects.undoBegan !== effectKey) effects.undoBegan = undefined;
     if (plan.tolerated !== undefined) return;
     // What failed and is tolerated is undone before its dependents begin.
     for (const name of reachOf(plan).ancestors.get(step) ?? [])
-      if (!mayFail(plan, name) && this.#executions.get(place)?.get(name)?.undoBegan === true)
+      if (!mayFail(plan, name) && this.#executions.get(place)?.get(name)?.undoBegan !== undefined)
         this.violations.push(`${executionId}: S10 '${step}' acted after the undo of '${name}' had begun`);
   }
 
@@ -159,7 +163,7 @@ export class EffectOrder {
     const { executionId, step, effectKey } = act;
     const place = placeOf(act);
     const effects = this.#of(place, step);
-    effects.undoBegan = true;
+    effects.undoBegan = effectKey;
     effects.standing.delete(`${effectKey}/${service}`);
     if (plan.tolerated !== undefined) return;
     for (const other of reachOf(plan).dependents.get(step) ?? []) {
@@ -179,7 +183,7 @@ export class EffectOrder {
   #of(place: string, step: string): Effects {
     const steps = this.#executions.get(place) ?? new Map<string, Effects>();
     this.#executions.set(place, steps);
-    const effects = steps.get(step) ?? { standing: new Set<string>(), undoBegan: false };
+    const effects = steps.get(step) ?? { standing: new Set<string>(), undoBegan: undefined };
     steps.set(step, effects);
     return effects;
   }

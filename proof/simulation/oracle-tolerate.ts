@@ -24,6 +24,8 @@ const mayFail = (step: PlanStep | undefined): boolean =>
 export function isBesideTheWay(plan: Plan, { steps }: Snapshot, name: string): boolean {
   if (plan.tolerated !== undefined) return true;
   const record = steps[name];
+  // Undone before its next stage.
+  if (record?.nextStage !== undefined) return true;
   const wasDone =
     record?.status === 'done' || record?.attempts.some(({ outcome }) => outcome === 'done') === true;
   return !wasDone && mayFail(plan.steps.find((step) => step.name === name));

@@ -227,8 +227,17 @@ function forwardDue(
   }
   if (record.leaseUntil !== undefined) return undefined;
   if (record.status !== 'retrying' && record.status !== 'unknown') return undefined;
-  return sentAt(step, record, record.status === 'unknown' ? 'probe' : 'execute', record.changedAt, execution);
+  const quietAt = record.processDeadlineAt + actedAs(step, record).settleMs;
+  const isLeft = actedAs(step, record).effect === 'none' && record.mayHaveActed && isChanged(step, record);
+  const from = isLeft ? { ...record, retryAt: Math.max(record.retryAt ?? 0, quietAt) } : record;
+  return sentAt(step, from, record.status === 'unknown' ? 'probe' : 'execute', record.changedAt, execution);
 }
+
+/** The next attempt is another request than the latest. */
+const isChanged = ({ recovery }: AgentStep, { stage, keyVariant, givenInput }: Step): boolean =>
+  givenInput !== undefined ||
+  recovery.slice(0, stage).filter(({ kind }) => kind === 'withInput' || kind === 'useAgent').length !==
+    keyVariant;
 
 /** A piece of work that waits: when a message comes, or if none came, another one. */
 function sentAt(step: AgentStep, record: Step, mode: Mode, sinceAt: number, execution: Execution): number {

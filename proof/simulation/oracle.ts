@@ -230,7 +230,7 @@ export function judgeEnd(
   }
   for (const step of agentSteps(plan)) {
     const { name, pointOfNoReturn } = step;
-    const { undo } = actedAs(step, steps[name]);
+    const { undo, effect } = actedAs(step, steps[name]);
     const live = ledger.isLive(effectKeyOf(execution, name));
     const status = steps[name]?.status;
     // What a tolerated failure leaves is said, and judged with what is said (`oracle-tolerate.ts`).
@@ -238,7 +238,7 @@ export function judgeEnd(
     if (succeeded && status !== 'done' && status !== 'skipped') {
       problems.push(`S7 succeeded, but '${name}' is ${status ?? 'not begun'}`);
     }
-    if (succeeded && status === 'done' && !live && !given(name))
+    if (succeeded && status === 'done' && !live && !given(name) && effect !== 'none')
       problems.push(`S6 '${name}' is done without its effect`);
     if (succeeded && status !== 'done' && live)
       problems.push(`S6 succeeded, but '${name}' acted and is ${status}`);

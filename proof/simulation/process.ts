@@ -43,6 +43,7 @@ import type { KindCounts } from './kinds.ts';
 import type { Ledger } from './ledger.ts';
 import type { Delivery } from './messages.ts';
 import type { EffectOrder } from './oracle-order.ts';
+import type { Arrivals } from './oracle-stages.ts';
 import type { Outages } from './outages.ts';
 import type { Choice } from './plans.ts';
 
@@ -97,6 +98,9 @@ export interface Host {
   readonly times: Choice | undefined;
   /** The dice for on-failure steps, in a world that has some. */
   readonly onFailure: Choice | undefined;
+  /** The dice for steps that go on in another way, in a world that has some. */
+  readonly stages: Choice | undefined;
+  readonly arrivals: Arrivals;
   /** What a run has to have seen beside faults. */
   readonly kinds: KindCounts;
   /** The dice for groups of steps that are tried again, in a world that has some. */

@@ -27,11 +27,13 @@ const EFFECT_OF: Readonly<Record<string, Effect>> = {
   'agent-unsafe': 'unsafe',
   'agent-other-idempotent': 'idempotent',
   'agent-other-probed': 'probed',
+  'agent-none': 'none',
 };
-export const AGENT_NAMES: readonly string[] = Object.keys(EFFECT_OF);
+/** Those that were there first: the dice of outages are thrown for them. */
+export const AGENT_NAMES: readonly string[] = Object.keys(EFFECT_OF).filter((name) => name !== 'agent-none');
 
 const agents = new Map(
-  AGENT_NAMES.map((name): [string, Agent] => {
+  Object.keys(EFFECT_OF).map((name): [string, Agent] => {
     const effect = EFFECT_OF[name] as Effect;
     return [name, declareAgent(name, { input: passThrough, output: passThrough, effect })];
   }),
@@ -73,9 +75,10 @@ class Service implements Implementation<unknown, unknown> {
     ctx.progress(faults.injects('strangeText') ? CUT_ANYWHERE : 'asking');
     const effect = EFFECT_OF[this.name] as Effect;
     await this.request(() => {
-      ledger.perform(ctx.effectKey, { service: this.name, input }, effect);
+      if (effect !== 'unsafe') this.host.arrivals.arrived(ctx.effectKey);
+      if (effect !== 'none') ledger.perform(ctx.effectKey, { service: this.name, input }, effect);
       const plan = planOf(this.host, ctx.executionId);
-      if (plan) order.performed(plan, ctx, this.name);
+      if (plan) order.performed(plan, ctx, this.name, effect !== 'none');
     });
     ctx.progress('asked');
     if (lost) throw new Error('socket hang up');

@@ -35,6 +35,8 @@ export interface Traits {
   readonly groups: boolean;
   /** Its workflows have steps that follow an end without success. */
   readonly followsUp: boolean;
+  /** Its workflows have steps that go on in another way after a crash. */
+  readonly changesStages: boolean;
   /** What happens often in it. */
   readonly emphasis: Emphasis | undefined;
 }
@@ -69,5 +71,6 @@ export function traitsOf(seed: number): Traits {
     asksAnother,
     hasTimes: choice.chance(0.25),
     followsUp: choice.chance(0.33),
+    changesStages: choice.chance(0.25),
   };
 }

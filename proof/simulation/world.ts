@@ -34,6 +34,7 @@ import { judgeNothingLeft, judgeUndoBeyond } from './oracle-points.ts';
 import { judgeStanding } from './oracle-standing.ts';
 import { judgeTolerated, judgeToleratedEnd } from './oracle-tolerate.ts';
 import { judgeList, judgeRetention } from './oracle-store.ts';
+import { Arrivals, judgeStages } from './oracle-stages.ts';
 import { OracleTimes } from './oracle-times.ts';
 import { judgeTries } from './oracle-tries.ts';
 import { judgeWake } from './oracle-wake.ts';
@@ -145,6 +146,7 @@ export class World {
       batches: new Map(),
       readsInPart,
       emphasis,
+      arrivals: new Arrivals(),
       kinds,
       ...diceOf(options.seed, this.#traits, isMild),
       warm: new Map(),
@@ -210,7 +212,10 @@ export class World {
     cast?.oracle.judge(problems, plan, before, write, root, kinds);
     judge(problems, plan, before, write, after, { now, graceFrom: this.#graceFrom, planAfter });
     judgeWake(problems, planAfter, after, context);
-    if (write.step !== undefined) judgeTries(problems, plan, before, write.step);
+    if (write.step !== undefined) {
+      judgeTries(problems, plan, before, write.step);
+      judgeStages(problems, plan, before, write.step, kinds);
+    }
     this.#times.judge(problems, { plan, before, write, now, healedAt: this.#healedAt, kinds });
     this.#inbox.judge(problems, whole, before, write, after, now);
     judgeOnFailure(problems, whole, before, write);
@@ -325,7 +330,7 @@ export class World {
   }
 
   #verdict(): WorldResult {
-    const { events, faults, kinds, ledger, order, calls } = this.#host;
+    const { events, faults, kinds, ledger, order, arrivals, calls } = this.#host;
     const { seed, mode } = this.#options;
     this.#addEnds();
     if (this.#traits.startsTogether) this.#violations.push(...judgeList(this.#table));
@@ -338,7 +343,7 @@ export class World {
     }
     return {
       seed,
-      violations: [...this.#violations, ...ledger.violations, ...order.violations],
+      violations: [...this.#violations, ...ledger.violations, ...order.violations, ...arrivals.violations],
       starts: this.#clients.drawn,
       executions: this.#executions,
       simulatedMs: events.now - START_AT,

@@ -134,6 +134,7 @@ const STEP_ROWS = `
   failed    give-up-undo       compensation-failed
   compensating give-up-undo       compensation-failed
   compensated tolerate           tolerated
+  compensated next-stage         retrying
   compensation-failed leave        tolerated
   compensation-failed choose-retry    compensating
   compensation-failed choose-compensated compensated

@@ -14,7 +14,7 @@ import type { Plan, PlanStep } from '../plan/plan.ts';
 import { blankStep, stepAs, type StepChanges } from '../records/change.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, type Step } from '../records/state.ts';
-import { attemptedVariant, changesBetween } from '../step/recovery.ts';
+import { attemptedVariant, changesBetween, isRepeatable } from '../step/recovery.ts';
 import { childrenRestarted, goesOnWithChildren, takesNewChildren } from '../waiting/child-retry.ts';
 
 /** The same snapshot when every record counts as what is stored. @param plan as it is stored */
@@ -85,6 +85,7 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
     probes: 0,
     afterFailure: undefined,
     isOverTime: undefined,
+    nextStage: undefined,
     retryAt: undefined,
     children: undefined,
     // What was answered before its turn is kept with who answered.
@@ -127,5 +128,5 @@ function restartOf(
   const isAnswered = step.kind !== 'agent' && record.status === 'fenced' && record.output !== undefined;
   if (isAnswered) return 'restart-answered';
   if (!record.mayHaveActed || step.kind !== 'agent') return 'restart';
-  return attemptedVariant(step, record).effect === 'idempotent' ? 'restart-retry' : 'restart-unknown';
+  return isRepeatable(attemptedVariant(step, record)) ? 'restart-retry' : 'restart-unknown';
 }

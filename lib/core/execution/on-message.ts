@@ -19,6 +19,7 @@ import { claimed } from '../step/claim.ts';
 import { deferral, isOpenToLateMessages, untilBreakerCloses } from '../step/defer.ts';
 import { horizonMs, leaseEndsAt, shortestMs } from '../step/lease.ts';
 import { effectsSettledAt, openWork, type Work } from '../step/ready.ts';
+import { isLeaving } from '../step/recovery.ts';
 import { isTimeOver } from '../step/within.ts';
 
 /** A message earlier than this waits in the agent; an earlier one is dropped, and the wake time brings another. */
@@ -76,10 +77,12 @@ export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>):
   );
 }
 
-/** A late message passes over the deferral of an undo, never over the time until which an attempt may still act (S10). */
-const isSettled = (step: PlanStep, work: Work, record: Step | undefined, now: number): boolean =>
-  work.mode !== 'undo' ||
-  (work.sinceAt <= now && (record === undefined || effectsSettledAt(step, record) <= now));
+/** A late message passes over a deferral, never over the time until which an attempt may still act, of an undo or of a next stage (S10). */
+function isSettled(step: PlanStep, { mode, sinceAt }: Work, record: Step | undefined, now: number): boolean {
+  const isNextStage = mode === 'execute' && step.kind === 'agent' && record && isLeaving(step, record);
+  if (mode !== 'undo' && isNextStage !== true) return true;
+  return sinceAt <= now && (record === undefined || effectsSettledAt(step, record) <= now);
+}
 
 /** The message is answered: a supervisor sends another one when the service may be tried again. */
 function deferDelivered(

@@ -62,6 +62,7 @@ import {
 } from './child-rules.ts';
 import { end, failedOnFailure, finish, notifyOfEnd } from './follow-up.ts';
 import { withParent } from './on-child.ts';
+import { enterNextStage } from './next-stage.ts';
 import { keptOutput } from './output.ts';
 import { failStep, keepPast, passDeadline } from './stop.ts';
 import { tolerate } from './tolerate.ts';
@@ -73,6 +74,7 @@ const rulesOf = (): readonly Rule[] => [
   endChildren,
   // Before what follows from another failure: what is final need not be decided on.
   tolerate,
+  enterNextStage,
   failStep,
   succeed,
   passDeadline,

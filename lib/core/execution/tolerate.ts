@@ -20,6 +20,7 @@ import type { Snapshot } from '../records/snapshot.ts';
 import { isLeased, isPerforming, type Step } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
 import { keepsEffects, needsUndo } from '../step/ready.ts';
+import { attemptedVariant } from '../step/recovery.ts';
 import { toleratedAt, whyItFailed } from '../step/tolerance.ts';
 import { firstTooMany, mayFail } from '../step/turn.ts';
 
@@ -88,13 +89,20 @@ function endingMove(plan: Plan, step: PlanStep, record: Step, state: Snapshot): 
   }
 }
 
+const isHarmless = (step: PlanStep, record: Step): boolean =>
+  step.kind === 'agent' && attemptedVariant(step, record).effect === 'none';
+
 function written(plan: Plan, state: Snapshot, event: Evaluation, planned: PlanStep, move: Move): Decision {
   const { execution } = state;
   const record = state.steps[planned.name] as Step;
   const step = stepAfter(record, move, event, {
     changedAt: event.now,
     retryAt: undefined,
-    ...(move === 'ask' ? {} : { failure: whyItFailed(record), undoDeferredAt: undefined }),
+    ...(move === 'ask'
+      ? {}
+      : { failure: whyItFailed(record), undoDeferredAt: undefined, nextStage: undefined }),
+    // What has no lasting effect is over by now.
+    ...(move === 'tolerate' ? { mayHaveActed: record.mayHaveActed && !isHarmless(planned, record) } : {}),
     // A person's word was for the execution that went on, and for what is undone.
     ...(move === 'leave' && needsUndo(planned, record) ? { afterFailure: undefined } : {}),
   });

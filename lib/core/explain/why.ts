@@ -28,7 +28,7 @@ import { leaseEndsAt } from '../step/lease.ts';
 import { failureWaits, isAskedAtDeadline, lastPoint, mayBeStopped } from '../step/point-of-no-return.ts';
 import { isClear, needsUndo, openWork, type Work, workKey } from '../step/ready.ts';
 import { attemptedVariant, variantOf } from '../step/recovery.ts';
-import { isTurn, isUnbegun, mayFail } from '../step/turn.ts';
+import { isBetweenStages, isTurn, isUnbegun, mayFail } from '../step/turn.ts';
 import { dispatchDueAt, wasSentSinceDeferred } from '../supervision/wake-time.ts';
 import { endsAt } from '../waiting/timer.ts';
 import { DEED, past } from './history.ts';
@@ -142,6 +142,8 @@ const SUSPENDED_AS = {
 /** What becomes of a failure that is not decided on yet. */
 function failedFor(plan: Plan, step: PlanStep, state: Snapshot): string {
   const goesOn = isForward(state.execution.status) || plan.whole !== undefined;
+  if (goesOn && isBetweenStages(state.steps[step.name]))
+    return '; nobody can be asked what it did, so it is undone, and then its next stage follows';
   if (goesOn && mayFail(plan, step, state.steps[step.name]))
     return needsUndo(step, state.steps[step.name])
       ? '; it is undone, and then the execution goes on without it'
@@ -246,6 +248,7 @@ const DUE_NOW: Readonly<Record<string, string>> = {
   'following-up': 'nothing is owed any more: it has its end, and its on-failure steps begin',
   'on-failure-failed': 'an on-failure step failed for good, which changes no end',
   'step-overdue': 'a person is asked, because nobody could perform an on-failure step for a day',
+  'next-stage': 'the next stage of a recovery follows, because what the former one may have done is undone',
   'step-tolerated': 'a failure is tolerated: nothing of it is under way or owed any more',
   'no-way-back': 'a person is asked, because there is no way back',
   'undo-given-up': 'a person is asked, because nobody could undo a step for a day',

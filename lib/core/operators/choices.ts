@@ -18,7 +18,7 @@ import type { Snapshot } from '../records/snapshot.ts';
 import { isPausedOrPausing, isPerforming, type Step } from '../records/state.ts';
 import { lastPoint, mayBePast, wayBack } from '../step/point-of-no-return.ts';
 import { effectsSettledAt } from '../step/ready.ts';
-import { attemptedVariant } from '../step/recovery.ts';
+import { attemptedVariant, isRepeatable } from '../step/recovery.ts';
 import { actsUntil, mayFail } from '../step/turn.ts';
 import { isCleanEnd } from '../waiting/child-tries.ts';
 import { deadlineChoices } from './deadline.ts';
@@ -54,10 +54,14 @@ export function choicesFor(whole: Plan, state: Snapshot, incident: Incident, now
   }
   if (!goesOn) return [];
   const after = effectsSettledAt(step, record);
+  const { effect } = attemptedVariant(step, record);
   const careful = record.mayHaveActed
-    ? { needs: 'nothingHappened' as const, ...(after > now ? { notBefore: after } : {}) }
+    ? {
+        ...(effect === 'none' ? {} : { needs: 'nothingHappened' as const }),
+        ...(after > now ? { notBefore: after } : {}),
+      }
     : {};
-  const again = attemptedVariant(step, record).effect === 'idempotent' ? {} : careful;
+  const again = isRepeatable({ ...step, effect }) ? {} : careful;
   return [
     { choice: 'retry', ...again },
     { choice: 'retry-with-input', ...careful },

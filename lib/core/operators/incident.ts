@@ -124,7 +124,9 @@ const goesOnWithout = (plan: Plan, step: AskedStep, record: Step): boolean =>
   (step.kind === 'child' ||
     !isOutcomeRead(plan, step.name) ||
     (record.status === 'waiting' &&
-      !(record.mayHaveActed && attemptedVariant(step, record).undo === 'none')));
+      !(record.mayHaveActed && cannotBeUndone(attemptedVariant(step, record)))));
+
+const cannotBeUndone = ({ undo, effect }: AgentStep): boolean => undo === 'none' && effect !== 'none';
 
 /** What an incident is about. */
 type NewIncident = OrUndefined<

@@ -81,7 +81,7 @@ export function resolve(
           { certain, tolerated, isTimed: planned?.withinMs !== undefined },
           inputs,
         );
-  const cause = causeOf(execution, incident, answer, tolerated, inputs.now);
+  const cause = causeOf(execution, incident, answer, inputs.now);
   const closed = resolved(incident, answer, inputs);
   const what = answer.by === 'deadline' ? 'incident-timed-out' : 'incident-resolved';
   const note = { what, step: incident.step, detail: answer.choice };
@@ -106,11 +106,10 @@ function causeOf(
   execution: Execution,
   { kind, step, failure }: Incident,
   { choice, caller }: Resolution,
-  tolerated: boolean,
   at: number,
 ): Cause | undefined {
   const goesOn = isForward(execution.status) || isPausedOrPausing(execution.status);
-  const decides = kind === 'recovery' || (kind === 'undo' && tolerated && goesOn);
+  const decides = kind === 'recovery' || (kind === 'undo' && goesOn);
   if (!decides || step === undefined) return undefined;
   const cause = { kind: 'failure', at, step, failure, ...given({ by: caller }) } as const;
   if (choice === 'fail') return { ...cause, undo: false };
@@ -186,6 +185,7 @@ function undoResolution(
       afterFailure: 'continue',
       failure: whyItFailed(record),
       undoDeferredAt: undefined,
+      nextStage: undefined,
     });
   if (answer.choice !== 'skip') return undefined;
   return stepAfter(record, 'choose-compensated', inputs, { changedAt: inputs.now, mayHaveActed: false });

@@ -14,10 +14,11 @@ import { checkName } from '../records/names.ts';
 /**
  * `idempotent`: the same effect key has its effect once, however often it is asked, so an unknown outcome may be
  * retried. `probed`: the external service does not deduplicate, so an unknown outcome is settled by `probe` first.
- * `unsafe`: it can neither deduplicate nor be asked, so only a person can say what follows an unknown outcome.
+ * `unsafe`: it can neither deduplicate nor be asked, so only a person can say what follows an unknown outcome. `none`: it has no
+ * lasting effect outside, so that repeating it or leaving it is harmless.
  */
-export type Effect = 'idempotent' | 'probed' | 'unsafe';
-export const EFFECTS: readonly Effect[] = ['idempotent', 'probed', 'unsafe'];
+export type Effect = 'idempotent' | 'probed' | 'unsafe' | 'none';
+export const EFFECTS: readonly Effect[] = ['idempotent', 'probed', 'unsafe', 'none'];
 
 export interface AgentOptions<I, O> {
   /** Any Standard Schema: zod, valibot, arktype, … */
@@ -56,7 +57,7 @@ export interface AgentOptions<I, O> {
   readonly maxNoProgress?: Duration;
   /**
    * 'none' where there is nothing to compensate (a mail cannot be unsent).
-   * @default 'required': the handler must have `undo`
+   * @default 'required': the handler must have `undo`; of effect 'none' there is nothing to take back
    */
   readonly undo?: 'required' | 'none';
   /**
@@ -175,7 +176,7 @@ export function declareAgent<I, O>(name: string, options: AgentOptions<I, O>): A
     pickupMs: ms('pickup', '30s'),
     settleMs: ms('settle', '5s'),
     ...(options.maxNoProgress === undefined ? {} : { maxNoProgressMs: ms('maxNoProgress', '1m') }),
-    undo: options.undo ?? 'required',
+    undo: options.undo ?? (options.effect === 'none' ? 'none' : 'required'),
     ...(options.probe === undefined ? {} : { probe: options.probe }),
     // Left out where it says nothing: a plan is addressed by its content.
     ...(options.runsIn === undefined || options.runsIn === 'lambda' ? {} : { runsIn: options.runsIn }),
@@ -187,7 +188,7 @@ export function declareAgent<I, O>(name: string, options: AgentOptions<I, O>): A
 
 export function agentProblem(spec: AgentSpec): string | undefined {
   if (!EFFECTS.includes(spec.effect)) {
-    return `effect is ${JSON.stringify(spec.effect)}; allowed are 'idempotent', 'probed' and 'unsafe'`;
+    return `effect is ${JSON.stringify(spec.effect)}; allowed are 'idempotent', 'probed', 'unsafe' and 'none'`;
   }
   if (spec.runsIn !== undefined && spec.runsIn !== 'container')
     return `runsIn is ${JSON.stringify(spec.runsIn)}; allowed are 'lambda' and 'container'`;
@@ -204,6 +205,8 @@ export function agentProblem(spec: AgentSpec): string | undefined {
     return `undo is ${JSON.stringify(spec.undo)}; allowed are 'required' and 'none'`;
   if (spec.probe !== undefined && !['required', 'none'].includes(spec.probe))
     return `probe is ${JSON.stringify(spec.probe)}; allowed are 'required' and 'none'`;
+  if (spec.effect === 'none' && (spec.undo !== 'none' || spec.probe !== undefined))
+    return "effect 'none' leaves nothing that could be taken back or asked for: leave undo and probe out, or say effect: 'idempotent'";
   if (spec.probe === 'none' && spec.effect !== 'idempotent')
     return `effect '${spec.effect}' needs a probe: leave probe: 'none' out, or say effect: 'idempotent' if the service deduplicates`;
   return undefined;

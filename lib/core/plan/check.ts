@@ -116,7 +116,7 @@ function limitsProblem(limits: StepLimits, whose: string): Problem | undefined {
     return problem('unbounded', message);
   }
   if (!EFFECTS.includes(limits.effect)) {
-    const message = `${whose}effect '${String(limits.effect)}' is not 'idempotent', 'probed' or 'unsafe'`;
+    const message = `${whose}effect '${String(limits.effect)}' is not 'idempotent', 'probed', 'unsafe' or 'none'`;
     return problem('bad-effect', message);
   }
   return undefined;
@@ -124,7 +124,7 @@ function limitsProblem(limits: StepLimits, whose: string): Problem | undefined {
 
 function recoveryProblem(step: AgentStep, plan: Plan): Problem | undefined {
   const undo = step.undo === 'none' ? [] : [step.undo];
-  return stagesProblem(step.recovery, undo, plan) ?? unsafeProblem(step);
+  return stagesProblem(step.recovery, undo, plan) ?? unsafeProblem(step) ?? noneProblem(step);
 }
 
 function stagesProblem(
@@ -188,6 +188,21 @@ function unsafeProblem(step: AgentStep): Problem | undefined {
   if (step.recovery.length > 0) return undefined;
   const message = "an 'unsafe' effect needs a human stage: only a person can say what follows";
   return problem('unsafe-without-human', message);
+}
+
+/** What has no lasting effect has nothing to take back, and can be no point behind which nothing is taken back. */
+function noneProblem(step: AgentStep): Problem | undefined {
+  const agents = [step, ...step.recovery.filter((stage) => stage.kind === 'useAgent')];
+  const none = agents.filter(({ effect }) => effect === 'none');
+  if (none.some(({ undo }) => undo !== 'none')) {
+    const message =
+      "effect 'none' leaves nothing to take back: leave 'undo' out, or declare the agent with effect: 'idempotent'";
+    return problem('undo-of-nothing', message);
+  }
+  if (none.length === 0 || step.pointOfNoReturn !== true) return undefined;
+  const message =
+    "an agent with effect 'none' cannot be a point of no return, for it says that leaving it is harmless: leave 'pointOfNoReturn' out, or declare the agent with its effect";
+  return problem('point-without-effect', message);
 }
 
 function referenceProblem(step: PlanStep, plan: Plan): Problem | undefined {

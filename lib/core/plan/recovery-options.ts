@@ -111,25 +111,32 @@ export const defaultRecovery = (spec: AgentSpec): readonly Stage[] =>
 
 /** Plain data, and what the step says of its undo holds for every agent on its recovery. */
 export function planStage(stage: Stage, undo: AgentStep['undo'] | undefined, withinMs: number): Stage {
-  if (stage.kind === 'useAgent' && undo !== undefined) return { ...stage, undo };
+  if (stage.kind === 'useAgent' && undo !== undefined && stage.effect !== 'none') return { ...stage, undo };
   if (UNSAID in stage && stage.kind === 'human' && withinMs < stage.withinMs) return { ...stage, withinMs };
   return { ...stage };
 }
 
 /**
  * What is wrong with a recovery that goes on in another way although nothing may ever know whether the former way acted.
- * An 'idempotent' agent need not have a probe, and without one an unknown outcome stays unknown: other parameters or
- * another agent would then be tried after errors that say "not done" alone, never after a crash or a stall.
+ * An 'idempotent' agent need not have a probe, and without one an unknown outcome stays unknown: it is undone then, before other
+ * parameters or another agent are tried. Without an undo they would be tried after errors that say "not done" alone, and after
+ * a crash or a stall a person would be asked.
+ * @param undo what the step says of its undo
  */
-export function recoveryProblem(spec: AgentSpec, recovery: readonly Stage[]): string | undefined {
+export function recoveryProblem(
+  spec: AgentSpec,
+  recovery: readonly Stage[],
+  undo: AgentStep['undo'] | undefined,
+): string | undefined {
   let tried = spec;
   for (const stage of recovery) {
     if (stage.kind === 'human') return undefined;
     // What is no stage at all is refused with the whole plan.
     if (stage.kind !== 'withInput' && stage.kind !== 'useAgent') continue;
-    if (tried.effect === 'idempotent' && tried.probe === undefined) {
+    const isUndone = (undo ?? tried.undo) !== 'none';
+    if (tried.effect === 'idempotent' && tried.probe === undefined && !isUndone) {
       const { name } = tried;
-      return `after a crash ${stage.kind} is never tried: it needs certainty that agent '${name}' did nothing, and agent '${name}' may be without a probe; declare it with probe: 'required' and write the probe, or with probe: 'none' if ${stage.kind} is meant for TransientError and PermanentError alone`;
+      return `after a crash ${stage.kind} is never tried by itself: it needs certainty that nothing of agent '${name}' is left, and that has no undo and may be without a probe; declare it with effect: 'none' if leaving what it did is harmless, with an undo, with probe: 'required', or with probe: 'none' if ${stage.kind} is meant for TransientError and PermanentError alone, and after a crash a person is to be asked`;
     }
     tried = (stage as AgentStageOf)[DECLARED]?.spec ?? tried;
   }

@@ -358,7 +358,8 @@ function agentStepOf(
     throw refused('not-an-agent', 'the second argument is not an agent (of a list: an agent or a workflow)');
   const { spec } = agent;
   const recovery = options.recovery ?? defaultRecovery(spec);
-  const unreachable = recoveryProblem(spec, recovery);
+  const undo = options.undo ?? (options.pointOfNoReturn === true ? 'none' : undefined);
+  const unreachable = recoveryProblem(spec, recovery, undo);
   if (unreachable !== undefined) throw refused('unreachable-stage', unreachable);
   const { timeout } = options;
   const timeoutMs =
@@ -368,7 +369,6 @@ function agentStepOf(
     const message = `its timeout ${timeout} is longer than that of agent '${spec.name}' (${formatDuration(spec.timeoutMs)})`;
     throw refused('bad-timeout', message);
   }
-  const undo = options.undo ?? (options.pointOfNoReturn === true ? 'none' : undefined);
   return {
     kind: 'agent',
     ...baseOf(name, options),

@@ -46,6 +46,7 @@ export const STEP_EVENTS = {
   'release-unknown': 'the pause is over, and its outcome was unknown',
   'release-failed': 'the pause is over, and its failure was to be compensated before it is tolerated',
   'release-undo': 'the pause is over, and its compensation was to be tried again',
+  'next-stage': 'what the former stage may have done is undone, and the next one follows',
   tolerate: 'its failure is tolerated: nothing of it is under way or owed any more',
   leave: 'its failure is tolerated, and what it may have done is left as it is',
   restart: 'an operator had the failed execution tried again: the step begins again',

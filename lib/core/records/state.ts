@@ -208,6 +208,8 @@ export interface Step {
   readonly stage: number;
   /** Attempts claimed on this stage. */
   readonly stageAttempt: number;
+  /** The stage that follows once what the acted one may have done is undone: its outcome could not be told. */
+  readonly nextStage?: number;
   /** It failed because its time was over (`within`), whatever its last attempt said. */
   readonly isOverTime?: true;
   /** When a person had it tried again: the time that it has (`within`) began once more. */
@@ -224,6 +226,8 @@ export interface Step {
   readonly keySpent?: true;
   /** The token of the latest claim; kept after the lease is gone, so that its late success is recognised (S5). */
   readonly token?: string;
+  /** Of the latest attempt to execute, where probes were claimed since: its late success counts all the same. */
+  readonly actedToken?: string;
   /** The end of the lease; absent when the step is not leased. */
   readonly leaseUntil?: number;
   readonly mode?: Mode;

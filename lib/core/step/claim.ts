@@ -50,8 +50,15 @@ export function claimed(
     heartbeat: 0,
     retryAt: undefined,
     // Last, and nothing is spread before it: V8 is slow to add fields to what was spread from several shapes.
+    ...actedTokenOf(work, before),
     ...countsOf(work, before),
   });
+}
+
+/** A probe's claim forgets nothing of the attempt that it asks about. */
+function actedTokenOf({ mode }: Work, before: Step): StepChanges {
+  if (mode !== 'probe') return before.actedToken === undefined ? {} : { actedToken: undefined };
+  return before.mode === 'execute' ? { actedToken: before.token } : {};
 }
 
 /** What else each mode changes. */
@@ -63,6 +70,7 @@ function countsOf({ mode, attempt, step }: Work, before: Step): StepChanges {
     stageAttempt: before.stageAttempt + 1,
     restarted: undefined,
     isOverTime: undefined,
+    nextStage: undefined,
     ...keyOfClaim(step, before),
   };
 }

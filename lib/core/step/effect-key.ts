@@ -57,6 +57,8 @@ export function keyOfClaim(step: Pick<AgentStep, 'recovery'>, before: Step): Ste
   const isSame = isSameVariant && isSameInput(keyInput, before.keyInput);
   const isNext = before.keySpent === true || (before.attempt > 0 && !isSame);
   return {
+    // Nothing of the former one is open: it is known, undone, or has no effect and is over.
+    ...(isNext ? { mayHaveActed: false } : {}),
     key: isNext ? before.key + 1 : before.key,
     keyVariant,
     keyInput,

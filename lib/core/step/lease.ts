@@ -87,7 +87,8 @@ export function horizonMs(plan: Plan, snapshot: Snapshot | undefined): number {
   const all = agentSteps(plan);
   const open = all.filter((step) => {
     const record = snapshot?.steps[step.name];
-    return record === undefined || (compensating && record.status === 'done') || !FINISHED.has(record.status);
+    if (record === undefined || record.nextStage !== undefined) return true;
+    return (compensating && record.status === 'done') || !FINISHED.has(record.status);
   });
   const steps = open.length > 0 ? open : all;
   return steps.length > 0 ? Math.min(...steps.map(shortestMs)) : IDLE_HORIZON_MS;

@@ -13,7 +13,7 @@
 import type { Plan, PlanStep } from '../plan/plan.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { isForward, isLeased, type Step } from '../records/state.ts';
-import { hasOpenChildren, mayFail, mayHaveChildren } from './turn.ts';
+import { hasOpenChildren, isFailureOpen, mayHaveChildren } from './turn.ts';
 
 /**
  * `open`: an attempt may pass the point, or may have; its outcome is awaited.
@@ -88,7 +88,7 @@ export const mayBePast = (step: PlanStep, record: Step | undefined): boolean =>
 export const failureWaits = (plan: Plan, state: Snapshot): boolean =>
   plan.steps.some((step) => {
     const record = state.steps[step.name];
-    return record?.status === 'failed' && !mayFail(plan, step, record);
+    return record?.status === 'failed' && !isFailureOpen(plan, step, record);
   }) && wayBack(plan, state) === 'open';
 
 /** The step that closes the way, or may, for the words of a refusal. */

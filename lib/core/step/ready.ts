@@ -28,7 +28,7 @@ import {
   type Step,
 } from '../records/state.ts';
 import { failureWaits, mayBePast, wayBack } from './point-of-no-return.ts';
-import { attemptedVariant, variantOf } from './recovery.ts';
+import { attemptedVariant, isLeaving, variantOf } from './recovery.ts';
 import {
   actsUntil,
   applies,
@@ -102,7 +102,7 @@ function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   // After a retry of the execution the item before it in its lane may have begun again as well.
   if (record.status === 'retrying') return isTurn(step, snapshot) ? [workOf(step, record, 'execute')] : [];
   if (record.status === 'unknown') return [workOf(step, record, 'probe')];
-  return mayFail(plan, step, record) ? undoOfFailed(step, record) : [];
+  return mayBeUndone(plan, step, record) ? undoOfFailed(step, record) : [];
 }
 
 /** What is next to be done with a step that has a record. */
@@ -115,9 +115,15 @@ function workOf(
 ): Work {
   const attempt = { execute: record.attempt + 1, probe: record.attempt, undo: record.undoAttempt + 1 }[mode];
   const variant = mode === 'execute' ? variantOf(step, record.stage) : attemptedVariant(step, record);
-  const work = { step: variant, mode, attempt, sinceAt, dueAt: Math.max(sinceAt, notBefore) };
+  // What has no effect may be left as it is, but not while it may still be at work.
+  const quietAt = mode === 'execute' && isLeaving(step, record) ? effectsSettledAt(step, record) : 0;
+  const work = { step: variant, mode, attempt, sinceAt, dueAt: Math.max(sinceAt, notBefore, quietAt) };
   return record.deferred?.mode === mode ? { ...work, deferred: record.deferred } : work;
 }
+
+/** On the way forward: because its failure is tolerated, or before its next stage. */
+const mayBeUndone = (plan: Plan, step: AgentStep, record: Step): boolean =>
+  record.nextStage !== undefined || mayFail(plan, step, record);
 
 /** A failure is tolerated, not what it may have left behind. */
 function undoOfFailed(step: AgentStep, record: Step): Work[] {
@@ -256,7 +262,7 @@ export function stepToSuspend(plan: Plan, snapshot: Snapshot): PlanStep | undefi
     if (step.kind !== 'agent') return false;
     if (record?.status === 'suspended') return record.suspendedIn !== pause.number;
     if (record?.status === 'failed' || record?.status === 'compensating')
-      return mayFail(plan, step, record) && undoOfFailed(step, record).length > 0;
+      return mayBeUndone(plan, step, record) && undoOfFailed(step, record).length > 0;
     return record?.status === 'retrying' || record?.status === 'unknown' || isReady(step, snapshot);
   });
 }

@@ -6,7 +6,7 @@
  */
 
 import { MAX_DURATION_MS } from '../plan/duration.ts';
-import type { AgentStep, Stage, Tries } from '../plan/plan.ts';
+import type { AgentStep, Stage, StepLimits, Tries } from '../plan/plan.ts';
 import type { Step } from '../records/state.ts';
 
 /** An agent's step, or a child with its tries. */
@@ -80,9 +80,17 @@ function variantsOf(step: AgentStep): AgentStep[] {
   return all;
 }
 
+/** Its next attempt to execute is another request than the one that may have acted. */
+export const isLeaving = (step: AgentStep, record: Step): boolean =>
+  record.attempt > 0 &&
+  (record.givenInput !== undefined || variantNumber(step, record.stage) !== record.keyVariant);
+
 /** Whether a step is another one on the later of two stages: then it must be certain that the earlier did not act. */
 export const changesBetween = (step: Recovered, stage: number, later: number): boolean =>
   step.recovery.slice(stage, later).some(changes);
+
+/** An attempt whose outcome is unknown may be made again as it was. */
+export const isRepeatable = ({ effect }: StepLimits): boolean => effect === 'idempotent' || effect === 'none';
 
 export type NextTry =
   | { readonly kind: 'attempt'; readonly stage: number; readonly retryAt: number }

@@ -4,7 +4,7 @@
  * Owns: what each of these writes to the step, in the modes execute, probe and undo. Does not own: claims and heartbeats
  * (`claim.ts`), what follows in the execution (`execution/rules.ts`).
  *
- * S5 a report commits only with the current token, or as a late success: same token, no claim since. S6 `done`
+ * S5 a report commits only with the current token, or as a late success: same token, no claim since but to probe. S6 `done`
  * only by a report of done or a probe that found it. S10 an unknown outcome is remembered (`mayHaveActed`) until it is
  * undone or a believed `notDone`.
  */
@@ -23,6 +23,7 @@ import { effectsSettledAt } from './ready.ts';
 import {
   attemptedVariant,
   changesBetween,
+  isRepeatable,
   MAX_PROBES,
   nextProbeAt,
   nextTry,
@@ -63,8 +64,11 @@ export function reported(
   event: Reported & DecisionInputs,
 ): Step | undefined {
   const { token, report } = event;
-  if (record === undefined || record.token !== token) return undefined;
-  if (!isLeased(record)) return lateSuccess(record, report, event);
+  if (record === undefined) return undefined;
+  const isAskedAbout = record.token !== token && record.actedToken === token;
+  if (isAskedAbout) return lateSuccess(record, report, event);
+  if (record.token !== token) return undefined;
+  if (!isLeased(record)) return record.mode === 'execute' ? lateSuccess(record, report, event) : undefined;
   // An attempt whose function has returned cannot begin anything any more: its process may live on, its work does not.
   const codeReturned = report.codeReturned && record.mode !== 'probe';
   const processDeadlineAt = codeReturned
@@ -104,13 +108,16 @@ function lateSuccess(
   report: Report,
   inputs: DecisionInputs & Pick<Reported, 'mayFail'>,
 ): Step | undefined {
-  const isAdopted = record.mode === 'execute' && adoptsLateSuccess(record, inputs.mayFail === true);
+  const isAsked = record.status === 'probing';
+  const isAdopted = isAsked || adoptsLateSuccess(record, inputs.mayFail === true);
   if (report.kind !== 'done' || !isAdopted) return undefined;
-  return stepAfter(record, 'done', inputs, {
+  return stepAfter(record, isAsked ? 'find-done' : 'done', inputs, {
+    ...(isAsked ? { leaseUntil: undefined } : {}),
     output: report.output,
     retryAt: undefined,
     failure: undefined,
     afterFailure: undefined,
+    nextStage: undefined,
     // Not tried any more.
     givenInput: undefined,
     changedAt: inputs.now,
@@ -199,7 +206,8 @@ function afterFailure(
   // What an attempt says that failed for good is the better word.
   if (next.kind === 'end')
     return isOverTime && failed.permanent !== true ? forTime() : stepAfter(record, 'fail', inputs, changes);
-  if (changes.mayHaveActed === true && changesBetween(step, stage, next.stage)) {
+  const isOpen = changes.mayHaveActed === true && variant.effect !== 'none';
+  if (isOpen && changesBetween(step, stage, next.stage)) {
     // For a stage that is not entered any more nothing has to be settled first.
     return isOverTime && variant.effect === 'idempotent'
       ? forTime()
@@ -231,7 +239,7 @@ function lost(ending: Ending, failure: Failure): Step {
     const asked = free && { ...free, deferred: { ...free.deferred, mode: 'probe' as const } };
     return stepAfter(record, 'lose', inputs, { ...changes, probes: 0, retryAt: inputs.now, ...asked });
   }
-  if (variant.effect === 'idempotent' && free !== undefined) {
+  if (isRepeatable(variant) && free !== undefined) {
     return stepAfter(record, 'retry', inputs, { ...changes, ...free });
   }
   return afterFailure(ending, changes);
@@ -306,8 +314,20 @@ function probedInVain(ending: Ending, report: Report): Step {
     const retryAt = nextProbeAt(probes, inputs.now, inputs.random);
     return stepAfter(record, 'find-open', inputs, { ...changes, retryAt });
   }
+  if (failure?.code === 'no-probe') return withoutProbe(ending, changes);
   const move = nextWithoutVerdict(step).kind === 'person' ? 'ask' : 'give-up';
   return stepAfter(record, move, inputs, changes);
+}
+
+/** Nobody can be asked what it did: before a stage that changes something it is undone, and where it cannot be, a person is asked. */
+function withoutProbe({ step, variant, record, inputs, isOverTime }: Ending, changes: StepChanges): Step {
+  const { stage, stageAttempt } = record;
+  const next = isOverTime ? { kind: 'end' as const } : nextTry(step, { stage, stageAttempt }, inputs.now, 0);
+  const isChanged = next.kind === 'attempt' && changesBetween(step, stage, next.stage);
+  if (isChanged && variant.undo !== 'none')
+    return stepAfter(record, 'give-up', inputs, { ...changes, nextStage: next.stage, retryAt: undefined });
+  const isAsked = isChanged || nextWithoutVerdict(step).kind === 'person';
+  return stepAfter(record, isAsked ? 'ask' : 'give-up', inputs, changes);
 }
 
 function reportedUndo(ending: Ending, report: Report): Step | undefined {

@@ -12,18 +12,21 @@ import type { Plan, PlanStep } from '../plan/plan.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isPerforming, type Step } from '../records/state.ts';
 import { effectsSettledAt, needsUndo } from './ready.ts';
-import { actsUntil, mayFail } from './turn.ts';
+import { attemptedVariant } from './recovery.ts';
+import { actsUntil, isBetweenStages, mayFail } from './turn.ts';
 import { OVER_TIME } from './within.ts';
 
 /** When the failure of a step that may fail is final; `person` where one is to be asked first, nothing while it is being undone. */
 export function toleratedAt(plan: Plan, step: PlanStep, record: Step): number | 'person' | undefined {
+  if (isBetweenStages(record)) return undefined;
   if (record.status === 'compensated') return 0;
   const isItem = plan.tolerated !== undefined;
   if (record.status === 'compensation-failed' && isItem) return effectsSettledAt(step, record);
   if (record.status !== 'failed') return undefined;
   if (step.kind !== 'agent') return actsUntil(record.children);
   if (needsUndo(step, record)) return undefined;
-  const isSaid = record.afterFailure === 'continue' || isItem;
+  const isSaid =
+    record.afterFailure === 'continue' || isItem || attemptedVariant(step, record).effect === 'none';
   return record.mayHaveActed && !isSaid ? 'person' : effectsSettledAt(step, record);
 }
 
@@ -32,6 +35,8 @@ export const toleratedTimes = (plan: Plan, { execution, steps }: Snapshot): numb
   isPerforming(execution.status)
     ? plan.steps.flatMap((step) => {
         const record = steps[step.name];
+        // Its next stage follows at once.
+        if (record?.status === 'compensated' && record.nextStage !== undefined) return [0];
         if (record === undefined || !mayFail(plan, step, record)) return [];
         const at = toleratedAt(plan, step, record);
         return typeof at === 'number' ? [at] : [];

@@ -66,11 +66,15 @@ const GIVEN_UP: ReadonlySet<Step['status'] | undefined> = new Set([
   'compensation-failed',
 ]);
 
+/** What it may have done is undone before its next stage: its failure is not one of the step. */
+export const isBetweenStages = (record: Step | undefined): boolean =>
+  record?.nextStage !== undefined && record.status !== 'compensation-failed';
+
 /** Those of a part of a list that failed, whether or not what they did is undone yet. */
 export const failedItems = (plan: Plan, snapshot: Snapshot): readonly Step[] =>
   plan.steps.flatMap(({ name }) => {
     const record = snapshot.steps[name];
-    return record !== undefined && GIVEN_UP.has(record.status) ? [record] : [];
+    return record !== undefined && GIVEN_UP.has(record.status) && !isBetweenStages(record) ? [record] : [];
   });
 
 /**
@@ -85,10 +89,14 @@ export function mayFail(plan: Plan, step: PlanStep, record: Step | undefined): b
   );
 }
 
+/** It has failed, and that is not the last word: it may be undone on the way forward, and a late success counts until then. */
+export const isFailureOpen = (plan: Plan, step: PlanStep, record: Step | undefined): boolean =>
+  isBetweenStages(record) || mayFail(plan, step, record);
+
 /** As long as the execution goes on, or may after a pause. */
 export const mayStillSucceed = (plan: Plan, step: PlanStep, { execution, steps }: Snapshot): boolean =>
   (isPerforming(execution.status) || isPausedOrPausing(execution.status)) &&
-  mayFail(plan, step, steps[step.name]);
+  isFailureOpen(plan, step, steps[step.name]);
 
 /** Of a part of a list the first failed item that is one too many. */
 export const firstTooMany = (plan: Plan, snapshot: Snapshot): Step | undefined =>
@@ -100,7 +108,7 @@ export function failureOf(plan: Plan, snapshot: Snapshot): Step | undefined {
   if (tooMany !== undefined) return tooMany;
   const step = plan.steps.find((one) => {
     const record = snapshot.steps[one.name];
-    return record?.status === 'failed' && !mayFail(plan, one, record);
+    return record?.status === 'failed' && !isFailureOpen(plan, one, record);
   });
   return step && snapshot.steps[step.name];
 }

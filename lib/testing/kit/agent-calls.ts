@@ -9,6 +9,7 @@ import type { Agent, AgentSpec, AttemptContext, AttemptLog, Implementation } fro
 import { formatDuration } from '../../core/plan/duration.ts';
 import { TransientError } from '../../core/records/errors.ts';
 import type { Mode } from '../../core/records/state.ts';
+import type { Effect } from '../../core/plan/agent.ts';
 import type { LogContext, Worker } from '../../agent/author-code.ts';
 import type { Wire } from './external-world.ts';
 import type { Host, Process } from './process.ts';
@@ -17,7 +18,7 @@ import type { Host, Process } from './process.ts';
 export interface AgentCall {
   readonly agent: string;
   /** As the agent declares it. */
-  readonly effect: 'idempotent' | 'probed' | 'unsafe';
+  readonly effect: Effect;
   readonly on: Mode;
   readonly executionId: string;
   readonly step: string;

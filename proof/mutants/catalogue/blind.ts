@@ -136,14 +136,6 @@ export const BLIND: readonly Mutant[] = [
     killer: simulated(),
   },
   {
-    id: 'leftovers-for-ever',
-    bug: 'What an expired execution has left behind is kept for months.',
-    file: 'lib/core/records/retention.ts',
-    find: 'isLongAgo(touchedAt(record), now)',
-    replace: 'isLongAgo(touchedAt(record), now - 98 * MIN_RETENTION_MS)',
-    killer: simulated(),
-  },
-  {
     id: 'output-without-limit',
     bug: 'An output is kept that makes its item larger than the store takes.',
     file: 'lib/engine/schema.ts',

@@ -71,6 +71,14 @@ export const INTERLEAVINGS: readonly Mutant[] = [
     killer: simulation(),
   },
   {
+    id: 'next-stage-before-the-process-deadline',
+    bug: 'A stage that goes on in another way begins while the former attempt may still be at work.',
+    file: 'lib/core/step/ready.ts',
+    find: 'isLeaving(step, record) ? effectsSettledAt(step, record) : 0;',
+    replace: 'isLeaving(step, record) ? 0 : 0;',
+    killer: simulation(),
+  },
+  {
     id: 'not-done-believed-early',
     bug: 'A probe that found nothing is believed while the lost attempt may still act.',
     file: 'lib/core/step/report.ts',

@@ -75,7 +75,7 @@ const lambda =
   "timeout is over 14m, which a Lambda function cannot give; with runsIn: 'container' it may be up to 24h";
 it.each<[Partial<Record<keyof AgentSpec, unknown>>, string | undefined]>([
   [{}, undefined],
-  [{ effect: 'x' }, "effect is \"x\"; allowed are 'idempotent', 'probed' and 'unsafe'"],
+  [{ effect: 'x' }, "effect is \"x\"; allowed are 'idempotent', 'probed', 'unsafe' and 'none'"],
   [{ effect: 'unsafe' }, undefined],
   [{ runsIn: 'vm' }, "runsIn is \"vm\"; allowed are 'lambda' and 'container'"],
   [{ timeoutMs: 14 * 60_000 }, undefined],
@@ -94,12 +94,12 @@ it.each<[Partial<Record<keyof AgentSpec, unknown>>, string | undefined]>([
   expect(agentProblem({ ...defaults, ...more } as AgentSpec)).toBe(problem);
 });
 
-it('a probe has four answers, and an effect is one of three', () => {
+it('a probe has four answers, and an effect is one of four', () => {
   expect([done({ n: 1 }), notDone(), running(), cannotTell()]).toEqual([
     { verdict: 'done', output: { n: 1 } },
     { verdict: 'not-done' },
     { verdict: 'running' },
     { verdict: 'cannot-tell' },
   ]);
-  expect(EFFECTS).toEqual(['idempotent', 'probed', 'unsafe']);
+  expect(EFFECTS).toEqual(['idempotent', 'probed', 'unsafe', 'none']);
 });

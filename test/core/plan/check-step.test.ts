@@ -33,7 +33,7 @@ const endless = (kind: string, least: number): string =>
   `a recovery must end: ${kind} takes ${least} to 1000 attempts`;
 
 const backoff = "retry needs 0 < 'first' ≤ 'max'";
-const notAnEffect = "effect 'x' is not 'idempotent', 'probed' or 'unsafe'";
+const notAnEffect = "effect 'x' is not 'idempotent', 'probed', 'unsafe' or 'none'";
 const noWayBack = "it is a point of no return, which is never undone: leave its 'undo' out, or say 'none'";
 const notAgain = "an 'unsafe' effect must not be tried again by itself: its recovery is [human(…)]";
 const noProgress = 'maxNoProgressMs is 0; leave it out or give a time';

@@ -5,6 +5,7 @@ import { swarm } from '../../../proof/simulation/faults.ts';
 import { noKinds } from '../../../proof/simulation/kinds.ts';
 import { Ledger } from '../../../proof/simulation/ledger.ts';
 import { EffectOrder } from '../../../proof/simulation/oracle-order.ts';
+import { Arrivals } from '../../../proof/simulation/oracle-stages.ts';
 import { CALM } from '../../../proof/simulation/outages.ts';
 import type { Choice } from '../../../proof/simulation/plans.ts';
 import type { Host } from '../../../proof/simulation/process.ts';
@@ -26,6 +27,8 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
   cast: undefined,
   times: undefined,
   onFailure: undefined,
+  stages: undefined,
+  arrivals: new Arrivals(),
   kinds: noKinds(),
   groups: undefined,
   warm: new Map(),

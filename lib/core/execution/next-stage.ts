@@ -1,0 +1,83 @@
+/**
+ * The next stage of a recovery, where nobody can be asked what the former one did: it is undone first.
+ *
+ * Owns: the move from the undo to the next stage, and what becomes of such an undo where the execution ends as it is. Does not
+ * own: when a stage is left so (`step/report.ts`), the undo itself, which is work like that of a tolerated failure
+ * (`step/ready.ts`).
+ *
+ * S18 of all keys of a step one at most is in effect: the next stage begins when the undo has succeeded. S10 an execution that
+ * is stopped meanwhile takes the undo over: it is the final one. Each of these writes is one transaction with the execution.
+ */
+
+import type { Rule } from '../plan/rule.ts';
+import { executionAfter, stepAfter, type StepChanges, wakeNoLaterThan } from '../records/change.ts';
+import { alsoAffected, evaluateNext, writing } from '../records/decision.ts';
+import type { StepEvent } from '../records/moves.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import { isLeased, isPerforming, type Step } from '../records/state.ts';
+import { horizonMs } from '../step/lease.ts';
+import { keepsEffects } from '../step/ready.ts';
+
+export const enterNextStage: Rule = (plan, state, event) => {
+  const { execution } = state;
+  const move = isPerforming(execution.status) ? goOn : leaveAsItIs;
+  for (const { name } of plan.steps) {
+    const record = state.steps[name];
+    if (record?.nextStage === undefined) continue;
+    const found = move(record, state, event.now);
+    if (found === undefined) continue;
+    const step = stepAfter(record, found.move, event, { changedAt: event.now, ...found.changes });
+    const wakeAt = wakeNoLaterThan(execution, event.now + horizonMs(plan, state));
+    const records = { step, execution: executionAfter(execution, 'set-wake-time', event, { wakeAt }) };
+    const next = evaluateNext(alsoAffected(event.affected, name));
+    return writing(execution.id, records, next, { what: NOTES[found.move] ?? '', step: name });
+  }
+  return undefined;
+};
+
+const NOTES: Readonly<Partial<Record<StepEvent, string>>> = {
+  'next-stage': 'next-stage',
+  'keep-effects': 'step-failed',
+  'give-up-undo': 'undo-given-up',
+};
+
+interface Move {
+  readonly move: StepEvent;
+  readonly changes: StepChanges;
+}
+
+const goOn = (record: Step, _state: Snapshot, now: number): Move | undefined =>
+  record.status !== 'compensated' || record.nextStage === undefined
+    ? undefined
+    : {
+        move: 'next-stage',
+        changes: {
+          stage: record.nextStage,
+          stageAttempt: 0,
+          nextStage: undefined,
+          givenInput: undefined,
+          mayHaveActed: false,
+          probes: 0,
+          // The next stage has an undo of its own.
+          undoAttempt: 0,
+          undoDeferredAt: undefined,
+          retryAt: now,
+        },
+      };
+
+/** Closed by a write, for a process that read before the stop could still undo it; an undo under way is awaited. */
+function leaveAsItIs(record: Step, state: Snapshot): Move | undefined {
+  if (state.execution.status !== 'compensating' || !keepsEffects(state) || isLeased(record)) return undefined;
+  const changes = { nextStage: undefined, retryAt: undefined, undoDeferredAt: undefined };
+  const isBegun = record.undoAttempt > 0 && record.keySpent === true;
+  switch (record.status) {
+    case 'failed':
+      return { move: 'keep-effects', changes };
+    case 'compensating':
+      return { move: 'give-up-undo', changes };
+    case 'suspended':
+      return isBegun ? { move: 'give-up-undo', changes } : undefined;
+    default:
+      return undefined;
+  }
+}

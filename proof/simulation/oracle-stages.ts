@@ -1,0 +1,52 @@
+/**
+ * The next stage of a recovery, judged anew from the records and from what arrived at the services.
+ *
+ * Owns: that it begins no sooner than nothing of the former one can act any more, and after its undo unless that has no effect.
+ * Does not own: effects by key (`ledger.ts`), what keys say (`oracle-keys.ts`).
+ */
+
+import type { Plan } from '../../lib/core/plan/plan.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { Step } from '../../lib/core/records/state.ts';
+import type { KindCounts } from './kinds.ts';
+import { actedAs } from './oracle-order.ts';
+import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
+
+/** @param after a step as it is written */
+export function judgeStages(
+  problems: string[],
+  plan: Plan,
+  { steps }: Snapshot,
+  after: Step,
+  kinds: KindCounts,
+): void {
+  const step = plan.steps.find(({ name }) => name === after.name);
+  const known = steps[after.name];
+  if (step?.kind !== 'agent' || known === undefined) return;
+  if (known.status === 'compensated' && after.status === 'retrying') kinds.stageAfterUndo += 1;
+  const isClaim = after.leaseUntil !== undefined && after.token !== known.token && after.mode === 'execute';
+  if (!isClaim || known.attempt === 0 || after.key === known.key) return;
+  if (!known.mayHaveActed) return;
+  const { effect, settleMs } = actedAs(step, known);
+  if (effect !== 'none') problems.push(`S18 '${step.name}' goes on in another way, and may have acted`);
+  kinds.stageLeft += 1;
+  const earlyMs = known.processDeadlineAt + settleMs - (after.claimedAt ?? 0) - CLOCKS_DIFFER_MS;
+  if (earlyMs > 0)
+    problems.push(
+      `S10 the next stage of '${step.name}' begins ${earlyMs} ms before the former can act no more`,
+    );
+}
+
+/** What arrived at services that have no lasting effect: by step, the number of the latest key. */
+export class Arrivals {
+  readonly #latest = new Map<string, number>();
+  readonly violations: string[] = [];
+
+  arrived(effectKey: string): void {
+    const number = Number(/-(\d+)$/.exec(effectKey)?.[1] ?? 1);
+    const place = effectKey.replace(/-\d+$/, '');
+    const latest = this.#latest.get(place) ?? 0;
+    if (number < latest) this.violations.push(`S10 ${effectKey}: it acts beside the stage after it`);
+    this.#latest.set(place, Math.max(latest, number));
+  }
+}

@@ -1,0 +1,191 @@
+/** The pattern's central case: an encoder stalls twice at 47 %, is fenced, and runs again at 720p, with and without an effect to take back. */
+
+import { retry, useAgent, withInput, workflow } from '../../lib/core/plan/workflow.ts';
+import { cancel, pause, resume } from '../../lib/scheduler/commands.ts';
+import { resolveIncident } from '../../lib/scheduler/incidents.ts';
+import { PermanentError } from '../../lib/core/records/errors.ts';
+import { anAgent, anyObject, harness, PROCESS_MS, settle } from './harness.ts';
+import { aProcess, deferred, never } from './process.ts';
+
+const SETTLE_MS = 5_000;
+const LIMITS = { lease: '10s', maxNoProgress: '4s', timeout: '50s' } as const;
+const RECOVERY = [retry(1, { first: '1s', max: '1s' }), withInput({ height: 720 })];
+
+type Options = Parameters<typeof anAgent>[1];
+const encoding = (options: Options, recovery: readonly unknown[] = RECOVERY) =>
+  workflow('encoding', { input: anyObject, within: '1d' }, (w) => {
+    const agent = anAgent('encoder', { ...LIMITS, ...options });
+    const file = w.step('encode', agent, { height: 1080 }, { recovery: recovery as never });
+    return { height: file.output['height'] };
+  });
+
+interface Done {
+  readonly what: string;
+  readonly key: string;
+  readonly at: number;
+}
+
+/** At 1080 it goes on and on at 47 %. */
+function encoder(flow: ReturnType<typeof encoding>) {
+  const done: Done[] = [];
+  const h = harness(flow, {
+    encoder: {
+      execute: async (ctx, input) => {
+        const { height } = input as { height: number };
+        done.push({ what: `encode ${height}`, key: ctx.effectKey, at: h.clock.now() });
+        if (height === 720) return { height };
+        for (let share = 0.1; !ctx.signal.aborted; share = Math.min(0.47, share + 0.1)) {
+          await h.clock.sleep(1_000);
+          ctx.progress(share);
+        }
+        return never;
+      },
+      undo: async (ctx, input, output) => {
+        const { height } = input as { height: number };
+        done.push({ what: `undo ${height} ${output === undefined}`, key: ctx.effectKey, at: h.clock.now() });
+      },
+    },
+  });
+  return { h, done };
+}
+
+describe('an encoder that stalls twice at 47 %', () => {
+  it('has no lasting effect: it runs again at 720p when the former process is dead for certain and settled', async () => {
+    const { h, done } = encoder(encoding({ effect: 'none' }));
+    const { id } = await h.begin();
+    const { execution, steps, incidents } = await h.run(id);
+    expect(execution).toMatchObject({ status: 'succeeded', output: { height: 720 } });
+    expect(incidents ?? {}).toEqual({});
+    expect(done.map(({ what }) => what)).toEqual(['encode 1080', 'encode 1080', 'encode 720']);
+    expect(steps['encode']?.attempts.map(({ failure }) => failure?.code)).toEqual([
+      'no-progress',
+      'no-progress',
+      undefined,
+    ]);
+    const [, second, third] = done;
+    expect((third?.at ?? 0) - (second?.at ?? 0)).toBeGreaterThanOrEqual(PROCESS_MS + SETTLE_MS);
+    expect(third?.key).toBe(`${second?.key}-2`);
+    expect(steps['encode']).toMatchObject({ mayHaveActed: false });
+  });
+
+  it('has an undo: that comes first, with the agent, input and key of what it takes back, and without output', async () => {
+    const { h, done } = encoder(encoding({ effect: 'idempotent' }));
+    const { id } = await h.begin();
+    const { execution, incidents } = await h.run(id);
+    expect(execution).toMatchObject({ status: 'succeeded', output: { height: 720 } });
+    expect(incidents ?? {}).toEqual({});
+    expect(done.map(({ what }) => what)).toEqual([
+      'encode 1080',
+      'encode 1080',
+      'undo 1080 true',
+      'encode 720',
+    ]);
+    const [, second, undone, last] = done;
+    expect(undone?.key).toBe(second?.key);
+    expect((undone?.at ?? 0) - (second?.at ?? 0)).toBeGreaterThanOrEqual(PROCESS_MS + SETTLE_MS);
+    expect(last?.key).toBe(`${second?.key}-2`);
+  });
+
+  it('can be neither left nor undone: a person is asked, although no stage says so', async () => {
+    const { h, done } = encoder(encoding({ probe: 'none', undo: 'none' }));
+    const { id } = await h.begin();
+    const { incidents } = await h.run(id, { until: (state) => state.incidents?.[1] !== undefined });
+    expect(incidents?.[1]).toMatchObject({ kind: 'recovery', step: 'encode' });
+    expect(done.map(({ what }) => what)).toEqual(['encode 1080', 'encode 1080']);
+  });
+});
+
+describe('an undo between two stages', () => {
+  const toUndo = async () => {
+    const { h, done } = encoder(encoding({}));
+    const { id } = await h.begin();
+    await h.run(id, { until: ({ steps }) => steps['encode']?.nextStage !== undefined });
+    return { h, done, id };
+  };
+
+  it('is the final one where the execution is stopped meanwhile, and is not made twice', async () => {
+    const { h, done, id } = await toUndo();
+    await cancel(h.scheduler, id, { commandId: 'c' });
+    const { execution, steps } = await h.run(id);
+    expect([execution.status, steps['encode']?.status]).toEqual(['canceled', 'compensated']);
+    expect(done.map(({ what }) => what).slice(2)).toEqual(['undo 1080 true']);
+  });
+
+  it('is not begun where the execution ends as it is, also by a process that read before', async () => {
+    const { h, done, id } = await toUndo();
+    const state = await h.state(id);
+    await cancel(h.scheduler, id, { commandId: 'c', undo: false });
+    const end = await h.run(id);
+    expect(end.execution.status).toBe('failed');
+    expect(end.steps['encode']?.nextStage).toBeUndefined();
+    expect(end.steps['encode']?.version).toBeGreaterThan(state.steps['encode']?.version ?? 0);
+    expect(done.map(({ what }) => what)).not.toContain('undo 1080 true');
+  });
+
+  it('waits for the end of a pause, and so does the next stage', async () => {
+    const { h, done, id } = await toUndo();
+    await pause(h.scheduler, id, { commandId: 'p' });
+    await h.run(id, { until: ({ execution }) => execution.status === 'paused' });
+    h.clock.advanceTo(h.clock.now() + 3_600_000);
+    expect((await h.state(id)).steps['encode']).toMatchObject({
+      status: 'suspended',
+      suspendedFrom: 'failed',
+    });
+    expect(done).toHaveLength(2);
+    await resume(h.scheduler, id, { commandId: 'r' });
+    expect((await h.run(id)).execution.status).toBe('succeeded');
+    expect(done.map(({ what }) => what).slice(2)).toEqual(['undo 1080 true', 'encode 720']);
+  });
+
+  it.each([
+    ['skip', 'succeeded'],
+    ['fail', 'failed'],
+  ] as const)('that fails for good is a question: %s', async (choice, status) => {
+    const { h, done, id } = await toUndo();
+    const undo = h.implementations['encoder']?.undo;
+    h.implementations['encoder'] = {
+      ...(h.implementations['encoder'] as object as { execute: never }),
+      undo: async () => {
+        throw new PermanentError('locked');
+      },
+    };
+    const asked = await h.run(id, { until: ({ incidents }) => incidents?.[1] !== undefined });
+    expect(asked.incidents?.[1]).toMatchObject({ kind: 'undo', otherwise: 'fail' });
+    expect(asked.execution.status).toBe('waiting');
+    await h.run(id, { maxMs: 2 * PROCESS_MS, until: () => h.clock.now() > 0 });
+    h.clock.advanceTo(h.clock.now() + 2 * PROCESS_MS);
+    if (undo !== undefined) h.implementations['encoder'] = { ...h.implementations['encoder'], undo };
+    await resolveIncident(h.scheduler, id, { incident: 1, choice });
+    expect((await h.run(id)).execution.status).toBe(status);
+    expect(done.some(({ what }) => what === 'encode 720')).toBe(choice === 'skip');
+  });
+
+  it('is not needed where the former attempt succeeds late; once it is claimed, that is refused', async () => {
+    const other = anAgent('other');
+    const flow = workflow('late', { input: anyObject, within: '1d' }, (w) => {
+      w.step('encode', anAgent('encoder'), {}, { recovery: [useAgent(other as never)] });
+    });
+    const run = async (until: 'failed' | 'compensating') => {
+      const slow = deferred<object>();
+      const undoing = deferred<void>();
+      const h = harness(flow, {
+        encoder: { execute: () => slow.promise, undo: () => undoing.promise },
+        other: { execute: async () => ({ by: 'other' }), undo: async () => undefined },
+      });
+      const frozen = aProcess(h);
+      const { id } = await h.begin();
+      const portsOf = ({ message }: { message: { mode: string } }) =>
+        message.mode === 'execute' ? frozen.ports : undefined;
+      await h.run(id, { portsOf, until: ({ steps }) => steps['encode']?.status === 'running' });
+      frozen.freeze();
+      await h.run(id, { until: ({ steps }) => steps['encode']?.status === until });
+      slow.resolve({ by: 'encoder' });
+      frozen.thaw();
+      await settle();
+      undoing.resolve();
+      return (await h.run(id)).steps['encode']?.output;
+    };
+    expect(await run('failed')).toEqual({ by: 'encoder' });
+    expect(await run('compensating')).toEqual({ by: 'other' });
+  });
+});
