@@ -125,12 +125,11 @@ function lateSuccess(
 }
 
 const historyOf = (
-  record: LeasedStep,
+  { mode, key, keyVariant, keyInput, ...record }: LeasedStep,
   outcome: Attempt['outcome'],
   now: number,
   failure: Failure | undefined,
 ): Attempt[] => {
-  const { mode, key, keyVariant, keyInput } = record;
   const attempt: Attempt = {
     number: mode === 'undo' ? record.undoAttempt : record.attempt,
     mode,
