@@ -18,6 +18,7 @@ import { given } from '../records/given.ts';
 import { type Attempt, type LeasedStep, isLeased, type Step } from '../records/state.ts';
 import { saidOf } from './breaker.ts';
 import { type NotCharged, notCharged } from './defer.ts';
+import { historyOf } from './history.ts';
 import { adoptsLateSuccess, endedByStall } from './lease.ts';
 import { effectsSettledAt } from './ready.ts';
 import {
@@ -31,9 +32,6 @@ import {
   nextWithoutVerdict,
 } from './recovery.ts';
 import { FAILED_FOR_TIME } from './within.ts';
-
-/** History kept on the step. */
-const MAX_HISTORY = 20;
 
 /** An attempt that has come to its end. */
 interface Ending {
@@ -123,30 +121,6 @@ function lateSuccess(
     changedAt: inputs.now,
   });
 }
-
-const historyOf = (
-  { mode, key, keyVariant, keyInput, ...record }: LeasedStep,
-  outcome: Attempt['outcome'],
-  now: number,
-  failure: Failure | undefined,
-): Attempt[] => {
-  const attempt: Attempt = {
-    number: mode === 'undo' ? record.undoAttempt : record.attempt,
-    mode,
-    ...(key === 1 ? {} : { key }),
-    ...(keyVariant === 0 ? {} : { variant: keyVariant }),
-    ...(keyInput === undefined ? {} : { given: true as const }),
-    claimedAt: record.claimedAt ?? now,
-    endedAt: now,
-    outcome,
-    ...given({ failure }),
-  };
-  const all = [...record.attempts, attempt];
-  if (all.length <= MAX_HISTORY) return all;
-  // Of what is forgotten first, not the latest word on why the step failed: a condition may read it.
-  const kept = all.findLastIndex(({ mode: of }) => of !== 'undo');
-  return all.toSpliced(kept === 0 ? 1 : 0, all.length - MAX_HISTORY);
-};
 
 /** What every end of an attempt changes: the lease is released at once, the history grows by one. */
 const ended = (
