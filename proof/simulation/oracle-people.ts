@@ -86,7 +86,8 @@ export class OraclePeople {
     const book = this.#bookOf(root);
     if (root.startedBy === undefined) problems.push('S19 who started it is not recorded');
     if (execution !== undefined) this.#noteCommands(problems, before.execution, execution, book);
-    if (incident !== undefined) this.#noteAnswer(problems, before, incident, book);
+    if (incident !== undefined)
+      this.#noteAnswer(problems, before.incidents?.[incident.number], incident, book);
     if (step !== undefined) this.#judgeApproval(problems, plan, before, step, book, kinds);
   }
 
@@ -111,12 +112,11 @@ export class OraclePeople {
     if (isCanceled && cause.by === undefined) problems.push('S19 who canceled it is not recorded');
   }
 
-  #noteAnswer(problems: string[], { execution, incidents }: Snapshot, after: Incident, book: Book): void {
+  #noteAnswer(problems: string[], before: Incident | undefined, after: Incident, book: Book): void {
     const { by, choice, kind, caller, number } = after;
-    if (by !== 'person' || incidents?.[number]?.resolvedAt !== undefined) return;
-    // A pause is ended by a command as well, which gives nothing to what it pauses; nor does an on-failure step to what was before.
-    const isForward = kind !== 'pause' && execution.status !== 'following-up';
-    if (GOES_ON.has(choice) && isForward)
+    if (by !== 'person' || before?.resolvedAt !== undefined) return;
+    // A pause is ended by a command as well, which gives nothing to what it pauses.
+    if (GOES_ON.has(choice) && kind !== 'pause')
       return this.#note(problems, book, caller, `resolved incident ${number}: ${choice}`);
     if (caller === undefined) problems.push(`S19 who resolved incident ${number} is not recorded`);
   }
