@@ -34,7 +34,7 @@ export interface WakeContext {
 }
 
 /** What is asked with every write, and said of hardly any: when something is due, and what, of which step. */
-type Due = (at: number, what: string, step?: string) => void;
+type Due = (at: number, what: string, step?: string, seenAt?: number) => void;
 
 const lateness = (problems: string[], wakeAt: number, at: number, what: string, step?: string): void => {
   if (wakeAt - at <= CLOCKS_DIFFER_MS + CALL_MS) return;
@@ -70,8 +70,8 @@ export function judgeWake(problems: string[], plan: Plan, state: Snapshot, conte
   const lookedAt = lookedAfterPause(plan, execution);
   const { now, putOffMs } = context;
   const question: Due = (at, what) => lateness(problems, wakeAt, Math.max(at, lookedAt), what);
-  const work: Due = (at, what, step) =>
-    lateness(problems, wakeAt, Math.max(putOff(at, now, putOffMs), lookedAt), what, step);
+  const work: Due = (at, what, step, seenAt = 0) =>
+    lateness(problems, wakeAt, Math.max(putOff(at, now, putOffMs), lookedAt, seenAt), what, step);
   questionDues(question, state);
   // No work is due before now.
   if (wakeAt - now <= CLOCKS_DIFFER_MS + CALL_MS) return;
@@ -129,7 +129,8 @@ function forwardDues(due: Due, plan: Plan, state: Snapshot, mayDie: boolean): vo
     }
     if (step.kind === 'agent') {
       const at = waits ? undefined : forwardDue(step, record, sinceAt, execution);
-      if (at !== undefined) due(at, 'the next try', step.name);
+      const mode = record?.status === 'unknown' ? 'probe' : 'execute';
+      if (at !== undefined) due(at, 'the next try', step.name, heldBackSeenAt(step, record, mode));
       if (isFollowing(plan) && record?.deferred !== undefined && record.undoDeferredAt !== undefined)
         due(record.undoDeferredAt + DAY_MS, 'a day of waiting', step.name);
     } else if (record === undefined && step.forMs !== undefined)
@@ -242,17 +243,21 @@ const isChanged = ({ recovery }: AgentStep, { stage, keyVariant, givenInput }: S
 /** A piece of work that waits: when a message comes, or if none came, another one. */
 function sentAt(step: AgentStep, record: Step, mode: Mode, sinceAt: number, execution: Execution): number {
   const isDeferred = record.deferred?.mode === mode;
-  // Whoever held it back looks, too; should he die, somebody does after this.
-  const seenAt = isDeferred ? heldBackAt(record) + Math.min(step.leaseMs, step.pickupMs) : 0;
   const dueAt = Math.max(sinceAt, record.retryAt ?? 0);
   const nobodySent = isDeferred || dueAt - sinceAt > LONGEST_DELAY_MS;
   const { pickupMs } = mode === 'execute' ? agentOn(step, record.stage) : actedAs(step, record);
-  const firstAt = nobodySent ? Math.max(dueAt, seenAt) : dueAt + pickupMs;
+  const firstAt = nobodySent ? dueAt : dueAt + pickupMs;
   return dispatchedAt(step, mode, isDeferred ? dueAt : sinceAt, pickupMs, execution, firstAt);
 }
 
-/** What was never claimed keeps the time at which it came to be, however often it is held back. */
-const heldBackAt = ({ changedAt, deferred }: Step): number => Math.max(changedAt, deferred?.at ?? 0);
+/**
+ * Whoever held work back looks, too; should he die, somebody does after this. What was never claimed keeps the time at which it
+ * came to be, however often it is held back. It is apart from when the work is due: what is overdue by then may be put off.
+ */
+const heldBackSeenAt = (step: AgentStep, record: Step | undefined, mode: Mode): number =>
+  record?.deferred?.mode === mode
+    ? Math.max(record.changedAt, record.deferred.at) + Math.min(step.leaseMs, step.pickupMs)
+    : 0;
 
 /** After a supervisor's dispatches: a gap later, which doubles with each. */
 function dispatchedAt(
@@ -295,7 +300,8 @@ function undoDues(due: Due, plan: Plan, state: Snapshot): void {
       ...(isTimed ? record : fresh),
       retryAt: Math.max((isTimed ? record.retryAt : 0) ?? 0, quietAt),
     };
-    due(sentAt(step, from, 'undo', sinceAt, execution), 'the undo', step.name);
+    const seenAt = heldBackSeenAt(step, record, 'undo');
+    due(sentAt(step, from, 'undo', sinceAt, execution), 'the undo', step.name, seenAt);
   }
 }
 
