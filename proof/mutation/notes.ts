@@ -57,7 +57,7 @@ export const NOTES: readonly Note[] = [
   },
   {
     file: 'lib/core/step/report.ts',
-    at: "if (next.kind === 'person')\n    return isOverTime",
+    at: "if (next.kind === 'person') return stepAfter(record, 'ask', inputs, proven);",
     answer: 'test',
     said: 'a probe that finds nothing on the last stage before a person failed the step; nobody was asked.',
   },

@@ -9,7 +9,7 @@
 import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
 import type { Write } from '../../lib/core/records/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
-import { type Execution, isTerminal, type Step } from '../../lib/core/records/state.ts';
+import { type Execution, hasEnd, isTerminal, type Step } from '../../lib/core/records/state.ts';
 import { childrenOf, type Others } from './families.ts';
 
 /**
@@ -80,7 +80,8 @@ export function judgeChildren(
       const end = child.execution.status;
       // Another has taken its place, after a retry.
       const isReplaced = placeOf(child) < latest;
-      if (!isTerminal(end)) problems.push(`S10 '${child.execution.id}' outlives its parent: ${end}`);
+      // One that follows up has told its end; a person may still be asked about what follows.
+      if (!hasEnd(child.execution)) problems.push(`S10 '${child.execution.id}' outlives its parent: ${end}`);
       if (succeeded && status === 'done' && end !== 'succeeded' && !isReplaced)
         problems.push(`S6 '${step.name}' is done, but ${child.execution.id} is ${end}`);
       if (isReplaced && end === 'succeeded')

@@ -76,8 +76,8 @@ export interface WorldOptions {
 
 const START_AT = 1_700_000_000_000;
 const FAULTY_MS = 15 * 60_000;
-/** After the heal everything must be over by then: all recoveries, all undos, all long backoffs (L1). */
-const LIVENESS_MS = 12 * 3_600_000;
+/** After the heal everything must be over by then: all recoveries, undos, long backoffs, and a day for an on-failure step (L1). */
+const LIVENESS_MS = 30 * 3_600_000;
 /** A supervisor that lets one message through to a service that is tried puts the others off to its next sweep; to a full queue, for longer. */
 const PUT_OFF_MS: Readonly<Record<FaultMode, number>> = { all: 31_000, none: 0, masked: 0, crowded: 900_000 };
 /** In a world that lives twice. */
