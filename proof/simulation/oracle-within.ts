@@ -11,11 +11,12 @@ import type { Step } from '../../lib/core/records/state.ts';
 import type { KindCounts } from './kinds.ts';
 import { CLOCKS_DIFFER_MS, turnOf } from './oracle-wake.ts';
 
-/** Since when the time of a step runs: its turn, or when a person had it tried again. */
+/** Since when the time of a step runs: its turn, or when a person had it tried again, and not its undo. */
 function sinceOf(step: PlanStep, state: Snapshot): number {
-  const again = Object.values(state.incidents ?? {}).flatMap(({ step: about, choice, resolvedAt }) =>
-    about === step.name && (choice === 'retry' || choice === 'retry-with-input') ? [resolvedAt ?? 0] : [],
-  );
+  const again = Object.values(state.incidents ?? {})
+    .filter(({ step: about, kind }) => about === step.name && kind === 'recovery')
+    .filter(({ choice }) => choice === 'retry' || choice === 'retry-with-input')
+    .map(({ resolvedAt }) => resolvedAt ?? 0);
   return Math.max(turnOf(step, state) ?? 0, ...again);
 }
 
