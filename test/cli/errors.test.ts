@@ -66,7 +66,7 @@ test.each([
   ],
   [
     ['list', '--status', 'done'],
-    "error: option '--status <status>' argument 'done' is invalid. Allowed choices are running, waiting, pausing, paused, compensating, succeeded, compensated, failed, canceled.",
+    "error: option '--status <status>' argument 'done' is invalid. Allowed choices are running, waiting, pausing, paused, compensating, following-up, succeeded, compensated, failed, canceled.",
   ],
   [
     ['dev', '--port', '99999'],
