@@ -63,7 +63,9 @@ function neededFor(plan: Plan, record: Step, execution: Execution): Incident['ki
   if (record.status === 'compensation-failed') {
     // About the items of a list nobody is asked one by one.
     const isItem = plan.tolerated !== undefined && isForward(execution.status);
-    return isItem || isPausedOrPausing(execution.status) ? undefined : 'undo';
+    // Where what has acted is left as it is, nothing would come of an answer.
+    const isLeft = execution.status === 'compensating' && execution.cause?.undo === false;
+    return isItem || isLeft || isPausedOrPausing(execution.status) ? undefined : 'undo';
   }
   return record.status === 'waiting' && isPerforming(execution.status) ? 'recovery' : undefined;
 }

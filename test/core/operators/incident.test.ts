@@ -79,6 +79,12 @@ describe('a question', () => {
     expect(asked(step, records, more)).toStrictEqual(terms);
   });
 
+  it('is not about an undo where what has acted is left as it is: nothing would come of the answer', () => {
+    const cause = { kind: 'cancel', at: 1, failure: { code: 'c', message: 'm' }, undo: false } as const;
+    const left = stateOf([recordOf('it', 'compensation-failed')], { status: 'compensating', cause });
+    expect(see(plan, left).write?.incident).toBeUndefined();
+  });
+
   it('about an undo lasts a week, and then the effect stays', () => {
     expect(
       see(plan, stateOf([recordOf('it', 'compensation-failed')], { status: 'compensating' })).write?.incident,
