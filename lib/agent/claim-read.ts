@@ -67,6 +67,9 @@ function recordsFor(plan: Plan, { step: name, mode }: Message, recordsARead: num
   // A failure elsewhere keeps a step that leads past a point of no return from starting.
   if (plan.steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true)) return [];
   const names = [...new Set([name, ...step.after, ...stepsIn(expressionsOf(step))])];
-  const isCheaper = plan.steps.indexOf(step) > recordsARead * (names.length + 1);
-  return isCheaper && names.length <= MAX_NAMES ? names : [];
+  const before = plan.steps.indexOf(step);
+  const isCheaper = before > recordsARead * (names.length + 1);
+  // Some step before it is left out, so that no end is written from a part, which has no incidents and no entries.
+  const isPart = before >= names.length;
+  return isCheaper && isPart && names.length <= MAX_NAMES ? names : [];
 }

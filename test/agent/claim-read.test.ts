@@ -190,6 +190,13 @@ describe('a long chain', () => {
     expect([execution.status, reads.part]).toEqual(['succeeded', 0]);
   });
 
+  it('is read whole where a part would be all its steps: the end follows from no part, which has no incidents', async () => {
+    const { reads, wrap } = counting();
+    const h = harness(chain(2), agents, 1, wrap, { recordsARead: 0 });
+    const { execution } = await h.run((await h.begin({ n: 0 })).id, { supervised: false });
+    expect([execution.status, reads.part]).toEqual(['succeeded', 0]);
+  });
+
   it('has a join that waits for many read whole, and one that waits for three in part', async () => {
     const joined = workflow('joined', { input: anyObject, within: '1h' }, (w) => {
       const all = Array.from({ length: STEPS + 20 }, (_, at) => w.step(`s${at}`, worker, {}));
