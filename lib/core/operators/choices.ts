@@ -45,8 +45,11 @@ export function choicesFor(whole: Plan, state: Snapshot, incident: Incident, now
   if (incident.kind === 'undo') {
     const deadAt = record.processDeadlineAt + attemptedVariant(step, record).settleMs;
     const once = deadAt > now ? { notBefore: deadAt } : {};
+    // Once all is to be left as it is, nobody undoes anything any more.
+    const { status, cause } = state.execution;
+    const isLeft = status === 'compensating' && cause?.undo === false;
     return [
-      { choice: 'retry' },
+      ...(isLeft ? [] : [{ choice: 'retry' } as const]),
       { choice: 'skip', ...once },
       ...(goesOn && isTolerated(step) ? [{ choice: 'continue' as const, ...once }] : []),
       { choice: 'fail' },

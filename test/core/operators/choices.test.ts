@@ -103,6 +103,12 @@ describe('the choices', () => {
       choices({ notBefore: NOW + 6_000 }),
     );
   });
+
+  it('about an undo: no retry of it once what has acted is left as it is, for nobody would perform it', () => {
+    const cause = { kind: 'cancel', at: 1, failure: { code: 'c', message: 'm' }, undo: false } as const;
+    const left = stateOf([recordOf('it', 'compensation-failed')], { status: 'compensating', cause });
+    expect(of(left, incidentOf({ kind: 'undo' }))).toStrictEqual([{ choice: 'skip' }, { choice: 'fail' }]);
+  });
 });
 
 describe('an answer is refused', () => {
