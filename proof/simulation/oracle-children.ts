@@ -11,6 +11,7 @@ import type { Write } from '../../lib/core/records/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, hasEnd, isTerminal, type Step } from '../../lib/core/records/state.ts';
 import { childrenOf, type Others } from './families.ts';
+import { actedAs } from './oracle-order.ts';
 
 /**
  * S10 between executions: one that has succeeded is taken back only when nothing is in effect of the steps of its parent
@@ -46,7 +47,8 @@ function isInEffect({ execution, steps }: Snapshot, step: PlanStep, read: Others
   const record = steps[step.name];
   if (step.kind === 'agent')
     return (
-      record?.leaseUntil !== undefined || (step.undo !== 'none' && IN_EFFECT.has(record?.status ?? 'ready'))
+      record?.leaseUntil !== undefined ||
+      (actedAs(step, record).undo !== 'none' && IN_EFFECT.has(record?.status ?? 'ready'))
     );
   if (step.kind !== 'child' && step.kind !== 'map') return false;
   return childrenOf(execution, step, read, record?.children?.count).some(

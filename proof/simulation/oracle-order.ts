@@ -14,6 +14,7 @@ import type { AgentStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
 import type { Children } from '../../lib/core/records/children.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../lib/core/records/state.ts';
+import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import type { StepStatus } from '../../lib/core/transitions.ts';
 
 interface Reach {
@@ -143,7 +144,16 @@ const placeOf = ({ executionId, step, effectKey }: Act): string =>
 /** The effects of steps by their executions, in the order in which they took place; from the services, not from the table. */
 export class EffectOrder {
   readonly #executions = new Map<string, Map<string, Effects>>();
+  /** The keys of stages after whose undo the step went on in another way: what depends on the step rests on none of them. */
+  readonly #former = new Set<string>();
   readonly violations: string[] = [];
+
+  /** Between two stages a step is undone and goes on; an undo of its execution is the last word on it. */
+  written({ execution, steps }: Snapshot, after: Step): void {
+    const before = steps[after.name];
+    if (before?.status === 'compensated' && after.status === 'retrying' && after.epoch === before.epoch)
+      this.#former.add(effectKeyOf(execution, after.name, before.key));
+  }
 
   /** @param isLasting whether anything of it stands */
   performed(plan: Plan, act: Act, service: string, isLasting = true): void {
@@ -154,9 +164,11 @@ export class EffectOrder {
     if (effects.undoBegan !== effectKey) effects.undoBegan = undefined;
     if (plan.tolerated !== undefined) return;
     // What failed and is tolerated is undone before its dependents begin.
-    for (const name of reachOf(plan).ancestors.get(step) ?? [])
-      if (!mayFail(plan, name) && this.#executions.get(place)?.get(name)?.undoBegan !== undefined)
+    for (const name of reachOf(plan).ancestors.get(step) ?? []) {
+      const began = this.#executions.get(place)?.get(name)?.undoBegan;
+      if (!mayFail(plan, name) && began !== undefined && !this.#former.has(began))
         this.violations.push(`${executionId}: S10 '${step}' acted after the undo of '${name}' had begun`);
+    }
   }
 
   undone(plan: Plan, act: Act, service: string): void {

@@ -14,35 +14,55 @@ import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import type { Ledger } from './ledger.ts';
 import { childrenOf, type Others } from './families.ts';
 import { actedAs } from './oracle-order.ts';
-import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 
 /**
  * S10 nothing outside of a child that is a point of no return is undone while that is under way, nor after it has acted past
  * its own point: neither a step of its parent, nor what the parent has its other executions undo.
  */
-export function judgeUndoBeyond(before: Snapshot, write: Write, others: Others, ledger: Ledger): string[] {
-  if (!beginsUndo(before, write)) return [];
-  const problems: string[] = [];
-  let inside: string | undefined;
-  let at: Snapshot | undefined = before;
-  // Upwards as long as it is the parent that has it undone.
-  while (at !== undefined) {
-    const { id, cause, parent }: Execution = at.execution;
-    for (const step of others.planOf(id)?.steps ?? [])
-      if (isChildPoint(step) && step.name !== inside) problems.push(...problemsOf(at, step, others, ledger));
-    inside = parent?.step;
-    const above: Snapshot | undefined =
-      parent !== undefined && cause?.kind === 'parent' ? others.read(parent.executionId) : undefined;
-    at = above !== undefined && isOverTime(at, above, others) ? undefined : above;
-  }
-  return problems;
-}
+export class OraclePoints {
+  /** Executions that were stopped while their parent went forward: for the time of their step was over. */
+  readonly #overTime = new Set<string>();
+  readonly #others: Others;
+  readonly #ledger: Ledger;
 
-/** It was stopped while its parent went forward, for the time of its step was over: it undoes itself, as one that has failed. */
-function isOverTime({ execution }: Snapshot, above: Snapshot, { planOf }: Others): boolean {
-  const step = planOf(above.execution.id)?.steps.find(({ name }) => name === execution.parent?.step);
-  const stoppedAt = above.execution.cause?.at ?? Number.POSITIVE_INFINITY;
-  return step?.withinMs !== undefined && stoppedAt > (execution.cause?.at ?? 0) + CLOCKS_DIFFER_MS;
+  constructor(others: Others, ledger: Ledger) {
+    this.#others = others;
+    this.#ledger = ledger;
+  }
+
+  judge(before: Snapshot, write: Write): string[] {
+    this.#keepStop(before, write);
+    if (!beginsUndo(before, write)) return [];
+    const problems: string[] = [];
+    let inside: string | undefined;
+    let at: Snapshot | undefined = before;
+    // Upwards as long as it is the parent that has it undone.
+    while (at !== undefined) {
+      const { id, parent }: Execution = at.execution;
+      for (const step of this.#others.planOf(id)?.steps ?? [])
+        if (isChildPoint(step) && step.name !== inside)
+          problems.push(...problemsOf(at, step, this.#others, this.#ledger));
+      inside = parent?.step;
+      at = this.#undoneBy(at);
+    }
+    return problems;
+  }
+
+  #keepStop({ execution: before }: Snapshot, { execution: after }: Write): void {
+    const { id, parent } = before;
+    const isStop = after?.status === 'compensating' && before.status !== 'compensating';
+    if (parent === undefined || !isStop || after.cause?.kind !== 'parent') return;
+    const above = this.#others.read(parent.executionId)?.execution.status;
+    if (above === 'running' || above === 'waiting') this.#overTime.add(`${id} ${before.startedAt}`);
+    else this.#overTime.delete(`${id} ${before.startedAt}`);
+  }
+
+  /** Its parent; one that was stopped for its time undoes itself, as one that has failed. */
+  #undoneBy({ execution: { id, startedAt, parent, cause } }: Snapshot): Snapshot | undefined {
+    if (parent === undefined || cause?.kind !== 'parent' || this.#overTime.has(`${id} ${startedAt}`))
+      return undefined;
+    return this.#others.read(parent.executionId);
+  }
 }
 
 const isChildPoint = (step: PlanStep): boolean => step.kind === 'child' && step.pointOfNoReturn === true;

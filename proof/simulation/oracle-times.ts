@@ -248,8 +248,12 @@ const isOfTolerated = (incident: Incident): boolean =>
 const restsOn = (plan: Plan, step: AgentStep | ChildStep, record: Step | undefined): boolean =>
   (step.kind === 'child'
     ? Object.values(record?.children?.ended ?? {}).some(({ clean }) => !clean)
-    : record?.mayHaveActed === true && actedAs(step, record).undo === 'none') &&
+    : record?.mayHaveActed === true && canStay(actedAs(step, record))) &&
   plan.steps.some(({ when }) => JSON.stringify(when ?? null).includes(`"outcome:${step.name}"`));
+
+/** Nothing can take it back, and it is something. */
+const canStay = ({ undo, effect }: Pick<AgentStep, 'undo' | 'effect'>): boolean =>
+  undo === 'none' && effect !== 'none';
 
 /** What is asked has the time and the default that were declared. */
 function judgeTerms(

@@ -30,7 +30,7 @@ import { judgeKeys } from './oracle-keys.ts';
 import { planSeen, recordsSeen } from './on-failure.ts';
 import { countFollowed, judgeFollowed, judgeOnFailureEnd, judgeOnFailure } from './oracle-on-failure.ts';
 import { EffectOrder } from './oracle-order.ts';
-import { judgeNothingLeft, judgeUndoBeyond } from './oracle-points.ts';
+import { judgeNothingLeft, OraclePoints } from './oracle-points.ts';
 import { judgeStanding } from './oracle-standing.ts';
 import { judgeTolerated, judgeToleratedEnd } from './oracle-tolerate.ts';
 import { judgeList, judgeRetention } from './oracle-store.ts';
@@ -95,6 +95,7 @@ export class World {
   readonly #times = new OracleTimes();
   readonly #inbox: OracleInbox;
   readonly #groups: OracleGroups;
+  readonly #points: OraclePoints;
   readonly #others: Others = {
     read: (id) => this.#ofThisLife(id),
     planOf: (id) => planOf(this.#host, id),
@@ -156,6 +157,7 @@ export class World {
       calls: 0,
     };
     this.#host = host;
+    this.#points = new OraclePoints(this.#others, host.ledger);
     this.#groups = new OracleGroups(host.ledger, this.#others, kinds);
     this.#clients = new Clients(host, this.#traits.startsTogether, options.starts);
     startSupervisors(host);
@@ -213,6 +215,7 @@ export class World {
     judge(problems, plan, before, write, after, { now, graceFrom: this.#graceFrom, planAfter });
     judgeWake(problems, planAfter, after, context);
     if (write.step !== undefined) {
+      this.#host.order.written(before, write.step);
       judgeTries(problems, plan, before, write.step);
       judgeStages(problems, plan, before, write.step, kinds);
     }
@@ -224,7 +227,7 @@ export class World {
     const others = this.#others;
     for (const problem of [
       ...judgeRecall(before.execution, write, others),
-      ...judgeUndoBeyond(before, write, others, this.#host.ledger),
+      ...this.#points.judge(before, write),
       ...this.#groups.judge(plan, before, write),
     ])
       this.#violate(executionId, problem);
