@@ -8,13 +8,21 @@
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
 
+import { ApiError } from './client.ts';
+
 /** Adds to each request who calls. */
 export type Authorization = (send: typeof fetch) => typeof fetch;
 
 type Provided<Value> = Value | (() => Value | Promise<Value>);
 
-const provided = async <Value extends object | string>(value: Provided<Value>): Promise<Value> =>
-  typeof value === 'function' ? value() : value;
+/** @throws ApiError `no-credentials` where the function gives none */
+async function provided<Value extends object | string>(value: Provided<Value>, none: string): Promise<Value> {
+  try {
+    return await (typeof value === 'function' ? value() : value);
+  } catch (error) {
+    throw new ApiError('no-credentials', `${none}: ${String(error)}`);
+  }
+}
 
 /** @param token of a JWT authorizer; a function is asked before each request, for tokens expire */
 export const bearer =
@@ -22,7 +30,7 @@ export const bearer =
   (send) =>
   async (input, init = {}) => {
     const headers = new Headers(init.headers);
-    headers.set('authorization', `Bearer ${await provided(token)}`);
+    headers.set('authorization', `Bearer ${await provided(token, 'there is no token to send')}`);
     return send(input, { ...init, headers });
   };
 
@@ -36,23 +44,34 @@ export interface AwsCredentials {
 export interface AwsSignatureOptions {
   /** For example 'eu-central-1'. */
   readonly region: string;
+  /**
+   * The name under which the service's signatures are made.
+   * @default 'execute-api', that of APIs behind API Gateway
+   */
+  readonly service?: string;
   /** A function is asked before each request, for credentials expire. */
   readonly credentials: Provided<AwsCredentials>;
 }
 
-/** Signs each request for an API behind IAM; of a body it takes text. */
+/** Signs each request for an API behind IAM, or for a service of AWS; of a body it takes text. */
 export const awsSignature =
-  ({ region, credentials }: AwsSignatureOptions): Authorization =>
+  ({ region, service = 'execute-api', credentials }: AwsSignatureOptions): Authorization =>
   (send) =>
   async (input, init = {}) => {
     const url = new URL(input as string);
-    const { sessionToken, ...keys } = await provided(credentials);
+    const { sessionToken, ...keys } = await provided(
+      credentials,
+      'there are no AWS credentials to sign with',
+    );
     const headers = new Headers(init.headers);
     headers.set('host', url.host);
     headers.set('x-amz-date', new Date().toISOString().replaceAll(/[-:]|\.\d+/g, ''));
     if (sessionToken !== undefined) headers.set('x-amz-security-token', sessionToken);
     const body = typeof init.body === 'string' ? init.body : '';
-    const value = await signatureOf({ url, method: init.method ?? 'GET', headers, body }, keys, region);
+    const value = await signatureOf({ url, method: init.method ?? 'GET', headers, body }, keys, {
+      region,
+      service,
+    });
     headers.set('authorization', value);
     // `fetch` sets the host itself.
     headers.delete('host');
@@ -72,10 +91,10 @@ interface Signed {
 async function signatureOf(
   { url, method, headers, body }: Signed,
   { accessKeyId, secretAccessKey }: Pick<AwsCredentials, 'accessKeyId' | 'secretAccessKey'>,
-  region: string,
+  { region, service }: Required<Pick<AwsSignatureOptions, 'region' | 'service'>>,
 ): Promise<string> {
   const date = headers.get('x-amz-date') ?? '';
-  const scope = [date.slice(0, 8), region, 'execute-api', 'aws4_request'];
+  const scope = [date.slice(0, 8), region, service, 'aws4_request'];
   // The platform's headers are in order, and their names in lower case.
   const given = [...headers];
   const names = given.map(([name]) => name).join(';');

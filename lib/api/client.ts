@@ -2,8 +2,8 @@
  * A typed client of the HTTP contract, over `fetch`.
  *
  * Owns: one method per call, and one error class for whatever is not the wanted answer.
- * Does not own: what the answers mean to a person (`cli/`), the signing of requests for an API that
- * asks for it (`cli/signed-fetch.ts`).
+ * Does not own: what the answers mean to a person (`cli/`), who calls, for an API that asks for it
+ * (`authorization.ts`).
  */
 
 import { isTerminal } from '../core/records/state.ts';

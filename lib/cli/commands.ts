@@ -16,9 +16,10 @@ import {
   STATUSES,
   type StepView,
 } from '../api/answers.ts';
+import { bearer } from '../api/authorization.ts';
 import { ApiError, type Client, createClient, exactJson } from '../api/client.ts';
 import { leavesFact } from './print-standing.ts';
-import { regionOf, signedFetch, tokenFetch } from './signed-fetch.ts';
+import { regionOf, signedFetch } from './signed-fetch.ts';
 import { type Cli, CliError, EXIT, invocation, messageOf } from './io.ts';
 import { noteOfKind, openApprovals } from './print-waiting-steps.ts';
 import { agentsText, healthText } from './print-deployment.ts';
@@ -83,7 +84,7 @@ export const examples = (...lines: readonly string[]): string =>
 export function client(command: Command): Client {
   const { url, token, as, region = regionOf(url) } = command.optsWithGlobals<Shared>();
   if (as !== undefined) return createClient({ url, as: localName(url, as) });
-  if (token !== undefined) return createClient({ url, fetch: tokenFetch(token) });
+  if (token !== undefined) return createClient({ url, fetch: bearer(token)(fetch) });
   return createClient(region === undefined ? { url } : { url, fetch: signedFetch({ region }) });
 }
 

@@ -3,7 +3,7 @@
 import { SignatureV4 } from '@smithy/signature-v4';
 import { Sha256 } from '@smithy/core/checksum';
 import * as fc from 'fast-check';
-import { awsSignature, bearer } from 'steadfast/client';
+import { type Authorization, awsSignature, bearer, createClient } from 'steadfast/client';
 
 interface Sent {
   readonly url: string;
@@ -24,13 +24,17 @@ function recorder(): { readonly sent: Sent[]; readonly send: typeof fetch } {
 const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG' };
 const HOST = 'abc.execute-api.eu-central-1.amazonaws.com';
 
-async function expected({ url, method, headers }: Sent, body: string): Promise<string | undefined> {
+async function expected(
+  { url, method, headers }: Sent,
+  body: string,
+  service = 'execute-api',
+): Promise<string | undefined> {
   const { pathname, searchParams, host } = new URL(url);
   const query: Record<string, string[]> = {};
   for (const [name, value] of searchParams) (query[name] ??= []).push(value);
   const { authorization: _, ...given } = headers;
   const signer = new SignatureV4({
-    service: 'execute-api',
+    service,
     region: 'eu-central-1',
     credentials: { ...credentials },
     sha256: Sha256,
@@ -83,6 +87,37 @@ it('asks for credentials before each request, and sends the session with them', 
   expect(one.headers['authorization']).toContain('SignedHeaders=host;x-amz-date;x-amz-security-token, ');
   expect(one.headers['authorization']).toBe(await expected(one, ''));
 });
+
+it('signs for another service of AWS, whose names of operations are headers', async () => {
+  const { sent, send } = recorder();
+  const headers = {
+    'content-type': 'application/x-amz-json-1.0',
+    'x-amz-target': 'DynamoDB_20120810.ListTables',
+  };
+  const call = awsSignature({ region: 'eu-central-1', service: 'dynamodb', credentials })(send);
+  const host = 'dynamodb.eu-central-1.amazonaws.com';
+  await call(`https://${host}/`, { method: 'POST', body: '{}', headers });
+  const [one] = sent as [Sent];
+  expect(one.headers['authorization']).toContain('/eu-central-1/dynamodb/aws4_request, ');
+  expect(one.headers['authorization']).toBe(await expected(one, '{}', 'dynamodb'));
+});
+
+it.each<[string, Authorization, string]>([
+  [
+    'credentials',
+    awsSignature({ region: 'eu-central-1', credentials: () => Promise.reject(new Error('expired')) }),
+    'there are no AWS credentials to sign with: Error: expired',
+  ],
+  ['token', bearer(() => Promise.reject(new Error('expired'))), 'there is no token to send: Error: expired'],
+])(
+  'sends nothing without its %s, and does not ask for them again and again',
+  async (_, authorization, message) => {
+    const { sent, send } = recorder();
+    const client = createClient({ url: `https://${HOST}`, authorization, fetch: send });
+    await expect(client.health()).rejects.toMatchObject({ code: 'no-credentials', message });
+    expect(sent).toEqual([]);
+  },
+);
 
 it('sends a bearer token, which may be asked for each time', async () => {
   const { sent, send } = recorder();

@@ -3,8 +3,9 @@
 import { createHash, createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { bearer } from '../../lib/api/authorization.ts';
 import { createClient } from '../../lib/api/client.ts';
-import { regionOf, signedFetch, tokenFetch } from '../../lib/cli/signed-fetch.ts';
+import { regionOf, signedFetch } from '../../lib/cli/signed-fetch.ts';
 import { steadfast } from './fake-api.ts';
 
 interface Request {
@@ -101,7 +102,7 @@ it('reads the region off the address that API Gateway gives', () => {
 });
 
 it('sends a token instead, which the command line takes from its environment and never prints', async () => {
-  await createClient({ url, fetch: tokenFetch('t-1') }).list();
+  await createClient({ url, fetch: bearer('t-1')(fetch) }).list();
   const ran = await steadfast(['list', '--url', url, '--region', 'eu-central-1'], { STEADFAST_TOKEN: 't-2' });
   expect(ran.exitCode).toBe(0);
   expect(requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer t-1', 'Bearer t-2']);

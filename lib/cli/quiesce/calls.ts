@@ -2,7 +2,7 @@
  * Signed calls of AWS's own APIs, without a client for each of nine services.
  *
  * Owns: addresses, the two shapes of a request (JSON with a target, REST), when a call is tried again, how a refusal reads. Does
- * not own: the signature (`../signed-fetch.ts`), what is called (`kinds.ts`, `deployment.ts`, `aws.ts`).
+ * not own: the signature and its credentials (`../signed-fetch.ts`), what is called (`kinds.ts`, `deployment.ts`, `aws.ts`).
  */
 
 import { CliError, EXIT, messageOf } from '../io.ts';
