@@ -1,18 +1,7 @@
-/**
- * Prints docs/STATE-MACHINE.md from the tables in lib/core/transitions.ts.
- *
- *   npm run docs             writes the file
- *   npm run docs -- --check  exits with 1 when the file is not what the tables say
- */
+/** Prints docs/STATE-MACHINE.md from the tables in lib/core/transitions.ts. */
 
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { EXECUTION_EVENTS, STEP_EVENTS } from '../lib/core/records/moves.ts';
 import { EXECUTION_MOVES, STEP_MOVES } from '../lib/core/transitions.ts';
-
-const ROOT = join(import.meta.dirname, '..');
-export const STATE_MACHINE_FILE: string = join(ROOT, 'docs', 'STATE-MACHINE.md');
 
 interface Machine {
   readonly title: string;
@@ -118,30 +107,9 @@ function eventTable(machine: Machine): string[] {
 }
 
 /** Columns aligned, as the formatter wants them. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const widths = head.map((_, at) => Math.max(...[head, ...rows].map((row) => row[at]?.length ?? 0)));
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(' | ')} |`;
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)];
 }
-
-function main(): void {
-  const wanted = printStateMachine();
-  const shown = relative(process.cwd(), STATE_MACHINE_FILE);
-  if (!process.argv.includes('--check')) {
-    writeFileSync(STATE_MACHINE_FILE, wanted);
-    console.log(`${shown} is written`);
-    return;
-  }
-  let found = '';
-  try {
-    found = readFileSync(STATE_MACHINE_FILE, 'utf8');
-  } catch {
-    // Missing is as stale as different.
-  }
-  if (found === wanted) return;
-  console.error(`${shown} is not what lib/core/transitions.ts says: run npm run docs`);
-  process.exitCode = 1;
-}
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) main();

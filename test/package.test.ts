@@ -47,7 +47,7 @@ it('has a source behind every entry, under the same name for tsc, tsx and esbuil
 });
 
 it('publishes no source beside what is built', () => {
-  expect(files).toEqual(['bin/*.cjs', 'containers', 'dist', 'docs/*.md']);
+  expect(files).toEqual(['bin/*.cjs', 'containers', 'dist', 'docs/*.md', 'docs/openapi.json']);
 });
 
 it('resolves to the source in jest', async () => {

@@ -58,8 +58,9 @@ interface Layer {
   readonly may: readonly string[];
   readonly builtins?: boolean;
 }
-/** Names, and what refuses a workflow when it is loaded, which is in no function. */
+/** Names, the API's routes, and what refuses a workflow when it is loaded, which is in no function. */
 const LOADED = [
+  'lib/api/calls.ts',
   'lib/aws/names.ts',
   'lib/core/plan/reference-check.ts',
   'lib/core/plan/nearest.ts',
@@ -80,7 +81,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/core/': { may: ['@standard-schema/spec'] },
   'lib/engine/': { may: ['lib/core/', '@standard-schema/spec'] },
   // What answers HTTP is in no agent's code.
-  'lib/scheduler/handler.ts': { may: [...HANDLER, 'lib/scheduler/', 'lib/api/', 'hono'] },
+  'lib/scheduler/handler.ts': { may: [...HANDLER, 'lib/scheduler/', 'lib/api/', 'hono'], builtins: true },
   'lib/scheduler/starter-handler.ts': { may: [...HANDLER, 'lib/scheduler/'], builtins: true },
   'lib/scheduler/ids.ts': { may: ['uuid'], builtins: true },
   'lib/scheduler/': ROLE,

@@ -14,7 +14,7 @@ import { cut } from '../core/records/text.ts';
 import type { Explanation, ExecutionView, Reasons, StepView } from './answers.ts';
 
 /** Bytes of a body inside the function's answer; the rest is for headers and the names of what is left out. */
-const MAX_BYTES = 5_500_000;
+export const MAX_ANSWER_BYTES = 5_500_000;
 /** For the word that a part of a step is left out. */
 const MENTION_BYTES = 40;
 /** Characters of each reason, where the reasons of all steps would be too large. */
@@ -22,7 +22,7 @@ const SHORT_CHARS = 200;
 
 /** What is left, in bytes. */
 class Room {
-  #left = MAX_BYTES;
+  #left = MAX_ANSWER_BYTES;
 
   /** Takes the room of a value, if there is so much. */
   take(value: unknown): boolean {

@@ -21,7 +21,7 @@ export const MAX_WAIT_MS = 25_000;
 export const DEFAULT_LIMIT = 20;
 export const MAX_LIMIT = 100;
 
-const MAX_TAGS = 20;
+export const MAX_TAGS = 20;
 const key = z.string().check(z.minLength(1), z.maxLength(200));
 const tagText = z.string().check(z.maxLength(200));
 
@@ -75,6 +75,12 @@ const cursor = z.optional(z.string().check(z.maxLength(6_000)));
 export const pageQuery = z.strictObject({
   cursor,
   limit,
+});
+
+/** What `wait` may be `parseWait` says. */
+export const showQuery = z.strictObject({
+  wait: z.optional(z.string()),
+  step: z.optional(z.string()),
 });
 
 export const listQuery = z.strictObject({
@@ -134,7 +140,7 @@ export function parseWait(text: string | undefined): number {
 }
 
 /** Longest pause before a person is asked. */
-const MAX_PAUSE_MS = 30 * 86_400_000;
+export const MAX_PAUSE_MS = 30 * 86_400_000;
 
 /** @throws SteadfastError `bad-duration`, `bad-request` */
 export function parsePause(text: string): number {

@@ -39,8 +39,10 @@ import {
   parseWait,
   pageQuery,
   pauseBody,
+  showQuery,
   startBody,
 } from './requests.ts';
+import { STATUS } from './statuses.ts';
 import {
   entryView,
   executionSummary,
@@ -50,41 +52,17 @@ import {
   workflowView,
 } from './views.ts';
 
-const STATUS: Readonly<Record<string, ContentfulStatusCode>> = {
-  'bad-input': 400,
-  'bad-json': 400,
-  'bad-request': 400,
-  'bad-cursor': 400,
-  'unsafe-number': 400,
-  'bad-duration': 400,
-  'unknown-workflow': 404,
-  'unknown-execution': 404,
-  'unknown-route': 404,
-  'unknown-step': 404,
-  'key-reused': 409,
-  'unknown-incident': 404,
-  'unknown-callback': 404,
-  'already-closed': 409,
-  'not-open': 409,
-  // Who calls is known, or not, and that is why.
-  'not-another': 403,
-  'unknown-caller': 403,
-  'bad-caller': 403,
-  'too-many-people': 409,
-  'bad-output': 400,
-  'not-cancelable': 409,
-  'not-pausable': 409,
-  'not-resumable': 409,
-  'not-retryable': 409,
-  'already-resolved': 409,
-  'unsafe-choice': 409,
-  'too-large': 413,
-  // Between two releases; the other function that answers this call may be the newer one.
-  'newer-item': 503,
-};
+const STATUS_OF: Readonly<Record<string, ContentfulStatusCode>> = STATUS;
 
-/** @param receipts of supervisors and audit, for `/health` */
-export function routes(scheduler: Scheduler, receipts?: Receipts): Hono {
+/**
+ * @param receipts of supervisors and audit, for `/health`
+ * @param openapi reads the contract as text, for `/openapi.json`
+ */
+export function routes(
+  scheduler: Scheduler,
+  receipts?: Receipts,
+  openapi: () => Promise<string> = noContract,
+): Hono {
   const app = new Hono();
   app.use(async (c, next) => {
     const declared = Number(c.req.header('content-length') ?? 0);
@@ -104,21 +82,26 @@ export function routes(scheduler: Scheduler, receipts?: Receipts): Hono {
     const health = await healthOf(scheduler, receipts);
     return c.json(health, health.status === 'ok' ? 200 : 503);
   });
+  app.get('/openapi.json', async (c) => c.body(await openapi(), 200, { 'content-type': 'application/json' }));
   app.notFound((c) => {
     // A callback's token is a secret, also in a path that is misspelled.
     const path = c.req.path.startsWith('/callbacks/') ? '/callbacks/…' : c.req.path;
-    return c.json(bodyOf('unknown-route', `there is no ${c.req.method} ${path}`), 404);
+    return c.json(bodyOf('unknown-route', `there is no ${c.req.method} ${path}`), STATUS['unknown-route']);
   });
   app.onError((error, c) => {
-    if (isSteadfastError(error) && STATUS[error.code] !== undefined) {
-      return c.json(bodyOf(error.code, error.message, error.details), STATUS[error.code]);
+    if (isSteadfastError(error) && STATUS_OF[error.code] !== undefined) {
+      return c.json(bodyOf(error.code, error.message, error.details), STATUS_OF[error.code]);
     }
     // What we did not foresee is named in the log, not in the answer.
     scheduler.ports.log.note({ what: 'request-failed', detail: sayable(error) });
-    return c.json(bodyOf('internal', 'the request could not be handled; try it again'), 500);
+    return c.json(bodyOf('internal', 'the request could not be handled; try it again'), STATUS.internal);
   });
   return app;
 }
+
+const noContract = async (): Promise<string> => {
+  throw refuse('unknown-route', 'the contract is not served here; it is docs/openapi.json of the package');
+};
 
 function executionRoutes(app: Hono, scheduler: Scheduler): void {
   app.post('/workflows/:name/executions', async (c) => {
@@ -145,10 +128,10 @@ function executionRoutes(app: Hono, scheduler: Scheduler): void {
     });
   });
   app.get('/executions/:id', async (c) => {
-    const waitMs = parseWait(c.req.query('wait'));
+    const { wait, step } = checked(c.req.query(), showQuery, 'query');
+    const waitMs = parseWait(wait);
     const id = c.req.param('id');
     const { state, plan } = await (waitMs > 0 ? showAtEnd(scheduler, id, waitMs) : show(scheduler, id));
-    const step = c.req.query('step');
     if (step !== undefined && !shownSteps(plan, state).some(({ name }) => name === step))
       throw unknownStep(id, step);
     const view = executionView(state, plan, scheduler.ports.clock.now());
@@ -240,10 +223,10 @@ function incidentRoutes(app: Hono, scheduler: Scheduler): void {
       ...(page.cursor === undefined ? {} : { cursor: page.cursor }),
     });
   });
-  app.post('/executions/:id/incidents/:number/resolve', async (c) => {
+  app.post('/executions/:id/incidents/:n/resolve', async (c) => {
     const body = parseBody(await c.req.text(), answerBody);
     const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
-    const incident = Number(c.req.param('number'));
+    const incident = Number(c.req.param('n'));
     const state = await resolveIncident(scheduler, c.req.param('id'), {
       ...(given as typeof body & object),
       incident,

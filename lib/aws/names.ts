@@ -48,6 +48,8 @@ export const DEFAULT_TRANSPORT: Transport = 'direct';
 
 /** Beside a trigger's code: what it starts, with which input. An environment would be too small for a large mapping. */
 export const TRIGGER_FILE = 'trigger.json';
+/** Beside the scheduler's code: what `GET /openapi.json` answers. A cold start does not read it. */
+export const OPENAPI_FILE = 'openapi.json';
 
 export const TABLE = {
   pk: 'pk',

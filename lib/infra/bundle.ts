@@ -14,8 +14,9 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { type BuildOptions, buildSync, type Metafile } from 'esbuild';
+import { OPENAPI_FILE } from '../aws/names.ts';
 import { type Discovery, DiscoveryError } from './discover.ts';
-import { programFile } from '../project/package-files.ts';
+import { PACKAGE_ROOT, programFile } from '../project/package-files.ts';
 
 const EXTENSION = '.mjs';
 
@@ -76,7 +77,7 @@ export interface BundleProps {
 /** The functions of a deployment: one per file of `lambdas/`, and of `lambdas/agent.ts` one per agent. */
 export function bundleDeployment(found: Discovery): ReadonlyMap<string, Bundle> {
   const agents = found.agents.filter(({ runsIn }) => runsIn === undefined);
-  return bundleFunctions({
+  const bundles = bundleFunctions({
     root: found.root,
     entries: {
       scheduler: lambda('scheduler'),
@@ -87,7 +88,17 @@ export function bundleDeployment(found: Discovery): ReadonlyMap<string, Bundle> 
     agents: Object.fromEntries(agents.map(({ name, file }) => [agentEntry(name), file])),
     alias: { '@steadfast/workflows': writeWorkflowsModule(found) },
   });
+  return new Map(
+    [...bundles].map(([name, bundle]) => [
+      name,
+      name === 'scheduler' ? withFile(bundle, OPENAPI_FILE, openapi()) : bundle,
+    ]),
+  );
 }
+
+/** Without the spaces. */
+const openapi = (): string =>
+  JSON.stringify(JSON.parse(readFileSync(join(PACKAGE_ROOT, 'docs', OPENAPI_FILE), 'utf8')));
 
 /** Where modules are generated: never committed, as the CDK's own output. */
 const scratchOf = (root: string): string => join(root, 'cdk.out', '.steadfast');

@@ -33,15 +33,13 @@ import { type Code, type Function, RecursiveLoop, type Tracing } from 'aws-cdk-l
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Duration, Fn, Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { type Call, CALLS } from '../api/calls.ts';
 import { addFunction, type LogSettings } from './function.ts';
 import { grantCalls } from './grants.ts';
 import { tagPart } from './parts.ts';
 
 /** API Gateway gives up after 29 s; the longest `?wait` ends before that. */
 const INTEGRATION_TIMEOUT = Duration.seconds(29);
-
-/** What a call is for: what a caller with a token needs a scope of its own for. */
-export type Call = 'start' | 'read' | 'operate' | 'callback';
 
 /** For each kind of call the scopes of which a token must have one. */
 export type Scopes = Readonly<Record<Call, readonly string[]>>;
@@ -51,26 +49,6 @@ const SCOPES: Scopes = {
   operate: ['steadfast/operate'],
   callback: ['steadfast/callback'],
 };
-
-const ROUTES: readonly (readonly [Call, HttpMethod, string])[] = [
-  ['read', HttpMethod.GET, '/workflows'],
-  ['read', HttpMethod.GET, '/workflows/{name}'],
-  ['start', HttpMethod.POST, '/workflows/{name}/executions'],
-  ['read', HttpMethod.GET, '/executions'],
-  ['read', HttpMethod.GET, '/executions/{id}'],
-  ['read', HttpMethod.GET, '/executions/{id}/why'],
-  ['operate', HttpMethod.POST, '/executions/{id}/cancel'],
-  ['operate', HttpMethod.POST, '/executions/{id}/pause'],
-  ['operate', HttpMethod.POST, '/executions/{id}/resume'],
-  ['operate', HttpMethod.POST, '/executions/{id}/retry'],
-  ['operate', HttpMethod.POST, '/executions/{id}/incidents/{n}/resolve'],
-  ['callback', HttpMethod.POST, '/callbacks/{token}/complete'],
-  ['callback', HttpMethod.POST, '/callbacks/{token}/fail'],
-  ['callback', HttpMethod.POST, '/callbacks/{token}/heartbeat'],
-  ['read', HttpMethod.GET, '/incidents'],
-  ['read', HttpMethod.GET, '/agents'],
-  ['read', HttpMethod.GET, '/health'],
-];
 
 /** No path, no query, no body: they hold ids, tokens and payloads. */
 const ACCESS_LOG = AccessLogFormat.custom(
@@ -206,12 +184,13 @@ export class SchedulerApi extends Construct {
     // First, because the integration becomes a child of the first route it is used in.
     const routeKey = HttpRouteKey.DEFAULT;
     const defaultRoute = new HttpRoute(this, 'Default', { httpApi: this.api, routeKey, integration });
-    for (const [call, method, path] of ROUTES) {
+    for (const [route, call] of Object.entries(CALLS)) {
+      const [method = '', path = ''] = route.split(' ');
       const own = call === 'callback' ? callbackAuthorizer : undefined;
       const authorizationScopes = [...(scopes?.[call] ?? SCOPES[call])];
       this.api.addRoutes({
         path,
-        methods: [method],
+        methods: [HttpMethod[method as 'GET' | 'POST']],
         integration,
         ...(own === undefined ? {} : { authorizer: own }),
         ...(takesScopes(own ?? authorizer) ? { authorizationScopes } : {}),

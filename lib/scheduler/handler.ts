@@ -5,15 +5,20 @@
  * is none of an agent's or a supervisor's code. Does not own: the routes (`api/routes.ts`), what a start does (`scheduler/start.ts`).
  */
 
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { APIGatewayProxyEventV2, APIGatewayProxyResultV2, Context } from 'aws-lambda';
 import { handle } from 'hono/aws-lambda';
 import { routes } from '../api/routes.ts';
 import { metering, once } from '../aws/invocation.ts';
-import { ENV } from '../aws/names.ts';
-import { callingPortsOf, receiptsOf, telemetryOf } from '../aws/ports.ts';
+import { ENV, OPENAPI_FILE } from '../aws/names.ts';
+import { callingPortsOf, fromEnvironment, receiptsOf, telemetryOf } from '../aws/ports.ts';
 import type { Workflow } from '../core/plan/workflow.ts';
 import { IDS } from './ids.ts';
 import { createScheduler } from './start.ts';
+
+const openapi = (): Promise<string> =>
+  readFile(join(fromEnvironment('LAMBDA_TASK_ROOT'), OPENAPI_FILE), 'utf8');
 
 export function schedulerHandler(
   workflows: readonly Workflow[],
@@ -22,7 +27,8 @@ export function schedulerHandler(
   const app = once(() => {
     const ports = callingPortsOf(telemetry);
     const personalRoles = new Set(process.env[ENV.personalRoles]?.split(' '));
-    return handle(routes(createScheduler(ports, workflows, IDS, personalRoles), receiptsOf(ports)));
+    const scheduler = createScheduler(ports, workflows, IDS, personalRoles);
+    return handle(routes(scheduler, receiptsOf(ports), openapi));
   });
   return (event, context) =>
     metering(

@@ -76,7 +76,7 @@ export async function resolveIncident(
 }
 
 /** The largest input that a person may give; with the largest output and history the step's record still fits into its item. */
-const MAX_GIVEN_INPUT_BYTES = 32 * 1024;
+export const MAX_GIVEN_INPUT_BYTES = 32 * 1024;
 
 /** What a person gives must fit where the agent's own would have to, on the stage the step is on. */
 async function checkedAnswer(

@@ -1,5 +1,7 @@
-/** The HTTP app on ports in memory, asked as a client asks. */
+/** The HTTP app on ports in memory, asked as a client asks; every answer is held to the contract. */
 
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { routes } from '../../lib/api/routes.ts';
 import type { Json } from '../../lib/core/records/json.ts';
@@ -7,7 +9,10 @@ import type { Ports, Receipts } from '../../lib/core/ports.ts';
 import { retry, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
 import type { MemoryWorld } from '../../lib/testing/memory.ts';
 import { memoryReceipts } from '../../lib/testing/memory-receipts.ts';
+import { expectDescribed } from './described.ts';
 import { anAgent, harness, type Harness } from '../engine/harness.ts';
+
+const CONTRACT = join(import.meta.dirname, '..', '..', 'docs', 'openapi.json');
 
 const worker = anAgent('worker');
 const order = z.object({
@@ -44,17 +49,14 @@ export function client(
 ): Client {
   const h = harness(served, { worker: { execute, undo: async () => undefined } }, 1, wrap);
   const receipts = memoryReceipts();
-  const app = routes(h.scheduler, receipts);
+  const app = routes(h.scheduler, receipts, () => readFile(CONTRACT, 'utf8'));
   const ask = async (path: string, init: RequestInit): Promise<Answer> => {
     const response = await app.request(path, init);
     const text = await response.text();
     // Whatever is asked, no answer shows the inside: no stack, no file.
     expect(text).not.toMatch(/\n\s+at |\.ts:\d|node_modules/);
     const body = JSON.parse(text) as Answer['body'];
-    if (response.status >= 400 && !path.startsWith('/health')) {
-      expect(Object.keys(body)).toEqual(['error']);
-      expect(body['error']).toMatchObject({ code: expect.any(String), message: expect.any(String) });
-    }
+    expectDescribed(init.method ?? 'GET', path, response.status, body);
     return { status: response.status, body, location: response.headers.get('location') };
   };
   const post: Client['post'] = (path, body, headers = {}) =>

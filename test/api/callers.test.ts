@@ -4,6 +4,7 @@ import { handle } from 'hono/aws-lambda';
 import * as z from 'zod/mini';
 import { routes } from '../../lib/api/routes.ts';
 import { type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import { expectDescribed } from './described.ts';
 import { harness, type Harness } from '../engine/harness.ts';
 
 const flow = workflow('flow', { input: z.object({}), within: '3h' }, (w) => {
@@ -50,7 +51,9 @@ function app(served: Workflow): App {
         isBase64Encoded: false,
       };
       const { statusCode, body: text } = (await handler(event as never, {} as never)) as never;
-      return { status: statusCode, body: JSON.parse(text) as Reply['body'] };
+      const answer = { status: statusCode, body: JSON.parse(text) as Reply['body'] };
+      expectDescribed(method, path, answer.status, answer.body);
+      return answer;
     },
   };
 }

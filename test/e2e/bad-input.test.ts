@@ -1,5 +1,7 @@
 /** Bad input through the real gateway and function: never a stack, never a 500. */
 
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { order, setStage, type Stage } from './stage.ts';
 
 let stage: Stage;
@@ -105,4 +107,10 @@ describe('bad input', () => {
       message: expect.stringContaining('succeeded'),
     });
   });
+});
+
+it('answers what calls there are with the contract that is documented', async () => {
+  const { status, body } = await stage.request('GET', '/openapi.json');
+  const document = join(import.meta.dirname, '..', '..', 'docs', 'openapi.json');
+  expect([status, body]).toEqual([200, JSON.parse(readFileSync(document, 'utf8'))]);
 });

@@ -1,0 +1,96 @@
+/**
+ * The shapes of what the API answers about workflows, agents and health, as schemas: for documents and tests. No function loads
+ * them.
+ *
+ * Owns: the schemas. Each says the same as the type of its name, which the compiler holds. Does not own: the types and their
+ * comments, which become the descriptions (`api/answers.ts`, `core/records/`).
+ */
+
+import * as z from 'zod/mini';
+import type { AuditCounts } from '../../core/records/receipts.ts';
+import type * as shown from '../answers.ts';
+import { at, count, effect, json, kind, listOf, maybe, object, shape, SHAPES, text, yes } from './shape.ts';
+
+const WorkflowStepView = shape<shown.WorkflowStepView>('WorkflowStepView')(
+  object({
+    name: text,
+    kind,
+    after: listOf(text),
+    onFailure: yes,
+    agent: maybe(text),
+    effect: maybe(effect),
+    undo: maybe(z.enum(['none', 'required'])),
+    forMs: maybe(count),
+    until: maybe(json),
+    withinMs: maybe(count),
+    heartbeatMs: maybe(count),
+    by: maybe(z.literal('another')),
+    otherwise: maybe(z.enum(['approve', 'reject'])),
+    remindMs: maybe(count),
+    workflow: maybe(text),
+    over: maybe(json),
+    concurrency: maybe(count),
+    tolerate: maybe(z.union([z.literal(true), object({ items: count }), object({ percent: z.number() })])),
+  }),
+);
+export const WorkflowView = shape<shown.WorkflowView>('WorkflowView')(
+  object({ workflow: text, plan: text, withinMs: count, steps: listOf(WorkflowStepView) }),
+);
+export const Workflows = object({ items: listOf(WorkflowView) });
+SHAPES.add(Workflows, { id: 'Workflows' });
+
+const BreakerView = shape<shown.BreakerView>('BreakerView')(
+  object({
+    status: z.enum(['closed', 'open', 'half-open']),
+    since: maybe(at),
+    until: maybe(at),
+    trialUntil: maybe(at),
+  }),
+);
+const AgentView = shape<shown.AgentView>('AgentView')(
+  object({
+    name: text,
+    effect,
+    workflows: listOf(text),
+    queue: maybe(object({ waiting: count, underWork: count, delayed: count })),
+    breaker: BreakerView,
+    lastError: maybe(object({ code: text, message: text, at })),
+  }),
+);
+const MissingAgent = shape<shown.MissingAgent>('MissingAgent')(
+  object({ name: text, waiting: count, planned: count }),
+);
+export const Agents = shape<shown.Agents>('Agents')(
+  object({ items: listOf(AgentView), missing: listOf(MissingAgent), examined: count }),
+);
+
+const counts = { startedAt: at, scanned: count, healed: count, removed: count, failed: count };
+const auditCounts = shape<AuditCounts>('AuditCounts')(object(counts));
+const AuditHealth = shape<shown.AuditHealth>('AuditHealth')(
+  object({ auditedAt: at, pass: auditCounts, whole: maybe(object({ ...counts, endedAt: at })) }),
+);
+const ShardHealth = shape<shown.ShardHealth>('ShardHealth')(
+  object({
+    shard: count,
+    overdueMs: count,
+    receipt: maybe(
+      object({
+        sweptAt: at,
+        due: count,
+        failed: count,
+        oldestOverdueMs: count,
+        missing: maybe(z.record(text, count)),
+      }),
+    ),
+  }),
+);
+export const Health = shape<shown.Health>('Health')(
+  object({
+    status: z.enum(['ok', 'overdue', 'agent-missing']),
+    oldestOverdueMs: count,
+    missing: maybe(z.record(text, count)),
+    workflows: count,
+    shards: listOf(ShardHealth),
+    audit: maybe(AuditHealth),
+  }),
+);

@@ -1,0 +1,131 @@
+/**
+ * What each error of the API means, and what its caller does next: for documents. No function loads it.
+ *
+ * Owns: the words. Does not own: the codes and their statuses (`api/statuses.ts`), the messages, which name what is wrong.
+ */
+
+import { MAX_CALLER_CHARS } from '../../core/records/caller.ts';
+import { MAX_PEOPLE } from '../../core/records/people.ts';
+import type { ErrorCode } from '../statuses.ts';
+
+interface Advice {
+  readonly means: string;
+  readonly next: string;
+}
+
+const again = 'Read the execution (`GET /executions/{id}`): its `status` says which commands are possible.';
+
+export const ERRORS: Readonly<Record<ErrorCode, Advice>> = {
+  'bad-input': {
+    means: 'The input does not fit the schema of the workflow or of the agent.',
+    next: 'Correct what `details.issues` names.',
+  },
+  'bad-json': {
+    means: 'The body is no JSON, is nested too deeply, or has a key that is not allowed.',
+    next: 'Send JSON; the limits are below.',
+  },
+  'bad-request': {
+    means: 'A field of the body, of the query or a header is not known, or is not what is allowed.',
+    next: 'Correct what `details.issues`, or the message, names.',
+  },
+  'bad-cursor': {
+    means: 'The cursor is not one that this list has returned.',
+    next: 'Leave it out to begin again.',
+  },
+  'bad-output': {
+    means:
+      "The answer to a callback does not fit its schema, or an approval's output is not what is allowed.",
+    next: 'Correct what `details.issues`, or the message, names. The step waits on.',
+  },
+  'unsafe-number': {
+    means: 'A whole number is too large to be read exactly.',
+    next: 'Send it as text.',
+  },
+  'bad-duration': {
+    means: 'A duration is none.',
+    next: "Write it as '20s', '5m', '2h' or '7d'.",
+  },
+  'unknown-workflow': {
+    means: 'This deployment has no workflow of this name.',
+    next: 'The message and `GET /workflows` name those it has.',
+  },
+  'unknown-execution': {
+    means: 'There is no such execution, or it was removed after its retention.',
+    next: 'Check the id; `GET /executions` lists them.',
+  },
+  'unknown-route': {
+    means: 'There is no such method and path.',
+    next: 'Compare it with the routes below.',
+  },
+  'unknown-step': {
+    means: 'The execution has no step of this name.',
+    next: 'Leave `step` out to see all of them.',
+  },
+  'unknown-incident': {
+    means: 'The execution has no incident of this number.',
+    next: '`GET /executions/{id}` lists its incidents.',
+  },
+  'unknown-callback': {
+    means: 'No callback or approval has this token.',
+    next: 'Use the token as the step has given it out.',
+  },
+  'not-another': {
+    means: "The approval must be another person's: the caller has acted in this execution.",
+    next: 'Have another person answer; the message says who may.',
+  },
+  'unknown-caller': {
+    means: 'The caller must be known, and the API has no authorizer that vouches for one.',
+    next: 'Call with an authorizer for IAM or for tokens (JWT).',
+  },
+  'bad-caller': {
+    means: `The caller's name cannot be recorded: over ${MAX_CALLER_CHARS} characters, or not printable ASCII.`,
+    next: 'Call as somebody whose ARN, or issuer and subject, is shorter.',
+  },
+  'key-reused': {
+    means: 'The idempotency key has started an execution with another body: `details.executionId`.',
+    next: 'Use a new key for a new start.',
+  },
+  'already-closed': {
+    means: 'The callback was answered otherwise, or is not waited for any more; or the execution is over.',
+    next: 'Nothing: the answer came too late. `details.status` says what became of it.',
+  },
+  'not-open': {
+    means: 'The approval cannot be answered before its turn.',
+    next: 'Answer once the step waits.',
+  },
+  'too-many-people': {
+    means: `${MAX_PEOPLE} people have acted in this execution, and no more can be kept apart.`,
+    next: 'Have one of them act again.',
+  },
+  'not-cancelable': {
+    means: 'It has ended, is being undone already, or is past a point of no return.',
+    next: 'Read the message: `undo: false` may be possible.',
+  },
+  'not-pausable': { means: 'It has ended, is being undone, or is a part of a list.', next: again },
+  'not-resumable': { means: 'It is not paused.', next: again },
+  'not-retryable': {
+    means:
+      'It has neither failed nor an incident that takes `retry`, belongs to another execution, or an attempt of it may still be acting.',
+    next: 'Read the message: it says from when, or what is possible instead.',
+  },
+  'already-resolved': {
+    means: 'Another person, or the time, was first: `details.choice`.',
+    next: 'Read the execution to see what came of it.',
+  },
+  'unsafe-choice': {
+    means: 'The choice would be wrong now: `details.choices` has those that are possible, and when.',
+    next: 'Choose one of them.',
+  },
+  'too-large': {
+    means: 'The body, the input or the output is longer than allowed.',
+    next: 'Store what is large elsewhere, and send where it is.',
+  },
+  internal: {
+    means: 'What happened was not foreseen; it is in the log of the API, by the time.',
+    next: 'Call again with the same key.',
+  },
+  'newer-item': {
+    means: 'The record was written by a newer release than the function that read it.',
+    next: 'Call again in a moment; during a deployment it goes by itself.',
+  },
+};

@@ -1,0 +1,192 @@
+/**
+ * One call of each route and its answer: for documents. No function loads them. Tests hold them to the schemas.
+ *
+ * Owns: the examples. Does not own: what a route takes and answers (`routes.ts`).
+ */
+
+import type { Route } from '../calls.ts';
+
+export interface Example {
+  readonly path: string;
+  readonly body?: object;
+  readonly answer: unknown;
+}
+
+const ID = '0f343b0931126a20f133d67c2b018a3b';
+const TOKEN = `${ID}.packed.5f0c1f0e-6a4e-4b7e-9a43-1f8f6f0a2c11`;
+const PLAN = 'c6453c5880b03bce783acc94afb949c2';
+const AT = 1_795_000_000_000;
+const started = (status: string): object => ({ executionId: ID, status });
+const summary = {
+  ...started('succeeded'),
+  workflow: 'greeting',
+  startedAt: AT,
+  startedBy: { kind: 'iam', name: 'arn:aws:iam::123456789012:user/ann' },
+  endedAt: AT + 900,
+};
+
+const workflow = {
+  workflow: 'greeting',
+  plan: PLAN,
+  withinMs: 300_000,
+  steps: [
+    {
+      name: 'compose',
+      kind: 'agent',
+      after: [],
+      agent: 'compose-greeting',
+      effect: 'idempotent',
+      undo: 'none',
+    },
+  ],
+};
+
+const taken = {
+  what: `agent 'compose-greeting' takes it: attempt 1, from ${new Date(AT).toISOString()}`,
+  at: AT,
+  who: 'agent',
+  step: 'compose',
+};
+
+export const EXAMPLES: Readonly<Record<Route, Example>> = {
+  'GET /workflows': { path: '/workflows', answer: { items: [workflow] } },
+  'GET /workflows/{name}': { path: '/workflows/greeting', answer: workflow },
+  'POST /workflows/{name}/executions': {
+    path: '/workflows/greeting/executions',
+    body: { input: { name: 'Ada' }, idempotencyKey: 'order-1' },
+    answer: started('running'),
+  },
+  'GET /executions': {
+    path: '/executions?workflow=greeting&limit=1',
+    answer: { items: [summary], cursor: 'eyJ0' },
+  },
+  'GET /executions/{id}': {
+    path: `/executions/${ID}?wait=20s`,
+    answer: {
+      ...summary,
+      plan: PLAN,
+      deadlineAt: AT + 300_000,
+      input: { name: 'Ada' },
+      output: { text: 'Hello, Ada!' },
+      incidents: [],
+      steps: [
+        {
+          name: 'compose',
+          kind: 'agent',
+          agent: 'compose-greeting',
+          after: [],
+          status: 'done',
+          attempt: 1,
+          output: { text: 'Hello, Ada!' },
+          changedAt: AT + 880,
+          attempts: [
+            {
+              number: 1,
+              mode: 'execute',
+              claimedAt: AT + 60,
+              endedAt: AT + 880,
+              outcome: 'done',
+              variant: 1,
+              agent: 'compose-greeting',
+              effectKey: `${ID}.compose.4e7b9a431f`,
+              input: { name: 'Ada' },
+            },
+          ],
+        },
+      ],
+    },
+  },
+  'GET /executions/{id}/why': {
+    path: `/executions/${ID}/why`,
+    answer: {
+      executionId: ID,
+      status: 'running',
+      past: [
+        {
+          at: AT,
+          what: "workflow 'greeting' was started",
+          evidence: { plan: PLAN, deadlineAt: AT + 300_000 },
+        },
+      ],
+      steps: [{ name: 'compose', status: 'ready', because: 'it waits for an agent to take it', next: taken }],
+      next: taken,
+      warnings: [],
+    },
+  },
+  'POST /executions/{id}/cancel': {
+    path: `/executions/${ID}/cancel`,
+    body: { reason: 'ordered twice', commandId: 'cancel-order-1' },
+    answer: started('compensating'),
+  },
+  'POST /executions/{id}/pause': {
+    path: `/executions/${ID}/pause`,
+    body: { reason: 'the bank is closed', within: '2h' },
+    answer: started('pausing'),
+  },
+  'POST /executions/{id}/resume': { path: `/executions/${ID}/resume`, body: {}, answer: started('running') },
+  'POST /executions/{id}/retry': {
+    path: `/executions/${ID}/retry`,
+    body: { reason: 'the bank is back' },
+    answer: started('running'),
+  },
+  'POST /executions/{id}/incidents/{n}/resolve': {
+    path: `/executions/${ID}/incidents/1/resolve`,
+    body: { choice: 'retry', reason: 'the address was corrected' },
+    answer: started('running'),
+  },
+  'POST /callbacks/{token}/complete': {
+    path: `/callbacks/${TOKEN}/complete`,
+    body: { output: { parcels: 2 } },
+    answer: { status: 'completed' },
+  },
+  'POST /callbacks/{token}/fail': {
+    path: `/callbacks/${TOKEN}/fail`,
+    body: { code: 'out-of-stock', message: 'the last one is broken' },
+    answer: { status: 'failed' },
+  },
+  'POST /callbacks/{token}/heartbeat': { path: `/callbacks/${TOKEN}/heartbeat`, answer: { status: 'open' } },
+  'GET /incidents': {
+    path: '/incidents',
+    answer: {
+      items: [
+        {
+          executionId: ID,
+          number: 1,
+          kind: 'recovery',
+          step: 'ship',
+          stepVersion: 7,
+          failure: { code: 'PermanentError', message: 'no such street' },
+          openedAt: AT,
+          deadlineAt: AT + 86_400_000,
+          otherwise: 'undo-all',
+        },
+      ],
+    },
+  },
+  'GET /agents': {
+    path: '/agents',
+    answer: {
+      items: [
+        {
+          name: 'compose-greeting',
+          effect: 'idempotent',
+          workflows: ['greeting'],
+          queue: { waiting: 0, underWork: 1, delayed: 0 },
+          breaker: { status: 'closed' },
+        },
+      ],
+      missing: [],
+      examined: 1,
+    },
+  },
+  'GET /health': {
+    path: '/health',
+    answer: {
+      status: 'ok',
+      oldestOverdueMs: 0,
+      workflows: 1,
+      shards: [{ shard: 0, overdueMs: 0, receipt: { sweptAt: AT, due: 3, failed: 0, oldestOverdueMs: 40 } }],
+    },
+  },
+  'GET /openapi.json': { path: '/openapi.json', answer: { openapi: '3.1.0' } },
+};

@@ -1,0 +1,197 @@
+/**
+ * The HTTP contract as a table: what each route takes and answers, for documents and tests. No function loads it.
+ *
+ * Owns: the words, which errors each route has. Does not own: the examples (`examples.ts`), the routes (`api/calls.ts`), what they
+ * do (`api/routes.ts`), the schemas (`api/requests.ts`, `execution-answers.ts`, `deployment-answers.ts`). `test/api/described.ts`
+ * holds every answer that a test gets to it.
+ */
+
+import * as z from 'zod/mini';
+import type { Route } from '../calls.ts';
+import {
+  answerBody,
+  cancelBody,
+  commandBody,
+  completeBody,
+  failBody,
+  listQuery,
+  pageQuery,
+  pauseBody,
+  showQuery,
+  startBody,
+} from '../requests.ts';
+import type { ErrorCode } from '../statuses.ts';
+import * as deployment from './deployment-answers.ts';
+import * as execution from './execution-answers.ts';
+
+export interface DescribedRoute {
+  /** As the client's method, where it has one. */
+  readonly name: string;
+  readonly summary: string;
+  readonly query?: z.ZodMiniObject;
+  /** `type`: the name of the one that says the same (`api/answers.ts`). */
+  readonly body?: { readonly type: string; readonly schema: z.ZodMiniObject };
+  /** By status. */
+  readonly answers: Readonly<Record<number, z.ZodMiniType>>;
+  /** Beside those of every route. */
+  readonly errors: readonly ErrorCode[];
+}
+
+/** Of every route: what is too long is refused before anything else is known of it. */
+export const ERRORS_OF_ALL: readonly ErrorCode[] = ['too-large', 'internal', 'newer-item'];
+const OF_BODY: readonly ErrorCode[] = ['bad-json', 'unsafe-number', 'bad-request'];
+/** Where it is recorded who calls. */
+const OF_CALLER: readonly ErrorCode[] = ['bad-request', 'bad-caller'];
+/** Where an approval may have to be another person's. */
+const OF_PEOPLE: readonly ErrorCode[] = ['unknown-caller', 'too-many-people', 'already-closed'];
+
+const errors = (...groups: readonly (ErrorCode | readonly ErrorCode[])[]): readonly ErrorCode[] => [
+  ...new Set(groups.flat()),
+];
+const OF_COMMAND = errors('unknown-execution', OF_BODY, OF_CALLER);
+const OF_CALLBACK = errors('unknown-callback', 'already-closed', OF_CALLER);
+const OF_ANSWER = errors(OF_CALLBACK, OF_BODY, OF_PEOPLE, 'not-another', 'not-open');
+
+export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
+  'GET /workflows': {
+    name: 'workflows',
+    summary: 'Lists the workflows that can be started, with their steps.',
+    answers: { 200: deployment.Workflows },
+    errors: [],
+  },
+  'GET /workflows/{name}': {
+    name: 'workflow',
+    summary: 'Shows one workflow.',
+    answers: { 200: deployment.WorkflowView },
+    errors: ['unknown-workflow'],
+  },
+  'POST /workflows/{name}/executions': {
+    name: 'start',
+    summary:
+      'Starts an execution. The same `idempotencyKey` (or header `Idempotency-Key`) with the same body is the same execution.',
+    body: { type: 'StartOptions', schema: startBody },
+    answers: { 202: execution.Started },
+    errors: errors(
+      OF_BODY,
+      OF_CALLER,
+      'bad-input',
+      'unknown-workflow',
+      'unknown-execution',
+      'key-reused',
+      'unknown-caller',
+    ),
+  },
+  'GET /executions': {
+    name: 'list',
+    summary:
+      'Lists executions, latest start first. A page may have fewer than asked for and not be the last.',
+    query: listQuery,
+    answers: { 200: execution.ListPage },
+    errors: ['bad-request', 'bad-cursor', 'unknown-workflow'],
+  },
+  'GET /executions/{id}': {
+    name: 'get',
+    summary:
+      'Shows an execution with its steps, attempts and incidents. With `wait` it answers at its end, or when the time is over.',
+    query: showQuery,
+    answers: { 200: execution.ExecutionView },
+    errors: ['bad-request', 'bad-duration', 'unknown-execution', 'unknown-step'],
+  },
+  'GET /executions/{id}/why': {
+    name: 'why',
+    summary: 'Says what happened, by which evidence, and what happens next and when.',
+    answers: { 200: execution.Reasons },
+    errors: ['unknown-execution'],
+  },
+  'POST /executions/{id}/cancel': {
+    name: 'cancel',
+    summary: 'Cancels: nothing new starts, and what has acted is undone, unless `undo` is false.',
+    body: { type: 'CancelOptions', schema: cancelBody },
+    answers: { 202: execution.Stopped },
+    errors: errors(OF_COMMAND, 'not-cancelable'),
+  },
+  'POST /executions/{id}/pause': {
+    name: 'pause',
+    summary: 'Pauses: nothing new starts, what was begun goes on to its end.',
+    body: { type: 'PauseOptions', schema: pauseBody },
+    answers: { 202: execution.Started },
+    errors: errors(OF_COMMAND, 'bad-duration', 'not-pausable'),
+  },
+  'POST /executions/{id}/resume': {
+    name: 'resume',
+    summary: 'Ends a pause.',
+    body: { type: 'CommandOptions', schema: commandBody },
+    answers: { 202: execution.Started },
+    errors: errors(OF_COMMAND, 'not-resumable'),
+  },
+  'POST /executions/{id}/retry': {
+    name: 'retry',
+    summary:
+      'Has a failed execution go on where it failed; of a waiting one it resolves all incidents with `retry`.',
+    body: { type: 'CommandOptions', schema: commandBody },
+    answers: { 202: execution.Started },
+    errors: errors(OF_COMMAND, OF_PEOPLE, 'not-retryable'),
+  },
+  'POST /executions/{id}/incidents/{n}/resolve': {
+    name: 'resolve',
+    summary: 'Resolves an open incident with one of its `choices`.',
+    body: { type: 'ResolveOptions', schema: answerBody },
+    answers: { 202: execution.Stopped },
+    errors: errors(
+      OF_COMMAND,
+      OF_PEOPLE,
+      'unknown-incident',
+      'already-resolved',
+      'unsafe-choice',
+      'bad-input',
+    ),
+  },
+  'POST /callbacks/{token}/complete': {
+    name: 'completeCallback',
+    summary: 'Completes a callback, or approves. The same answer again gets the same reply.',
+    body: { type: 'CompleteOptions', schema: completeBody },
+    answers: { 200: execution.CallbackOutcome },
+    errors: errors(OF_ANSWER, 'bad-output'),
+  },
+  'POST /callbacks/{token}/fail': {
+    name: 'failCallback',
+    summary: 'Fails a callback, or rejects. The same answer again gets the same reply.',
+    body: { type: 'FailOptions', schema: failBody },
+    answers: { 200: execution.CallbackOutcome },
+    errors: OF_ANSWER,
+  },
+  'POST /callbacks/{token}/heartbeat': {
+    name: 'heartbeatCallback',
+    summary: 'Says that the external party is still at work.',
+    answers: { 200: execution.CallbackOutcome },
+    errors: OF_CALLBACK,
+  },
+  'GET /incidents': {
+    name: 'incidents',
+    summary:
+      'Lists the inbox: open incidents, approvals and callbacks of all workflows, latest first. `kind` tells them apart.',
+    query: pageQuery,
+    answers: { 200: execution.IncidentPage },
+    errors: ['bad-request', 'bad-cursor'],
+  },
+  'GET /agents': {
+    name: 'agents',
+    summary:
+      'Shows of each agent its queue, its breaker and its latest failure, and agents that are missing.',
+    answers: { 200: deployment.Agents },
+    errors: [],
+  },
+  'GET /health': {
+    name: 'health',
+    summary:
+      'Says whether a supervisor is at work and the agents that are needed are deployed; if not, with status 503.',
+    answers: { 200: deployment.Health, 503: deployment.Health },
+    errors: [],
+  },
+  'GET /openapi.json': {
+    name: 'openapi',
+    summary: 'This contract, as OpenAPI 3.1.',
+    answers: { 200: z.looseObject({ openapi: z.literal('3.1.0') }) },
+    errors: [],
+  },
+};

@@ -1,0 +1,41 @@
+/**
+ * The codes of the API's errors, each with its status. What they mean to a caller is in `contract/errors.ts`.
+ *
+ * Owns: the list; an error with another code is answered as `internal`. Does not own: when one is thrown.
+ */
+
+export const STATUS = {
+  'bad-input': 400,
+  'bad-json': 400,
+  'bad-request': 400,
+  'bad-cursor': 400,
+  'bad-output': 400,
+  'unsafe-number': 400,
+  'bad-duration': 400,
+  'unknown-workflow': 404,
+  'unknown-execution': 404,
+  'unknown-route': 404,
+  'unknown-step': 404,
+  'unknown-incident': 404,
+  'unknown-callback': 404,
+  // Who calls is known, or not, and that is why.
+  'not-another': 403,
+  'unknown-caller': 403,
+  'bad-caller': 403,
+  'key-reused': 409,
+  'already-closed': 409,
+  'not-open': 409,
+  'too-many-people': 409,
+  'not-cancelable': 409,
+  'not-pausable': 409,
+  'not-resumable': 409,
+  'not-retryable': 409,
+  'already-resolved': 409,
+  'unsafe-choice': 409,
+  'too-large': 413,
+  internal: 500,
+  // Between two releases; the other function that answers this call may be the newer one.
+  'newer-item': 503,
+} as const;
+
+export type ErrorCode = keyof typeof STATUS;

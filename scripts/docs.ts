@@ -1,0 +1,46 @@
+/**
+ * Writes the documents that are printed from the code.
+ *
+ *   npm run docs             writes them
+ *   npm run docs -- --check  exits with 1 when one is not what the code says
+ */
+
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { printHttp } from './print-http.ts';
+import { printOpenapi } from './print-openapi.ts';
+import { printStateMachine } from './print-state-machine.ts';
+
+/** By path from the project's root. */
+export const PRINTED: Readonly<Record<string, () => string>> = {
+  'docs/STATE-MACHINE.md': printStateMachine,
+  'docs/HTTP.md': printHttp,
+  'docs/openapi.json': printOpenapi,
+};
+
+/** @returns nothing where it is missing, which is as stale as different */
+export function writtenDocument(path: string): string | undefined {
+  try {
+    return readFileSync(fileOf(path), 'utf8');
+  } catch {
+    return undefined;
+  }
+}
+
+const fileOf = (path: string): string => join(import.meta.dirname, '..', path);
+
+function main(): void {
+  for (const [path, print] of Object.entries(PRINTED)) {
+    const wanted = print();
+    if (!process.argv.includes('--check')) {
+      writeFileSync(fileOf(path), wanted);
+      console.log(`${path} is written`);
+    } else if (writtenDocument(path) !== wanted) {
+      console.error(`${path} is not what the code says: run npm run docs`);
+      process.exitCode = 1;
+    }
+  }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) main();

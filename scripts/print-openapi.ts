@@ -1,0 +1,182 @@
+/**
+ * Prints docs/openapi.json (OpenAPI 3.1) from the table of routes and the schemas in lib/api.
+ *
+ * Owns: how a route becomes an operation, a schema JSON Schema, and a type's comment a description. Does not own: what is described
+ * (`lib/api/contract/routes.ts`).
+ */
+
+import * as z from 'zod/mini';
+import { CALLS, type Route } from '../lib/api/calls.ts';
+import { ERRORS } from '../lib/api/contract/errors.ts';
+import { EXAMPLES } from '../lib/api/contract/examples.ts';
+import { type DescribedRoute, ERRORS_OF_ALL, ROUTES } from '../lib/api/contract/routes.ts';
+import { DEFAULT_LIMIT, MAX_LIMIT } from '../lib/api/requests.ts';
+import { type ErrorCode, STATUS } from '../lib/api/statuses.ts';
+import { packageVersion } from '../lib/project/package-files.ts';
+import { answerSchemas, jsonSchema, refOf, type Schema, withComments } from './json-schemas.ts';
+
+/** Of paths and queries; a schema here counts instead of the text that a query is. */
+export const PARAMETERS: Readonly<Record<string, Schema & { readonly description: string }>> = {
+  name: { description: 'The name of a workflow.', type: 'string' },
+  id: { description: 'The id of an execution.', type: 'string' },
+  n: { description: 'The number of an incident.', type: 'integer' },
+  token: { description: 'What the holder of a callback or an approval was given: a secret.', type: 'string' },
+  cursor: { description: 'The `cursor` of the page before.' },
+  limit: {
+    description: 'How many to a page.',
+    type: 'integer',
+    minimum: 1,
+    maximum: MAX_LIMIT,
+    default: DEFAULT_LIMIT,
+  },
+  workflow: { description: 'Only executions of this workflow.' },
+  status: { description: 'Only executions in this status.' },
+  wait: { description: "How long to wait for the end, for example '20s'; 25 s at most." },
+  step: { description: 'Only this step, also what would be left out of an answer that is too large.' },
+};
+
+export function printOpenapi(): string {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const route of Object.keys(CALLS) as Route[]) {
+    const [method = '', path = ''] = route.split(' ');
+    (paths[path] ??= {})[method.toLowerCase()] = operationOf(route, ROUTES[route]);
+  }
+  const contract = {
+    openapi: '3.1.0',
+    info: {
+      title: 'Steadfast',
+      version: packageVersion(),
+      description:
+        'Starts and operates executions of workflows. Times are epoch ms. Answers may gain fields: ignore what you do not know.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/', description: 'Where this document is served.' }],
+    security: [{ signature: [] }, { token: [] }, {}],
+    paths,
+    components: {
+      securitySchemes: SECURITY,
+      responses: {
+        Gateway: {
+          description: 'Of the gateway, before the API was asked: 401, 403, 429, 500, 503.',
+          content: contentOf({ type: 'object', properties: { message: { type: 'string' } } }),
+        },
+      },
+      schemas: { ...answerSchemas(), ...bodySchemas(), Error: ERROR },
+    },
+  };
+  return `${JSON.stringify(contract, null, 2)}\n`;
+}
+
+const SECURITY = {
+  signature: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'Authorization',
+    description: "AWS Signature Version 4 for the service 'execute-api': the default of a deployed API.",
+  },
+  token: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'Of an API with an authorizer of tokens. The API of a laptop asks for nothing.',
+  },
+};
+
+const ERROR: Schema = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      required: ['code', 'message'],
+      properties: {
+        code: {
+          description: 'For programs.',
+          oneOf: Object.entries(ERRORS).map(([code, { means, next }]) => ({
+            const: code,
+            description: `${means} ${next}`,
+          })),
+        },
+        message: { description: 'For people: what was wrong, what is allowed.', type: 'string' },
+        details: { description: 'Of some codes.' },
+      },
+    },
+  },
+};
+
+const contentOf = (schema: Schema, example?: unknown): object => ({
+  'application/json': { schema, ...(example === undefined ? {} : { example }) },
+});
+
+/** The codes that a route may answer, by status. */
+export function codesOf({ errors }: DescribedRoute): ReadonlyMap<number, readonly ErrorCode[]> {
+  const all = [...errors, ...ERRORS_OF_ALL];
+  const statuses = [...new Set(all.map((code) => STATUS[code]))].sort((a, b) => a - b);
+  return new Map(statuses.map((status) => [status, all.filter((code) => STATUS[code] === status)]));
+}
+
+function operationOf(route: Route, described: DescribedRoute): object {
+  const { name, summary, body } = described;
+  const isRequired = body !== undefined && !z.safeParse(body.schema, {}).success;
+  return {
+    operationId: name,
+    summary,
+    parameters: parametersOf(route, described),
+    ...(body === undefined
+      ? {}
+      : {
+          requestBody: { required: isRequired, content: contentOf(refOf(body.type), EXAMPLES[route].body) },
+        }),
+    responses: responsesOf(route, described),
+  };
+}
+
+function parametersOf(route: Route, { query, name }: DescribedRoute): object[] {
+  const inPath = [...route.matchAll(/\{(\w+)\}/g)].map(([, one = '']) => parameter('path', one, {}));
+  const { properties = {} } = query === undefined ? {} : jsonSchema(query);
+  const inQuery = Object.entries(properties).map(([one, schema]) => parameter('query', one, schema));
+  const key = {
+    in: 'header',
+    name: 'Idempotency-Key',
+    description: 'As `idempotencyKey` in the body, which counts if both are given.',
+    schema: { type: 'string', minLength: 1, maxLength: 200 },
+  };
+  return [...inPath, ...inQuery, ...(name === 'start' ? [key] : [])];
+}
+
+function parameter(place: 'path' | 'query', name: string, schema: Schema): object {
+  const { description = '', ...known } = PARAMETERS[name] ?? {};
+  return {
+    in: place,
+    name,
+    description,
+    ...(place === 'path' ? { required: true } : {}),
+    schema: Object.keys(known).length === 0 ? schema : known,
+  };
+}
+
+function responsesOf(route: Route, described: DescribedRoute): object {
+  const { answers } = described;
+  const codes = codesOf(described);
+  const [first] = Object.keys(answers);
+  const statuses = [...new Set([...Object.keys(answers), ...[...codes.keys()].map(String)])].sort();
+  const responses = statuses.map((status) => {
+    const answer = answers[Number(status)];
+    const refused = codes.get(Number(status)) ?? [];
+    const shapes = [
+      ...(answer === undefined ? [] : [jsonSchema(answer)]),
+      ...(refused.length === 0 ? [] : [refOf('Error')]),
+    ];
+    const [only = {}] = shapes;
+    const schema = shapes.length > 1 ? { anyOf: shapes } : only;
+    const said = [...(answer === undefined ? [] : ['the answer']), ...refused.map((code) => `\`${code}\``)];
+    const shown = status === first ? EXAMPLES[route].answer : undefined;
+    return [status, { description: said.join(', '), content: contentOf(schema, shown) }];
+  });
+  return { ...Object.fromEntries(responses), default: { $ref: '#/components/responses/Gateway' } };
+}
+
+function bodySchemas(): Readonly<Record<string, Schema>> {
+  const bodies = Object.values(ROUTES).flatMap(({ body }) => (body === undefined ? [] : [body]));
+  return withComments(Object.fromEntries(bodies.map(({ type, schema }) => [type, jsonSchema(schema)])));
+}
