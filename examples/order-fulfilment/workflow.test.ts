@@ -36,6 +36,10 @@ test('the card is charged and the stock reserved side by side; shipping waits fo
   expect(after).toEqual({ charge: [], reserve: [], ship: ['charge', 'reserve'], notify: ['ship'] });
 });
 
+test('what follows a failure is the same agent with its reason, and nothing of the order itself', () => {
+  expect(plan.onFailure).toMatchObject([{ name: 'tell-customer', agent: 'notify-customer', after: [] }]);
+});
+
 test('each service’s habits are declared: who deduplicates, who is asked, what cannot be undone', () => {
   const declared = steps.map((step) => [step.agent, step.effect, step.undo === 'none']);
   expect(declared).toEqual(
@@ -80,10 +84,17 @@ describe('with the handlers that are deployed, against the world', () => {
     rmSync(folder, { recursive: true });
   });
 
+  async function ledger(): Promise<readonly Entry[]> {
+    const response = await fetch(`${world.url}/ledger`);
+    return ((await response.json()) as { entries: Entry[] }).entries;
+  }
+
+  const news = async (): Promise<(string | undefined)[]> =>
+    (await ledger()).filter(({ kind }) => kind === 'mail').map(({ subject }) => subject);
+
   /** The world's ledger: what took place, and how often each was taken back. */
   async function effects(): Promise<readonly Effect[]> {
-    const response = await fetch(`${world.url}/ledger`);
-    const { entries } = (await response.json()) as { entries: Entry[] };
+    const entries = await ledger();
     return entries
       .filter(({ kind }) => ['charge', 'reservation', 'shipment', 'mail'].includes(kind))
       .map(({ id, kind, reference }) => ({
@@ -100,6 +111,28 @@ describe('with the handlers that are deployed, against the world', () => {
       status: 'succeeded',
       output: { chargeId: 'charge-1', trackingNumber: 'TRACK-3' },
     });
+    expect(await news()).toEqual(['on-its-way']);
+  });
+
+  test('an order that fails is taken back, and then the customer is told, once', async () => {
+    const trial = testWorkflow(orderFulfilment, { agents });
+    trial.fail(scheduleShipping, { times: 1, with: new PermanentError('no such address') });
+    trial.loseReply(notifyCustomer);
+    const run = await trial.start(order);
+    expect((await run.untilEnd()).status).toBe('compensated');
+    const kinds = (await ledger()).map(({ kind }) => kind);
+    expect(kinds.toSorted()).toEqual(['charge', 'mail', 'refund', 'release', 'repeat', 'reservation']);
+    expect(kinds.slice(-2)).toEqual(['mail', 'repeat']);
+    expect(await news()).toEqual(['not-fulfilled']);
+  });
+
+  test('a customer who cannot be told does not change how the order ended', async () => {
+    const trial = testWorkflow(orderFulfilment, { agents });
+    trial.fail(scheduleShipping, { times: 1, with: new PermanentError('no such address') });
+    trial.fail(notifyCustomer, { times: 1, with: new PermanentError('no such mailbox') });
+    const run = await trial.start(order);
+    expect((await run.untilEnd()).status).toBe('compensated');
+    expect(await news()).toEqual([]);
   });
 
   test('a charge of which no answer came is found, not repeated', async () => {
@@ -143,7 +176,9 @@ describe('with the handlers that are deployed, against the world', () => {
       ['charge', 1],
       ['reservation', 1],
       ['shipment', 1],
+      ['mail', 0],
     ]);
+    expect(await news()).toEqual(['not-fulfilled']);
   });
 
   test('a fault at any point loses and doubles nothing', async () => {

@@ -1,5 +1,6 @@
 /**
  * Order fulfilment: charge the card and reserve the stock side by side, ship when both are done, tell the customer.
+ * An order that is not fulfilled is taken back, and the customer is told that as well, once.
  *
  * Owns: the four agents' contracts and the workflow. Does not own: how an agent does its work (`agents/`), or the
  * services it talks to (`world/`).
@@ -27,7 +28,11 @@ const ReserveInput = z.object({ orderId: Id, items: Items });
 const ReserveOutput = z.object({ reservationId: Id });
 const ShipInput = z.object({ orderId: Id, reservationId: Id, address: Id });
 const ShipOutput = z.object({ shipmentId: Id, trackingNumber: Id });
-const NotifyInput = z.object({ orderId: Id, email: Id, trackingNumber: Id });
+/** On its way, or not fulfilled and why. */
+const NotifyInput = z.union([
+  z.object({ orderId: Id, email: Id, trackingNumber: Id }),
+  z.object({ orderId: Id, email: Id, reason: z.string() }),
+]);
 const NotifyOutput = z.object({ messageId: Id });
 
 export type ChargeInput = z.infer<typeof ChargeInput>;
@@ -76,7 +81,7 @@ const Order = z.object({ orderId: Id, email: Id, address: Id, items: Items, tota
 export type Order = z.infer<typeof Order>;
 
 export const orderFulfilment = workflow('order-fulfilment', { input: Order, within: '15m' }, (w) => {
-  const { orderId } = w.input;
+  const { orderId, email } = w.input;
   const undo = retry(10, { first: '500ms', max: '5s' });
 
   const charge = w.step(
@@ -101,8 +106,15 @@ export const orderFulfilment = workflow('order-fulfilment', { input: Order, with
   w.step(
     'notify',
     notifyCustomer,
-    { orderId, email: w.input.email, trackingNumber: ship.output.trackingNumber },
+    { orderId, email, trackingNumber: ship.output.trackingNumber },
     { recovery: [PATIENCE], tolerate: true },
+  );
+  // When all is given back: the customer hears of it once, and not before it is true.
+  w.onFailure(
+    'tell-customer',
+    notifyCustomer,
+    { orderId, email, reason: w.failure.message },
+    { recovery: [PATIENCE] },
   );
   return { chargeId: charge.output.chargeId, trackingNumber: ship.output.trackingNumber };
 });

@@ -4,6 +4,7 @@
  * Owns: the two limits of a run and where they come from. Pure.
  */
 
+import { onFailureSteps } from '../../lib/core/plan/on-failure.ts';
 import { type AgentStep, agentSteps, type Plan } from '../../lib/core/plan/plan.ts';
 import { LEASE_MARGIN_MS } from '../../lib/core/step/lease.ts';
 import { SWEEP_EVERY_MS } from '../../lib/supervisor/sweep.ts';
@@ -16,7 +17,8 @@ const MAX_GAP = 4;
 /** Promised of a dead agent, beyond its lease. */
 const DETECTION_SPARE_MS = 10_000;
 
-const most = (plan: Plan, of: (step: AgentStep) => number): number => Math.max(...agentSteps(plan).map(of));
+const performed = (plan: Plan): readonly AgentStep[] => [...agentSteps(plan), ...onFailureSteps(plan)];
+const most = (plan: Plan, of: (step: AgentStep) => number): number => Math.max(...performed(plan).map(of));
 
 export const detectionLimitMs = (plan: Plan): number => longestLeaseMs(plan) + DETECTION_SPARE_MS;
 
@@ -25,13 +27,14 @@ export const longestLeaseMs = (plan: Plan): number => most(plan, ({ leaseMs }) =
 /**
  * From the end of all faults to the end of the last execution: a tick, if the supervisor was just killed; the end of a
  * lease and its sweep; until the attempt's process is dead for certain and what it sent has settled (its probe or undo
- * waits for that); and then each step once more, forward or back, with the longest gap between two dispatches before it.
+ * waits for that); and then each step once more, forward or back, or after a failure, with the longest gap between two dispatches before it.
  * Every attempt succeeds now, so no recovery is climbed; one that hung as the faults ended takes its timeout, which is
  * shorter than its process's life.
  */
 export function healBoundMs(plan: Plan): number {
-  const shortest = Math.min(...agentSteps(plan).map(({ leaseMs, pickupMs }) => Math.min(leaseMs, pickupMs)));
+  const shortest = Math.min(...performed(plan).map(({ leaseMs, pickupMs }) => Math.min(leaseMs, pickupMs)));
   const processDeadlineMs = most(plan, ({ timeoutMs, settleMs }) => timeoutMs + FUNCTION_SPARE_MS + settleMs);
   const noticedMs = TICK_MS + longestLeaseMs(plan) + LEASE_MARGIN_MS + SWEEP_EVERY_MS;
-  return noticedMs + processDeadlineMs + plan.steps.length * (MAX_GAP * shortest + SWEEP_EVERY_MS);
+  const steps = plan.steps.length + onFailureSteps(plan).length;
+  return noticedMs + processDeadlineMs + steps * (MAX_GAP * shortest + SWEEP_EVERY_MS);
 }

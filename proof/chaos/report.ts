@@ -5,7 +5,7 @@
  * (`table-audit.ts`, `detection.ts`, the example's `world/audit.ts`).
  */
 
-import { audit, type Finding } from '../../examples/order-fulfilment/world/audit.ts';
+import { audit, type AuditedExecution, type Finding } from '../../examples/order-fulfilment/world/audit.ts';
 import type { Entry } from '../../examples/order-fulfilment/world/ledger.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
@@ -126,7 +126,7 @@ export function report(facts: Facts): Report {
     storeRestarts: facts.tally.storeRestarts,
     ambiguous: facts.tally.ambiguous,
     throttled: facts.tally.throttled,
-    lost: table.lost.length + countOf(ledger, 'lost', 'stray-undo'),
+    lost: table.lost.length + countOf(ledger, 'lost', 'untrue', 'stray-undo'),
     doubled: table.doubled.length + countOf(ledger, 'double', 'double-undo'),
     stuck: table.stuck.length,
     findings: findings.length,
@@ -223,8 +223,9 @@ const isCompensationFailed = ({ cause }: Execution): boolean => cause?.failure.c
  * What an execution says of its effects, in the words of the example's audit. `failed` says that nothing had to be undone,
  * unless an undo failed: only then may effects be left.
  */
-const claimOf = ({ execution }: Snapshot): { executionId: string; status: string } => ({
+const claimOf = ({ execution, steps }: Snapshot): AuditedExecution => ({
   executionId: execution.id,
+  steps: Object.values(steps),
   status:
     execution.status === 'failed' && !isCompensationFailed(execution) ? 'compensated' : execution.status,
 });

@@ -5,7 +5,8 @@
  * execution; no attempt beyond the recovery; one execution per key) and the list of what did not end.
  */
 
-import { agentStep, type AgentStep, agentSteps, type Plan } from '../../lib/core/plan/plan.ts';
+import { onFailureSteps, performedStep } from '../../lib/core/plan/on-failure.ts';
+import { type AgentStep, agentSteps, type Plan } from '../../lib/core/plan/plan.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isTerminal, type Step } from '../../lib/core/records/state.ts';
 import type { Interruption } from './detection.ts';
@@ -58,7 +59,9 @@ function stuckOf({ execution, steps }: Snapshot): string[] {
 function findingsOf({ execution, steps, entries = {} }: Snapshot, plan: Plan | undefined): string[] {
   if (plan === undefined) return [`${execution.id}: its plan ${execution.plan} is not in the table`];
   const records = Object.values(steps);
-  const recoveries = agentSteps(plan).flatMap((step) => beyondRecovery(step, steps[step.name]));
+  const recoveries = [...agentSteps(plan), ...onFailureSteps(plan)].flatMap((step) =>
+    beyondRecovery(step, steps[step.name]),
+  );
   const held = records.filter((step) => step.leaseUntil !== undefined);
   return [
     ...recoveries,
@@ -89,7 +92,7 @@ function beyondRecovery(step: AgentStep, record: Step | undefined): string[] {
   ];
 }
 
-const SETTLED: ReadonlySet<Step['status']> = new Set(['done', 'skipped']);
+const SETTLED: ReadonlySet<Step['status']> = new Set(['done', 'skipped', 'tolerated']);
 
 function wrongEnd({ status }: Execution, records: readonly Step[]): string[] {
   const unsettled = records.filter((step) => !SETTLED.has(step.status));
@@ -109,7 +112,7 @@ export function interruptionsIn({ snapshots, plans }: TableContent): readonly In
   return snapshots.flatMap(({ execution, steps }) =>
     Object.values(steps).flatMap(({ name, attempts }) => {
       const plan = plans.get(execution.plan);
-      const agent = (plan && agentStep(plan, name)?.agent) ?? '';
+      const agent = (plan && performedStep(plan, name)?.agent) ?? '';
       return attempts
         .filter(({ failure }) => failure?.code === 'lease-ended')
         .map(({ claimedAt, endedAt }) => ({

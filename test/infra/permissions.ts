@@ -253,8 +253,7 @@ export const MAY_BE_IDLE: readonly Row[] = [
     who,
     actions: ['sqs:SendMessage'],
     on: 'queue of notify-customer',
-    because:
-      'agents are granted by workflow: a step is followed by a later one when those between are skipped',
+    because: 'the customer is told by whichever agent was last to undo something, or by the scheduler',
   })),
   ...['queue of charge-card', 'queue of reserve-stock'].map((on) => ({
     who: 'notify-customer',

@@ -38,10 +38,13 @@ const ctx: AttemptContext = {
 const behave = (rule: RuleInput): Promise<unknown> =>
   fetch(`${world.url}/behave`, { method: 'POST', body: JSON.stringify(rule) });
 
-async function ledger(): Promise<string[]> {
+async function entries(): Promise<Entry[]> {
   const response = await fetch(`${world.url}/ledger`);
-  const { entries } = (await response.json()) as { entries: Entry[] };
-  return entries.map(({ kind, of }) => (of === undefined ? kind : `${kind} of ${of}`));
+  return ((await response.json()) as { entries: Entry[] }).entries;
+}
+
+async function ledger(): Promise<string[]> {
+  return (await entries()).map(({ kind, of }) => (of === undefined ? kind : `${kind} of ${of}`));
 }
 
 const order = { orderId: 'order-1', amount: 1_250 };
@@ -124,5 +127,12 @@ describe('notify-customer', () => {
     const output = await notifyCustomer.execute(ctx, note);
     expect(await notifyCustomer.execute(ctx, note)).toEqual(output);
     expect(await ledger()).toEqual(['mail', 'repeat of mail-1']);
+  });
+
+  test('says which news it is: on its way, or not fulfilled', async () => {
+    const { trackingNumber: _, ...whom } = note;
+    await notifyCustomer.execute(ctx, note);
+    await notifyCustomer.execute({ ...ctx, effectKey: 'x/t' }, { ...whom, reason: 'no such address' });
+    expect((await entries()).map(({ subject }) => subject)).toEqual(['on-its-way', 'not-fulfilled']);
   });
 });

@@ -1,18 +1,20 @@
 /**
- * Tells the customer that the order is on its way, through a mail service that sends once per key.
+ * Tells the customer that the order is on its way, or why it is not fulfilled, through a mail service that sends once per
+ * key.
  *
- * There is no undo: a mail cannot be unsent. That is why it is the last step.
+ * There is no undo: a mail cannot be unsent. That is why it is the last step, and what follows a failure.
  */
 
 import type { AttemptContext } from 'steadfast';
 import * as z from 'zod/mini';
 import { type NotifyInput, type NotifyOutput, notifyCustomer } from '../workflow.ts';
+import type { MailSubject } from '../world/ledger.ts';
 import { callWorld } from '../world-client.ts';
 
 const Message = z.object({ id: z.string() });
 
 export async function execute(ctx: AttemptContext, input: NotifyInput): Promise<NotifyOutput> {
-  const { orderId, email, trackingNumber } = input;
+  const { orderId, email } = input;
   const message = await callWorld(
     ctx,
     {
@@ -23,12 +25,18 @@ export async function execute(ctx: AttemptContext, input: NotifyInput): Promise<
         executionId: ctx.executionId,
         orderId,
         to: email,
-        text: `Your order ${orderId} is on its way: ${trackingNumber}`,
+        ...letterOf(input),
       },
     },
     Message,
   );
   return { messageId: message.id };
 }
+
+/** The subject is in the mail service's records, the text is not. */
+const letterOf = (input: NotifyInput): { readonly subject: MailSubject; readonly text: string } =>
+  'reason' in input
+    ? { subject: 'not-fulfilled', text: `Your order ${input.orderId} is not fulfilled: ${input.reason}` }
+    : { subject: 'on-its-way', text: `Your order ${input.orderId} is on its way: ${input.trackingNumber}` };
 
 export const handler = notifyCustomer.handler({ execute });

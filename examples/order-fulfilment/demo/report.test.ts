@@ -30,13 +30,15 @@ function stepOf(name: string, history: string): Step {
 }
 
 function executionOf({ orderId, expectedStatus }: Scenario): Execution {
-  const steps = ['charge', 'reserve', 'ship', 'notify'].map((name) =>
+  const last = expectedStatus === 'succeeded' ? 'notify' : 'tell-customer';
+  const steps = ['charge', 'reserve', 'ship', last].map((name) =>
     stepOf(name, HISTORIES[orderId]?.[name] ?? 'execute done'),
   );
   return { executionId: `x-${orderId}`, status: expectedStatus, startedAt: 9_000, endedAt: 12_000, steps };
 }
 
-function entriesOf({ orderId, expectedCounts }: Scenario): Entry[] {
+function entriesOf({ orderId, expectedCounts, expectedStatus }: Scenario): Entry[] {
+  const subject = expectedStatus === 'succeeded' ? 'on-its-way' : 'not-fulfilled';
   const executionId = `x-${orderId}`;
   const of: Partial<Record<EntryKind, string>> = { refund: 'charge', release: 'reservation' };
   const kinds = Object.entries(expectedCounts).filter(([, count]) => count > 0) as [EntryKind, number][];
@@ -51,6 +53,7 @@ function entriesOf({ orderId, expectedCounts }: Scenario): Entry[] {
       reference: 'r',
       executionId,
       ...undone,
+      ...(kind === 'mail' ? { subject } : {}),
     };
   });
   const repeat: Entry = {
@@ -144,6 +147,14 @@ describe('it is not as expected', () => {
   test('when a step took another way than expected', () => {
     const steps = [stepOf('charge', 'execute unknown, probe not-done, execute done')];
     expect(report(changed(KILLED.orderId, { steps })).summary.asExpected).toBe(5);
+  });
+
+  test('when the customer of an order that is taken back is told before it is, or not at all', () => {
+    const isNews = ({ subject }: Entry): boolean => subject === 'not-fulfilled';
+    const others = perfect.entries.filter((entry) => !isNews(entry));
+    expect(report({ ...perfect, entries: others }).summary.asExpected).toBe(5);
+    const early = [...perfect.entries.filter(isNews), ...others];
+    expect(report({ ...perfect, entries: early }).lines.join('\n')).toContain('before all was undone');
   });
 
   test('when the ledger shows a double or a lost charge, or an order that nobody started', () => {

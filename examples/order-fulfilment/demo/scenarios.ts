@@ -57,7 +57,8 @@ const FULFILLED: Counts = {
   cancellation: 0,
   mail: 1,
 };
-const TAKEN_BACK: Counts = { ...FULFILLED, refund: 1, release: 1, shipment: 0, mail: 0 };
+/** The one mail says that the order is not fulfilled. */
+const TAKEN_BACK: Counts = { ...FULFILLED, refund: 1, release: 1, shipment: 0 };
 
 const attemptsOf = (facts: Facts, step: string): readonly Attempt[] =>
   facts.execution.steps.find(({ name }) => name === step)?.attempts ?? [];
@@ -161,10 +162,19 @@ const declined: Scenario = {
     historyIs(facts, 'charge', 'execute done, undo compensated'),
     historyIs(facts, 'reserve', 'execute done, undo compensated'),
     historyIs(facts, 'ship', 'execute failed'),
+    historyIs(facts, 'tell-customer', 'execute done'),
+    toldTooEarly(facts) && 'the customer was told before all was undone',
   ],
   tell: () =>
     'The card was charged and the stock reserved when the carrier declined for good. The charge was refunded and ' +
-    'the stock released, once each; the order says compensated because all of it was undone.',
+    'the stock released, once each; then the customer was told, once. The order says compensated because all of it ' +
+    'was undone.',
+};
+
+/** "You have your money back" must be true when it is said. */
+const toldTooEarly = ({ entries }: Facts): boolean => {
+  const told = entries.findIndex(({ kind }) => kind === 'mail');
+  return entries.slice(told + 1).some(({ kind }) => kind === 'refund' || kind === 'release');
 };
 
 const frozen: Scenario = {

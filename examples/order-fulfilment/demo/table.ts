@@ -32,7 +32,7 @@ type Looks = Omit<Table, 'close'>;
 /** Nothing to see yet. */
 const NOT_YET: ReadonlySet<string> = new Set(['pending', 'ready']);
 
-const STEPS = ['charge', 'reserve', 'ship', 'notify'] as const;
+const STEPS = ['charge', 'reserve', 'ship', 'notify', 'tell-customer'] as const;
 
 export function tableOn(screen: Screen, startedAt: number, now: () => number = Date.now): Table {
   let isClosed = false;

@@ -1,6 +1,7 @@
 import { audit, type AuditedExecution } from './audit.ts';
-import type { Entry, EntryKind } from './ledger.ts';
+import type { Entry, EntryKind, MailSubject } from './ledger.ts';
 
+/** Of a mail the third is its subject. */
 type Line = readonly [kind: EntryKind, id: string, of?: string];
 
 /** A ledger of one execution, by default `x`. */
@@ -13,7 +14,7 @@ const ledger = (lines: readonly Line[], executionId = 'x'): Entry[] =>
     id,
     reference: 'r',
     executionId,
-    ...(of === undefined ? {} : { of }),
+    ...(of === undefined ? {} : kind === 'mail' ? { subject: of as MailSubject } : { of }),
   }));
 
 const execution = (status: string): AuditedExecution => ({ executionId: 'x', status });
@@ -22,8 +23,10 @@ const FORWARD: readonly Line[] = [
   ['charge', 'c1'],
   ['reservation', 'r1'],
   ['shipment', 's1'],
-  ['mail', 'm1'],
+  ['mail', 'm1', 'on-its-way'],
 ];
+/** The customer of an order that is taken back is told. */
+const TOLD: Line = ['mail', 'm9', 'not-fulfilled'];
 
 const found = (lines: readonly Line[], status: string): string[] =>
   audit(ledger(lines), [execution(status)]).findings.map(
@@ -54,14 +57,24 @@ describe('the audit finds nothing', () => {
 
   test('in a clean compensation, with or without something to take back', () => {
     expect(
-      found([...FORWARD.slice(0, 2), ['refund', 'f1', 'c1'], ['release', 'l1', 'r1']], 'compensated'),
+      found([...FORWARD.slice(0, 2), ['refund', 'f1', 'c1'], ['release', 'l1', 'r1'], TOLD], 'compensated'),
     ).toEqual([]);
-    expect(found([], 'compensated')).toEqual([]);
-    expect(found([], 'canceled')).toEqual([]);
+    expect(found([TOLD], 'compensated')).toEqual([]);
+    expect(found([TOLD], 'canceled')).toEqual([]);
   });
 
   test('in a mail that was sent before the order was undone: it cannot be taken back', () => {
-    expect(found([['mail', 'm1']], 'compensated')).toEqual([]);
+    expect(found([['mail', 'm1', 'on-its-way'], TOLD], 'canceled')).toEqual([]);
+  });
+
+  test('in a mail that is missing where its step says so', () => {
+    const silent = (status: string, name: string): unknown =>
+      audit(ledger(status === 'succeeded' ? FORWARD.slice(0, 3) : []), [
+        { executionId: 'x', status, steps: [{ name, status: 'tolerated' }] },
+      ]).findings;
+    expect(silent('succeeded', 'notify')).toEqual([]);
+    expect(silent('compensated', 'tell-customer')).toEqual([]);
+    expect(silent('compensated', 'notify')).toHaveLength(1);
   });
 
   test('in repeats that a deduplicating service answered from memory', () => {
@@ -91,16 +104,19 @@ describe('the audit finds', () => {
   });
 
   test('a charge that a compensated or canceled execution kept', () => {
-    expect(found([['charge', 'c1']], 'compensated')).toEqual(['lost charge 1']);
-    expect(found([['charge', 'c1']], 'canceled')).toEqual(['lost charge 1']);
+    expect(found([['charge', 'c1'], TOLD], 'compensated')).toEqual(['lost charge 1']);
+    expect(found([['charge', 'c1'], TOLD], 'canceled')).toEqual(['lost charge 1']);
+  });
+
+  test('a customer who was not told, was told twice, or was told what is not so', () => {
+    expect(found([], 'compensated')).toEqual(['lost mail 1']);
+    expect(found([['mail', 'm1', 'on-its-way']], 'canceled')).toEqual(['lost mail 1']);
+    expect(found([TOLD, ['mail', 'm8', 'not-fulfilled']], 'compensated')).toEqual(['double mail 1']);
+    expect(found([...FORWARD, TOLD], 'succeeded')).toEqual(['untrue mail 1']);
   });
 
   test('a double refund', () => {
-    const lines: Line[] = [
-      ['charge', 'c1'],
-      ['refund', 'f1', 'c1'],
-      ['refund', 'f2', 'c1'],
-    ];
+    const lines: Line[] = [['charge', 'c1'], ['refund', 'f1', 'c1'], ['refund', 'f2', 'c1'], TOLD];
     expect(found(lines, 'compensated')).toEqual(['double-undo charge 1']);
     expect(audit(ledger(lines), [execution('compensated')])).toMatchObject({
       doubleRefunds: 1,
@@ -110,7 +126,7 @@ describe('the audit finds', () => {
   });
 
   test('a refund of a charge that never was', () => {
-    const lines: Line[] = [['refund', 'f1', 'c9']];
+    const lines: Line[] = [['refund', 'f1', 'c9'], TOLD];
     expect(found(lines, 'compensated')).toEqual(['stray-undo charge 1']);
     expect(audit(ledger(lines), [execution('compensated')]).lostCharges).toBe(1);
   });
@@ -120,19 +136,14 @@ describe('the audit finds', () => {
     expect(found(without('reservation'), 'succeeded')).toEqual(['lost reservation 1']);
     expect(found(without('shipment'), 'succeeded')).toEqual(['lost shipment 1']);
     expect(found(without('mail'), 'succeeded')).toEqual(['lost mail 1']);
-    expect(found([...FORWARD, ['shipment', 's2'], ['mail', 'm2']], 'succeeded')).toEqual([
+    expect(found([...FORWARD, ['shipment', 's2'], ['mail', 'm2', 'on-its-way']], 'succeeded')).toEqual([
       'double shipment 1',
       'double mail 1',
     ]);
-    expect(
-      found(
-        [
-          ['reservation', 'r1'],
-          ['shipment', 's1'],
-        ],
-        'compensated',
-      ),
-    ).toEqual(['lost reservation 1', 'lost shipment 1']);
+    expect(found([['reservation', 'r1'], ['shipment', 's1'], TOLD], 'compensated')).toEqual([
+      'lost reservation 1',
+      'lost shipment 1',
+    ]);
   });
 
   test('charges of an execution that nobody knows, and of none at all', () => {
@@ -143,7 +154,7 @@ describe('the audit finds', () => {
   });
 
   test('each execution on its own: one order’s charge does not stand in for another’s', () => {
-    const entries = [...ledger(FORWARD.slice(1)), ...ledger([['charge', 'c1']], 'y')];
+    const entries = [...ledger(FORWARD.slice(1)), ...ledger([['charge', 'c1'], TOLD], 'y')];
     const { findings } = audit(entries, [
       execution('succeeded'),
       { executionId: 'y', status: 'compensated' },

@@ -1,30 +1,34 @@
 /**
  * Compares the external services' ledger with what the executions claim. Pure: entries and executions in, findings out.
  *
- * An order is charged, reserved, shipped and mailed at most once, and what an execution says must be what the ledger
- * shows. For each of the four effects (charge, reservation, shipment, mail):
+ * An order is charged, reserved and shipped at most once, its customer is told each thing at most once, and what an
+ * execution says must be what the ledger shows. For each of the four effects (charge, reservation, shipment, mail):
  *
  *   double       A second one under one execution, whether or not it was taken back later: the customer's statement
- *                shows both. Counted once per surplus entry.
+ *                shows both. Counted once per surplus entry. Of mails: a second one of the same subject, for an order
+ *                that is canceled late was on its way before it was not.
  *   double-undo  A second refund, release or cancellation of one entry. Counted once per surplus entry.
  *   lost         succeeded, but no entry that still stands; or compensated or canceled, but an entry that still
- *                stands (a mail cannot be taken back and is not expected to be); or an entry of an execution that
- *                nobody knows.
+ *                stands, or a customer who was not told; or an entry of an execution that nobody knows. A mail whose
+ *                step says that it failed is missed by nobody.
+ *   untrue       A mail that says what is not so: not fulfilled, of an order that succeeded.
  *   stray-undo   A refund, release or cancellation of something that is not in the ledger.
  *
  * An execution that is still open, or that failed and so says itself that a person must look, loses nothing: it makes
  * no claim. Its doubles count.
  */
 
-import type { Entry, EntryKind } from './ledger.ts';
+import type { Entry, EntryKind, MailSubject } from './ledger.ts';
 
 /** The part of `GET /executions/{id}` that the audit needs. */
 export interface AuditedExecution {
   readonly executionId: string;
   readonly status: string;
+  /** Only those that failed and were tolerated matter. */
+  readonly steps?: readonly { readonly name: string; readonly status: string }[];
 }
 
-export type FindingKind = 'double' | 'double-undo' | 'lost' | 'stray-undo';
+export type FindingKind = 'double' | 'double-undo' | 'lost' | 'untrue' | 'stray-undo';
 export type Effect = 'charge' | 'reservation' | 'shipment' | 'mail';
 
 export interface Finding {
@@ -64,13 +68,19 @@ const UNDO_OF: Readonly<Record<Effect, EntryKind | undefined>> = {
 };
 const EFFECTS = Object.keys(UNDO_OF) as readonly Effect[];
 
+/** Which step sends which mail. */
+const SENDER: Readonly<Record<MailSubject, string>> = {
+  'on-its-way': 'notify',
+  'not-fulfilled': 'tell-customer',
+};
+
 const NOBODY = '(no execution)';
 
 export function audit(entries: readonly Entry[], executions: readonly AuditedExecution[]): Audit {
   const known = new Set(executions.map((execution) => execution.executionId));
   const byExecution = grouped(entries);
-  const audited = executions.map(({ executionId, status }) =>
-    auditExecution(executionId, status, byExecution.get(executionId) ?? []),
+  const audited = executions.map((execution) =>
+    auditExecution(execution, byExecution.get(execution.executionId) ?? []),
   );
   const strangers = [...byExecution].filter(([executionId]) => !known.has(executionId));
   const findings = [
@@ -102,7 +112,8 @@ function grouped(entries: readonly Entry[]): ReadonlyMap<string, readonly Entry[
   return groups;
 }
 
-function auditExecution(executionId: string, status: string, own: readonly Entry[]): ExecutionAudit {
+function auditExecution(execution: AuditedExecution, own: readonly Entry[]): ExecutionAudit {
+  const { executionId, status } = execution;
   const count = (kind: EntryKind): number => own.filter((entry) => entry.kind === kind).length;
   const counts: Counts = {
     charge: count('charge'),
@@ -113,10 +124,13 @@ function auditExecution(executionId: string, status: string, own: readonly Entry
     cancellation: count('cancellation'),
     mail: count('mail'),
   };
-  const findings = EFFECTS.flatMap((effect) => [
-    ...doubles(executionId, effect, own),
-    ...losses(executionId, status, effect, own),
-  ]);
+  const findings = [
+    ...EFFECTS.flatMap((effect) => [
+      ...doubles(executionId, effect, own),
+      ...(effect === 'mail' ? [] : losses(executionId, status, effect, own)),
+    ]),
+    ...newsFindings(execution, own),
+  ];
   return { executionId, status, counts, findings };
 }
 
@@ -124,9 +138,11 @@ function doubles(executionId: string, effect: Effect, own: readonly Entry[]): Fi
   const done = own.filter((entry) => entry.kind === effect);
   const undoKind = UNDO_OF[effect];
   const found: Finding[] = [];
-  if (done.length > 1) {
-    const detail = `${done.length} ${effect}s: ${done.map((entry) => entry.id).join(', ')}`;
-    found.push({ kind: 'double', effect, executionId, count: done.length - 1, detail });
+  for (const one of new Set(done.map(({ subject }) => subject))) {
+    const same = done.filter(({ subject }) => subject === one);
+    if (same.length < 2) continue;
+    const detail = `${same.length} ${effect}s: ${same.map((entry) => entry.id).join(', ')}`;
+    found.push({ kind: 'double', effect, executionId, count: same.length - 1, detail });
   }
   for (const entry of done) {
     const undos = own.filter((other) => other.kind === undoKind && other.of === entry.id);
@@ -142,10 +158,34 @@ function losses(executionId: string, status: string, effect: Effect, own: readon
   if (status === 'succeeded' && standing.length === 0) {
     return [{ kind: 'lost', effect, executionId, count: 1, detail: `succeeded, but there is no ${effect}` }];
   }
-  const takenBack = status === 'compensated' || status === 'canceled';
-  if (!takenBack || UNDO_OF[effect] === undefined || standing.length === 0) return [];
+  if (!isTakenBack(status) || standing.length === 0) return [];
   const detail = `${status}, but ${standing.map((entry) => entry.id).join(', ')} still stands`;
   return [{ kind: 'lost', effect, executionId, count: standing.length, detail }];
+}
+
+const isTakenBack = (status: string): boolean => status === 'compensated' || status === 'canceled';
+
+/** What the customer was told, against what became of the order. */
+function newsFindings(
+  { executionId, status, steps = [] }: AuditedExecution,
+  own: readonly Entry[],
+): Finding[] {
+  const succeeded = status === 'succeeded';
+  if (!succeeded && !isTakenBack(status)) return [];
+  const subject: MailSubject = succeeded ? 'on-its-way' : 'not-fulfilled';
+  const mails = own.filter(({ kind }) => kind === 'mail');
+  const missed = !steps.some((step) => step.name === SENDER[subject] && step.status === 'tolerated');
+  const found: Finding[] = [];
+  if (missed && !mails.some((mail) => mail.subject === subject)) {
+    const detail = `${status}, but there is no mail '${subject}'`;
+    found.push({ kind: 'lost', effect: 'mail', executionId, count: 1, detail });
+  }
+  const wrong = succeeded ? mails.filter((mail) => mail.subject === 'not-fulfilled') : [];
+  if (wrong.length > 0) {
+    const detail = `${status}, but ${wrong.map(({ id }) => id).join(', ')} says that it is not fulfilled`;
+    found.push({ kind: 'untrue', effect: 'mail', executionId, count: wrong.length, detail });
+  }
+  return found;
 }
 
 function stillStanding(effect: Effect, own: readonly Entry[]): readonly Entry[] {

@@ -21,6 +21,9 @@ export type EntryKind =
   | 'mail'
   | 'repeat';
 
+/** Of a mail: what it says. */
+export type MailSubject = 'on-its-way' | 'not-fulfilled';
+
 export interface Entry {
   readonly seq: number;
   /** Epoch ms. */
@@ -34,6 +37,7 @@ export interface Entry {
   readonly executionId?: string;
   /** Whole cents. */
   readonly amount?: number;
+  readonly subject?: MailSubject;
   /** The id of the entry that this one takes back or repeats. */
   readonly of?: string;
 }

@@ -33,7 +33,11 @@ export interface ServiceRequest {
 const Text = z.string().check(z.minLength(1));
 const Whose = { orderId: z.optional(Text), executionId: z.optional(Text) };
 const ByReference = z.object({ reference: Text, amount: z.optional(z.int().check(z.positive())), ...Whose });
-const ByKey = z.object({ key: Text, ...Whose });
+const ByKey = z.object({
+  key: Text,
+  subject: z.optional(z.enum(['on-its-way', 'not-fulfilled'])),
+  ...Whose,
+});
 
 /**
  * @returns undefined for a path that no service has

@@ -113,6 +113,16 @@ describe('the audit of the table', () => {
     expect(auditTable(content(planted), [KEY]).findings).toEqual([expect.stringMatching(line)]);
   });
 
+  it('finds an on-failure step that was tried too often, and takes a tolerated step for settled', () => {
+    const plan = { ...PLAN, onFailure: [planStep('tell', 'notify')] };
+    const plans = new Map([['p', plan]]);
+    const told = { ...snapshot({ status: 'compensated' }, { name: 'tell', attempt: 6 }) };
+    const steps = { charge: step({ status: 'compensated' }), tell: told.steps['charge']! };
+    const { findings } = auditTable({ snapshots: [{ ...told, steps }], plans }, [KEY]);
+    expect(findings).toEqual([expect.stringMatching(/tell had 6 attempts of 5/)]);
+    expect(auditTable(content(snapshot({}, { status: 'tolerated' })), [KEY]).findings).toEqual([]);
+  });
+
   it('allows what the recovery allows', () => {
     expect(auditTable(content(snapshot({}, { attempt: 5, undoAttempt: 11 })), [KEY]).findings).toEqual([]);
   });
@@ -152,6 +162,7 @@ describe('the bounds', () => {
   it('follow from the plan', () => {
     expect(detectionLimitMs(PLAN)).toBe(15_000);
     expect(healBoundMs(PLAN)).toBe(68_000 + 36_000 + 22_000);
+    expect(healBoundMs({ ...PLAN, onFailure: [planStep('tell', 'notify')] })).toBe(126_000 + 22_000);
   });
 });
 
@@ -182,6 +193,7 @@ const facts = (more: Partial<Facts> = {}): Facts => ({
     id: kind,
     reference: 'r',
     executionId: 'x',
+    ...(kind === 'mail' ? { subject: 'on-its-way' as const } : {}),
   })),
   keys: [KEY],
   clientProblems: [],
@@ -222,7 +234,7 @@ describe('the report', () => {
       const cause = { kind: 'failure' as const, at: 0, failure: { code, message: 'why' } };
       return facts({ table: content(snapshot({ status: 'failed', cause })) });
     };
-    expect(report(failed('declined')).summary.lost).toBe(3);
+    expect(report(failed('declined')).summary.lost).toBe(4);
     expect(report(failed('compensation-failed'))).toMatchObject({ failures: [], lines: ['note     x: why'] });
   });
 
