@@ -275,10 +275,10 @@ export const MAY_BE_IDLE: readonly Row[] = [
     because:
       'an agent brings a wake time near where it tells a parent, or gives up: none of it in the example',
   })),
-  {
-    who: 'schedule-shipping',
+  ...['charge-card', 'reserve-stock', 'schedule-shipping', 'scheduler'].map((who) => ({
+    who,
     actions: ['events:PutEvents'],
     on: 'bus',
-    because: 'any agent may be the last; in the example another step always comes after it, forward or back',
-  },
+    because: 'whoever is the last announces the end; in the example the customer is told after all of them',
+  })),
 ];
