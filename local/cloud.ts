@@ -56,6 +56,8 @@ export interface CloudOptions {
   readonly concurrencyPerFunction?: number;
   /** Added to every function's environment. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** One function has a single process, which a debugger reaches at this port of 127.0.0.1, and no time limits. */
+  readonly inspect?: Inspect;
   /** Every line the functions write. */
   readonly onLog?: (line: LogLine) => void;
   /** What the cloud itself has to say: dropped events, crashes of its parts. */
@@ -64,6 +66,11 @@ export interface CloudOptions {
   readonly onDenied?: (denial: Denial) => void;
   /** The clock of queues, schedules and batching windows, for tests. Lambda timeouts use real time. */
   readonly clock?: Clock;
+}
+
+export interface Inspect {
+  readonly logicalId: string;
+  readonly port: number;
 }
 
 /** A running local cloud. */
@@ -283,6 +290,9 @@ function startFunctions(prepared: Prepared, faults: Faults): LocalFunction[] {
       new LocalFunction(
         {
           ...functionSettings(spec, assembly, extra),
+          ...(options.inspect?.logicalId === spec.logicalId
+            ? { inspectPort: options.inspect.port, maxProcesses: 1 }
+            : {}),
           idleAfterMs: IDLE_AFTER_MS,
           onLine: (name, pid, stream, line) => logs.write(name, pid, stream, line),
           onDelivered: (local, process) => {

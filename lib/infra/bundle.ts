@@ -12,6 +12,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { type BuildOptions, buildSync, type Metafile } from 'esbuild';
 import { OPENAPI_FILE } from '../aws/names.ts';
@@ -72,10 +73,18 @@ export interface BundleProps {
    * @default - none but those that every function needs
    */
   readonly alias?: Readonly<Record<string, string>>;
+  /**
+   * For a debugger: names as they were written, and a source map that holds the sources and says where they are.
+   * @default false
+   */
+  readonly readable?: boolean;
 }
 
-/** The functions of a deployment: one per file of `lambdas/`, and of `lambdas/agent.ts` one per agent. */
-export function bundleDeployment(found: Discovery): ReadonlyMap<string, Bundle> {
+/**
+ * The functions of a deployment: one per file of `lambdas/`, and of `lambdas/agent.ts` one per agent.
+ * @param inspected the agent into which a debugger looks
+ */
+export function bundleDeployment(found: Discovery, inspected?: string): ReadonlyMap<string, Bundle> {
   const agents = found.agents.filter(({ runsIn }) => runsIn === undefined);
   const bundles = bundleFunctions({
     root: found.root,
@@ -88,12 +97,17 @@ export function bundleDeployment(found: Discovery): ReadonlyMap<string, Bundle> 
     agents: Object.fromEntries(agents.map(({ name, file }) => [agentEntry(name), file])),
     alias: { '@steadfast/workflows': writeWorkflowsModule(found) },
   });
-  return new Map(
+  const whole = new Map(
     [...bundles].map(([name, bundle]) => [
       name,
       name === 'scheduler' ? withFile(bundle, OPENAPI_FILE, openapi()) : bundle,
     ]),
   );
+  const file = agents.find(({ name }) => name === inspected)?.file;
+  if (inspected === undefined || file === undefined) return whole;
+  const one = { [agentEntry(inspected)]: file };
+  const readable = bundleFunctions({ root: found.root, entries: {}, agents: one, readable: true });
+  return new Map([...whole, ...readable]);
 }
 
 /** Without the spaces. */
@@ -136,6 +150,7 @@ function bundleEntries(props: BundleProps): ReadonlyMap<string, Bundle> {
     // Stack traces need positions only; with the sources in it the map would be several times the code.
     sourcemap: 'linked',
     sourcesContent: false,
+    ...(props.readable === true ? readableAt(join(outdir, names[0] ?? '')) : {}),
     metafile: true,
     alias: { ...ALIAS, ...props.alias },
   });
@@ -150,6 +165,14 @@ function bundleEntries(props: BundleProps): ReadonlyMap<string, Bundle> {
     }),
   );
 }
+
+/** The sources of a map are relative to where it would be written, and it will be elsewhere. */
+const readableAt = (folder: string) =>
+  ({
+    minify: false,
+    sourcesContent: true,
+    sourceRoot: `${pathToFileURL(folder).href}/`,
+  }) as const;
 
 /** The same code with a file beside it. */
 export function withFile(bundle: Bundle, name: string, text: string): Bundle {

@@ -14,6 +14,9 @@ import { bundleDeployment, codeOf, withFile } from './bundle.ts';
 import { bundleContainers } from './bundle-container.ts';
 import type { Discovery } from './discover.ts';
 
+/** Context: the agent into which a debugger looks; `steadfast dev --inspect` sets it. */
+const INSPECTED = 'steadfast:inspected';
+
 export interface CodeSource {
   /** @param trigger of a starter: the folder of its asset, and the file beside the code */
   readonly code: (name: string, trigger?: { readonly asset: string; readonly file: string }) => Code;
@@ -28,7 +31,8 @@ export function codeSource(scope: Construct, found: Discovery): CodeSource {
       imageFolder: () => undefined,
     };
   }
-  const bundles = bundleDeployment(found);
+  const inspected: unknown = scope.node.tryGetContext(INSPECTED);
+  const bundles = bundleDeployment(found, typeof inspected === 'string' ? inspected : undefined);
   const folder = join(Stage.of(scope)?.outdir ?? found.root, 'bundles');
   const images = bundleContainers(found, folder);
   const code: CodeSource['code'] = (name, trigger) => {

@@ -38,6 +38,11 @@ export class BlankProcesses {
     return isUsable ? spare : this.#spawn();
   }
 
+  /** A process that a debugger reaches at this port of 127.0.0.1. */
+  inspected(port: number): ChildProcess {
+    return this.#spawn([`--inspect=127.0.0.1:${port}`]);
+  }
+
   stop(): void {
     this.#stopped = true;
     clearTimeout(this.#refill);
@@ -45,7 +50,7 @@ export class BlankProcesses {
     this.#spare = undefined;
   }
 
-  #spawn(): ChildProcess {
+  #spawn(options: readonly string[] = []): ChildProcess {
     const script = fileURLToPath(new URL('./bootstrap.mjs', import.meta.url));
     const env: Record<string, string> = {
       AWS_CONFIG_FILE: devNull,
@@ -60,7 +65,7 @@ export class BlankProcesses {
     }
     const child = spawn(
       process.execPath,
-      ['--enable-source-maps', '--no-warnings=ExperimentalWarning', script],
+      ['--enable-source-maps', '--no-warnings=ExperimentalWarning', ...options, script],
       {
         stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
         // A group of its own: Ctrl-C in the terminal is for the cloud, which then ends its functions.

@@ -24,7 +24,9 @@ export type InvocationResult =
       readonly error: FunctionError;
     };
 
-export interface ProcessEvents {
+export interface ProcessOptions {
+  /** Whether it is killed when its start or an event takes too long. */
+  readonly hasTimeLimits: boolean;
   readonly onLine: (stream: 'stdout' | 'stderr', line: string) => void;
   readonly onExit: () => void;
 }
@@ -72,6 +74,7 @@ export class FunctionProcess {
   #onThaw: (() => void)[] = [];
   readonly #child: ChildProcess;
   readonly #context: ContextBasics;
+  readonly #hasTimeLimits: boolean;
   #running: Running | undefined;
   #isReady = false;
   #isDead = false;
@@ -85,15 +88,16 @@ export class FunctionProcess {
     accessKeyId: string,
     init: InitMessage,
     context: ContextBasics,
-    events: ProcessEvents,
+    options: ProcessOptions,
   ) {
     this.pid = child.pid ?? 0;
     this.accessKeyId = accessKeyId;
     this.#child = child;
     this.#context = context;
+    this.#hasTimeLimits = options.hasTimeLimits;
     for (const stream of ['stdout', 'stderr'] as const) {
       const input = child[stream];
-      if (input !== null) createInterface({ input }).on('line', (line) => events.onLine(stream, line));
+      if (input !== null) createInterface({ input }).on('line', (line) => options.onLine(stream, line));
     }
     child.on('message', (message) => this.#receive(message as ChildMessage));
     child.on('error', () => {});
@@ -101,7 +105,7 @@ export class FunctionProcess {
       child.once('exit', (code, signal) => {
         this.#isDead = true;
         this.#died(code, signal);
-        events.onExit();
+        options.onExit();
         resolve();
       });
     });
@@ -191,7 +195,8 @@ export class FunctionProcess {
     return this.#isDead ? 'dead' : 'awake';
   }
 
-  #timeoutAfter(delayMs: number, what: 'Init' | 'Task', running: Running): NodeJS.Timeout {
+  #timeoutAfter(delayMs: number, what: 'Init' | 'Task', running: Running): NodeJS.Timeout | undefined {
+    if (!this.#hasTimeLimits) return undefined;
     return setTimeout(() => {
       const seconds = (delayMs / 1000).toFixed(2);
       const { requestId } = running;

@@ -19,6 +19,8 @@ export interface FunctionSettings {
   readonly environment: Readonly<Record<string, string>>;
   readonly maxProcesses: number;
   readonly idleAfterMs: number;
+  /** Where a debugger reaches its single process, which is there from the start and which no time limit ends. */
+  readonly inspectPort?: number;
   readonly onLine: (functionName: string, pid: number, stream: 'stdout' | 'stderr', line: string) => void;
   /** Called right before an event is handed to a process that is ready for it (faults at the next event). */
   readonly onDelivered: (local: LocalFunction, process: FunctionProcess) => void;
@@ -46,6 +48,8 @@ export class LocalFunction {
   constructor(settings: FunctionSettings, blanks: BlankProcesses) {
     this.settings = settings;
     this.#blanks = blanks;
+    // A debugger can only find a process that there is.
+    if (settings.inspectPort !== undefined) this.#idle.push({ process: this.#start(), since: Date.now() });
   }
 
   get spec(): FunctionSpec {
@@ -138,7 +142,8 @@ export class LocalFunction {
     this.#startedCount += 1;
     this.counters.coldStarts += 1;
     const accessKeyId = `${spec.logicalId}-${this.#startedCount}`;
-    const child = this.#blanks.take();
+    const { inspectPort } = this.settings;
+    const child = inspectPort === undefined ? this.#blanks.take() : this.#blanks.inspected(inspectPort);
     const logStreamName = `local/[$LATEST]${child.pid ?? 0}`;
     const started: FunctionProcess = new FunctionProcess(
       child,
@@ -158,6 +163,7 @@ export class LocalFunction {
         timeoutMs: spec.timeoutMs,
       },
       {
+        hasTimeLimits: inspectPort === undefined,
         onLine: (stream, line) => onLine(spec.functionName, child.pid ?? 0, stream, line),
         onExit: () => this.#gone(started),
       },
@@ -177,6 +183,7 @@ export class LocalFunction {
   }
 
   #armReaper(): void {
+    if (this.settings.inspectPort !== undefined) return;
     this.#reaper ??= setTimeout(() => {
       this.#reaper = undefined;
       const endBefore = Date.now() - this.settings.idleAfterMs;

@@ -233,9 +233,8 @@ describe('the banner', () => {
     api.answers.push(workflows('a', 'b'));
     const text = await banner(
       projectFolders(projectAt()),
-      api.url,
+      { apiUrl: api.url, workers: [] },
       openDevFolder(join(root, 'data'), false),
-      [],
     );
     await api.stop();
     const [start, show, list] = commandsIn(text);
@@ -253,9 +252,8 @@ describe('the banner', () => {
     api.answers.push(workflows('a'));
     const text = await banner(
       projectFolders(projectAt()),
-      api.url,
+      { apiUrl: api.url, workers: [] },
       openDevFolder(join(root, 'data'), false),
-      [],
     );
     await api.stop();
     expect(commandsIn(text)[0]).toContain('"input":{}');
@@ -267,7 +265,8 @@ describe('the banner', () => {
     const api = await fakeApi();
     api.answers.push(workflows('a'));
     const folder = openDevFolder(join(root, 'data'), false);
-    const text = await banner(projectFolders(projectAt()), api.url, folder, ['encode', 'transcribe']);
+    const system = { apiUrl: api.url, workers: ['encode', 'transcribe'] };
+    const text = await banner(projectFolders(projectAt()), system, folder);
     await api.stop();
     expect(text).toContain('\nContainer workers: encode, transcribe\n');
   });

@@ -19,6 +19,7 @@ export const SOURCES: Readonly<Record<string, string>> = {
       const json = (statusCode, body) => ({ statusCode, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
       if (event.rawPath === '/fail') throw new TypeError('on purpose');
       if (event.rawPath === '/exit') process.exit(3);
+      if (event.rawPath === '/slow') return await new Promise((resolve) => setTimeout(resolve, 2_300, 'at last'));
       if (event.rawPath === '/hang') await new Promise(() => {});
       if (event.rawPath === '/env') return json(200, { env: process.env, context, remainingMs: context.getRemainingTimeInMillis() });
       if (event.rawPath === '/event') return json(200, event);

@@ -12,14 +12,16 @@ import type { Io } from '../io.ts';
 import { missingLine } from '../print-deployment.ts';
 import { whyText } from '../print.ts';
 import type { DevFolder } from './dev-folder.ts';
+import type { Inspected } from './inspect.ts';
+import type { System } from './system.ts';
 import type { WorkflowFolder } from './workflow-folders.ts';
 
-/** @param workers the agents whose work is done by a process of its own, as a container would */
+/** @param inspected the agent into which a debugger may look */
 export async function banner(
   folders: readonly WorkflowFolder[],
-  apiUrl: string,
+  { apiUrl, workers }: Pick<System, 'apiUrl' | 'workers'>,
   folder: DevFolder,
-  workers: readonly string[],
+  inspected?: Inspected,
 ): Promise<string> {
   const workflows = await createClient({ url: apiUrl }).workflows();
   const first = firstOf(folders, workflows);
@@ -29,6 +31,9 @@ export async function banner(
     `Steadfast runs at ${apiUrl}`,
     `Workflows: ${workflows.map(({ workflow }) => workflow).join(', ')}`,
     ...(workers.length === 0 ? [] : [`Container workers: ${workers.join(', ')}`]),
+    ...(inspected === undefined
+      ? []
+      : [`A debugger reaches ${inspected.agent} at 127.0.0.1:${inspected.port}`]),
     '',
     ...(first === undefined ? [] : commands(apiUrl, first, key)),
     'The same as tables: npx steadfast list, npx steadfast --help',

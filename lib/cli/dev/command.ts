@@ -10,11 +10,12 @@ import { loadTypescript } from '../../project/package-files.ts';
 import { type Cli, CliError, EXIT, type Io, messageOf } from '../io.ts';
 import { banner, missingAgentsText, tryOne } from './banner.ts';
 import { changesIn } from './changes.ts';
-import { type DevFolder, openDevFolder } from './dev-folder.ts';
+import { openDevFolder } from './dev-folder.ts';
 import { startExternalParties } from './external-parties.ts';
+import { type Inspected, inspectContext, inspected, inspectIn } from './inspect.ts';
 import { findProject, type Project, stackIn } from './project.ts';
 import { synthesise } from './synthesis.ts';
-import { startSystem, type System } from './system.ts';
+import { startSystem, type System, type SystemOptions } from './system.ts';
 import { everythingIn, projectFolders } from './workflow-folders.ts';
 
 const DEFAULT_DATA = '.steadfast/data';
@@ -29,6 +30,7 @@ interface DevFlags {
   readonly restart: boolean;
   readonly app?: string;
   readonly stack?: string;
+  readonly inspect?: string;
 }
 
 export function addDev(program: Command, cli: Cli): void {
@@ -42,6 +44,7 @@ export function addDev(program: Command, cli: Cli): void {
     .option('--no-restart', 'do not start again when a file of the project changes')
     .option('--app <command>', 'that runs the CDK app, instead of the one in the nearest cdk.json')
     .option('--stack <name>', 'the stack to run, where several hold a Steadfast')
+    .option('--inspect <agent>', 'let a debugger into the process of this agent')
     .addHelpText(
       'after',
       '\nExamples:\n  $ npx steadfast dev\n  $ npm start -- --port 4600 --fresh\n\nCtrl-C stops it; the next start finds its data again.',
@@ -83,16 +86,19 @@ async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: Clea
   await refuseTakenPort(flags.port);
   const changes = flags.restart ? await changesIn(project.root) : undefined;
   cleanUps.push(() => changes?.stop());
-  await synthesise(project, folder.assembly, io, signal, everythingIn(project));
+  const into = flags.inspect === undefined ? undefined : await inspected(flags.inspect);
+  const context = { ...everythingIn(project), ...inspectContext(into) };
+  await synthesise(project, folder.assembly, io, signal, context);
   const found = stackIn(folder.assembly, flags.stack);
+  const inspect = await inspectIn(found, into);
   const folders = projectFolders(project);
   await loadTypescript();
   const environment = await startExternalParties(folders, folder.external, io, (stop) => cleanUps.push(stop));
   if (signal.aborted) return;
-  const system = await startSystem({ found, folder, port: flags.port, environment }, io);
+  const system = await startSystem({ found, folder, port: flags.port, environment, ...inspect }, io);
   const running = { system };
   cleanUps.push(() => running.system.stop());
-  io.out(await banner(folders, system.apiUrl, folder, system.workers));
+  io.out(await banner(folders, system, folder, into));
   io.err(await missingAgentsText(system.apiUrl));
   if (flags.try === true) await tryOne(system.apiUrl, folders, io);
   const port = Number(new URL(system.apiUrl).port);
@@ -100,16 +106,20 @@ async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: Clea
     const file = await Promise.race([stopping.asked, changes?.next() ?? stopping.asked]);
     if (file === undefined) return;
     io.out(`\n${file} has changed.\n`);
-    await again(running, { project, folder, stack: flags.stack, port, environment }, io, signal);
+    await again(
+      running,
+      { project, context, stack: flags.stack, folder, port, environment, into },
+      io,
+      signal,
+    );
   }
 }
 
-interface Again {
+interface Again extends Omit<SystemOptions, 'found' | 'inspect'> {
   readonly project: Project;
-  readonly folder: DevFolder;
+  readonly context: Readonly<Record<string, unknown>>;
   readonly stack: string | undefined;
-  readonly port: number;
-  readonly environment: Readonly<Record<string, string>>;
+  readonly into: Inspected | undefined;
 }
 
 /**
@@ -118,17 +128,18 @@ interface Again {
  */
 async function again(
   running: { system: System },
-  { project, folder, stack, port, environment }: Again,
+  { project, context, stack, into, ...settings }: Again,
   io: Io,
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    const next = folder.nextAssembly();
-    await synthesise(project, next, io, signal, everythingIn(project));
+    const next = settings.folder.nextAssembly();
+    await synthesise(project, next, io, signal, context);
     const found = stackIn(next, stack);
+    const inspect = await inspectIn(found, into);
     await running.system.stop();
-    running.system = await startSystem({ found, folder, port, environment }, io);
-    folder.dropOthers(next);
+    running.system = await startSystem({ ...settings, found, ...inspect }, io);
+    settings.folder.dropOthers(next);
     io.out(`Steadfast runs at ${running.system.apiUrl} with the change.\n`);
   } catch (error) {
     if (signal.aborted) throw error;

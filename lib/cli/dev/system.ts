@@ -6,7 +6,7 @@
 
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Cloud } from '../../../local/cloud.ts';
+import type { Cloud, Inspect } from '../../../local/cloud.ts';
 import type { Io } from '../io.ts';
 import type { DevFolder } from './dev-folder.ts';
 import { showProgress } from './progress.ts';
@@ -26,6 +26,8 @@ export interface SystemOptions {
   readonly port: number;
   /** Added to every function's environment. */
   readonly environment: Readonly<Record<string, string>>;
+  /** The agent's function into which a debugger looks. */
+  readonly inspect?: Inspect;
 }
 
 export async function startSystem(options: SystemOptions, io: Io): Promise<System> {
@@ -50,7 +52,8 @@ export async function startSystem(options: SystemOptions, io: Io): Promise<Syste
   };
 }
 
-async function startLocal({ found, folder, port, environment }: SystemOptions, io: Io): Promise<Cloud> {
+async function startLocal(options: SystemOptions, io: Io): Promise<Cloud> {
+  const { found, folder, port, environment, inspect } = options;
   // Loaded here: the other commands have no use for a cloud.
   const { startCloud } = await import('../../../local/cloud.ts');
   return startCloud({
@@ -58,6 +61,7 @@ async function startLocal({ found, folder, port, environment }: SystemOptions, i
     dataDir: join(folder.path, 'cloud'),
     port,
     environment,
+    ...(inspect === undefined ? {} : { inspect }),
     onProblem: (message) => io.err(`local cloud: ${message}\n`),
   });
 }

@@ -1,0 +1,49 @@
+/** Which function `steadfast dev --inspect <agent>` opens for a debugger. */
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { inspectIn } from '../../lib/cli/dev/inspect.ts';
+
+const functionAt = (path: string) => ({
+  Type: 'AWS::Lambda::Function',
+  Metadata: { 'aws:cdk:path': `Shop/${path}/Resource` },
+});
+const Resources = {
+  First: functionAt('Orders/Agents/charge-card/Function'),
+  Second: functionAt('Reports/Agents/charge-card/Function'),
+  Third: functionAt('Orders/Agents/book-parcel/Function'),
+  Scheduler: functionAt('Orders/Scheduler/Function'),
+  Queue: {
+    Type: 'AWS::SQS::Queue',
+    Metadata: { 'aws:cdk:path': 'Shop/Orders/Agents/charge-card/Queue/Resource' },
+  },
+};
+
+let assembly: string;
+beforeEach(() => {
+  assembly = mkdtempSync(join(tmpdir(), 'steadfast-inspect-'));
+  writeFileSync(join(assembly, 'Shop.template.json'), JSON.stringify({ Resources }));
+  mkdirSync(join(assembly, 'bundles', 'containers', 'encode'), { recursive: true });
+});
+afterEach(() => rmSync(assembly, { recursive: true }));
+
+const inspect = (agent: string) => inspectIn({ assembly, stack: 'Shop' }, { agent, port: 9_229 });
+
+it('is that of the agent, the first where there are several', async () => {
+  expect(await inspect('charge-card')).toEqual({ inspect: { logicalId: 'First', port: 9_229 } });
+});
+
+it('is none where none is asked for', async () => {
+  expect(await inspectIn({ assembly, stack: 'Shop' }, undefined)).toEqual({});
+});
+
+it.each([
+  ['scheduler', "no agent is named 'scheduler'"],
+  [
+    'encode',
+    "agent 'encode' runs in a container, and a debugger reaches functions alone: leave out its runsIn meanwhile",
+  ],
+])('is no other part: %s', async (agent, problem) => {
+  await expect(inspect(agent)).rejects.toThrow(`--inspect: ${problem}; there are book-parcel, charge-card`);
+});

@@ -1,0 +1,127 @@
+/**
+ * `steadfast dev --inspect <agent>` as a debugger meets it: it finds the author's file in the agent's process, and stops at a
+ * line of it. Real processes and real time.
+ */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { SourceMap, type SourceMapPayload } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { createClient } from '../../lib/api/client.ts';
+
+const ROOT = resolve(import.meta.dirname, '..', '..');
+const AGENT_FILE = join(ROOT, 'examples/order-fulfilment/agents/charge-card.ts');
+const LINE = 'const charge = await callWorld(';
+const INPUT = join(ROOT, 'examples/order-fulfilment/example-input.json');
+
+let data: string;
+const running: ChildProcess[] = [];
+
+beforeEach(() => {
+  data = mkdtempSync(join(tmpdir(), 'steadfast-e2e-inspect-'));
+});
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill('SIGKILL');
+  rmSync(data, { recursive: true, force: true });
+});
+
+/** A program on whose text a test waits. */
+interface Talk {
+  readonly say: (line: string) => void;
+  /** From what was not heard yet. */
+  readonly heard: (pattern: RegExp) => Promise<RegExpExecArray>;
+  /** What it ended with, and all that it said. */
+  readonly end: Promise<readonly [code: number | null, text: string]>;
+  readonly interrupt: () => void;
+}
+
+function talk(...args: readonly string[]): Talk {
+  const child = spawn(process.execPath, args, { cwd: ROOT, env: { ...process.env, NODE_OPTIONS: '' } });
+  running.push(child);
+  let text = '';
+  let from = 0;
+  let more = (): void => {};
+  const hear = (chunk: Buffer): void => {
+    text += chunk.toString('utf8');
+    more();
+  };
+  child.stdout.on('data', hear);
+  child.stderr.on('data', hear);
+  const end = once(child, 'close').then(([code]) => [code as number | null, text] as const);
+  const heard = async (pattern: RegExp): Promise<RegExpExecArray> => {
+    for (;;) {
+      const found = pattern.exec(text.slice(from));
+      if (found !== null) {
+        from += found.index + found[0].length;
+        return found;
+      }
+      if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}:\n${text}`);
+      const said = new Promise<void>((heardMore) => {
+        more = heardMore;
+      });
+      await Promise.race([said, end]);
+    }
+  };
+  return {
+    heard,
+    end,
+    say: (line) => child.stdin.write(`${line}\n`),
+    interrupt: () => child.kill('SIGINT'),
+  };
+}
+
+const dev = (agent: string): Talk =>
+  talk('--import', 'tsx', 'bin/steadfast.ts', 'dev', '--port', '0', '--data', data, '--inspect', agent);
+
+/** Where a line of the author's file is in the code that runs, as a debugger finds it by the source map; lines count from 1. */
+function lineOfCode(): number {
+  const bundle = join(data, 'cdk.out', 'bundles', 'agents', 'charge-card', 'index.mjs');
+  const code = readFileSync(bundle, 'utf8').split('\n');
+  const payload = JSON.parse(readFileSync(`${bundle}.map`, 'utf8')) as SourceMapPayload;
+  const { sources, sourcesContent, sourceRoot } = payload;
+  const index = sources.findIndex(
+    (source) => new URL(source, sourceRoot).href === pathToFileURL(AGENT_FILE).href,
+  );
+  expect(sourcesContent[index]).toBe(readFileSync(AGENT_FILE, 'utf8'));
+  const wanted = sourcesContent[index]?.split('\n').findIndex((line) => line.includes(LINE));
+  const map = new SourceMap({ ...payload, sourceRoot: '' });
+  const found = code.findIndex((text, at) => {
+    const entry = map.findEntry(at, text.search(/\S/));
+    return (
+      'originalSource' in entry && entry.originalSource === sources[index] && entry.originalLine === wanted
+    );
+  });
+  return found + 1;
+}
+
+test('a debugger finds the author’s file in the agent’s process, stops at a line, and reads what is there', async () => {
+  const system = dev('charge-card');
+  const [, url = ''] = await system.heard(/Steadfast runs at (\S+)/);
+  const [, port = ''] = await system.heard(/A debugger reaches charge-card at 127\.0\.0\.1:(\d+)/);
+  const line = lineOfCode();
+  const debug = talk('inspect', `127.0.0.1:${port}`);
+  await debug.heard(/debug> /);
+  debug.say(`setBreakpoint('index.mjs', ${line})`);
+  await debug.heard(new RegExp(`> *${line} `));
+
+  const client = createClient({ url });
+  const input = JSON.parse(readFileSync(INPUT, 'utf8')) as { readonly orderId: string };
+  const { executionId } = await client.start('order-fulfilment', { input });
+  await debug.heard(/break in .*index\.mjs/);
+  debug.say("exec('input.orderId')");
+  await debug.heard(new RegExp(`'${input.orderId}'`));
+  debug.say('cont');
+  expect((await client.untilEnd(executionId)).status).toBe('succeeded');
+  system.interrupt();
+  expect(await system.end).toEqual([0, expect.stringContaining('Stopped.')]);
+});
+
+test('an agent that there is not is refused with those there are', async () => {
+  expect(await dev('charge').end).toEqual([
+    2,
+    expect.stringMatching(/--inspect: no agent is named 'charge'; there are charge-card, .*reserve-stock/),
+  ]);
+});
