@@ -47,7 +47,22 @@ it('has a source behind every entry, under the same name for tsc, tsx and esbuil
 });
 
 it('publishes no source beside what is built', () => {
-  expect(files).toEqual(['bin/*.cjs', 'containers', 'dist', 'docs/*.md', 'docs/openapi.json']);
+  expect(files).toEqual([
+    'bin/*.cjs',
+    'CHANGELOG.md',
+    'containers',
+    'dist',
+    'docs/*.md',
+    'docs/openapi.json',
+  ]);
+});
+
+it('can be published, with the package that npm create loads, in one version', () => {
+  const [own, create] = ['package.json', 'create/package.json'].map(
+    (file) => JSON.parse(read(file)) as { readonly version: string; readonly private?: boolean },
+  );
+  expect([own?.private, create?.private]).toEqual([undefined, undefined]);
+  expect(create?.version).toBe(own?.version);
 });
 
 it('resolves to the source in jest', async () => {
