@@ -1,0 +1,57 @@
+/** Each figure of docs/LIMITS.md is that of the code: the code that is cited is there, and says the same. */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const read = (path: string): string => readFileSync(join(import.meta.dirname, '..', path), 'utf8');
+const rows = [...read('docs/LIMITS.md').matchAll(/^\| (.*) \| `(lib\/[^`]+)`: `([^`]+)` \|$/gm)].map(
+  ([, cells = '', file = '', code = '']) => ({
+    what: cells.split(' | ')[0] ?? '',
+    limit: cells.split(' | ')[1] ?? '',
+    file,
+    code,
+  }),
+);
+
+const UNITS: Readonly<Record<string, number>> = {
+  KiB: 1_024,
+  KB: 1_000,
+  s: 1_000,
+  minute: 60_000,
+  hour: 3_600_000,
+  day: 86_400_000,
+};
+
+/** '256 KiB' in bytes, '2 days' in ms, '20' as it is. */
+function figureOf(limit: string): number {
+  const [, digits = '', unit = ''] = /^([\d,]+) ?([A-Za-z]*)/.exec(limit) ?? [];
+  return Number(digits.replaceAll(',', '')) * (UNITS[unit] ?? UNITS[unit.replace(/s$/, '')] ?? 1);
+}
+
+/** The last product of numbers in a piece of code; of a pattern's repetition one more, for what is before it. */
+function valueOf(code: string): number {
+  const [, repeated] = /\{0,(\d+)\}/.exec(code) ?? [];
+  if (repeated !== undefined) return Number(repeated) + 1;
+  const product = /(\d[\d_]*(?: \* \d[\d_]*)*)\D*$/.exec(code)?.[1] ?? '';
+  const value = product.split(' * ').reduce((all, each) => all * Number(each.replaceAll('_', '')), 1);
+  return code.includes('Duration.days') ? value * 86_400_000 : value;
+}
+
+it('is a table of limits with their places', () => {
+  expect(rows.length).toBeGreaterThan(35);
+  expect(rows).toHaveLength(read('docs/LIMITS.md').match(/^\| .*`lib\//gm)?.length ?? 0);
+});
+
+it.each(rows)('$what: $limit', ({ limit, file, code }) => {
+  expect(read(file)).toContain(code);
+  expect(valueOf(code)).toBe(figureOf(limit));
+});
+
+it('would notice another figure', () => {
+  expect(['256 KiB', '10,000', '2 days', '25 s', '5 levels'].map(figureOf)).toEqual([
+    262_144, 10_000, 172_800_000, 25_000, 5,
+  ]);
+  expect(['A = 256 * 1024', 'nodes: 60_000', '[a-z]{0,47}', 'Duration.days(2)'].map(valueOf)).toEqual([
+    262_144, 60_000, 48, 172_800_000,
+  ]);
+});
