@@ -54,6 +54,7 @@ it('publishes no source beside what is built', () => {
     'dist',
     'docs/*.md',
     'docs/openapi.json',
+    'llms.txt',
   ]);
 });
 
