@@ -1,4 +1,4 @@
-/** What the README tells a newcomer to type is true, and the code of the author's reference has right types. */
+/** What README and first project tell a newcomer to type is true, and the code of both and of the author's reference has right types. */
 
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,8 @@ import { CONTROL_CALLS } from '../local/control/control-http.ts';
 const ROOT = resolve(import.meta.dirname, '..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const readme = read('README.md');
-const MOST_WORDS = 2_000;
+const firstProject = read('docs/FIRST-PROJECT.md');
+const MOST_LINES = 160;
 
 const blocksOf = (text: string, language: string): string[] =>
   [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
@@ -25,13 +26,14 @@ function blockWith(text: string, part: string): string {
 
 /** Path → content, of the blocks whose paragraph begins with the path of a file. */
 const files = new Map(
-  [...readme.matchAll(/^`(examples\/[^`]+\.ts)`[^`]*(?:`[^`\n]+`[^`]*)*?\n```ts\n([\s\S]*?)^```$/gm)].map(
-    ([, path = '', content = '']) => [path, content],
-  ),
+  [
+    ...firstProject.matchAll(/^`(workflows\/[^`]+\.ts)`[^`]*(?:`[^`\n]+`[^`]*)*?\n```ts\n([\s\S]*?)^```$/gm),
+  ].map(([, path = '', content = '']) => [path, content]),
 );
-const shellLines = blocksOf(readme, 'sh').flatMap((block) => block.trim().split('\n'));
+const linesOf = (text: string): string[] => blocksOf(text, 'sh').flatMap((block) => block.trim().split('\n'));
+const shellLines = linesOf(firstProject);
 
-const FOLDER = 'examples/hello-greeting';
+const FOLDER = 'workflows/first-greeting';
 const INFRA = '../../../../lib/infra';
 /** What a piece of code supposes, said before it. */
 const orderWorkflow = `import { human, retry, workflow } from 'steadfast';
@@ -59,6 +61,33 @@ declare const shop: IGrantable;
 export const uses = [ScheduleExpression, steadfast, uploads, shopBus, shop];
 ${block}`;
 
+/** The line of a stack of the reader's own. */
+const stack = (block: string): string => `import { CorsHttpMethod } from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpJwtAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
+import type { Bucket } from 'aws-cdk-lib/aws-s3';
+import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Stack } from 'aws-cdk-lib/core';
+import { Steadfast, Workflows } from 'steadfast/cdk';
+declare const secret: Secret;
+declare const uploads: Bucket;
+export const uses = [CorsHttpMethod, HttpJwtAuthorizer, secret, uploads];
+export class Orders extends Stack {
+  make(): void {
+    ${block}
+  }
+}`;
+const client = (block: string): string =>
+  `import type { AwsCredentials } from 'steadfast/client';
+import type { firstGreeting as helloGreeting } from './workflow.ts';
+declare const credentials: AwsCredentials;
+${block.replace(/^import type \{ helloGreeting.*$/m, '')}
+export const answer = { status, output };`;
+const crash = (block: string): string => `import { crashEverywhere, externalWorld } from 'steadfast/testing';
+import { handler as charge } from '../../../../examples/order-fulfilment/agents/charge-card.ts';
+import { orderFulfilment } from '../../../../examples/order-fulfilment/workflow.ts';
+const [input, agents, world] = [{ orderId: '', email: '', address: '', items: [], total: 1 }, [charge], externalWorld()];
+${block}`;
+
 /** Inside the project, where `steadfast` and the packages are found; ignored by git. */
 let root: string;
 beforeAll(() => {
@@ -68,7 +97,10 @@ beforeAll(() => {
   const others = {
     'order.ts': orderWorkflow,
     'handler.ts': handler,
-    'trigger.ts': triggers(blockWith(readme, 'triggerOnObjectCreated')),
+    'stack.ts': stack(blockWith(readme, 'new Steadfast')),
+    'browser.ts': stack(blockWith(firstProject, 'new Steadfast')),
+    'client.ts': client(blockWith(firstProject, 'createClient')),
+    'crash.ts': crash(blockWith(readme, 'crashEverywhere')),
     'triggers.ts': triggers(blockWith(read('docs/TRIGGERS.md'), 'triggerOnEvent')),
     'dev.ts': blockWith(guide, 'startDev'),
     'failures.ts': blockWith(guide, 'bookCourier'),
@@ -87,30 +119,30 @@ function write(path: string, content: string): void {
 const load = async <T>(name: string): Promise<Record<string, T>> =>
   (await import(join(root, FOLDER, name))) as Record<string, T>;
 
-test(`the README has ${MOST_WORDS} words at most, and names the pattern at once`, () => {
-  expect(readme.split(/\s+/).length).toBeLessThanOrEqual(MOST_WORDS);
+test(`the README has ${MOST_LINES} lines at most, and names the pattern at once`, () => {
+  expect(readme.trimEnd().split('\n').length).toBeLessThanOrEqual(MOST_LINES);
   expect(readme.slice(0, 200)).toContain('Scheduler-Agent-Supervisor');
 });
 
 test('the first workflow is a workflow and two agents, and nothing else', () => {
   expect([...files.keys()]).toEqual([
     `${FOLDER}/workflow.ts`,
-    `${FOLDER}/agents/compose-greeting.ts`,
+    `${FOLDER}/agents/write-greeting.ts`,
     `${FOLDER}/agents/deliver-greeting.ts`,
   ]);
 });
 
 test('it is found as it stands', async () => {
-  const { workflows, agents, warnings } = await discoverWorkflows({ root, folders: ['examples'] });
+  const { workflows, agents, warnings } = await discoverWorkflows({ root, folders: ['workflows'] });
   expect(workflows.map(({ name, agents: used }) => [name, used])).toEqual([
-    ['hello-greeting', ['compose-greeting', 'deliver-greeting']],
+    ['first-greeting', ['write-greeting', 'deliver-greeting']],
   ]);
-  expect(agents.map(({ name }) => name)).toEqual(['compose-greeting', 'deliver-greeting']);
+  expect(agents.map(({ name }) => name)).toEqual(['write-greeting', 'deliver-greeting']);
   expect(warnings).toEqual([]);
 });
 
 test('its types are right, and those of all code that is shown', () => {
-  const config = { extends: '../../tsconfig.json', include: ['examples'] };
+  const config = { extends: '../../tsconfig.json', include: ['workflows'] };
   writeFileSync(join(root, 'tsconfig.json'), JSON.stringify(config));
   const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
   const run = (): string => execFileSync(process.execPath, [tsc, '-p', root], { encoding: 'utf8' });
@@ -129,8 +161,8 @@ test('the workflows that are shown can be built', async () => {
 });
 
 test('the id that is asked about is that of the execution whose agent was killed', () => {
-  const [, key = ''] = /--key (\S+) --wait\n.*\bwhy\b/.exec(readme) ?? [];
-  expect(shellLines).toContain(`npx steadfast why ${executionId('hello-greeting', key)}`);
+  const [, key = ''] = /--key (\S+) --wait\n.*\bwhy\b/.exec(firstProject) ?? [];
+  expect(shellLines).toContain(`npx steadfast why ${executionId('first-greeting', key)}`);
 });
 
 test('the kill is a call that the local cloud has, of an agent that there is', () => {
@@ -142,5 +174,5 @@ test('the kill is a call that the local cloud has, of an agent that there is', (
 });
 
 test('the two commands stand on lines of their own', () => {
-  expect(shellLines).toEqual(expect.arrayContaining(['npm ci && npm run demo', 'npm ci && npm test']));
+  expect(linesOf(readme)).toEqual(expect.arrayContaining(['npm ci && npm run demo', 'npm ci && npm test']));
 });

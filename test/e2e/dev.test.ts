@@ -92,7 +92,7 @@ test('dev prints three commands that work as they stand, stops with nothing left
   const listed = JSON.parse(shell(list)) as ListPage;
   expect(listed.items.map(({ executionId }) => executionId)).toEqual([started.executionId]);
 
-  // The README's failure, with an agent that is there: its second write is the report.
+  // The first project's failure, with an agent that is there: its second write is the report.
   const url = /http:\/\/[\d.:]+/.exec(start)?.[0] ?? '';
   shell(`curl -s ${url}/_local/functions/charge-card/kill -d '{"beforeCall":2,"operation":"PutItem"}'`);
   const again = start
