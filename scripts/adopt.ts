@@ -22,7 +22,7 @@ import {
 } from 'node:fs';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -130,6 +130,18 @@ async function use(cwd: string): Promise<void> {
   await tryIt(cwd);
 }
 
+/** Writes the first workflow as a reader of docs/FIRST-PROJECT.md does. */
+function followFirstProject(cwd: string): void {
+  const page = readFileSync(join(ROOT, 'docs', 'FIRST-PROJECT.md'), 'utf8');
+  const shown = /^`(workflows\/[^`]+\.ts)`[^`]*(?:`[^`\n]+`[^`]*)*?\n```ts\n([\s\S]*?)^```$/gm;
+  const files = [...page.matchAll(shown)];
+  check(files.length === 3, `docs/FIRST-PROJECT.md shows ${files.length} files of the first workflow, not 3`);
+  for (const [, path = '', content = ''] of files) {
+    mkdirSync(dirname(join(cwd, path)), { recursive: true });
+    writeFileSync(join(cwd, path), content);
+  }
+}
+
 /** One copy of a package in the whole tree. */
 function onlyOne(cwd: string, name: string): void {
   const found = readdirSync(join(cwd, 'node_modules'), { recursive: true, encoding: 'utf8' }).filter(
@@ -160,6 +172,7 @@ const PROJECTS: Readonly<Record<string, Project>> = {
     run(work, create(tarball, 'new-app'));
     const cwd = join(work, 'new-app');
     onlyOne(cwd, 'constructs');
+    followFirstProject(cwd);
     await use(cwd);
   },
   /** The oldest CDK that is promised. */
