@@ -81,12 +81,11 @@ new Steadfast(this, 'Steadfast', {
 });
 \`\`\`
 
-This has not been seen on a real account ([not-verified.md](not-verified.md#api-and-access)), and may not be enough: of an API with a
-\`$default\` route and an authorizer
-[AWS says](https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-cors.html) that preflight requests need a route of
-their own without one, which this API does not have. One origin for page and API, as behind CloudFront, needs no CORS.
-
-The API of a laptop answers pages of its own origin alone: let the development server of the page pass calls on.`;
+A browser asks first whether it may (\`OPTIONS\`) and can give neither signature nor token with that. With \`cors\` the API has one
+route for it that is open to everybody, as
+[AWS asks for](https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-cors.html) beside \`$default\` and an authorizer
+([what it answers](SECURITY.md#access-to-the-api)). The laptop's API obeys the same settings. One origin for page and API, as behind
+CloudFront, needs none.`;
 
 export function printHttp(): string {
   const routes = (Object.keys(CALLS) as Route[]).map((route) => section(route, ROUTES[route]));

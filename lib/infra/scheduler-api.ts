@@ -7,6 +7,9 @@
  * Routes are spelled out, although `$default` alone would do, so that IAM can allow one call and not another, and so
  * that the access log can name the call by its pattern: a path holds callback tokens, which are secrets. `$default` is
  * there for the rest, so that an unknown path is answered in the contract's own form.
+ *
+ * With `cors` one more route takes `OPTIONS` of every path without an authorizer: a browser's preflight has no credentials, and
+ * `$default` would refuse it (https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-cors.html).
  */
 
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
@@ -15,6 +18,7 @@ import {
   type DomainMappingOptions,
   HttpApi,
   HttpMethod,
+  HttpNoneAuthorizer,
   HttpRoute,
   HttpRouteKey,
   type HttpStage,
@@ -31,7 +35,7 @@ import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations
 import { type Grant, type IGrantable, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { type Code, type Function, RecursiveLoop, type Tracing } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
-import { Duration, Fn, Stack } from 'aws-cdk-lib/core';
+import { Duration, Fn, Stack, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { type Call, CALLS } from '../api/calls.ts';
 import { addFunction, type LogSettings } from './function.ts';
@@ -171,7 +175,7 @@ export class SchedulerApi extends Construct {
     return grantCalls(grantee, this.api.arnForExecuteApi(method, path, this.stage.stageName), this);
   }
 
-  private addRoutes({ authorizer, callbackAuthorizer, scopes }: SchedulerApiProps): HttpRoute {
+  private addRoutes({ authorizer, callbackAuthorizer, scopes, cors }: SchedulerApiProps): HttpRoute {
     if (scopes !== undefined && !takesScopes(authorizer) && !takesScopes(callbackAuthorizer))
       throw new Error(
         'scopes: only an authorizer of tokens takes them (HttpJwtAuthorizer, HttpUserPoolAuthorizer)',
@@ -195,6 +199,20 @@ export class SchedulerApi extends Construct {
         ...(own === undefined ? {} : { authorizer: own }),
         ...(takesScopes(own ?? authorizer) ? { authorizationScopes } : {}),
       });
+    }
+    // An HTTP API has no integration that answers by itself; the scheduler's function does, before it reads anything.
+    if (cors !== undefined) {
+      const [preflight] = this.api.addRoutes({
+        path: '/{proxy+}',
+        methods: [HttpMethod.OPTIONS],
+        integration,
+        authorizer: new HttpNoneAuthorizer(),
+      });
+      if (preflight !== undefined)
+        Validations.of(preflight).acknowledge({
+          id: 'AwsSolutions-APIG4',
+          reason: 'a browser cannot sign its preflight; the answer says nothing',
+        });
     }
     // The integration allows <stage>/<method>/<path> only; API Gateway calls for `$default` as <stage>/$default.
     this.function.addPermission('DefaultRoute', {

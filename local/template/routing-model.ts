@@ -10,14 +10,25 @@ export interface RouteSpec {
   readonly routeKey: string;
   readonly functionName: string;
   readonly integrationTimeoutMs: number;
-  /** `NONE`, `AWS_IAM`, `JWT` or `CUSTOM`; locally every request passes. */
+  /** `NONE`, `AWS_IAM`, `JWT` or `CUSTOM`; locally every request passes but a browser's preflight. */
   readonly authorization: string;
+}
+
+/** Which pages may call, as `CorsConfiguration` says. */
+export interface CorsSpec {
+  readonly allowOrigins: readonly string[];
+  readonly allowMethods: readonly string[];
+  readonly allowHeaders: readonly string[];
+  readonly exposeHeaders: readonly string[];
+  readonly allowCredentials: boolean;
+  readonly maxAgeSeconds: number | undefined;
 }
 
 export interface ApiSpec {
   readonly logicalId: string;
   readonly apiId: string;
   readonly stage: string;
+  readonly cors: CorsSpec | undefined;
   readonly routes: readonly RouteSpec[];
 }
 
@@ -78,8 +89,22 @@ export function readApis(resources: readonly ResolvedResource[]): ApiSpec[] {
       const integrations = ofApi('AWS::ApiGatewayV2::Integration', api);
       const stage = ofApi('AWS::ApiGatewayV2::Stage', api)[0]?.ref ?? '$default';
       const routes = ofApi('AWS::ApiGatewayV2::Route', api).map((route) => readRoute(route, integrations));
-      return { logicalId: api.logicalId, apiId: api.ref, stage, routes };
+      const cors = readCors(properties.optionalChild('CorsConfiguration'));
+      return { logicalId: api.logicalId, apiId: api.ref, stage, cors, routes };
     });
+}
+
+function readCors(configuration: Properties | undefined): CorsSpec | undefined {
+  if (configuration === undefined) return undefined;
+  const texts = (name: string): string[] => configuration.list(name).map(String);
+  return {
+    allowOrigins: texts('AllowOrigins'),
+    allowMethods: texts('AllowMethods'),
+    allowHeaders: texts('AllowHeaders'),
+    exposeHeaders: texts('ExposeHeaders'),
+    allowCredentials: configuration.flag('AllowCredentials', false),
+    maxAgeSeconds: configuration.optionalNumber('MaxAge'),
+  };
 }
 
 function readRoute(route: ResolvedResource, integrations: readonly ResolvedResource[]): RouteSpec {

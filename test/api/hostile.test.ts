@@ -109,6 +109,16 @@ it('there are routes to be hostile to', () => {
   expect(ROUTES.length).toBeGreaterThan(12);
 });
 
+it.each(['/executions/e-1', '/callbacks/secret/complete', '/nothing', '/__proto__', '/health'])(
+  'OPTIONS %s says nothing, reads nothing and looks at no size: it may be open to everybody',
+  async (path) => {
+    const headers = { origin: 'https://shop.example', 'content-length': String(MAX_BODY_BYTES + 1) };
+    const answer = await app.request(path, { method: 'OPTIONS', headers });
+    expect([answer.status, await answer.text(), [...answer.headers.keys()]]).toEqual([204, '', []]);
+    expect(table.calls()).toHaveLength(0);
+  },
+);
+
 describe.each(ROUTES)('%s %s', (method, pattern) => {
   const body = method === 'POST' ? { body: bodyFor(pattern) } : {};
 

@@ -17,12 +17,14 @@ import { type CfnElement, Stack } from 'aws-cdk-lib/core';
 import { Steadfast } from '../../lib/infra/steadfast.ts';
 import type { SteadfastProps } from '../../lib/infra/steadfast-props.ts';
 import { FOUND } from './fixture.ts';
-import { makeApp, makeStack, Reader } from './template.ts';
+import { findingsOf, makeApp, makeStack, Reader } from './template.ts';
 
 type Routes = Record<string, { type: unknown; scopes: unknown }>;
 
-function routesWith(props: Partial<SteadfastProps>): Routes {
-  const routes = new Reader(makeStack(props)).ofType('AWS::ApiGatewayV2::Route');
+const routesWith = (props: Partial<SteadfastProps>): Routes => routesOf(makeStack(props));
+
+function routesOf(stack: Stack): Routes {
+  const routes = new Reader(stack).ofType('AWS::ApiGatewayV2::Route');
   return Object.fromEntries(
     routes.map(({ Properties }) => [
       String(Properties['RouteKey']),
@@ -165,6 +167,17 @@ describe('what else may be set of the API', () => {
     expect(at({ cors }, 'Api')).toMatchObject({
       CorsConfiguration: { AllowOrigins: ['https://shop.example'], AllowMethods: ['GET'] },
     });
+  });
+
+  test('with other origins a preflight of any path needs no authorizer, and nothing else is open', () => {
+    const preflight = 'OPTIONS /{proxy+}';
+    const closed = routesWith({ authorizer: jwt() });
+    const stack = makeStack({ authorizer: jwt(), cors: { allowOrigins: ['https://shop.example'] } });
+    const { [preflight]: open, ...others } = routesOf(stack);
+    expect(open).toEqual({ type: 'NONE', scopes: undefined });
+    expect(Object.values(others).map(({ type }) => type)).not.toContain('NONE');
+    expect(others).toEqual(closed);
+    expect(findingsOf(stack)).toEqual([]);
   });
 
   test('a domain of its own, which the outputs then name', () => {

@@ -151,7 +151,9 @@ describe('the stack model', () => {
     expect(model.mappings).toMatchObject([
       { functionName: 'Shop-Worker', batchSize: 5, reportsItemFailures: true, maximumConcurrency: 2 },
     ]);
-    expect(model.apis).toMatchObject([{ routes: [{ routeKey: '$default', functionName: 'Shop-Web' }] }]);
+    expect(model.apis).toMatchObject([
+      { cors: undefined, routes: [{ routeKey: '$default', functionName: 'Shop-Web' }] },
+    ]);
     expect(model.rules.map((rule) => rule.everyMs)).toEqual([60_000, undefined]);
     expect(model.notRun).toEqual(['Zone (AWS::Route53::HostedZone)']);
   });
@@ -177,6 +179,18 @@ describe('the stack model', () => {
     ['payload format 1.0', set('Integration', 'PayloadFormatVersion', '1.0'), /Integration.*2\.0 does/],
   ])('%s is refused by name', (_name, change, message) => {
     expect(() => modelOf(change)).toThrow(message);
+  });
+
+  test('says which pages may call', () => {
+    const configuration = { AllowOrigins: ['https://*'], AllowHeaders: ['authorization'], MaxAge: 600 };
+    expect(modelOf(set('Api', 'CorsConfiguration', configuration)).apis[0]?.cors).toEqual({
+      allowOrigins: ['https://*'],
+      allowMethods: [],
+      allowHeaders: ['authorization'],
+      exposeHeaders: [],
+      allowCredentials: false,
+      maxAgeSeconds: 600,
+    });
   });
 
   test('a schedule that does not tick by itself is listed', () => {

@@ -1,0 +1,39 @@
+/**
+ * Owns: what an HTTP API adds to its answers for pages of other origins, as its `CorsConfiguration` says. Pure.
+ * Owns not: which route a request takes (routes.ts).
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { CorsSpec } from '../template/routing-model.ts';
+
+/** Whether a browser asks if a page may make a call: it never carries a signature or a token. */
+export const isPreflight = (method: string, headers: IncomingHttpHeaders): boolean =>
+  method === 'OPTIONS' &&
+  headers.origin !== undefined &&
+  headers['access-control-request-method'] !== undefined;
+
+/** The headers for a call of a page of `origin`; none where that origin is not allowed. */
+export function corsHeaders(
+  { allowOrigins, allowMethods, allowHeaders, exposeHeaders, allowCredentials, maxAgeSeconds }: CorsSpec,
+  origin: string | undefined,
+  preflight: boolean,
+): Record<string, string> {
+  if (origin === undefined || !allowOrigins.some((allowed) => matches(allowed, origin))) return {};
+  const list = (name: string, values: readonly string[]): Record<string, string> =>
+    values.length === 0 ? {} : { [name]: values.join(',') };
+  return {
+    'access-control-allow-origin': allowOrigins.includes('*') ? '*' : origin,
+    ...(allowCredentials ? { 'access-control-allow-credentials': 'true' } : {}),
+    ...list('access-control-expose-headers', exposeHeaders),
+    ...(preflight ? list('access-control-allow-methods', allowMethods) : {}),
+    ...(preflight ? list('access-control-allow-headers', allowHeaders) : {}),
+    ...(preflight && maxAgeSeconds !== undefined ? { 'access-control-max-age': String(maxAgeSeconds) } : {}),
+  };
+}
+
+/** `*`, `https://*`, `http://*`, or the origin itself. */
+const matches = (allowed: string, origin: string): boolean =>
+  allowed.endsWith('*') ? origin.startsWith(allowed.slice(0, -1)) : allowed === origin;
+
+/** Without what the function itself says about origins: API Gateway puts its configuration in its place. */
+export const withoutCors = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !name.startsWith('access-control-')));

@@ -1,0 +1,119 @@
+/** Pages of other origins: what the local API answers them, and which preflight it refuses as API Gateway does. */
+import { HttpApis } from '../../local/http/http-api.ts';
+import { type Listening, listen } from '../../local/http/servers.ts';
+import type { ApiSpec, CorsSpec } from '../../local/template/routing-model.ts';
+
+const ALLOWED = 'https://shop.example';
+const CORS: CorsSpec = {
+  allowOrigins: [ALLOWED, 'http://*'],
+  allowMethods: ['GET', 'POST'],
+  allowHeaders: ['authorization'],
+  exposeHeaders: ['location'],
+  allowCredentials: true,
+  maxAgeSeconds: 600,
+};
+const PREFLIGHT = {
+  method: 'OPTIONS',
+  headers: { origin: ALLOWED, 'access-control-request-method': 'POST' },
+};
+
+const route = (routeKey: string, authorization: string): ApiSpec['routes'][number] => ({
+  routeKey,
+  functionName: 'web',
+  integrationTimeoutMs: 29_000,
+  authorization,
+});
+const BEHIND_IAM = [route('GET /orders', 'AWS_IAM'), route('$default', 'AWS_IAM')];
+const OPEN = route('OPTIONS /{proxy+}', 'NONE');
+
+let server: Listening;
+let asked: string[] = [];
+beforeEach(async () => {
+  asked = [];
+  server = await listen(0, 'the API');
+});
+afterEach(() => server.close());
+
+/** The function names an origin of its own, which no API with a configuration lets through. */
+async function ask(api: Partial<ApiSpec>, init: RequestInit, path = '/orders'): Promise<Response> {
+  const spec: ApiSpec = { logicalId: 'Api', apiId: 'a', stage: '$default', cors: CORS, routes: [], ...api };
+  const invoke = async (event: string) => {
+    const { routeKey } = JSON.parse(event) as { routeKey: string };
+    asked.push(routeKey);
+    const headers = { 'Access-Control-Allow-Origin': 'https://own.example', location: '/x' };
+    return { ok: true, payload: JSON.stringify({ statusCode: 204, headers }) } as const;
+  };
+  const web = { spec: { arn: 'arn' }, invoke } as never;
+  const apis = new HttpApis(
+    [spec],
+    () => web,
+    '0',
+    () => true,
+  );
+  server.serve((request, response) => void apis.serve(request, response));
+  return await fetch(`${server.url}${path}`, init);
+}
+
+const ofOrigins = (answer: Response): Record<string, string> =>
+  Object.fromEntries([...answer.headers].filter(([name]) => name.startsWith('access-control-')));
+
+test.each([
+  ['AWS_IAM', 403],
+  ['JWT', 401],
+  ['CUSTOM', 401],
+])(
+  'a preflight that only a route with %s takes is refused: a browser signs none',
+  async (authorization, status) => {
+    const answer = await ask({ routes: [route('$default', authorization)] }, PREFLIGHT);
+    expect([answer.status, ofOrigins(answer), asked]).toEqual([status, {}, []]);
+  },
+);
+
+test('an open route for OPTIONS takes it before $default does, and the configuration answers', async () => {
+  const answer = await ask({ routes: [...BEHIND_IAM, OPEN] }, PREFLIGHT);
+  expect([answer.status, asked]).toEqual([204, ['OPTIONS /{proxy+}']]);
+  expect(ofOrigins(answer)).toEqual({
+    'access-control-allow-origin': ALLOWED,
+    'access-control-allow-credentials': 'true',
+    'access-control-allow-methods': 'GET,POST',
+    'access-control-allow-headers': 'authorization',
+    'access-control-expose-headers': 'location',
+    'access-control-max-age': '600',
+  });
+});
+
+test('without any route that takes it the API answers by itself, if it has a configuration', async () => {
+  const answer = await ask({ routes: [route('GET /orders', 'AWS_IAM')] }, PREFLIGHT);
+  expect([answer.status, ofOrigins(answer)['access-control-allow-origin'], asked]).toEqual([
+    204,
+    ALLOWED,
+    [],
+  ]);
+  expect((await ask({ cors: undefined }, PREFLIGHT)).status).toBe(404);
+});
+
+test.each([
+  [ALLOWED, ALLOWED],
+  ['http://localhost:5173', 'http://localhost:5173'],
+  ['https://shop.example.evil', undefined],
+  ['https://own.example', undefined],
+])('a call from %s is answered, for pages of %s', async (origin, allowed) => {
+  const answer = await ask({ routes: BEHIND_IAM }, { headers: { origin } });
+  expect([answer.status, answer.headers.get('location')]).toEqual([204, '/x']);
+  const headers = ofOrigins(answer);
+  expect([headers['access-control-allow-origin'], headers['access-control-allow-methods']]).toEqual([
+    allowed,
+    undefined,
+  ]);
+});
+
+test('any origin is answered as any', async () => {
+  const cors = { ...CORS, allowOrigins: ['*'], allowCredentials: false };
+  const answer = await ask({ cors, routes: BEHIND_IAM }, { headers: { origin: 'https://a.example' } });
+  expect(ofOrigins(answer)['access-control-allow-origin']).toBe('*');
+});
+
+test('without a configuration the function speaks for itself', async () => {
+  const answer = await ask({ cors: undefined, routes: BEHIND_IAM }, { headers: { origin: ALLOWED } });
+  expect(ofOrigins(answer)).toEqual({ 'access-control-allow-origin': 'https://own.example' });
+});
