@@ -13,6 +13,8 @@ import {
   type Verdict,
 } from './core/plan/agent.ts';
 import { type AgentHandler, agentHandler } from './agent/handler.ts';
+import { relay } from './remote/relay.ts';
+import { checkedKind, type RemoteKind, type RemoteTarget } from './remote/target.ts';
 
 export { cannotTell, done, notDone, running } from './core/plan/agent.ts';
 export type { Agent, AgentOptions, AttemptContext, AttemptLog, Effect, Verdict } from './core/plan/agent.ts';
@@ -61,6 +63,8 @@ export type {
   WaitOptions,
 } from './core/plan/waiting-steps.ts';
 
+export type { CommandTarget, LambdaTarget, RemoteTarget, UrlTarget } from './remote/target.ts';
+
 type Options = AgentOptions<unknown, unknown>;
 type In<T extends Options> = StandardSchemaV1.InferOutput<T['input']>;
 type Out<T extends Options> = StandardSchemaV1.InferOutput<T['output']>;
@@ -100,4 +104,17 @@ export function agent<const T extends Options>(name: string, options: T): Declar
     handler: (implementation) =>
       agentHandler(declared as Agent, implementation as Parameters<typeof agentHandler>[1]),
   };
+}
+
+/**
+ * The work of a declared agent, done by a program in another language (docs/REMOTE-AGENTS.md):
+ * `export const handler = remoteAgent(bookParcel, { url: 'https://parcels.example/agent' })`.
+ * @throws SteadfastError `bad-agent`
+ */
+export function remoteAgent<T extends Options>(
+  declared: DeclaredAgent<T>,
+  target: RemoteTarget,
+): AgentHandler & { readonly remote: RemoteKind } {
+  const remote = checkedKind(declared.spec, target);
+  return Object.assign(agentHandler(declared as Agent, relay(declared.spec, target)), { remote });
 }

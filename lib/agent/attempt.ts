@@ -80,6 +80,7 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
   const abort = new AbortController();
   const finished = new Latch();
   const pulse: Pulse = {};
+  const time = timeOf(ports, claim);
   const about = { executionId: state.execution.id, step: planStep.name, attempt: record.attempt };
   let log: AttemptLog | undefined;
   const ctx: AttemptContext = {
@@ -87,6 +88,7 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
     step: about.step,
     attempt: about.attempt,
     effectKey: effectKeyOf(state.execution, planStep.name, record.key, keyEpoch(claim.plan, record)),
+    deadlineAt: Math.min(time.untilAt, time.latestAt),
     // Made when it is first asked for: not all code listens.
     get signal() {
       return abort.signal;
@@ -112,7 +114,7 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
   const input =
     record.keyInput === undefined ? evaluateExpression(planStep.input, scopeOf(state)) : record.keyInput;
   const work = perform(worker, { mode: record.mode, ctx, input, output: record.output });
-  const report = await inTime(ports, work, abort, finished, claim);
+  const report = await inTime(ports, work, abort, finished, claim, time);
   finished.end();
   // A heartbeat that hangs is left behind: its write loses against the report's, or the report's is tried again.
   await Promise.race([heartbeats, ports.clock.sleep(HEARTBEAT_PATIENCE_MS)]);
@@ -130,15 +132,16 @@ const tokenOf = (token: unknown): string | number | undefined => {
   return Math.abs(token) * MAX_NUMBER < 1 ? 0 : token;
 };
 
-/** Of the author's code, or what is reported when its time is over and it does not answer to the abort. */
-async function inTime(
-  ports: Ports,
-  work: Promise<Report>,
-  abort: AbortController,
-  finished: Latch,
-  claim: Claim,
-): Promise<Report> {
-  const { planStep, processDeadlineAt, state } = claim;
+/** In epoch ms. */
+interface AttemptTime {
+  readonly startedAt: number;
+  /** When the time of the step is over, without pauses that the claim has not seen. */
+  readonly untilAt: number;
+  /** When the attempt's is, whatever the step's is. */
+  readonly latestAt: number;
+}
+
+function timeOf(ports: Ports, { planStep, processDeadlineAt, state }: Claim): AttemptTime {
   const startedAt = ports.clock.now();
   const latestAt = Math.min(
     startedAt + planStep.timeoutMs,
@@ -146,7 +149,19 @@ async function inTime(
   );
   // The time of the step is for attempts to execute: what settles an outcome has its own.
   const isTimed = state.steps[planStep.name]?.mode === 'execute';
-  let untilAt = isTimed ? timeOverAt(planStep, state) : latestAt;
+  return { startedAt, untilAt: isTimed ? timeOverAt(planStep, state) : latestAt, latestAt };
+}
+
+/** Of the author's code, or what is reported when its time is over and it does not answer to the abort. */
+async function inTime(
+  ports: Ports,
+  work: Promise<Report>,
+  abort: AbortController,
+  finished: Latch,
+  claim: Claim,
+  { startedAt, latestAt, ...time }: AttemptTime,
+): Promise<Report> {
+  let { untilAt } = time;
   for (;;) {
     const limitMs = Math.max(0, Math.min(untilAt, latestAt) - ports.clock.now());
     const first = await Promise.race([work, ports.clock.sleep(limitMs, finished).then(() => undefined)]);

@@ -146,5 +146,5 @@ function thrown(error: unknown, mode: Mode): Report {
         : {};
     return { kind: 'failed', codeReturned: true, permanent: false, failure, ...wish };
   }
-  return { kind: 'unknown', codeReturned: true, failure };
+  return { kind: 'unknown', codeReturned: name !== 'StillActingError', failure };
 }

@@ -37,6 +37,8 @@ export const ENV = {
   transport: 'STEADFAST_TRANSPORT',
   /** The API's: names of the IAM roles whose sessions are named after persons, with spaces between them. */
   personalRoles: 'STEADFAST_PERSONAL_ROLES',
+  /** A relay's: ARN of the Lambda function that does the agent's work. */
+  remoteFunction: 'STEADFAST_REMOTE_FUNCTION',
   /** A trigger's: URL of the queue for messages that start nothing. */
   deadLetters: 'STEADFAST_DEAD_LETTERS',
 } as const;

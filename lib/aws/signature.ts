@@ -1,7 +1,7 @@
 /**
- * AWS's Signature Version 4 of a POST to `/`, which is all that the JSON protocols need.
+ * AWS's Signature Version 4 of a POST: to `/`, which is all that the JSON protocols need, or to a path.
  *
- * Owns: the signature. Does not own: the request (`direct.ts`). The signing key is derived once a day and service.
+ * Owns: the signature. Does not own: the request (`direct.ts`, `remote/`). The signing key is derived once a day and service.
  */
 
 import { createHmac, hash } from 'node:crypto';
@@ -51,23 +51,44 @@ export function amzDate(at: number): string {
   return lastDate.text;
 }
 
+/** What a signature says of an address. */
+export interface SignedPlace {
+  readonly path: string;
+  readonly query: string;
+}
+const ROOT: SignedPlace = { path: '/', query: '' };
+
+const encoded = (text: string): string =>
+  encodeURIComponent(text).replaceAll(
+    /[!'()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+
+/** Of an address as it is sent: the path's parts are encoded once more, the query's in the order of their names. */
+export function signedPlace({ pathname, searchParams }: URL): SignedPlace {
+  const pairs = [...searchParams].map(([name, value]) => `${encoded(name)}=${encoded(value)}`);
+  return { path: pathname.split('/').map(encoded).join('/'), query: pairs.sort().join('&') };
+}
+
 /**
  * The `authorization` header.
  * @param headers those that are signed: lower-case names in alphabetical order, `host` and `x-amz-date` among them
+ * @param place the path and the query as they are signed, of another address than `/` (`signedPlace`)
  */
 export function authorization(
   headers: Readonly<Record<string, string>>,
   body: string,
   credentials: Credentials,
   scope: Scope,
+  place: SignedPlace = ROOT,
 ): string {
   const date = headers['x-amz-date'] ?? '';
   const day = date.slice(0, DAY_CHARS);
   const names = Object.keys(headers).join(';');
   const lines = Object.entries(headers).map(([name, value]) => `${name}:${value}\n`);
-  const request = `POST\n/\n\n${lines.join('')}\n${names}\n${sha256(body)}`;
-  const place = `${day}/${scope.region}/${scope.service}/aws4_request`;
+  const request = `POST\n${place.path}\n${place.query}\n${lines.join('')}\n${names}\n${sha256(body)}`;
+  const of = `${day}/${scope.region}/${scope.service}/aws4_request`;
   const key = signingKey(credentials, day, scope);
-  const signature = hmac(key, `${ALGORITHM}\n${date}\n${place}\n${sha256(request)}`).toString('hex');
-  return `${ALGORITHM} Credential=${credentials.accessKeyId}/${place}, SignedHeaders=${names}, Signature=${signature}`;
+  const signature = hmac(key, `${ALGORITHM}\n${date}\n${of}\n${sha256(request)}`).toString('hex');
+  return `${ALGORITHM} Credential=${credentials.accessKeyId}/${of}, SignedHeaders=${names}, Signature=${signature}`;
 }

@@ -114,6 +114,11 @@ export interface AttemptContext {
    * gave. Of letters in lower case, digits, dots and dashes.
    */
   readonly effectKey: string;
+  /**
+   * When the time of the attempt is over, in epoch ms of this process's clock: `signal` is aborted then. A pause of the execution may put it off
+   * for a step with a time of its own.
+   */
+  readonly deadlineAt: number;
   /** Aborted when the lease is lost or the attempt's time is over. Hand it to every request. */
   readonly signal: AbortSignalLike;
   /**

@@ -25,6 +25,20 @@ export class PermanentError extends Error {
   override readonly name = 'PermanentError';
 }
 
+/**
+ * The outcome is unknown, and the work may go on although this code has returned: it is done elsewhere, behind a connection that broke.
+ * Until the attempt's `processDeadline` a probe's `notDone` is not believed, and no undo is repeated.
+ */
+export class StillActingError extends Error {
+  override readonly name = 'StillActingError';
+  readonly code: string;
+
+  constructor(code: string, message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
 /** An error of Steadfast itself: `code` for programs, `message` for people (what was wrong, what is allowed). */
 export class SteadfastError extends Error {
   override readonly name = 'SteadfastError';

@@ -1,0 +1,222 @@
+/**
+ * What is said between the relay and an agent in another language: one call as JSON, and its answer (docs/REMOTE-AGENTS.md).
+ *
+ * Owns: the call's fields, which answers there are for which call, what each says about the work, the sizes. Does not own: how both
+ * are carried (`command.ts`, `http.ts`), what follows from an outcome (`agent/author-code.ts`).
+ *
+ * S6 only a well-formed answer says "not done". What cannot be read is an unknown outcome. S17 no error here quotes an output.
+ */
+
+import type { AttemptContext, Verdict } from '../core/plan/agent.ts';
+import { MAX_DURATION_MS } from '../core/plan/duration.ts';
+import { PermanentError, TransientError } from '../core/records/errors.ts';
+import { MAX_OUTPUT_BYTES } from '../engine/schema.ts';
+
+export type CallKind = 'execute' | 'probe' | 'undo';
+
+/** One call, as the remote gets it. */
+export interface RemoteCall {
+  /** Of this contract: 1. */
+  readonly version: 1;
+  readonly call: CallKind;
+  readonly agent: string;
+  readonly executionId: string;
+  readonly step: string;
+  /** From 1. */
+  readonly attempt: number;
+  readonly effectKey: string;
+  /** Epoch ms: nothing may begin to take effect afterwards. */
+  readonly deadlineAt: number;
+  readonly input: unknown;
+  /** Of an undo, where there is one. */
+  readonly output?: unknown;
+}
+
+/**
+ * The longest answer, or line of one, in bytes. Four times an output's: JSON may write a character of two bytes as six, and
+ * what is too long for an output is refused by name later.
+ */
+export const MAX_ANSWER_BYTES: number = 4 * MAX_OUTPUT_BYTES;
+
+/** Which answers there are for which call. */
+const ANSWERS = {
+  execute: ['done', 'transient', 'permanent', 'running', 'cannotTell'],
+  probe: ['done', 'notDone', 'running', 'cannotTell'],
+  undo: ['done', 'transient', 'permanent', 'cannotTell'],
+} as const satisfies Readonly<Record<CallKind, readonly string[]>>;
+
+export interface Answer {
+  readonly answer: 'done' | 'notDone' | 'running' | 'cannotTell' | 'transient' | 'permanent';
+  readonly output?: unknown;
+  readonly message?: string;
+  readonly retryAfterMs?: number;
+}
+
+/** What one line says, or a whole answer. */
+export type Said = Answer | { readonly progress: string | number };
+
+/** An answer that says nothing, and so an unknown outcome. */
+export class AnswerError extends Error {
+  override readonly name = 'AnswerError';
+  readonly code: string;
+
+  constructor(code: 'bad-answer' | 'answer-too-large' | 'no-answer', message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export const callOf = (
+  call: CallKind,
+  agent: string,
+  ctx: AttemptContext,
+  given: { readonly input: unknown; readonly output?: unknown },
+): RemoteCall => ({
+  version: 1,
+  call,
+  agent,
+  executionId: ctx.executionId,
+  step: ctx.step,
+  attempt: ctx.attempt,
+  effectKey: ctx.effectKey,
+  deadlineAt: Math.floor(ctx.deadlineAt),
+  input: given.input,
+  ...(given.output === undefined ? {} : { output: given.output }),
+});
+
+const bad = (what: string): AnswerError => new AnswerError('bad-answer', `the remote's answer ${what}`);
+
+/** @throws AnswerError saying what is wrong with it, and what is allowed */
+export function parseSaid(text: string, call: CallKind): Said {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw bad('is no JSON; of a command, what is to be logged goes to stderr');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw bad('is no JSON object such as {"answer":"done","output":{}}');
+  const said = value as Readonly<Record<string, unknown>>;
+  if (Object.hasOwn(said, 'answer')) return checkedAnswer(said, call);
+  if (!Object.hasOwn(said, 'progress')) throw bad("has neither 'answer' nor 'progress'");
+  const { progress } = said;
+  if (typeof progress !== 'string' && typeof progress !== 'number')
+    throw bad("has a 'progress' that is neither a number nor a text");
+  return { progress };
+}
+
+function checkedAnswer(said: Readonly<Record<string, unknown>>, call: CallKind): Answer {
+  const known = ANSWERS[call].find((each) => each === said['answer']);
+  if (known === undefined) throw bad(`is not one of those to ${call}: ${ANSWERS[call].join(', ')}`);
+  const { message, retryAfterMs } = said;
+  if (message !== undefined && typeof message !== 'string') throw bad("has a 'message' that is no text");
+  const isWish = typeof retryAfterMs === 'number' && retryAfterMs >= 0 && retryAfterMs <= MAX_DURATION_MS;
+  if (retryAfterMs !== undefined && !isWish)
+    throw bad(`has a 'retryAfterMs' that is no number of milliseconds from 0 to ${MAX_DURATION_MS}`);
+  return {
+    answer: known,
+    output: said['output'],
+    ...(message === undefined ? {} : { message }),
+    ...(isWish ? { retryAfterMs } : {}),
+  };
+}
+
+/**
+ * Reads an answer piece by piece; what is too long is refused before it is parsed.
+ */
+export class AnswerReader {
+  readonly #call: CallKind;
+  readonly #progress: ((token: string | number) => void) | undefined;
+  #kept: Buffer[] = [];
+  #bytes = 0;
+
+  /** @param progress what is told of an advance; absent: all that comes is one answer, whatever lines it has */
+  constructor(call: CallKind, progress?: (token: string | number) => void) {
+    this.#call = call;
+    this.#progress = progress;
+  }
+
+  /** @returns the answer, once there is one @throws AnswerError */
+  push(chunk: Buffer): Answer | undefined {
+    let rest = chunk;
+    while (this.#progress !== undefined) {
+      const end = rest.indexOf(0x0a);
+      if (end < 0) break;
+      this.#keep(rest.subarray(0, end));
+      const said = this.#take();
+      if (said !== undefined) return said;
+      rest = rest.subarray(end + 1);
+    }
+    this.#keep(rest);
+    return undefined;
+  }
+
+  /** @returns the answer that ends without a line's end @throws AnswerError */
+  end(): Answer {
+    const said = this.#take();
+    if (said !== undefined) return said;
+    throw new AnswerError('no-answer', 'the remote ended without an answer');
+  }
+
+  #keep(piece: Buffer): void {
+    this.#bytes += piece.byteLength;
+    if (this.#bytes > MAX_ANSWER_BYTES)
+      throw new AnswerError(
+        'answer-too-large',
+        `the remote's answer has more than ${MAX_ANSWER_BYTES} bytes in a line: store what is large elsewhere and return a reference`,
+      );
+    if (piece.byteLength > 0) this.#kept.push(piece);
+  }
+
+  #take(): Answer | undefined {
+    const text = Buffer.concat(this.#kept).toString('utf8').trim();
+    this.#kept = [];
+    this.#bytes = 0;
+    if (text === '') return undefined;
+    const said = parseSaid(text, this.#call);
+    if ('answer' in said) return said;
+    this.#progress?.(said.progress);
+    return undefined;
+  }
+}
+
+/** What a probe found. */
+export function verdictOf({ answer, output, message }: Answer): Verdict<unknown> {
+  switch (answer) {
+    case 'done':
+      return { verdict: 'done', output };
+    case 'notDone':
+      return { verdict: 'not-done' };
+    case 'running':
+      return { verdict: 'running' };
+    default:
+      if (message !== undefined) throw new Error(message);
+      return { verdict: 'cannot-tell' };
+  }
+}
+
+/**
+ * The output of an execute or an undo that is done.
+ * @param goesOn makes the error of an outcome that is still being worked on
+ * @throws TransientError, PermanentError: certainly not done; any other error: unknown
+ */
+export function outputOf(
+  { answer, output, message, retryAfterMs }: Answer,
+  goesOn: (message: string) => Error,
+): unknown {
+  switch (answer) {
+    case 'done':
+      return output;
+    case 'transient':
+      throw new TransientError(
+        message ?? 'the remote says: not done, try again',
+        retryAfterMs === undefined ? {} : { retryAfterMs },
+      );
+    case 'permanent':
+      throw new PermanentError(message ?? 'the remote says: not done, trying again cannot help');
+    case 'running':
+      throw goesOn(message ?? 'the remote says: taken on, and still running');
+    default:
+      throw new Error(message ?? 'the remote says: it cannot tell');
+  }
+}

@@ -1,0 +1,43 @@
+/**
+ * The relay: an agent's execute, probe and undo that hand their call to another program and take its answer.
+ *
+ * Owns: which of the three there are, and what is made of an answer. Does not own: the way there (`command.ts`, `http.ts`,
+ * `lambda.ts`), claims, heartbeats and reports: to those it is author code like any other.
+ */
+
+import type { AgentSpec, AttemptContext, Implementation } from '../core/plan/agent.ts';
+import { StillActingError } from '../core/records/errors.ts';
+import { commandSend } from './command.ts';
+import { type Answer, type CallKind, callOf, outputOf, verdictOf } from './contract.ts';
+import { type Send, urlSend } from './http.ts';
+import { lambdaSend } from './lambda.ts';
+import type { RemoteTarget } from './target.ts';
+
+const sendTo = (target: RemoteTarget): Send => {
+  if ('command' in target) return commandSend(target);
+  return 'url' in target ? urlSend(target) : lambdaSend();
+};
+
+/** A remote that says "running" goes on after its answer. */
+const goesOn = (message: string): Error => new StillActingError('running', message);
+
+/** An agent that can be asked, by its declaration. */
+const isAsked = ({ effect, probe }: AgentSpec): boolean =>
+  probe === 'required' || (probe === undefined && effect !== 'idempotent' && effect !== 'none');
+
+/** @param target as `checkedKind` has let it pass */
+export function relay(spec: AgentSpec, target: RemoteTarget): Implementation<unknown, unknown> {
+  const send = sendTo(target);
+  const ask = (
+    kind: CallKind,
+    ctx: AttemptContext,
+    given: { readonly input: unknown; readonly output?: unknown },
+  ): Promise<Answer> => send(callOf(kind, spec.name, ctx, given), ctx.signal, ctx.progress);
+  return {
+    execute: async (ctx, input) => outputOf(await ask('execute', ctx, { input }), goesOn),
+    ...(isAsked(spec) ? { probe: async (ctx, input) => verdictOf(await ask('probe', ctx, { input })) } : {}),
+    ...(spec.undo === 'none'
+      ? {}
+      : { undo: async (ctx, input, output) => outputOf(await ask('undo', ctx, { input, output }), goesOn) }),
+  };
+}

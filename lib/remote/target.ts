@@ -1,0 +1,128 @@
+/**
+ * Where an agent in another language is: a Lambda function, an address, or a command in the container.
+ *
+ * Owns: the forms of a target, and every refusal about them. Does not own: what is sent there (`contract.ts`).
+ */
+
+import type { AgentSpec } from '../core/plan/agent.ts';
+import { refuse } from '../core/records/errors.ts';
+
+/** A text that stands in an environment variable of the agent's function or container. */
+export interface FromEnvironment {
+  readonly env: string;
+}
+
+export interface LambdaTarget {
+  /** The function that `agentSettings[…].remoteFunction` names at synthesis. */
+  readonly lambda: true;
+}
+
+export interface UrlTarget {
+  /** `https:`, or `http:` where neither a secret nor a signature goes along, or to this machine. */
+  readonly url: string | FromEnvironment;
+  /**
+   * A header whose value stands in an environment variable, such as `{ header: 'authorization', env: 'PARCELS_TOKEN' }`.
+   * @default - none
+   */
+  readonly secret?: { readonly header: string; readonly env: string };
+  /**
+   * Signs each request for AWS (Signature Version 4) with the agent's own role: 'lambda' for a function's URL, 'execute-api' for API Gateway.
+   * @default - unsigned
+   */
+  readonly sign?: 'lambda' | 'execute-api';
+}
+
+export interface CommandTarget {
+  /** A program and its arguments; a new process for each call. Only of an agent that runs in a container. */
+  readonly command: readonly string[];
+  /**
+   * Where it is started; write `import.meta.dirname`, the folder of the agent's file. In the image that is where the code lies,
+   * with the agent's own folder (`agents/<agent>/`) beside it.
+   * @default - the working directory
+   */
+  readonly folder?: string;
+}
+
+export type RemoteTarget = LambdaTarget | UrlTarget | CommandTarget;
+export type RemoteKind = 'lambda' | 'url' | 'command';
+
+const FIELDS: Readonly<Record<RemoteKind, readonly string[]>> = {
+  lambda: [],
+  url: ['secret', 'sign'],
+  command: ['folder'],
+};
+const KINDS = Object.keys(FIELDS) as readonly RemoteKind[];
+
+/** @throws SteadfastError `bad-agent` saying what is wrong and what is allowed */
+export function checkedKind(spec: AgentSpec, target: RemoteTarget): RemoteKind {
+  const refused = (what: string): Error => refuse('bad-agent', `remote agent '${spec.name}': ${what}`);
+  const given = Object.keys(Object(target));
+  const kinds = KINDS.filter((each) => given.includes(each));
+  const [kind] = kinds;
+  if (kind === undefined || kinds.length > 1)
+    throw refused(
+      `it has ${kinds.length === 0 ? 'no target' : kinds.join(' and ')}; allowed is one of { lambda: true }, { url } and { command }`,
+    );
+  const stranger = given.find((each) => each !== kind && !FIELDS[kind].includes(each));
+  if (stranger !== undefined)
+    throw refused(`${stranger} does not go with ${kind}; allowed are ${[kind, ...FIELDS[kind]].join(', ')}`);
+  const problem =
+    'lambda' in target
+      ? lambdaProblem(target, spec)
+      : 'url' in target
+        ? urlProblem(target)
+        : commandProblem(target, spec);
+  if (problem !== undefined) throw refused(problem);
+  return kind;
+}
+
+function lambdaProblem({ lambda }: LambdaTarget, { maxNoProgressMs }: AgentSpec): string | undefined {
+  if ((lambda as unknown) !== true)
+    return `lambda is ${JSON.stringify(lambda)}; write lambda: true, and name the function in agentSettings[…].remoteFunction`;
+  if (maxNoProgressMs !== undefined)
+    return 'maxNoProgress: a Lambda function answers once, at its end, and so can report no progress; leave it out, or use { url } or { command }';
+  return undefined;
+}
+
+const isName = (text: unknown): boolean => typeof text === 'string' && /^[A-Za-z_][A-Za-z0-9_]*$/.test(text);
+
+function urlProblem(target: UrlTarget): string | undefined {
+  const { url, secret, sign } = target;
+  if (secret !== undefined && !(isName(secret.env) && /^[A-Za-z0-9-]+$/.test(secret.header)))
+    return `secret is ${JSON.stringify(secret)}; allowed is { header, env }: a header's name, and the name of the environment variable that holds its value`;
+  if (sign !== undefined && sign !== 'lambda' && sign !== 'execute-api')
+    return `sign is ${JSON.stringify(sign)}; allowed are 'lambda' and 'execute-api'`;
+  if (secret !== undefined && sign !== undefined && secret.header.toLowerCase() === 'authorization')
+    return 'a signature is itself the authorization header; give the secret another one, or leave one of both out';
+  if (typeof url === 'string') return addressProblem(url, isProtected(target));
+  if (isName(url?.env)) return undefined;
+  return `url is ${JSON.stringify(url)}; allowed are an address and { env }, the name of the environment variable that holds it`;
+}
+
+export const isProtected = ({ secret, sign }: Pick<UrlTarget, 'secret' | 'sign'>): boolean =>
+  secret !== undefined || sign !== undefined;
+
+const HERE: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
+
+/** @returns what is wrong with an address, if anything; a part of it may be secret, so it is not repeated */
+export function addressProblem(text: string, withSecret: boolean): string | undefined {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined || !['https:', 'http:'].includes(url.protocol))
+    return 'the url is no address; allowed is one such as https://parcels.example/agent';
+  if (url.username !== '' || url.password !== '')
+    return 'the url holds a user or a password; leave them out and use secret: { header, env }';
+  if (withSecret && url.protocol === 'http:' && !HERE.has(url.hostname))
+    return `a secret or a signature to ${url.hostname} would go over http: in the open; allowed is https:`;
+  return undefined;
+}
+
+function commandProblem({ command, folder }: CommandTarget, { runsIn }: AgentSpec): string | undefined {
+  if (runsIn !== 'container')
+    return "a command runs in a container alone: declare the agent with runsIn: 'container', or use { lambda: true } or { url }";
+  const isList = Array.isArray(command) && command.length > 0;
+  if (!isList || command.some((part) => typeof part !== 'string' || part.includes('\0')) || command[0] === '')
+    return `command is ${JSON.stringify(command)}; allowed is a list of texts such as ['python3', 'book-parcel/main.py']`;
+  if (folder !== undefined && (typeof folder !== 'string' || folder === ''))
+    return `folder is ${JSON.stringify(folder)}; write folder: import.meta.dirname`;
+  return undefined;
+}

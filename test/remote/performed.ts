@@ -1,0 +1,55 @@
+/** What is reported of one call of a remote agent, and what its context was told meanwhile. */
+
+import * as z from 'zod/mini';
+import { agent, remoteAgent, type RemoteTarget } from '../../lib/index.ts';
+import { perform } from '../../lib/agent/author-code.ts';
+import type { AgentOptions } from '../../lib/core/plan/agent.ts';
+import type { Report } from '../../lib/core/records/events.ts';
+
+export type CallKind = 'execute' | 'probe' | 'undo';
+
+export const DEADLINE_AT = 1_000_000;
+
+export const declared = (options: Partial<AgentOptions<unknown, unknown>> = {}) =>
+  agent('book-parcel', {
+    input: z.object({ size: z.string() }),
+    output: z.object({ code: z.string() }),
+    effect: 'probed',
+    ...options,
+  } as never) as never;
+
+export interface Performing {
+  readonly call?: CallKind;
+  readonly signal?: AbortSignal;
+  readonly progress?: (token: string | number) => void;
+  readonly output?: unknown;
+}
+
+/** One call of a remote agent at this target. */
+export async function performed(
+  target: RemoteTarget,
+  {
+    call = 'execute',
+    signal = new AbortController().signal,
+    progress = () => undefined,
+    output,
+  }: Performing = {},
+): Promise<Report> {
+  const { worker } = remoteAgent(declared({ runsIn: 'container' }), target);
+  const quiet = (): void => undefined;
+  return await perform(worker, {
+    mode: call,
+    ctx: {
+      executionId: 'e',
+      step: 'book',
+      attempt: 2,
+      effectKey: 'e.book.abc',
+      deadlineAt: DEADLINE_AT + 0.5,
+      signal,
+      progress,
+      log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+    },
+    input: { size: 'S' },
+    output: output as never,
+  });
+}
