@@ -24,7 +24,7 @@ import { Duration, Names, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib/
 import { Construct } from 'constructs';
 import { ENV } from '../aws/names.ts';
 import { AgentContainer } from './agent-container.ts';
-import { adopt, type AgentSettings, checkSettings } from './agent-settings.ts';
+import { adopt, type AgentSettings, checkSettings, remoteEnvironment } from './agent-settings.ts';
 import { addFunction, type LogSettings } from './function.ts';
 import { tagPart } from './parts.ts';
 import { queuePrefix } from './queue-names.ts';
@@ -50,6 +50,8 @@ export interface AgentDeclaration {
   readonly timeoutMs: number;
   /** Absent: in a function. */
   readonly runsIn?: 'container';
+  /** Absent: its file has the code itself. */
+  readonly remote?: 'lambda' | 'url' | 'command';
   /** The agents it may have to send to, itself included. */
   readonly peers: readonly string[];
 }
@@ -60,6 +62,7 @@ export interface AgentProps {
   /** One attempt's longest time. */
   readonly timeout: Duration;
   readonly runsIn?: 'container';
+  readonly remote?: 'lambda' | 'url' | 'command';
   readonly code: () => Code;
   /** The folder of the image of an agent that runs in a container; none where the stack needs no code. */
   readonly imageFolder: () => string | undefined;
@@ -88,10 +91,16 @@ export class Agent extends Construct implements IGrantable {
   /** Where it writes; a function of your own has one of your own. */
   readonly logGroup?: ILogGroup;
   readonly grantPrincipal: IPrincipal;
+  /** What it must find in its environment to reach what does its work, of an agent in another language. */
+  readonly remoteEnvironment: Readonly<Record<string, string>>;
+  readonly #remoteFunction: IFunction | undefined;
 
-  constructor(scope: Construct, id: string, props: AgentProps) {
+  constructor(scope: Construct, id: string, given: AgentProps) {
     super(scope, id);
-    this.agentName = props.agentName;
+    this.agentName = given.agentName;
+    this.remoteEnvironment = remoteEnvironment(given.agentName, given.remote, given.settings);
+    this.#remoteFunction = given.settings.remoteFunction;
+    const props = { ...given, environment: { ...given.environment, ...this.remoteEnvironment } };
     const { settings } = props;
     const maxConcurrency = settings.maxConcurrency ?? props.maxConcurrency;
     checkSettings(props.agentName, settings, maxConcurrency, props.runsIn);
@@ -131,6 +140,7 @@ export class Agent extends Construct implements IGrantable {
       maxConcurrency,
     });
     this.grantOnQueue(this.function, CONSUME);
+    this.grantRemote(this.function);
     this.grantPrincipal = this.function.grantPrincipal;
   }
 
@@ -206,7 +216,15 @@ export class Agent extends Construct implements IGrantable {
 
   /** Taking its messages, as a worker does; `steadfast.grantWork` adds what the work itself needs. */
   grantWork(grantee: IGrantable): Grant {
+    this.grantRemote(grantee);
     return this.grantOnQueue(grantee, WORK);
+  }
+
+  /** Invoking the function that does its work: this one as it is named, and not its other versions. */
+  private grantRemote(grantee: IGrantable): void {
+    if (this.#remoteFunction === undefined) return;
+    const resourceArns = [this.#remoteFunction.functionArn];
+    Grants.addToPrincipal({ grantee, actions: ['lambda:InvokeFunction'], resourceArns });
   }
 
   private grantOnQueue(grantee: IGrantable, actions: string[]): Grant {
@@ -261,12 +279,13 @@ export class AgentFleet extends Construct {
       );
     this.queuePrefix = queuePrefix(this);
     this.agents = new Map(
-      agents.map(({ name, timeoutMs, runsIn }) => {
+      agents.map(({ name, timeoutMs, runsIn, remote }) => {
         const own = {
           agentName: name,
           queueName: `${this.queuePrefix}${name}`,
           timeout: Duration.millis(timeoutMs),
           ...(runsIn === undefined ? {} : { runsIn }),
+          ...(remote === undefined ? {} : { remote }),
           code: () => code(name),
           imageFolder: () => imageFolder(name),
           settings: settings[name] ?? {},

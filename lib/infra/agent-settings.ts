@@ -16,6 +16,7 @@ import {
 } from 'aws-cdk-lib/aws-lambda';
 import { type Duration, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import { ENV } from '../aws/names.ts';
 
 export interface AgentSettings {
   /**
@@ -59,13 +60,19 @@ export interface AgentSettings {
   /** @default - a new one that lets everything out */
   readonly securityGroups?: readonly ISecurityGroup[];
   /**
-   * A function of your own whose handler is the agent's `handler(…)`. Only `maxConcurrency` and `batchSize` still apply to
-   * it. What an imported function needs is said in a warning, because it cannot be changed from here.
+   * A function of your own whose handler is the agent's `handler(…)`. Only `maxConcurrency`, `batchSize` and `remoteFunction` still
+   * apply to it. What an imported function needs is said in a warning, because it cannot be changed from here.
    * @default - one made from the agent's file
    */
   readonly function?: IFunction;
   /**
-   * The service that runs an agent declared with `runsIn: 'container'`. Beside it only `environment` applies.
+   * The Lambda function that does the work of a `remoteAgent(…, { lambda: true })`: the agent may invoke it, and nothing else.
+   * A version or an alias is as good.
+   * @default - none
+   */
+  readonly remoteFunction?: IFunction;
+  /**
+   * The service that runs an agent declared with `runsIn: 'container'`. Beside it only `environment` and `remoteFunction` apply.
    * @default - nothing runs it here: run its image, or `npx steadfast worker`, with a role that `grantWork` allows the work
    */
   readonly container?: ContainerSettings;
@@ -87,10 +94,16 @@ export function checkSettings(
   };
   if (runsIn === undefined && settings.container !== undefined)
     refuse("container: it runs in a Lambda function; declare it with runsIn: 'container'");
-  const { container: _container, environment: _environment, logLevel: _level, ...ofFunctions } = settings;
+  const {
+    container: _container,
+    environment: _environment,
+    logLevel: _level,
+    remoteFunction: _remote,
+    ...ofFunctions
+  } = settings;
   if (runsIn === 'container' && Object.keys(ofFunctions).length > 0)
     refuse(
-      `${Object.keys(ofFunctions).join(', ')}: it runs in a container; allowed are container, environment and logLevel`,
+      `${Object.keys(ofFunctions).join(', ')}: it runs in a container; allowed are container, environment, logLevel and remoteFunction`,
     );
   const within = (name: string, value: number, [least, most]: readonly [number, number]): void => {
     if (!Number.isInteger(value) || value < least || value > most)
@@ -106,9 +119,29 @@ export function checkSettings(
   }
   const ours = Object.keys(settings.environment ?? {}).find((name) => name.startsWith('STEADFAST_'));
   if (ours !== undefined) refuse(`the environment variable ${ours} is set by Steadfast`);
-  const { function: own, maxConcurrency: _, batchSize: __, ...rest } = settings;
+  const { function: own, maxConcurrency: _, batchSize: __, remoteFunction: ___, ...rest } = settings;
   if (own !== undefined && Object.keys(rest).length > 0)
     refuse(`${Object.keys(rest).join(', ')}: set it on your own function`);
+}
+
+/**
+ * What the relay of an agent must find in its environment.
+ * @throws Error when a Lambda function is to do the work and none is named, or the other way round
+ */
+export function remoteEnvironment(
+  agent: string,
+  remote: 'lambda' | 'url' | 'command' | undefined,
+  { remoteFunction }: AgentSettings,
+): Readonly<Record<string, string>> {
+  if (remote === 'lambda' && remoteFunction === undefined)
+    throw new Error(
+      `agent '${agent}': a Lambda function does its work (lambda: true), and none is named: set agentSettings['${agent}'].remoteFunction`,
+    );
+  if (remoteFunction === undefined) return {};
+  if (remote === 'lambda') return { [ENV.remoteFunction]: remoteFunction.functionArn };
+  throw new Error(
+    `agent '${agent}': remoteFunction is for an agent whose file says remoteAgent(…, { lambda: true })`,
+  );
 }
 
 /** Makes a function of your own an agent's, as far as it can be changed. */

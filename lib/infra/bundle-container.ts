@@ -1,6 +1,6 @@
 /**
- * The folder from which a container agent's image is built: the worker, the attempt's process, the agent's code, the
- * Dockerfile. Docker itself is needed at deployment only.
+ * The folder from which a container agent's image is built: the worker, the attempt's process, the agent's code, the files in the
+ * folder named like the agent beside it, the Dockerfile. Docker itself is needed at deployment only.
  *
  * Owns: what is in that folder. Does not own: the image (`containers/Dockerfile`), the agents' functions (`bundle.ts`).
  *
@@ -8,8 +8,8 @@
  * again before they expire, which an attempt of a day outlives several times.
  */
 
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { bundleFunctions, PROGRAM } from './bundle.ts';
 import type { Discovery } from './discover.ts';
@@ -28,15 +28,30 @@ export function bundleContainers(found: Discovery, folder: string): ReadonlyMap<
     alias: { '@aws-sdk/credential-provider-node': '@aws-sdk/credential-provider-node' },
   });
   return new Map(
-    agents.map(({ name }) => {
+    agents.map(({ name, file }) => {
       const path = join(folder, 'containers', name);
       mkdirSync(path, { recursive: true });
       const code = bundles.get(`containers/${name}`)?.files ?? new Map<string, Uint8Array>();
-      for (const [file, content] of [...programs, ...code]) writeFileSync(join(path, file), content);
-      copyFileSync(join(PACKAGE_ROOT, 'containers', 'Dockerfile'), join(path, 'Dockerfile'));
+      for (const [part, content] of [...programs, ...code]) writeFileSync(join(path, part), content);
+      const hasFiles = copyFiles(join(dirname(file), name), join(path, name));
+      writeFileSync(join(path, 'Dockerfile'), dockerfile(hasFiles ? name : undefined));
       return [name, path];
     }),
   );
+}
+
+/** What an agent brings along beside its code: programs in other languages, tables. What Python compiles is made anew. */
+function copyFiles(from: string, to: string): boolean {
+  if (!existsSync(from)) return false;
+  cpSync(from, to, { recursive: true, filter: (path) => basename(path) !== '__pycache__' });
+  return true;
+}
+
+const COPY_CODE = 'COPY *.mjs *.mjs.map ./\n';
+
+function dockerfile(folder: string | undefined): string {
+  const text = readFileSync(join(PACKAGE_ROOT, 'containers', 'Dockerfile'), 'utf8');
+  return folder === undefined ? text : text.replace(COPY_CODE, `${COPY_CODE}COPY ${folder} ./${folder}/\n`);
 }
 
 function bundlePrograms(): ReadonlyMap<string, Uint8Array> {

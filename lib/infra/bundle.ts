@@ -152,7 +152,7 @@ function bundleEntries(props: BundleProps): ReadonlyMap<string, Bundle> {
     sourcesContent: false,
     ...(props.readable === true ? readableAt(join(outdir, names[0] ?? '')) : {}),
     metafile: true,
-    alias: { ...ALIAS, ...props.alias },
+    alias: aliases(props.alias),
   });
   return new Map(
     names.map((name) => {
@@ -173,6 +173,10 @@ const readableAt = (folder: string) =>
     sourcesContent: true,
     sourceRoot: `${pathToFileURL(folder).href}/`,
   }) as const;
+
+/** What stands for itself is left out: esbuild would look for it in the user's project, and it is a package of ours. */
+const aliases = (own: BundleProps['alias']): Record<string, string> =>
+  Object.fromEntries(Object.entries({ ...ALIAS, ...own }).filter(([name, to]) => name !== to));
 
 /** The same code with a file beside it. */
 export function withFile(bundle: Bundle, name: string, text: string): Bundle {

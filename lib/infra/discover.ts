@@ -5,10 +5,11 @@
  * (building it refuses that), or what is made of the findings (`steadfast.ts`, `bundle.ts`).
  *
  * Workflow modules are loaded, because their agents' time limits become the functions' timeouts. Agent files are not:
- * they may open connections, and `cdk synth` has no business there.
+ * they may open connections, and `cdk synth` has no business there. Those that call `remoteAgent` are: they have no code of their own,
+ * and what they call decides about permissions and images.
  */
 
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, extname, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { nearest } from '../core/plan/nearest.ts';
@@ -27,6 +28,8 @@ export interface FoundAgent {
   readonly timeoutMs: number;
   /** Absent: in a function. */
   readonly runsIn?: 'container';
+  /** What does its work, of an agent in another language (`remoteAgent`). */
+  readonly remote?: 'lambda' | 'url' | 'command';
   /** The file that exports `handler`. */
   readonly file: string;
   /** All agents of the workflows it takes part in, itself included: those it may have to send to. */
@@ -176,13 +179,20 @@ async function loadFolder(folder: string, relativeToRoot: (path: string) => stri
       peers.set(spec.name, new Set([...(peers.get(spec.name) ?? []), ...names]));
     }
   }
-  const agents = [...used.values()].map(({ spec: { name, timeoutMs, runsIn } }) => ({
-    name,
-    timeoutMs,
-    ...(runsIn === undefined ? {} : { runsIn }),
-    file: agentFile(folder, name) as string,
-    peers: [...(peers.get(name) ?? [])].sort(),
-  }));
+  const agents: FoundAgent[] = [];
+  for (const { spec } of used.values()) {
+    const { name, timeoutMs, runsIn } = spec;
+    const implementation = agentFile(folder, name) as string;
+    const remote = await remoteOf(implementation, relativeToRoot(implementation));
+    agents.push({
+      name,
+      timeoutMs,
+      ...(runsIn === undefined ? {} : { runsIn }),
+      ...(remote === undefined ? {} : { remote }),
+      file: implementation,
+      peers: [...(peers.get(name) ?? [])].sort(),
+    });
+  }
   const workflows = exported.map(({ exportName, workflow }) => ({
     name: workflow.name,
     file,
@@ -196,17 +206,26 @@ async function loadFolder(folder: string, relativeToRoot: (path: string) => stri
 const agentFile = (folder: string, name: string): string | undefined =>
   writtenFile(join(folder, AGENT_FOLDER, name));
 
-async function workflowsOf(
-  file: string,
-  shown: string,
-): Promise<{ exportName: string; workflow: WorkflowLike }[]> {
-  let module: Record<string, unknown>;
+async function load(file: string, shown: string): Promise<Record<string, unknown>> {
   try {
-    module = (await import(pathToFileURL(file).href)) as Record<string, unknown>;
+    return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new DiscoveryError(`${shown}${lineOf(error, file)} cannot be loaded: ${message}`, { cause: error });
   }
+}
+
+async function remoteOf(file: string, shown: string): Promise<FoundAgent['remote']> {
+  if (!readFileSync(file, 'utf8').includes('remoteAgent')) return undefined;
+  const { handler } = await load(file, shown);
+  return (Object(handler) as Pick<FoundAgent, 'remote'>).remote;
+}
+
+async function workflowsOf(
+  file: string,
+  shown: string,
+): Promise<{ exportName: string; workflow: WorkflowLike }[]> {
+  const module = await load(file, shown);
   const found: { exportName: string; workflow: WorkflowLike }[] = [];
   for (const [exportName, value] of Object.entries(module)) {
     // One object under two names (a named and a default export) is one workflow.

@@ -228,11 +228,13 @@ export class Steadfast extends Construct {
    */
   grantWork(agentName: string, grantee: IGrantable): Readonly<Record<string, string>> {
     const { peers = [] } = this.#props.workflows.agents.find(({ name }) => name === agentName) ?? {};
-    this.agent(agentName).grantWork(grantee);
+    const agent = this.agent(agentName);
+    agent.grantWork(grantee);
     this.grantDecide(grantee, this.#props.encryptionKey);
     this.wakeUps.grantCall(grantee);
     return {
       ...this.environment(this.#props),
+      ...agent.remoteEnvironment,
       ...this.#fleet.grantSending(grantee, peers),
     };
   }
