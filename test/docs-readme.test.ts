@@ -105,6 +105,7 @@ beforeAll(() => {
     'dev.ts': blockWith(guide, 'startDev'),
     'failures.ts': blockWith(guide, 'bookCourier'),
     'waiting.ts': blockWith(guide, 'w.callback'),
+    'remote.ts': blockWith(read('docs/REMOTE-AGENTS.md'), 'PARCELS_TOKEN'),
   };
   for (const [path, content] of files) write(path, content);
   for (const [name, content] of Object.entries(others)) write(`${FOLDER}/${name}`, content);

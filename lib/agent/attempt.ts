@@ -88,7 +88,7 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
     step: about.step,
     attempt: about.attempt,
     effectKey: effectKeyOf(state.execution, planStep.name, record.key, keyEpoch(claim.plan, record)),
-    deadlineAt: Math.min(time.untilAt, time.latestAt),
+    timeLeftMs: () => Math.max(0, Math.min(time.untilAt, time.latestAt) - ports.clock.now()),
     // Made when it is first asked for: not all code listens.
     get signal() {
       return abort.signal;

@@ -66,10 +66,12 @@ export class AnswerError extends Error {
   }
 }
 
+/** @param now by the clock of this machine */
 export const callOf = (
   call: CallKind,
   agent: string,
   ctx: AttemptContext,
+  now: number,
   given: { readonly input: unknown; readonly output?: unknown },
 ): RemoteCall => ({
   version: 1,
@@ -79,7 +81,7 @@ export const callOf = (
   step: ctx.step,
   attempt: ctx.attempt,
   effectKey: ctx.effectKey,
-  deadlineAt: Math.floor(ctx.deadlineAt),
+  deadlineAt: Math.floor(now + ctx.timeLeftMs()),
   input: given.input,
   ...(given.output === undefined ? {} : { output: given.output }),
 });

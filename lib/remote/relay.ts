@@ -32,7 +32,7 @@ export function relay(spec: AgentSpec, target: RemoteTarget): Implementation<unk
     kind: CallKind,
     ctx: AttemptContext,
     given: { readonly input: unknown; readonly output?: unknown },
-  ): Promise<Answer> => send(callOf(kind, spec.name, ctx, given), ctx.signal, ctx.progress);
+  ): Promise<Answer> => send(callOf(kind, spec.name, ctx, Date.now(), given), ctx.signal, ctx.progress);
   return {
     execute: async (ctx, input) => outputOf(await ask('execute', ctx, { input }), goesOn),
     ...(isAsked(spec) ? { probe: async (ctx, input) => verdictOf(await ask('probe', ctx, { input })) } : {}),

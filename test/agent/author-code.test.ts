@@ -20,7 +20,7 @@ const ctx: AttemptContext = {
   step: 's',
   attempt: 1,
   effectKey: 'e.s',
-  deadlineAt: 1_000,
+  timeLeftMs: () => 1_000,
   signal: new AbortController().signal,
   progress: () => undefined,
   log: { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined },

@@ -18,11 +18,12 @@ const notDone = async () => ({ verdict: 'not-done' }) as const;
 it.each([undefined, '25s'])(
   'an attempt is told when its time is over, of a step with within: %s',
   async (within) => {
-    const told: (readonly [deadlineAt: number, at: number])[] = [];
+    const told: (readonly [overAt: number, at: number])[] = [];
     const execute = async (ctx: AttemptContext): Promise<object> => {
-      told.push([ctx.deadlineAt, h.clock.now()]);
+      told.push([h.clock.now() + ctx.timeLeftMs(), h.clock.now()]);
       if (told.length > 1) return {};
       await h.clock.sleep(10_000);
+      expect(ctx.timeLeftMs()).toBe(TIMEOUT_MS - 10_000);
       throw new TransientError('busy');
     };
     const h = harness(shipping(within), { carrier: { execute, probe: notDone, undo } });

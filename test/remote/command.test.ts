@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { MAX_ANSWER_BYTES } from '../../lib/remote/contract.ts';
-import { type CallKind, DEADLINE_AT, performed } from './performed.ts';
+import { type CallKind, performed, TIME_LEFT_MS } from './performed.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -21,10 +21,16 @@ const FAILURE = { code: expect.any(String), message: 'why' };
 
 it('gets the call as one line, and is done by its answer', async () => {
   const target = script('cat >call; echo \'{"answer":"done","output":{"code":"P1"}}\'');
+  const before = Date.now();
   expect(await performed(target)).toEqual({ kind: 'done', codeReturned: true, output: { code: 'P1' } });
   const text = readFileSync(join(folder, 'call'), 'utf8');
   expect(text.trimEnd().split('\n')).toHaveLength(1);
-  expect(JSON.parse(text)).toEqual({
+  const { deadlineAt, ...call } = JSON.parse(text) as { deadlineAt: number };
+  // By the clock of this machine, in whole milliseconds.
+  expect(deadlineAt).toBe(Math.floor(deadlineAt));
+  expect(deadlineAt).toBeGreaterThanOrEqual(before + TIME_LEFT_MS);
+  expect(deadlineAt).toBeLessThanOrEqual(Date.now() + TIME_LEFT_MS);
+  expect(call).toEqual({
     version: 1,
     call: 'execute',
     agent: 'book-parcel',
@@ -32,7 +38,6 @@ it('gets the call as one line, and is done by its answer', async () => {
     step: 'book',
     attempt: 2,
     effectKey: 'e.book.abc',
-    deadlineAt: DEADLINE_AT,
     input: { size: 'S' },
   });
 });

@@ -8,7 +8,7 @@ import type { Report } from '../../lib/core/records/events.ts';
 
 export type CallKind = 'execute' | 'probe' | 'undo';
 
-export const DEADLINE_AT = 1_000_000;
+export const TIME_LEFT_MS = 20_000;
 
 export const declared = (options: Partial<AgentOptions<unknown, unknown>> = {}) =>
   agent('book-parcel', {
@@ -44,7 +44,7 @@ export async function performed(
       step: 'book',
       attempt: 2,
       effectKey: 'e.book.abc',
-      deadlineAt: DEADLINE_AT + 0.5,
+      timeLeftMs: () => TIME_LEFT_MS + 0.5,
       signal,
       progress,
       log: { debug: quiet, info: quiet, warn: quiet, error: quiet },

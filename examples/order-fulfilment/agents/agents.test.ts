@@ -30,7 +30,7 @@ const ctx: AttemptContext = {
   step: 's',
   attempt: 1,
   effectKey: 'x/s',
-  deadlineAt: Date.now() + 20_000,
+  timeLeftMs: () => 20_000,
   signal: new AbortController().signal,
   progress: () => {},
   log: console,

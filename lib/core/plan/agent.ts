@@ -115,10 +115,10 @@ export interface AttemptContext {
    */
   readonly effectKey: string;
   /**
-   * When the time of the attempt is over, in epoch ms of this process's clock: `signal` is aborted then. A pause of the execution may put it off
-   * for a step with a time of its own.
+   * How long until the time of the attempt is over, in ms, when `signal` is aborted; 0 afterwards. Of a step with a time of its own
+   * (`within`) it may be longer: a pause of the execution gives time back.
    */
-  readonly deadlineAt: number;
+  readonly timeLeftMs: () => number;
   /** Aborted when the lease is lost or the attempt's time is over. Hand it to every request. */
   readonly signal: AbortSignalLike;
   /**

@@ -1,0 +1,20 @@
+/** Orders a pickup, once for each effect key. */
+
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { PermanentError } from 'steadfast';
+import { orderPickup } from '../workflow.ts';
+
+const CARRIES_KG = 30;
+
+const folder = (): string => join(resolve(process.env['LABEL_PRINTER'] ?? '.steadfast/labels'), 'pickups');
+
+export const handler = orderPickup.handler({
+  execute: async (ctx, { parcel, label, kilograms }) => {
+    if (kilograms > CARRIES_KG) throw new PermanentError(`the carrier takes up to ${CARRIES_KG} kg`);
+    await mkdir(folder(), { recursive: true });
+    await writeFile(join(folder(), `${ctx.effectKey}.json`), `${JSON.stringify({ parcel, label })}\n`);
+    return { pickup: ctx.effectKey };
+  },
+  undo: (ctx) => rm(join(folder(), `${ctx.effectKey}.json`), { force: true }),
+});

@@ -1,0 +1,9 @@
+/** Prints a label: done by `print-label/main.py`, which its image holds beside this code. */
+
+import { remoteAgent } from 'steadfast';
+import { printLabel } from '../workflow.ts';
+
+export const handler = remoteAgent(printLabel, {
+  command: ['python3', 'print-label/main.py'],
+  folder: import.meta.dirname,
+});

@@ -1,0 +1,182 @@
+/**
+ * `npm run chaos:remote`: an agent in Python, killed in mid-call, before a service that prints as often as it is asked.
+ *
+ * Owns: the options, the load, the exit code. docs/CHAOS.md says what it proves.
+ */
+
+import { Command } from 'commander';
+import { Progress } from './chaos/progress.ts';
+import { diceOf } from './chaos/random.ts';
+import { auditJournal, processOf } from './chaos/remote-audit.ts';
+import { RemoteKiller, TARGETS } from './chaos/remote-killer.ts';
+import { type RemoteStage, setRemoteStage } from './chaos/remote-stage.ts';
+import { auditTable, type StartedKey } from './chaos/table-audit.ts';
+import { Table } from './chaos/table.ts';
+
+interface Options {
+  readonly kills: number;
+  readonly seed: number;
+  readonly keep: boolean;
+  readonly json: boolean;
+}
+
+/** Executions that are open at the same time. */
+const OPEN = 12;
+/** One in so many is too heavy for the carrier, so that its label is voided. */
+const HEAVY_SHARE = 0.2;
+const POLL_EVERY_MS = 250;
+/** A lease, the time of an attempt, and the pauses of its recovery, several times over. */
+const HEAL_WITHIN_MS = 300_000;
+
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+const whole = (text: string): number => {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`${text} is not a whole number`);
+  return value;
+};
+
+const program = new Command('chaos:remote')
+  .description(
+    [
+      'Labels on a fresh local cloud, printed by an agent in Python that is killed in mid-call: the program itself, the process',
+      'of its attempt, or its worker. The printer does not deduplicate. Afterwards everything must end, and the journal of the',
+      'printer and the state table are audited. The exit code is 0 only if nothing was lost, doubled or stuck. Linux alone.',
+    ].join(' '),
+  )
+  .option('--kills <n>', 'how many', whole, 50)
+  .option('--seed <n>', 'of what is killed and when (default: random, printed first)', whole)
+  .option('--keep', 'keeps the folder with the tables, logs and the journal', false)
+  .option('--json', 'one JSON line at the end', false);
+
+async function start(stage: RemoteStage, seed: number, number: number, heavy: boolean): Promise<StartedKey> {
+  const key = `parcel-${seed}-${number}`;
+  const response = await fetch(`${stage.cloud.apiUrl}/workflows/label-printing/executions`, {
+    method: 'POST',
+    body: JSON.stringify({
+      input: { parcel: key, address: '1 Main Street', kilograms: heavy ? 31 : 2 },
+      idempotencyKey: key,
+    }),
+  });
+  const { executionId } = (await response.json()) as { executionId?: string };
+  return { key, executionIds: executionId === undefined ? [] : [executionId] };
+}
+
+/** Keeps executions open until all kills have struck; then waits for the end of all. */
+async function load(
+  stage: RemoteStage,
+  table: Table,
+  killer: RemoteKiller,
+  options: Options,
+  progress: Progress,
+): Promise<readonly StartedKey[]> {
+  const dice = diceOf(options.seed);
+  const keys: StartedKey[] = [];
+  let untilAt = Number.POSITIVE_INFINITY;
+  while (Date.now() < untilAt) {
+    const open = (await table.open()).length;
+    progress.show({
+      seconds: process.uptime(),
+      phase: killer.isDone ? 'healing' : 'killing',
+      started: keys.length,
+      open,
+      kills: killer.kills.length,
+      freezes: 0,
+      storeRestarts: 0,
+      oldestOpenSeconds: 0,
+    });
+    if (killer.isDone) {
+      if (open === 0) break;
+      untilAt = Math.min(untilAt, Date.now() + HEAL_WITHIN_MS);
+    } else {
+      for (let count = open; count < OPEN; count += 1)
+        keys.push(await start(stage, options.seed, keys.length + 1, dice.chance(HEAVY_SHARE)));
+    }
+    await pause(POLL_EVERY_MS);
+  }
+  return keys;
+}
+
+async function perform(
+  stage: RemoteStage,
+  options: Options,
+  progress: Progress,
+): Promise<{ readonly summary: object; readonly failures: readonly string[] }> {
+  const table = new Table(stage.cloud);
+  const killer = new RemoteKiller(stage, options.seed, options.kills);
+  try {
+    killer.begin();
+    const started = await load(stage, table, killer, options, progress);
+    killer.stop();
+    const content = await table.everything();
+    const entries = stage.journal();
+    const killed = new Set(killer.kills.map(({ pid }) => pid));
+    const labels = entries.flatMap(({ label }) => (label === undefined ? [] : [label]));
+    const ofTable = auditTable(content, started);
+    const ofJournal = auditJournal(entries, content.snapshots, killed);
+    const doubled = [...ofTable.doubled, ...ofJournal.doubled];
+    const lost = [...ofTable.lost, ...ofJournal.lost];
+    const { stuck, findings } = ofTable;
+    const ends: Record<string, number> = {};
+    for (const { execution } of content.snapshots) ends[execution.status] = (ends[execution.status] ?? 0) + 1;
+    const summary = {
+      seed: options.seed,
+      seconds: Math.round(process.uptime()),
+      kills: killer.kills.length,
+      killed: Object.fromEntries(
+        TARGETS.map((each) => [each, killer.kills.filter(({ target }) => target === each).length]),
+      ),
+      afterEffect: labels.filter((label) => killed.has(processOf(label))).length,
+      foundByProbe: ofJournal.found,
+      executions: started.length,
+      ends,
+      labels: labels.length,
+      doubled: doubled.length,
+      lost: lost.length,
+      stuck: stuck.length,
+      findings: findings.length,
+    };
+    const failures = [
+      ...doubled.map((text) => `double   ${text}`),
+      ...lost.map((text) => `lost     ${text}`),
+      ...stuck.map((text) => `stuck    ${text}`),
+      ...findings.map((text) => `finding  ${text}`),
+    ];
+    return { summary, failures };
+  } finally {
+    killer.stop();
+    table.close();
+  }
+}
+
+async function main(options: Options): Promise<number> {
+  const progress = new Progress(process.stdout);
+  progress.say(`Seed ${options.seed}: ${options.kills} kills of an agent in Python in mid-call.`);
+  let strike: RemoteStage['strike'] | undefined;
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => {
+      void (strike?.(options.keep) ?? Promise.resolve()).finally(() => process.exit(130));
+    });
+  let keep = options.keep;
+  try {
+    const stage = await setRemoteStage((how) => {
+      strike = how;
+    });
+    const { summary, failures } = await perform(stage, options, progress);
+    keep ||= failures.length > 0;
+    for (const failure of failures) progress.say(`FAILED   ${failure}`);
+    if (keep) progress.say(`Tables, logs and journal of this run: ${stage.folder}`);
+    if (options.json) console.log(JSON.stringify({ remote: summary }));
+    else console.log(summary);
+    return failures.length === 0 ? 0 : 1;
+  } finally {
+    await strike?.(keep);
+  }
+}
+
+const options = program.parse().opts<Omit<Options, 'seed'> & { readonly seed?: number }>();
+try {
+  process.exitCode = await main({ ...options, seed: options.seed ?? Math.floor(Math.random() * 2 ** 31) });
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}

@@ -1,0 +1,108 @@
+/**
+ * Kills an agent in Python in mid-call: the program, the process of its attempt, or the worker of both.
+ *
+ * Owns: finding the calls that are under way (from /proc, so on Linux alone), which are killed, when and how, by the seed. Does not
+ * own: what they do.
+ */
+
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { type Dice, diceOf } from './random.ts';
+import { PRINT_MS, type RemoteStage } from './remote-stage.ts';
+
+export const TARGETS = ['program', 'attempt', 'worker'] as const;
+export type Target = (typeof TARGETS)[number];
+
+/** Of six kills. */
+const WEIGHTED = ['program', 'program', 'program', 'attempt', 'attempt', 'worker'] as const;
+const LOOK_EVERY_MS = 10;
+/** Of the calls that are seen. */
+const KILLED_SHARE = 0.4;
+/** For the program's start. */
+const START_MS = 150;
+
+export interface Kill {
+  readonly target: Target;
+  /** The program of the call that it was aimed at. */
+  readonly pid: number;
+}
+
+const fileOf = (pid: number, name: string): string => {
+  try {
+    return readFileSync(`/proc/${pid}/${name}`, 'utf8');
+  } catch {
+    return '';
+  }
+};
+
+/** Whether it is the program: the shell that it was started by, and that waits beside it, has its name as well. */
+function isProgram(pid: number, folder: string): boolean {
+  const [program = '', ...args] = fileOf(pid, 'cmdline').split('\0');
+  if (program === '/bin/sh' || !args.some((arg) => arg.endsWith('/main.py'))) return false;
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`) === folder;
+  } catch {
+    return false;
+  }
+}
+
+/** The process of the attempt, if it is one. */
+function attemptOf(pid: number): number | undefined {
+  const parent = Number(fileOf(pid, 'stat').split(') ')[1]?.split(' ')[1]);
+  return fileOf(parent, 'cmdline').includes('attempt.mjs') ? parent : undefined;
+}
+
+export class RemoteKiller {
+  readonly kills: Kill[] = [];
+  readonly #stage: RemoteStage;
+  readonly #dice: Dice;
+  readonly #most: number;
+  readonly #seen = new Set<number>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+
+  constructor(stage: RemoteStage, seed: number, most: number) {
+    this.#stage = stage;
+    this.#dice = diceOf(seed, 1);
+    this.#most = most;
+  }
+
+  begin(): void {
+    this.#timers.add(setInterval(() => this.#look(), LOOK_EVERY_MS));
+  }
+
+  stop(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+    this.#timers.clear();
+  }
+
+  get isDone(): boolean {
+    return this.kills.length >= this.#most;
+  }
+
+  #look(): void {
+    const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
+    for (const pid of pids) {
+      if (this.#seen.has(pid) || !isProgram(pid, this.#stage.programFolder)) continue;
+      this.#seen.add(pid);
+      const isAimedAt = this.#dice.chance(KILLED_SHARE);
+      const afterMs = this.#dice.between(0, START_MS + 2 * PRINT_MS);
+      const target = this.#dice.pick<Target>(WEIGHTED);
+      if (!isAimedAt) continue;
+      this.#timers.add(setTimeout(() => this.#kill(pid, target), afterMs));
+    }
+  }
+
+  /** Only what is still under way counts. */
+  #kill(pid: number, target: Target): void {
+    if (this.isDone || !isProgram(pid, this.#stage.programFolder)) return;
+    const attempt = attemptOf(pid);
+    if (attempt === undefined) return;
+    try {
+      if (target === 'worker') this.#stage.killWorker();
+      else process.kill(target === 'attempt' ? attempt : pid, 'SIGKILL');
+    } catch {
+      // It ended in this very moment.
+      return;
+    }
+    this.kills.push({ target, pid });
+  }
+}
