@@ -135,7 +135,10 @@ async function perform(
       stuck: stuck.length,
       findings: findings.length,
     };
+    const { afterEffect, foundByProbe } = summary;
+    const isIdle = options.kills > 0 && (afterEffect === 0 || foundByProbe === 0);
     const failures = [
+      ...(isIdle ? ['idle     no kill struck between an effect and its answer'] : []),
       ...doubled.map((text) => `double   ${text}`),
       ...lost.map((text) => `lost     ${text}`),
       ...stuck.map((text) => `stuck    ${text}`),

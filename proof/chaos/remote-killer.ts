@@ -7,6 +7,7 @@
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { type Dice, diceOf } from './random.ts';
+import { processOf } from './remote-audit.ts';
 import { PRINT_MS, type RemoteStage } from './remote-stage.ts';
 
 export const TARGETS = ['program', 'attempt', 'worker'] as const;
@@ -19,6 +20,8 @@ const LOOK_EVERY_MS = 10;
 const KILLED_SHARE = 0.4;
 /** For the program's start. */
 const START_MS = 150;
+/** Of the calls that are killed: in the time between the label and its answer. */
+const AFTER_SHARE = 0.5;
 
 export interface Kill {
   readonly target: Target;
@@ -58,6 +61,8 @@ export class RemoteKiller {
   readonly #most: number;
   readonly #seen = new Set<number>();
   readonly #timers = new Set<NodeJS.Timeout>();
+  /** Programs that are killed once they have printed. */
+  readonly #after = new Map<number, () => void>();
 
   constructor(stage: RemoteStage, seed: number, most: number) {
     this.#stage = stage;
@@ -84,10 +89,19 @@ export class RemoteKiller {
       if (this.#seen.has(pid) || !isProgram(pid, this.#stage.programFolder)) continue;
       this.#seen.add(pid);
       const isAimedAt = this.#dice.chance(KILLED_SHARE);
-      const afterMs = this.#dice.between(0, START_MS + 2 * PRINT_MS);
+      const isAfter = this.#dice.chance(AFTER_SHARE);
+      const afterMs = this.#dice.between(0, isAfter ? PRINT_MS / 2 : START_MS + PRINT_MS);
       const target = this.#dice.pick<Target>(WEIGHTED);
       if (!isAimedAt) continue;
-      this.#timers.add(setTimeout(() => this.#kill(pid, target), afterMs));
+      const kill = (): void => void this.#timers.add(setTimeout(() => this.#kill(pid, target), afterMs));
+      if (isAfter) this.#after.set(pid, kill);
+      else kill();
+    }
+    if (this.#after.size === 0) return;
+    for (const { label } of this.#stage.journal()) {
+      const pid = label === undefined ? Number.NaN : processOf(label);
+      this.#after.get(pid)?.();
+      this.#after.delete(pid);
     }
   }
 
