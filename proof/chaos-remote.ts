@@ -50,7 +50,7 @@ const program = new Command('chaos:remote')
 
 async function start(stage: RemoteStage, seed: number, number: number, heavy: boolean): Promise<StartedKey> {
   const key = `parcel-${seed}-${number}`;
-  const response = await fetch(`${stage.cloud.apiUrl}/workflows/label-printing/executions`, {
+  const response = await fetch(`${stage.cloud.apiUrl}/workflows/parcel-labels/executions`, {
     method: 'POST',
     body: JSON.stringify({
       input: { parcel: key, address: '1 Main Street', kilograms: heavy ? 31 : 2 },

@@ -41,7 +41,7 @@ async function synthesizeExample(outdir: string): Promise<string> {
   const workflows = await discoverWorkflows({
     root: PROJECT_ROOT,
     folders: ['examples'],
-    only: ['label-printing'],
+    only: ['parcel-labels'],
   });
   const vpc = new Vpc(new Stack(app, 'Net'), 'Vpc', { maxAzs: 2 }) as IVpc;
   const stack = new SteadfastStack(app, STACK, {

@@ -24,7 +24,7 @@ const rows = (heading: string): string[][] => {
 const names = (cell = ''): string[] => [...cell.matchAll(/`(\w+)`/g)].map(([, name = '']) => name);
 
 it('the agent’s file is that of the example', () => {
-  const file = readFileSync(join(ROOT, 'examples/label-printing/agents/print-label.ts'), 'utf8');
+  const file = readFileSync(join(ROOT, 'examples/parcel-labels/agents/print-label.ts'), 'utf8');
   expect(file).toContain(blocks('ts').find((block) => block.includes('printLabel')));
 });
 

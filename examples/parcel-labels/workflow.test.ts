@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { crashEverywhere, type Effect, testWorkflow } from 'steadfast/testing';
 import { handler as order } from './agents/order-pickup.ts';
 import { handler as print } from './agents/print-label.ts';
-import { labelPrinting, type Parcel, printLabel } from './workflow.ts';
+import { parcelLabels, type Parcel, printLabel } from './workflow.ts';
 
 const agents = [print, order];
 const parcel: Parcel = { parcel: 'p-1', address: '1 Main Street', kilograms: 2 };
@@ -40,7 +40,7 @@ function standing(entries = journal()): readonly Entry[] {
 }
 
 test('a label is printed by Python, and its pickup is ordered', async () => {
-  const run = await testWorkflow(labelPrinting, { agents }).start(parcel);
+  const run = await testWorkflow(parcelLabels, { agents }).start(parcel);
   const { status, output } = await run.untilEnd();
   const [printed] = journal();
   expect([status, journal().length]).toEqual(['succeeded', 1]);
@@ -48,13 +48,13 @@ test('a label is printed by Python, and its pickup is ordered', async () => {
 });
 
 test('a parcel that is too heavy has its label voided by Python', async () => {
-  const run = await testWorkflow(labelPrinting, { agents }).start({ ...parcel, kilograms: 31 });
+  const run = await testWorkflow(parcelLabels, { agents }).start({ ...parcel, kilograms: 31 });
   expect((await run.untilEnd()).status).toBe('compensated');
   expect(journal()).toMatchObject([{ label: expect.any(String) }, { voids: expect.any(String) }]);
 });
 
 test('an address of blanks is refused by Python, for good', async () => {
-  const run = await testWorkflow(labelPrinting, { agents }).start({ ...parcel, address: ' ' });
+  const run = await testWorkflow(parcelLabels, { agents }).start({ ...parcel, address: ' ' });
   const { status, steps } = await run.untilEnd();
   expect(status).toBe('failed');
   expect(steps['print']).toMatchObject({ attempts: 1, failure: { message: 'there is no address to print' } });
@@ -75,14 +75,14 @@ async function effects(): Promise<readonly Effect[]> {
 
 test('a fault at any point loses and doubles nothing, on the way there and back', async () => {
   const input = { ...parcel, kilograms: 31 };
-  const report = await crashEverywhere(labelPrinting, { input, agents, effects });
+  const report = await crashEverywhere(parcelLabels, { input, agents, effects });
   expect(report.findings).toEqual([]);
   expect(report.ends).toEqual({ compensated: report.runs + 1 });
   expect(report.runs).toBeGreaterThan(30);
 });
 
 test('a label that was printed without an answer is found, not printed again', async () => {
-  const trial = testWorkflow(labelPrinting, { agents });
+  const trial = testWorkflow(parcelLabels, { agents });
   trial.loseReply(printLabel);
   expect((await (await trial.start(parcel)).untilEnd()).status).toBe('succeeded');
   expect(standing()).toHaveLength(1);

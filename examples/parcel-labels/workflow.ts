@@ -1,5 +1,5 @@
 /**
- * Label printing: print a parcel's label, then order its pickup. The label is printed by a program in Python.
+ * Parcel labels: print a parcel's label, then order its pickup. The label is printed by a program in Python.
  *
  * Owns: the agents' contracts and the workflow. Does not own: how an agent does its work (`agents/`).
  *
@@ -35,7 +35,7 @@ export const orderPickup = agent('order-pickup', {
 const Parcel = z.object({ parcel: Text, address: Text, kilograms: z.number().check(z.positive()) });
 export type Parcel = z.infer<typeof Parcel>;
 
-export const labelPrinting = workflow('label-printing', { input: Parcel, within: '1h' }, (w) => {
+export const parcelLabels = workflow('parcel-labels', { input: Parcel, within: '1h' }, (w) => {
   const { parcel, address, kilograms } = w.input;
   const print = w.step('print', printLabel, { parcel, address }, { recovery: [PATIENCE] });
   const pickup = w.step('pickup', orderPickup, { parcel, label: print.output.label, kilograms });
