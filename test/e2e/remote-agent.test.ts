@@ -3,6 +3,8 @@
  * deduplicate, so what is engraved twice was asked for twice. Real processes and real time.
  */
 
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,6 +23,7 @@ let folder: string;
 let assembly: string;
 let cloud: Cloud;
 let worker: LocalWorker;
+let service: Service;
 const workers: LocalWorker[] = [];
 const denied: string[] = [];
 
@@ -45,15 +48,30 @@ function startWorker(): LocalWorker {
   return started!;
 }
 
+interface Service {
+  readonly process: ChildProcess;
+  readonly port: string;
+}
+
+/** The same program as a service. */
+async function serve(port: string): Promise<Service> {
+  const main = join(PROJECT_ROOT, 'test/e2e/workflows/engrave/agents/engrave/main.py');
+  const child = spawn('python3', [main, 'serve', port], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const [said] = (await once(child.stdout, 'data')) as [Buffer];
+  return { process: child, port: said.toString().trim() };
+}
+
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'steadfast-e2e-remote-'));
   assembly = await deploy(join(folder, 'cdk.out'));
+  service = await serve('0');
   cloud = await startCloud({
     assembly,
     stack: STACK,
     dataDir: join(folder, 'data'),
     port: 0,
     schedules: true,
+    environment: { ENGRAVER_URL: `http://127.0.0.1:${service.port}/` },
     onDenied: ({ message }) => denied.push(message),
   });
   worker = startWorker();
@@ -61,6 +79,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(workers.map((each) => each.stop()));
   await cloud?.stop();
+  service?.process.kill('SIGKILL');
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -72,11 +91,11 @@ interface Run {
 }
 
 let runs = 0;
-async function begin(hangs: 'before' | 'after'): Promise<Run> {
+async function begin(hangs: 'before' | 'after', workflow = 'engraving'): Promise<Run> {
   runs += 1;
   const journal = join(folder, `journal-${runs}`);
   writeFileSync(journal, '');
-  const response = await fetch(`${cloud.apiUrl}/workflows/engraving/executions`, {
+  const response = await fetch(`${cloud.apiUrl}/workflows/${workflow}/executions`, {
     method: 'POST',
     body: JSON.stringify({ input: { journal, hangs } }),
   });
@@ -159,6 +178,17 @@ describe('an agent in Python that is killed in mid-call', () => {
     await dead(python);
     worker = startWorker();
     lookNow();
+    expect(await run.ended()).toMatchObject({ status: 'succeeded', output: { attempt: 1 } });
+    expect(engraved(run)).toEqual([1]);
+  });
+
+  it('behind an address is asked when it is back, and does not do it again', async () => {
+    const run = await begin('after', 'engraving-by-url');
+    await run.hanging();
+    const gone = once(service.process, 'exit');
+    service.process.kill('SIGKILL');
+    await gone;
+    service = await serve(service.port);
     expect(await run.ended()).toMatchObject({ status: 'succeeded', output: { attempt: 1 } });
     expect(engraved(run)).toEqual([1]);
     expect(denied).toEqual([]);

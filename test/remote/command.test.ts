@@ -220,6 +220,19 @@ describe('nothing of it is left', () => {
     await dead(pid);
   });
 
+  it('but a program that has left the group, which keeps no answer back', async () => {
+    let pid = 0;
+    const answer = '{"answer":"done","output":{"code":"P"}}';
+    // It speaks when it has left.
+    const lines = ['echo "{\\"progress\\":\\"$$\\"}"', `echo '${answer}'`, 'exec sleep 1000'];
+    writeFileSync(join(folder, 'left.sh'), lines.join('\n'));
+    const target = script('setsid sh left.sh & wait');
+    const report = await performed(target, { progress: (token) => (pid = Number(token)) });
+    process.kill(pid, 'SIGKILL');
+    expect(report).toMatchObject({ kind: 'done' });
+    await dead(pid);
+  });
+
   it('when the process of the attempt is killed, which it does not see itself', async () => {
     const file = join(folder, 'attempt.ts');
     const here = JSON.stringify(join(import.meta.dirname, 'performed.ts'));

@@ -1,4 +1,4 @@
-/** An agent in Python whose service does not deduplicate; its first attempt hangs where its input says. */
+/** Agents in Python whose service does not deduplicate; their first attempt hangs where its input says. */
 
 import { agent, workflow } from 'steadfast';
 import * as z from 'zod/mini';
@@ -10,19 +10,26 @@ const Input = z.object({
   hangs: z.enum(['before', 'after']),
 });
 
-export const engrave = agent('engrave', {
+const contract = {
   input: Input,
   output: z.object({ attempt: z.number() }),
   effect: 'probed',
-  runsIn: 'container',
   lease: '3s',
   pickup: '3s',
   settle: '1s',
   timeout: '10m',
   undo: 'none',
-});
+} as const;
+
+export const engrave = agent('engrave', { ...contract, runsIn: 'container' });
+export const engraveByUrl = agent('engrave-by-url', contract);
 
 export const engraving = workflow('engraving', { input: Input, within: '1h' }, (w) => {
   const it = w.step('it', engrave, w.input);
+  return { attempt: it.output.attempt };
+});
+
+export const engravingByUrl = workflow('engraving-by-url', { input: Input, within: '1h' }, (w) => {
+  const it = w.step('it', engraveByUrl, w.input);
   return { attempt: it.output.attempt };
 });
