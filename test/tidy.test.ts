@@ -112,7 +112,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/client.ts': { may: [...CLIENT, 'lib/core/plan/workflow.ts'] },
   // Author code of our own: it calls what is outside, as an author's does.
   'lib/remote/': {
-    may: ['lib/core/', 'lib/engine/schema.ts', 'lib/aws/', '@aws-sdk/credential-provider-node'],
+    may: ['lib/core/', 'lib/aws/', '@aws-sdk/credential-provider-node'],
     builtins: true,
   },
   'lib/index.ts': { may: ['lib/core/', 'lib/agent/handler.ts', 'lib/remote/', '@standard-schema/spec'] },

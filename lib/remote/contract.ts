@@ -10,7 +10,6 @@
 import type { AttemptContext, Verdict } from '../core/plan/agent.ts';
 import { MAX_DURATION_MS } from '../core/plan/duration.ts';
 import { PermanentError, TransientError } from '../core/records/errors.ts';
-import { MAX_OUTPUT_BYTES } from '../engine/schema.ts';
 
 export type CallKind = 'execute' | 'probe' | 'undo';
 
@@ -36,7 +35,7 @@ export interface RemoteCall {
  * The longest answer, or line of one, in bytes. Four times an output's: JSON may write a character of two bytes as six, and
  * what is too long for an output is refused by name later.
  */
-export const MAX_ANSWER_BYTES: number = 4 * MAX_OUTPUT_BYTES;
+export const MAX_ANSWER_BYTES: number = 1_024 * 1_024;
 
 /** Which answers there are for which call. */
 const ANSWERS = {
