@@ -99,6 +99,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/cli/': {
     may: [
       ...CLIENT,
+      'lib/api/workflow-view.ts',
       'lib/project/',
       'lib/worker/run.ts',
       'lib/aws/names.ts',

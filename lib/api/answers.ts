@@ -183,6 +183,8 @@ export interface WorkflowStepView {
   readonly after: readonly string[];
   /** It follows an end without success. */
   readonly onFailure?: true;
+  /** Once it is done nothing is undone any more. */
+  readonly pointOfNoReturn?: true;
   /** The agent of a step of kind 'agent', or of a map's items. */
   readonly agent?: string;
   readonly effect?: Effect;

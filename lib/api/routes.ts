@@ -17,9 +17,17 @@ import { shownSteps } from '../core/plan/on-failure.ts';
 import { closeCallback } from '../scheduler/callbacks.ts';
 import { cancel, pause, resume, retry } from '../scheduler/commands.ts';
 import { resolveIncident, type ResolutionRequest } from '../scheduler/incidents.ts';
-import { list, type Scheduler, show, showAtEnd, start, workflowOf } from '../scheduler/start.ts';
+import {
+  list,
+  type Registered,
+  type Scheduler,
+  show,
+  showAtEnd,
+  start,
+  workflowOf,
+} from '../scheduler/start.ts';
 import { agentsOf } from './agents.ts';
-import type { ExecutionView } from './answers.ts';
+import type { ExecutionView, WorkflowView } from './answers.ts';
 import { callerOf } from './callers.ts';
 import { fittedExecution, fittedExplanation } from './fitting.ts';
 import { healthOf } from './health.ts';
@@ -43,14 +51,8 @@ import {
   startBody,
 } from './requests.ts';
 import { STATUS } from './statuses.ts';
-import {
-  entryView,
-  executionSummary,
-  executionView,
-  incidentView,
-  stoppedView,
-  workflowView,
-} from './views.ts';
+import { entryView, executionSummary, executionView, incidentView, stoppedView } from './views.ts';
+import { workflowView } from './workflow-view.ts';
 
 const STATUS_OF: Readonly<Record<string, ContentfulStatusCode>> = STATUS;
 
@@ -77,8 +79,9 @@ export function routes(
   commandRoutes(app, scheduler);
   incidentRoutes(app, scheduler);
   callbackRoutes(app, scheduler);
-  app.get('/workflows', (c) => c.json({ items: [...scheduler.workflows.values()].map(workflowView) }));
-  app.get('/workflows/:name', (c) => c.json(workflowView(workflowOf(scheduler, c.req.param('name')))));
+  const viewOf = ({ workflow, planHash }: Registered): WorkflowView => workflowView(workflow.plan, planHash);
+  app.get('/workflows', (c) => c.json({ items: [...scheduler.workflows.values()].map(viewOf) }));
+  app.get('/workflows/:name', (c) => c.json(viewOf(workflowOf(scheduler, c.req.param('name')))));
   app.get('/agents', async (c) => c.json(await agentsOf(scheduler, receipts)));
   app.get('/health', async (c) => {
     const health = await healthOf(scheduler, receipts);

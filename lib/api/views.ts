@@ -1,8 +1,8 @@
 /**
- * What a client sees of executions and workflows.
+ * What a client sees of executions.
  *
- * Owns: the shape of every answer. Does not own: the records; fields that only the roles need (tokens, write ids,
- * versions, dispatches) stay inside.
+ * Owns: the shape of every answer. Does not own: workflows (`workflow-view.ts`), the records; fields that only the roles need
+ * (tokens, write ids, versions, dispatches) stay inside.
  */
 
 import { effectiveState } from '../core/execution/effective-state.ts';
@@ -10,7 +10,6 @@ import { outputOf } from '../core/execution/output.ts';
 import { choicesFor } from '../core/operators/choices.ts';
 import { leftByFailing, standingAtEnd } from '../core/operators/standing.ts';
 import { isOnFailure, shownSteps } from '../core/plan/on-failure.ts';
-import { isTolerated } from '../core/plan/outcomes.ts';
 import { type AgentStep, isCallback, type Plan, type PlanStep } from '../core/plan/plan.ts';
 import { type Entry, isOpenEntry } from '../core/records/entry.ts';
 import { given } from '../core/records/given.ts';
@@ -21,8 +20,7 @@ import { attemptedVariant, variantOf } from '../core/step/recovery.ts';
 import { isTurn } from '../core/step/turn.ts';
 import { childIds } from '../core/waiting/child.ts';
 import { waitsUntil } from '../core/waiting/timer.ts';
-import type { Registered } from '../scheduler/start.ts';
-import type { AttemptView, WorkflowStepView, WorkflowView } from './answers.ts';
+import type { AttemptView } from './answers.ts';
 import { attemptsView } from './attempts.ts';
 
 /** `pending`: a predecessor is not done yet. `ready`: waits for an agent. Both are derived; no record exists. */
@@ -167,60 +165,3 @@ export const entryView = (entry: Entry): Record<string, unknown> => {
   const { version: _version, writeId: _writeId, life: _life, unannounced: _unannounced, ...shown } = entry;
   return shown;
 };
-
-export const workflowView = ({ workflow, planHash }: Registered): WorkflowView => ({
-  workflow: workflow.name,
-  plan: planHash,
-  withinMs: workflow.plan.withinMs,
-  steps: [...workflow.plan.steps, ...(workflow.plan.onFailure ?? [])].map((step) => ({
-    name: step.name,
-    kind: step.kind,
-    ...(isOnFailure(workflow.plan, step.name) ? { onFailure: true as const } : {}),
-    after: step.after,
-    ...(isTolerated(step) ? { tolerate: true as const } : {}),
-    ...given({ withinMs: step.withinMs }),
-    ...specialOf(step),
-  })),
-});
-
-/** What a kind of step has and others have not. */
-function specialOf(step: PlanStep): Omit<WorkflowStepView, 'name' | 'kind' | 'after'> {
-  switch (step.kind) {
-    case 'agent':
-      return performedBy(step);
-    case 'wait':
-      return {
-        ...(step.forMs === undefined ? {} : { forMs: step.forMs }),
-        ...(step.until === undefined ? {} : { until: step.until }),
-      };
-    case 'callback':
-    case 'approval':
-      return {
-        ...(step.by === undefined ? {} : { by: step.by }),
-        ...(step.heartbeatMs === undefined ? {} : { heartbeatMs: step.heartbeatMs }),
-        ...(step.otherwise === undefined ? {} : { otherwise: step.otherwise }),
-        ...(step.remindMs === undefined ? {} : { remindMs: step.remindMs }),
-      };
-    case 'child':
-      return { workflow: step.plan.workflow, undo: step.undo };
-    case 'map':
-      return {
-        ...(step.each.kind === 'agent'
-          ? performedBy(step.each)
-          : { workflow: step.each.plan.workflow, undo: step.each.undo }),
-        over: step.over,
-        ...(step.concurrency === undefined ? {} : { concurrency: step.concurrency }),
-        tolerate: step.tolerate,
-      };
-  }
-}
-
-const performedBy = ({
-  agent,
-  effect,
-  undo,
-}: AgentStep): Pick<WorkflowStepView, 'agent' | 'effect' | 'undo'> => ({
-  agent,
-  effect,
-  undo: undo === 'none' ? 'none' : 'required',
-});

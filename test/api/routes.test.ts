@@ -3,7 +3,8 @@
 import * as fc from 'fast-check';
 import { withStore } from '../engine/process.ts';
 import { check } from '../core/check.ts';
-import { client } from './app.ts';
+import { workflowSteps } from '../../lib/api/workflow-view.ts';
+import { client, flow } from './app.ts';
 
 const refusal = (code: string, message = /./) => ({
   error: expect.objectContaining({ code, message: expect.stringMatching(message) }),
@@ -206,6 +207,12 @@ describe('GET /workflows', () => {
     expect(body['items']).toMatchObject([one]);
     expect((await get('/workflows/flow')).body).toMatchObject(one);
     expect(JSON.stringify(body)).not.toContain('do-not-show');
+  });
+
+  it('says which step is a point of no return', () => {
+    const [first, second] = flow.plan.steps;
+    const steps = workflowSteps({ ...flow.plan, steps: [first!, { ...second!, pointOfNoReturn: true }] });
+    expect(steps.map(({ pointOfNoReturn }) => pointOfNoReturn)).toEqual([undefined, true]);
   });
 
   it.each(['nobody', 'constructor', '__proto__'])('of %s is a 404', async (name) => {

@@ -17,6 +17,7 @@ const WorkflowStepView = shape<shown.WorkflowStepView>('WorkflowStepView')(
     kind,
     after: listOf(text),
     onFailure: yes,
+    pointOfNoReturn: yes,
     agent: maybe(text),
     effect: maybe(effect),
     undo: maybe(z.enum(['none', 'required'])),

@@ -1,0 +1,75 @@
+/**
+ * What a client sees of a workflow: its plan without the inputs of its steps.
+ *
+ * Owns: the shape of the answer. Does not own: what a client sees of executions (`views.ts`). The command line draws by it what is
+ * not deployed.
+ */
+
+import { isOnFailure } from '../core/plan/on-failure.ts';
+import { isTolerated } from '../core/plan/outcomes.ts';
+import type { AgentStep, Plan, PlanStep } from '../core/plan/plan.ts';
+import { given } from '../core/records/given.ts';
+import type { WorkflowStepView, WorkflowView } from './answers.ts';
+
+/** @param planHash the address of the plan */
+export const workflowView = (plan: Plan, planHash: string): WorkflowView => ({
+  workflow: plan.workflow,
+  plan: planHash,
+  withinMs: plan.withinMs,
+  steps: workflowSteps(plan),
+});
+
+/** The on-failure steps come last. */
+export const workflowSteps = (plan: Plan): readonly WorkflowStepView[] =>
+  [...plan.steps, ...(plan.onFailure ?? [])].map((step) => ({
+    name: step.name,
+    kind: step.kind,
+    ...(isOnFailure(plan, step.name) ? { onFailure: true as const } : {}),
+    after: step.after,
+    ...(step.pointOfNoReturn === true ? { pointOfNoReturn: true as const } : {}),
+    ...(isTolerated(step) ? { tolerate: true as const } : {}),
+    ...given({ withinMs: step.withinMs }),
+    ...specialOf(step),
+  }));
+
+/** What a kind of step has and others have not. */
+function specialOf(step: PlanStep): Omit<WorkflowStepView, 'name' | 'kind' | 'after'> {
+  switch (step.kind) {
+    case 'agent':
+      return performedBy(step);
+    case 'wait':
+      return {
+        ...(step.forMs === undefined ? {} : { forMs: step.forMs }),
+        ...(step.until === undefined ? {} : { until: step.until }),
+      };
+    case 'callback':
+    case 'approval':
+      return {
+        ...(step.by === undefined ? {} : { by: step.by }),
+        ...(step.heartbeatMs === undefined ? {} : { heartbeatMs: step.heartbeatMs }),
+        ...(step.otherwise === undefined ? {} : { otherwise: step.otherwise }),
+        ...(step.remindMs === undefined ? {} : { remindMs: step.remindMs }),
+      };
+    case 'child':
+      return { workflow: step.plan.workflow, undo: step.undo };
+    case 'map':
+      return {
+        ...(step.each.kind === 'agent'
+          ? performedBy(step.each)
+          : { workflow: step.each.plan.workflow, undo: step.each.undo }),
+        over: step.over,
+        ...(step.concurrency === undefined ? {} : { concurrency: step.concurrency }),
+        tolerate: step.tolerate,
+      };
+  }
+}
+
+const performedBy = ({
+  agent,
+  effect,
+  undo,
+}: AgentStep): Pick<WorkflowStepView, 'agent' | 'effect' | 'undo'> => ({
+  agent,
+  effect,
+  undo: undo === 'none' ? 'none' : 'required',
+});
