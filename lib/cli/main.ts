@@ -2,7 +2,7 @@
  * The command line as a function: arguments in, text and an exit code out.
  *
  * Owns: the options all commands share, and how every error looks and which exit code it has. Does not own: what the
- * commands do (`commands.ts`, `operations.ts`, `incidents.ts`, `quiesce/command.ts`, `dev/command.ts`).
+ * commands do (`commands.ts`, `operations.ts`, `incidents.ts`, the `command.ts` of each folder).
  */
 
 import { Command, CommanderError } from 'commander';
@@ -13,6 +13,7 @@ import { addCommands } from './commands.ts';
 import { addIncidents } from './incidents.ts';
 import { addOperations } from './operations.ts';
 import { addDev } from './dev/command.ts';
+import { addGraph } from './graph/command.ts';
 import { addQuiesce } from './quiesce/command.ts';
 import { addWorker } from './worker.ts';
 import { CliError, type Cli, DEFAULT_URL, EXIT, type Io, invocation, messageOf } from './io.ts';
@@ -66,6 +67,7 @@ function programOf(cli: Cli): Command {
   program.setOptionValue('token', io.env['STEADFAST_TOKEN'] || undefined);
   addDev(program, cli);
   addCommands(program, cli);
+  addGraph(program, cli);
   addOperations(program, cli);
   addIncidents(program, cli);
   addCallbacks(program, cli);

@@ -20,7 +20,8 @@ export function noteOfKind(step: StepView, now: number): string | undefined {
 const defaultOf = ({ entry }: StepView): string =>
   entry === undefined || entry.otherwise === 'fail' ? '' : `, otherwise ${entry.otherwise}`;
 
-const childrenNote = ({ count, started, ended, try: number }: Children): string => {
+/** '2 of 3 ended'. */
+export const childrenNote = ({ count, started, ended, try: number }: Children): string => {
   const over = Object.values(ended).reduce((sum, one) => sum + one, 0);
   const which = number === undefined ? '' : `try ${number}: `;
   return `${which}${over} of ${count} ended${started < count ? `, ${started} started` : ''}`;
@@ -72,7 +73,8 @@ export function childrenText(view: ExecutionView): string {
   return rows.length === 0 ? '' : `\n${table(['CHILDREN OF', 'STARTED', 'ENDED', 'EXECUTIONS'], rows)}`;
 }
 
-const endsText = ({ ended }: Children): string =>
+/** '1 succeeded, 1 failed', or nothing. */
+export const endsText = ({ ended }: Children): string =>
   Object.entries(ended)
     .map(([status, count]) => `${count} ${status}`)
     .join(', ');

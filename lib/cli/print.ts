@@ -137,7 +137,8 @@ const DEFERRED_BECAUSE = {
   'not-deployed': 'its agent is not deployed',
 };
 
-function noteOf(step: StepView, now: number): string {
+/** Prints what a step waits for, or how far it is. */
+export function noteOf(step: StepView, now: number): string {
   const kind = noteOfKind(step, now);
   if (kind !== undefined) return kind;
   if (step.leaseUntil !== undefined) {

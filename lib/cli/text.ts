@@ -14,6 +14,13 @@ export function table(head: Cells, rows: readonly Cells[]): string {
   return lines.map((line) => `${line.trimEnd()}\n`).join('');
 }
 
+/** Without what a terminal would obey or turn around: control characters, and those that change the direction of a text. */
+export const printable = (text: string): string =>
+  text.replace(/[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, escaped);
+
+const escaped = (character: string): string =>
+  `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
+
 /** 2026-11-21 09:36:02Z */
 export const timeText = (at: number): string =>
   `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')}Z`;
