@@ -91,7 +91,8 @@ function whyOpen(step: PlanStep, { execution, steps }: Snapshot, now: number): s
   if (step.kind !== 'agent') return undefined;
   const acted = record.mayHaveActed && status !== 'compensated';
   const { undo, settleMs } = actedAs(step, record);
-  if (undo !== 'none') {
+  // Where the undo of a tolerated failure failed for good, somebody had the execution go on: it stays, as what has no undo.
+  if (undo !== 'none' && status !== 'tolerated') {
     if (STANDS.has(status)) return `is ${status}`;
     return acted ? `is ${status} and may have acted` : undefined;
   }
@@ -153,6 +154,7 @@ export class EffectOrder {
     const before = steps[after.name];
     if (before?.status === 'compensated' && after.status === 'retrying' && after.epoch === before.epoch)
       this.#former.add(effectKeyOf(execution, after.name, before.key));
+    if (after.status === 'tolerated') this.left(execution, after.name);
   }
 
   /** @param isLasting whether anything of it stands */
@@ -187,8 +189,8 @@ export class EffectOrder {
     }
   }
 
-  /** By a person, whatever there is. */
-  undoneByHand({ id, life }: Pick<Execution, 'id' | 'life'>, step: string): void {
+  /** By a person, whatever there is; or it stays, whatever becomes of the others. */
+  left({ id, life }: Pick<Execution, 'id' | 'life'>, step: string): void {
     this.#of(`${id}.${life}`, step).standing.clear();
   }
 

@@ -315,7 +315,8 @@ function clearOf(plan: Plan, step: PlanStep, state: Snapshot): number | undefine
       record?.mayHaveActed === true && other.kind === 'agent'
         ? record.processDeadlineAt + actedAs(other, record).settleMs
         : 0;
-    at = Math.max(at, record?.changedAt ?? 0, quietAt);
+    const below = Object.values(record?.children?.ended ?? {}).map(({ actsUntil = 0 }) => actsUntil);
+    at = Math.max(at, record?.changedAt ?? 0, quietAt, ...below);
   }
   return at;
 }

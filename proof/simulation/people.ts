@@ -64,7 +64,7 @@ async function answerSomething(host: Host, executionId: string): Promise<void> {
     const chosen = usual !== undefined && choice.chance(0.9) ? usual : choice.pick(offered);
     if (incident.kind === 'undo' && chosen.choice === 'skip' && incident.resolvedAt === undefined) {
       ledger.undoByHand(key);
-      order.undoneByHand(state.execution, incident.step ?? '');
+      order.left(state.execution, incident.step ?? '');
     }
     await resolveIncident(scheduler, executionId, {
       incident: incident.number,
