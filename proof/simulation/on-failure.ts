@@ -20,13 +20,15 @@ export const ON_FAILURE_RATES: Emphasis['rates'] = {
   permanentFailure: 0.25,
   lostReply: 0.3,
   canceled: 0.3,
-  retried: 0.6,
+  retried: 0.9,
   lostMessage: 0.1,
 };
 
 const SHARE = 0.8;
 /** Of the workflows: those that run such a one, beside a step that may fail meanwhile. */
-const WITHIN_SHARE = 0.4;
+const WITHIN_SHARE = 0.8;
+/** Of those: whose own workflow undoes nothing, so that both end as failed and may be tried again. */
+const KEPT_SHARE = 0.5;
 const HOUR_MS = 3_600_000;
 
 /** The plan with steps that follow an end without success, as have those of most of its children; or one that runs such a plan. */
@@ -42,7 +44,7 @@ function around(plan: Plan, choice: Choice): Plan {
     kind: 'child',
     name: 'inner',
     after: [],
-    plan: { ...plan, workflow: `${plan.workflow}-inner` },
+    plan: { ...(choice.chance(KEPT_SHARE) ? withoutUndo(plan) : plan), workflow: `${plan.workflow}-inner` },
     input: { order: 0, flag: choice.chance(0.5), items: [1, 2] },
     undo: isPoint ? 'none' : 'required',
     ...(isPoint ? { pointOfNoReturn: true as const } : {}),
@@ -50,9 +52,14 @@ function around(plan: Plan, choice: Choice): Plan {
   const beside = randomStep(choice, 0, [], [child]);
   const input = { order: { $ref: 'input', path: ['order'] } };
   const { when: _, ...step } = { ...beside, name: 'beside', input };
-  const steps = choice.chance(0.6) ? [child, step] : [child];
+  const steps = choice.chance(0.4) ? [child, step] : [child];
   return { v: 1, workflow: plan.workflow, withinMs: plan.withinMs + HOUR_MS, steps, output: {} };
 }
+
+const withoutUndo = (plan: Plan): Plan => ({
+  ...plan,
+  steps: plan.steps.map((step) => (step.kind === 'agent' ? { ...step, undo: 'none' } : step)),
+});
 
 function followedUp(plan: Plan, choice: Choice): Plan {
   const steps = plan.steps.map(
@@ -75,7 +82,7 @@ function randomStep(
 ): AgentStep {
   const previous = before.at(-1)?.name;
   const after = previous !== undefined && choice.chance(0.5) ? [previous] : [];
-  const effect = choice.chance(0.2) ? 'unsafe' : choice.pick(['idempotent', 'probed'] as const);
+  const effect = choice.chance(0.35) ? 'unsafe' : choice.pick(['idempotent', 'probed'] as const);
   const human: HumanStage = {
     kind: 'human',
     withinMs: choice.pick([300_000, HOUR_MS]),

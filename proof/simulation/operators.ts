@@ -5,6 +5,7 @@
  * whose answer was lost is given again under the same id.
  */
 
+import type { Ended } from '../../lib/core/records/ended.ts';
 import { type Execution, isForward, isPausedOrPausing } from '../../lib/core/records/state.ts';
 import { pause, resume, retry } from '../../lib/scheduler/commands.ts';
 import type { Scheduler } from '../../lib/scheduler/start.ts';
@@ -39,6 +40,17 @@ function command(host: Host, execution: Execution, forgotten: Set<string>): void
   } else if ((status === 'failed' || status === 'waiting') && faults.injects('retried')) {
     give(host, (to) => retry(to, id, { commandId: `retry-${epoch}`, ...callerIn(host) }));
   }
+}
+
+/** Who hears of a failure may have it tried again at once: then what follows the end of a child of it may be under way. */
+export function retryAtOnce(host: Host, { executionId: id, status }: Ended): void {
+  const { onFailure, events, external, faults } = host;
+  if (onFailure === undefined || status !== 'failed' || faults.healed() || onFailure.chance(0.3)) return;
+  events.plan(onFailure.between(50, 1_000), () => {
+    const { epoch } = external.table.read(id)?.execution ?? {};
+    if (epoch !== undefined)
+      give(host, (to) => retry(to, id, { commandId: `retry-${epoch}`, ...callerIn(host) }));
+  });
 }
 
 /** Some are impatient and give it twice. Refusals and lost answers are for the next time. */

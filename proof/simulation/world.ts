@@ -21,7 +21,7 @@ import { type FaultCounts, type FaultKind, type FaultMode, type Faults, swarm } 
 import { type KindCounts, noKinds } from './kinds.ts';
 import { Ledger } from './ledger.ts';
 import { sendMessage } from './messages.ts';
-import { startOperators } from './operators.ts';
+import { retryAtOnce, startOperators } from './operators.ts';
 import { judgeChildren, judgeRecall } from './oracle-children.ts';
 import type { Others } from './families.ts';
 import { OracleGroups } from './oracle-groups.ts';
@@ -173,6 +173,7 @@ export class World {
     this.#judgeAnnounced(ended);
     const told = this.#announced.get(executionId) ?? new Set();
     this.#announced.set(executionId, told.add(status));
+    retryAtOnce(this.#host, ended);
   }
 
   #tableOf(choice: Choice, faults: Faults, hasSmallPages: boolean): WorldTable {
