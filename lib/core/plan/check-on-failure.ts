@@ -93,7 +93,10 @@ function orderProblem({ name, after }: AgentStep, plan: Plan): Problem | undefin
         `leave it out of 'after', or write 'when: exists(${other}.output)'`,
       );
     if (!own.includes(other))
-      return problem('unknown-step', `it comes after '${other}', which does not exist`);
+      return problem(
+        'unknown-step',
+        `it comes after '${other}', which does not exist: leave it out of 'after'`,
+      );
     if (own.indexOf(other) >= own.indexOf(name))
       return problem('cycle', `it comes after '${other}', which must be declared before it`);
   }
@@ -116,7 +119,10 @@ function readProblem(step: AgentStep, plan: Plan, { expression }: Checks): Probl
           `ask with exists(${name}.output), or eq(w.failure.step, '${name}')`,
         );
       if (kind === 'step' ? !all.includes(name ?? '') : !ALLOWED.has(source))
-        return problem('bad-expression', `it reads '${source}', which an on-failure step cannot`);
+        return problem(
+          'bad-expression',
+          `it reads '${source}', which an on-failure step cannot: it may read w.input, w.failure and w's steps' outputs`,
+        );
     }
     const own = (plan.onFailure ?? []).map(({ name }) => name);
     const stranger = stepsIn(expr).find((name) => own.includes(name) && !step.after.includes(name));
