@@ -6,6 +6,7 @@
  */
 
 import type { Outcome } from './codes.ts';
+import { stepsOf } from './config.ts';
 import { type Context, die, type Emit, land, evaluate, isUntold, place, type Seat } from './moves.ts';
 import { NEVER, NOW } from './times.ts';
 import { type Actor, copyOf, type World } from './world.ts';
@@ -83,7 +84,12 @@ export function ghosts(ctx: Context, world: World, emit: Emit): void {
     const next = copyOf(world);
     next.ghosts[at] = 0;
     const problems = ctx.judge.land(next, at);
-    emit(next, `the request for ${ctx.config.plan.steps[at]?.name} takes effect after all`, true, problems);
+    emit(
+      next,
+      `the request for ${stepsOf(ctx.config.plan)[at]?.name} takes effect after all`,
+      true,
+      problems,
+    );
   }
 }
 

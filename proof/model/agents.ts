@@ -9,6 +9,7 @@
  */
 
 import { hintOf, LIFE_TICKS, type Hint, type ReportKind, SLOTS } from './codes.ts';
+import { stepsOf } from './config.ts';
 import {
   commit,
   type Context,
@@ -33,7 +34,7 @@ export function deliveries(ctx: Context, world: World, emit: Emit): void {
   if (at < 0) return;
   const { config } = ctx;
   const seat: Seat = { list: 'agents', at };
-  for (let bit = 0; bit < config.plan.steps.length * SLOTS; bit += 1) {
+  for (let bit = 0; bit < stepsOf(config.plan).length * SLOTS; bit += 1) {
     const mask = 1 << bit;
     if (!config.forge && (world.messages & mask) === 0) continue;
     const hint = hintOf(bit);
@@ -54,7 +55,7 @@ export function deliveries(ctx: Context, world: World, emit: Emit): void {
 }
 
 const textOf = ({ config }: Context, { step, mode, attempt }: Hint): string =>
-  `${config.plan.steps[step]?.name}/${['execute', 'probe', 'undo'][mode]}/${attempt}`;
+  `${stepsOf(config.plan)[step]?.name}/${['execute', 'probe', 'undo'][mode]}/${attempt}`;
 
 /** Reads and decides on a message. */
 function receive(ctx: Context, world: World, seat: Seat, hint: Hint, life: number): void {
@@ -208,7 +209,7 @@ function perform(
   }
 }
 
-const nameOf = ({ config }: Context, step: number): string => config.plan.steps[step]?.name ?? '';
+const nameOf = ({ config }: Context, step: number): string => stepsOf(config.plan)[step]?.name ?? '';
 
 function heartbeat(
   ctx: Context,

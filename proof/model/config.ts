@@ -7,7 +7,7 @@
 
 import type { Effect } from '../../lib/core/plan/agent.ts';
 import { checkPlan } from '../../lib/core/plan/check.ts';
-import { type Plan, type AgentStep } from '../../lib/core/plan/plan.ts';
+import { type Plan, type AgentStep, type PlanStep } from '../../lib/core/plan/plan.ts';
 import type { GoalName } from './goals.ts';
 import { SETTLE_TICKS, TICK } from './times.ts';
 
@@ -76,6 +76,9 @@ function planStep(name: string, after: readonly string[], options: StepOptions):
   };
 }
 
+/** Those that follow an end without success after the others. */
+export const stepsOf = ({ steps, onFailure = [] }: Plan): readonly PlanStep[] => [...steps, ...onFailure];
+
 type Shape = Readonly<Record<string, readonly string[]>>;
 const SHAPES = {
   one: { a: [] },
@@ -96,6 +99,14 @@ export function planOf(
   const plan: Plan = { v: 1, workflow: shape, withinMs: 3_600_000, steps, output: null };
   checkPlan(plan);
   return plan;
+}
+
+/** With a step that follows an end without success. */
+function followedUp(plan: Plan, retries = 1): Plan {
+  const onFailure = [planStep('f', [], { retries, undo: 'none' })];
+  const followed: Plan = { ...plan, onFailure };
+  checkPlan(followed);
+  return followed;
 }
 
 /** A step that is an execution of its own, and maybe one after it. */
@@ -165,6 +176,8 @@ const ALONE: Partial<ModelConfig> = { supervisors: 0, time: false };
 
 const PAUSED: Partial<ModelConfig> = { ...FORGED, pauses: 1, goals: ['paused', 'suspended', 'resumed'] };
 
+const FOLLOWED: Partial<ModelConfig> = { ...FORGED, failures: 1, goals: ['following-up', 'followed-up'] };
+
 const CHILD_FAILS: Partial<ModelConfig> = { failures: 1 };
 const FAMILIES: readonly ModelConfig[] = [
   familyOf('child', undefined, { goals: ['child-done'] }, CHILD_FAILS),
@@ -233,6 +246,15 @@ export const CONFIGS: readonly ModelConfig[] = [
   configOf('one-give-up', planOf('one', PROBED), { ...FORGED, agents: 1, failures: 1, giveUp: true }),
   configOf('chain2-long-retry', planOf('chain2', LONG), FORGED),
   configOf('chain2-deadline', planOf('chain2', ONCE), { ...FORGED, deadline: true, eagerSweeps: true }),
+  configOf('one-followed', followedUp(planOf('one')), { ...FOLLOWED, cancel: true }),
+  configOf('chain2-followed', followedUp(planOf('chain2', ONCE)), { ...FOLLOWED, agents: 1 }),
+  configOf('one-followed-again', followedUp(planOf('one', ONCE), 0), {
+    ...FOLLOWED,
+    agents: 1,
+    failures: 2,
+    retries: 1,
+    goals: ['followed-up', 'followed-again'],
+  }),
   ...FAMILIES,
   ...SMALL,
 ];

@@ -6,7 +6,8 @@
  */
 
 import { newExecution } from '../../lib/core/execution/start.ts';
-import { agentStep, type AgentStep, type Plan } from '../../lib/core/plan/plan.ts';
+import { performedStep, planDuring } from '../../lib/core/plan/on-failure.ts';
+import type { AgentStep, Plan } from '../../lib/core/plan/plan.ts';
 import type { AffectedSteps, Decision, Next } from '../../lib/core/records/decision.ts';
 import type { ChildEnd } from '../../lib/core/records/children.ts';
 import type { ChildEvent, Event } from '../../lib/core/records/events.ts';
@@ -28,7 +29,7 @@ import {
   slotOf,
   type Stored,
 } from './codes.ts';
-import type { ModelConfig } from './config.ts';
+import { type ModelConfig, stepsOf } from './config.ts';
 import { Interner, Memo } from './intern.ts';
 import type { Rules } from './rules.ts';
 import { abstractExecution, type Abstraction, abstractStep, NEVER, nextChange, NOW, TICK } from './times.ts';
@@ -59,7 +60,7 @@ export class Decider {
     this.plan = config.plan;
     this.rules = rules;
     this.#abstraction = { giveUp: config.giveUp, noDispatches: config.forge };
-    this.#names = config.plan.steps.map((step) => step.name);
+    this.#names = stepsOf(config.plan).map((step) => step.name);
     this.#steps.idOf(null);
   }
 
@@ -146,7 +147,7 @@ export class Decider {
           mode: MODES[mode] as Mode,
           seq: 0,
         },
-        agent: (this.plan.steps[step] as AgentStep).agent,
+        agent: (stepsOf(this.plan)[step] as AgentStep).agent,
         token: 'me',
         processDeadlineAt: NOW + life * TICK,
         ...READ_NOW,
@@ -218,9 +219,12 @@ export class Decider {
   /** Whether a report of success that comes after its lease was ended is written (`agent/report.ts`). */
   adopts(stored: Stored, step: number): boolean {
     const state = this.snapshot(stored);
-    const planned = this.plan.steps[step] as AgentStep;
+    const planned = stepsOf(this.plan)[step] as AgentStep;
     const record = this.step(stored.steps[step] as number);
-    return record !== undefined && adoptsLateSuccess(record, mayStillSucceed(this.plan, planned, state));
+    return (
+      record !== undefined &&
+      adoptsLateSuccess(record, mayStillSucceed(planDuring(this.plan, state.execution), planned, state))
+    );
   }
 
   /**
@@ -308,7 +312,7 @@ export class Decider {
   laterClaim(id: number, ticks: number, life: number): number {
     return this.#moves.get(`claim${id}/${ticks}/${life}`, () => {
       const record = this.step(this.later('step', id, ticks)) as Step;
-      const leaseMs = agentStep(this.plan, record.name)?.leaseMs ?? 0;
+      const leaseMs = performedStep(this.plan, record.name)?.leaseMs ?? 0;
       const leaseUntil = NOW + Math.min(leaseMs, life * TICK);
       return this.#idOfStep({ ...record, claimedAt: NOW, leaseUntil });
     });

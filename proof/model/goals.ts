@@ -5,7 +5,7 @@
  */
 
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
-import { type Execution, isForward } from '../../lib/core/records/state.ts';
+import { type Execution, isForward, isTerminal } from '../../lib/core/records/state.ts';
 
 const pauseEnded = ({ pauses }: Execution): boolean => pauses?.at(-1)?.endedAt !== undefined;
 
@@ -33,6 +33,13 @@ export const GOALS = {
   stopped: (_: Snapshot, child?: Snapshot) => child?.execution.cause?.kind === 'parent',
   'place-taken': (_: Snapshot, child?: Snapshot) =>
     child?.execution.status === 'canceled' && Object.keys(child.steps).length === 0,
+  'following-up': ({ execution, steps }: Snapshot) =>
+    execution.status === 'following-up' && steps['f']?.leaseUntil !== undefined,
+  'followed-up': ({ execution, steps }: Snapshot) =>
+    isTerminal(execution.status) && steps['f']?.status === 'done' && execution.status !== 'succeeded',
+  /** After the end of a later epoch. */
+  'followed-again': ({ execution, steps }: Snapshot) =>
+    execution.epoch > 1 && isTerminal(execution.status) && steps['f']?.epoch === execution.epoch,
   /** It failed, and goes on with its parent. */
   'goes-on': ({ execution }: Snapshot, child?: Snapshot) =>
     execution.epoch > 1 && (child?.execution.epoch ?? 1) > 1,

@@ -11,7 +11,9 @@ import { type AgentStep, agentSteps, isBefore, type Plan, type PlanStep } from '
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isLeased, isTerminal, type Step } from '../../lib/core/records/state.ts';
 import { leaseEndsAt } from '../../lib/core/step/lease.ts';
+import { planSeen, recordsSeen } from '../simulation/on-failure.ts';
 import { judge, storedAfter } from '../simulation/oracle.ts';
+import { stepsOf } from './config.ts';
 import { keyOf, type Outcome, type Stored } from './codes.ts';
 import { Memo } from './intern.ts';
 import type { Decider } from './decider.ts';
@@ -23,6 +25,11 @@ const AWAITED = Number.MAX_SAFE_INTEGER;
 /** All its executions are started, and some have not ended. */
 const isAwaited = ({ count, started, ended }: Children): boolean =>
   started >= count && Object.keys(ended).length < count;
+
+/** It has its end, and nothing that had it go forward counts any more. */
+const isOver = (status: Execution['status']): boolean => isTerminal(status) || status === 'following-up';
+const endedAs = ({ status, end }: Execution): Execution['status'] =>
+  status === 'following-up' ? (end?.status ?? status) : status;
 
 const PASSED: ReadonlySet<string | undefined> = new Set(['done', 'skipped', 'tolerated']);
 
@@ -71,14 +78,18 @@ export class Judge {
         ...(step === undefined ? {} : { step: { ...step, ...token, version: version + 1 } }),
       };
       const problems: string[] = [];
-      judge(problems, this.#plan, snapshot, write, storedAfter(snapshot, write), NO_OUTAGE);
+      const seen = planSeen(this.#plan, snapshot.execution);
+      const after = storedAfter(snapshot, write);
+      const context = { ...NO_OUTAGE, planAfter: planSeen(this.#plan, after.execution) };
+      const counted = recordsSeen(this.#plan, snapshot);
+      judge(problems, seen, counted, write, recordsSeen(this.#plan, after), context);
       return problems.length === 0 ? NONE : problems;
     });
   }
 
   /** A forward effect takes place. Changes the book. */
   land(world: World, at: number): readonly string[] {
-    const step = this.#plan.steps[at] as AgentStep;
+    const step = stepsOf(this.#plan)[at] as AgentStep;
     const status = this.#decider.step(world.steps[at] as number)?.status;
     const effect = world.effects[at];
     const problems: string[] = [];
@@ -88,10 +99,16 @@ export class Judge {
     else if (status === 'compensating' || status === 'compensated')
       problems.push(`S10 '${step.name}' acted after its undo began (${status})`);
     const end = this.#decider.execution(world.exec).status;
+    // A late request under the key of an end that was followed up changes nothing more.
+    if (at >= this.#plan.steps.length && effect !== LANDED && !isOver(end))
+      problems.push(`S21 the on-failure step '${step.name}' acted while ${end}`);
     if (
-      isTerminal(end) &&
+      isOver(end) &&
       step.undo !== 'none' &&
-      !(end === 'failed' && this.#notCharged(world, step as AgentStep))
+      !(
+        endedAs(this.#decider.execution(world.exec)) === 'failed' &&
+        this.#notCharged(world, step as AgentStep)
+      )
     ) {
       if (effect !== LANDED) problems.push(`S10 '${step.name}' acted after the end (${end})`);
     }
@@ -120,8 +137,9 @@ export class Judge {
     ) {
       problems.push(`S6 '${steps[out.step]?.name}' is done without its effect`);
     }
-    const { status } = this.#decider.execution(world.exec);
-    if (out.exec < 0 || !isTerminal(status) || out.announces) return problems;
+    const execution = this.#decider.execution(world.exec);
+    const { status } = execution;
+    if (out.exec < 0 || !isOver(status) || out.announces) return problems;
     for (const [at, step] of steps.entries()) {
       const record = this.#decider.step(world.steps[at] as number);
       const live = world.effects[at] === LANDED;
@@ -130,7 +148,7 @@ export class Judge {
       } else if (
         live &&
         agentSteps(this.#plan)[at]?.undo !== 'none' &&
-        !(status === 'failed' && this.#notCharged(world, step as AgentStep))
+        !(endedAs(execution) === 'failed' && this.#notCharged(world, step as AgentStep))
       ) {
         problems.push(`S10 ${status}, but the effect of '${step.name}' is in place (${record?.status})`);
       }
@@ -149,7 +167,9 @@ export class Judge {
   }
 
   /** S12: wakeAt ≤ min(the end of every lease, e + H), all steps having the same H. */
-  #watch({ execution, steps }: Snapshot): readonly string[] {
+  #watch(snapshot: Snapshot): readonly string[] {
+    const { execution, steps } = recordsSeen(this.#plan, snapshot);
+    const plan = planSeen(this.#plan, execution);
     if (isTerminal(execution.status)) return NONE;
     const { wakeAt } = execution;
     if (wakeAt === undefined) return ['S12 an open execution has no wake time'];
@@ -158,20 +178,20 @@ export class Judge {
     const lease = Math.min(...records.filter(isLeased).map((step) => leaseEndsAt(step.leaseUntil)));
     if (wakeAt > lease) return [`S12 the wake time is ${wakeAt - lease} ms after the end of a lease`];
     const first = this.#plan.steps[0] as AgentStep;
-    const latest = this.#quietUntil(execution, steps) + Math.min(first.leaseMs, first.pickupMs);
+    const latest = this.#quietUntil(plan, execution, steps) + Math.min(first.leaseMs, first.pickupMs);
     return wakeAt > latest ? [`S12 the wake time is ${wakeAt - latest} ms after e + H`] : NONE;
   }
 
-  #quietUntil({ status, pauses }: Execution, steps: Readonly<Record<string, Step>>): number {
+  #quietUntil(plan: Plan, { status, pauses }: Execution, steps: Readonly<Record<string, Step>>): number {
     // Only what is suspended in this very pause can be claimed by nobody.
     if (status === 'paused') {
-      const isOpen = this.#plan.steps.some((step) => isOpenInPause(step, steps, pauses?.at(-1)?.number));
+      const isOpen = plan.steps.some((step) => isOpenInPause(step, steps, pauses?.at(-1)?.number));
       return isOpen ? NOW : Number.POSITIVE_INFINITY;
     }
     const moves = status === 'compensating' || status === 'pausing';
     const codeReturned = (name: string): boolean =>
       ['done', 'skipped', 'tolerated'].includes(steps[name]?.status ?? '');
-    const times = this.#plan.steps.map((step) => {
+    const times = plan.steps.map((step) => {
       const record = steps[step.name];
       // What was suspended goes on as what it was.
       const was = record?.status === 'suspended' && !moves ? record.suspendedFrom : record?.status;

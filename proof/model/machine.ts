@@ -8,7 +8,7 @@
 import type { Execution } from '../../lib/core/records/state.ts';
 import { agentMoves, deliveries } from './agents.ts';
 import { ALL_STEPS } from './codes.ts';
-import type { ModelConfig } from './config.ts';
+import { type ModelConfig, stepsOf } from './config.ts';
 import { type GoalName, GOALS } from './goals.ts';
 import { Judge } from './judge.ts';
 import { operatorMoves, supervisorMoves, timeMoves } from './actors.ts';
@@ -43,7 +43,7 @@ export class Machine implements Explorable<World> {
   /** The execution was just written and its first messages were sent (`start` in `scheduler/start.ts`). */
   first(): World {
     const { config, decider } = this.ctx;
-    const none = config.plan.steps.map(() => 0);
+    const none = stepsOf(config.plan).map(() => 0);
     const world: World = {
       ...decider.first(),
       steps: [...none],
@@ -69,7 +69,7 @@ export class Machine implements Explorable<World> {
 
   decode(text: string): World {
     const { config } = this.ctx;
-    return decode(text, config.plan.steps.length, config.agents);
+    return decode(text, stepsOf(config.plan).length, config.agents);
   }
 
   /**
@@ -79,6 +79,10 @@ export class Machine implements Explorable<World> {
   isEnd(world: World): boolean {
     const { decider } = this.ctx;
     if (world.steps.some((step) => decider.step(step)?.status === 'compensation-failed')) return true;
+    // Nor whether an on-failure step that may have acted did.
+    const { status } = decider.execution(world.exec);
+    if (status === 'following-up' && world.steps.some((step) => decider.step(step)?.status === 'waiting'))
+      return true;
     return (
       decider.isTerminal(world.exec) &&
       decider.execution(world.exec).wakeAt === undefined &&

@@ -11,7 +11,7 @@ import { blankStep } from '../../lib/core/records/change.ts';
 import type { Decision } from '../../lib/core/records/decision.ts';
 import type { Event } from '../../lib/core/records/events.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
-import { isLeased, isTerminal, pauseOf, type Step } from '../../lib/core/records/state.ts';
+import { type Execution, isLeased, isTerminal, pauseOf, type Step } from '../../lib/core/records/state.ts';
 import { stepToFence, stepToSuspend } from '../../lib/core/step/ready.ts';
 
 export type Decide = (plan: Plan, state: Snapshot, event: Event) => Decision;
@@ -264,6 +264,20 @@ const careless: Decide = (plan, state, event) =>
     event,
   );
 
+const isOfEnd = (plan: Plan, event: Event): boolean =>
+  event.type === 'deliver' && plan.onFailure?.some(({ name }) => name === event.message.step) === true;
+
+const withStatus = (state: Snapshot, status: Execution['status']): Snapshot => ({
+  ...state,
+  execution: { ...state.execution, status, end: { status: 'failed', at: 0, version: 1 } },
+});
+
+/** What follows an end begins while what was done before is being undone. */
+const hurried: Decide = (plan, state, event) =>
+  state.execution.status === 'compensating' && isOfEnd(plan, event)
+    ? decide(plan, withStatus(state, 'following-up'), event)
+    : decide(plan, state, event);
+
 export const ABLATIONS: Readonly<Record<string, Ablation>> = {
   fence: { rule: 'the fence (stepToFence)', run: 'one-idempotent', decide: unfenced },
   sinkRead: { rule: 'the second read of a sink (mayDecideUnread)', run: 'par2-unaided', decide: unreadSinks },
@@ -298,6 +312,11 @@ export const ABLATIONS: Readonly<Record<string, Ablation>> = {
     rule: 'a failure is tolerated once it is undone',
     run: 'one-tolerated-live',
     decide: careless,
+  },
+  followUp: {
+    rule: 'what follows an end begins when nothing is owed any more',
+    run: 'one-followed',
+    decide: hurried,
   },
   childPlace: {
     rule: 'stopping takes the place of a child that does not exist',
