@@ -4,6 +4,9 @@ import { LEASE_MARGIN_MS } from '../../../lib/core/step/lease.ts';
 import { SWEEP_EVERY_MS } from '../../../lib/supervisor/sweep.ts';
 import { runCrowd } from './crowd.ts';
 
+/** `CROWD=10000 npm test -- …` has as many as the figures in docs/PROOF.md. */
+const SLOW = Number(process.env['CROWD'] ?? 2_000);
+
 const never = new Promise<never>(() => undefined);
 
 describe('a crowd of agents', () => {
@@ -27,9 +30,9 @@ describe('a crowd of agents', () => {
     expect(Math.min(...late)).toBeGreaterThanOrEqual(0);
   });
 
-  it('10,000 slow ones that advance: none is touched, and all succeed at their first attempt', async () => {
+  it('slow ones that advance, however many: none is touched, and all succeed at their first attempt', async () => {
     const { touched, heartbeats, succeeded } = await runCrowd({
-      executions: 10_000,
+      executions: SLOW,
       timeout: '5m',
       maxNoProgress: '30s',
       execute: async (ctx, sleep) => {
@@ -41,8 +44,8 @@ describe('a crowd of agents', () => {
       },
       forMs: 80_000,
     });
-    expect([succeeded, touched.length]).toEqual([10_000, 0]);
-    expect(heartbeats).toBeGreaterThan(10_000 * 5);
+    expect([succeeded, touched.length]).toEqual([SLOW, 0]);
+    expect(heartbeats).toBeGreaterThan(SLOW * 5);
   });
 });
 
