@@ -68,6 +68,7 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
       epoch,
       changedAt,
       failure: undefined,
+      afterFailure: undefined,
       stageAttempt: 0,
       isOverTime: undefined,
       children: childrenRestarted(record, children),

@@ -148,6 +148,10 @@ describe('a step with executions of its own, of an earlier epoch', () => {
       children: { ...failed, epoch: 2, started: 1, ended: { 0: end('succeeded') }, restartedAfter: { 1: 6 } },
     });
   });
+  it('is asked about anew, whatever was said of its last failure (simulation seed 110000139)', () => {
+    const said: Step = { ...of('failed', failed), afterFailure: 'stop' };
+    expect(counted(map, said, retried)).toMatchObject({ status: 'running', afterFailure: null });
+  });
   it('begins anew where they all left nothing, it never had any, or it was fenced', () => {
     // How it ended then says nothing of how it ends now (simulation seed 70000166).
     const ready = { status: 'ready', epoch: 3, changedAt: NOW - 50, failure: null };
