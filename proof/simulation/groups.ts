@@ -19,7 +19,7 @@ export const GROUP_RATES: Emphasis['rates'] = {
   paused: 0.4,
 };
 
-const GROUPED_SHARE = 0.6;
+const GROUPED_SHARE = 0.7;
 /** Lists of workflows, of which each is an execution for every item. */
 const LISTED_SHARE = 0.06;
 const HOUR_MS = 3_600_000;
@@ -31,7 +31,7 @@ export function withGroups(plan: Plan, choice: Choice, depth = 0): Plan {
     const isGrouped = step.kind === 'agent' && step.pointOfNoReturn !== true && depth < 2;
     if (isGrouped && choice.chance(LISTED_SHARE)) return listOf(step, plan, choice);
     const child = isGrouped && choice.chance(GROUPED_SHARE) ? groupOf(step, plan, choice) : step;
-    return child.kind === 'child' && choice.chance(0.8) ? { ...child, recovery: recoveryOf(choice) } : child;
+    return child.kind === 'child' && choice.chance(0.95) ? { ...child, recovery: recoveryOf(choice) } : child;
   });
   return { ...plan, steps };
 }

@@ -43,7 +43,7 @@ export interface Traits {
 
 /** Worlds about steps that may fail, and about people: what few others show. */
 const TOLERANT_SHARE = 0.22;
-const ASKING_SHARE = 0.07;
+const ASKING_SHARE = 0.09;
 
 /** Another stream of dice than the world's own. */
 const OWN_DICE = 0x5eed_7a17;
