@@ -8,21 +8,46 @@
  */
 
 import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
+import { type IVpc, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Stack } from 'aws-cdk-lib/core';
 import { Steadfast } from '../../lib/infra/steadfast.ts';
-import type { SteadfastStack } from '../../lib/infra/steadfast-stack.ts';
+import { SteadfastStack } from '../../lib/infra/steadfast-stack.ts';
 import { FOUND } from './fixture.ts';
 import { FATES, makeApp, makeStack, Reader, type Resource } from './template.ts';
 
-/** Types that hold something, and the properties whose change replaces them. */
-const REPLACED_BY: Readonly<Record<string, readonly string[]>> = {
-  // An index is not replaced but built anew, and while it is, the supervisor is blind.
-  'AWS::DynamoDB::Table': ['TableName', 'KeySchema', 'GlobalSecondaryIndexes'],
-  'AWS::SQS::Queue': ['QueueName', 'FifoQueue'],
-  'AWS::Events::EventBus': ['Name'],
-  'AWS::Logs::LogGroup': ['LogGroupName'],
-  'AWS::SNS::Topic': ['TopicName', 'FifoTopic'],
-  'AWS::ApiGatewayV2::Api': ['ProtocolType'],
+interface Stateful {
+  /** The properties whose change replaces it. */
+  readonly replacedBy: readonly string[];
+  /** What becomes of a deployment that is running. */
+  readonly loss: string;
+}
+/** Types that hold something, or that others know by its name. */
+const STATEFUL: Readonly<Record<string, Stateful>> = {
+  'AWS::DynamoDB::Table': {
+    // An index is not replaced but built anew, and while it is, the supervisor is blind.
+    replacedBy: ['TableName', 'KeySchema', 'GlobalSecondaryIndexes'],
+    loss: 'a new, empty table takes its place: every execution, incident and idempotency key is lost to the deployment',
+  },
+  'AWS::SQS::Queue': {
+    replacedBy: ['QueueName', 'FifoQueue'],
+    loss: 'a new, empty queue takes its place: what waits is lost, and of a start queue its senders know the former address',
+  },
+  'AWS::Events::EventBus': {
+    replacedBy: ['Name'],
+    loss: 'a new bus takes its place: rules of others stay with the former one, and hear of nothing any more',
+  },
+  'AWS::Logs::LogGroup': {
+    replacedBy: ['LogGroupName'],
+    loss: 'a new log group takes its place: what is in the former one goes, or is read by nobody',
+  },
+  'AWS::SNS::Topic': {
+    replacedBy: ['TopicName', 'FifoTopic'],
+    loss: 'a new topic takes its place, without subscribers: no alarm reaches anybody',
+  },
+  'AWS::ApiGatewayV2::Api': {
+    replacedBy: ['ProtocolType'],
+    loss: 'a new API takes its place, at another address: every caller and every open callback calls the former one',
+  },
 };
 
 const keys = (hash: string, range: string): object[] => [
@@ -59,6 +84,7 @@ const DEPLOYED: Readonly<Record<string, object>> = {
     GlobalSecondaryIndexes: [index('wake', 'wakeShard', 'wakeAt'), index('list', 'listKey', 'startedAt')],
   },
   SteadfastEvents515822EF: { Type: 'AWS::Events::EventBus', Name: 'TestSteadfastEventsD723B0D7' },
+  SteadfastWakeUpsBus7FE02D06: { Type: 'AWS::Events::EventBus', Name: 'TestSteadfastWakeUpsBusB299D727' },
   // By its name others find it: a change of the prefix replaces the queues of all agents.
   SteadfastAgentspayQueue454D92D3: { Type: 'AWS::SQS::Queue', QueueName: 'Test-2b69d643_pay' },
   SteadfastAgentspayDeadLetterQueue102C0B6C: { Type: 'AWS::SQS::Queue' },
@@ -82,27 +108,60 @@ const TRIGGER: Readonly<Record<string, object>> = {
   SteadfastTriggersorderqueueLogs4CE78127: { Type: 'AWS::Logs::LogGroup' },
 };
 
+/** In place of a function's own. */
+const CONTAINER: Readonly<Record<string, object>> = {
+  SteadfastAgentspayContainerLogs7BAFA966: { Type: 'AWS::Logs::LogGroup' },
+};
+
 const identityOf = ({ Type, Properties }: Resource): object => {
-  const replacing = (REPLACED_BY[Type] ?? []).filter((name) => name in Properties);
+  const replacing = (STATEFUL[Type]?.replacedBy ?? []).filter((name) => name in Properties);
   return { Type, ...Object.fromEntries(replacing.map((name) => [name, Properties[name]])) };
 };
-const identities = (reader: Reader): Record<string, object> =>
-  Object.fromEntries(
-    reader.all
-      .filter(({ Type }) => Type in REPLACED_BY)
-      .map((resource) => [resource.id, identityOf(resource)]),
+/** Of the agents, one stands for all. */
+const OTHER_AGENTS = /\/Agents\/(ship|mail)\//;
+
+/** What a deployment of this template over one of the list would lose, a line each. */
+function losses(reader: Reader, listed = DEPLOYED): string[] {
+  const stateful = reader.all.filter(
+    ({ Type, Metadata }) => Type in STATEFUL && !OTHER_AGENTS.test(Metadata?.['aws:cdk:path'] ?? ''),
   );
-/** Those of the list that are gone or would be replaced. */
-const lost = (reader: Reader): string[] => {
-  const now = identities(reader);
-  return Object.keys(DEPLOYED).filter((id) => JSON.stringify(now[id]) !== JSON.stringify(DEPLOYED[id]));
-};
+  const now: Readonly<Record<string, object>> = Object.fromEntries(
+    stateful.map((resource) => [resource.id, identityOf(resource)]),
+  );
+  const gone = Object.entries(listed).flatMap(([id, identity]) => {
+    if (JSON.stringify(now[id]) === JSON.stringify(identity)) return [];
+    const { Type } = identity as { Type: string };
+    const why =
+      now[id] === undefined
+        ? 'has another logical id, or is gone'
+        : `would be replaced: ${JSON.stringify(identity)} becomes ${JSON.stringify(now[id])}`;
+    return [`${id} (${Type}) ${why}; in a deployment that is running ${STATEFUL[Type]?.loss}`];
+  });
+  const strangers = Object.entries(now)
+    .filter(([id]) => listed[id] === undefined)
+    .map(
+      ([id, identity]) =>
+        `${id} is not in the list, so nothing would notice its loss: ${JSON.stringify(identity)}`,
+    );
+  return [...gone, ...strangers];
+}
 
 test.each(['dev', 'prod'] as const)('in %s nothing that holds data is renamed or replaced', (stage) => {
   const stack = withTrigger(makeStack({ removalPolicy: FATES[stage] }));
-  const now = identities(new Reader(stack));
-  for (const [id, identity] of Object.entries({ ...DEPLOYED, ...TRIGGER }))
-    expect({ id, ...now[id] }).toEqual({ id, ...identity });
+  expect(losses(new Reader(stack), { ...DEPLOYED, ...TRIGGER })).toEqual([]);
+});
+
+test('an agent that moves into a container keeps its queues', () => {
+  const [pay, ...others] = FOUND.agents;
+  const agents = [{ ...pay!, runsIn: 'container' as const }, ...others];
+  const app = makeApp();
+  const vpc = new Vpc(new Stack(app, 'Net'), 'Vpc', { maxAzs: 2 }) as IVpc;
+  const stack = new SteadfastStack(app, 'Test', {
+    workflows: { ...FOUND, agents },
+    agentSettings: { pay: { container: { vpc } } },
+  });
+  const { SteadfastAgentspayLogs1EB94AAD: _, ...kept } = DEPLOYED;
+  expect(losses(new Reader(stack), { ...kept, ...CONTAINER })).toEqual([]);
 });
 
 /** Type, or what a queue is for → what becomes of it. */
@@ -157,16 +216,27 @@ test('a construct of another name would be noticed, a table with another key too
   const stack = new Stack(makeApp(), 'Test');
   const renamed = new Steadfast(stack, 'Renamed', { workflows: FOUND });
   expect(renamed.deploymentName).not.toBe(makeStack().steadfast.deploymentName);
-  expect(lost(new Reader(stack))).toEqual(Object.keys(DEPLOYED));
+  const said = losses(new Reader(stack));
+  for (const id of Object.keys(DEPLOYED))
+    expect(said).toContainEqual(
+      expect.stringMatching(
+        `^${id} \\(.*\\) has another logical id, or is gone; in a deployment that is running a new`,
+      ),
+    );
+  expect(said).toHaveLength(2 * Object.keys(DEPLOYED).length);
   const rekeyed = makeStack();
   const { own } = rekeyed.steadfast.stateTable;
   (own.node.defaultChild as CfnTable).addPropertyOverride('KeySchema.1.AttributeName', 'other');
-  expect(lost(new Reader(rekeyed))).toEqual(['SteadfastStateTable0D45A083']);
+  expect(losses(new Reader(rekeyed))).toEqual([
+    expect.stringMatching(
+      /^SteadfastStateTable0D45A083 .* would be replaced: .*; in a deployment that is running a new, empty table/,
+    ),
+  ]);
 });
 
 test('a restored table takes the place of the stack’s own, which stays', () => {
   const reader = new Reader(makeStack({ removalPolicy: FATES.prod, restoredTable: 'restored' }));
-  expect(lost(reader)).toEqual([]);
+  expect(losses(reader)).toEqual([]);
   for (const path of ['Scheduler', 'Supervisor', 'Agents/pay']) {
     expect(reader.environmentOf(path)['STEADFAST_TABLE']).toBe('restored');
     const tables = reader.matrixOf(path).filter((line) => line.startsWith('dynamodb:'));
