@@ -44,6 +44,8 @@ export interface CloudOptions {
   readonly assembly: string;
   /** Which stack; needed only when there are several. */
   readonly stack?: string;
+  /** Logical id of the API at `/`; default is the first. */
+  readonly api?: string;
   /** Where tables, queues and logs live; made if missing. */
   readonly dataDir: string;
   /** Deletes the data of earlier runs first. */
@@ -124,7 +126,7 @@ async function start(options: CloudOptions, undo: Undo, stop: () => Promise<void
   undo.push(async () => await main.close());
   const gateway = await listenNear(main.port, 'the AWS gateway');
   undo.push(async () => await gateway.close());
-  const template = resolveTemplate(assembly.template, place(assembly, main, gateway));
+  const template = resolveTemplate(assembly.template, place(assembly, main, gateway, options.api));
   const model = readStackModel(template);
   const policies = new StackPolicies(template, PLACE);
   const access = new Access(policies, (denial) => {
@@ -179,14 +181,13 @@ async function startDynamo(
   return embedded;
 }
 
-function place(assembly: Assembly, main: Listening, gateway: Listening) {
+function place(assembly: Assembly, main: Listening, gateway: Listening, api: string | undefined) {
   const { stackName, template } = assembly;
   const resources = Object.entries(
     Object(Object(template)['Resources']) as Record<string, { Type?: unknown }>,
   );
-  const firstApi = resources.find(([, resource]) => resource.Type === 'AWS::ApiGatewayV2::Api')?.[0];
-  const apiUrl = (logicalId: string) =>
-    logicalId === firstApi ? main.url : `${main.url}/_apis/${logicalId}`;
+  const rootApi = api ?? resources.find(([, resource]) => resource.Type === 'AWS::ApiGatewayV2::Api')?.[0];
+  const apiUrl = (logicalId: string) => (logicalId === rootApi ? main.url : `${main.url}/_apis/${logicalId}`);
   return { stackName, region: REGION, accountId: ACCOUNT_ID, gatewayUrl: gateway.url, apiUrl };
 }
 
@@ -242,7 +243,11 @@ function run(prepared: Prepared): Control {
   undo.push(() => schedules.stop());
   const sources = connectSources(prepared, queues, functionByName, clock);
   const control = new Control({ functions, queues, bus, buckets, schedules, dynamo, counts, access, faults });
-  const apis = new HttpApis(model.apis, functionByName, ACCOUNT_ID, platform.api.bind(platform));
+  // The first one is at the root.
+  const served = model.apis.toSorted(
+    (one, other) => Number(other.logicalId === options.api) - Number(one.logicalId === options.api),
+  );
+  const apis = new HttpApis(served, functionByName, ACCOUNT_ID, platform.api.bind(platform));
   const facts = {
     outputs: template.outputs,
     notRun: prepared.notRun,

@@ -53,6 +53,9 @@ export const TRIGGER_FILE = 'trigger.json';
 /** Beside the scheduler's code: what `GET /openapi.json` answers. A cold start does not read it. */
 export const OPENAPI_FILE = 'openapi.json';
 
+/** In a cloud assembly: a folder for each deployment, by its name, with what its functions and images are made of. */
+export const BUNDLES = 'bundles';
+
 export const TABLE = {
   pk: 'pk',
   sk: 'sk',

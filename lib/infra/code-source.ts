@@ -9,13 +9,15 @@ import { join } from 'node:path';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { Stack, Stage } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { TRIGGER_FILE } from '../aws/names.ts';
+import { BUNDLES, TRIGGER_FILE } from '../aws/names.ts';
 import { bundleDeployment, codeOf, withFile } from './bundle.ts';
 import { bundleContainers } from './bundle-container.ts';
 import type { Discovery } from './discover.ts';
 
 /** Context: the agent into which a debugger looks; `steadfast dev --inspect` sets it. */
 const INSPECTED = 'steadfast:inspected';
+/** What was found is bundled once, for however many stacks: stages of an app differ in settings, and not in code. */
+const bundled = new WeakMap<Discovery, ReturnType<typeof bundleDeployment>>();
 
 export interface CodeSource {
   /** @param trigger of a starter: the folder of its asset, and the file beside the code */
@@ -23,8 +25,11 @@ export interface CodeSource {
   readonly imageFolder: (agentName: string) => string | undefined;
 }
 
-/** Bundles unless CDK says that this stack needs no code (as in `cdk list`, and in tests of the template). */
-export function codeSource(scope: Construct, found: Discovery): CodeSource {
+/**
+ * Bundles unless CDK says that this stack needs no code (as in `cdk list`, and in tests of the template).
+ * @param deploymentName the folder of its assets in the assembly, which several deployments may share
+ */
+export function codeSource(scope: Construct, found: Discovery, deploymentName: string): CodeSource {
   if (!Stack.of(scope).bundlingRequired) {
     return {
       code: () => Code.fromInline('exports.handler = async () => {};'),
@@ -32,8 +37,10 @@ export function codeSource(scope: Construct, found: Discovery): CodeSource {
     };
   }
   const inspected: unknown = scope.node.tryGetContext(INSPECTED);
-  const bundles = bundleDeployment(found, typeof inspected === 'string' ? inspected : undefined);
-  const folder = join(Stage.of(scope)?.outdir ?? found.root, 'bundles');
+  const bundles =
+    bundled.get(found) ?? bundleDeployment(found, typeof inspected === 'string' ? inspected : undefined);
+  bundled.set(found, bundles);
+  const folder = join(Stage.of(scope)?.outdir ?? found.root, BUNDLES, deploymentName);
   const images = bundleContainers(found, folder);
   const code: CodeSource['code'] = (name, trigger) => {
     const bundle = bundles.get(name);

@@ -149,8 +149,8 @@ export class SchedulerApi extends Construct {
     const { level: _, ...logs } = props.logs;
     this.accessLog = new LogGroup(this, 'AccessLog', { ...logs, logGroupName: accessLogName(this, props) });
     this.api = new HttpApi(this, 'Api', {
-      // A label for people; several APIs may have the same.
-      apiName: Stack.of(this).stackName,
+      // A label for people.
+      apiName: props.deploymentName,
       description: 'Steadfast',
       createDefaultStage: false,
       defaultAuthorizer: props.authorizer ?? new HttpIamAuthorizer(),

@@ -39,14 +39,15 @@ export class SteadfastStack extends Stack {
     if (props.alarmEmail !== undefined)
       monitoring?.topic.addSubscription(new EmailSubscription(props.alarmEmail));
     const outputs: Record<string, readonly [string | undefined, string]> = {
-      ApiUrl: [this.steadfast.scheduler.url, 'Where executions are started and asked for'],
       StateTableName: [this.steadfast.stateTable.table.tableName, 'The state table'],
       EventBusName: [this.steadfast.eventBus.eventBusName, 'Hears of ended executions'],
       AlarmTopicArn: [monitoring?.topic.topicArn, 'Hears of every alarm'],
       DashboardName: [monitoring?.dashboard?.dashboard.dashboardName, 'The dashboard in CloudWatch'],
     };
-    this.outputs = Object.entries(outputs).flatMap(([name, [value, description]]) =>
+    const others = Object.entries(outputs).flatMap(([name, [value, description]]) =>
       value === undefined ? [] : [new CfnOutput(this, name, { value, description })],
     );
+    this.steadfast.apiUrl.overrideLogicalId('ApiUrl');
+    this.outputs = [this.steadfast.apiUrl, ...others];
   }
 }

@@ -18,7 +18,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
-import { Duration, Names, RemovalPolicy, Validations } from 'aws-cdk-lib/core';
+import { CfnOutput, Duration, Names, RemovalPolicy, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { DEFAULT_WAKE_SHARDS, ENV, type MetricName } from '../aws/names.ts';
 import { type Agent, AgentFleet } from './agent-fleet.ts';
@@ -60,6 +60,7 @@ import { WakeUps } from './wake-ups.ts';
 
 /** Most of a step is waiting for calls, at the price of all of it (decision 19). */
 const DEFAULT_MEMORY_MB = 384;
+const API_URL = 'Where executions are started and asked for';
 /** The limit of an account that is not new and has asked for no more. */
 const DEFAULT_ACCOUNT_CONCURRENCY = 1_000;
 
@@ -78,6 +79,8 @@ export class Steadfast extends Construct {
   readonly #props: SteadfastProps;
   /** Alarms, their topic and the dashboard; nothing when `monitoring` is 'none'. */
   readonly monitoring?: Monitoring;
+  /** Where executions are started and asked for, as an output of the stack: one for each `Steadfast` in it. */
+  readonly apiUrl: CfnOutput;
   /** The dimension that tells the metrics of this deployment from those of another. */
   readonly deploymentName: string;
 
@@ -94,7 +97,7 @@ export class Steadfast extends Construct {
     // The class spells an optional member otherwise than its interface (exactOptionalPropertyTypes).
     this.eventBus = props.eventBus ?? (new EventBus(this, 'Events') as IEventBus);
     const logs = this.logSettings(props, removalPolicy);
-    const { code, imageFolder } = codeSource(this, props.workflows);
+    const { code, imageFolder } = codeSource(this, props.workflows, this.deploymentName);
     const shared = {
       logs,
       memorySize: props.memorySize ?? DEFAULT_MEMORY_MB,
@@ -121,6 +124,7 @@ export class Steadfast extends Construct {
       environment: { ...shared.environment, ...callerSetting(props) },
       ...apiSettings(props),
     });
+    this.apiUrl = new CfnOutput(this, 'ApiUrl', { value: this.scheduler.url, description: API_URL });
     this.supervisor = new SupervisorClock(this, 'Supervisor', {
       ...shared,
       code: code('supervisor'),
@@ -138,7 +142,6 @@ export class Steadfast extends Construct {
       ...shared,
       ...atRest,
       removalPolicy,
-      workflows: props.workflows.workflows,
       ...this.starters(code),
     });
     this.keepWithinLimits(props);
@@ -311,8 +314,9 @@ export class Steadfast extends Construct {
     };
   }
 
-  private starters(code: CodeSource['code']): Pick<TriggersProps, 'code' | 'grantStart'> {
+  private starters(code: CodeSource['code']): Pick<TriggersProps, 'workflows' | 'code' | 'grantStart'> {
     return {
+      workflows: this.#props.workflows.workflows,
       code: (name, file) => code('starter', { asset: `triggers/${name}`, file }),
       grantStart: (trigger, agents) => this.letStart(trigger, agents),
     };

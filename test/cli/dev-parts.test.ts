@@ -216,6 +216,7 @@ describe('synthesis', () => {
 });
 
 describe('the banner', () => {
+  const systemAt = (apiUrl: string) => ({ apiUrl, workers: [], beside: [] });
   const workflows = (...names: string[]) => ({
     status: 200,
     body: { items: names.map((workflow) => ({ workflow, plan: 'p', withinMs: 1, steps: [] })) },
@@ -233,7 +234,7 @@ describe('the banner', () => {
     api.answers.push(workflows('a', 'b'));
     const text = await banner(
       projectFolders(projectAt()),
-      { apiUrl: api.url, workers: [] },
+      systemAt(api.url),
       openDevFolder(join(root, 'data'), false),
     );
     await api.stop();
@@ -252,7 +253,7 @@ describe('the banner', () => {
     api.answers.push(workflows('a'));
     const text = await banner(
       projectFolders(projectAt()),
-      { apiUrl: api.url, workers: [] },
+      systemAt(api.url),
       openDevFolder(join(root, 'data'), false),
     );
     await api.stop();
@@ -265,10 +266,21 @@ describe('the banner', () => {
     const api = await fakeApi();
     api.answers.push(workflows('a'));
     const folder = openDevFolder(join(root, 'data'), false);
-    const system = { apiUrl: api.url, workers: ['encode', 'transcribe'] };
+    const system = { ...systemAt(api.url), workers: ['encode', 'transcribe'] };
     const text = await banner(projectFolders(projectAt()), system, folder);
     await api.stop();
     expect(text).toContain('\nContainer workers: encode, transcribe\n');
+  });
+
+  test('names what else the stack holds', async () => {
+    write({ 'examples/a/workflow.ts': '' });
+    const api = await fakeApi();
+    api.answers.push(workflows('a'));
+    const beside = [{ path: 'Shop/Reports', apiUrl: `${api.url}/_apis/Reports` }];
+    const folder = openDevFolder(join(root, 'data'), false);
+    const text = await banner(projectFolders(projectAt()), { ...systemAt(api.url), beside }, folder);
+    await api.stop();
+    expect(text).toContain(`\nBeside it: Shop/Reports at ${api.url}/_apis/Reports\n`);
   });
 
   test('quotes for the shell', () => {

@@ -24,18 +24,22 @@ let assembly: string;
 beforeEach(() => {
   assembly = mkdtempSync(join(tmpdir(), 'steadfast-inspect-'));
   writeFileSync(join(assembly, 'Shop.template.json'), JSON.stringify({ Resources }));
-  mkdirSync(join(assembly, 'bundles', 'containers', 'encode'), { recursive: true });
+  mkdirSync(join(assembly, 'bundles', 'Shop-Orders-0A1B2C3D', 'containers', 'encode'), { recursive: true });
 });
 afterEach(() => rmSync(assembly, { recursive: true }));
 
-const inspect = (agent: string) => inspectIn({ assembly, stack: 'Shop' }, { agent, port: 9_229 });
+const found = (path: string) => ({ assembly, stack: 'Shop', path, api: 'Api' });
+const inspect = (agent: string, path = 'Shop/Orders') => inspectIn(found(path), { agent, port: 9_229 });
 
-it('is that of the agent, the first where there are several', async () => {
+it('is that of the agent, of the Steadfast that was chosen', async () => {
   expect(await inspect('charge-card')).toEqual({ inspect: { logicalId: 'First', port: 9_229 } });
+  expect(await inspect('charge-card', 'Shop/Reports')).toEqual({
+    inspect: { logicalId: 'Second', port: 9_229 },
+  });
 });
 
 it('is none where none is asked for', async () => {
-  expect(await inspectIn({ assembly, stack: 'Shop' }, undefined)).toEqual({});
+  expect(await inspectIn(found('Shop/Orders'), undefined)).toEqual({});
 });
 
 it.each([

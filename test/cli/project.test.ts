@@ -1,9 +1,9 @@
-/** Which CDK app `steadfast dev` runs, and which of its stacks. */
+/** Which CDK app `steadfast dev` runs, and which Steadfast of it. */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { findProject, stackIn } from '../../lib/cli/dev/project.ts';
+import { findProject, steadfastIn } from '../../lib/cli/dev/project.ts';
 
 let root: string;
 beforeEach(() => {
@@ -58,17 +58,36 @@ describe('the project', () => {
   });
 });
 
-describe('the stack', () => {
+describe('the Steadfast', () => {
   const stackOf = (templateFile: string) => ({
     type: 'aws:cloudformation:stack',
     properties: { templateFile },
   });
-  const steadfast = {
-    Resources: { F: { Properties: { Environment: { Variables: { STEADFAST_TABLE: 't' } } } } },
-  };
+  /** A template that holds one at each path. */
+  const holding = (...paths: string[]) => ({
+    Resources: Object.fromEntries(
+      paths.flatMap((path, at) => [
+        [
+          `F${at}`,
+          {
+            Properties: { Environment: { Variables: { STEADFAST_TABLE: 't' } } },
+            Metadata: { 'aws:cdk:path': `${path}/Scheduler/Function/Resource` },
+          },
+        ],
+        [
+          `Starter${at}`,
+          {
+            Properties: { Environment: { Variables: { STEADFAST_TABLE: 't' } } },
+            Metadata: { 'aws:cdk:path': `${path}/Triggers/x/Function/Resource` },
+          },
+        ],
+        [`Api${at}`, { Metadata: { 'aws:cdk:path': `${path}/Scheduler/Api/Resource` } }],
+      ]),
+    ),
+  });
   const other = { Resources: {} };
 
-  it('is the one that holds a Steadfast, also in a stage of the app', () => {
+  it('is that of the only stack that holds one, also in a stage of the app', () => {
     write({
       'manifest.json': {
         artifacts: {
@@ -86,31 +105,59 @@ describe('the stack', () => {
           },
         },
       },
-      'assembly-Prod/o.json': steadfast,
+      'assembly-Prod/o.json': holding('Prod/Orders/Steadfast'),
     });
-    expect(stackIn(root)).toEqual({ assembly: join(root, 'assembly-Prod'), stack: 'Prod-Orders' });
+    expect(steadfastIn(root)).toEqual({
+      assembly: join(root, 'assembly-Prod'),
+      stack: 'Prod-Orders',
+      path: 'Prod/Orders/Steadfast',
+      api: 'Api0',
+      beside: [],
+    });
   });
 
-  it('is chosen by name where several hold one', () => {
+  it('is chosen by the stack where several hold one', () => {
     write({
       'manifest.json': { artifacts: { A: stackOf('a.json'), B: stackOf('b.json'), C: stackOf('c.json') } },
-      'a.json': steadfast,
-      'b.json': steadfast,
+      'a.json': holding('A/It'),
+      'b.json': holding('B/It'),
       'c.json': other,
     });
-    expect(stackIn(root, 'B')).toEqual({ assembly: root, stack: 'B' });
-    expect(() => stackIn(root)).toThrow('several stacks hold a Steadfast; choose with --stack one of: A, B');
-    expect(() => stackIn(root, 'C')).toThrow("no stack 'C' holds one; choose with --stack one of: A, B");
+    expect(steadfastIn(root, { stack: 'B' })).toMatchObject({ stack: 'B', path: 'B/It' });
+    expect(steadfastIn(root, { name: 'A/It' })).toMatchObject({ stack: 'A', path: 'A/It' });
+    const said = 'several stacks hold a Steadfast; choose with --stack one of: A, B';
+    expect(() => steadfastIn(root)).toThrow(said);
+    expect(() => steadfastIn(root, { name: 'It' })).toThrow(said);
+    expect(() => steadfastIn(root, { stack: 'C' })).toThrow(
+      "no stack 'C' holds one; choose with --stack one of: A, B",
+    );
+  });
+
+  it('is chosen by the name of its construct where its stack holds several; the others run beside it', () => {
+    write({
+      'manifest.json': { artifacts: { Shop: stackOf('shop.json') } },
+      'shop.json': holding('Shop/Payments', 'Shop/Back/Reports'),
+    });
+    expect(steadfastIn(root, { name: 'Reports' })).toMatchObject({
+      path: 'Shop/Back/Reports',
+      api: 'Api1',
+      beside: [{ path: 'Shop/Payments', api: 'Api0' }],
+    });
+    const these = 'choose with --name one of: Shop/Payments, Shop/Back/Reports';
+    expect(() => steadfastIn(root, { stack: 'Shop' })).toThrow(
+      `stack 'Shop' holds several Steadfasts; ${these}`,
+    );
+    expect(() => steadfastIn(root, { name: 'ports' })).toThrow(`no Steadfast is named 'ports'; ${these}`);
   });
 
   it('is missed with the line that adds one', () => {
     write({ 'manifest.json': { artifacts: { Web: stackOf('web.json') } }, 'web.json': other });
-    expect(() => stackIn(root)).toThrow(
+    expect(() => steadfastIn(root)).toThrow(
       /^no stack of the app holds a Steadfast: Web\. Add one: new Steadfast\(/,
     );
   });
 
   it('is missed in an app without any', () => {
-    expect(() => stackIn(root)).toThrow(/^the app has no stack\. Add one/);
+    expect(() => steadfastIn(root)).toThrow(/^the app has no stack\. Add one/);
   });
 });

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { orderFulfilment } from '../../examples/order-fulfilment/workflow.ts';
+import { BUNDLES } from '../../lib/aws/names.ts';
 import { parseTrigger, startOf } from '../../lib/core/plan/trigger.ts';
 import { PROJECT_ROOT } from '../../lib/infra/synth.ts';
 import { project } from './fixture.ts';
@@ -74,7 +75,9 @@ test('the default is one example with one bucket and one schedule, for a new acc
   const functions = app.ofType('AWS::Lambda::Function');
   expect(functions.filter(({ Properties }) => 'ReservedConcurrentExecutions' in Properties)).toEqual([]);
 
-  const triggers = join(app.assembly, 'bundles', 'triggers');
+  const [deployment = '', ...others] = readdirSync(join(app.assembly, BUNDLES));
+  expect(others).toEqual([]);
+  const triggers = join(app.assembly, BUNDLES, deployment, 'triggers');
   const names = readdirSync(triggers).filter((name) => !name.endsWith('.json'));
   expect(names.sort()).toEqual(Object.keys(EVENTS));
   for (const name of names) {

@@ -46,6 +46,37 @@ test('two of them have their own of everything', () => {
   expect(payments.deploymentName).not.toBe(reports.deploymentName);
 });
 
+/** Those that the account, and not CloudFormation, keeps apart. */
+const NAMES = ['Name', 'QueueName', 'LogGroupName', 'AlarmName', 'DashboardName', 'TopicName', 'RoleName'];
+
+test('no name that they choose is that of both', () => {
+  const chosen = reader.all
+    .filter(({ Type }) => Type !== 'AWS::Scheduler::Schedule')
+    .flatMap(({ Type, Properties }) =>
+      NAMES.filter((name) => name in Properties).map((name) => `${Type} ${JSON.stringify(Properties[name])}`),
+    );
+  expect(chosen.length).toBeGreaterThan(2 * FOUND.agents.length);
+  expect(chosen.filter((name, at) => chosen.indexOf(name) !== at)).toEqual([]);
+  const outputs = Object.keys(reader.template.toJSON()['Outputs'] as object);
+  expect(outputs).toEqual([
+    expect.stringMatching(/^PaymentsApiUrl/),
+    expect.stringMatching(/^ReportsApiUrl/),
+  ]);
+});
+
+test('dashboards and alarms have the metrics of their own alone', () => {
+  const drawn = ['AWS::CloudWatch::Dashboard', 'AWS::CloudWatch::Alarm'].flatMap((type) =>
+    reader.ofType(type),
+  );
+  const { deploymentName: one } = payments;
+  const { deploymentName: other } = reports;
+  const of = (name: string): string[] =>
+    drawn.filter(({ Properties }) => JSON.stringify(Properties).includes(name)).map(({ id }) => id);
+  expect(of(one).filter((id) => !/^(Payments|Mine)/.test(id))).toEqual([]);
+  expect(of(other).filter((id) => !id.startsWith('Reports'))).toEqual([]);
+  expect([of(one).length, of(other).length]).toEqual([expect.any(Number), of(one).length - 1]);
+});
+
 test('an imported bus is used, and only the other one makes its own', () => {
   expect(reader.ofType('AWS::Events::EventBus').map(({ id }) => id)).toEqual([
     expect.stringMatching(/^PaymentsWakeUps/),

@@ -19,7 +19,7 @@ import type { WorkflowFolder } from './workflow-folders.ts';
 /** @param inspected the agent into which a debugger may look */
 export async function banner(
   folders: readonly WorkflowFolder[],
-  { apiUrl, workers }: Pick<System, 'apiUrl' | 'workers'>,
+  { apiUrl, workers, beside }: Omit<System, 'stop'>,
   folder: DevFolder,
   inspected?: Inspected,
 ): Promise<string> {
@@ -30,6 +30,7 @@ export async function banner(
     '',
     `Steadfast runs at ${apiUrl}`,
     `Workflows: ${workflows.map(({ workflow }) => workflow).join(', ')}`,
+    ...beside.map((other) => `Beside it: ${other.path} at ${other.apiUrl}`),
     ...(workers.length === 0 ? [] : [`Container workers: ${workers.join(', ')}`]),
     ...(inspected === undefined
       ? []

@@ -13,7 +13,7 @@ import { changesIn } from './changes.ts';
 import { openDevFolder } from './dev-folder.ts';
 import { startExternalParties } from './external-parties.ts';
 import { type Inspected, inspectContext, inspected, inspectIn } from './inspect.ts';
-import { findProject, type Project, stackIn } from './project.ts';
+import { type Choice, findProject, type Project, steadfastIn } from './project.ts';
 import { synthesise } from './synthesis.ts';
 import { startSystem, type System, type SystemOptions } from './system.ts';
 import { everythingIn, projectFolders } from './workflow-folders.ts';
@@ -30,6 +30,7 @@ interface DevFlags {
   readonly restart: boolean;
   readonly app?: string;
   readonly stack?: string;
+  readonly name?: string;
   readonly inspect?: string;
 }
 
@@ -44,6 +45,7 @@ export function addDev(program: Command, cli: Cli): void {
     .option('--no-restart', 'do not start again when a file of the project changes')
     .option('--app <command>', 'that runs the CDK app, instead of the one in the nearest cdk.json')
     .option('--stack <name>', 'the stack to run, where several hold a Steadfast')
+    .option('--name <construct>', 'the Steadfast behind the port, where the stack holds several')
     .option('--inspect <agent>', 'let a debugger into the process of this agent')
     .addHelpText(
       'after',
@@ -89,7 +91,7 @@ async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: Clea
   const into = flags.inspect === undefined ? undefined : await inspected(flags.inspect);
   const context = { ...everythingIn(project), ...inspectContext(into) };
   await synthesise(project, folder.assembly, io, signal, context);
-  const found = stackIn(folder.assembly, flags.stack);
+  const found = steadfastIn(folder.assembly, flags);
   const inspect = await inspectIn(found, into);
   const folders = projectFolders(project);
   await loadTypescript();
@@ -106,19 +108,14 @@ async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: Clea
     const file = await Promise.race([stopping.asked, changes?.next() ?? stopping.asked]);
     if (file === undefined) return;
     io.out(`\n${file} has changed.\n`);
-    await again(
-      running,
-      { project, context, stack: flags.stack, folder, port, environment, into },
-      io,
-      signal,
-    );
+    await again(running, { project, context, choice: flags, folder, port, environment, into }, io, signal);
   }
 }
 
 interface Again extends Omit<SystemOptions, 'found' | 'inspect'> {
   readonly project: Project;
   readonly context: Readonly<Record<string, unknown>>;
-  readonly stack: string | undefined;
+  readonly choice: Choice;
   readonly into: Inspected | undefined;
 }
 
@@ -128,14 +125,14 @@ interface Again extends Omit<SystemOptions, 'found' | 'inspect'> {
  */
 async function again(
   running: { system: System },
-  { project, context, stack, into, ...settings }: Again,
+  { project, context, choice, into, ...settings }: Again,
   io: Io,
   signal: AbortSignal,
 ): Promise<void> {
   try {
     const next = settings.folder.nextAssembly();
     await synthesise(project, next, io, signal, context);
-    const found = stackIn(next, stack);
+    const found = steadfastIn(next, choice);
     const inspect = await inspectIn(found, into);
     await running.system.stop();
     running.system = await startSystem({ ...settings, found, ...inspect }, io);

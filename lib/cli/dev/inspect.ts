@@ -7,8 +7,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Inspect } from '../../../local/cloud.ts';
+import { BUNDLES } from '../../aws/names.ts';
 import { CliError, EXIT } from '../io.ts';
-import type { FoundStack } from './project.ts';
+import type { FoundSteadfast } from './project.ts';
 
 export interface Inspected {
   readonly agent: string;
@@ -32,11 +33,11 @@ export const inspectContext = (of: Inspected | undefined): Readonly<Record<strin
   of === undefined ? {} : { 'steadfast:inspected': of.agent };
 
 /**
- * What the local cloud is told: the function of the agent; where two parts of a stack have an agent of that name, the first one's.
+ * What the local cloud is told: the function of the agent, of the Steadfast that is behind the port.
  * @throws CliError `no-agent`, naming those there are
  */
 export async function inspectIn(
-  found: FoundStack,
+  found: FoundSteadfast,
   into: Inspected | undefined,
 ): Promise<{ readonly inspect?: Inspect }> {
   if (into === undefined) return {};
@@ -60,18 +61,26 @@ type Resources = Readonly<
 >;
 
 /** Agent → logical id, by the path that the construct gives an agent's function. */
-async function agentFunctions({ assembly, stack }: FoundStack): Promise<ReadonlyMap<string, string>> {
+async function agentFunctions({
+  assembly,
+  stack,
+  path,
+}: FoundSteadfast): Promise<ReadonlyMap<string, string>> {
   const { readAssembly } = await import('../../../local/template/assembly.ts');
   const { Resources = {} } = readAssembly(assembly, stack).template as { Resources?: Resources };
   const found = Object.entries(Resources).flatMap(([logicalId, { Type, Metadata }]) => {
     if (Type !== 'AWS::Lambda::Function') return [];
-    const [, agent] = /\/Agents\/([^/]+)\/Function\//.exec(String(Metadata?.['aws:cdk:path'])) ?? [];
-    return agent === undefined ? [] : [[agent, logicalId] as const];
+    const [own, rest] = String(Metadata?.['aws:cdk:path']).split('/Agents/');
+    const [, agent] = /^([^/]+)\/Function\//.exec(rest ?? '') ?? [];
+    return own !== path || agent === undefined ? [] : [[agent, logicalId] as const];
   });
-  return new Map(found.toReversed());
+  return new Map(found);
 }
 
 function containersIn(assembly: string): string[] {
-  const folder = join(assembly, 'bundles', 'containers');
-  return existsSync(folder) ? readdirSync(folder) : [];
+  const bundles = join(assembly, BUNDLES);
+  const deployments = existsSync(bundles) ? readdirSync(bundles) : [];
+  return deployments
+    .map((deployment) => join(bundles, deployment, 'containers'))
+    .flatMap((folder) => (existsSync(folder) ? readdirSync(folder) : []));
 }

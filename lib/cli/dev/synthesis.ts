@@ -36,7 +36,7 @@ export async function synthesise(
       ...process.env,
       CDK_OUTDIR: outdir,
       // As the CDK's own command line does.
-      CDK_CONTEXT_JSON: JSON.stringify({ ...PATHS, ...own, ...context }),
+      CDK_CONTEXT_JSON: JSON.stringify({ ...own, ...context, ...PATHS }),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -56,7 +56,7 @@ function kill(child: ChildProcess): void {
   else process.kill(-child.pid, 'SIGKILL');
 }
 
-/** The local cloud tells by them what a resource is a part of. */
+/** By them a Steadfast is found, and what a resource is a part of. */
 const PATHS = { 'aws:cdk:enable-path-metadata': true, 'aws:cdk:enable-asset-metadata': true };
 
 function collect(child: ChildProcess): () => string {

@@ -10,18 +10,20 @@ import type { Cloud, Inspect } from '../../../local/cloud.ts';
 import type { Io } from '../io.ts';
 import type { DevFolder } from './dev-folder.ts';
 import { showProgress } from './progress.ts';
-import type { FoundStack } from './project.ts';
+import type { Chosen } from './project.ts';
 import { startWorkers } from './workers.ts';
 
 export interface System {
   readonly apiUrl: string;
   /** Agents whose work is done by a process of its own, as in a container. */
   readonly workers: readonly string[];
+  /** The others of the stack: the path of the construct, where its API is. */
+  readonly beside: readonly { readonly path: string; readonly apiUrl: string }[];
   readonly stop: () => Promise<void>;
 }
 
 export interface SystemOptions {
-  readonly found: FoundStack;
+  readonly found: Chosen;
   readonly folder: DevFolder;
   readonly port: number;
   /** Added to every function's environment. */
@@ -45,6 +47,7 @@ export async function startSystem(options: SystemOptions, io: Io): Promise<Syste
   return {
     apiUrl: cloud.apiUrl,
     workers: workers.map(({ agent }) => agent),
+    beside: found.beside.map(({ path, api }) => ({ path, apiUrl: `${cloud.apiUrl}/_apis/${api}` })),
     stop: async () => {
       await Promise.all(workers.map((worker) => worker.stop()));
       await cloud.stop();
@@ -56,8 +59,11 @@ async function startLocal(options: SystemOptions, io: Io): Promise<Cloud> {
   const { found, folder, port, environment, inspect } = options;
   // Loaded here: the other commands have no use for a cloud.
   const { startCloud } = await import('../../../local/cloud.ts');
+  const { assembly, stack, api } = found;
   return startCloud({
-    ...found,
+    assembly,
+    stack,
+    api,
     dataDir: join(folder.path, 'cloud'),
     port,
     environment,

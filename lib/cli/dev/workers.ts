@@ -9,6 +9,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cloud } from '../../../local/cloud.ts';
+import { BUNDLES, ENV } from '../../aws/names.ts';
 
 /** What attempts may still take when `dev` is stopped; they go on after the next start. */
 const STOP_WITHIN_MS = 1_000;
@@ -32,16 +33,18 @@ export function startWorkers(
   write: (text: string, agent: string) => void,
   only?: readonly string[],
 ): LocalWorker[] {
-  const folder = join(assembly, 'bundles', 'containers');
-  const agents = existsSync(folder) ? readdirSync(folder).sort() : [];
-  const needed = environmentOf(cloud);
-  return agents
-    .filter((agent) => only?.includes(agent) ?? true)
-    .map((agent) => {
-      const own = { AWS_ACCESS_KEY_ID: `${taskOf(cloud, agent) ?? 'worker'}-1` };
-      const file = join(folder, agent, 'main.mjs');
-      return startWorker(agent, file, { ...needed, ...own, ...environment }, write);
-    });
+  return deploymentsIn(cloud).flatMap(({ path, variables }) => {
+    const folder = join(assembly, BUNDLES, variables[ENV.deployment] ?? '', 'containers');
+    const agents = existsSync(folder) ? readdirSync(folder).sort() : [];
+    const needed = environmentOf(cloud, variables);
+    return agents
+      .filter((agent) => only?.includes(agent) ?? true)
+      .map((agent) => {
+        const own = { AWS_ACCESS_KEY_ID: `${taskOf(cloud, `${path}/Agents/${agent}`) ?? 'worker'}-1` };
+        const file = join(folder, agent, 'main.mjs');
+        return startWorker(agent, file, { ...needed, ...own, ...environment }, write);
+      });
+  });
 }
 
 function startWorker(
@@ -71,27 +74,41 @@ function startWorker(
 }
 
 /** By its task's key the local cloud knows what it may do; without a service that runs it, no policy says so. */
-function taskOf(cloud: Cloud, agent: string): string | undefined {
-  const path = `/Agents/${agent}/Container/Task/`;
-  return [...cloud.resources.values()].find(
+const taskOf = (cloud: Cloud, agent: string): string | undefined =>
+  [...cloud.resources.values()].find(
     ({ type, metadata }) =>
-      type === 'AWS::ECS::TaskDefinition' && String(metadata['aws:cdk:path']).includes(path),
+      type === 'AWS::ECS::TaskDefinition' &&
+      String(metadata['aws:cdk:path']).startsWith(`${agent}/Container/Task/`),
   )?.logicalId;
+
+interface Deployment {
+  /** Of its construct. */
+  readonly path: string;
+  /** The environment of its scheduler, which knows every queue; all else is the same for each of its functions. */
+  readonly variables: Readonly<Record<string, string>>;
 }
 
-/** The scheduler knows every queue; all else of Steadfast's is the same for each of its functions. */
-function environmentOf(cloud: Cloud): Record<string, string> {
-  const scheduler = [...cloud.resources.values()].find(
-    ({ type, metadata }) =>
-      type === 'AWS::Lambda::Function' && String(metadata['aws:cdk:path']).includes('/Scheduler/Function/'),
-  );
-  const { Variables = {} } = Object(scheduler?.properties['Environment']) as {
-    Variables?: Readonly<Record<string, string>>;
-  };
-  const ours = Object.entries(Variables).filter(([name]) => name.startsWith('STEADFAST_'));
+const SCHEDULER = '/Scheduler/Function/Resource';
+
+/** A stack may hold several. */
+function deploymentsIn(cloud: Cloud): Deployment[] {
+  return [...cloud.resources.values()].flatMap(({ type, metadata, properties }) => {
+    const path = String(metadata['aws:cdk:path']);
+    if (type !== 'AWS::Lambda::Function' || !path.endsWith(SCHEDULER)) return [];
+    const { Variables = {} } = Object(properties['Environment']) as {
+      Variables?: Readonly<Record<string, string>>;
+    };
+    return ENV.deployment in Variables
+      ? [{ path: path.slice(0, -SCHEDULER.length), variables: Variables }]
+      : [];
+  });
+}
+
+function environmentOf(cloud: Cloud, variables: Deployment['variables']): Record<string, string> {
+  const ours = Object.entries(variables).filter(([name]) => name.startsWith('STEADFAST_'));
   return {
     ...Object.fromEntries(ours),
-    STEADFAST_STOP_WITHIN_MS: String(STOP_WITHIN_MS),
+    [ENV.stopWithinMs]: String(STOP_WITHIN_MS),
     AWS_ENDPOINT_URL: cloud.gatewayUrl,
     AWS_REGION: 'us-east-1',
     AWS_SECRET_ACCESS_KEY: 'local',

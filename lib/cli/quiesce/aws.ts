@@ -81,25 +81,26 @@ export class AwsAccount implements Account {
     return this.#kept.forget();
   }
 
-  /** The one that the functions use now: after a restore it is not the stack's own. */
-  async #table(): Promise<string> {
-    const table = await this.#deployment.variable(ENV.table);
-    if (table !== undefined) return table;
+  /** Those that the functions use now: after a restore they are not the stack's own. */
+  async #tables(): Promise<readonly string[]> {
+    const tables = await this.#deployment.variables(ENV.table);
+    if (tables.length > 0) return tables;
     throw new CliError('no-table', 'no function behind the API says which table it uses; deploy it anew');
   }
 
   /** https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Scan.html */
   async *#scan(what: object): AsyncGenerator<Answer, void> {
-    const TableName = await this.#table();
-    let ExclusiveStartKey: unknown;
-    do {
-      const page: Answer = await this.#calls.json('dynamodb', 'Scan', {
-        TableName,
-        ...what,
-        ExclusiveStartKey,
-      });
-      yield page;
-      ExclusiveStartKey = page['LastEvaluatedKey'];
-    } while (ExclusiveStartKey !== undefined);
+    for (const TableName of await this.#tables()) {
+      let ExclusiveStartKey: unknown;
+      do {
+        const page: Answer = await this.#calls.json('dynamodb', 'Scan', {
+          TableName,
+          ...what,
+          ExclusiveStartKey,
+        });
+        yield page;
+        ExclusiveStartKey = page['LastEvaluatedKey'];
+      } while (ExclusiveStartKey !== undefined);
+    }
   }
 }

@@ -1,5 +1,5 @@
 /**
- * A deployment in an account: which parts it has, found by tags.
+ * A deployment in an account: which parts it has, found by tags. Several Steadfasts in one stack are one deployment.
  *
  * Owns: what each tagged resource is. Does not own: what stopping means for each kind (`kinds.ts`), the order (`order.ts`), who is
  * tagged (`lib/infra/parts.ts`).
@@ -192,30 +192,48 @@ export class Deployment {
     return parts;
   }
 
-  /** What every deployment has: what is not found would go on writing. */
+  /** What every Steadfast of the stack has: what is not found would go on writing. */
   async #missing(found: readonly Tagged[], parts: readonly Part[]): Promise<string[]> {
-    const queues = found.filter(({ arn }) => arn.split(':')[2] === 'sqs').map(({ arn }) => arn);
-    const agents = (await this.variable(ENV.agents))?.split(',') ?? [];
-    const rule = (part: string): boolean =>
-      found.some((tagged) => tagged.part === part && tagged.arn.includes(':rule/'));
+    const starts = parts.filter(({ kind, role }) => kind === 'route' && role === 'start');
+    const rules = (part: string): number =>
+      found.filter((tagged) => tagged.part === part && tagged.arn.includes(':rule/')).length;
+    const counts = {
+      'the API': new Set(starts.map(({ id }) => id.split('/')[0])).size,
+      'the rule of the supervisor': rules('supervisor'),
+      'the rule of the audit': rules('audit'),
+    };
+    const functions = ['api', 'supervisor', 'audit'].map((part) => this.#functions(part).length);
+    const there = Math.max(1, counts['the API'], counts['the rule of the audit'], ...functions);
     return [
-      ...(parts.some(({ kind, role }) => kind === 'route' && role === 'start') ? [] : ['the API']),
-      ...['supervisor', 'audit'].filter((part) => !rule(part)).map((part) => `the rule of the ${part}`),
-      ...agents
-        .filter((name) => !queues.some((arn) => arn.endsWith(`_${name}`)))
-        .map((name) => `the queue of the agent ${name}`),
+      ...Object.entries(counts)
+        .filter(([, count]) => count < there)
+        .map(([what, count]) => (there === 1 ? what : `${what} (${count} of ${there})`)),
+      ...(await this.#missingQueues(found)),
     ];
   }
 
-  /** A variable in the environment of the function behind the API. */
-  async variable(name: string): Promise<string | undefined> {
+  async #missingQueues(found: readonly Tagged[]): Promise<string[]> {
+    const queues = found.filter(({ arn }) => arn.split(':')[2] === 'sqs').map(({ arn }) => arn);
+    const [names, addresses] = [await this.variables(ENV.agents), await this.variables(ENV.queues)];
+    return names.flatMap((agents, at) => {
+      const prefix = addresses[at]?.split('/').at(-1) ?? '';
+      return agents
+        .split(',')
+        .filter((name) => !queues.some((arn) => arn.endsWith(`:${prefix}${name}`)))
+        .map((name) => `the queue of the agent ${name}`);
+    });
+  }
+
+  /** A variable in the environment of the function behind each API of the stack, in one order for every name. */
+  async variables(name: string): Promise<readonly string[]> {
     await this.#found();
+    const found: string[] = [];
     for (const arn of this.#functions('api')) {
       const { Environment } = (await this.#settings(arn)) ?? {};
       const { Variables = {} } = (Environment ?? {}) as { Variables?: Record<string, string> };
-      if (Variables[name] !== undefined) return Variables[name];
+      if (Variables[name] !== undefined) found.push(Variables[name]);
     }
-    return undefined;
+    return found;
   }
 
   #functions(part: string): string[] {

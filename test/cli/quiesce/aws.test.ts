@@ -130,6 +130,29 @@ test('waits for leases and process deadlines of the table that the functions use
   expect(count).toEqual({ TableName: 'restored', IndexName: 'wake', Select: 'COUNT' });
 });
 
+test('of two Steadfasts in one stack all is found or named, and the tables of both are waited for', async () => {
+  const [own = ''] = aws.tagged.find(([arn]) => arn.endsWith('Shop-Scheduler')) ?? [];
+  aws.tagged = [...aws.tagged, [own.replace('Shop-Scheduler', 'Shop-OtherScheduler'), 'api']];
+  aws.variables = {
+    ...aws.variables,
+    'Shop-OtherScheduler': {
+      STEADFAST_TABLE: 'other',
+      STEADFAST_AGENTS: 'pay,mail',
+      STEADFAST_QUEUES: 'https://sqs.eu-central-1.amazonaws.com/123456789012/Shop-99999999_',
+    },
+  };
+  await expect(accountOf().find()).rejects.toMatchObject({
+    message: expect.stringContaining(
+      'were not found by their tags: the API (1 of 2), the rule of the supervisor (1 of 2), the rule of the audit (1 of 2), the queue of the agent pay, the queue of the agent mail.',
+    ) as string,
+  });
+  aws.items = [{ leaseUntil: { N: '2' } }];
+  expect(await accountOf().leases(1)).toEqual({ count: 2, lastAt: 2 });
+  expect(await accountOf().open()).toBe(2);
+  const scans = aws.calls.filter(({ what }) => what === 'Scan').map(({ body }) => body['TableName']);
+  expect(scans).toEqual(['restored', 'other', 'restored', 'other']);
+});
+
 test('a part that is gone is left out, before it is kept and after', async () => {
   const account = accountOf();
   const parts = await account.find();

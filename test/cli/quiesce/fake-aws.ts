@@ -39,6 +39,14 @@ const TAGGED: readonly (readonly [arn: string, part: string])[] = [
 export class FakeAws {
   readonly calls: Call[] = [];
   tagged = TAGGED;
+  /** Of functions, by their names. */
+  variables: Readonly<Record<string, Body>> = {
+    'Shop-Scheduler': {
+      STEADFAST_TABLE: 'restored',
+      STEADFAST_AGENTS: 'pay',
+      STEADFAST_QUEUES: 'https://sqs.eu-central-1.amazonaws.com/123456789012/Shop-0a1b2c3d_',
+    },
+  };
   readonly mappings: Record<string, { State: string; readonly queue: string; readonly fn: string }> = {
     m1: { State: 'Enabled', queue: 'Shop-Trigger', fn: 'Shop-Starter' },
     m2: { State: 'Enabled', queue: 'Shop-0a1b2c3d_pay', fn: 'Shop-Pay' },
@@ -197,9 +205,7 @@ export class FakeAws {
     }
     if (path[2] === 'event-source-mappings') return this.#mapping(method, path[3]!, body);
     if (path[2] === 'functions') {
-      const Variables = path[3]?.endsWith('Shop-Scheduler')
-        ? { STEADFAST_TABLE: 'restored', STEADFAST_AGENTS: 'pay' }
-        : {};
+      const Variables = this.variables[path[3]?.split(':').at(-1) ?? ''] ?? {};
       return [200, { Timeout: path[3]?.endsWith('Shop-Pay') ? 45 : 30, Environment: { Variables } }];
     }
     if (path[1] === 'schedules') {
