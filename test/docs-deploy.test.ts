@@ -1,0 +1,231 @@
+/** The stages, the pipeline and the two in one stack of docs/DEPLOY.md: its code compiles, synthesises, and is what the page says. */
+
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { steadfastIn } from '../lib/cli/dev/project.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const page = readFileSync(join(ROOT, 'docs', 'DEPLOY.md'), 'utf8');
+
+/** Path → content, of the blocks that begin with a comment that is a path. */
+const files = new Map(
+  [...page.matchAll(/^```(?:ts|yaml)\n(?:\/\/|#) (\S+)\n([\s\S]*?)^```$/gm)].map(
+    ([, path = '', content = '']) => [path, content],
+  ),
+);
+const commands = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, block = '']) =>
+  block.trim().split('\n'),
+);
+const pipeline = files.get('.github/workflows/deploy.yml') ?? '';
+
+const workflowOf = (name: string): string => `import { agent, workflow } from 'steadfast';
+import * as z from 'zod/mini';
+const Nothing = z.object({});
+export const act = agent('act', { input: Nothing, output: Nothing, effect: 'idempotent', undo: 'none' });
+export const it = workflow('${name}', { input: Nothing, within: '1h' }, (w) => w.step('it', act, {}).output);
+`;
+const AGENT = `import { act } from '../workflow.ts';
+export const handler = act.handler({ execute: () => Promise.resolve({}) });
+`;
+/** What the page says of it in a sentence, and the stack of the second chapter in an app of its own. */
+const SHOP = `import { App } from 'aws-cdk-lib/core';
+import { ShopStack } from '../lib/shop-stack.js';
+new ShopStack(new App(), 'Shop');
+`;
+
+interface Resource {
+  readonly Type: string;
+  readonly DeletionPolicy?: string;
+  readonly Properties?: Readonly<Record<string, unknown>>;
+}
+interface Template {
+  readonly Resources: Readonly<Record<string, Resource>>;
+  readonly Outputs?: Readonly<Record<string, unknown>>;
+}
+
+/** Inside the project, where `steadfast` and the packages are found; ignored by git. */
+let root: string;
+beforeAll(() => {
+  mkdirSync(join(ROOT, '.steadfast'), { recursive: true });
+  root = mkdtempSync(join(ROOT, '.steadfast', 'deploy-'));
+  write('tsconfig.json', JSON.stringify({ extends: '../../tsconfig.json', include: ['.'] }));
+  write('package.json', JSON.stringify({ type: 'module' }));
+  write('cdk.json', JSON.stringify({ app: 'npx tsx bin/app.ts' }));
+  write('bin/shop.ts', SHOP);
+  for (const [path, content] of files) write(path, content);
+  for (const [folder, name] of [
+    ['workflows', 'orders'],
+    ['reports', 'reports'],
+  ] as const) {
+    write(`${folder}/${name}/workflow.ts`, workflowOf(name));
+    write(`${folder}/${name}/agents/act.ts`, AGENT);
+  }
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+function write(path: string, content: string): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), content);
+}
+
+/** Synthesises without code; by the name of each stack its template, and its account and region. */
+function synthesise(app: string): (stack: string) => Template & { readonly environment: string } {
+  const outdir = join(root, `${app}.out`);
+  const { status, stderr } = spawnSync(process.execPath, ['--import', 'tsx', `bin/${app}.ts`], {
+    cwd: root,
+    env: {
+      ...process.env,
+      NODE_OPTIONS: '',
+      // CloudFormation's own rules are asked in `test/infra/synth.test.ts` and `test/infra/foreign.test.ts`: they take seconds.
+      CDK_VALIDATION: 'false',
+      CDK_OUTDIR: outdir,
+      CDK_CONTEXT_JSON: JSON.stringify({
+        'aws:cdk:bundling-stacks': [],
+        'aws:cdk:enable-path-metadata': true,
+      }),
+    },
+    encoding: 'utf8',
+  });
+  expect([status, stderr]).toEqual([0, expect.any(String)]);
+  const read = (file: string): unknown => JSON.parse(readFileSync(join(outdir, file), 'utf8'));
+  const { artifacts } = read('manifest.json') as {
+    artifacts: Record<string, { environment: string; properties: { templateFile: string } }>;
+  };
+  return (stack) => {
+    const artifact = artifacts[stack];
+    if (artifact === undefined)
+      throw new Error(`no stack ${stack}; there are ${Object.keys(artifacts).join(', ')}`);
+    return { ...(read(artifact.properties.templateFile) as Template), environment: artifact.environment };
+  };
+}
+
+const ofType = ({ Resources }: Template, type: string): Resource[] =>
+  Object.values(Resources).filter(({ Type }) => Type === type);
+const stays = ({ Resources }: Template): string[] => [
+  ...new Set(
+    Object.values(Resources)
+      .filter(({ DeletionPolicy = 'Delete' }) => DeletionPolicy.startsWith('Retain'))
+      .map(({ Type }) => Type),
+  ),
+];
+
+test('all code on the page has right types', () => {
+  expect([...files.keys()]).toEqual([
+    'bin/app.ts',
+    'lib/shop-stack.ts',
+    'lib/deploy-stack.ts',
+    '.github/workflows/deploy.yml',
+  ]);
+  const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+  expect(() => execFileSync(process.execPath, [tsc, '-p', root], { encoding: 'utf8' })).not.toThrow();
+});
+
+describe('the app of the page', () => {
+  let stack: ReturnType<typeof synthesise>;
+  beforeAll(() => {
+    stack = synthesise('app');
+  });
+
+  test('has a stack for each stage, in its account, with settings of its own', () => {
+    const [dev, staging, prod] = ['dev', 'staging', 'prod'].map((name) => stack(`Orders-${name}`));
+    expect([dev, staging, prod].map((each) => each?.environment)).toEqual([
+      'aws://111111111111/eu-central-1',
+      'aws://111111111111/eu-central-1',
+      'aws://222222222222/eu-central-1',
+    ]);
+    const alarms = [dev, staging, prod].map((each) => ofType(each!, 'AWS::CloudWatch::Alarm').length > 0);
+    expect(alarms).toEqual([false, true, true]);
+    const setAside = ofType(prod!, 'AWS::Lambda::Function').flatMap(
+      ({ Properties }) => Properties?.['ReservedConcurrentExecutions'] ?? [],
+    );
+    expect(setAside).toEqual([6]);
+    expect(Object.keys(staging?.Outputs ?? {})).toContain('ApiUrl');
+  });
+
+  test('names nothing at two stages of an account alike', () => {
+    const names = ['dev', 'staging'].map((name) =>
+      Object.values(stack(`Orders-${name}`).Resources)
+        .filter(({ Type }) => Type !== 'AWS::Lambda::Permission')
+        .flatMap(({ Properties = {} }) => ['Name', 'QueueName', 'LogGroupName'].map((key) => Properties[key]))
+        .filter((name) => name !== undefined)
+        .map((name) => JSON.stringify(name)),
+    );
+    expect(names[0]?.length).toBeGreaterThan(3);
+    expect(names[0]?.filter((name) => names[1]?.includes(name))).toEqual([]);
+  });
+
+  test('leaves behind what the page says', () => {
+    expect(['dev', 'staging'].flatMap((name) => stays(stack(`Orders-${name}`)))).toEqual([]);
+    const prod = stack('Orders-prod');
+    expect(stays(prod).sort()).toEqual(['AWS::DynamoDB::Table', 'AWS::KMS::Key', 'AWS::Logs::LogGroup']);
+    expect(ofType(prod, 'AWS::DynamoDB::Table')[0]?.Properties?.['DeletionProtectionEnabled']).toBe(true);
+  });
+
+  test('is refused by dev without a stack, and found with one', () => {
+    const assembly = join(root, 'app.out');
+    expect(() => steadfastIn(assembly)).toThrow(
+      'several stacks hold a Steadfast; choose with --stack one of: Orders-dev, Orders-staging, Orders-prod',
+    );
+    expect(steadfastIn(assembly, { stack: 'Orders-dev' }).path).toBe('Orders-dev/Steadfast');
+  });
+
+  test('lets the jobs of the pipeline deploy, each into its account, and nobody else', () => {
+    const jobs = [
+      ...pipeline.matchAll(/environment: (\S+)[\s\S]*?role-to-assume: '(\S+)'[\s\S]*?cdk deploy (\S+)/g),
+    ];
+    expect(jobs.map(([, environment]) => environment)).toEqual(['staging', 'prod']);
+    for (const [, environment, arn, deployed = ''] of jobs) {
+      const account = /aws:\/\/(\d+)\//.exec(stack(deployed).environment)?.[1];
+      const deployStack = stack(environment === 'prod' ? 'Deploy-live' : 'Deploy-test');
+      expect(deployStack.environment).toBe(stack(deployed).environment);
+      const [role] = ofType(deployStack, 'AWS::IAM::Role');
+      expect(arn).toBe(`arn:aws:iam::${account}:role/${String(role?.Properties?.['RoleName'])}`);
+      expect(role?.Properties?.['AssumeRolePolicyDocument']).toMatchObject({
+        Statement: [
+          {
+            Action: 'sts:AssumeRoleWithWebIdentity',
+            Condition: {
+              StringEquals: {
+                'token.actions.githubusercontent.com:aud': 'sts.amazonaws.com',
+                'token.actions.githubusercontent.com:sub': [`repo:acme/orders:environment:${environment}`],
+              },
+            },
+          },
+        ],
+      });
+      const [policy] = ofType(deployStack, 'AWS::IAM::Policy');
+      const { Statement } = policy?.Properties?.['PolicyDocument'] as { Statement: object[] };
+      expect(Statement).toEqual([
+        {
+          Action: 'sts:AssumeRole',
+          Effect: 'Allow',
+          Resource: {
+            'Fn::Join': [
+              '',
+              ['arn:', { Ref: 'AWS::Partition' }, `:iam::${account}:role/cdk-*-${account}-eu-central-1`],
+            ],
+          },
+        },
+      ]);
+    }
+  });
+
+  test('has every stack that a command on the page names', () => {
+    const named = [...commands, ...pipeline.split('\n')].flatMap(
+      (line) => /cdk (?:deploy|diff|destroy) (\S+)|--stack (\S+)/.exec(line)?.slice(1).find(Boolean) ?? [],
+    );
+    expect(named.length).toBeGreaterThan(6);
+    for (const name of named) expect(stack(name).Resources).toBeDefined();
+  });
+});
+
+test('the stack with two of them has two outputs, by which they are told apart', () => {
+  const { Outputs = {} } = synthesise('shop')('Shop');
+  expect(Object.keys(Outputs)).toEqual([
+    expect.stringMatching(/^OrdersApiUrl/),
+    expect.stringMatching(/^ReportsApiUrl/),
+  ]);
+  const assembly = join(root, 'shop.out');
+  expect(steadfastIn(assembly, { name: 'Reports' })).toMatchObject({ path: 'Shop/Reports', stack: 'Shop' });
+});
