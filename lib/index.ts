@@ -38,6 +38,16 @@ export {
   succeeded,
 } from './core/plan/refs.ts';
 export type { Condition, Input, MaybeRef, Ref } from './core/plan/refs.ts';
+export { onEvent, onMessage, onObjectCreated, onSchedule } from './core/plan/trigger-declaration.ts';
+export type {
+  DeclaredTrigger,
+  EventSource,
+  InputMapping,
+  KeyFilter,
+  ObjectSource,
+  ScheduleSource,
+  TriggerOptions,
+} from './core/plan/trigger-declaration.ts';
 export type { WhyEnded } from './core/plan/why-ended.ts';
 export { human, retry, useAgent, withInput, workflow } from './core/plan/workflow.ts';
 export type {

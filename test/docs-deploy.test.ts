@@ -144,15 +144,15 @@ describe('the app of the page', () => {
   });
 
   test('names nothing at two stages of an account alike', () => {
-    const names = ['dev', 'staging'].map((name) =>
-      Object.values(stack(`Orders-${name}`).Resources)
+    const names = ['dev', 'staging'].map((stage) =>
+      Object.values(stack(`Orders-${stage}`).Resources)
         .filter(({ Type }) => Type !== 'AWS::Lambda::Permission')
         .flatMap(({ Properties = {} }) => ['Name', 'QueueName', 'LogGroupName'].map((key) => Properties[key]))
-        .filter((name) => name !== undefined)
-        .map((name) => JSON.stringify(name)),
+        .filter((one) => one !== undefined)
+        .map((one) => JSON.stringify(one)),
     );
     expect(names[0]?.length).toBeGreaterThan(3);
-    expect(names[0]?.filter((name) => names[1]?.includes(name))).toEqual([]);
+    expect(names[0]?.filter((one) => names[1]?.includes(one))).toEqual([]);
   });
 
   test('leaves behind what the page says', () => {
@@ -195,8 +195,8 @@ describe('the app of the page', () => {
         ],
       });
       const [policy] = ofType(deployStack, 'AWS::IAM::Policy');
-      const { Statement } = policy?.Properties?.['PolicyDocument'] as { Statement: object[] };
-      expect(Statement).toEqual([
+      const document = policy?.Properties?.['PolicyDocument'] as { Statement: object[] } | undefined;
+      expect(document?.Statement).toEqual([
         {
           Action: 'sts:AssumeRole',
           Effect: 'Allow',

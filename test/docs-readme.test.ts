@@ -53,12 +53,16 @@ const triggers = (block: string): string => `import { ScheduleExpression } from 
 import type { IEventBus } from 'aws-cdk-lib/aws-events';
 import type { IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
-import type { Steadfast } from '${INFRA}/steadfast.ts';
+import type { Stack } from 'aws-cdk-lib/core';
+import type { Discovery } from '${INFRA}/discover.ts';
+import { Steadfast } from '${INFRA}/steadfast.ts';
+declare const stack: Stack;
+declare const workflows: Discovery;
 declare const steadfast: Steadfast;
 declare const uploads: Bucket;
 declare const shopBus: IEventBus;
 declare const shop: IGrantable;
-export const uses = [ScheduleExpression, steadfast, uploads, shopBus, shop];
+export const uses = [ScheduleExpression, Steadfast, stack, workflows, steadfast, uploads, shopBus, shop];
 ${block}`;
 
 /** The line of a stack of the reader's own. */
@@ -101,7 +105,9 @@ beforeAll(() => {
     'browser.ts': stack(blockWith(firstProject, 'new Steadfast')),
     'client.ts': client(blockWith(firstProject, 'createClient')),
     'crash.ts': crash(blockWith(readme, 'crashEverywhere')),
-    'triggers.ts': triggers(blockWith(read('docs/TRIGGERS.md'), 'triggerOnEvent')),
+    'trigger-calls.ts': triggers(blockWith(read('docs/TRIGGERS.md'), 'triggerOnEvent')),
+    'trigger-sources.ts': triggers(blockWith(read('docs/TRIGGERS.md'), 'eventBuses')),
+    'triggers.ts': blockWith(read('docs/TRIGGERS.md'), 'onSchedule'),
     'dev.ts': blockWith(guide, 'startDev'),
     'failures.ts': blockWith(guide, 'bookCourier'),
     'waiting.ts': blockWith(guide, 'w.callback'),
@@ -134,11 +140,22 @@ test('the first workflow is a workflow and two agents, and nothing else', () => 
 });
 
 test('it is found as it stands', async () => {
-  const { workflows, agents, warnings } = await discoverWorkflows({ root, folders: ['workflows'] });
+  const {
+    workflows,
+    agents,
+    triggers: found,
+    warnings,
+  } = await discoverWorkflows({ root, folders: ['workflows'] });
   expect(workflows.map(({ name, agents: used }) => [name, used])).toEqual([
     ['first-greeting', ['write-greeting', 'deliver-greeting']],
   ]);
   expect(agents.map(({ name }) => name)).toEqual(['write-greeting', 'deliver-greeting']);
+  expect(found.map(({ exportName, trigger }) => `${exportName} ${trigger.on}`)).toEqual([
+    'cards object',
+    'customers event',
+    'mornings schedule',
+    'requests message',
+  ]);
   expect(warnings).toEqual([]);
 });
 

@@ -63,6 +63,7 @@ const LOADED = [
   'lib/api/calls.ts',
   'lib/aws/names.ts',
   'lib/core/plan/reference-check.ts',
+  'lib/core/plan/trigger-declaration.ts',
   'lib/core/plan/nearest.ts',
   'zod/mini',
 ];

@@ -1,5 +1,6 @@
 /**
- * Finds workflow folders: every `<folder>/<name>/workflow.ts`, and one file `agents/<agent>.ts` per agent it uses.
+ * Finds workflow folders: every `<folder>/<name>/workflow.ts`, one file `agents/<agent>.ts` per agent it uses, and what starts it, in
+ * `triggers.ts`.
  *
  * Owns: the layout that authors follow, and every refusal about it. Does not own: whether a workflow is a good one
  * (building it refuses that), or what is made of the findings (`steadfast.ts`, `bundle.ts`).
@@ -13,6 +14,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, extname, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { nearest } from '../core/plan/nearest.ts';
+import type { DeclaredTrigger } from '../core/plan/trigger-declaration.ts';
 import { referenceProblems } from '../core/plan/reference-check.ts';
 import { writtenFile } from '../project/project-files.ts';
 import { jsonSchemaOf } from './json-schema.ts';
@@ -46,11 +48,21 @@ export interface FoundWorkflow {
   readonly asksAnother?: true;
 }
 
+/** What starts a workflow, as its author has written beside it. */
+export interface FoundTrigger {
+  /** From the project's folder. */
+  readonly file: string;
+  readonly exportName: string;
+  readonly trigger: DeclaredTrigger;
+}
+
 export interface Discovery {
   /** The project's folder: relative paths start there, and generated modules are in its `cdk.out`. */
   readonly root: string;
   readonly workflows: readonly FoundWorkflow[];
   readonly agents: readonly FoundAgent[];
+  /** In the order of their files. */
+  readonly triggers: readonly FoundTrigger[];
   /** What is odd but does not prevent a deployment. */
   readonly warnings: readonly string[];
 }
@@ -94,6 +106,8 @@ interface AgentLike {
 }
 
 const AGENT_FOLDER = 'agents';
+/** Without its ending. */
+const TRIGGERS = 'triggers';
 
 const workflowFile = (folder: string): string | undefined => writtenFile(join(folder, 'workflow'));
 
@@ -106,16 +120,18 @@ export async function discoverWorkflows(props: DiscoverProps): Promise<Discovery
   const relativeToRoot = (path: string): string => relative(root, path).split(sep).join('/');
   const workflows: FoundWorkflow[] = [];
   const agents: FoundAgent[] = [];
+  const triggers: FoundTrigger[] = [];
   const warnings: string[] = [];
   for (const folder of chosenFolders(root, props)) {
     const loaded = await loadFolder(folder, relativeToRoot);
     workflows.push(...loaded.workflows);
     agents.push(...loaded.agents);
+    triggers.push(...(await triggersIn(folder, relativeToRoot)));
     warnings.push(...loaded.warnings);
   }
   refuseTwins('workflow', workflows, relativeToRoot);
   refuseTwins('agent', agents, relativeToRoot);
-  return { root, workflows, agents, warnings };
+  return { root, workflows, agents, triggers, warnings };
 }
 
 function chosenFolders(root: string, props: DiscoverProps): string[] {
@@ -228,6 +244,10 @@ async function workflowsOf(
   const module = await load(file, shown);
   const found: { exportName: string; workflow: WorkflowLike }[] = [];
   for (const [exportName, value] of Object.entries(module)) {
+    if (isTrigger(value))
+      throw new DiscoveryError(
+        `${shown} exports the trigger '${exportName}', which no function needs; move it to ${TRIGGERS}${extname(file)} beside it`,
+      );
     // One object under two names (a named and a default export) is one workflow.
     if (isWorkflow(value) && !found.some(({ workflow }) => workflow === value)) {
       found.push({ exportName, workflow: value });
@@ -243,6 +263,22 @@ async function workflowsOf(
   return found;
 }
 
+/** What a folder's `triggers.ts` exports; none without one. What a trigger says is checked where it is made (`declared-triggers.ts`). */
+async function triggersIn(folder: string, relativeToRoot: (path: string) => string): Promise<FoundTrigger[]> {
+  const file = writtenFile(join(folder, TRIGGERS));
+  if (file === undefined) return [];
+  const shown = relativeToRoot(file);
+  const found: FoundTrigger[] = [];
+  for (const [exportName, trigger] of Object.entries(await load(file, shown))) {
+    if (!isTrigger(trigger) || found.some((other) => other.trigger === trigger)) continue;
+    found.push({ file: shown, exportName, trigger });
+  }
+  if (found.length > 0) return found;
+  throw new DiscoveryError(
+    `${shown} exports no trigger; it must export at least one (export const … = onSchedule(…, { … }))`,
+  );
+}
+
 /** The types see a wrong path as well, but nothing makes an author ask them before the start. */
 const unreadable = (workflow: WorkflowLike): string[] =>
   'plan' in workflow ? referenceProblems(workflow as never, jsonSchemaOf) : [];
@@ -253,6 +289,10 @@ function lineOf(error: unknown, file: string): string {
   const frame = typeof stack === 'string' ? stack.split(`${file}:`)[1] : undefined;
   const line = /^\d+/.exec(frame ?? '')?.[0];
   return line === undefined ? '' : `:${line}`;
+}
+
+function isTrigger(value: unknown): value is DeclaredTrigger {
+  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'steadfast:trigger';
 }
 
 function isWorkflow(value: unknown): value is WorkflowLike {

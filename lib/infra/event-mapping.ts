@@ -1,41 +1,15 @@
 /**
  * From an event to a workflow's input, as data: paths into the event where values should come from it.
  *
- * Owns: how a mapping is written, its refusals when the stack is built, the references it is compiled to. Does not own:
- * their evaluation, which is that of a plan's references.
+ * Owns: its refusals when the stack is built, the references it is compiled to. Does not own: how it is written and typed
+ * (`core/plan/trigger-declaration.ts`), their evaluation, which is that of a plan's references.
  */
 
 import { Token } from 'aws-cdk-lib/core';
-
-/** A path into the event: `$.detail.object.key`, `$.items[0]`, `$['odd name']`; `$` is all of it. */
-export type EventPath = `$${string}`;
-
-/** Joins texts and the values of paths into one text. */
-export interface Concat {
-  readonly $concat: readonly (string | number)[];
-}
-
-/** Stands for itself, also where it looks like a path. */
-export interface Literal<Value = unknown> {
-  readonly $literal: Value;
-}
-
-/** What may stand where the workflow's input wants a `Value`: a path, a constant, or a structure of both. */
-export type InputMapping<Value = unknown> =
-  | EventPath
-  | Concat
-  | Literal<Value>
-  | (Value extends object ? { readonly [Key in keyof Value]: InputMapping<Value[Key]> } : Value);
+import type { Startable } from '../core/plan/trigger-declaration.ts';
 
 /** A workflow by its name, or itself: then the mapping must have the fields of its input. */
-export type WorkflowReference<Input = unknown> =
-  | string
-  | {
-      readonly name: string;
-      readonly input: {
-        readonly '~standard': { readonly types?: { readonly output: Input } | undefined };
-      };
-    };
+export type WorkflowReference<Input = unknown> = string | Startable<Input>;
 
 /** What an event has, by name; `true`: anything may be there. */
 export type EventShape = true | { readonly [field: string]: EventShape };

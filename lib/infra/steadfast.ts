@@ -26,6 +26,7 @@ import { AuditClock } from './audit-clock.ts';
 import { agentEntry } from './bundle.ts';
 import { type CodeSource, codeSource } from './code-source.ts';
 import { warnOfConcurrency } from './concurrency.ts';
+import { addDeclared } from './declared-triggers.ts';
 import { allowServices, grantUse } from './encryption.ts';
 import type { WorkflowReference } from './event-mapping.ts';
 import { checkFourEyes } from './four-eyes.ts';
@@ -73,7 +74,7 @@ export class Steadfast extends Construct {
   /** How the other functions call a supervisor. */
   readonly wakeUps: WakeUps = new WakeUps(this, 'WakeUps');
   readonly agents: ReadonlyMap<string, Agent>;
-  /** What starts executions beside the API; empty until one of the methods adds some. */
+  /** What starts executions beside the API: what is written beside the workflows, and what the methods add. */
   readonly triggers: Triggers;
   readonly #fleet: AgentFleet;
   readonly #props: SteadfastProps;
@@ -86,9 +87,6 @@ export class Steadfast extends Construct {
 
   constructor(scope: Construct, id: string, props: SteadfastProps) {
     super(scope, id);
-    props.workflows.warnings.forEach((warning, index) => {
-      Validations.of(this).addWarning(`steadfast:unusedAgent${index}`, warning);
-    });
     const removalPolicy = props.removalPolicy ?? RemovalPolicy.RETAIN;
     const { encryptionKey, tracing } = props;
     const atRest = encryptionKey === undefined ? {} : { encryptionKey };
@@ -144,7 +142,8 @@ export class Steadfast extends Construct {
       removalPolicy,
       ...this.starters(code),
     });
-    this.keepWithinLimits(props);
+    addDeclared(this.triggers, props.workflows.triggers, props);
+    this.check(props);
   }
 
   /**
@@ -160,7 +159,7 @@ export class Steadfast extends Construct {
   triggerOnObjectCreated<Input>(
     bucket: BucketReference,
     workflow: WorkflowReference<Input>,
-    props: ObjectTriggerProps<Input>,
+    props: ObjectTriggerProps<NoInfer<Input>>,
   ): StartQueue {
     return this.triggers.onObjectCreated(bucket, workflow, props);
   }
@@ -169,7 +168,7 @@ export class Steadfast extends Construct {
   triggerOnEvent<Input>(
     pattern: EventPattern,
     workflow: WorkflowReference<Input>,
-    props: EventTriggerProps<Input>,
+    props: EventTriggerProps<NoInfer<Input>>,
   ): StartQueue {
     return this.triggers.onEvent(pattern, workflow, props);
   }
@@ -178,7 +177,7 @@ export class Steadfast extends Construct {
   triggerOnSchedule<Input>(
     schedule: ScheduleExpression,
     workflow: WorkflowReference<Input>,
-    props: TriggerProps<Input>,
+    props: TriggerProps<NoInfer<Input>>,
   ): StartQueue {
     return this.triggers.onSchedule(schedule, workflow, props);
   }
@@ -187,7 +186,10 @@ export class Steadfast extends Construct {
    * A queue each of whose messages starts an execution; `grantSend` lets others send. A sender that may repeat itself needs
    * a key of its own: `idempotencyKey: '$.body.orderId'` or `'$.attributes.key'`.
    */
-  startQueue<Input>(workflow: WorkflowReference<Input>, props: QueueTriggerProps<Input> = {}): StartQueue {
+  startQueue<Input>(
+    workflow: WorkflowReference<Input>,
+    props: QueueTriggerProps<NoInfer<Input>> = {},
+  ): StartQueue {
     return this.triggers.onMessage(workflow, props);
   }
 
@@ -206,6 +208,17 @@ export class Steadfast extends Construct {
       throw new Error(`no agent is named '${name}'; there are ${[...this.agents.keys()].join(', ')}`);
     }
     return agent;
+  }
+
+  /**
+   * What starts executions, by its name: one that is written beside its workflow, to let others send to its queue.
+   * @throws Error naming the triggers there are
+   */
+  trigger(name: string): StartQueue {
+    const trigger = this.triggers.all.get(name);
+    if (trigger !== undefined) return trigger;
+    const there = [...this.triggers.all.keys()].join(', ') || 'none';
+    throw new Error(`no trigger is named '${name}'; there are ${there}`);
   }
 
   /** Whether a workflow is part of this deployment. */
@@ -293,8 +306,11 @@ export class Steadfast extends Construct {
     };
   }
 
-  private keepWithinLimits(props: SteadfastProps): void {
+  private check(props: SteadfastProps): void {
     const { workflows, accountConcurrency, authorizer, callbackAuthorizer } = props;
+    workflows.warnings.forEach((warning, index) => {
+      Validations.of(this).addWarning(`steadfast:unusedAgent${index}`, warning);
+    });
     checkFourEyes(this, workflows.workflows, authorizer, callbackAuthorizer);
     const parts = { agents: this.agents, triggers: this.triggers.all };
     warnOfConcurrency(this, { ...parts, account: accountConcurrency ?? DEFAULT_ACCOUNT_CONCURRENCY });

@@ -13,9 +13,10 @@ import { CfnBucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { CfnSchedule, CfnScheduleGroup, type ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
 import { Names, type RemovalPolicy, Stack, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import type { KeyFilter, TriggerOptions } from '../core/plan/trigger-declaration.ts';
 import type { FoundWorkflow } from './discover.ts';
 import { allowEvents, grantUse } from './encryption.ts';
-import { compileKey, compileMapping, type InputMapping, type WorkflowReference } from './event-mapping.ts';
+import { compileKey, compileMapping, type WorkflowReference } from './event-mapping.ts';
 import { EVENT, MESSAGE, OBJECT_CREATED, SCHEDULE, type SourceKind } from './event-shapes.ts';
 import type { LogSettings } from './function.ts';
 import { tagPart } from './parts.ts';
@@ -25,35 +26,11 @@ import { allow, StartQueue } from './start-queue.ts';
 export type BucketReference = Pick<IBucket, 'node' | 'bucketName' | 'enableEventBridgeNotification'>;
 
 /** What every trigger may be given. */
-export interface TriggerProps<Input = unknown> {
-  /**
-   * Its name: the tag `trigger` of the executions it starts. Another name is another trigger, with another queue
-   * (OPERATIONS.md: how to rename one).
-   * @default - the workflow's name and the kind of the source
-   */
-  readonly name?: string;
-  /** What of the event becomes the input. A path that an event does not have leaves its field out. */
-  readonly input: InputMapping<Input>;
-  /**
-   * Paths whose values tell one event from another.
-   * @default - what its source promises to be the same in each delivery of one event
-   */
-  readonly idempotencyKey?: string | readonly string[];
-  /**
-   * Batches of ten messages under work at the same time, 2 to 1000.
-   * @default 10
-   */
-  readonly maxConcurrency?: number;
-}
+export type TriggerProps<Input = unknown> = TriggerOptions<Input>;
 
-export interface ObjectTriggerProps<Input = unknown> extends TriggerProps<Input> {
-  /** @default - all objects */
-  readonly prefix?: string;
-  /** @default - all objects */
-  readonly suffix?: string;
-}
+export interface ObjectTriggerProps<Input = unknown> extends TriggerOptions<Input>, KeyFilter {}
 
-export interface EventTriggerProps<Input = unknown> extends TriggerProps<Input> {
+export interface EventTriggerProps<Input = unknown> extends TriggerOptions<Input> {
   /**
    * The bus that carries the events.
    * @default - the account's own
@@ -93,7 +70,7 @@ export class Triggers extends Construct {
   }
 
   /** Each message of a queue of its own. */
-  onMessage<Input>(workflow: WorkflowReference<Input>, props: QueueTriggerProps<Input>): StartQueue {
+  onMessage<Input>(workflow: WorkflowReference<Input>, props: QueueTriggerProps<NoInfer<Input>>): StartQueue {
     const input = props.input ?? '$.body';
     return this.#add(MESSAGE, 'message', workflow, { ...props, input });
   }
@@ -102,7 +79,7 @@ export class Triggers extends Construct {
   onObjectCreated<Input>(
     bucket: BucketReference,
     workflow: WorkflowReference<Input>,
-    props: ObjectTriggerProps<Input>,
+    props: ObjectTriggerProps<NoInfer<Input>>,
   ): StartQueue {
     const trigger = this.#add(OBJECT_CREATED, 'event', workflow, props);
     announceObjects(bucket, trigger);
@@ -120,7 +97,7 @@ export class Triggers extends Construct {
   onEvent<Input>(
     pattern: EventPattern,
     workflow: WorkflowReference<Input>,
-    props: EventTriggerProps<Input>,
+    props: EventTriggerProps<NoInfer<Input>>,
   ): StartQueue {
     const trigger = this.#add(EVENT, 'event', workflow, props);
     this.#connect(trigger, pattern, props.eventBus);
@@ -131,7 +108,7 @@ export class Triggers extends Construct {
   onSchedule<Input>(
     schedule: ScheduleExpression,
     workflow: WorkflowReference<Input>,
-    props: TriggerProps<Input>,
+    props: TriggerProps<NoInfer<Input>>,
   ): StartQueue {
     const trigger = this.#add(SCHEDULE, 'event', workflow, props);
     const stack = Stack.of(this);

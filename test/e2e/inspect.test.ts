@@ -5,7 +5,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -78,7 +78,9 @@ const dev = (agent: string): Talk =>
 
 /** Where a line of the author's file is in the code that runs, as a debugger finds it by the source map; lines count from 1. */
 function lineOfCode(): number {
-  const bundle = join(data, 'cdk.out', 'bundles', 'agents', 'charge-card', 'index.mjs');
+  const bundles = join(data, 'cdk.out', 'bundles');
+  const [deployment = ''] = readdirSync(bundles);
+  const bundle = join(bundles, deployment, 'agents', 'charge-card', 'index.mjs');
   const code = readFileSync(bundle, 'utf8').split('\n');
   const payload = JSON.parse(readFileSync(`${bundle}.map`, 'utf8')) as SourceMapPayload;
   const { sources, sourcesContent, sourceRoot } = payload;

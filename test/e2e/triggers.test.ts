@@ -8,8 +8,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { EventBus } from 'aws-cdk-lib/aws-events';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
-import { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
-import { Duration } from 'aws-cdk-lib/core';
 import { discoverWorkflows } from '../../lib/infra/discover.ts';
 import { SteadfastStack } from '../../lib/infra/steadfast-stack.ts';
 import { createApp, PROJECT_ROOT } from '../../lib/infra/synth.ts';
@@ -25,6 +23,7 @@ const folder = mkdtempSync(join(tmpdir(), 'steadfast-triggers-'));
 const onDenied: string[] = [];
 let cloud: Cloud;
 
+/** The schedule and the queue are written beside the workflow. */
 async function assembly(): Promise<string> {
   const outdir = join(folder, 'cdk.out');
   const app = createApp({ outdir, builtinCloudFormationValidation: false });
@@ -40,13 +39,6 @@ async function assembly(): Promise<string> {
   steadfast.triggerOnEvent({ source: ['shop'] }, intake, {
     eventBus,
     input: { what: '$.detail.sku', from: 'event' },
-  });
-  steadfast.triggerOnSchedule(ScheduleExpression.rate(Duration.hours(1)), intake, {
-    input: { what: { $concat: ['at ', '$.time'] }, from: 'schedule' },
-  });
-  steadfast.startQueue(intake, {
-    idempotencyKey: '$.body.id',
-    input: { what: '$.body.id', from: 'message' },
   });
   return app.synth().directory;
 }

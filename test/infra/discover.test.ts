@@ -171,3 +171,55 @@ test('no folder at all, and a folder that does not exist, are refused with what 
     "no workflow folder is named 'ordr'; there are order, report",
   );
 });
+
+describe('what starts a workflow, in triggers.ts beside it', () => {
+  const core = `${process.cwd()}/lib/core/plan/trigger-declaration.ts`;
+  const beside = (body: string, ending = 'ts') => ({
+    ...TWO_FOLDERS,
+    [`examples/report/triggers.${ending}`]: `import { onMessage, onSchedule } from '${core}';
+      const report = { name: 'report', input: { '~standard': {} } };
+      ${body}`,
+  });
+
+  test('is found, by file and export; what else is exported is not one', async () => {
+    const body = `export const nightly = onSchedule(report, { schedule: 'rate(1 day)', input: { day: '$.time' } });
+      export const same = nightly;
+      export const other = 5;`;
+    const { triggers } = await found(beside(body, 'mts'));
+    expect(triggers).toEqual([
+      {
+        file: 'examples/report/triggers.mts',
+        exportName: 'nightly',
+        trigger: {
+          kind: 'steadfast:trigger',
+          workflow: 'report',
+          on: 'schedule',
+          options: { schedule: 'rate(1 day)', input: { day: '$.time' } },
+        },
+      },
+    ]);
+    expect((await found(beside(body), { only: ['order'] })).triggers).toEqual([]);
+  });
+
+  test.each([
+    ['none', 'export const report1 = report;', 'examples/report/triggers.ts exports no trigger; it must'],
+    [
+      'what is no JSON',
+      "export const it = onMessage(report, { input: { day: () => 'today' } });",
+      "examples/report/triggers.ts:3 cannot be loaded: a trigger of 'report': /input/day is function, which JSON cannot hold",
+    ],
+    ['an error', "throw new Error('no room');", 'examples/report/triggers.ts:3 cannot be loaded: no room'],
+  ])('is refused by its name: %s', async (_, body, message) => {
+    expect(await refusal(beside(body))).toContain(message);
+  });
+
+  test('is refused in workflow.ts, which every function has in it', async () => {
+    const file = 'examples/report/workflow.ts';
+    const files = { ...TWO_FOLDERS };
+    files[file] += `import { onMessage } from '${core}';
+      export const intake: unknown = onMessage({ name: 'report', input: { '~standard': {} } });`;
+    expect(await refusal(files)).toBe(
+      `${file} exports the trigger 'intake', which no function needs; move it to triggers.ts beside it`,
+    );
+  });
+});

@@ -1,12 +1,8 @@
 /** A mapping as people write it does what the starter makes of it. */
 
 import { evaluateExpression, type Expr } from '../../lib/core/plan/refs.ts';
-import {
-  compileMapping,
-  type EventShape,
-  type InputMapping,
-  type WorkflowReference,
-} from '../../lib/infra/event-mapping.ts';
+import { compileMapping, type EventShape } from '../../lib/infra/event-mapping.ts';
+import type { Steadfast } from '../../lib/infra/steadfast.ts';
 import { intake } from '../e2e/intake/workflow.ts';
 
 const event = {
@@ -50,15 +46,17 @@ it('no path reaches what is not the event’s own', () => {
 });
 
 it('is typed by the workflow: what its input does not have does not compile', () => {
-  const take = <Input>(reference: WorkflowReference<Input>, mapping: InputMapping<Input>): unknown => [
-    reference,
-    mapping,
+  const pattern = { source: ['shop'] };
+  const typed = (steadfast: Steadfast): unknown[] => [
+    steadfast.triggerOnEvent(pattern, intake, { input: { what: '$.a', from: 'event' } }),
+    steadfast.triggerOnEvent(pattern, intake, { input: { what: { $concat: ['a', '$.b'] }, from: '$.from' } }),
+    steadfast.triggerOnEvent(pattern, 'intake', { input: { anything: 'goes' } }),
+    // @ts-expect-error a field is missing
+    steadfast.triggerOnEvent(pattern, intake, { input: { what: '$.a' } }),
+    // @ts-expect-error a constant that it may not be
+    steadfast.triggerOnEvent(pattern, intake, { input: { what: '$.a', from: 'elsewhere' } }),
+    // @ts-expect-error a field that the input has not
+    steadfast.startQueue(intake, { input: { what: '$.a', from: 'event', more: '$.b' } }),
   ];
-  expect(take(intake, { what: '$.a', from: 'event' })).toBeDefined();
-  expect(take(intake, { what: { $concat: ['a', '$.b'] }, from: '$.from' })).toBeDefined();
-  expect(take('intake', { anything: 'goes' })).toBeDefined();
-  // @ts-expect-error a field is missing
-  expect(take(intake, { what: '$.a' })).toBeDefined();
-  // @ts-expect-error a constant that it may not be
-  expect(take(intake, { what: '$.a', from: 'elsewhere' })).toBeDefined();
+  expect(typed).toBeInstanceOf(Function);
 });

@@ -43,5 +43,6 @@ export const FOUND: Discovery = {
     { name: 'ship', timeoutMs: 840_000, file: '/nowhere/order/agents/ship.ts', peers: ['pay', 'ship'] },
     { name: 'mail', timeoutMs: 60_000, file: '/nowhere/report/agents/mail.ts', peers: ['mail'] },
   ],
+  triggers: [],
   warnings: [],
 };

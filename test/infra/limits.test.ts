@@ -22,6 +22,7 @@ function foldersOf(counts: Readonly<Record<string, number>>, only = Object.keys(
   }));
   return {
     root: '/nowhere',
+    triggers: [],
     warnings: [],
     workflows: folders.map(({ folder, agents }) => ({
       name: folder,

@@ -1,0 +1,88 @@
+/**
+ * The triggers that authors have written beside their workflows, made what a stack makes of its own.
+ *
+ * Owns: which bucket or bus a name stands for, how a schedule is written, and the file in every refusal. Does not own: what a
+ * trigger is made of (`triggers.ts`), where they are found (`discover.ts`).
+ */
+
+import type { EventPattern, IEventBus } from 'aws-cdk-lib/aws-events';
+import { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
+import { TimeZone } from 'aws-cdk-lib/core';
+import type { DeclaredTrigger } from '../core/plan/trigger-declaration.ts';
+import type { FoundTrigger } from './discover.ts';
+import type { StartQueue } from './start-queue.ts';
+import type { BucketReference, Triggers } from './triggers.ts';
+
+/** What the names in declarations stand for in this stack. */
+export interface TriggerSources {
+  /**
+   * Of triggers beside workflows: the bucket of each name that they listen to.
+   * @default - none
+   */
+  readonly buckets?: Readonly<Record<string, BucketReference>>;
+  /**
+   * Of triggers beside workflows: the bus of each name that they listen to.
+   * @default - none
+   */
+  readonly eventBuses?: Readonly<Record<string, IEventBus>>;
+}
+
+/** @throws Error naming the file and its export */
+export function addDeclared(
+  triggers: Triggers,
+  found: readonly FoundTrigger[],
+  sources: TriggerSources,
+): void {
+  for (const { file, exportName, trigger } of found) {
+    try {
+      add(triggers, trigger, sources);
+    } catch (error) {
+      throw new Error(`${file}, ${exportName}: ${(error as Error).message}`, { cause: error });
+    }
+  }
+}
+
+function add(
+  triggers: Triggers,
+  { workflow, ...declared }: DeclaredTrigger,
+  sources: TriggerSources,
+): StartQueue {
+  switch (declared.on) {
+    case 'object': {
+      const { bucket, ...props } = declared.options;
+      return triggers.onObjectCreated(named('buckets', bucket, sources.buckets), workflow, props);
+    }
+    case 'event': {
+      const { pattern, bus, ...props } = declared.options;
+      const eventBus = bus === undefined ? {} : { eventBus: named('eventBuses', bus, sources.eventBuses) };
+      return triggers.onEvent(pattern as EventPattern, workflow, { ...props, ...eventBus });
+    }
+    case 'schedule': {
+      const { schedule, timeZone, ...props } = declared.options;
+      return triggers.onSchedule(expression(schedule, timeZone), workflow, props);
+    }
+    case 'message':
+      return triggers.onMessage(workflow, declared.options);
+  }
+}
+
+function named<One>(prop: keyof TriggerSources, name: string, all: Readonly<Record<string, One>> = {}): One {
+  const one = Object.hasOwn(all, name) ? all[name] : undefined;
+  if (one !== undefined) return one;
+  const there = Object.keys(all);
+  throw new Error(
+    `it listens to '${name}', and the stack does not say what that is: new Steadfast(…, { ${prop}: { ${JSON.stringify(name)}: … } })${there.length === 0 ? '' : `; there are ${there.join(', ')}`}`,
+  );
+}
+
+const RATE = /^rate\([1-9]\d* (minute|hour|day)s?\)$/;
+const CRON = /^cron\((\S+ ){5}\S+\)$/;
+
+/** https://docs.aws.amazon.com/scheduler/latest/UserGuide/schedule-types.html */
+function expression(text: string, timeZone: string | undefined): ScheduleExpression {
+  if (!RATE.test(text) && !CRON.test(text))
+    throw new Error(
+      `schedule is '${text}'; allowed are rate(5 minutes), in minutes, hours or days, and cron(0 2 * * ? *) with six fields: minute, hour, day of the month, month, day of the week, year`,
+    );
+  return ScheduleExpression.expression(text, timeZone === undefined ? undefined : TimeZone.of(timeZone));
+}
