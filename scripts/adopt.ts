@@ -100,8 +100,8 @@ const CHANGED = 'with the change.';
  * Starts `steadfast dev --try` and waits until its execution has ended; changes a file, and waits until that runs; then interrupts
  * it, and waits until all is gone.
  */
-async function tryIt(cwd: string): Promise<void> {
-  const line = 'npx steadfast dev --try --fresh --port 0';
+async function tryIt(cwd: string, options = ''): Promise<void> {
+  const line = `npx steadfast dev --try --fresh --port 0${options}`;
   const child = spawn(line, { cwd, shell: true, detached: true, env: { ...process.env, NODE_OPTIONS: '' } });
   const { pid = 0 } = child;
   let said = '';
@@ -142,6 +142,45 @@ function followFirstProject(cwd: string): void {
   }
 }
 
+/** What a command line says on its way to a failure. */
+function refused(cwd: string, line: string, text: string): void {
+  const { status, stdout, stderr } = spawnSync(line, { cwd, shell: true, encoding: 'utf8' });
+  const said = `${stdout}${stderr}`;
+  check(status !== 0 && said.includes(text), `'${line}' did not say '${text}':\n${said.slice(-4_000)}`);
+  say(`    ${line}: refused`);
+}
+
+/** Two stages, and a stack with two Steadfasts. */
+const SEVERAL = {
+  'bin/app.ts': `import { App, RemovalPolicy } from 'aws-cdk-lib/core';
+import { SteadfastStack, Workflows } from 'steadfast/cdk';
+import { AppStack } from '../lib/app-stack.js';
+
+const app = new App();
+const workflows = Workflows.fromFolder('workflows');
+new SteadfastStack(app, 'Orders-dev', { workflows, removalPolicy: RemovalPolicy.DESTROY });
+new SteadfastStack(app, 'Orders-prod', { workflows, supervisorConcurrency: 6 });
+new AppStack(app, 'Shop');
+`,
+  'lib/app-stack.ts': `import { Stack, type StackProps } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import { Steadfast, Workflows } from 'steadfast/cdk';
+
+export class AppStack extends Stack {
+  constructor(scope: Construct, id: string, props?: StackProps) {
+    super(scope, id, props);
+    for (const name of ['Payments', 'Reports'])
+      new Steadfast(this, name, { workflows: Workflows.fromFolder('workflows') });
+  }
+}
+`,
+  'workflows/hello-greeting/triggers.ts': `import { onMessage } from 'steadfast';
+import { helloGreeting } from './workflow.js';
+
+export const requests = onMessage(helloGreeting, { idempotencyKey: '$.body.name' });
+`,
+};
+
 /** One copy of a package in the whole tree. */
 function onlyOne(cwd: string, name: string): void {
   const found = readdirSync(join(cwd, 'node_modules'), { recursive: true, encoding: 'utf8' }).filter(
@@ -174,6 +213,20 @@ const PROJECTS: Readonly<Record<string, Project>> = {
     onlyOne(cwd, 'constructs');
     followFirstProject(cwd);
     await use(cwd);
+  },
+  /** Stages as stacks, and two Steadfasts in one stack, with what starts their workflow beside it. */
+  'two-stacks': async ({ tarball }) => {
+    run(work, create(tarball, 'two-stacks'));
+    const cwd = join(work, 'two-stacks');
+    for (const [path, text] of Object.entries(SEVERAL)) writeFileSync(join(cwd, path), text);
+    run(cwd, 'npx tsc');
+    // Each synthesises all of them.
+    refused(
+      cwd,
+      'npx steadfast dev --port 0 --stack Shop',
+      'choose with --name one of: Shop/Payments, Shop/Reports',
+    );
+    await tryIt(cwd, ' --stack Shop --name Reports');
   },
   /** The oldest CDK that is promised. */
   floor: async ({ tarball }) => {
