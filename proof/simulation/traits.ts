@@ -42,7 +42,7 @@ export interface Traits {
 }
 
 /** Worlds about steps that may fail, and about people: what few others show. */
-const TOLERANT_SHARE = 0.22;
+const TOLERANT_SHARE = 0.3;
 const ASKING_SHARE = 0.09;
 
 /** Another stream of dice than the world's own. */
