@@ -72,7 +72,7 @@ function install([program, ...args], cwd) {
   });
   if (status !== 0) {
     throw new Refusal(
-      `${program} did not install (${error?.message ?? `exit ${status}`}): the files are written; run it again`,
+      `${program} did not install (${error?.message ?? `exit ${status}`}); the files are written. When what it says is settled: ${[program, ...args].join(' ')}`,
     );
   }
 }

@@ -9,7 +9,13 @@ import { dirname, join } from 'node:path';
 
 const MANAGERS = {
   npm: { lock: 'package-lock.json', add: ['npm', 'install'], run: 'npm', ci: 'npm ci' },
-  pnpm: { lock: 'pnpm-lock.yaml', add: ['pnpm', 'add'], run: 'pnpm', ci: 'pnpm install --frozen-lockfile' },
+  pnpm: {
+    lock: 'pnpm-lock.yaml',
+    // It refuses a package whose install script nobody has decided on; this records the decision for later installs.
+    add: ['pnpm', 'add', '--allow-build=esbuild'],
+    run: 'pnpm',
+    ci: 'pnpm install --frozen-lockfile',
+  },
   yarn: { lock: 'yarn.lock', add: ['yarn', 'add'], run: 'yarn', ci: 'yarn install --immutable' },
 };
 

@@ -18,6 +18,7 @@ const filled = (text, values) =>
   text
     // Whole lines stand in a comment.
     .replace(/^\/\/ __imports__\n/, values.imports ?? '')
+    .replace(/^ *# __setup__\n/m, values.setup ?? '')
     .replaceAll(/__([a-z]+)__/g, (whole, name) => values[name] ?? whole);
 
 function copy(from, to, values, written) {
@@ -68,6 +69,8 @@ export function addToApp(project) {
     manager: manager.name,
     install: manager.ci,
     test: manager.run('test'),
+    // setup-node keeps the cache of a pnpm that is there already.
+    setup: manager.name === 'pnpm' ? '      - run: npm install --global pnpm\n' : '',
   };
   const written = [];
   copy(join(TEMPLATES, 'workflow'), workflow, values, written);

@@ -66,7 +66,9 @@ describe('in a CDK app', () => {
       scripts: { test: 'jest', dev: 'steadfast dev' },
     });
     expect(read('.gitignore')).toBe('node_modules\n.steadfast/\n');
-    expect(read('.github/workflows/ci.yml')).toContain('- run: npm ci\n');
+    const ci = read('.github/workflows/ci.yml');
+    expect(ci).toContain('- run: npm ci\n');
+    expect(ci).toContain('checkout@v4\n      - uses: actions/setup-node@v4\n');
   });
 
   it('of ES modules, vitest and pnpm, writes what fits those', () => {
@@ -74,10 +76,20 @@ describe('in a CDK app', () => {
       { type: 'module', devDependencies: { vitest: '^5' } },
       { 'pnpm-lock.yaml': '', '.github/workflows/x.yml': '' },
     );
-    expect(create('--package', '1.2.3').said).toContain('Install: pnpm add steadfast@1.2.3 zod\n');
+    expect(create('--package', '1.2.3').said).toContain(
+      'Install: pnpm add --allow-build=esbuild steadfast@1.2.3 zod\n',
+    );
     expect(read('workflows/hello-greeting/agents/post-greeting.ts')).toContain("from '../workflow.js';");
     expect(read('test/hello-greeting.test.ts')).toContain("from 'vitest';");
     expect(existsSync(join(root, '.github/workflows/ci.yml'))).toBe(false);
+  });
+
+  it('of pnpm, has a CI workflow that installs it before its cache is looked for', () => {
+    app({}, { 'pnpm-lock.yaml': '' });
+    create();
+    expect(read('.github/workflows/ci.yml')).toContain(
+      'checkout@v4\n      - run: npm install --global pnpm\n      - uses: actions/setup-node@v4\n',
+    );
   });
 
   it.each([
