@@ -1,0 +1,230 @@
+/**
+ * The projects of `npm run adopt`, as their owners would have made them.
+ *
+ * Owns: what each is, and what it has to show. Does not own: how a command line is run (`steps.ts`), the package (`../adopt.ts`).
+ */
+
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { check, folder, onlyOne, refused, ROOT, run, tryIt, use, work } from './steps.ts';
+
+const MAX_CLIENT_KB = 10;
+/** The oldest CDK that is promised, as in `peerDependencies`. */
+const FLOOR = { 'aws-cdk-lib': '2.275.0', constructs: '10.5.1' };
+const PNPM = 'pnpm@12.21.0';
+
+export interface Given {
+  /** Of `steadfast`, and of `create-steadfast`. */
+  readonly tarball: string;
+  readonly createTarball: string;
+}
+
+/** What a fixture has measured. */
+export interface Measured {
+  readonly clientKB?: number;
+  readonly clientInstallMB?: number;
+}
+
+type Fixture = (given: Given) => Promise<Measured | void>;
+
+/** As `npm create steadfast@latest` runs it. */
+const create = ({ createTarball, tarball }: Given, place = '.'): string =>
+  `npx --yes --package ${createTarball} create-steadfast ${place} --package ${tarball}`;
+
+function write(cwd: string, files: Readonly<Record<string, string>>): void {
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(cwd, path)), { recursive: true });
+    writeFileSync(join(cwd, path), content);
+  }
+}
+
+/** Writes the first workflow as a reader of docs/FIRST-PROJECT.md does. */
+function followFirstProject(cwd: string): void {
+  const page = readFileSync(join(ROOT, 'docs', 'FIRST-PROJECT.md'), 'utf8');
+  const shown = /^`(workflows\/[^`]+\.ts)`[^`]*(?:`[^`\n]+`[^`]*)*?\n```ts\n([\s\S]*?)^```$/gm;
+  const files = [...page.matchAll(shown)];
+  check(files.length === 3, `docs/FIRST-PROJECT.md shows ${files.length} files of the first workflow, not 3`);
+  for (const [, path = '', content = ''] of files) write(cwd, { [path]: content });
+}
+
+/** The app that `create` starts with, before anything of Steadfast is in it but its construct. */
+function writeApp(cwd: string, name: string, dependencies: object): void {
+  const templates = join(ROOT, 'create', 'templates', 'app');
+  for (const path of ['bin/app.ts', 'cdk.json', 'lib/app-stack.ts', 'package.json', 'tsconfig.json']) {
+    const text = readFileSync(join(templates, path), 'utf8').replaceAll(/__(?:name|stack)__/g, name);
+    const isManifest = path === 'package.json';
+    write(cwd, { [path]: isManifest ? manifestWith(text, dependencies) : text });
+  }
+}
+
+const manifestWith = (text: string, dependencies: object): string =>
+  JSON.stringify({ ...(JSON.parse(text) as object), dependencies }, null, 2);
+
+const PYTHON = 'Python heard no answer';
+const CONTAINERS = {
+  'lib/app-stack.ts': `import { Vpc } from 'aws-cdk-lib/aws-ec2';
+import { Stack, type StackProps } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import { Steadfast, Workflows } from 'steadfast/cdk';
+
+export class AppStack extends Stack {
+  constructor(scope: Construct, id: string, props?: StackProps) {
+    super(scope, id, props);
+    const container = { vpc: new Vpc(this, 'Vpc', { maxAzs: 2 }) };
+    new Steadfast(this, 'Steadfast', {
+      workflows: Workflows.fromFolder('workflows'),
+      agentSettings: { 'compose-greeting': { container }, 'post-greeting': { container } },
+    });
+  }
+}
+`,
+  'workflows/hello-greeting/agents/post-greeting.ts': `import { remoteAgent } from 'steadfast';
+import { postGreeting } from '../workflow.js';
+
+export const handler = remoteAgent(postGreeting, {
+  command: ['python3', 'post-greeting/main.py'],
+  folder: import.meta.dirname,
+});
+`,
+  'workflows/hello-greeting/agents/post-greeting/main.py': `import json, os, sys, urllib.error, urllib.request
+
+call = json.loads(sys.stdin.readline())
+url = os.environ["POST_OFFICE_URL"] + "/letters/" + call["effectKey"]
+method = {"execute": "POST", "probe": "GET", "undo": "DELETE"}[call["call"]]
+data = call["input"]["text"].encode() if method == "POST" else None
+try:
+    with urllib.request.urlopen(urllib.request.Request(url, data, method=method)) as reply:
+        receipt = reply.read().decode()
+    answer = {"answer": "done"} if method == "DELETE" else {"answer": "done", "output": {"receipt": receipt}}
+except urllib.error.HTTPError as error:
+    answer = {"answer": {404: "notDone", 503: "transient"}.get(error.code, "cannotTell")}
+except OSError as error:
+    answer = {"answer": "cannotTell", "message": f"${PYTHON}: {error}"}
+print(json.dumps(answer))
+`,
+};
+
+/** Two stages, and a stack with two Steadfasts. */
+const SEVERAL = {
+  'bin/app.ts': `import { App, RemovalPolicy } from 'aws-cdk-lib/core';
+import { SteadfastStack, Workflows } from 'steadfast/cdk';
+import { AppStack } from '../lib/app-stack.js';
+
+const app = new App();
+const workflows = Workflows.fromFolder('workflows');
+new SteadfastStack(app, 'Orders-dev', { workflows, removalPolicy: RemovalPolicy.DESTROY });
+new SteadfastStack(app, 'Orders-prod', { workflows, supervisorConcurrency: 6 });
+new AppStack(app, 'Shop');
+`,
+  'lib/app-stack.ts': `import { Stack, type StackProps } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import { Steadfast, Workflows } from 'steadfast/cdk';
+
+export class AppStack extends Stack {
+  constructor(scope: Construct, id: string, props?: StackProps) {
+    super(scope, id, props);
+    for (const name of ['Payments', 'Reports'])
+      new Steadfast(this, name, { workflows: Workflows.fromFolder('workflows') });
+  }
+}
+`,
+  'workflows/hello-greeting/triggers.ts': `import { onMessage } from 'steadfast';
+import { helloGreeting } from './workflow.js';
+
+export const requests = onMessage(helloGreeting, { idempotencyKey: '$.body.name' });
+`,
+};
+
+/** The first is the one of CI. */
+export const FIXTURES: Readonly<Record<string, Fixture>> = {
+  /** What `cdk init` makes, as it is: CommonJS, jest. */
+  'cdk-init': async (given) => {
+    const cwd = folder('orders');
+    run(cwd, `${join(ROOT, 'node_modules', '.bin', 'cdk')} init app --language typescript --generate-only`);
+    run(cwd, create(given));
+    await use(cwd);
+  },
+  /** What `npm create steadfast` makes: ES modules, vitest, the newest CDK; and the first workflow of a reader. */
+  'new-app': async (given) => {
+    run(work, create(given, 'new-app'));
+    const cwd = join(work, 'new-app');
+    onlyOne(cwd, 'constructs');
+    followFirstProject(cwd);
+    await use(cwd);
+  },
+  /** A CDK app in a workspace of pnpm: ES modules, vitest, the oldest CDK that is promised. */
+  'pnpm-workspace': async ({ tarball, createTarball }) => {
+    run(folder('pnpm'), `npm install --prefix . ${PNPM}`);
+    process.env['PATH'] = `${join(work, 'pnpm', 'node_modules', '.bin')}:${process.env['PATH']}`;
+    const root = folder('workspace');
+    write(root, {
+      'package.json': '{ "name": "shop", "private": true }',
+      'pnpm-workspace.yaml': 'packages:\n  - apps/*\n',
+    });
+    const cwd = join(root, 'apps', 'orders');
+    writeApp(cwd, 'orders', FLOOR);
+    run(cwd, `pnpm --package ${createTarball} dlx create-steadfast --package ${tarball}`);
+    run(root, 'pnpm install --frozen-lockfile');
+    onlyOne(root, 'constructs');
+    onlyOne(root, 'aws-cdk-lib');
+    await use(cwd, 'pnpm');
+  },
+  /** Agents that containers' workers perform, one of them a program in Python: synthesised, and run beside the local cloud. */
+  containers: async (given) => {
+    run(work, create(given, 'containers'));
+    const cwd = join(work, 'containers');
+    const file = join(cwd, 'workflows', 'hello-greeting', 'workflow.ts');
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, text.replaceAll(/effect: '\w+',/g, "$& runsIn: 'container',"));
+    write(cwd, CONTAINERS);
+    const inImage = /post-greeting\/(?:Dockerfile|main\.mjs|post-greeting\/main\.py)$/;
+    const said = await use(cwd);
+    const image = readdirSync(join(cwd, 'cdk.out'), { recursive: true, encoding: 'utf8' });
+    const found = image.filter((path) => inImage.test(path));
+    check(found.length === 3, `the image has no Dockerfile, main.mjs and main.py, but ${found.join(', ')}`);
+    check(said.includes(PYTHON), `the program in Python did not do the work:\n${said.slice(-4_000)}`);
+  },
+  /** Stages as stacks, and two Steadfasts in one stack, with what starts their workflow beside it. */
+  'two-stacks': async (given) => {
+    run(work, create(given, 'two-stacks'));
+    const cwd = join(work, 'two-stacks');
+    write(cwd, SEVERAL);
+    run(cwd, 'npx tsc');
+    // Each synthesises all of them.
+    refused(
+      cwd,
+      'npx steadfast dev --port 0 --stack Shop',
+      'choose with --name one of: Shop/Payments, Shop/Reports',
+    );
+    await tryIt(cwd, ' --stack Shop --name Reports');
+  },
+  /** An application that starts executions: no CDK, one small module. */
+  client: async ({ tarball }) => {
+    const cwd = folder('client');
+    writeFileSync(join(cwd, 'package.json'), '{ "name": "client", "private": true, "type": "module" }');
+    run(cwd, `npm install ${tarball} --omit=optional`);
+    writeFileSync(join(cwd, 'main.js'), "export { createClient } from 'steadfast/client';\n");
+    const esbuild = join(ROOT, 'node_modules', '.bin', 'esbuild');
+    run(cwd, `${esbuild} main.js --bundle --minify --format=esm --outfile=out.js --metafile=meta.json`);
+    const { inputs } = JSON.parse(readFileSync(join(cwd, 'meta.json'), 'utf8')) as {
+      readonly inputs: object;
+    };
+    const clientKB = Math.round((statSync(join(cwd, 'out.js')).size / 1024) * 10) / 10;
+    check(clientKB <= MAX_CLIENT_KB, `the client has ${clientKB} KB; ${MAX_CLIENT_KB} are allowed`);
+    const foreign = Object.keys(inputs).filter(
+      (path) => path.includes('node_modules/') && !path.includes('/steadfast/'),
+    );
+    check(foreign.length === 0, `the client loads ${foreign.join(', ')}`);
+    run(
+      cwd,
+      `node -e "import('steadfast/client').then((m) => m.createClient({ url: 'http://127.0.0.1:1' }))"`,
+    );
+    run(
+      cwd,
+      `node --input-type=commonjs -e "require('steadfast/client').createClient({ url: 'http://127.0.0.1:1' })"`,
+    );
+    const clientInstallMB = Math.round(Number(run(cwd, 'du -sk node_modules').split('\t')[0]) / 1024);
+    check(!readdirSync(join(cwd, 'node_modules')).includes('aws-cdk-lib'), 'a client installs aws-cdk-lib');
+    return { clientKB, clientInstallMB };
+  },
+};

@@ -1,0 +1,126 @@
+/**
+ * What the fixtures of `npm run adopt` do with a project: command lines run to their end, a local system tried, copies counted.
+ *
+ * Owns: the temporary folder, how a failure is told. Does not own: which projects there are (`fixtures.ts`).
+ */
+
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, realpathSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export const ROOT = join(import.meta.dirname, '..', '..');
+/** Real, because what `npm` and `pnpm` link is compared with it. */
+export const work = realpathSync(mkdtempSync(join(tmpdir(), 'steadfast-adopt-')));
+/** Of the workflow that `create` writes. */
+const AGENT = 'workflows/hello-greeting/agents/compose-greeting.ts';
+
+/** What an adopter would have met; its message is for the terminal. */
+export class Failed extends Error {}
+
+export const say = (text: string): boolean => process.stderr.write(`${text}\n`);
+
+/** @throws Failed */
+export function check(holds: boolean, text: string): void {
+  if (!holds) throw new Failed(text);
+}
+
+export const folder = (name: string): string => {
+  const path = join(work, name);
+  mkdirSync(path, { recursive: true });
+  return path;
+};
+
+const environment = (): NodeJS.ProcessEnv => ({
+  ...process.env,
+  NODE_OPTIONS: '',
+  npm_config_audit: 'false',
+  npm_config_fund: 'false',
+});
+
+/** Runs a command line to its end, quietly. */
+function ended(cwd: string, line: string): { status: number | null; stdout: string; said: string } {
+  const { status, stdout, stderr } = spawnSync(line, {
+    cwd,
+    shell: true,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+    env: environment(),
+  });
+  return { status, stdout, said: `${stdout}${stderr}`.slice(-4_000) };
+}
+
+/** @throws Failed with what it said last */
+export function run(cwd: string, line: string): string {
+  const beganAt = Date.now();
+  const { status, stdout, said } = ended(cwd, line);
+  check(status === 0, `in ${cwd}\n    ${line}\nended with ${status}, and said:\n${said}`);
+  say(`    ${line}  (${secondsSince(beganAt)} s)`);
+  return stdout;
+}
+
+const secondsSince = (beganAt: number): string => ((Date.now() - beganAt) / 1_000).toFixed(1);
+
+/** Runs a command line that has to fail. @throws Failed where it does not, or does not say why */
+export function refused(cwd: string, line: string, why: string): void {
+  const { status, said } = ended(cwd, line);
+  const told = `in ${cwd}\n    ${line}\ndid not fail with '${why}', but ended with ${status}, and said:\n${said}`;
+  check(status !== 0 && said.includes(why), told);
+  say(`    ${line}: refused`);
+}
+
+const ENDED = /It ended: \w+/;
+const CHANGED = 'with the change.';
+
+/**
+ * Starts `steadfast dev --try` and waits until its execution has ended; changes a file, and waits until that runs; then interrupts
+ * it, and waits until all is gone.
+ *
+ * @returns what it has said
+ * @throws Failed
+ */
+export async function tryIt(cwd: string, options = ''): Promise<string> {
+  const line = `npx steadfast dev --try --fresh --port 0${options}`;
+  const child = spawn(line, { cwd, shell: true, detached: true, env: environment() });
+  const beganAt = Date.now();
+  const { pid = 0 } = child;
+  let said = '';
+  const listen = (chunk: Buffer): void => {
+    const before = said;
+    said += chunk.toString('utf8');
+    if (!ENDED.test(before) && ENDED.test(said)) appendFileSync(join(cwd, AGENT), '\n');
+    // The whole group, as Ctrl-C does.
+    if (!before.includes(CHANGED) && said.includes(CHANGED)) process.kill(-pid, 'SIGINT');
+  };
+  child.stdout.on('data', listen);
+  child.stderr.on('data', listen);
+  await once(child, 'close');
+  const problem = ['It ended: succeeded', `${AGENT} has changed.`, CHANGED, 'Stopped.'].find(
+    (text) => !said.includes(text),
+  );
+  check(
+    problem === undefined,
+    `in ${cwd}\n    ${line}\ndid not say '${problem ?? ''}', and said:\n${said.slice(-4_000)}`,
+  );
+  say(`    ${line}: an execution succeeded, a change was taken over  (${secondsSince(beganAt)} s)`);
+  return said;
+}
+
+/** Everything that a project of TypeScript does with it. @returns what its local system has said */
+export async function use(cwd: string, manager: 'npm' | 'pnpm' = 'npm'): Promise<string> {
+  run(cwd, 'npx tsc');
+  run(cwd, 'npx cdk synth --quiet');
+  run(cwd, `${manager} test`);
+  return await tryIt(cwd);
+}
+
+/** One copy of a package in the whole tree, however often it is linked. @throws Failed */
+export function onlyOne(cwd: string, name: string): void {
+  const modules = join(cwd, 'node_modules');
+  const found = readdirSync(modules, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path === name || path.endsWith(`node_modules/${name}`))
+    .map((path) => realpathSync(join(modules, path)));
+  const copies = [...new Set(found)];
+  check(copies.length === 1, `there are ${copies.length} copies of ${name}: ${copies.join(', ')}`);
+}
