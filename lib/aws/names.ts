@@ -67,8 +67,8 @@ export const TABLE = {
 } as const;
 
 /**
- * What the command line finds a deployment's parts by. Only what has to stand still for `steadfast quiesce` carries them, and
- * what says where the state is.
+ * What the command line finds a deployment's parts by. Only what has to stand still for `steadfast quiesce` carries them, what
+ * says where the state is, and the logs that `steadfast logs` reads.
  */
 export const TAGS = { stack: 'steadfast:stack', part: 'steadfast:part' } as const;
 
@@ -77,8 +77,9 @@ export const TAGS = { stack: 'steadfast:stack', part: 'steadfast:part' } as cons
  * - `trigger`, `agent`: the queue that a function reads; of agents in containers the service
  * - `api`: the variant, and the function behind it, whose environment names the table
  * - `supervisor`, `audit`: the rule that starts it, and its function
+ * - `logs`: the log group of any of them; not that of the API's accesses, in which no execution is named
  */
-export const PARTS = ['source', 'trigger', 'api', 'agent', 'supervisor', 'audit'] as const;
+export const PARTS = ['source', 'trigger', 'api', 'agent', 'supervisor', 'audit', 'logs'] as const;
 export type Part = (typeof PARTS)[number];
 
 /** How long an ended execution is kept at least: its idempotency key is remembered for so long. */

@@ -4,6 +4,7 @@
  * Owns: the exit codes, and how a command to type next looks. Does not own: which error has which (`main.ts`).
  */
 
+import { setTimeout } from 'node:timers/promises';
 import type { Command } from 'commander';
 
 export const DEFAULT_URL = 'http://127.0.0.1:4510';
@@ -27,6 +28,19 @@ export interface Io {
   /** Whether `out` is a terminal, on which a line may be written again. */
   readonly isTTY: boolean;
 }
+
+/** Time, which a test moves. */
+export interface Clock {
+  now(): number;
+  sleep(ms: number): Promise<void>;
+}
+
+export const CLOCK: Clock = {
+  now: () => Date.now(),
+  async sleep(ms) {
+    await setTimeout(ms);
+  },
+};
 
 export interface Cli {
   readonly io: Io;

@@ -11,6 +11,7 @@ import { packageVersion } from '../project/package-files.ts';
 import { addCallbacks } from './callbacks.ts';
 import { addCommands } from './commands.ts';
 import { addIncidents } from './incidents.ts';
+import { addLogs } from './logs/command.ts';
 import { addOperations } from './operations.ts';
 import { addDev } from './dev/command.ts';
 import { addGraph } from './graph/command.ts';
@@ -68,6 +69,7 @@ function programOf(cli: Cli): Command {
   addDev(program, cli);
   addCommands(program, cli);
   addGraph(program, cli);
+  addLogs(program, cli);
   addOperations(program, cli);
   addIncidents(program, cli);
   addCallbacks(program, cli);

@@ -113,6 +113,7 @@ export class AgentContainer extends Construct implements IGrantable {
     checkContainer(props.agentName, settings);
     const { level: _, ...logs } = props.logs;
     this.logGroup = new LogGroup(this, 'Logs', logs);
+    tagPart('logs', this.logGroup);
     this.taskDefinition = this.defineTask(props);
     this.grantPrincipal = this.taskDefinition.taskRole;
     // The class spells an optional member otherwise than its interface (exactOptionalPropertyTypes).

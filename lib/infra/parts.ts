@@ -1,5 +1,5 @@
 /**
- * The tags by which `steadfast quiesce` finds what has to stand still.
+ * The tags by which `steadfast quiesce` finds what has to stand still, and `steadfast logs` where lines are written.
  *
  * Owns: how a part is tagged. Does not own: the names of the tags and what each part is (`lib/aws/names.ts`), what is done
  * with them (`lib/cli/quiesce/`).
@@ -11,12 +11,13 @@ import { Stack, Tags } from 'aws-cdk-lib/core';
 import type { IConstruct } from 'constructs';
 import { type Part, TAGS } from '../aws/names.ts';
 
-/** What `lib/cli/quiesce/deployment.ts` knows; not the roles and security groups that constructs make beside it. */
+/** What `lib/cli/quiesce/deployment.ts` and `lib/cli/logs/insights.ts` know; not the roles and security groups that constructs make beside it. */
 const TAGGED = [
   'AWS::ApiGatewayV2::Stage',
   'AWS::ECS::Service',
   'AWS::Events::Rule',
   'AWS::Lambda::Function',
+  'AWS::Logs::LogGroup',
   'AWS::SQS::Queue',
   'AWS::Scheduler::ScheduleGroup',
 ];

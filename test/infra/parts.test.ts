@@ -95,6 +95,18 @@ test('each part is what it is', () => {
     "AWS::Events::Rule Audit/Run/Resource",
     "AWS::Lambda::Function Audit/Function/Resource",
   ],
+  "logs": [
+    "AWS::Logs::LogGroup Agents/mail/Logs/Resource",
+    "AWS::Logs::LogGroup Agents/pay/Container/Logs/Resource",
+    "AWS::Logs::LogGroup Agents/ship/Logs/Resource",
+    "AWS::Logs::LogGroup Audit/Logs/Resource",
+    "AWS::Logs::LogGroup Scheduler/Logs/Resource",
+    "AWS::Logs::LogGroup Supervisor/Logs/Resource",
+    "AWS::Logs::LogGroup Triggers/order-queue/Logs/Resource",
+    "AWS::Logs::LogGroup Triggers/report-object-created/Logs/Resource",
+    "AWS::Logs::LogGroup Triggers/report-schedule/Logs/Resource",
+    "AWS::Logs::LogGroup Triggers/sold/Logs/Resource",
+  ],
   "source": [
     "AWS::Events::Rule Triggers/report-object-created/Rule/Resource",
     "AWS::Events::Rule Triggers/sold/Rule/Resource",

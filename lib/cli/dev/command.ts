@@ -10,7 +10,7 @@ import { loadTypescript } from '../../project/package-files.ts';
 import { type Cli, CliError, EXIT, type Io, messageOf } from '../io.ts';
 import { banner, missingAgentsText, tryOne } from './banner.ts';
 import { changesIn } from './changes.ts';
-import { openDevFolder } from './dev-folder.ts';
+import { DEFAULT_DATA, openDevFolder } from './dev-folder.ts';
 import { startExternalParties } from './external-parties.ts';
 import { type Inspected, inspectContext, inspected, inspectIn } from './inspect.ts';
 import { type Choice, findProject, type Project, steadfastIn } from './project.ts';
@@ -18,7 +18,6 @@ import { synthesise } from './synthesis.ts';
 import { startSystem, type System, type SystemOptions } from './system.ts';
 import { everythingIn, projectFolders } from './workflow-folders.ts';
 
-const DEFAULT_DATA = '.steadfast/data';
 /** What a stop may take before the process ends without it. */
 const STOP_WITHIN_MS = 15_000;
 

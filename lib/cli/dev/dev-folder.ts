@@ -22,6 +22,12 @@ export interface DevFolder {
   readonly release: () => void;
 }
 
+/** Where the data is unless `--data` says otherwise. */
+export const DEFAULT_DATA = '.steadfast/data';
+
+/** @param directory of `--data` */
+export const logsIn = (directory: string): string => resolve(directory, 'cloud', 'logs');
+
 const MARKER = 'steadfast-dev.json';
 
 /** @throws CliError `not-ours`, `in-use`, `bad-data` */
@@ -71,7 +77,7 @@ function openAt(path: string, fresh: boolean): DevFolder {
       for (const name of readdirSync(path).filter(isAssembly))
         if (join(path, name) !== assembly) rmSync(join(path, name), { recursive: true, force: true });
     },
-    logs: join(path, 'cloud', 'logs'),
+    logs: logsIn(path),
     external: (name) => {
       const folder = join(path, 'outside', name);
       mkdirSync(folder, { recursive: true });

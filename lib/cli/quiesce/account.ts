@@ -63,9 +63,3 @@ export interface Account {
   /** Forgets everything that is saved. */
   forget(): Promise<void>;
 }
-
-/** Time, which a test moves. */
-export interface Clock {
-  now(): number;
-  sleep(ms: number): Promise<void>;
-}

@@ -8,7 +8,7 @@
 import { ENV, TABLE } from '../../aws/names.ts';
 import { CliError } from '../io.ts';
 import type { Account, Former, Leases, Part, Value } from './account.ts';
-import type { Answer, Calls } from './calls.ts';
+import type { Answer, Calls } from '../aws/calls.ts';
 import { Deployment } from './deployment.ts';
 import { Kept } from './kept.ts';
 import { KINDS, STOPPED } from './kinds.ts';

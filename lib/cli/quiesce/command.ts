@@ -4,13 +4,13 @@
  * Owns: their options, and what is printed. Does not own: the order (`order.ts`), the calls (`aws.ts`).
  */
 
-import { setTimeout } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { examples, say } from '../commands.ts';
-import { type Cli, CliError } from '../io.ts';
-import type { Account, Clock } from './account.ts';
+import { callsOf } from '../aws/calls.ts';
+import { checkedStack } from '../aws/tagged.ts';
+import { type Cli, CLOCK } from '../io.ts';
+import type { Account } from './account.ts';
 import { AwsAccount } from './aws.ts';
-import { Calls } from './calls.ts';
 import { type Change, planned, quiesce, unquiesce } from './order.ts';
 
 interface Flags {
@@ -19,16 +19,6 @@ interface Flags {
   readonly drain?: true;
   readonly sources?: true;
 }
-
-/** https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html: what names a stack. */
-const STACK = /^[A-Za-z][A-Za-z0-9-]{0,127}$/;
-
-const clock: Clock = {
-  now: () => Date.now(),
-  async sleep(ms) {
-    await setTimeout(ms);
-  },
-};
 
 export function addQuiesce(program: Command, cli: Cli): void {
   const add = (name: string, description: string): Command =>
@@ -61,7 +51,7 @@ ${examples(
       const changed =
         flags.dryRun === true
           ? planned(await account.find(), options)
-          : await quiesce(account, clock, options);
+          : await quiesce(account, CLOCK, options);
       const next =
         flags.dryRun === true
           ? ''
@@ -106,18 +96,6 @@ function told(
   say(cli, command, { stack, dryRun: dryRun === true, changed }, () => `${lines.join('')}${next}`);
 }
 
-function accountOf({ io }: Cli, command: Command, { stack }: Flags): Account {
-  if (!STACK.test(stack))
-    throw new CliError(
-      'bad-stack',
-      `'${stack}' is no name of a stack; allowed are letters, digits and dashes, beginning with a letter`,
-    );
-  const region =
-    command.optsWithGlobals<{ region?: string }>().region ||
-    io.env['AWS_REGION'] ||
-    io.env['AWS_DEFAULT_REGION'];
-  if (!region)
-    throw new CliError('no-region', 'no region is given: add --region <region>, or set AWS_REGION');
-  const endpoint = io.env['AWS_ENDPOINT_URL'] || undefined;
-  return new AwsAccount(new Calls({ region, endpoint, clock }), stack);
+function accountOf(cli: Cli, command: Command, { stack }: Flags): Account {
+  return new AwsAccount(callsOf(cli, command), checkedStack(stack));
 }

@@ -1,19 +1,18 @@
 /**
  * A deployment in an account: which parts it has, found by tags. Several Steadfasts in one stack are one deployment.
  *
- * Owns: what each tagged resource is. Does not own: what stopping means for each kind (`kinds.ts`), the order (`order.ts`), who is
+ * Owns: what each tagged resource is. Does not own: how they are found (`../aws/tagged.ts`), what stopping means for each kind (`kinds.ts`), the order (`order.ts`), who is
  * tagged (`lib/infra/parts.ts`).
  *
  * Mappings are found by their queue and not by their function: every reader of an agent's queue has to stop, also with a function
  * that another stack made.
  */
 
-import { ENV, PARTS, TAGS } from '../../aws/names.ts';
+import { ENV, PARTS } from '../../aws/names.ts';
+import { type Tagged, taggedWith } from '../aws/tagged.ts';
 import { CliError } from '../io.ts';
 import type { Part, Role } from './account.ts';
-import { type Answer, type Calls, unlessGone } from './calls.ts';
-
-type Tagged = Readonly<Record<'arn' | 'part', string>>;
+import { type Answer, type Calls, unlessGone } from '../aws/calls.ts';
 
 /** The one route that starts executions; `$default` takes the same path written otherwise. */
 const STARTS: readonly string[] = ['POST /workflows/{name}/executions', '$default'];
@@ -44,39 +43,9 @@ export class Deployment {
     return parts;
   }
 
-  /** https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html */
-  async #resources(values?: readonly string[]): Promise<Record<string, string>[]> {
-    const filter = { Key: TAGS.stack, ...(values === undefined ? {} : { Values: values }) };
-    const found: Record<string, string>[] = [];
-    const pages = this.#calls.pages(
-      (PaginationToken) =>
-        this.#calls.json('tagging', 'GetResources', { TagFilters: [filter], PaginationToken }),
-      'PaginationToken',
-    );
-    for await (const page of pages) {
-      const list = page['ResourceTagMappingList'] as readonly {
-        readonly ResourceARN: string;
-        readonly Tags: readonly Record<'Key' | 'Value', string>[];
-      }[];
-      for (const { ResourceARN, Tags } of list)
-        found.push({ arn: ResourceARN, ...Object.fromEntries(Tags.map(({ Key, Value }) => [Key, Value])) });
-    }
-    return found;
-  }
-
   async #found(): Promise<readonly Tagged[]> {
     if (this.#tagged !== undefined) return this.#tagged;
-    const found = await this.#resources([this.#stack]);
-    if (found.length === 0) {
-      const stacks = [...new Set((await this.#resources()).map((tags) => String(tags[TAGS.stack])))];
-      const there =
-        stacks.length === 0 ? 'there is none in this region and account' : `there are ${stacks.join(', ')}`;
-      throw new CliError(
-        'no-stack',
-        `no deployment of Steadfast is a stack named '${this.#stack}'; ${there}`,
-      );
-    }
-    this.#tagged = found.map(({ arn = '', [TAGS.part]: part = '' }) => ({ arn, part }));
+    this.#tagged = await taggedWith(this.#calls, this.#stack);
     const stranger = this.#tagged.find(({ part }) => !PARTS.some((each) => each === part));
     // Of a later version: leaving it alone could leave it writing.
     if (stranger !== undefined)
@@ -109,6 +78,8 @@ export class Deployment {
         return this.#routes(resource.join(':'));
       case 'scheduler':
         return this.#schedules(resource.join(':').replace('schedule-group/', ''));
+      case 'logs':
+        return [];
       case 'lambda':
         // The function is stopped by what calls it; its settings are asked for where they are needed.
         return [];

@@ -7,7 +7,7 @@
  */
 
 import type { Former } from './account.ts';
-import type { Calls } from './calls.ts';
+import type { Calls } from '../aws/calls.ts';
 
 /** A standard parameter of Systems Manager holds 4 KB: https://docs.aws.amazon.com/general/latest/gr/ssm.html */
 const PARAMETER_BYTES = 4_096;

@@ -7,7 +7,7 @@
  */
 
 import type { Kind, Value } from './account.ts';
-import { type Answer, type Calls, unlessGone } from './calls.ts';
+import { type Answer, type Calls, unlessGone } from '../aws/calls.ts';
 
 export interface KindOfPart {
   /** @returns nothing where it is gone */

@@ -15,7 +15,8 @@
  * attempt, and what falls due in it is moved on.
  */
 
-import type { Account, Clock, Former, Part, Role } from './account.ts';
+import type { Clock } from '../io.ts';
+import type { Account, Former, Part, Role } from './account.ts';
 
 /** Between two reads of a state that may take long to change. */
 const POLL_EVERY_MS = 5_000;

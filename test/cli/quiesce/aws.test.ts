@@ -1,8 +1,8 @@
 /** What quiesce asks of AWS, over HTTP: addresses, shapes, pages, refusals. */
 
-import type { Clock } from '../../../lib/cli/quiesce/account.ts';
+import type { Clock } from '../../../lib/cli/io.ts';
 import { AwsAccount } from '../../../lib/cli/quiesce/aws.ts';
-import { Calls } from '../../../lib/cli/quiesce/calls.ts';
+import { Calls } from '../../../lib/cli/aws/calls.ts';
 import { type Options, planned, quiesce, unquiesce } from '../../../lib/cli/quiesce/order.ts';
 import { steadfast } from '../fake-api.ts';
 import { FakeAws, SERVICE } from './fake-aws.ts';

@@ -34,6 +34,7 @@ const TAGGED: readonly (readonly [arn: string, part: string])[] = [
   [`${ARN}:events:${AT}:rule/Shop-Tick`, 'supervisor'],
   [`${FUNCTION}:Shop-Supervisor`, 'supervisor'],
   [`${ARN}:events:${AT}:rule/Shop-Audit`, 'audit'],
+  [`${ARN}:logs:${AT}:log-group:Shop-PayLogs:*`, 'logs'],
 ];
 
 export class FakeAws {

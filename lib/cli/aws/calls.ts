@@ -1,13 +1,13 @@
 /**
- * Signed calls of AWS's own APIs, without a client for each of nine services.
+ * Signed calls of AWS's own APIs, without a client for each of ten services.
  *
  * Owns: addresses, the two shapes of a request (JSON with a target, REST), when a call is tried again, how a refusal reads. Does
- * not own: the signature and its credentials (`../signed-fetch.ts`), what is called (`kinds.ts`, `deployment.ts`, `aws.ts`).
+ * not own: the signature and its credentials (`../signed-fetch.ts`), what is called (`../quiesce/`, `../logs/`).
  */
 
-import { CliError, EXIT, messageOf } from '../io.ts';
-import { signedFetch, type SigningOptions } from '../signed-fetch.ts';
-import type { Clock } from './account.ts';
+import type { Command } from 'commander';
+import { type Cli, CliError, type Clock, CLOCK, EXIT, messageOf } from '../io.ts';
+import { regionOf, signedFetch, type SigningOptions } from '../signed-fetch.ts';
 
 export type Answer = Readonly<Record<string, unknown>>;
 
@@ -20,6 +20,7 @@ const TARGETS = {
   dynamodb: ['DynamoDB_20120810', '1.0'],
   ecs: ['AmazonEC2ContainerServiceV20141113', '1.1'],
   events: ['AWSEvents', '1.1'],
+  logs: ['Logs_20140328', '1.1'],
   ssm: ['AmazonSSM', '1.1'],
   tagging: ['ResourceGroupsTaggingAPI_20170126', '1.1'],
 } as const;
@@ -47,7 +48,7 @@ export class CallError extends CliError {
     super(
       denied ? 'not-allowed' : 'aws',
       denied
-        ? `not allowed: ${action}. ${text}\nThe actions that quiesce needs are in docs/SECURITY.md`
+        ? `not allowed: ${action}. ${text}\nThe actions that this command needs are in docs/SECURITY.md`
         : `${action}: ${code}: ${text}`,
       EXIT.failed,
     );
@@ -59,6 +60,16 @@ export interface CallsOptions extends Pick<SigningOptions, 'region' | 'credentia
   readonly clock: Clock;
   /** In place of every service's own address. */
   readonly endpoint?: string | undefined;
+}
+
+/** Of the region that the command, the environment or the API's address says. @throws CliError `no-region` */
+export function callsOf({ io }: Cli, command: Command): Calls {
+  const options = command.optsWithGlobals<{ region?: string; url: string }>();
+  const region =
+    options.region || io.env['AWS_REGION'] || io.env['AWS_DEFAULT_REGION'] || regionOf(options.url);
+  if (!region)
+    throw new CliError('no-region', 'no region is given: add --region <region>, or set AWS_REGION');
+  return new Calls({ region, endpoint: io.env['AWS_ENDPOINT_URL'] || undefined, clock: CLOCK });
 }
 
 export class Calls {
