@@ -19,7 +19,7 @@ export const GROUP_RATES: Emphasis['rates'] = {
   paused: 0.4,
 };
 
-const GROUPED_SHARE = 0.6;
+const GROUPED_SHARE = 0.65;
 /** Lists of workflows, of which each is an execution for every item. */
 const LISTED_SHARE = 0.06;
 const HOUR_MS = 3_600_000;
