@@ -7,17 +7,20 @@
 
 import { availableParallelism, loadavg } from 'node:os';
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
-import { Command } from 'commander';
-import { healBoundMs } from './chaos/bounds.ts';
+import { Command, Option } from 'commander';
+import { EndedEvents } from './chaos/ended-events.ts';
+import { Person } from './chaos/failure/person.ts';
 import { faultPlan } from './chaos/fault-plan.ts';
 import { Load } from './chaos/load.ts';
+import { type Mode, type ModeName, modeOf, MODES, type Verdict } from './chaos/modes.ts';
 import { Progress } from './chaos/progress.ts';
-import { type Machine, report, type Report } from './chaos/report.ts';
+import type { Machine } from './chaos/report.ts';
 import { Saboteur } from './chaos/saboteur.ts';
 import { setStage, type Stage } from './chaos/stage.ts';
 import { Table } from './chaos/table.ts';
 
 interface Options {
+  readonly workflows: ModeName;
   readonly minutes: number;
   readonly seed: number;
   readonly rate: number;
@@ -47,23 +50,31 @@ const whole = (text: string): number => {
 const program = new Command('chaos')
   .description(
     [
-      'Orders on a fresh local cloud while its functions are killed and frozen, its store is killed, and calls are throttled',
+      'Workflows on a fresh local cloud while its functions are killed and frozen, its store is killed, and calls are throttled',
       'or executed without an answer. Afterwards everything must end, and the ledger of the outside world and the state',
       'table are audited. The exit code is 0 only if nothing was lost, doubled or stuck, and dead agents were noticed in',
       'time.\n\nThe faults, their order and their moments come from the seed. Real processes on a real machine are not',
       'deterministic: the same seed attacks in the same way, and may hit something else.',
     ].join(' '),
   )
+  .addOption(
+    new Option(
+      '--workflows <which>',
+      "'orders' of the example, or those in which 'failure' is part of the plan: steps that may fail, fallbacks, groups that move, lists of workflows, who is told",
+    )
+      .choices(MODES)
+      .default('orders'),
+  )
   .option('--minutes <m>', 'how long the faults last', positive, 5)
-  .option('--seed <n>', 'of the plan of faults and orders (default: random, printed first)', whole)
-  .option('--rate <r>', 'orders a second', positive, 2)
+  .option('--seed <n>', 'of the plan of faults and starts (default: random, printed first)', whole)
+  .option('--rate <r>', 'starts a second (default: 2 orders, 0.5 of the others)', positive)
   .option('--keep', 'keeps the folder with the tables, logs and ledger', false)
   .option('--json', 'one JSON line at the end', false);
 
-async function main(options: Options): Promise<number> {
+async function main(options: Options, mode: Mode): Promise<number> {
   const progress = new Progress(process.stdout);
   progress.say(
-    `Seed ${options.seed}: ${options.minutes} minutes of faults, ${options.rate} orders a second.`,
+    `Seed ${options.seed}: ${options.minutes} minutes of faults, ${options.rate} starts a second (${options.workflows}).`,
   );
   let strike: Stage['strike'] | undefined;
   const interrupted = new AbortController();
@@ -77,12 +88,13 @@ async function main(options: Options): Promise<number> {
   let keep = options.keep;
   try {
     const stage = await setStage(
+      mode.deployed,
       (text) => progress.say(text),
       (how) => {
         strike = how;
       },
     );
-    const { summary, failures, lines } = await perform(stage, options, progress);
+    const { summary, failures, lines } = await perform(stage, options, mode, progress);
     keep ||= failures.length > 0;
     for (const line of lines) progress.say(line);
     for (const failure of failures) progress.say(`FAILED   ${failure}`);
@@ -99,11 +111,13 @@ async function main(options: Options): Promise<number> {
   }
 }
 
-async function perform(stage: Stage, options: Options, progress: Progress): Promise<Report> {
+async function perform(stage: Stage, options: Options, mode: Mode, progress: Progress): Promise<Verdict> {
   const { cloud, world } = stage;
   const durationMs = options.minutes * 60_000;
   const table = new Table(cloud);
-  const load = new Load(cloud.apiUrl, world, options.seed);
+  const load = new Load(cloud.apiUrl, world, mode.planned, mode.rulesLast);
+  const events = new EndedEvents(cloud.control);
+  const person = new Person(cloud.apiUrl);
   const saboteur = new Saboteur(cloud.control);
   const watch = new Watch(table, load, saboteur, progress);
   const lateness = monitorEventLoopDelay({ resolution: 10 });
@@ -111,19 +125,23 @@ async function perform(stage: Stage, options: Options, progress: Progress): Prom
   const ringing = setTimeout(() => void ringSupervisor(cloud.control), RING_AFTER_MS);
   try {
     watch.begin('chaos');
+    events.begin();
+    if (mode.hasPerson) void person.work();
     saboteur.begin(faultPlan(options.seed, durationMs));
     await load.run(options.rate, Date.now() + durationMs);
     await saboteur.heal();
     await load.makePeace();
     const healedAt = Date.now();
     watch.phase = 'healing';
-    await allEnd(table, load, progress);
+    await allEnd(table, load, mode, progress);
     const endedAt = Date.now();
     await silence(cloud.control);
     load.stop();
+    person.stop();
+    events.end();
     watch.end();
     saboteur.stop();
-    return report({
+    const facts = {
       minutes: options.minutes,
       seed: options.seed,
       seconds: Math.round(process.uptime()),
@@ -131,18 +149,22 @@ async function perform(stage: Stage, options: Options, progress: Progress): Prom
       table: await table.everything(),
       entries: await world.ledger(),
       keys: load.keys(),
-      clientProblems: load.problems,
+      clientProblems: [...load.problems, ...person.problems],
       tally: saboteur.tally,
       strikes: saboteur.strikes,
       claims: stage.claims,
       withoutSupervisor: saboteur.withoutSupervisor,
       deadLetters: deadLetters(cloud.control),
+      events: events.all(),
       machine: machineNow(lateness),
-    });
+    };
+    return mode.judge(facts, Object.fromEntries(person.answered));
   } finally {
     lateness.disable();
     clearTimeout(ringing);
     load.stop();
+    person.stop();
+    events.end();
     watch.end();
     saboteur.stop();
     table.close();
@@ -156,11 +178,8 @@ async function ringSupervisor(control: Stage['cloud']['control']): Promise<void>
 }
 
 /** Waits until every client has its answer and every execution its end, or the bound is over. */
-async function allEnd(table: Table, load: Load, progress: Progress): Promise<void> {
-  const { plans } = await table.everything();
-  const [plan] = plans.values();
-  if (plan === undefined) throw new Error('no order was started');
-  const boundMs = healBoundMs(plan);
+async function allEnd(table: Table, load: Load, mode: Mode, progress: Progress): Promise<void> {
+  const boundMs = mode.boundMs(await table.everything());
   const untilAt = Date.now() + boundMs;
   progress.say(`No more faults. All must have ended in ${Math.round(boundMs / 1_000)} s.`);
   while (Date.now() < untilAt) {
@@ -227,9 +246,12 @@ class Watch {
   }
 }
 
-const options = program.parse().opts<Omit<Options, 'seed'> & { readonly seed?: number }>();
+type Given = Omit<Options, 'seed' | 'rate'> & { readonly seed?: number; readonly rate?: number };
+const given = program.parse().opts<Given>();
 try {
-  process.exitCode = await main({ ...options, seed: options.seed ?? Math.floor(Math.random() * 2 ** 31) });
+  const seed = given.seed ?? Math.floor(Math.random() * 2 ** 31);
+  const mode = modeOf(given.workflows, seed);
+  process.exitCode = await main({ ...given, seed, rate: given.rate ?? mode.rate }, mode);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

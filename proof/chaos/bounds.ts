@@ -17,6 +17,7 @@ const MAX_GAP = 4;
 /** Promised of a dead agent, beyond its lease. */
 const DETECTION_SPARE_MS = 10_000;
 
+const stepsOf = (plan: Plan): number => plan.steps.length + onFailureSteps(plan).length;
 const performed = (plan: Plan): readonly AgentStep[] => [...agentSteps(plan), ...onFailureSteps(plan)];
 const most = (plan: Plan, of: (step: AgentStep) => number): number => Math.max(...performed(plan).map(of));
 
@@ -30,11 +31,11 @@ export const longestLeaseMs = (plan: Plan): number => most(plan, ({ leaseMs }) =
  * waits for that); and then each step once more, forward or back, or after a failure, with the longest gap between two dispatches before it.
  * Every attempt succeeds now, so no recovery is climbed; one that hung as the faults ended takes its timeout, which is
  * shorter than its process's life.
+ * @param steps one after the other, where that is not all of the plan's
  */
-export function healBoundMs(plan: Plan): number {
+export function healBoundMs(plan: Plan, steps = stepsOf(plan)): number {
   const shortest = Math.min(...performed(plan).map(({ leaseMs, pickupMs }) => Math.min(leaseMs, pickupMs)));
   const processDeadlineMs = most(plan, ({ timeoutMs, settleMs }) => timeoutMs + FUNCTION_SPARE_MS + settleMs);
   const noticedMs = TICK_MS + longestLeaseMs(plan) + LEASE_MARGIN_MS + SWEEP_EVERY_MS;
-  const steps = plan.steps.length + onFailureSteps(plan).length;
   return noticedMs + processDeadlineMs + steps * (MAX_GAP * shortest + SWEEP_EVERY_MS);
 }

@@ -1,11 +1,12 @@
 /**
- * The clients: start orders at a steady rate, ask again with the same key until they are answered, repeat some starts,
+ * The clients: start executions at a steady rate, ask again with the same key until they are answered, repeat some starts,
  * cancel some executions.
  *
- * Owns: what a careful client does, and the answers it got. Does not own: which orders misbehave (`order-plan.ts`).
+ * Owns: what a careful client does, and the answers it got. Does not own: what is started, and how the outside world
+ * treats it (`order-plan.ts`, `failure/plan.ts`).
  */
 
-import { type PlannedOrder, plannedOrder } from './order-plan.ts';
+import type { RuleInput } from '../../examples/order-fulfilment/world/behaviour.ts';
 import type { External } from './stage.ts';
 import type { StartedKey } from './table-audit.ts';
 
@@ -14,6 +15,20 @@ const REQUEST_LIMIT_MS = 10_000;
 const AGAIN_AFTER_MS = 300;
 /** The external services check all their rules at every call; those of the oldest orders are history by then. */
 const MAX_RULES = 5_000;
+
+/** One execution of the load: how the outside world treats it, and what its client does. */
+export interface PlannedStart {
+  /** Its idempotency key. */
+  readonly key: string;
+  readonly workflow: string;
+  readonly input: unknown;
+  /** Its own rules for the outside world; the first one that fits a call applies. */
+  readonly rules: readonly RuleInput[];
+  /** When its client starts it once more with the same key, after the first time. */
+  readonly repeatAfterMs?: number;
+  /** When a client cancels it, after it was started. */
+  readonly cancelAfterMs?: number;
+}
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 
@@ -36,7 +51,8 @@ export class Load {
   readonly problems: string[] = [];
   readonly #apiUrl: string;
   readonly #world: External;
-  readonly #seed: number;
+  readonly #rulesLast: boolean;
+  readonly #planned: (index: number) => PlannedStart;
   readonly #ids = new Map<string, string[]>();
   readonly #startedAt = new Map<string, number>();
   readonly #underWay = new Set<Promise<void>>();
@@ -44,13 +60,18 @@ export class Load {
   #peaceful = false;
   #stopped = false;
 
-  constructor(apiUrl: string, world: External, seed: number) {
+  /**
+   * @param planned by its number, from 0
+   * @param rulesLast the external services keep to their rules until all is over
+   */
+  constructor(apiUrl: string, world: External, planned: (index: number) => PlannedStart, rulesLast = false) {
     this.#apiUrl = apiUrl;
     this.#world = world;
-    this.#seed = seed;
+    this.#planned = planned;
+    this.#rulesLast = rulesLast;
   }
 
-  /** Orders at a steady rate until the time is over. */
+  /** Starts at a steady rate until the time is over. */
   async run(ratePerSecond: number, untilAt: number): Promise<void> {
     const everyMs = 1_000 / ratePerSecond;
     const beganAt = Date.now();
@@ -58,12 +79,13 @@ export class Load {
       const dueAt = beganAt + index * everyMs;
       if (this.#stopped || dueAt >= untilAt) return;
       await pause(dueAt - Date.now());
-      this.#follow(this.#live(plannedOrder(this.#seed, index)));
+      this.#follow(this.#live(this.#planned(index)));
     }
   }
 
-  /** From now on nothing goes wrong at the external services. */
+  /** From now on nothing goes wrong at the external services, unless their rules last. */
   async makePeace(): Promise<void> {
+    if (this.#rulesLast) return;
     this.#peaceful = true;
     await this.#world.clear();
   }
@@ -92,53 +114,45 @@ export class Load {
     void followed.finally(() => this.#underWay.delete(followed));
   }
 
-  async #live(order: PlannedOrder): Promise<void> {
-    this.#ids.set(order.orderId, []);
-    await this.#prepareWorld(order);
-    const first = this.#start(order);
-    if (order.repeatAfterMs === 0) this.#follow(this.#repeat(order, 0));
+  async #live(start: PlannedStart): Promise<void> {
+    this.#ids.set(start.key, []);
+    await this.#prepareWorld(start);
+    const first = this.#start(start);
+    if (start.repeatAfterMs === 0) this.#follow(this.#repeat(start, 0));
     const executionId = await first;
-    if (order.repeatAfterMs !== undefined && order.repeatAfterMs > 0) {
-      this.#follow(this.#repeat(order, order.repeatAfterMs));
+    if (start.repeatAfterMs !== undefined && start.repeatAfterMs > 0) {
+      this.#follow(this.#repeat(start, start.repeatAfterMs));
     }
-    if (executionId === undefined || order.cancelAfterMs === undefined) return;
-    await pause(order.cancelAfterMs);
+    if (executionId === undefined || start.cancelAfterMs === undefined) return;
+    await pause(start.cancelAfterMs);
     await this.#cancel(executionId);
   }
 
-  async #prepareWorld({ rules }: PlannedOrder): Promise<void> {
+  async #prepareWorld({ rules }: PlannedStart): Promise<void> {
     if (this.#peaceful) return;
     this.#rules += rules.length;
-    if (this.#rules > MAX_RULES) {
+    if (this.#rules > MAX_RULES && !this.#rulesLast) {
       this.#rules = rules.length;
       await this.#world.clear();
     }
     for (const rule of rules) await this.#world.behave(rule);
   }
 
-  async #repeat(order: PlannedOrder, afterMs: number): Promise<void> {
+  async #repeat(start: PlannedStart, afterMs: number): Promise<void> {
     await pause(afterMs);
     this.counts.repeats += 1;
-    await this.#start(order);
+    await this.#start(start);
   }
 
-  async #start({ orderId }: PlannedOrder): Promise<string | undefined> {
-    const answer = await this.#insist('/workflows/order-fulfilment/executions', {
-      input: {
-        orderId,
-        email: `${orderId}@customers.example`,
-        address: '1 Harbour Street',
-        items: [{ sku: 'lighthouse', quantity: 1 }],
-        total: 4_200,
-      },
-      idempotencyKey: orderId,
-    });
+  async #start({ key, workflow, input }: PlannedStart): Promise<string | undefined> {
+    const path = `/workflows/${workflow}/executions`;
+    const answer = await this.#insist(path, { input, idempotencyKey: key });
     const { executionId } = answer.body;
     if (answer.status !== 202 || executionId === undefined) {
-      this.problems.push(`the start of ${orderId} was answered ${answer.status} ${answer.body.error?.code}`);
+      this.problems.push(`the start of ${key} was answered ${answer.status} ${answer.body.error?.code}`);
       return undefined;
     }
-    this.#ids.get(orderId)?.push(executionId);
+    this.#ids.get(key)?.push(executionId);
     if (!this.#startedAt.has(executionId)) this.#startedAt.set(executionId, Date.now());
     return executionId;
   }

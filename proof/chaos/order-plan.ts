@@ -8,29 +8,28 @@
  */
 
 import type { RuleInput } from '../../examples/order-fulfilment/world/behaviour.ts';
+import type { PlannedStart } from './load.ts';
 import { type Dice, diceOf } from './random.ts';
 
-export interface PlannedOrder {
-  readonly orderId: string;
-  /** The order's own rules for the outside world; the first one that fits a call applies. */
-  readonly rules: readonly RuleInput[];
-  /** When its client starts it once more with the same key, after the first time. */
-  readonly repeatAfterMs?: number;
-  /** When a client cancels it, after it was started. */
-  readonly cancelAfterMs?: number;
-}
-
-type Service = RuleInput['service'];
-const SERVICES = ['payment', 'warehouse', 'carrier', 'mail'] as const;
+export type Service = RuleInput['service'];
+export const SERVICES = ['payment', 'warehouse', 'carrier', 'mail'] as const;
 /** Below the agents' `settle`, with a margin for a busy machine. */
 const MAX_LATE_EFFECT_MS = 600;
 
-export function plannedOrder(seed: number, index: number): PlannedOrder {
+export function plannedOrder(seed: number, index: number): PlannedStart {
   const dice = diceOf(seed, 1_000 + index);
   const orderId = `order-${index}`;
   const rules = [...misbehaviour(dice), ...usualTimes(dice)];
   return {
-    orderId,
+    key: orderId,
+    workflow: 'order-fulfilment',
+    input: {
+      orderId,
+      email: `${orderId}@customers.example`,
+      address: '1 Harbour Street',
+      items: [{ sku: 'lighthouse', quantity: 1 }],
+      total: 4_200,
+    },
     rules: rules.map((rule) => ({ ...rule, match: { ...rule.match, orderId } })),
     ...(dice.chance(0.1) ? { repeatAfterMs: dice.chance(0.3) ? 0 : dice.between(1, 8_000) } : {}),
     ...(dice.chance(0.06) ? { cancelAfterMs: dice.between(0, 3_000) } : {}),
@@ -47,7 +46,8 @@ function misbehaviour(dice: Dice): RuleInput[] {
   return rules;
 }
 
-function trouble(dice: Dice, service: Service): RuleInput {
+/** A service that goes wrong, and is well again after a few calls. */
+export function trouble(dice: Dice, service: Service): RuleInput {
   const kind = dice.random();
   if (kind < 0.3) return { service, mode: 'unavailable', times: dice.between(1, 3) };
   if (kind < 0.55) return { service, mode: 'drop-reply', times: dice.between(1, 2) };
@@ -57,7 +57,7 @@ function trouble(dice: Dice, service: Service): RuleInput {
 }
 
 /** What is asked of a service while an outcome is unknown or an order is undone goes wrong as well. */
-function troubleWhileUndoing(dice: Dice): RuleInput {
+export function troubleWhileUndoing(dice: Dice): RuleInput {
   const [service, action] = dice.pick<readonly [Service, string]>([
     ['payment', 'refund'],
     ['payment', 'lookup'],
@@ -70,5 +70,5 @@ function troubleWhileUndoing(dice: Dice): RuleInput {
 }
 
 /** A service that answers at once leaves no process time to die. */
-const usualTimes = (dice: Dice): RuleInput[] =>
+export const usualTimes = (dice: Dice): RuleInput[] =>
   SERVICES.map((service) => ({ service, mode: 'slow-reply', ms: dice.between(50, 500) }));

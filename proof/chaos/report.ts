@@ -21,6 +21,7 @@ import {
   totalMs,
   unseen,
 } from './detection.ts';
+import type { EndedEvent } from './ended-events.ts';
 import type { Tally } from './saboteur.ts';
 import { auditTable, interruptionsIn, type StartedKey, type TableContent } from './table-audit.ts';
 
@@ -39,6 +40,7 @@ export interface Facts {
   readonly withoutSupervisor: readonly Interval[];
   /** The bodies of the messages in all dead-letter queues. */
   readonly deadLetters: readonly string[];
+  readonly events: readonly EndedEvent[];
   readonly machine: Machine;
 }
 
@@ -194,7 +196,13 @@ export function failuresOf(summary: Summary): string[] {
   ];
 }
 
-function missingFaults(summary: Summary): string[] {
+/** Kinds of faults that never struck, and too few kills. */
+export function missingFaults(
+  summary: Pick<
+    Summary,
+    'minutes' | 'kills' | 'totalKills' | 'freezes' | 'storeRestarts' | 'ambiguous' | 'throttled'
+  >,
+): string[] {
   const enough = Math.floor(summary.minutes * KILLS_PER_MINUTE);
   const never = [
     ...Object.entries(summary.kills).map(([name, count]) => [`kill of ${name}`, count] as const),

@@ -1,5 +1,5 @@
 /**
- * What chaos runs on: the synthesised template of the example, a fresh local cloud and the example's outside world.
+ * What chaos runs on: the synthesised template of a workflow folder, a fresh local cloud and the example's outside world.
  *
  * Owns: starting them, leaving nothing behind, and what is noted while they run: which process claimed which step (the
  * functions log at debug level for that), what the cloud complains about. Does not own: what is done to them.
@@ -36,7 +36,14 @@ export interface Stage {
 /** Beside the busy ones there are frozen ones, which keep their places. */
 const PROCESSES_PER_FUNCTION = 8;
 
+/** The workflow folder that is deployed: `<folder>/<name>/workflow.ts`. */
+export interface Deployed {
+  readonly folder: string;
+  readonly name: string;
+}
+
 export async function setStage(
+  deployed: Deployed,
   say: (text: string) => void,
   onCleanUp: (strike: Stage['strike']) => void,
 ): Promise<Stage> {
@@ -56,7 +63,12 @@ export async function setStage(
   const problems: string[] = [];
   say('Synthesising the template that would be deployed …');
   const outdir = join(folder, 'cdk.out');
-  const { assembly } = await synthesize({ outdir, only: ['order-fulfilment'], validation: false });
+  const { assembly } = await synthesize({
+    outdir,
+    folders: [deployed.folder],
+    only: [deployed.name],
+    validation: false,
+  });
   const world = await startWorld({ port: 0, ledgerFile: join(folder, 'ledger.jsonl') });
   undo.push(() => world.stop());
   say('Starting a fresh local cloud from it …');

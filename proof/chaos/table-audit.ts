@@ -45,7 +45,8 @@ export function auditTable({ snapshots, plans }: TableContent, started: readonly
       lost.push(`${key} has no execution (${ids.join(', ') || 'no answer'})`);
   }
   const known = new Set(started.flatMap(({ executionIds }) => executionIds));
-  for (const id of byId.keys()) if (!known.has(id)) doubled.push(`${id} was started by nobody`);
+  for (const [id, { execution }] of byId)
+    if (!known.has(id) && execution.parent === undefined) doubled.push(`${id} was started by nobody`);
   return { stuck: snapshots.flatMap(stuckOf), lost, doubled, findings: found };
 }
 

@@ -131,6 +131,10 @@ describe('the audit finds', () => {
     expect(audit(ledger(lines), [execution('compensated')]).lostCharges).toBe(1);
   });
 
+  test('a key that came with other parameters', () => {
+    expect(found([...FORWARD, ['misuse', 'p1', 'r1']], 'succeeded')).toEqual(['misuse reservation 1']);
+  });
+
   test('the same of reservations, shipments and mails', () => {
     const without = (effect: EntryKind): Line[] => FORWARD.filter(([kind]) => kind !== effect);
     expect(found(without('reservation'), 'succeeded')).toEqual(['lost reservation 1']);

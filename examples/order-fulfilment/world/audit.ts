@@ -12,6 +12,7 @@
  *                stands, or a customer who was not told; or an entry of an execution that nobody knows. A mail whose
  *                step says that it failed is missed by nobody.
  *   untrue       A mail that says what is not so: not fulfilled, of an order that succeeded.
+ *   misuse       One key for two requests that differ: the second one was refused.
  *   stray-undo   A refund, release or cancellation of something that is not in the ledger.
  *
  * An execution that is still open, or that failed and so says itself that a person must look, loses nothing: it makes
@@ -28,7 +29,7 @@ export interface AuditedExecution {
   readonly steps?: readonly { readonly name: string; readonly status: string }[];
 }
 
-export type FindingKind = 'double' | 'double-undo' | 'lost' | 'untrue' | 'stray-undo';
+export type FindingKind = 'double' | 'double-undo' | 'lost' | 'untrue' | 'misuse' | 'stray-undo';
 export type Effect = 'charge' | 'reservation' | 'shipment' | 'mail';
 
 export interface Finding {
@@ -41,7 +42,7 @@ export interface Finding {
 }
 
 /** How many entries of each kind the ledger has under one execution. */
-export type Counts = Readonly<Record<Exclude<EntryKind, 'repeat'>, number>>;
+export type Counts = Readonly<Record<Exclude<EntryKind, 'repeat' | 'misuse'>, number>>;
 
 export interface ExecutionAudit {
   readonly executionId: string;
@@ -60,13 +61,14 @@ export interface Audit {
   readonly doubleRefunds: number;
 }
 
-const UNDO_OF: Readonly<Record<Effect, EntryKind | undefined>> = {
+/** What takes each effect back. */
+export const UNDO_OF: Readonly<Record<Effect, EntryKind | undefined>> = {
   charge: 'refund',
   reservation: 'release',
   shipment: 'cancellation',
   mail: undefined,
 };
-const EFFECTS = Object.keys(UNDO_OF) as readonly Effect[];
+export const EFFECTS = Object.keys(UNDO_OF) as readonly Effect[];
 
 /** Which step sends which mail. */
 const SENDER: Readonly<Record<MailSubject, string>> = {
@@ -87,6 +89,7 @@ export function audit(entries: readonly Entry[], executions: readonly AuditedExe
     ...audited.flatMap((execution) => execution.findings),
     ...strangers.flatMap(([executionId, own]) => strangersFindings(executionId, own)),
     ...strayUndos(entries),
+    ...misuses(entries),
   ];
   const total = (effect: Effect, ...kinds: FindingKind[]): number =>
     findings
@@ -204,6 +207,17 @@ function strangersFindings(executionId: string, own: readonly Entry[]): Finding[
     return [{ kind: 'lost', effect, executionId, count: standing.length, detail } as const];
   });
 }
+
+const misuses = (entries: readonly Entry[]): Finding[] =>
+  entries
+    .filter(({ kind }) => kind === 'misuse')
+    .map(({ id, service, reference, executionId = NOBODY }) => ({
+      kind: 'misuse',
+      effect: service === 'mail' ? 'mail' : 'reservation',
+      executionId,
+      count: 1,
+      detail: `${id}: the key ${reference} came with other parameters`,
+    }));
 
 function strayUndos(entries: readonly Entry[]): Finding[] {
   return EFFECTS.flatMap((effect) => {

@@ -10,7 +10,7 @@ import { dirname } from 'node:path';
 
 export type Service = 'payment' | 'warehouse' | 'carrier' | 'mail';
 
-/** `repeat`: a deduplicating service was asked again and did nothing. */
+/** Of a service that deduplicates: `repeat`: it was asked again and did nothing; `misuse`: with other parameters, and refused. */
 export type EntryKind =
   | 'charge'
   | 'refund'
@@ -19,7 +19,8 @@ export type EntryKind =
   | 'shipment'
   | 'cancellation'
   | 'mail'
-  | 'repeat';
+  | 'repeat'
+  | 'misuse';
 
 /** Of a mail: what it says. */
 export type MailSubject = 'on-its-way' | 'not-fulfilled';
@@ -38,6 +39,8 @@ export interface Entry {
   /** Whole cents. */
   readonly amount?: number;
   readonly subject?: MailSubject;
+  /** A digest of what a service that deduplicates was asked for. */
+  readonly parameters?: string;
   /** The id of the entry that this one takes back or repeats. */
   readonly of?: string;
 }

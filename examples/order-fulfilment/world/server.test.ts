@@ -95,6 +95,12 @@ describe('the services', () => {
     expect(await kinds()).toEqual(['mail', 'repeat']);
   });
 
+  test('a key stands for one request: another one under it is refused, and noted', async () => {
+    await post('/mail/messages', { key: 'k-1', to: 'a@b.example' });
+    expect((await post('/mail/messages', { key: 'k-1', to: 'c@d.example' })).status).toBe(422);
+    expect(await kinds()).toEqual(['mail', 'misuse']);
+  });
+
   test('what nobody understands is refused and not done', async () => {
     expect((await post('/payment/charges', { amount: 1 })).status).toBe(400);
     expect((await ask('GET', '/payment/charges')).status).toBe(400);

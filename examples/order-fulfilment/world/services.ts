@@ -5,6 +5,7 @@
  * answers. Does not own: HTTP (`server.ts`), misbehaviour (`behaviour.ts`).
  */
 
+import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Entry, EntryKind, Ledger, NewEntry, Service } from './ledger.ts';
 
@@ -146,7 +147,10 @@ function byReference(
   };
 }
 
-/** A service that deduplicates: the first POST under a key does it, every other one is answered from memory. */
+/**
+ * A service that deduplicates: the first POST under a key does it, every other one is answered from memory, and refused if
+ * it asks for something else.
+ */
 function oncePerKey(
   ledger: Ledger,
   request: ServiceRequest,
@@ -164,10 +168,12 @@ function oncePerKey(
     orderId: whose.orderId,
     perform: () => {
       const [known] = ledger.find(kind, key);
-      const entry = { service, reference: key, ...whose };
+      const parameters = createHash('sha256').update(JSON.stringify(request.body)).digest('hex').slice(0, 12);
+      const entry = { service, reference: key, parameters, ...whose };
       if (known === undefined) return { status: 201, body: ledger.append(compact({ ...entry, kind })) };
-      ledger.append(compact({ ...entry, kind: 'repeat', of: known.id }));
-      return again(known);
+      const isSame = known.parameters === parameters;
+      ledger.append(compact({ ...entry, kind: isSame ? 'repeat' : 'misuse', of: known.id }));
+      return isSame ? again(known) : refuse(422, 'this key stands for a request with other parameters');
     },
   };
 }

@@ -202,6 +202,7 @@ const facts = (more: Partial<Facts> = {}): Facts => ({
   claims: [{ executionId: 'x', step: 'charge', pid: 1, at: 1_010 }],
   withoutSupervisor: [],
   deadLetters: [],
+  events: [],
   machine: { processors: 2, load: 1, lateMs: 12 },
   ...more,
 });

@@ -1,0 +1,53 @@
+/** Owns: the end events that were put on the bus, each once. The local cloud keeps the last 1,000 alone, so they are gathered meanwhile. */
+
+import type { Control } from '../../local/control/control.ts';
+
+/** The part of the event that is audited (docs/EVENTS.md). */
+export interface EndedEvent {
+  readonly executionId: string;
+  readonly status: string;
+  readonly endedAt: number;
+  readonly standing?: {
+    readonly stands: number;
+    readonly mayStand: number;
+    readonly first: readonly {
+      readonly step: string;
+      readonly effect: 'stands' | 'may-stand';
+      readonly executionId?: string;
+    }[];
+  };
+  readonly onFailureFailed?: readonly { readonly step: string; readonly mayStand?: boolean }[];
+}
+
+const GATHER_EVERY_MS = 500;
+
+export class EndedEvents {
+  readonly #control: Control;
+  readonly #known = new Map<string, EndedEvent>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(control: Control) {
+    this.#control = control;
+  }
+
+  begin(): void {
+    this.#timer = setInterval(() => this.#gather(), GATHER_EVERY_MS);
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+    this.#gather();
+  }
+
+  all(): readonly EndedEvent[] {
+    return [...this.#known.values()];
+  }
+
+  #gather(): void {
+    for (const { detailType, detail } of this.#control.events()) {
+      if (detailType !== 'Steadfast Execution Ended') continue;
+      const event = detail as unknown as EndedEvent;
+      this.#known.set(`${event.executionId} ${event.endedAt}`, event);
+    }
+  }
+}

@@ -1,0 +1,1 @@
+export { handler } from '../../../../examples/order-fulfilment/agents/notify-customer.ts';

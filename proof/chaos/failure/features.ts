@@ -1,0 +1,96 @@
+/**
+ * What a run has tested: how often each feature came about, and whether faults met it. Pure.
+ *
+ * Owns: the counts. A check of something that never happened proves nothing, so a count of 0 fails the run (`report.ts`).
+ */
+
+import type { Entry } from '../../../examples/order-fulfilment/world/ledger.ts';
+import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
+import { isTerminal, type Step } from '../../../lib/core/records/state.ts';
+import type { TableContent } from '../table-audit.ts';
+
+/** How often each came about. */
+export interface Features {
+  /** Orders that succeeded without their mail. */
+  readonly declinedMails: number;
+  /** Of these: the mail may have been sent, a person had it go on, and the end says so. */
+  readonly mailsThatMayStand: number;
+  /** Holidays with a taxi in the place of the car. */
+  readonly fallbacks: number;
+  /** Of these: the car had been reserved, and was given back first. */
+  readonly fallbacksAfterUndo: number;
+  /** Sites that stand in the south. */
+  readonly moved: number;
+  /** Of these: a cluster or a network of the north had to be taken back. */
+  readonly movedAfterUndo: number;
+  /** Launches that stand nowhere. */
+  readonly movedInVain: number;
+  /** Hosts that failed in rollouts that succeeded. */
+  readonly hostsTolerated: number;
+  /** Hosts that stand. */
+  readonly hostsDeployed: number;
+  /** Rollouts with more failures than are tolerated. */
+  readonly rolloutsUndone: number;
+  /** Ends of which the customer was told. */
+  readonly told: number;
+  /** Ends of which the customer could not be told: they are as they were. */
+  readonly tellingFailed: number;
+  /** Of these: the customer may know all the same. */
+  readonly newsThatMayStand: number;
+}
+
+export function featuresOf({ snapshots }: TableContent, entries: readonly Entry[]): Features {
+  const of = (workflow: string): readonly Snapshot[] =>
+    snapshots.filter(({ execution }) => execution.workflow === workflow && execution.parent === undefined);
+  const succeeded = (workflow: string): readonly Snapshot[] =>
+    of(workflow).filter(({ execution }) => execution.status === 'succeeded');
+  const undone = (workflow: string): readonly Snapshot[] =>
+    of(workflow).filter(({ execution: { status } }) => isTerminal(status) && status !== 'succeeded');
+  const fallbacks = succeeded('holiday').filter(
+    (one) => isAt(one, 'car', 'tolerated') && isAt(one, 'taxi', 'done'),
+  );
+  const moved = succeeded('launch').filter(({ steps }) => (steps['up']?.children?.try ?? 1) > 2);
+  const acts = new Set(entries.filter(({ kind }) => kind === 'release').map(({ orderId }) => orderId));
+  const subjectOf = ({ execution }: Snapshot): string =>
+    String((execution.input as { readonly subject?: string } | null)?.subject);
+  const givenBack = (all: readonly Snapshot[], part: string): number =>
+    all.filter((one) => acts.has(`${subjectOf(one)}/${part}`)).length;
+  const tolerated = succeeded('rollout').map(
+    ({ execution }) => (execution.output as { readonly failed?: number } | undefined)?.failed ?? 0,
+  );
+  const mayStand = (all: readonly Snapshot[], name: string): number =>
+    all.filter(({ steps }) => steps[name]?.status === 'tolerated' && steps[name].mayHaveActed).length;
+  const tellers = snapshots.filter(({ steps }) => steps['tell'] !== undefined);
+  return {
+    declinedMails: succeeded('order').filter((one) => isAt(one, 'mail', 'tolerated')).length,
+    mailsThatMayStand: mayStand(succeeded('order'), 'mail'),
+    fallbacks: fallbacks.length,
+    fallbacksAfterUndo: givenBack(fallbacks, 'car'),
+    moved: moved.length,
+    movedAfterUndo: givenBack(moved, 'north'),
+    movedInVain: undone('launch').filter(({ steps }) => (steps['up']?.children?.try ?? 1) > 2).length,
+    hostsTolerated: tolerated.reduce((sum, count) => sum + count, 0),
+    hostsDeployed: snapshots.filter(
+      ({ execution }) => execution.workflow === 'deploy-host' && execution.status === 'succeeded',
+    ).length,
+    rolloutsUndone: undone('rollout').length,
+    told: tellers.filter((one) => isAt(one, 'tell', 'done')).length,
+    tellingFailed: tellers.filter((one) => isAt(one, 'tell', 'tolerated')).length,
+    newsThatMayStand: mayStand(tellers, 'tell'),
+  };
+}
+
+const isAt = ({ steps }: Snapshot, name: string, status: Step['status']): boolean =>
+  steps[name]?.status === status;
+
+/** Attempts that a kill or a freeze ended, by the workflow they belong to. */
+export function struckIn({ snapshots }: TableContent): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { execution, steps } of snapshots) {
+    const struck = Object.values(steps)
+      .flatMap(({ attempts }) => attempts)
+      .filter(({ failure }) => failure?.code === 'lease-ended').length;
+    counts[execution.workflow] = (counts[execution.workflow] ?? 0) + struck;
+  }
+  return counts;
+}

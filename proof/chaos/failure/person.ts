@@ -1,0 +1,78 @@
+/**
+ * The person who answers what the workflows ask: about a mail that may have been sent, an undo that failed.
+ *
+ * Owns: asking for open incidents, the answer to each, asking again until it is taken, and what was asked. Does not own:
+ * which answers are safe; an answer that is refused is a finding of the run.
+ */
+
+interface Question {
+  readonly executionId: string;
+  readonly number: number;
+  readonly kind: string;
+  readonly step?: string;
+}
+
+const LOOK_EVERY_MS = 1_000;
+const REQUEST_LIMIT_MS = 10_000;
+/** What a question was refused so often is no race with its end. */
+const MAX_REFUSALS = 5;
+
+export class Person {
+  /** By what was asked: how often it was answered. */
+  readonly answered = new Map<string, number>();
+  readonly #refused = new Map<string, number>();
+  readonly #apiUrl: string;
+  #isStopped = false;
+
+  constructor(apiUrl: string) {
+    this.#apiUrl = apiUrl;
+  }
+
+  /** Until it is stopped. While the store is down there is no answer, and it looks again. */
+  async work(): Promise<void> {
+    while (!this.#isStopped) {
+      await this.#look().catch(() => {});
+      await new Promise((next) => setTimeout(next, LOOK_EVERY_MS));
+    }
+  }
+
+  /** Questions for which it had no answer. */
+  get problems(): readonly string[] {
+    return [...this.#refused].flatMap(([what, times]) => (times < MAX_REFUSALS ? [] : [what]));
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  async #look(): Promise<void> {
+    const { body } = await this.#ask('GET', '/incidents?limit=100');
+    for (const question of (body as { readonly items?: readonly Question[] }).items ?? []) {
+      await this.#answer(question);
+    }
+  }
+
+  async #answer({ executionId, number, kind, step = '' }: Question): Promise<void> {
+    // A step whose failure is tolerated goes on without; an undo that failed is tried again.
+    const choice = kind === 'undo' ? 'retry' : 'continue';
+    const path = `/executions/${executionId}/incidents/${number}/resolve`;
+    const { status, body } = await this.#ask('POST', path, { choice });
+    if (status < 300) {
+      const asked = `${kind} of ${step}: ${choice}`;
+      this.answered.set(asked, (this.answered.get(asked) ?? 0) + 1);
+    } else if (status < 500) {
+      const { error } = body as { readonly error?: { readonly code?: string } };
+      const what = `${executionId} asked '${kind}' about '${step}': '${choice}' was answered ${status} ${error?.code}`;
+      this.#refused.set(what, (this.#refused.get(what) ?? 0) + 1);
+    }
+  }
+
+  async #ask(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }> {
+    const response = await fetch(`${this.#apiUrl}${path}`, {
+      method,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(REQUEST_LIMIT_MS),
+    });
+    return { status: response.status, body: await response.json() };
+  }
+}

@@ -1,0 +1,156 @@
+/**
+ * The verdict on a run of the failure workflows. Pure.
+ *
+ * Owns: the summary (the JSON line), what fails a run, the lines that explain it. Does not own: the checks
+ * (`audit.ts`, `../table-audit.ts`), what came about (`features.ts`).
+ */
+
+import { planAt, storedHash } from '../../../lib/core/plan/child-plans.ts';
+import type { Plan } from '../../../lib/core/plan/plan.ts';
+import type { ExecutionStatus } from '../../../lib/core/transitions.ts';
+import { type Facts, type Machine, missingFaults } from '../report.ts';
+import type { Tally } from '../saboteur.ts';
+import { auditTable, type TableContent } from '../table-audit.ts';
+import { auditFailure, type Finding, type FindingKind } from './audit.ts';
+import { type Features, featuresOf, struckIn } from './features.ts';
+import type { PlannedFailure } from './plan.ts';
+
+export interface FailureFacts extends Facts {
+  /** By idempotency key. */
+  readonly planned: ReadonlyMap<string, Pick<PlannedFailure, 'scene' | 'ends'>>;
+  /** By what a person was asked: how often it was answered. */
+  readonly answered: Readonly<Record<string, number>>;
+}
+
+export interface FailureSummary {
+  readonly minutes: number;
+  readonly seed: number;
+  /** By workflow, children included: its executions by how they ended. */
+  readonly executions: Readonly<Record<string, Readonly<Partial<Record<ExecutionStatus, number>>>>>;
+  readonly kills: Tally['kills'];
+  readonly totalKills: number;
+  readonly freezes: number;
+  readonly storeRestarts: number;
+  readonly ambiguous: number;
+  readonly throttled: number;
+  /** By workflow: attempts that a kill or a freeze ended. */
+  readonly struck: Readonly<Record<string, number>>;
+  readonly cameAbout: Features;
+  readonly answered: Readonly<Record<string, number>>;
+  readonly doubled: number;
+  readonly lost: number;
+  /** In effect, although nobody claims it. */
+  readonly left: number;
+  readonly stuck: number;
+  /** Ends that were not announced, or that do not say what stands. */
+  readonly silent: number;
+  /** Told wrongly, too early, ended otherwise, a key for two requests, a record that must not be. */
+  readonly findings: number;
+  readonly deadLetters: number;
+  readonly healSeconds: number;
+  readonly seconds: number;
+  readonly machine: Machine;
+}
+
+export interface FailureReport {
+  readonly summary: FailureSummary;
+  readonly failures: readonly string[];
+  readonly lines: readonly string[];
+}
+
+/** Those of which faults must meet an attempt; the others have hardly a step of their own. */
+export const STRUCK = ['order', 'holiday', 'site', 'deploy-host'] as const;
+
+/** Of these the counts of the summary's own are made; every other kind is a finding. */
+const COUNTED: ReadonlySet<FindingKind> = new Set(['doubled', 'lost', 'left', 'silent']);
+
+/** Shorter runs need not have seen everything. */
+const LONG_ENOUGH_MINUTES = 3;
+
+export function reportFailure(facts: FailureFacts): FailureReport {
+  const table = withChildPlans(facts.table);
+  const audited = auditTable(table, facts.keys);
+  const planned = new Map(
+    facts.keys.flatMap(({ key, executionIds }) => {
+      const plan = facts.planned.get(key);
+      return plan === undefined ? [] : executionIds.map((id) => [id, plan] as const);
+    }),
+  );
+  const found = auditFailure({ table, entries: facts.entries, events: facts.events, planned });
+  const count = (...kinds: FindingKind[]): number => found.filter(({ kind }) => kinds.includes(kind)).length;
+  const others = [...audited.findings, ...facts.clientProblems];
+  const summary: FailureSummary = {
+    minutes: facts.minutes,
+    seed: facts.seed,
+    executions: endsIn(table),
+    kills: facts.tally.kills,
+    totalKills: Object.values(facts.tally.kills).reduce((sum, one) => sum + one, 0),
+    freezes: facts.tally.freezes,
+    storeRestarts: facts.tally.storeRestarts,
+    ambiguous: facts.tally.ambiguous,
+    throttled: facts.tally.throttled,
+    struck: struckIn(table),
+    cameAbout: featuresOf(table, facts.entries),
+    answered: facts.answered,
+    doubled: audited.doubled.length + count('doubled'),
+    lost: audited.lost.length + count('lost'),
+    left: count('left'),
+    stuck: audited.stuck.length,
+    silent: count('silent'),
+    findings: others.length + found.filter(({ kind }) => !COUNTED.has(kind)).length,
+    deadLetters: facts.deadLetters.length,
+    healSeconds: facts.healSeconds,
+    seconds: facts.seconds,
+    machine: facts.machine,
+  };
+  return { summary, failures: failuresOf(summary), lines: linesOf(audited, found, others) };
+}
+
+/** A child's plan follows from its parent's, which alone is stored. */
+function withChildPlans({ snapshots, plans }: TableContent): TableContent {
+  const all = new Map<string, Plan>();
+  for (const { plan: id } of snapshots.map(({ execution }) => execution)) {
+    const stored = plans.get(storedHash(id));
+    const plan = stored === undefined ? undefined : planAt(stored, id);
+    if (plan !== undefined) all.set(id, plan);
+  }
+  return { snapshots, plans: all };
+}
+
+function endsIn({ snapshots }: TableContent): FailureSummary['executions'] {
+  const ends: Record<string, Partial<Record<ExecutionStatus, number>>> = {};
+  for (const { execution } of snapshots) {
+    // A part of a list has its parent's name, and is no execution to its author.
+    if (execution.parent?.part === true) continue;
+    const of = (ends[execution.workflow] ??= {});
+    of[execution.status] = (of[execution.status] ?? 0) + 1;
+  }
+  return ends;
+}
+
+const linesOf = (
+  audited: ReturnType<typeof auditTable>,
+  found: readonly Finding[],
+  others: readonly string[],
+): string[] => [
+  ...audited.stuck.map((line) => `stuck     ${line}`),
+  ...audited.lost.map((line) => `lost      ${line}`),
+  ...audited.doubled.map((line) => `doubled   ${line}`),
+  ...found.map(({ kind, executionId, detail }) => `${kind.padEnd(9)} ${executionId}: ${detail}`),
+  ...others.map((line) => `finding   ${line}`),
+];
+
+export function failuresOf(summary: FailureSummary): string[] {
+  const mustBeZero = (['lost', 'doubled', 'left', 'stuck', 'silent', 'findings'] as const)
+    .filter((key) => summary[key] > 0)
+    .map((key) => `${summary[key]} ${key}`);
+  if (summary.minutes < LONG_ENOUGH_MINUTES) return mustBeZero;
+  const never = Object.entries(summary.cameAbout).filter(([, times]) => times === 0);
+  const unscathed = STRUCK.filter((name) => (summary.struck[name] ?? 0) === 0);
+  return [
+    ...mustBeZero,
+    ...never.map(([name]) => `${name}: it never came about, so it was not tested`),
+    ...unscathed.map((name) => `no attempt of ${name} was struck, so it was not tested`),
+    ...missingFaults(summary),
+  ];
+}

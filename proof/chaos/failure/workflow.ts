@@ -1,0 +1,167 @@
+/**
+ * Workflows in which failure is part of the plan: what may fail, what takes its place, who is told.
+ *
+ * Owns: the workflows of `npm run chaos -- --workflows failure`. Does not own: what goes wrong (`plan.ts`), what must be so
+ * afterwards (`audit.ts`).
+ *
+ * The example's agents do all the work, since what matters is how their services behave: payment and carrier do whatever they
+ * are asked, as often as they are asked; warehouse and mail answer a key again from memory, and refuse other parameters under
+ * it. `orderId` is what the outside world goes by.
+ */
+
+import { concat, failed, orElse, present, retry, withInput, workflow } from 'steadfast';
+import * as z from 'zod/mini';
+import {
+  chargeCard,
+  notifyCustomer,
+  reserveStock,
+  scheduleShipping,
+} from '../../../examples/order-fulfilment/workflow.ts';
+
+const Name = z.string().check(z.minLength(1));
+const Subject = z.object({ subject: Name });
+
+/** What kills and troubles never use up, so that an end other than planned is a finding. */
+const FIRST = { first: '500ms', max: '2s' } as const;
+const PATIENCE = { recovery: [retry(12, FIRST)], undo: retry(20, FIRST) } as const;
+/** Of what cannot be undone. */
+const INSISTENT = { recovery: [retry(12, FIRST)] } as const;
+
+const ITEMS = [{ sku: 'unit', quantity: 1 }];
+const EMAIL = 'service@customers.example';
+
+/** A mail that is declined refunds nothing; an order that fails is told of, once. */
+export const order = workflow('order', { input: Subject, within: '30m' }, (w) => {
+  const orderId = w.input.subject;
+  const pay = w.step('pay', chargeCard, { orderId, amount: 1_000 }, PATIENCE);
+  const ship = w.step(
+    'ship',
+    scheduleShipping,
+    { orderId, reservationId: pay.output.chargeId, address: 'here' },
+    PATIENCE,
+  );
+  w.step(
+    'mail',
+    notifyCustomer,
+    { orderId, email: EMAIL, trackingNumber: ship.output.trackingNumber },
+    {
+      ...INSISTENT,
+      tolerate: true,
+    },
+  );
+  w.onFailure('tell', notifyCustomer, { orderId, email: EMAIL, reason: w.failure.message }, INSISTENT);
+  return { shipment: ship.output.shipmentId };
+});
+
+/** A taxi in the place of the car, once it is certain that there is no car. */
+export const holiday = workflow('holiday', { input: Subject, within: '30m' }, (w) => {
+  const { subject } = w.input;
+  const of = (what: string) => concat(subject, '/', what);
+  const pay = w.step('pay', chargeCard, { orderId: of('pay'), amount: 2_000 }, PATIENCE);
+  const flight = w.step(
+    'flight',
+    scheduleShipping,
+    { orderId: of('flight'), reservationId: 'seat', address: 'there' },
+    PATIENCE,
+  );
+  const car = w.step(
+    'car',
+    reserveStock,
+    { orderId: of('car'), items: ITEMS },
+    {
+      ...PATIENCE,
+      after: [flight],
+      tolerate: true,
+    },
+  );
+  const taxi = w.step(
+    'taxi',
+    scheduleShipping,
+    { orderId: of('taxi'), reservationId: present(car.failure.code), address: 'there' },
+    {
+      ...PATIENCE,
+      after: [pay],
+      when: failed(car),
+    },
+  );
+  w.onFailure(
+    'tell',
+    notifyCustomer,
+    { orderId: subject, email: EMAIL, reason: w.failure.message },
+    INSISTENT,
+  );
+  return { ride: orElse(car.output.reservationId, orElse(taxi.output.shipmentId, 'none')) };
+});
+
+const Site = z.object({ subject: Name, region: Name });
+
+/** A group of steps with one outcome, in one region. */
+export const site = workflow('site', { input: Site, within: '30m' }, (w) => {
+  const { subject, region } = w.input;
+  const place = concat(subject, '/', region);
+  const network = w.step('network', reserveStock, { orderId: place, items: ITEMS }, PATIENCE);
+  const cluster = w.step(
+    'cluster',
+    scheduleShipping,
+    { orderId: place, reservationId: network.output.reservationId, address: region },
+    PATIENCE,
+  );
+  return { cluster: cluster.output.shipmentId };
+});
+
+/** Twice in the north, then in the south, and never in two regions at once. */
+export const launch = workflow('launch', { input: Subject, within: '1h' }, (w) => {
+  const { subject } = w.input;
+  const up = w.child(
+    'up',
+    site,
+    { subject, region: 'north' },
+    {
+      recovery: [retry(1, FIRST), withInput({ subject, region: 'south' })],
+    },
+  );
+  w.step(
+    'announce',
+    notifyCustomer,
+    { orderId: subject, email: EMAIL, trackingNumber: up.output.cluster },
+    INSISTENT,
+  );
+  w.onFailure(
+    'tell',
+    notifyCustomer,
+    { orderId: subject, email: EMAIL, reason: w.failure.message },
+    INSISTENT,
+  );
+  return { cluster: up.output.cluster };
+});
+
+/** A host that fails its check is given back, and the others stand. The check is one that somebody charges for. */
+export const deployHost = workflow('deploy-host', { input: z.object({ host: Name }), within: '1h' }, (w) => {
+  const orderId = w.input.host;
+  const drain = w.step('drain', reserveStock, { orderId, items: ITEMS }, PATIENCE);
+  const deploy = w.step(
+    'deploy',
+    scheduleShipping,
+    { orderId, reservationId: drain.output.reservationId, address: 'rack' },
+    PATIENCE,
+  );
+  w.step('check', chargeCard, { orderId, amount: 1 }, { ...PATIENCE, after: [deploy] });
+});
+
+export const rollout = workflow(
+  'rollout',
+  { input: z.object({ subject: Name, hosts: z.array(Name) }), within: '2h' },
+  (w) => {
+    const hosts = w.map('hosts', deployHost, w.input.hosts, (host) => ({ host }), {
+      tolerate: '5%',
+      concurrency: 40,
+    });
+    w.onFailure(
+      'tell',
+      notifyCustomer,
+      { orderId: w.input.subject, email: EMAIL, reason: w.failure.message },
+      INSISTENT,
+    );
+    return { hosts: hosts.output.total, failed: hosts.output.failed };
+  },
+);
