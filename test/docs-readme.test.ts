@@ -91,6 +91,21 @@ import { handler as charge } from '../../../../examples/order-fulfilment/agents/
 import { orderFulfilment } from '../../../../examples/order-fulfilment/workflow.ts';
 const [input, agents, world] = [{ orderId: '', email: '', address: '', items: [], total: 1 }, [charge], externalWorld()];
 ${block}`;
+/** Two lines that suppose a builder, and what they are about. */
+const lines = (guide: string): string => `import { agent, workflow } from 'steadfast';
+import * as z from 'zod/mini';
+const Host = z.object({ host: z.string() });
+const deploy = agent('deploy', { input: Host, output: Host, effect: 'idempotent' });
+const deployHost = workflow('deploy-host', { input: Host, within: '1h' }, (w) => {
+  w.step('deploy', deploy, { host: w.input.host });
+});
+const Hosts = z.object({ hosts: z.array(z.string()) });
+export const fleet = workflow('fleet', { input: Hosts, within: '5d' }, (w) => {
+  const { hosts } = w.input;
+  ${blockWith(guide, 'deployHost, hosts')}
+  ${blockWith(guide, "'release'")}
+  return { total: rollout.output.total };
+});`;
 
 /** Inside the project, where `steadfast` and the packages are found; ignored by git. */
 let root: string;
@@ -113,6 +128,11 @@ beforeAll(() => {
     'failures.ts': blockWith(guide, 'bookCourier'),
     'waiting.ts': blockWith(guide, 'w.callback'),
     'remote.ts': blockWith(read('docs/REMOTE-AGENTS.md'), 'PARCELS_TOKEN'),
+    'tolerated.ts': blockWith(guide, 'export const holiday'),
+    'in-time.ts': blockWith(guide, 'export const trailer'),
+    'groups.ts': blockWith(guide, 'export const launch'),
+    'on-failure.ts': blockWith(guide, 'export const purchase'),
+    'lines.ts': lines(guide),
   };
   for (const [path, content] of files) write(path, content);
   for (const [name, content] of Object.entries(others)) write(`${FOLDER}/${name}`, content);
@@ -174,6 +194,10 @@ test('the workflows that are shown can be built', async () => {
   const { delivery } = await load<{ plan: { steps: { kind: string }[] } }>('waiting.ts');
   const kinds = ['child', 'map', 'approval', 'wait', 'wait', 'agent'];
   expect(delivery?.plan.steps.map(({ kind }) => kind)).toEqual(kinds);
+  const names = ['holiday', 'trailer', 'launch', 'purchase', 'fleet'];
+  const others = ['tolerated.ts', 'in-time.ts', 'groups.ts', 'on-failure.ts', 'lines.ts'];
+  const built = await Promise.all(others.map((name) => load<{ readonly name: string }>(name)));
+  expect(names.map((name, at) => built[at]?.[name]?.name)).toEqual(names);
   const { orderFulfilment } = await load<{ plan: { steps: { name: string }[] } }>('order.ts');
   const steps = ['charge', 'reserve', 'ship', 'notify'];
   expect(orderFulfilment?.plan.steps.map(({ name }) => name)).toEqual(steps);

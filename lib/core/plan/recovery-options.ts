@@ -22,7 +22,7 @@ import { toExpr } from './refs.ts';
 export interface Backoff {
   /** @default '1s' */
   readonly first?: Duration;
-  /** @default '30s' */
+  /** @default '30s', or `first` if that is longer */
   readonly max?: Duration;
 }
 
@@ -96,11 +96,13 @@ export const human = (
 /** Marks a person's time that is the default, which is no longer than the workflow's. */
 const UNSAID: unique symbol = Symbol.for('steadfast.within');
 
-const tries = (attempts: number, backoff: Backoff, what: string): Tries => ({
-  attempts,
-  firstMs: parseDuration(backoff.first ?? '1s', `${what}'s first`),
-  maxMs: parseDuration(backoff.max ?? '30s', `${what}'s max`),
-});
+function tries(attempts: number, { first = '1s', max }: Backoff, what: string): Tries {
+  const firstMs = parseDuration(first, `${what}'s first`);
+  const maxMs = max === undefined ? Math.max(firstMs, DEFAULT_MAX_MS) : parseDuration(max, `${what}'s max`);
+  return { attempts, firstMs, maxMs };
+}
+
+const DEFAULT_MAX_MS = 30_000;
 
 export const undoOf = (spec: AgentSpec): AgentStep['undo'] =>
   spec.undo === 'none' ? 'none' : retry(10, { first: '1s', max: '1m' });

@@ -103,6 +103,12 @@ describe('a stage', () => {
     expect(JSON.parse(JSON.stringify(stage))).toEqual({ ...stage });
     expect(useAgent(free, { attempts: 5 })).toMatchObject({ agent: 'free', undo: 'none', attempts: 5 });
   });
+  it('pauses for up to 30 s, or as long as its first pause is', () => {
+    expect(retry(1, { first: '20s' })).toMatchObject({ firstMs: 20_000, maxMs: 30_000 });
+    expect(retry(1, { first: '1m' })).toMatchObject({ firstMs: 60_000, maxMs: 60_000 });
+    expect(retry(1, { first: '1m', max: '30s' })).toMatchObject({ firstMs: 60_000, maxMs: 30_000 });
+  });
+
   it('is a person, who has seven days', () => {
     expect(human()).toStrictEqual({ kind: 'human', withinMs: 604_800_000, otherwise: 'undo' });
     expect(human({ within: '1h', otherwise: 'fail' })).toStrictEqual({
