@@ -76,6 +76,7 @@ export function auditFailure(evidence: Evidence): readonly Finding[] {
     const under = familyDeeds(execution.id, evidence.entries);
     return [
       ...records.flatMap(({ record, deeds }) => ofStep(plan, snapshot, event, record, deeds)),
+      ...below(snapshot, event, under, byId),
       ...announced(snapshot, event),
       ...told(plan, snapshot, records, under),
       ...tooEarly(snapshot, records, under),
@@ -160,6 +161,35 @@ function ofStep(
   return found;
 }
 
+/** What executions below it did and kept: nothing, if all is undone; else its end names them. */
+function below(
+  { execution: { id, status } }: Snapshot,
+  event: EndedEvent | undefined,
+  under: Family,
+  byId: ReadonlyMap<string, Snapshot>,
+): Found[] {
+  if (!isTerminal(status) || status === 'succeeded') return [];
+  const undone = new Set(undosIn(under.all).map(({ of }) => of));
+  const kept = under.all.filter(
+    (entry) =>
+      isAct(entry) &&
+      entry.kind !== 'mail' &&
+      !undone.has(entry.id) &&
+      entry.executionId !== id &&
+      byId.get(entry.executionId ?? '')?.execution.status === 'succeeded',
+  );
+  if (status !== 'failed')
+    return kept.length === 0
+      ? []
+      : [{ kind: 'left', detail: `${status}, but ${named(kept)} below it stands` }];
+  const unnamed = kept.filter(
+    (entry) => event?.standing?.first.some(({ executionId }) => isBelow(entry, executionId)) !== true,
+  );
+  return unnamed.length === 0
+    ? []
+    : [{ kind: 'silent', detail: `${named(unnamed)} below it stands, and its end does not say so` }];
+}
+
 const hasAgent = (plan: Plan, name: string): boolean =>
   [...plan.steps, ...onFailureSteps(plan)].some((step) => step.name === name && step.kind === 'agent');
 
@@ -210,9 +240,11 @@ interface Family {
   readonly of: (child: string) => readonly Entry[];
 }
 
+/** Of an execution, or of one below it. */
+const isBelow = ({ executionId }: Entry, root: string | undefined): boolean =>
+  root !== undefined && (executionId === root || executionId?.startsWith(`${root}.`) === true);
+
 function familyDeeds(id: string, entries: readonly Entry[]): Family {
-  const isBelow = (entry: Entry, root: string): boolean =>
-    entry.executionId === root || entry.executionId?.startsWith(`${root}.`) === true;
   const all = entries.filter((entry) => isBelow(entry, id));
   return { all, of: (child) => all.filter((entry) => isBelow(entry, child)) };
 }

@@ -1,1 +1,6 @@
-export { handler } from '../../../../examples/order-fulfilment/agents/charge-card.ts';
+/** The example's agent, at work for the failure workflows. */
+
+import { execute, probe, undo } from '../../../../examples/order-fulfilment/agents/charge-card.ts';
+import { chargeCard } from '../../../../examples/order-fulfilment/workflow.ts';
+
+export const handler = chargeCard.handler({ execute, probe, undo });

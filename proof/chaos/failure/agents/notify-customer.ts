@@ -1,1 +1,6 @@
-export { handler } from '../../../../examples/order-fulfilment/agents/notify-customer.ts';
+/** The example's agent, at work for the failure workflows. */
+
+import { execute } from '../../../../examples/order-fulfilment/agents/notify-customer.ts';
+import { notifyCustomer } from '../../../../examples/order-fulfilment/workflow.ts';
+
+export const handler = notifyCustomer.handler({ execute });

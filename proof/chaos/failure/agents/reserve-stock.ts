@@ -1,1 +1,6 @@
-export { handler } from '../../../../examples/order-fulfilment/agents/reserve-stock.ts';
+/** The example's agent, at work for the failure workflows. */
+
+import { execute, undo } from '../../../../examples/order-fulfilment/agents/reserve-stock.ts';
+import { reserveStock } from '../../../../examples/order-fulfilment/workflow.ts';
+
+export const handler = reserveStock.handler({ execute, undo });

@@ -1,1 +1,6 @@
-export { handler } from '../../../../examples/order-fulfilment/agents/schedule-shipping.ts';
+/** The example's agent, at work for the failure workflows. */
+
+import { execute, probe, undo } from '../../../../examples/order-fulfilment/agents/schedule-shipping.ts';
+import { scheduleShipping } from '../../../../examples/order-fulfilment/workflow.ts';
+
+export const handler = scheduleShipping.handler({ execute, probe, undo });
