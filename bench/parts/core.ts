@@ -53,7 +53,7 @@ function oneExecution(): number {
       processDeadlineAt: HARD_END_AT,
     });
     const report = { kind: 'done', settled: true, output: { data: 'x' } };
-    message = lookOn(take({ type: 'report', step, token, report, priorProcessDeadlineAt: 0, onTime: true }));
+    message = lookOn(take({ type: 'report', step, token, report, onTime: true }));
   }
   if (state.execution.status !== 'succeeded') throw new Error(`the execution is ${state.execution.status}`);
   return decisions;

@@ -33,7 +33,6 @@ export interface Claim {
   /** As it is for this attempt. */
   readonly planStep: AgentStep;
   readonly token: string;
-  readonly priorProcessDeadlineAt: number;
   readonly processDeadlineAt: number;
   /** The agent's service is dead, as the attempt has found. */
   openBreaker?: OpenBreaker;
@@ -57,12 +56,11 @@ export function claimOf(
   plan: Plan,
   state: Snapshot,
   step: LeasedStep,
-  priorProcessDeadlineAt: number,
   processDeadlineAt: number,
 ): Claim | undefined {
   const planned = performedStep(plan, step.name);
   const planStep = planned && attemptedVariant(planned, step);
-  return planStep && { plan, planStep, token: step.token, priorProcessDeadlineAt, processDeadlineAt, state };
+  return planStep && { plan, planStep, token: step.token, processDeadlineAt, state };
 }
 
 export interface Ran {
@@ -107,8 +105,10 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
     },
   };
   let lost = false;
+  worker.listener?.claimed({ executionId: about.executionId, step: about.step, token: claim.token });
   const heartbeats = keepLease(ports, claim, pulse, finished, () => {
     lost = true;
+    worker.listener?.leaseLost();
     abort.abort();
   });
   const input =

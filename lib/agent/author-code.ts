@@ -9,7 +9,7 @@
  */
 
 import type { Agent, AttemptContext, AttemptLog, Implementation, Verdict } from '../core/plan/agent.ts';
-import type { Report } from '../core/records/events.ts';
+import type { ClaimedAttempt, Report } from '../core/records/events.ts';
 import { type Failure, failureOf } from '../core/records/failure.ts';
 import { type Json, JSON_LIMITS, type JsonLimits, jsonProblem, utf8Bytes } from '../core/records/json.ts';
 import type { Mode } from '../core/records/state.ts';
@@ -24,6 +24,12 @@ export interface LogContext {
   readonly step: string;
   readonly attempt: number;
   readonly mode: Mode;
+}
+
+export interface AttemptListener {
+  readonly claimed: (attempt: ClaimedAttempt) => void;
+  /** Of the attempt that was claimed last in this process. */
+  readonly leaseLost: () => void;
 }
 
 export interface Worker {
@@ -44,6 +50,11 @@ export interface Worker {
    * @default nowhere
    */
   readonly logOf?: (context: LogContext) => AttemptLog;
+  /**
+   * Hears of every attempt before its author's code begins, and when its lease is lost.
+   * @default nobody does
+   */
+  listener?: AttemptListener;
   /** From how many records on a claim reads those alone that it needs: so many for each of them. @default 12 */
   readonly recordsARead?: number;
 }

@@ -43,7 +43,6 @@ export async function handleMessage(
 ): Promise<'handled' | 'give-back'> {
   // One for each claim (S3); a claim whose answer was lost is recognised by any of them.
   const tokens = new Set<string>();
-  let priorAt = 0;
   let trial: string | undefined;
   for (let round = 0; round < MAX_CLAIM_ROUNDS; round += 1) {
     const readAt = ports.clock.now();
@@ -56,7 +55,7 @@ export async function handleMessage(
     const plan = await planOf(ports.store, plans, state.execution.plan);
     const mine = state.steps[message.step];
     if (isLeased(mine) && tokens.has(mine.token)) {
-      const claim = claimOf(plan, state, mine, priorAt, processDeadlineAt);
+      const claim = claimOf(plan, state, mine, processDeadlineAt);
       if (claim !== undefined) await performAndReport(ports, worker, claim, trial);
       return 'handled';
     }
@@ -80,12 +79,11 @@ export async function handleMessage(
       await ports.clock.sleep(next.untilAt - ports.clock.now());
       continue;
     }
-    if (next.kind === 'perform') priorAt = next.priorProcessDeadlineAt;
     const result = await commitOrUnsure(ports, decision, state.execution);
     if (result !== 'written') continue;
     if (next.kind === 'perform') {
       const claimed = withWrite(state, decision.write);
-      const claim = claimOf(plan, claimed, next.step as LeasedStep, priorAt, processDeadlineAt);
+      const claim = claimOf(plan, claimed, next.step as LeasedStep, processDeadlineAt);
       if (claim !== undefined) await performAndReport(ports, worker, claim, trial);
     } else {
       await continueWith(ports, plan, state, decision, readAt);

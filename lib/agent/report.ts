@@ -82,7 +82,7 @@ async function reportOnce(
   report: Report,
   onTime: boolean,
 ): Promise<'conflict' | 'nothing' | { readonly unread?: () => Promise<void> }> {
-  const { plan, state, token, priorProcessDeadlineAt, planStep } = claim;
+  const { plan, state, token, planStep } = claim;
   const record = state.steps[planStep.name];
   const released = !onTime && record?.token === token && !isLeased(record);
   if (
@@ -102,7 +102,6 @@ async function reportOnce(
     step: planStep.name,
     token,
     report,
-    priorProcessDeadlineAt,
     onTime,
     ...given({ openBreaker: claim.openBreaker }),
     ...inputs,

@@ -91,6 +91,7 @@ const STEP_JSON: ReadonlySet<string> = new Set([
   'givenInput',
   'keyInput',
   'deferred',
+  'processes',
   'children',
   'by',
 ]);

@@ -47,6 +47,8 @@ export const METRICS_OF_NOTES: Readonly<Record<string, MetricValues>> = {
     TimeToDetect: ms,
     ...(detail === 'execute' ? { Unknowns: 1 } : {}),
   }),
+  // Recorded under the lease, which then is not lost.
+  'process-died': ({ detail }) => (detail === 'execute' ? { Unknowns: 1 } : {}),
   dispatched: one('Dispatches'),
   'breaker-opened': one('BreakersOpened'),
   'breaker-closed': one('BreakersClosed'),

@@ -11,7 +11,7 @@
 import { effectiveState } from './execution/effective-state.ts';
 import { decideChildren } from './execution/on-child.ts';
 import { deliver } from './execution/on-message.ts';
-import { heartbeat, report } from './execution/on-report.ts';
+import { heartbeat, processDied, report } from './execution/on-report.ts';
 import { evaluate } from './execution/rules.ts';
 import { obey } from './operators/commands.ts';
 import { enter } from './operators/enter.ts';
@@ -39,6 +39,8 @@ function decideOn(plan: Plan, state: Snapshot, event: Event): Decision {
       return heartbeat(plan, state, event);
     case 'report':
       return report(plan, state, event);
+    case 'process-died':
+      return processDied(plan, state, event);
     case 'evaluate':
       return evaluate(plan, state, event);
     case 'cancel':

@@ -55,6 +55,10 @@ const UNDONE = { 'start-undo': 'compensating', 'give-up-undo': 'compensation-fai
 const RESTARTED = { restart: 'ready', 'restart-retry': 'retrying', 'restart-unknown': 'unknown' } as const;
 const ENDED = { compensate: 'compensated', fail: 'failed', cancel: 'canceled' } as const;
 
+/** Events that leave a step's status as it is. */
+const stays = <Status extends StepStatus, Event extends StepEvent>(status: Status, ...events: Event[]) =>
+  Object.fromEntries(events.map((event) => [event, status])) as Readonly<Record<Event, Status>>;
+
 export const STEP_MOVES: Table<StepStatus, StepEvent> = {
   ready: {
     claim: 'running',
@@ -73,20 +77,17 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     'end-children': 'running',
   },
   running: {
-    heartbeat: 'running',
+    ...stays('running', 'heartbeat', 'process-died', 'start-children', 'child-ended', 'end-children'),
     done: 'done',
     retry: 'retrying',
     ask: 'waiting',
     fail: 'failed',
     lose: 'unknown',
-    'start-children': 'running',
-    'child-ended': 'running',
     'stop-children': 'compensating',
-    'end-children': 'running',
   },
   retrying: {
+    ...stays('retrying', 'defer', 'process-died'),
     claim: 'running',
-    defer: 'retrying',
     expire: 'failed',
     done: 'done',
     'choose-output': 'done',
@@ -96,8 +97,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     'begin-try': 'running',
   },
   waiting: {
-    defer: 'waiting',
-    heartbeat: 'waiting',
+    ...stays('waiting', 'defer', 'heartbeat', 'process-died'),
     answer: 'answered',
     complete: 'done',
     elapse: 'done',
@@ -116,8 +116,8 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
   },
   answered: { complete: 'done', reject: 'failed', skip: 'skipped', fence: 'fenced' },
   unknown: {
+    ...stays('unknown', 'defer', 'process-died'),
     probe: 'probing',
-    defer: 'unknown',
     done: 'done',
     'choose-output': 'done',
     ...CLOSED,
@@ -125,7 +125,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     ...UNDONE,
   },
   probing: {
-    heartbeat: 'probing',
+    ...stays('probing', 'heartbeat', 'process-died'),
     'find-done': 'done',
     'find-nothing': 'retrying',
     'find-nothing-last': 'failed',
@@ -134,8 +134,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     'give-up': 'failed',
   },
   suspended: {
-    suspend: 'suspended',
-    defer: 'suspended',
+    ...stays('suspended', 'suspend', 'defer', 'process-died'),
     release: 'ready',
     'release-retry': 'retrying',
     'release-unknown': 'unknown',
@@ -147,48 +146,45 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     ...UNDONE,
   },
   fenced: {
+    'process-died': 'fenced',
     ...RESTARTED,
     'restart-answered': 'answered',
     'restart-children': 'running',
   },
   done: {
+    ...stays('done', 'defer', 'process-died', 'child-ended'),
     ...UNDONE,
-    defer: 'done',
     'stop-children': 'compensating',
-    'child-ended': 'done',
   },
   failed: {
+    ...stays('failed', 'keep-effects', 'defer', 'process-died', 'child-ended'),
     ask: 'waiting',
-    'keep-effects': 'failed',
     done: 'done',
     tolerate: 'tolerated',
     leave: 'tolerated',
     suspend: 'suspended',
     ...UNDONE,
-    defer: 'failed',
     'stop-children': 'compensating',
-    'child-ended': 'failed',
     ...RESTARTED,
     'restart-children': 'running',
   },
   skipped: {},
   tolerated: {},
   compensating: {
+    ...stays('compensating', 'defer', 'heartbeat', 'process-died', 'retry-undo'),
+    'stop-children': 'compensating',
+    'child-ended': 'compensating',
     ...UNDONE,
     leave: 'tolerated',
     suspend: 'suspended',
-    defer: 'compensating',
-    heartbeat: 'compensating',
-    'retry-undo': 'compensating',
     compensated: 'compensated',
     'fail-undo': 'compensation-failed',
-    'stop-children': 'compensating',
-    'child-ended': 'compensating',
     'keep-effects': 'failed',
     stay: 'done',
   },
   compensated: { tolerate: 'tolerated', 'next-stage': 'retrying' },
   'compensation-failed': {
+    'process-died': 'compensation-failed',
     'choose-retry': 'compensating',
     'choose-compensated': 'compensated',
     leave: 'tolerated',

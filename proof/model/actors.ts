@@ -139,7 +139,7 @@ export function later(ctx: Context, world: World, ticks: number): World {
 
 /** The process `ticks` later, or nothing: its platform has ended it. */
 function older(ctx: Context, actor: Actor, ticks: number): Actor | null {
-  if (actor.pc === 'evaluate') return actor;
+  if (actor.pc === 'evaluate' || actor.pc === 'mourn') return actor;
   if (actor.pc === 'family') {
     const { exec, steps } = actor.seen;
     const seen = {
@@ -160,9 +160,8 @@ function older(ctx: Context, actor: Actor, ticks: number): Actor | null {
   }
   const life = actor.life - ticks;
   if (life <= 0) return null;
-  const prior = Math.max(0, actor.prior - ticks);
-  if (actor.pc !== 'claim') return { ...actor, life, prior };
-  return { ...actor, life, prior, to: ctx.decider.laterClaim(actor.to, ticks, life) };
+  if (actor.pc !== 'claim') return { ...actor, life };
+  return { ...actor, life, to: ctx.decider.laterClaim(actor.to, ticks, life) };
 }
 
 /** Also in what is about to be written: the deadline is the same in every version. */

@@ -54,6 +54,18 @@ export function deliveries(ctx: Context, world: World, emit: Emit): void {
   }
 }
 
+/** A container's process is dead with all that it started: only what it has sent may still take effect. */
+function mourned(ctx: Context, world: World, seat: Seat, actor: Actor, who: string, emit: Emit): void {
+  if ((actor.pc !== 'perform' && actor.pc !== 'report') || !actor.own || actor.mode === 1) return;
+  // How long its hung request may take effect is not told apart from that of an earlier attempt.
+  if (actor.pc === 'report' && actor.kind === 'timeout') return;
+  const next = copyOf(world);
+  place(ctx, next, seat, { pc: 'mourn', step: actor.step });
+  if (actor.pc === 'perform' && actor.mode === 0)
+    next.ghosts[actor.step] = Math.max(next.ghosts[actor.step] as number, 1);
+  emit(next, `${who} is killed (${actor.pc}), and its worker knows`, true, NO);
+}
+
 const textOf = ({ config }: Context, { step, mode, attempt }: Hint): string =>
   `${stepsOf(config.plan)[step]?.name}/${['execute', 'probe', 'undo'][mode]}/${attempt}`;
 
@@ -64,10 +76,10 @@ function receive(ctx: Context, world: World, seat: Seat, hint: Hint, life: numbe
   if (out.next === 'perform') {
     const steps = world.steps.with(step, out.stepTo);
     const { kind: unread, sends } = ctx.decider.unread({ exec: world.exec, steps }, step, mode);
-    const { prior, stepTo: to } = out;
-    place(ctx, world, seat, { pc: 'claim', step, mode, attempt, life, prior, to, unread, sends });
+    const { stepTo: to } = out;
+    place(ctx, world, seat, { pc: 'claim', step, mode, attempt, life, to, unread, sends });
   } else if (out.exec >= 0 || out.step >= 0 || out.problems.length > 0) {
-    const from = { step, mode, attempt, life, prior: 0 };
+    const from = { step, mode, attempt, life };
     place(ctx, world, seat, { pc: 'write', out: ctx.decider.outcomes.idOf(out), from, affected: 1 << step });
   } else {
     send(ctx, world, out.sends);
@@ -85,6 +97,7 @@ export function agentMoves(ctx: Context, world: World, at: number, emit: Emit): 
     place(ctx, next, seat, null);
     die(next, actor);
     emit(next, `${who} dies (${actor.pc})`, true, NO);
+    if (ctx.config.deaths) mourned(ctx, world, seat, actor, who, emit);
   }
   switch (actor.pc) {
     case 'claim':
@@ -103,6 +116,14 @@ export function agentMoves(ctx: Context, world: World, at: number, emit: Emit): 
     }
     case 'family':
       return;
+    case 'mourn': {
+      const next = copyOf(world);
+      place(ctx, next, seat, null);
+      const out = ctx.decider.die(world, actor.step);
+      const problems = out.step < 0 ? out.problems : commit(ctx, next, out, false);
+      if (out.step >= 0) place(ctx, next, seat, { pc: 'evaluate', affected: out.affected });
+      return emit(next, `${who} records a death in ${nameOf(ctx, actor.step)}`, false, problems);
+    }
     case 'write': {
       if (isUntold(ctx, actor)) return;
       const next = copyOf(world);
@@ -113,7 +134,7 @@ export function agentMoves(ctx: Context, world: World, at: number, emit: Emit): 
 }
 
 function claim(ctx: Context, world: World, seat: Seat, actor: Of<'claim'>, who: string, emit: Emit): void {
-  const { step, mode, attempt, life, prior, unread, sends } = actor;
+  const { step, mode, attempt, life, unread, sends } = actor;
   const next = copyOf(world);
   place(ctx, next, seat, null);
   const out = { ...CLAIM, step, stepTo: actor.to };
@@ -121,10 +142,10 @@ function claim(ctx: Context, world: World, seat: Seat, actor: Of<'claim'>, who: 
   const text = `${who} claims ${textOf(ctx, actor)}`;
   if (ctx.config.ambiguous) {
     const unsure = copyOf(next);
-    place(ctx, unsure, seat, { pc: 'read', step, mode, attempt, life, prior, own: true });
+    place(ctx, unsure, seat, { pc: 'read', step, mode, attempt, life, own: true });
     emit(unsure, `${text} and does not learn it`, true, problems);
   }
-  place(ctx, next, seat, { pc: 'perform', step, mode, life, prior, own: true, unread, sends });
+  place(ctx, next, seat, { pc: 'perform', step, mode, life, own: true, unread, sends });
   emit(next, text, false, problems);
 }
 
@@ -136,17 +157,16 @@ const CLAIM = {
   affected: 0,
   announces: false,
   early: false,
-  prior: 0,
   what: '',
   problems: NO,
 } as const;
 
 function readAgain(ctx: Context, world: World, seat: Seat, actor: Of<'read'>, who: string, emit: Emit): void {
-  const { step, mode, life, prior, own } = actor;
+  const { step, mode, life, own } = actor;
   const next = copyOf(world);
   if (own && leasedAt(ctx, world, step)) {
     const { kind: unread, sends } = ctx.decider.unread(world, step, mode);
-    place(ctx, next, seat, { pc: 'perform', step, mode, life, prior, own, unread, sends });
+    place(ctx, next, seat, { pc: 'perform', step, mode, life, own, unread, sends });
   } else receive(ctx, next, seat, actor, life);
   emit(next, `${who} reads again for ${textOf(ctx, actor)}`, false, NO);
 }
@@ -192,7 +212,7 @@ function perform(
   who: string,
   emit: Emit,
 ): void {
-  const { step, mode, life, prior, own, unread, sends } = actor;
+  const { step, mode, life, own, unread, sends } = actor;
   const probed = world.effects[step] === LANDED ? FOUND : FOUND_NOTHING;
   for (const answer of mode === 1 ? [probed, ...(ANSWERS[1] ?? [])] : (ANSWERS[mode] ?? [])) {
     if (answer.fault && world.failures >= ctx.config.failures) continue;
@@ -203,7 +223,7 @@ function perform(
     const ghost = answer.ghost === 'settle' ? 1 : answer.ghost === 'life' ? life + 1 : 0;
     next.ghosts[step] = Math.max(next.ghosts[step] as number, ghost);
     if (ctx.decider.rules.sendFirst === true && answer.kind === 'done') send(ctx, next, sends);
-    place(ctx, next, seat, { pc: 'report', step, mode, life, prior, own, unread, sends, kind: answer.kind });
+    place(ctx, next, seat, { pc: 'report', step, mode, life, own, unread, sends, kind: answer.kind });
     const how = answer.lands ? ' (the effect took place)' : answer.ghost ? ' (the request is under way)' : '';
     emit(next, `${who} has ${answer.kind}${how} of ${nameOf(ctx, step)}`, answer.fault === true, problems);
   }
@@ -230,7 +250,7 @@ function heartbeat(
 }
 
 function report(ctx: Context, world: World, seat: Seat, actor: Of<'report'>, who: string, emit: Emit): void {
-  const { step, own, kind, prior, unread, sends } = actor;
+  const { step, own, kind, unread, sends } = actor;
   const next = copyOf(world);
   place(ctx, next, seat, null);
   const onTime = own && leasedAt(ctx, world, step);
@@ -239,13 +259,13 @@ function report(ctx: Context, world: World, seat: Seat, actor: Of<'report'>, who
     place(ctx, next, seat, { pc: 'evaluate', affected: 1 << step });
     return emit(next, `${text}: was settled before`, false, NO);
   }
-  const out = ctx.decider.report(world, step, own, kind, prior, onTime);
+  const out = ctx.decider.report(world, step, own, kind, onTime);
   if (out.step < 0) return emit(next, `${text}: refused`, false, out.problems);
   const stolen = own ? NO : ['S5 a report was written without the current token'];
   const problems = [...stolen, ...commit(ctx, next, out, false)];
   if (ctx.config.ambiguous) {
     const unsure = copyOf(next);
-    const rest = { ...actor, prior: 0, unread: 'read', sends: 0 } as const;
+    const rest = { ...actor, unread: 'read', sends: 0 } as const;
     place(ctx, unsure, seat, rest);
     emit(unsure, `${text} and does not learn it`, true, problems);
   }

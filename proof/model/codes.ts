@@ -42,8 +42,6 @@ export interface Outcome {
   readonly affected: number;
   readonly announces: boolean;
   readonly early: boolean;
-  /** A claim's: ticks from now until the step's earlier attempts are dead. */
-  readonly prior: number;
   readonly what: string;
   readonly problems: readonly string[];
   /** What is to be done to the execution of a child step before it is recorded. */

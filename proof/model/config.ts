@@ -31,6 +31,8 @@ export interface ModelConfig {
   readonly isChild: boolean;
   /** Any process at any point; without a limit. */
   readonly crash: boolean;
+  /** A process that dies may leave a worker that records it, at any time after that. */
+  readonly deaths: boolean;
   /** Messages are lost and delivered twice; without a limit. */
   readonly lossy: boolean;
   /** A claim or a report is written, and the process does not learn that it was. */
@@ -145,6 +147,7 @@ const QUIET: Omit<ModelConfig, 'name' | 'plan'> = {
   retries: 0,
   isChild: false,
   crash: false,
+  deaths: false,
   lossy: false,
   ambiguous: false,
   heartbeats: false,
@@ -241,6 +244,8 @@ export const CONFIGS: readonly ModelConfig[] = [
   configOf('chain2-two-supervisors', planOf('chain2', ONCE), { ...FORGED, supervisors: 2, cancel: true }),
   configOf('chain2-live', planOf('chain2', ONCE), { crash: true, agents: 1 }),
   configOf('one-idempotent', planOf('one'), { ...FORGED, failures: 1, cancel: true, heartbeats: true }),
+  configOf('one-killed', planOf('one'), { ...FORGED, deaths: true, failures: 1, cancel: true }),
+  configOf('one-killed-probed', planOf('one', PROBED), { ...FORGED, deaths: true, cancel: true }),
   configOf('one-two-failures', planOf('one'), { ...FORGED, failures: 2 }),
   configOf('one-probed-two-failures', planOf('one', PROBED), { ...FORGED, failures: 2 }),
   configOf('one-give-up', planOf('one', PROBED), { ...FORGED, agents: 1, failures: 1, giveUp: true }),

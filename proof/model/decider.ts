@@ -32,7 +32,16 @@ import {
 import { type ModelConfig, stepsOf } from './config.ts';
 import { Interner, Memo } from './intern.ts';
 import type { Rules } from './rules.ts';
-import { abstractExecution, type Abstraction, abstractStep, NEVER, nextChange, NOW, TICK } from './times.ts';
+import {
+  abstractExecution,
+  type Abstraction,
+  abstractStep,
+  NEVER,
+  ownedBy,
+  nextChange,
+  NOW,
+  TICK,
+} from './times.ts';
 
 /** The last dice before 1: every backoff is its longest. */
 const INPUTS = { writeId: 'w', now: NOW, random: 1 - 1e-9 } as const;
@@ -90,12 +99,16 @@ export class Decider {
     return this.#steps.idOf(abstractStep(step, ticks, this.#abstraction));
   }
 
-  /** The records as `decide` gets them. @param own the step whose record bears the asker's token, or -1 */
-  snapshot({ exec, steps }: Stored, own = -1): Snapshot {
+  /**
+   * The records as `decide` gets them.
+   * @param own the step whose record bears the asker's token, or -1
+   * @param acted the token of the attempt that a probe asks about is meant, where there is one
+   */
+  snapshot({ exec, steps }: Stored, own = -1, acted = false): Snapshot {
     const records: Record<string, Step> = {};
     for (const [at, id] of steps.entries()) {
       const record = this.step(id);
-      if (record !== undefined) records[record.name] = at === own ? { ...record, token: 'me' } : record;
+      if (record !== undefined) records[record.name] = at === own ? ownedBy(record, 'me', acted) : record;
     }
     const execution = this.execution(exec);
     const { dispatches } = execution;
@@ -156,28 +169,20 @@ export class Decider {
     );
   }
 
-  report(
-    stored: Stored,
-    step: number,
-    own: boolean,
-    kind: ReportKind,
-    prior: number,
-    onTime: boolean,
-  ): Outcome {
-    const key = `${keyOf(stored, 4, step * 8 + (own ? 1 : 0) + (onTime ? 2 : 0), prior)}${kind}`;
+  report(stored: Stored, step: number, own: boolean, kind: ReportKind, onTime: boolean): Outcome {
+    const key = `${keyOf(stored, 4, step * 8 + (own ? 1 : 0) + (onTime ? 2 : 0), 0)}${kind}`;
     return this.#answers.get(key, () => {
-      const event = this.#reportEvent(step, kind, prior, onTime);
+      const event = this.#reportEvent(step, kind, onTime);
       return this.#ask(this.snapshot(stored, own ? step : -1), event);
     });
   }
 
-  #reportEvent(step: number, kind: ReportKind, prior: number, onTime: boolean): Event {
+  #reportEvent(step: number, kind: ReportKind, onTime: boolean): Event {
     return {
       type: 'report',
       step: this.#names[step] as string,
       token: 'me',
       report: REPORTS[kind],
-      priorProcessDeadlineAt: NOW + prior * TICK,
       onTime,
       ...INPUTS,
     };
@@ -186,6 +191,19 @@ export class Decider {
   heartbeat(stored: Stored, step: number): Outcome {
     const event = { type: 'heartbeat', step: this.#names[step] as string, token: 'me', ...INPUTS } as const;
     return this.#answers.get(keyOf(stored, 5, step, 0), () => this.#ask(this.snapshot(stored, step), event));
+  }
+
+  /** The death of the process whose attempt is the latest to execute or to undo, whether or not it has its lease. */
+  die(stored: Stored, step: number): Outcome {
+    const event = {
+      type: 'process-died',
+      step: this.#names[step] as string,
+      token: 'me',
+      ...INPUTS,
+    } as const;
+    return this.#answers.get(keyOf(stored, 12, step, 0), () =>
+      this.#ask(this.snapshot(stored, step, true), event),
+    );
   }
 
   cancel(stored: Stored): Outcome {
@@ -235,7 +253,7 @@ export class Decider {
     return this.#unread.get(keyOf(stored, 7, step, mode), () => {
       const snapshot = this.snapshot(stored, step);
       const kind = mode === 1 ? 'found' : 'done';
-      const done = this.rules.decide(this.plan, snapshot, this.#reportEvent(step, kind, 0, true));
+      const done = this.rules.decide(this.plan, snapshot, this.#reportEvent(step, kind, true));
       if (done.next.kind !== 'evaluate' || done.next.fresh || done.write?.step === undefined) {
         return { kind: 'read', sends: 0 };
       }
@@ -293,7 +311,6 @@ export class Decider {
       affected: next.kind === 'evaluate' ? this.#bitsOf(next.affected) : 0,
       announces: decision.announce !== undefined,
       early: next.kind === 'wait' || notes.some((note) => note.detail === 'early'),
-      prior: next.kind === 'perform' ? Math.max(0, Math.ceil((next.priorProcessDeadlineAt - NOW) / TICK)) : 0,
       what: notes.map((note) => note.what).join(', '),
       problems,
     };

@@ -57,6 +57,7 @@ function thin({ forge }: ModelConfig, seat: Seat, actor: Actor): Actor | null {
     case 'report':
       return { ...actor, unread: actor.unread === 'end' ? 'end' : 'read', sends: 0 };
     case 'read':
+    case 'mourn':
       return actor;
     case 'family':
       return { ...actor, affected: actor.affected && ALL_STEPS };
@@ -88,7 +89,7 @@ function overtake(ctx: Context, world: World, exec: boolean, step: number, claim
   const change = (id: number, seat: Seat): number => {
     const actor = ctx.cast.at(id);
     if (actor === null) return id;
-    const changed = overtaken(ctx, actor, exec, step, claim);
+    const changed = overtaken(ctx, world, actor, exec, step, claim);
     if (changed === actor) return id;
     const left = changed?.pc === 'read' && !changed.own ? giveBack(ctx, world, changed) : changed;
     return ctx.cast.idOf(left && thin(ctx.config, seat, left));
@@ -131,16 +132,26 @@ export function giveBack(ctx: Context, world: World, hint: Hint): null {
   return null;
 }
 
-function overtaken(ctx: Context, actor: Actor, exec: boolean, step: number, claim: boolean): Actor | null {
+const isProbed = ({ decider }: Context, world: World, step: number): boolean =>
+  decider.step(world.steps[step] as number)?.mode === 'probe';
+
+function overtaken(
+  ctx: Context,
+  world: World,
+  actor: Actor,
+  exec: boolean,
+  step: number,
+  claim: boolean,
+): Actor | null {
   switch (actor.pc) {
     case 'claim': {
       const { mode, attempt, life } = actor;
       if (actor.step === step && ctx.decider.rules.unconditional !== true)
-        return { pc: 'read', step, mode, attempt, life, prior: 0, own: false };
+        return { pc: 'read', step, mode, attempt, life, own: false };
       return exec && actor.unread === 'end' ? { ...actor, unread: 'read' } : actor;
     }
     case 'read':
-      return claim && actor.step === step ? { ...actor, own: false, prior: 0 } : actor;
+      return claim && actor.step === step ? { ...actor, own: false } : actor;
     case 'perform':
     case 'report':
       if (actor.step === step) {
@@ -148,7 +159,7 @@ function overtaken(ctx: Context, actor: Actor, exec: boolean, step: number, clai
         // Its report will be refused, and it has nothing else to do.
         const idle = actor.pc === 'report' || actor.mode === 1;
         if (!own && idle && ctx.decider.rules.anyToken !== true) return null;
-        return { ...actor, own, prior: 0, unread: 'read', sends: 0 };
+        return { ...actor, own, unread: 'read', sends: 0 };
       }
       return exec && actor.unread === 'end' ? { ...actor, unread: 'read' } : actor;
     case 'write': {
@@ -159,6 +170,8 @@ function overtaken(ctx: Context, actor: Actor, exec: boolean, step: number, clai
     }
     case 'evaluate':
       return actor;
+    case 'mourn':
+      return claim && actor.step === step && !isProbed(ctx, world, step) ? null : actor;
     case 'family': {
       const lost = new Set([...actor.lost, ...(exec ? [-1] : []), ...(step >= 0 ? [step] : [])]);
       return lost.size === actor.lost.length ? actor : { ...actor, lost: [...lost].sort((a, b) => a - b) };

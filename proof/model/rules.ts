@@ -278,6 +278,16 @@ const hurried: Decide = (plan, state, event) =>
     ? decide(plan, withStatus(state, 'following-up'), event)
     : decide(plan, state, event);
 
+/** The death of one process counts for all of its step's attempts. */
+const sweeping: Decide = (plan, state, event) => {
+  const decision = decide(plan, state, event);
+  if (event.type !== 'process-died') return decision;
+  return changeStep(decision, (step) => {
+    const { processes: _, ...rest } = step;
+    return { ...rest, processDeadlineAt: event.now };
+  });
+};
+
 export const ABLATIONS: Readonly<Record<string, Ablation>> = {
   fence: { rule: 'the fence (stepToFence)', run: 'one-idempotent', decide: unfenced },
   sinkRead: { rule: 'the second read of a sink (mayDecideUnread)', run: 'par2-unaided', decide: unreadSinks },
@@ -308,6 +318,11 @@ export const ABLATIONS: Readonly<Record<string, Ablation>> = {
   order: { rule: 'undo in reverse order', run: 'chain2-once', decide: anyOrder },
   endLeased: { rule: 'no end while a step is held', run: 'one-idempotent', decide: hastyEnd },
   lease: { rule: 'a lease that ended is noticed', run: 'one-live', decide: unnoticed },
+  deaths: {
+    rule: "a death lowers its own attempt's deadline alone",
+    run: 'one-killed',
+    decide: sweeping,
+  },
   tolerance: {
     rule: 'a failure is tolerated once it is undone',
     run: 'one-tolerated-live',

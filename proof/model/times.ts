@@ -54,7 +54,8 @@ export function abstractStep(step: Step, ticks: number, abstraction: Abstraction
   const held = isLeased(step);
   const quiet = step.processDeadlineAt - ticks * TICK + SETTLE_TICKS * TICK;
   const asked = (step.claimedAt ?? 0) - ticks * TICK;
-  for (const key of ['failure', 'progress', 'progressAt', 'heartbeatAt', 'claimedAt']) delete fields[key];
+  for (const key of ['failure', 'progress', 'progressAt', 'heartbeatAt', 'claimedAt', 'processes'])
+    delete fields[key];
   // Of the attempt under way only this matters: whether a probe was asked before all was quiet.
   if (held)
     fields['claimedAt'] = step.mode === 'probe' && asked < quiet ? FLOOR - TICK : Math.max(FLOOR, asked);
@@ -78,6 +79,40 @@ export function abstractStep(step: Step, ticks: number, abstraction: Abstraction
     undoAttempt: Math.min(step.undoAttempt, 1),
     ...(dead ? { processDeadlineAt: DEAD } : {}),
     ...(step.token === undefined ? {} : { token: 'x' }),
+    ...(step.actedToken === undefined ? {} : { actedToken: 'x' }),
+    ...processesAfter(step, ticks, dead),
+  };
+}
+
+const latestToken = ({ mode, token, actedToken }: Step): string | undefined =>
+  mode === 'probe' ? actedToken : token;
+
+/** Of the earlier attempts it is known until when the longest of them lives; one that is alone is the record's own. */
+function processesAfter(step: Step, ticks: number, dead: boolean): Pick<Step, 'processes'> {
+  if (step.processes === undefined || dead) return {};
+  const latest = latestToken(step);
+  const untilAt = (isLatest: boolean): number =>
+    Math.max(
+      DEAD,
+      ...(step.processes ?? [])
+        .filter(({ token }) => (token === latest) === isLatest)
+        .map(({ deadlineAt }) => deadlineAt - ticks * TICK),
+    );
+  const earlier = untilAt(false);
+  const processes = [{ deadlineAt: earlier }, { token: 'x', deadlineAt: untilAt(true) }];
+  return earlier <= DEAD ? {} : { processes };
+}
+
+/** The record with the token of one who asks; or with that of the attempt that acted, where it is of a probe. */
+export function ownedBy(record: Step, token: string, acted: boolean): Step {
+  const isLatest = acted || record.mode !== 'probe';
+  const { processes } = record;
+  return {
+    ...record,
+    ...(record.mode === 'probe' && acted ? { actedToken: token } : { token }),
+    ...(processes === undefined || !isLatest
+      ? {}
+      : { processes: processes.map((one) => (one.token === undefined ? one : { ...one, token })) }),
   };
 }
 

@@ -14,8 +14,6 @@ interface Attempt {
   readonly mode: number;
   /** Until this process is dead for certain. */
   readonly life: number;
-  /** Until the step's earlier attempts are. */
-  readonly prior: number;
 }
 
 /** What the claim's snapshot allows after an on-time `done` (see `Mind.unread`). */
@@ -34,6 +32,8 @@ export type Actor =
   | (Attempt & Unread & { readonly pc: 'perform'; readonly own: boolean })
   | (Attempt & Unread & { readonly pc: 'report'; readonly own: boolean; readonly kind: ReportKind })
   | { readonly pc: 'evaluate'; readonly affected: number }
+  /** The worker of an attempt's process that is dead, about to record it; while no other attempt has taken the step. */
+  | { readonly pc: 'mourn'; readonly step: number }
   | {
       /** About to start, stop or gather. What it has read, and what was written there since. */
       readonly pc: 'family';

@@ -92,6 +92,7 @@ export const fullStep = (changes: Partial<Step> = {}): Step =>
     keyVariant: 1,
     keyInput: { by: ['hand'] },
     keySpent: true,
+    processes: [{ deadlineAt: 1_700_000_060_000 }, { token: 't-2', deadlineAt: 1_700_000_090_000 }],
     mode: 'undo',
     mayHaveActed: true,
     heartbeat: 12,

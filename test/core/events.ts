@@ -9,7 +9,7 @@ import type { Event, Admissions, OpenBreaker, Report } from '../../lib/core/reco
 import type { Message } from '../../lib/core/records/message.ts';
 import { openWork } from '../../lib/core/step/ready.ts';
 import { check } from './check.ts';
-import { type Case, instant, messages, mixedCases as cases, NOW } from './states.ts';
+import { type Case, messages, mixedCases as cases, NOW } from './states.ts';
 
 export const failure = { code: 'x', message: 'y' };
 export const reports: fc.Arbitrary<Report> = fc.constantFrom<Report>(
@@ -106,18 +106,15 @@ export const evaluations: fc.Arbitrary<Event> = fc
     ...inputs,
   }));
 export const reported: fc.Arbitrary<Event> = stepNames.chain((step) =>
-  fc
-    .tuple(tokens(step), reports, fc.boolean(), instant, holds)
-    .map(([token, report, onTime, priorProcessDeadlineAt, openBreaker]) => ({
-      ...openBreaker,
-      type: 'report',
-      step,
-      token,
-      report,
-      onTime,
-      priorProcessDeadlineAt,
-      ...inputs,
-    })),
+  fc.tuple(tokens(step), reports, fc.boolean(), holds).map(([token, report, onTime, openBreaker]) => ({
+    ...openBreaker,
+    type: 'report',
+    step,
+    token,
+    report,
+    onTime,
+    ...inputs,
+  })),
 );
 export const heartbeats: fc.Arbitrary<Event> = stepNames.chain((step) =>
   tokens(step).map(
@@ -130,6 +127,12 @@ export const heartbeats: fc.Arbitrary<Event> = stepNames.chain((step) =>
     }),
   ),
 );
+/** Of the latest attempt, of the one before it, of one that nobody knows. */
+export const deaths: fc.Arbitrary<Event> = stepNames.chain((step) =>
+  fc
+    .constantFrom(`token-${step}`, `older-${step}`, 'stranger')
+    .map((token): Event => ({ type: 'process-died', step, token, ...inputs })),
+);
 const command = { commandId: 'k', reason: 'why', ...inputs };
 export const commands: fc.Arbitrary<Event> = fc.constantFrom<Event>(
   { type: 'cancel', ...command },
@@ -139,7 +142,7 @@ export const commands: fc.Arbitrary<Event> = fc.constantFrom<Event>(
   { type: 'retry', ...command },
 );
 export const anyEvent = (given: Case): fc.Arbitrary<Event> =>
-  fc.oneof(deliveries(given), toBlockedAgents(given), evaluations, reported, heartbeats, commands);
+  fc.oneof(deliveries(given), toBlockedAgents(given), evaluations, reported, heartbeats, deaths, commands);
 
 export const RUNS = 1_500;
 export type Judge = (given: Case, event: Event, decision: Decision) => void;

@@ -136,6 +136,7 @@ const agentRecord = (name: string): fc.Arbitrary<Step> =>
         attempts: [],
         mode: mode ?? 'execute',
         ...rest,
+        ...(rest.attempt % 2 === 0 ? twoProcesses(name, rest) : {}),
         ...(held ? { leaseUntil } : {}),
         ...(!held && retryAt !== undefined ? { retryAt } : {}),
         ...(!held && retryAt !== undefined && deferred !== undefined ? { deferred } : {}),
@@ -144,6 +145,17 @@ const agentRecord = (name: string): fc.Arbitrary<Step> =>
         ...(rest.status === 'suspended' ? { suspendedFrom, suspendedIn } : {}),
       };
     });
+
+/** An earlier attempt may be alive as well, and for longer. */
+const twoProcesses = (
+  name: string,
+  { processDeadlineAt, changedAt }: Pick<Step, 'processDeadlineAt' | 'changedAt'>,
+): Pick<Step, 'processes'> => ({
+  processes: [
+    { token: `older-${name}`, deadlineAt: processDeadlineAt },
+    { token: `token-${name}`, deadlineAt: Math.min(processDeadlineAt, changedAt + HOUR / 2) },
+  ],
+});
 
 /** The first one is over; the second one is under way where the status says so. */
 function pausesOf(status: Execution['status'], pausedForMs: number): Pick<Execution, 'pauses'> {

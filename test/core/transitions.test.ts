@@ -146,7 +146,18 @@ const STEP_ROWS = `
   failed    defer              failed
   compensating defer              compensating
   retrying  overdue            waiting
-  unknown   overdue            waiting`;
+  unknown   overdue            waiting
+  running   process-died       running
+  retrying  process-died       retrying
+  waiting   process-died       waiting
+  unknown   process-died       unknown
+  probing   process-died       probing
+  suspended process-died       suspended
+  fenced    process-died       fenced
+  done      process-died       done
+  failed    process-died       failed
+  compensating process-died       compensating
+  compensation-failed process-died       compensation-failed`;
 
 const EXECUTION_ROWS = `
   running      set-wake-time running

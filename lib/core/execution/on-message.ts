@@ -72,7 +72,7 @@ export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>):
   return writing(
     execution.id,
     { step, execution: nearer },
-    { kind: 'perform', step, priorProcessDeadlineAt: record?.processDeadlineAt ?? 0 },
+    { kind: 'perform', step },
     { what: 'claimed', ...about, detail: message.mode, ms: event.now - work.dueAt },
   );
 }

@@ -1,11 +1,12 @@
 /**
- * An attempt reports: its outcome, or that it is alive.
+ * An attempt reports: its outcome, or that it is alive; or its process is reported dead.
  *
- * Owns: the answers to `heartbeat` and `report`, and when the read after a report may be spared. Does not own: the step's
+ * Owns: the answers to `heartbeat`, `report` and `process-died`, and when the read after a report may be spared. Does not own: the step's
  * record (`step/claim.ts`, `step/report.ts`), what comes next (`rules.ts`).
  *
  * S3 a report counts under its own token alone, or as a late success. C1 a healthy step is decided on without a second
- * read. S12 a late success is covered by no lease: it brings the wake time forward in the same transaction.
+ * read. S12 a late success is covered by no lease: it brings the wake time forward in the same transaction, and so does a death
+ * that is recorded late.
  */
 
 import { resolvedBySuccess } from '../operators/resolution.ts';
@@ -18,6 +19,7 @@ import { isForward, isLeased, isSatisfied, isTerminal, type Step } from '../reco
 import { hasNoDeadline } from '../step/defer.ts';
 import { afterHeartbeat, horizonMs } from '../step/lease.ts';
 import { attemptedVariant } from '../step/recovery.ts';
+import { afterDeath } from '../step/process-died.ts';
 import { reported } from '../step/report.ts';
 import { mayStillSucceed } from '../step/turn.ts';
 import { isTimeOver } from '../step/within.ts';
@@ -62,6 +64,25 @@ export function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): D
     evaluateNext([event.step]),
     { what: 'adopted', ...about, ms },
   );
+}
+
+/** Under the lease it is the end of the attempt; later nothing but a time changes, which no lease covers. */
+export function processDied(plan: Plan, state: Snapshot, event: EventOf<'process-died'>): Decision {
+  const planStep = agentStep(plan, event.step);
+  const before = state.steps[event.step];
+  const { execution } = state;
+  if (planStep === undefined || before === undefined || isTerminal(execution.status)) return nothing();
+  const isOverTime = isTimeOver(planStep, state, event.now);
+  const step = afterDeath(planStep, before, { ...event, isOverTime });
+  if (step === undefined) return nothing();
+  const about = { what: 'process-died', step: event.step, attempt: before.attempt };
+  const next = evaluateNext([event.step]);
+  if (before.leaseUntil !== undefined && step.leaseUntil === undefined)
+    return writing(execution.id, { step }, next, { ...about, detail: before.mode });
+  const dueAt = step.processDeadlineAt + attemptedVariant(planStep, step).settleMs;
+  const wakeAt = wakeNoLaterThan(execution, Math.min(event.now + horizonMs(plan, state), dueAt));
+  const nearer = executionAfter(execution, 'adopt', event, { wakeAt });
+  return writing(execution.id, { step, execution: nearer }, next, about);
 }
 
 /** How long a step that is now done took from the first try that was not. */

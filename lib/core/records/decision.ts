@@ -59,7 +59,7 @@ export type Next =
   /** Decide again: on a fresh read, or (`fresh: false`) on the state as just written. */
   | { readonly kind: 'evaluate'; readonly fresh: boolean; readonly affected: AffectedSteps }
   /** The claim is written: perform the step. */
-  | { readonly kind: 'perform'; readonly step: Step; readonly priorProcessDeadlineAt: number }
+  | { readonly kind: 'perform'; readonly step: Step }
   /** The message is early: keep it until then, read again and ask again. */
   | { readonly kind: 'wait'; readonly untilAt: number }
   /** So many messages are meant for these agents: ask how each one is, and decide again. */

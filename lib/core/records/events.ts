@@ -40,12 +40,13 @@ export type Event = DecisionInputs &
         readonly step: string;
         readonly token: string;
         readonly report: Report;
-        readonly priorProcessDeadlineAt: number;
         /** The state is the claim's snapshot, not a fresh read. */
         readonly onTime: boolean;
         /** The agent's service is dead, as this attempt has just found, too: the attempt is not charged for it. */
         readonly openBreaker?: OpenBreaker;
       }
+    /** The process of an attempt is dead, with all that it started: nothing of the attempt goes on. */
+    | { readonly type: 'process-died'; readonly step: string; readonly token: string }
     | EvaluateEvent
     | Command
     | {
@@ -65,6 +66,13 @@ export type Event = DecisionInputs &
     | { readonly type: 'enter'; readonly acted: Acted }
     | ChildEvent
   );
+
+/** An attempt among all: what its process knows of its claim. */
+export interface ClaimedAttempt {
+  readonly executionId: string;
+  readonly step: string;
+  readonly token: string;
+}
 
 /** What was done to executions that belong to a step. */
 export type ChildrenDone =

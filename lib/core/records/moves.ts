@@ -15,6 +15,8 @@ export const STEP_EVENTS = {
   fail: 'the attempt failed, and the recovery is at its end',
   ask: 'nothing is left to try by itself: a person is asked',
   lose: "the attempt's outcome is unknown: no report until its lease ended, or a lost reply",
+  'process-died':
+    'the process of an attempt that was lost is dead, with all that it started: nothing waits for it any more',
   probe: 'an agent took the step to ask the external service for its outcome',
   'find-done': 'the probe found the work done',
   'find-nothing': 'the probe found that the work was not done, and the recovery allows another attempt',

@@ -182,6 +182,12 @@ export interface Attempt {
   readonly epoch?: number;
 }
 
+/** An attempt, and by when its process is dead for certain; without a token several early ones together. */
+export interface ProcessOfAttempt {
+  readonly token?: string;
+  readonly deadlineAt: number;
+}
+
 /** In these statuses an agent may take a step on the way forward; of a failure that is tolerated, to compensate it. */
 export const SUSPENDABLE = ['ready', 'retrying', 'unknown', 'failed', 'compensating'] as const;
 export type SuspendedFrom = (typeof SUSPENDABLE)[number];
@@ -234,6 +240,8 @@ export interface Step {
   readonly claimedAt?: number;
   /** By then the process of every attempt so far is dead for certain. */
   readonly processDeadlineAt: number;
+  /** Each attempt's share of it, where an earlier one's process may have been alive when the latest was claimed. */
+  readonly processes?: readonly ProcessOfAttempt[];
   /** Some attempt's outcome was unknown. Cleared only by `compensated` or by a believed `notDone` (S10). */
   readonly mayHaveActed: boolean;
   readonly heartbeat: number;

@@ -14,10 +14,8 @@ import type { Snapshot } from '../records/snapshot.ts';
 import type { Step } from '../records/state.ts';
 import { keyOfClaim } from './effect-key.ts';
 import { leaseSpanMs } from './lease.ts';
+import { withProcess } from './process-deadline.ts';
 import type { Work } from './ready.ts';
-
-/** Two clocks, each 2 s wrong: who reads by when a process is dead for certain may have the faster one (S6, S10). */
-export const CLOCKS_DIFFER_MS = 4_000;
 
 const CLAIM_EVENT = { execute: 'claim', probe: 'probe', undo: 'start-undo' } as const;
 
@@ -42,14 +40,11 @@ export function claimed(
     progress: undefined,
     progressAt: undefined,
     heartbeatAt: undefined,
-    // A probe only asks: nothing has to wait for its process to be dead.
-    processDeadlineAt:
-      work.mode === 'probe'
-        ? before.processDeadlineAt
-        : Math.max(before.processDeadlineAt, processDeadlineAt + CLOCKS_DIFFER_MS),
     heartbeat: 0,
     retryAt: undefined,
     // Last, and nothing is spread before it: V8 is slow to add fields to what was spread from several shapes.
+    // A probe only asks: nothing has to wait for its process to be dead.
+    ...(work.mode === 'probe' ? {} : withProcess(before, token, processDeadlineAt, now)),
     ...actedTokenOf(work, before),
     ...countsOf(work, before),
   });

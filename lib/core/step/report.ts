@@ -20,6 +20,7 @@ import { saidOf } from './breaker.ts';
 import { type NotCharged, notCharged } from './defer.ts';
 import { historyOf } from './history.ts';
 import { adoptsLateSuccess, endedByStall } from './lease.ts';
+import { lowered } from './process-deadline.ts';
 import { effectsSettledAt } from './ready.ts';
 import {
   attemptedVariant,
@@ -46,8 +47,7 @@ interface Ending {
   readonly isOverTime: boolean;
 }
 
-/** `priorProcessDeadlineAt`: the step's before this attempt's claim. */
-type Reported = Pick<EventOf<'report'>, 'token' | 'report' | 'priorProcessDeadlineAt' | 'openBreaker'> & {
+type Reported = Pick<EventOf<'report'>, 'token' | 'report' | 'openBreaker'> & {
   /** Its failure is not final yet, if it has failed. */
   readonly mayFail?: boolean;
   readonly isOverTime?: boolean;
@@ -69,10 +69,8 @@ export function reported(
   if (!isLeased(record)) return record.mode === 'execute' ? lateSuccess(record, report, event) : undefined;
   // An attempt whose function has returned cannot begin anything any more: its process may live on, its work does not.
   const codeReturned = report.codeReturned && record.mode !== 'probe';
-  const processDeadlineAt = codeReturned
-    ? Math.max(event.priorProcessDeadlineAt, event.now)
-    : record.processDeadlineAt;
-  const ending = endingOf(step, { ...record, processDeadlineAt }, event, event.openBreaker, event.unbounded);
+  const deadlines = codeReturned ? lowered(record, token, event.now) : undefined;
+  const ending = endingOf(step, { ...record, ...deadlines }, event, event.openBreaker, event.unbounded);
   switch (record.status) {
     case 'running':
       return reportedExecute(ending, report);
@@ -130,6 +128,7 @@ const ended = (
 ): StepChanges & { attempts: readonly Attempt[] } => ({
   leaseUntil: undefined,
   processDeadlineAt: record.processDeadlineAt,
+  ...given({ processes: record.processes }),
   changedAt: inputs.now,
   attempts: historyOf(record, outcome, inputs.now, failure),
   ...given({ failure }),
@@ -342,20 +341,26 @@ const LEASE_LOST: Failure = { code: 'lease-ended', message: 'the attempt went si
 
 const STALLED: Failure = { code: 'no-progress', message: 'the attempt was alive but did not advance' };
 
-/** The record after a lost lease: it ended without a report, which the caller has checked. A probe or an undo is made again. */
+/**
+ * The record after a lost lease: it ended without a report, which the caller has checked. A probe or an undo is made again.
+ * @param failure of an attempt that has ended otherwise than by its lease
+ */
 export function expired(
   step: AgentStep,
   record: LeasedStep,
   inputs: DecisionInputs & Pick<Reported, 'isOverTime'>,
+  failure = LEASE_LOST,
 ): Step {
   // At once, not after a backoff: nothing says that the service is in trouble, only that an agent is gone.
-  const ending = endingOf(step, record, { ...inputs, random: record.mode === 'probe' ? inputs.random : 0 });
+  const atOnce = record.mode !== 'probe' && failure === LEASE_LOST;
+  const ending = endingOf(step, record, { ...inputs, random: atOnce ? 0 : inputs.random });
+  const isStalled = record.leaseUntil <= inputs.now && endedByStall(ending.variant, record);
   switch (record.mode) {
     case 'execute':
-      return lost(ending, endedByStall(ending.variant, record) ? STALLED : LEASE_LOST);
+      return lost(ending, isStalled ? STALLED : failure);
     case 'probe':
-      return probedInVain(ending, { kind: 'unknown', failure: LEASE_LOST, codeReturned: false });
+      return probedInVain(ending, { kind: 'unknown', failure, codeReturned: false });
     case 'undo':
-      return undoLost(ending, LEASE_LOST);
+      return undoLost(ending, failure);
   }
 }

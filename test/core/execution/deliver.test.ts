@@ -78,7 +78,7 @@ describe('a message (S13)', () => {
     });
     expect(rest).toEqual({
       sends: [],
-      next: { kind: 'perform', step: write?.step, priorProcessDeadlineAt: 0 },
+      next: { kind: 'perform', step: write?.step },
       notes: [{ what: 'claimed', ...about, detail: 'execute', ms: 7 }],
     });
   });
@@ -194,7 +194,6 @@ describe('a report', () => {
       step: 'it',
       token: 't',
       report: { kind: 'done', codeReturned: true, output: 1 },
-      priorProcessDeadlineAt: 0,
       onTime: true,
       ...inputs,
       ...more,

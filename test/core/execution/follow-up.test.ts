@@ -79,7 +79,6 @@ describe('while it follows up', () => {
     step,
     token: 't',
     report: { kind: 'done', codeReturned: true, output: {} },
-    priorProcessDeadlineAt: 0,
     onTime: false,
     ...inputs,
   });

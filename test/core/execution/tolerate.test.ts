@@ -211,7 +211,7 @@ it('why it failed survives twenty tries to undo it', () => {
     attempts: [tryOf('execute', own), ...Array.from({ length: 19 }, () => tryOf('undo', busy))],
   });
   const failure = { kind: 'failed', codeReturned: true, permanent: false, failure: busy } as const;
-  const about = { step: 'a', token: 't', priorProcessDeadlineAt: 0, onTime: true, ...inputs };
+  const about = { step: 'a', token: 't', onTime: true, ...inputs };
   const after = decide(plan, stateOf([leased]), { type: 'report', report: failure, ...about }).write
     ?.step as Step;
   expect(after.attempts).toHaveLength(20);

@@ -124,7 +124,6 @@ describe('an answer', () => {
       step: 'it',
       token: 't',
       report: { kind: 'done', codeReturned: true, output: 1 },
-      priorProcessDeadlineAt: 0,
       onTime: false,
       ...inputs,
     });

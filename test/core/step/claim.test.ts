@@ -3,9 +3,10 @@
 import type { AgentStep } from '../../../lib/core/plan/plan.ts';
 import type { Report } from '../../../lib/core/records/events.ts';
 import type { LeasedStep, Mode, Step } from '../../../lib/core/records/state.ts';
-import { claimed, CLOCKS_DIFFER_MS } from '../../../lib/core/step/claim.ts';
+import { claimed } from '../../../lib/core/step/claim.ts';
 import { afterHeartbeat } from '../../../lib/core/step/lease.ts';
 import type { Work } from '../../../lib/core/step/ready.ts';
+import { CLOCKS_DIFFER_MS } from '../../../lib/core/step/process-deadline.ts';
 import { expired, reported } from '../../../lib/core/step/report.ts';
 import {
   always,
@@ -20,11 +21,9 @@ import {
 } from '../one-step.ts';
 import { NOW } from '../states.ts';
 
-const PRIOR = NOW - 30_000;
 const ofReport = (given: object, token = 't') => ({
   token,
   report: { codeReturned: true, ...given } as Report,
-  priorProcessDeadlineAt: PRIOR,
   ...inputs,
 });
 
@@ -64,6 +63,7 @@ describe('a claim', () => {
       claimedAt: ____,
       ...free
     } = suspendedAs(mode, {
+      processDeadlineAt: NOW,
       progress: 'p',
       progressAt: 5,
       heartbeatAt: 4,
@@ -82,6 +82,13 @@ describe('a claim', () => {
         ...inputs,
       }),
     );
+  };
+  const claimAfter = (of: Pick<Step, 'token' | 'mode'>, more: Partial<Step>): object => {
+    const { leaseUntil: _, ...free } = suspendedAs('execute', { ...of, ...more, status: 'retrying' });
+    const work: Work = { step, mode: 'execute', attempt: 4, sinceAt: NOW, dueAt: NOW };
+    const event = { token: 'fresh', processDeadlineAt: NOW + 60_000, ...inputs };
+    const { processDeadlineAt, processes } = claimed(work, stateOf([free]), event);
+    return { processDeadlineAt, processes };
   };
   const same = {
     version: 8,
@@ -116,6 +123,34 @@ describe('a claim', () => {
       mode: 'undo',
       keySpent: true,
       ...counts,
+    });
+  });
+  it('keeps apart by when the process of an earlier attempt is dead that may still be alive (S10)', () => {
+    const alive = { processDeadlineAt: NOW + 1 };
+    const own = { token: 'fresh', deadlineAt: NOW + 60_000 + CLOCKS_DIFFER_MS };
+    const processes = [{ token: 'earlier', deadlineAt: NOW + 1 }, own];
+    const earlier = { token: 'earlier', mode: 'execute' } as const;
+    expect(claimAfter(earlier, alive)).toEqual({ processDeadlineAt: own.deadlineAt, processes });
+    // The latest probe has a token of its own.
+    const asked = { token: 'probe', actedToken: 'earlier', mode: 'probe' } as const;
+    expect(claimAfter(asked, alive)).toEqual({ processDeadlineAt: own.deadlineAt, processes });
+    const longer = [{ token: 'earlier', deadlineAt: NOW + 99_000 }, own];
+    expect(claimAfter(earlier, { processDeadlineAt: NOW + 99_000 })).toEqual({
+      processDeadlineAt: NOW + 99_000,
+      processes: longer,
+    });
+    expect(claimAfter(earlier, { processDeadlineAt: NOW, processes: longer.slice(1, 1) })).toEqual({
+      processDeadlineAt: own.deadlineAt,
+      processes: undefined,
+    });
+  });
+  it('keeps four of them apart, and of the earliest together by when they all are', () => {
+    const at = [5, 9, 7, 3, 4].map((ms) => ({ token: `t${ms}`, deadlineAt: NOW + ms }));
+    const known = { processDeadlineAt: NOW + 9, processes: at };
+    const own = { token: 'fresh', deadlineAt: NOW + 60_000 + CLOCKS_DIFFER_MS };
+    expect(claimAfter({ token: 't4', mode: 'execute' }, known)).toEqual({
+      processDeadlineAt: own.deadlineAt,
+      processes: [{ deadlineAt: NOW + 9 }, ...at.slice(3), own],
     });
   });
   it('is no longer than an attempt may stand still, but for an undo', () => {

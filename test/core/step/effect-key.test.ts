@@ -90,7 +90,6 @@ describe('the key of an attempt', () => {
       step: 'it',
       token: 't',
       report,
-      priorProcessDeadlineAt: 0,
       onTime: false,
       ...inputs,
     }).write?.step as Step;

@@ -27,7 +27,6 @@ const NEXT = { status: 'retrying', stage: 1, stageAttempt: 0 };
 const AGAIN = { status: 'retrying', stageAttempt: 0 };
 const UNSURE = { mayHaveActed: true };
 const SURE = { mayHaveActed: false };
-const PRIOR = NOW - 30_000;
 const openBreaker = { agent: 'worker', since: NOW - 60_000, until: NOW + 40_000 };
 /** Not charged: it waits for its service. */
 const notCharged = (mode: Mode, more: object = {}): object => ({
@@ -119,7 +118,7 @@ const rows: readonly Row[] = [
 it.each(rows)('a report of %s writes this and nothing else', (name, record, said, ...[writes, given]) => {
   const of = given ?? (record.mode === 'probe' ? probed : step);
   const held = name.includes('excused') ? { openBreaker } : {};
-  const event = { token: 't', report: said, priorProcessDeadlineAt: PRIOR, ...held, ...inputs };
+  const event = { token: 't', report: said, ...held, ...inputs };
   const after = changesOf(record, reported(of, record, event));
   if (writes === undefined) return expect(after).toBeUndefined();
   const failed = 'failure' in said ? { failure: said.failure } : {};

@@ -143,7 +143,6 @@ describe('the next wake time (S12)', () => {
             step: record.name,
             token: `token-${record.name}`,
             report: { kind: 'done', codeReturned: true, output: null },
-            priorProcessDeadlineAt: 0,
             onTime: false,
             writeId: 'new',
             now: NOW,

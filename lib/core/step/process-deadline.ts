@@ -1,0 +1,60 @@
+/**
+ * By when the processes of a step's attempts are dead for certain, each attempt's share of it apart.
+ *
+ * Owns: what a claim adds to it, and what the end of an attempt's code, or the death of its process, takes away. Does not own:
+ * what waits for it (`effectsSettledAt` in `ready.ts`).
+ *
+ * S10 several attempts of a step may be alive at the same time: one that was lost, and the next. The end of one lowers its own
+ * share alone, never another's.
+ */
+
+import type { StepChanges } from '../records/change.ts';
+import { given } from '../records/given.ts';
+import type { ProcessOfAttempt, Step } from '../records/state.ts';
+
+/** Two clocks, each 2 s wrong: who reads by when a process is dead for certain may have the faster one (S6, S10). */
+export const CLOCKS_DIFFER_MS = 4_000;
+
+/** Beyond these the earliest are one, which lasts as long as the longest of them and is lowered by none. */
+const MOST_APART = 4;
+
+type Deadlines = Pick<Step, 'processDeadlineAt' | 'processes'>;
+
+/** A probe's process is waited for by nobody. */
+const latestToken = ({ mode, token, actedToken }: Step): string | undefined =>
+  mode === 'probe' ? actedToken : token;
+
+const processesOf = (record: Step): readonly ProcessOfAttempt[] =>
+  record.processes ?? [{ ...given({ token: latestToken(record) }), deadlineAt: record.processDeadlineAt }];
+
+const latestOf = (processes: readonly ProcessOfAttempt[]): number =>
+  Math.max(0, ...processes.map(({ deadlineAt }) => deadlineAt));
+
+/** @param deadlineAt of the process that claims, by its own clock */
+export function withProcess(before: Step, token: string, deadlineAt: number, now: number): StepChanges {
+  const own = { token, deadlineAt: deadlineAt + CLOCKS_DIFFER_MS };
+  // The same clock will say when its code has returned, so what is over by it may be forgotten.
+  const others = processesOf(before).filter((one) => one.deadlineAt > now);
+  // Of a healthy step it is the only one, and its record stays small.
+  if (others.length === 0) return { processDeadlineAt: own.deadlineAt, ...noneIn(before) };
+  const joined = others.slice(0, Math.max(0, others.length - MOST_APART + 2));
+  const apart = others.slice(joined.length);
+  const processes = [...(joined.length > 1 ? [{ deadlineAt: latestOf(joined) }] : joined), ...apart, own];
+  return { processDeadlineAt: latestOf(processes), processes };
+}
+
+const noneIn = ({ processes }: Step): StepChanges =>
+  processes === undefined ? {} : { processes: undefined };
+
+/**
+ * Nothing of the attempt goes on after `untilAt`.
+ * @returns nothing where that is known already, or the attempt is none of those that are told apart
+ */
+export function lowered(record: Step, token: string, untilAt: number): Deadlines | undefined {
+  const known = processesOf(record);
+  const own = known.find((one) => one.token === token);
+  if (own === undefined || own.deadlineAt <= untilAt) return undefined;
+  const processes = known.map((one) => (one === own ? { ...one, deadlineAt: untilAt } : one));
+  const processDeadlineAt = latestOf(processes);
+  return record.processes === undefined ? { processDeadlineAt } : { processDeadlineAt, processes };
+}

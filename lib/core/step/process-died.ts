@@ -1,0 +1,47 @@
+/**
+ * The death of an attempt's process, recorded by the worker that has killed it or found it dead.
+ *
+ * Owns: what it writes to the step. Does not own: an end without one (`report.ts`), what the deadline is made of
+ * (`process-deadline.ts`), that nothing of the process goes on (`lib/worker/`).
+ *
+ * S5 under its lease it is the end of the attempt, of unknown outcome. Later, and of whichever attempt that is told apart, it
+ * changes times alone, never an outcome. S10 no share of the process deadline is lowered but its own.
+ */
+
+import { canMoveStep } from '../transitions.ts';
+import type { AgentStep } from '../plan/plan.ts';
+import { type DecisionInputs, stepAfter } from '../records/change.ts';
+import type { EventOf } from '../records/events.ts';
+import type { Failure } from '../records/failure.ts';
+import { given } from '../records/given.ts';
+import { isLeased, type Step } from '../records/state.ts';
+import { CLOCKS_DIFFER_MS, lowered } from './process-deadline.ts';
+import { attemptedVariant } from './recovery.ts';
+import { expired } from './report.ts';
+
+const PROCESS_DIED: Failure = { code: 'process-died', message: 'the process of the attempt died' };
+
+/**
+ * The record after the death of an attempt's process, or nothing where nothing follows from it: while the attempt has its lease it
+ * is over; later its share of the process deadline is lowered, and what waits for that deadline comes sooner.
+ */
+export function afterDeath(
+  step: AgentStep,
+  record: Step,
+  event: Pick<EventOf<'process-died'>, 'token'> & DecisionInputs & { readonly isOverTime?: boolean },
+): Step | undefined {
+  const { token, now } = event;
+  const deadlines = lowered(record, token, now + CLOCKS_DIFFER_MS);
+  // A process that dies in every attempt would use them all up at once: the next one waits as after a failure.
+  if (isLeased(record) && record.token === token)
+    return expired(step, { ...record, ...deadlines }, event, PROCESS_DIED);
+  if (deadlines === undefined || !canMoveStep(record.status, 'process-died')) return undefined;
+  const { settleMs } = attemptedVariant(step, record);
+  const isAwaited = record.retryAt === record.processDeadlineAt + settleMs;
+  return stepAfter(record, 'process-died', event, {
+    ...deadlines,
+    ...(isAwaited ? { retryAt: deadlines.processDeadlineAt + settleMs } : {}),
+    // It does not move on.
+    ...given({ deferred: record.deferred }),
+  });
+}
