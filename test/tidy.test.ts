@@ -96,7 +96,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/api/': { may: ['lib/core/', 'lib/engine/', ...ROLES, 'hono', 'zod/mini'] },
   'lib/project/': { may: [], builtins: true },
   'lib/infra/': { may: ['aws-cdk-lib', 'constructs', 'esbuild', 'lib/project/', ...LOADED], builtins: true },
-  'lib/worker/': { may: ['lib/core/', 'lib/aws/'], builtins: true },
+  'lib/worker/': { may: ['lib/core/', 'lib/engine/', 'lib/aws/'], builtins: true },
   'lib/cli/': {
     may: [
       ...CLIENT,

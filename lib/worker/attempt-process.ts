@@ -1,21 +1,31 @@
 /**
  * A process that performs one attempt at a time, and its end.
  *
- * Owns: starting it, the time at which it is killed, and that nothing of it is left. Does not own: what it does
- * (`attempt.ts`), which message it is given (`worker.ts`).
+ * Owns: starting it, the times at which it is killed, and that nothing of it is left. Does not own: what it does
+ * (`attempt.ts`), which message it is given (`worker.ts`), what follows from its death (`death.ts`).
  *
  * `processDeadline` is a promise that the process is dead by then. Two keep it, each alone: a timer here, and inside the process
  * a thread of its own, which an author's endless loop does not stop and which also ends the process when this one has
- * died. Both kill the whole process group, so that no program that the author's code has started goes on.
+ * died. Both kill the whole process group, so that no program that the author's code has started goes on. So is it killed soon
+ * after its lease is lost. An attempt is said to be dead only when nothing of it runs any more.
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { clock } from '../aws/clock.ts';
 import type { Received } from '../aws/sqs-inbox.ts';
+import type { ClaimedAttempt } from '../core/records/events.ts';
+import { given } from '../core/records/given.ts';
+import { endAll, killGroup, MARK, type Programs } from './process-group.ts';
 
 /** For the abort, the report and its repetition, beyond the author's own limit. */
 export const SPARE_MS = 10_000;
 /** A kill is not instant, and two clocks may differ. */
 const KILL_MARGIN_MS = 1_000;
+/** After the abort of an attempt whose lease is lost, for the author's code to return and a late success to be reported. */
+export const LOST_GRACE_MS = 2_000;
+/** For what a process has said before it died. */
+const HEARD_WITHIN_MS = 1_000;
 /** For loading the agent's code. */
 const START_WITHIN_MS = 60_000;
 /** Where the process finds the other end of its pipe: behind stdin, stdout, stderr and the channel. */
@@ -28,18 +38,26 @@ export interface Task {
   readonly killAt: number;
   readonly processDeadlineAt: number;
 }
-/** From the process: first what it is, then how each task went. */
+/** From the process: first what it is, then which attempt it makes of each task, and how that went. */
 export type Word =
   | { readonly kind: 'ready'; readonly agent: string; readonly timeoutMs: number }
   | { readonly kind: 'refused'; readonly message: string }
+  | { readonly kind: 'claimed'; readonly attempt: ClaimedAttempt }
+  | { readonly kind: 'lease-lost' }
   | { readonly kind: 'over'; readonly how: 'handled' | 'give-back' };
 
-export type How = 'handled' | 'give-back' | 'died';
+export interface Ran {
+  readonly how: 'handled' | 'give-back' | 'died';
+  /** Its process is dead, with all that it started. */
+  readonly dead?: ClaimedAttempt;
+  /** It was killed, and something of it still runs. */
+  readonly lingers?: true;
+}
 
 export interface AttemptProcess {
   readonly isAlive: boolean;
   /** Performs what the message hints at; one at a time. Never rejects. */
-  readonly run: (message: Received) => Promise<How>;
+  readonly run: (message: Received) => Promise<Ran>;
   /** Resolves when it is dead. */
   readonly kill: () => Promise<void>;
 }
@@ -49,6 +67,14 @@ export interface ProcessSettings {
   readonly entry: string;
   /** The file that exports the agent's `handler`. */
   readonly module: string;
+  /** Kills all programs of a process. @returns whether none runs any more. @default as `process-group.ts` does */
+  readonly endPrograms?: (programs: Programs) => Promise<boolean>;
+}
+
+interface Performed {
+  readonly how: Ran['how'];
+  readonly attempt: ClaimedAttempt | undefined;
+  readonly isLost: boolean;
 }
 
 type Ready = Extract<Word, { kind: 'ready' }>;
@@ -57,28 +83,33 @@ export class ForkedProcess implements AttemptProcess {
   /** Rejects when the agent's code cannot be loaded. */
   readonly ready: Promise<Ready>;
   readonly #child: ChildProcess;
-  readonly #gone: Promise<void>;
+  /** Whether nothing of it runs any more. */
+  readonly #gone: Promise<boolean>;
   #isGone = false;
   #onWord: (word: Word | undefined) => void = () => undefined;
 
-  constructor({ entry, module }: ProcessSettings) {
+  constructor({ entry, module, endPrograms = endAll }: ProcessSettings) {
     // A group of its own, so that all of it can be killed, and a terminal's Ctrl-C goes to the worker alone.
+    const mark = randomUUID();
     this.#child = fork(entry, [module], {
+      env: { ...process.env, [MARK]: mark },
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'],
       detached: true,
     });
     this.#child.on('message', (word) => this.#onWord(word as Word));
     this.#child.on('error', () => undefined);
-    this.#gone = new Promise((gone) => {
-      const end = (): void => {
-        this.#isGone = true;
-        killGroup(this.#child);
-        this.#onWord(undefined);
-        gone();
-      };
-      this.#child.once('exit', end);
+    const { pid } = this.#child;
+    const silent = new Promise((over) => this.#child.once('disconnect', over));
+    this.#gone = new Promise<void>((exit) => {
+      this.#child.once('exit', exit);
       // A process that could not be started has no exit.
-      if (this.#child.pid === undefined) this.#child.once('error', end);
+      if (pid === undefined) this.#child.once('error', () => exit());
+    }).then(async () => {
+      this.#isGone = true;
+      const isOver = pid === undefined || (await endPrograms({ pid, mark }));
+      await Promise.race([silent, clock.sleep(HEARD_WITHIN_MS)]);
+      this.#onWord(undefined);
+      return isOver;
     });
     this.ready = this.#started();
     this.ready.catch(() => undefined);
@@ -88,50 +119,67 @@ export class ForkedProcess implements AttemptProcess {
     return !this.#isGone;
   }
 
-  async run(message: Received): Promise<How> {
+  async run(message: Received): Promise<Ran> {
     const timeoutMs = await this.ready.then((ready) => ready.timeoutMs).catch(() => undefined);
-    if (timeoutMs === undefined || this.#isGone) return 'died';
+    if (timeoutMs === undefined || this.#isGone) return { how: 'died' };
     const { messageId, body } = message;
     const killAt = Date.now() + timeoutMs + SPARE_MS;
     const task: Task = { messageId, body, killAt, processDeadlineAt: killAt + KILL_MARGIN_MS };
-    const timer = setTimeout(() => killGroup(this.#child), timeoutMs + SPARE_MS);
-    const word = await this.#next(() => this.#child.send(task, () => undefined));
-    clearTimeout(timer);
-    if (word?.kind === 'over') return word.how;
-    await this.kill();
-    return 'died';
+    const kill = this.#killedAfter(timeoutMs + SPARE_MS);
+    const { how, attempt, isLost } = await this.#perform(task);
+    kill.cancel();
+    if (how !== 'died' && !isLost) return { how };
+    // What its author's code has started goes on without a lease, whether or not that code has returned.
+    const isOver = await this.#end();
+    return { how, ...(isOver ? given({ dead: attempt }) : { lingers: true }) };
   }
 
   async kill(): Promise<void> {
-    killGroup(this.#child);
-    await this.#gone;
+    await this.#end();
+  }
+
+  #end(): Promise<boolean> {
+    if (this.#child.pid !== undefined && !this.#isGone) killGroup(this.#child.pid);
+    return this.#gone;
+  }
+
+  #killedAfter(ms: number): { readonly cancel: () => void } {
+    const timer = setTimeout(() => void this.#end(), ms);
+    return { cancel: () => clearTimeout(timer) };
+  }
+
+  #perform(task: Task): Promise<Performed> {
+    let attempt: ClaimedAttempt | undefined;
+    let abandoned: { readonly cancel: () => void } | undefined;
+    return new Promise((over) => {
+      const end = (how: Ran['how']): void => {
+        abandoned?.cancel();
+        over({ how, attempt, isLost: abandoned !== undefined });
+      };
+      this.#onWord = (word) => {
+        if (word?.kind === 'claimed') attempt = word.attempt;
+        else if (word?.kind === 'lease-lost') abandoned = this.#killedAfter(LOST_GRACE_MS);
+        else end(word?.kind === 'over' ? word.how : 'died');
+      };
+      if (this.#isGone) end('died');
+      else this.#child.send(task, () => undefined);
+    });
   }
 
   async #started(): Promise<Ready> {
-    const timer = setTimeout(() => killGroup(this.#child), START_WITHIN_MS);
+    const kill = this.#killedAfter(START_WITHIN_MS);
     const word = await this.#next();
-    clearTimeout(timer);
+    kill.cancel();
     if (word?.kind === 'ready') return word;
     await this.kill();
     throw new Error(word?.kind === 'refused' ? word.message : 'the process ended before it was ready');
   }
 
   /** The next thing it says; nothing when it has died. */
-  #next(ask: () => unknown = () => undefined): Promise<Word | undefined> {
+  #next(): Promise<Word | undefined> {
     return new Promise((heard) => {
       this.#onWord = heard;
       if (this.#isGone) heard(undefined);
-      else ask();
     });
-  }
-}
-
-function killGroup(child: ChildProcess): void {
-  if (child.pid === undefined) return;
-  try {
-    process.kill(-child.pid, 'SIGKILL');
-  } catch {
-    // No such group: it is gone, or the platform has none.
-    child.kill('SIGKILL');
   }
 }

@@ -7,6 +7,7 @@
 
 import { pathToFileURL } from 'node:url';
 import { Worker as Thread } from 'node:worker_threads';
+import type { ClaimedAttempt } from '../core/records/events.ts';
 import { failureOf } from '../core/records/failure.ts';
 import { PIPE_FD, type Task, type Word } from './attempt-process.ts';
 
@@ -15,6 +16,10 @@ interface Handler {
   (event: unknown, context: unknown): Promise<{ readonly batchItemFailures: readonly unknown[] }>;
   readonly worker: {
     readonly agent: { readonly spec: { readonly name: string; readonly timeoutMs: number } };
+    listener?: {
+      readonly claimed: (attempt: ClaimedAttempt) => void;
+      readonly leaseLost: () => void;
+    };
   };
 }
 
@@ -66,6 +71,10 @@ async function main(): Promise<void> {
     killAt(task.killAt);
     void perform(handler, task).then(() => killAt(Number.POSITIVE_INFINITY));
   });
+  handler.worker.listener = {
+    claimed: (attempt) => say({ kind: 'claimed', attempt }),
+    leaseLost: () => say({ kind: 'lease-lost' }),
+  };
   const { name, timeoutMs } = handler.worker.agent.spec;
   say({ kind: 'ready', agent: name, timeoutMs });
 }

@@ -7,8 +7,11 @@
 import { agentQueues } from '../aws/agent-queues.ts';
 import { ENV } from '../aws/names.ts';
 import { sqsInbox } from '../aws/sqs-inbox.ts';
-import { serviceLogger } from '../aws/telemetry.ts';
 import { clock } from '../aws/clock.ts';
+import { callingPortsOf, telemetryOf } from '../aws/ports.ts';
+import type { Ports } from '../core/ports.ts';
+import type { PlanCache } from '../engine/plans.ts';
+import { recordDeath } from './death.ts';
 import { ForkedProcess, type ProcessSettings } from './attempt-process.ts';
 import { taskProtection } from './task-protection.ts';
 import { Worker } from './worker.ts';
@@ -35,7 +38,11 @@ export async function runWorker(settings: RunSettings): Promise<void> {
       `${ENV.agents} does not name the agent '${agent}'; it is a list of names with commas between them, and ${ENV.queues} what their queues' addresses begin with: both as grantWork('${agent}', …) returns them`,
     );
   }
-  const logger = serviceLogger({ role: 'worker', agent });
+  const telemetry = telemetryOf({ role: 'worker', agent });
+  const { logger, meter } = telemetry;
+  // For deaths alone: a worker whose attempts are healthy makes no call but those to its queue.
+  let ports: Ports | undefined;
+  const plans: PlanCache = new Map();
   const log = (what: string, fields: object = {}): void => logger.info(what, { ...fields });
   const worker = new Worker(
     {
@@ -43,6 +50,10 @@ export async function runWorker(settings: RunSettings): Promise<void> {
       startProcess: () => new ForkedProcess(settings),
       clock,
       protection: taskProtection({ agentUri: process.env['ECS_AGENT_URI'], timeoutMs, now: clock.now, log }),
+      recordDeath: async (attempt, stopping) => {
+        await recordDeath((ports ??= callingPortsOf(telemetry)), plans, attempt, stopping);
+        meter.flush();
+      },
       log,
       concurrency: settings.concurrency ?? wholeNumber(ENV.workerConcurrency, 1),
       stopWithinMs: settings.stopWithinMs ?? wholeNumber(ENV.stopWithinMs, STOP_WITHIN_MS),

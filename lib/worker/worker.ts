@@ -12,10 +12,13 @@
  * W1 a message is removed only when its process has said that it was handled.
  * W2 no process outlives the worker.
  * W3 while an attempt is under way, ECS is asked to leave the task alone.
+ * W4 the death of an attempt is recorded when nothing of its process goes on, never before.
  */
 
 import { type Inbox, MAX_RECEIVED, type Received } from '../aws/sqs-inbox.ts';
 import type { Clock } from '../core/ports.ts';
+import type { AbortSignalLike } from '../core/plan/agent.ts';
+import type { ClaimedAttempt } from '../core/records/events.ts';
 import type { AttemptProcess } from './attempt-process.ts';
 import type { TaskProtection } from './task-protection.ts';
 
@@ -32,6 +35,8 @@ export interface WorkerParts {
   readonly startProcess: () => AttemptProcess;
   readonly clock: Clock;
   readonly protection: TaskProtection;
+  /** Says that nothing of the attempt goes on. Never rejects. @param stopping the worker has been asked to stop */
+  readonly recordDeath: (attempt: ClaimedAttempt, stopping: AbortSignalLike) => Promise<void>;
   readonly log: (what: string, fields?: Readonly<Record<string, unknown>>) => void;
   /** Attempts at the same time. */
   readonly concurrency: number;
@@ -101,7 +106,7 @@ export class Worker {
   }
 
   async #handle(message: Received): Promise<void> {
-    const { inbox, startProcess, protection, log } = this.#parts;
+    const { inbox, startProcess, protection, recordDeath, log } = this.#parts;
     let process = this.#idle.pop();
     while (process?.isAlive === false) process = this.#idle.pop();
     process ??= startProcess();
@@ -109,22 +114,26 @@ export class Worker {
     const over = new AbortController();
     const kept = this.#keepHidden(message, over.signal);
     await protection.begin();
-    const how = await process.run(message);
+    const { how, dead, lingers } = await process.run(message);
+    const { messageId } = message;
+    if (lingers) log('process-lingers', { messageId });
+    if (dead !== undefined) await recordDeath(dead, this.#stopping.signal);
     over.abort();
     await Promise.all([kept, protection.end()]);
     this.#busy.delete(process);
-    // What a process died of it may have begun: its lease ends, and the supervisor asks what became of it.
+    // What a process died of it may have begun: if its death is not recorded, its lease ends, and the supervisor asks what became of it.
     if (how === 'died') {
-      log('process-died', { messageId: message.messageId });
+      log('process-died', { messageId });
       if (this.#stopping.signal.aborted) await this.#hide(message, 0);
       return;
     }
-    this.#idle.push(process);
+    // One that has lost its lease is not used again.
+    if (process.isAlive) this.#idle.push(process);
     if (how === 'give-back')
       return await this.#hide(message, this.#stopping.signal.aborted ? 0 : GIVEN_BACK_S);
     await inbox.remove(message).catch((error: unknown) => {
       // It comes back, and is then recognised as done.
-      log('remove-failed', { messageId: message.messageId, error: nameOf(error) });
+      log('remove-failed', { messageId, error: nameOf(error) });
     });
   }
 

@@ -40,7 +40,8 @@ async function deploy(outdir: string): Promise<string> {
   const net = new Stack(app, 'Net');
   const vpc = new Vpc(net, 'Vpc', { maxAzs: 2 }) as IVpc;
   const container = { container: { vpc } };
-  const agentSettings = { encode: container, 'encode-at-length': container, 'encode-briefly': container };
+  const agents = ['encode', 'encode-anew', 'encode-at-length', 'encode-briefly'];
+  const agentSettings = Object.fromEntries(agents.map((agent) => [agent, container]));
   const { stackName } = new SteadfastStack(app, STACK, { workflows, agentSettings });
   expect(stackName).toBe(STACK);
   return app.synth().directory;
@@ -209,6 +210,28 @@ describe('a worker', () => {
     expect(diedAt - begun.at).toBeGreaterThan(2_000);
     expect((await run.ended()).status).toBe('succeeded');
     expect(worker.process.exitCode).toBeNull();
+    await worker.stop();
+  });
+
+  it('kills what stalls, with its programs, and makes it again in another way within seconds, not after its timeout of hours', async () => {
+    // Two at once: the next attempt is claimed before the death of the former is recorded.
+    const worker = start('encode-anew', { STEADFAST_WORKER_CONCURRENCY: '2' });
+    const run = await begin('encode-show', { ms: 0 });
+    const ticks = setInterval(lookNow, 1_000);
+    expect(await run.ended()).toMatchObject({ status: 'succeeded', output: { height: 720 } });
+    clearInterval(ticks);
+    const lines = run.journal();
+    expect(told(run)).toEqual([
+      'begun-1080 1',
+      'program 1',
+      'begun-1080 2',
+      'program 2',
+      'undone-1080 2',
+      'begun-720 3',
+      'done-720 3',
+    ]);
+    await Promise.all(lines.filter(({ what }) => what === 'program').map(({ pid }) => dead(pid)));
+    expect(said.join('')).toContain('process-died');
     await worker.stop();
   });
 

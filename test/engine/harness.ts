@@ -90,16 +90,18 @@ export async function drain(h: Harness): Promise<void> {
 const earliestWake = async ({ store }: MemoryWorld): Promise<number | undefined> =>
   (await store.due(0, Number.MAX_SAFE_INTEGER)).items[0]?.wakeAt;
 
+type Settings = Pick<Worker, 'recordsARead' | 'singleFlight' | 'listener'> & { readonly processMs?: number };
+
 /**
  * @param wrap the ports as the roles see them; the harness itself looks past them
- * @param settings of every worker
+ * @param settings of every worker, and how long its process has
  */
 export function harness(
   workflow: Workflow,
   implementations: Implementations,
   seed = 1,
   wrap: (world: MemoryWorld) => Ports = (world) => world,
-  settings: Pick<Worker, 'recordsARead' | 'singleFlight'> = {},
+  { processMs = PROCESS_MS, ...settings }: Settings = {},
 ): Harness {
   const world = memoryWorld({ seed });
   const seen = wrap(world);
@@ -123,7 +125,7 @@ export function harness(
       plans,
       { ...settings, agent, implementation, breaker: breakers.get(send.agent) as ProcessBreaker },
       send.message,
-      world.clock.now() + PROCESS_MS,
+      world.clock.now() + processMs,
     );
   };
 

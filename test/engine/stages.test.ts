@@ -1,11 +1,14 @@
 /** The pattern's central case: an encoder stalls twice at 47 %, is fenced, and runs again at 720p, with and without an effect to take back. */
 
+import type { AttemptContext } from '../../lib/core/plan/agent.ts';
 import { retry, useAgent, withInput, workflow } from '../../lib/core/plan/workflow.ts';
 import { cancel, pause, resume } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
+import type { ClaimedAttempt } from '../../lib/core/records/events.ts';
 import { PermanentError } from '../../lib/core/records/errors.ts';
-import { anAgent, anyObject, harness, PROCESS_MS, settle } from './harness.ts';
-import { aProcess, deferred, never } from './process.ts';
+import { recordDeath } from '../../lib/worker/death.ts';
+import { anAgent, anyObject, type Harness, harness, PROCESS_MS, settle } from './harness.ts';
+import { aProcess, deferred, never, type Process } from './process.ts';
 
 const SETTLE_MS = 5_000;
 const LIMITS = { lease: '10s', maxNoProgress: '4s', timeout: '50s' } as const;
@@ -26,11 +29,11 @@ interface Done {
 }
 
 /** At 1080 it goes on and on at 47 %. */
-function encoder(flow: ReturnType<typeof encoding>) {
+function encoder(flow: ReturnType<typeof encoding>, settings: Parameters<typeof harness>[4] = {}) {
   const done: Done[] = [];
-  const h = harness(flow, {
+  const implementations = {
     encoder: {
-      execute: async (ctx, input) => {
+      execute: async (ctx: AttemptContext, input: unknown) => {
         const { height } = input as { height: number };
         done.push({ what: `encode ${height}`, key: ctx.effectKey, at: h.clock.now() });
         if (height === 720) return { height };
@@ -40,13 +43,42 @@ function encoder(flow: ReturnType<typeof encoding>) {
         }
         return never;
       },
-      undo: async (ctx, input, output) => {
+      undo: async (ctx: AttemptContext, input: unknown, output: unknown) => {
         const { height } = input as { height: number };
         done.push({ what: `undo ${height} ${output === undefined}`, key: ctx.effectKey, at: h.clock.now() });
       },
     },
-  });
+  };
+  const h: Harness = harness(flow, implementations, 1, undefined, settings);
   return { h, done };
+}
+
+const HOURS_MS = 6 * 3_600_000;
+const GRACE_MS = 2_000;
+/** Containers: each message has a process of its own with hours to live, which its worker kills when its lease is lost. */
+function inContainers(flow: ReturnType<typeof encoding>) {
+  const processes: Process[] = [];
+  const killedAt: number[] = [];
+  let claimed: { readonly attempt: ClaimedAttempt; readonly process: Process | undefined } | undefined;
+  const kill = async (): Promise<void> => {
+    const { attempt, process } = claimed ?? {};
+    await h.clock.sleep(GRACE_MS);
+    process?.kill();
+    killedAt.push(h.clock.now());
+    if (attempt !== undefined) await recordDeath(h, new Map(), attempt);
+  };
+  const listener = {
+    claimed: (attempt: ClaimedAttempt) => {
+      claimed = { attempt, process: processes.at(-1) };
+    },
+    leaseLost: () => void kill(),
+  };
+  const { h, done } = encoder(flow, { listener, processMs: HOURS_MS });
+  const portsOf = () => {
+    processes.push(aProcess(h));
+    return processes.at(-1)?.ports;
+  };
+  return { h, done, killedAt, portsOf };
 }
 
 describe('an encoder that stalls twice at 47 %', () => {
@@ -93,6 +125,34 @@ describe('an encoder that stalls twice at 47 %', () => {
     expect(incidents?.[1]).toMatchObject({ kind: 'recovery', step: 'encode' });
     expect(done.map(({ what }) => what)).toEqual(['encode 1080', 'encode 1080']);
   });
+});
+
+describe('an encoder in a container that stalls twice at 47 %', () => {
+  it.each([
+    ['none', ['encode 1080', 'encode 1080', 'encode 720']],
+    ['idempotent', ['encode 1080', 'encode 1080', 'undo 1080 true', 'encode 720']],
+  ] as const)(
+    'is killed each time, and runs again at 720p within seconds, not after its timeout of hours (effect %s, S10)',
+    async (effect, expected) => {
+      const { h, done, killedAt, portsOf } = inContainers(encoding({ effect }));
+      const { id } = await h.begin();
+      const { execution, steps } = await h.run(id, { portsOf });
+      expect(execution).toMatchObject({ status: 'succeeded', output: { height: 720 } });
+      expect(done.map(({ what }) => what)).toEqual(expected);
+      const [, second, next] = done;
+      // It is alive for 3 s, stalls for 4, is given 2 to end; what it has sent, and two clocks, are given their time.
+      const stalledMs = 3_000 + 4_000 + GRACE_MS;
+      const betweenMs = (next?.at ?? 0) - (second?.at ?? 0);
+      expect(betweenMs).toBeGreaterThanOrEqual(stalledMs + SETTLE_MS);
+      expect(betweenMs).toBeLessThan(stalledMs + SETTLE_MS + 10_000);
+      // The second had begun before the first was killed: that death is of a token which is not the latest.
+      expect(second?.at).toBeLessThan(killedAt[0] ?? 0);
+      expect(steps['encode']?.attempts.map(({ failure }) => failure?.code).slice(0, 2)).toEqual([
+        'no-progress',
+        'no-progress',
+      ]);
+    },
+  );
 });
 
 describe('an undo between two stages', () => {

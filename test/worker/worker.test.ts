@@ -2,7 +2,8 @@
 
 import type { Inbox, Received } from '../../lib/aws/sqs-inbox.ts';
 import type { Clock } from '../../lib/core/ports.ts';
-import type { AttemptProcess, How } from '../../lib/worker/attempt-process.ts';
+import type { AttemptProcess, Ran } from '../../lib/worker/attempt-process.ts';
+import type { ClaimedAttempt } from '../../lib/core/records/events.ts';
 import { Worker } from '../../lib/worker/worker.ts';
 
 const message = (messageId: string): Received => ({ messageId, body: '{}', receipt: `r-${messageId}` });
@@ -46,12 +47,21 @@ function manualClock(): Clock & { pass: (ms: number) => Promise<void> } {
   };
 }
 
-function world(options: { concurrency?: number; stopWithinMs?: number } = {}) {
+const attemptOf = (token: string): ClaimedAttempt => ({ executionId: 'e', step: 'film', token });
+
+function world({
+  records,
+  ...options
+}: {
+  concurrency?: number;
+  stopWithinMs?: number;
+  records?: 'slowly';
+} = {}) {
   const clock = manualClock();
   const waiting: Received[] = [];
   const done: string[] = [];
   const lines: string[] = [];
-  const answers = new Map<string, (how: How) => void>();
+  const answers = new Map<string, (ran: Ran) => void>();
   let processes = 0;
   let broken = false;
   let arrived = (): void => undefined;
@@ -81,14 +91,14 @@ function world(options: { concurrency?: number; stopWithinMs?: number } = {}) {
       run: ({ messageId }) =>
         new Promise((over) => {
           current = messageId;
-          answers.set(messageId, (how) => {
-            isAlive &&= how !== 'died';
-            over(how);
+          answers.set(messageId, (ran) => {
+            isAlive &&= ran.how !== 'died' && ran.dead === undefined;
+            over(ran);
           });
         }),
       kill: async () => {
         isAlive = false;
-        answers.get(current)?.('died');
+        answers.get(current)?.({ how: 'died', dead: attemptOf(current) });
       },
     };
   };
@@ -97,10 +107,16 @@ function world(options: { concurrency?: number; stopWithinMs?: number } = {}) {
     begin: async () => void done.push('protect'),
     end: async () => void done.push('release'),
   };
+  let recorded = (): void => undefined;
+  const recordDeath = async ({ token }: ClaimedAttempt): Promise<void> => {
+    done.push(`record ${token}`);
+    if (records === 'slowly') await new Promise<void>((over) => (recorded = over));
+  };
   const parts = {
     inbox,
     startProcess,
     protection,
+    recordDeath,
     clock,
     log,
     concurrency: 1,
@@ -123,8 +139,12 @@ function world(options: { concurrency?: number; stopWithinMs?: number } = {}) {
       arrived();
       await settle();
     },
-    answer: async (id: string, how: How) => {
-      answers.get(id)?.(how);
+    answer: async (id: string, how: Ran['how'], more: Omit<Ran, 'how'> = {}) => {
+      answers.get(id)?.({ how, ...more });
+      await settle();
+    },
+    recorded: async () => {
+      recorded();
       await settle();
     },
     /** Of what happened since the last time, what is not a receive. */
@@ -194,6 +214,38 @@ describe('a worker', () => {
     expect(w.started()).toBe(2);
   });
 
+  it('records the death of an attempt before anything else, and keeps its task and its message meanwhile (W3, W4)', async () => {
+    const w = world({ records: 'slowly' });
+    await w.send('a');
+    await w.answer('a', 'died', { dead: attemptOf('a') });
+    await w.clock.pass(10_000);
+    expect(w.done).not.toContain('release');
+    expect(w.happened()).toEqual(['record a', 'hide a 30']);
+    await w.recorded();
+    expect(w.done).toContain('release');
+    await w.send('b');
+    await w.answer('b', 'handled');
+    expect(w.happened()).toEqual(['remove b']);
+  });
+
+  it('records no death where something of the attempt may still run, and says so (W4)', async () => {
+    const w = world();
+    await w.send('a');
+    await w.answer('a', 'died', { lingers: true });
+    expect(w.happened()).toEqual([]);
+    expect(w.lines).toEqual(['process-lingers', 'process-died']);
+  });
+
+  it('records that of an attempt which returned after it had lost its lease, and does not use its process again', async () => {
+    const w = world();
+    await w.send('a');
+    await w.answer('a', 'handled', { dead: attemptOf('a') });
+    await w.send('b');
+    await w.answer('b', 'handled');
+    expect(w.happened()).toEqual(['record a', 'remove a', 'remove b']);
+    expect(w.started()).toBe(2);
+  });
+
   it('hides for a while what its code cannot handle now, and keeps it', async () => {
     const w = world();
     await w.send('newer');
@@ -234,7 +286,7 @@ describe('a worker', () => {
     expect(w.happened()).toEqual([]);
     await w.clock.pass(1);
     await w.running;
-    expect(w.happened().sort()).toEqual(['hide a 0', 'hide b 0']);
+    expect(w.happened().sort()).toEqual(['hide a 0', 'hide b 0', 'record a', 'record b']);
     expect(w.lines).toContain('stopping-by-force');
   });
 

@@ -11,17 +11,45 @@ export interface Input {
   readonly fail?: boolean | undefined;
 }
 
+interface Film {
+  readonly journal: string;
+  readonly height: number;
+}
+
+const tellerOf =
+  ({ attempt }: AttemptContext, journal: string) =>
+  (what: string, pid = process.pid): void =>
+    appendFileSync(journal, `${what} ${attempt} ${pid} ${Date.now()}\n`);
+
+/** At 1080 it starts a program, comes to 47 %, and no further; it hears of nothing. */
+export async function film(ctx: AttemptContext, { journal, height }: Film): Promise<{ height: number }> {
+  const tell = tellerOf(ctx, journal);
+  tell(`begun-${height}`);
+  if (height === 1080) {
+    tell('program', spawn('sleep', ['600'], { stdio: 'ignore' }).pid);
+    for (;;) {
+      ctx.progress(0.47);
+      await new Promise((again) => setTimeout(again, 100));
+    }
+  }
+  tell(`done-${height}`);
+  return { height };
+}
+
+export async function unfilm(ctx: AttemptContext, { journal, height }: Film): Promise<void> {
+  tellerOf(ctx, journal)(`undone-${height}`);
+}
+
 export async function work(
   ctx: AttemptContext,
   { journal, ms, wedge, fail }: Input,
 ): Promise<{ attempt: number }> {
   const { attempt } = ctx;
-  const tell = (what: string): void =>
-    appendFileSync(journal, `${what} ${attempt} ${process.pid} ${Date.now()}\n`);
+  const tell = tellerOf(ctx, journal);
   tell('begun');
   if (attempt === 1 && wedge === true) {
     const program = spawn('sleep', ['600'], { stdio: 'ignore' });
-    appendFileSync(journal, `program ${attempt} ${program.pid ?? 0} ${Date.now()}\n`);
+    tell('program', program.pid);
     // Heartbeats need the event loop; nothing but a kill ends this.
     for (;;);
   }

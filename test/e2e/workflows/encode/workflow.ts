@@ -1,6 +1,6 @@
 /** Agents that run in containers and do as their input says. */
 
-import { agent, workflow } from 'steadfast';
+import { agent, retry, withInput, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 
 const Input = z.object({
@@ -29,6 +29,31 @@ export const encode = agent('encode', { ...contract, timeout: '2h' });
 export const encodeAtLength = agent('encode-at-length', { ...contract, timeout: '2h' });
 /** With too little time for what is wedged. */
 export const encodeBriefly = agent('encode-briefly', { ...contract, timeout: '2s' });
+
+/** What stalls is killed, taken back, and made again in another way. */
+export const encodeAnew = agent('encode-anew', {
+  ...contract,
+  input: z.object({ journal: z.string(), height: z.number() }),
+  output: z.object({ height: z.number() }),
+  timeout: '2h',
+  maxNoProgress: '2s',
+  undo: 'required',
+});
+
+export const encodeShow = workflow('encode-show', { input: Input, within: '5h' }, (w) => {
+  const it = w.step(
+    'it',
+    encodeAnew,
+    { journal: w.input.journal, height: 1080 },
+    {
+      recovery: [
+        retry(1, { first: '500ms', max: '500ms' }),
+        withInput({ journal: w.input.journal, height: 720 }),
+      ],
+    },
+  );
+  return { height: it.output.height };
+});
 
 export const encodeVideo = workflow('encode-video', { input: Input, within: '3h' }, (w) => {
   const it = w.step('it', encode, w.input);

@@ -1,0 +1,59 @@
+/**
+ * The record of a dead process: nothing of its attempt goes on, so nothing has to wait for its process deadline.
+ *
+ * Owns: how long that is tried. Does not own: that the process is dead with all that it started (`attempt-process.ts`), what
+ * follows (`core/step/report.ts`).
+ *
+ * C1 a healthy attempt has none of this. Where it cannot be written, the process deadline is waited for, as after the death of
+ * the whole container.
+ */
+
+import { decide } from '../core/decide.ts';
+import type { AbortSignalLike } from '../core/plan/agent.ts';
+import type { Ports } from '../core/ports.ts';
+import type { ClaimedAttempt } from '../core/records/events.ts';
+import { decisionInputsOf } from '../engine/decision-inputs.ts';
+import { type PlanCache, planOf } from '../engine/plans.ts';
+import { carryOut } from '../engine/reconcile.ts';
+
+const WITHIN_MS = 60_000;
+const AGAIN_MS = 200;
+const MAX_AGAIN_MS = 5_000;
+
+/**
+ * Writes it, and evaluates what follows. Never rejects.
+ * @param stopping once aborted, it is not tried again
+ */
+export async function recordDeath(
+  ports: Ports,
+  plans: PlanCache,
+  attempt: ClaimedAttempt,
+  stopping?: AbortSignalLike,
+): Promise<void> {
+  const untilAt = ports.clock.now() + WITHIN_MS;
+  for (let waitMs = AGAIN_MS; ; waitMs = Math.min(waitMs * 2, MAX_AGAIN_MS)) {
+    try {
+      if ((await recordOnce(ports, plans, attempt)) === 'over') return;
+    } catch {
+      if (ports.clock.now() + waitMs >= untilAt || stopping?.aborted === true) break;
+      await ports.clock.sleep(waitMs, stopping);
+    }
+  }
+  const { executionId, step } = attempt;
+  ports.log.note({ what: 'death-not-recorded', executionId, step });
+}
+
+async function recordOnce(
+  ports: Ports,
+  plans: PlanCache,
+  { executionId, step, token }: ClaimedAttempt,
+): Promise<'over' | 'conflict'> {
+  const readAt = ports.clock.now();
+  const state = await ports.store.read(executionId);
+  if (state === undefined) return 'over';
+  const plan = await planOf(ports.store, plans, state.execution.plan);
+  const decision = decide(plan, state, { type: 'process-died', step, token, ...decisionInputsOf(ports) });
+  if (decision.write === undefined) return 'over';
+  const result = await carryOut(ports, plan, state, decision, readAt, step);
+  return result === 'conflict' ? 'conflict' : 'over';
+}
