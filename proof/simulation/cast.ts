@@ -120,3 +120,7 @@ export class Cast {
     };
   }
 }
+
+/** Who calls, where anybody is vouched for. */
+export const callerIn = ({ cast }: { readonly cast: Cast | undefined }): { readonly by?: Caller } =>
+  cast === undefined ? {} : { by: cast.caller() };

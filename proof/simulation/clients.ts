@@ -12,8 +12,10 @@ import { withGroups } from './groups.ts';
 import { withOnFailure } from './on-failure.ts';
 import { TOLERANT, withTolerance } from './tolerance.ts';
 import { type Choice, randomPlan } from './plans.ts';
-import { callerIn, type Host, newProcess, portsOf } from './process.ts';
+import { callerIn } from './cast.ts';
+import { type Host, newProcess, portsOf } from './process.ts';
 import { passThrough } from './service.ts';
+import { withContainers } from './containers.ts';
 import { withStages } from './stages.ts';
 import { withTimes } from './within.ts';
 
@@ -131,15 +133,16 @@ export class Clients {
 }
 
 const workflowOf = (
-  { choice, emphasis, groups, tolerance, cast, times, stages, onFailure }: Host,
+  { choice, emphasis, groups, tolerance, cast, times, stages, containers, onFailure }: Host,
   at: number,
 ): Workflow => {
   const drawn = randomPlan(choice, `simulated-${at}`, 0, emphasis?.counts);
   const usual = emphasis === undefined ? drawn : emphasised(drawn, emphasis, choice);
   const grouped = groups === undefined ? usual : withGroups(usual, groups);
   const changing = stages === undefined ? grouped : withStages(grouped, stages);
+  const contained = containers === undefined ? changing : withContainers(changing, containers);
   const tolerant =
-    tolerance === undefined ? changing : withTolerance(changing, tolerance, emphasis === TOLERANT);
+    tolerance === undefined ? contained : withTolerance(contained, tolerance, emphasis === TOLERANT);
   const asking = cast === undefined ? tolerant : cast.withApprovals(tolerant);
   const timed = times === undefined ? asking : withTimes(asking, times);
   const plan = onFailure === undefined ? timed : withOnFailure(timed, onFailure);

@@ -6,6 +6,7 @@
 
 import { seededRandom } from '../../lib/testing/memory.ts';
 import { Cast } from './cast.ts';
+import { CONTAINER_RATES, Running } from './containers.ts';
 import type { Emphasis } from './emphasis.ts';
 import { GROUP_RATES } from './groups.ts';
 import { ON_FAILURE_RATES } from './on-failure.ts';
@@ -22,12 +23,13 @@ const TIMES_DICE = 0x0d_ea_d1_1e;
 const GROUP_DICE = 0x6_70_0b_5a;
 const ON_FAILURE_DICE = 0x0f_0a_11_ed;
 const STAGE_DICE = 0x57_a6_e5;
+const CONTAINER_DICE = 0xc0_47_a1_4e;
 
 export function diceOf(
   seed: number,
-  { tolerates, asksAnother, hasTimes, groups, followsUp, changesStages }: Traits,
+  { tolerates, asksAnother, hasTimes, groups, followsUp, changesStages, hasContainers }: Traits,
   isMild: boolean,
-): Pick<Host, 'tolerance' | 'cast' | 'times' | 'groups' | 'onFailure' | 'stages'> {
+): Pick<Host, 'tolerance' | 'cast' | 'times' | 'groups' | 'onFailure' | 'stages' | 'containers' | 'running'> {
   const own = (dice: number): Choice => choiceOf(seededRandom(seed ^ dice));
   return {
     tolerance: tolerates ? own(TOLERANCE_DICE) : undefined,
@@ -36,6 +38,8 @@ export function diceOf(
     groups: groups ? own(GROUP_DICE) : undefined,
     onFailure: followsUp ? own(ON_FAILURE_DICE) : undefined,
     stages: changesStages && !isMild ? own(STAGE_DICE) : undefined,
+    running: new Running(),
+    containers: hasContainers && !isMild ? own(CONTAINER_DICE) : undefined,
   };
 }
 
@@ -45,11 +49,13 @@ export const ratesIn = ({
   tolerates,
   followsUp,
   changesStages,
+  hasContainers,
   emphasis,
 }: Traits): Emphasis['rates'] => ({
   ...(groups ? GROUP_RATES : {}),
   ...(tolerates ? TOLERANCE_RATES : {}),
   ...(followsUp ? ON_FAILURE_RATES : {}),
   ...(changesStages ? STAGE_RATES : {}),
+  ...(hasContainers ? CONTAINER_RATES : {}),
   ...emphasis?.rates,
 });

@@ -36,6 +36,10 @@ export const KINDS = [
   /** A next stage whose former one was undone first, or left as it is because it has no effect. */
   'stageAfterUndo',
   'stageLeft',
+  /** The death of an attempt was recorded: under its lease, later, and when another attempt had begun. */
+  'deathUnderLease',
+  'deathLater',
+  'deathOfOlder',
   /** What holds without an answer. */
   'otherwise',
   /** Four eyes: an approval was given by another person, and refused to one who has acted. */

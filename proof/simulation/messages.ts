@@ -9,6 +9,7 @@ import { handleMessage } from '../../lib/agent/message.ts';
 import { SingleFlight } from '../../lib/agent/single-flight.ts';
 import type { Send } from '../../lib/core/records/decision.ts';
 import type { Message } from '../../lib/core/records/message.ts';
+import { containerOf } from './containers.ts';
 import { PROCESS_MS } from './emphasis.ts';
 import { type Host, newProcess, planOf, portsOf } from './process.ts';
 import { AGENT_NAMES, agentOf, service } from './service.ts';
@@ -88,11 +89,15 @@ function deliver(host: Host, send: Send, receives: number): void {
 /** One invocation of the agent's function; no acknowledgement within the visibility time brings a message back. */
 function invoke(host: Host, agent: string, batch: readonly Delivery[]): void {
   const process = newProcess(host, host.choice.pick(host.emphasis?.processMs ?? PROCESS_MS));
-  const implementation = service(host, process, agent);
+  const real = service(host, process, agent);
+  const implementation = host.containers === undefined ? real : host.running.watched(process, real);
+  // One message at a time.
+  const container = batch.length === 1 ? containerOf(host, process) : undefined;
   const breaker = warmBreaker(host, agent);
   const inPart = host.readsInPart ? { recordsARead: 0 } : {};
   const singleFlight = host.crowded ? { singleFlight: new SingleFlight() } : {};
-  const worker = { agent: agentOf(agent), implementation, breaker, ...inPart, ...singleFlight };
+  const listener = container === undefined ? {} : { listener: container.listener };
+  const worker = { agent: agentOf(agent), implementation, breaker, ...inPart, ...singleFlight, ...listener };
   const processDeadlineAt = process.processDeadlineAt + process.skewMs;
   let left = batch.length;
   for (const { send, receives } of batch) {
@@ -101,6 +106,7 @@ function invoke(host: Host, agent: string, batch: readonly Delivery[]): void {
       (result) => {
         handled = result === 'handled';
         left -= 1;
+        container?.over();
         // The platform keeps the process warm: what is left of the author's code goes on with the next message.
         if (left === 0) process.processDeadlineAt = Number.POSITIVE_INFINITY;
       },

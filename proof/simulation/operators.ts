@@ -9,7 +9,8 @@ import type { Ended } from '../../lib/core/records/ended.ts';
 import { type Execution, isForward, isPausedOrPausing } from '../../lib/core/records/state.ts';
 import { pause, resume, retry } from '../../lib/scheduler/commands.ts';
 import type { Scheduler } from '../../lib/scheduler/start.ts';
-import { callerIn, type Host, schedulerFor } from './process.ts';
+import { callerIn } from './cast.ts';
+import { type Host, schedulerFor } from './process.ts';
 
 /** Operators read everything now and then; what they began before the heal they end after it. */
 export function startOperators(host: Host): void {

@@ -73,7 +73,9 @@ const AGENT: Moves<StepStatus> = {
   compensating: ['compensating', 'compensated', 'compensation-failed', 'tolerated', 'suspended'],
   // Before the next stage.
   compensated: ['tolerated', 'retrying'],
-  'compensation-failed': ['compensating', 'compensated', 'tolerated'],
+  'compensation-failed': ['compensating', 'compensated', 'tolerated', 'compensation-failed'],
+  // Of an attempt that was lost it is recorded that it has died.
+  fenced: ['fenced'],
 };
 
 /** What follows an end, of which a person is asked when nobody could perform it for a day. */

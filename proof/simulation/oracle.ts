@@ -39,7 +39,9 @@ export function judge(
     judgeDispatches(problems, planAfter, execution, now);
   }
   if (step !== undefined) judgeStep(problems, plan, before, step, now);
-  if (step?.deferred !== undefined) judgeDeferred(problems, before.steps[step.name], step, now);
+  // News of a process that has died leaves it deferred as it was.
+  const isNew = step?.deferred?.at !== before.steps[step?.name ?? '']?.deferred?.at;
+  if (step?.deferred !== undefined && isNew) judgeDeferred(problems, before.steps[step.name], step, now);
   judgeFarthest(problems, planAfter, after, now);
   judgeLeases(problems, planAfter, after, graceFrom);
 }

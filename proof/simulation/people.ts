@@ -10,7 +10,8 @@ import { cancel } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { childrenOf, standsIn } from './families.ts';
 import { keySeen, planSeen } from './on-failure.ts';
-import { callerIn, type Host, planOf, schedulerFor } from './process.ts';
+import { callerIn } from './cast.ts';
+import { type Host, planOf, schedulerFor } from './process.ts';
 
 /** People read the open incidents now and then; sometimes two at once. */
 export function startPeople(host: Host): void {

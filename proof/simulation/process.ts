@@ -24,7 +24,6 @@ import type {
   WakeUps,
   WriteResult,
 } from '../../lib/core/ports.ts';
-import type { Caller } from '../../lib/core/records/caller.ts';
 import type { Note, Send, Write } from '../../lib/core/records/decision.ts';
 import type { Ended } from '../../lib/core/records/ended.ts';
 import type { EntryNews } from '../../lib/core/records/entry.ts';
@@ -35,6 +34,7 @@ import type { Presence } from '../../lib/core/supervision/presence.ts';
 import type { PlanCache } from '../../lib/engine/plans.ts';
 import { createScheduler, type Scheduler } from '../../lib/scheduler/start.ts';
 import type { MemoryTable } from '../../lib/testing/memory-table.ts';
+import type { Running } from './containers.ts';
 import type { EventQueue } from './events.ts';
 import type { Cast } from './cast.ts';
 import type { Emphasis } from './emphasis.ts';
@@ -53,6 +53,8 @@ export interface Process {
   /** What its clock shows more than true time. */
   readonly skewMs: number;
   dead: boolean;
+  /** Where its death is noticed. */
+  onDeath?: () => void;
   /** Stopped, not dead: nothing of it runs before then. */
   frozenUntil: number;
 }
@@ -103,6 +105,9 @@ export interface Host {
   readonly arrivals: Arrivals;
   /** What a run has to have seen beside faults. */
   readonly kinds: KindCounts;
+  /** The dice for invocations in containers, in a world that has some. */
+  readonly containers: Choice | undefined;
+  readonly running: Running;
   /** The dice for groups of steps that are tried again, in a world that has some. */
   readonly groups: Choice | undefined;
   /** What its functions' processes know of their agents' breakers. */
@@ -155,6 +160,13 @@ const skewOf = (choice: Choice, emphasis: Emphasis | undefined): number =>
 const isGone = (host: Host, process: Process): boolean =>
   process.dead || host.events.now >= process.processDeadlineAt;
 
+/** It dies, of itself or because its worker kills it. */
+export function kill(host: Host, process: Process): void {
+  if (isGone(host, process)) return;
+  process.dead = true;
+  process.onDeath?.();
+}
+
 /** Runs `resume` in the process: not while it is frozen, never when it is dead. @returns whether it ran */
 function inProcess(host: Host, process: Process, resume: () => void): boolean {
   if (isGone(host, process)) return false;
@@ -178,10 +190,7 @@ export function call<Answer>(
     if (isGone(host, process)) return;
     const { events, choice } = host;
     const fault = host.faults.ofCall();
-    if (fault === 'crashBefore') {
-      process.dead = true;
-      return;
-    }
+    if (fault === 'crashBefore') return kill(host, process);
     if (fault === 'frozenAgent') process.frozenUntil = events.now + choice.between(1_000, 60_000);
     events.plan(choice.between(1, 20), () => {
       if (fault === 'throttled' || isAway(events.now))
@@ -193,7 +202,7 @@ export function call<Answer>(
       } catch (error) {
         resume = () => reject(error as Error);
       }
-      if (fault === 'crashAfter') process.dead = true;
+      if (fault === 'crashAfter') kill(host, process);
       return inProcess(host, process, resume);
     });
   });
@@ -382,10 +391,6 @@ export const schedulerFor = (host: Host): Scheduler =>
     { hash: (text) => text, newId: () => '' },
     host.cast?.personalRoles,
   );
-
-/** Who calls, where anybody is vouched for. */
-export const callerIn = ({ cast }: Host): { readonly by?: Caller } =>
-  cast === undefined ? {} : { by: cast.caller() };
 
 /** The ports as this process sees them. */
 export const portsOf = (host: Host, process: Process): Ports & { readonly wakeUps: WakeUps } =>

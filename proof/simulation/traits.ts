@@ -37,6 +37,8 @@ export interface Traits {
   readonly followsUp: boolean;
   /** Its workflows have steps that go on in another way after a crash. */
   readonly changesStages: boolean;
+  /** Its agents run in containers, whose workers record that attempts have died. */
+  readonly hasContainers: boolean;
   /** What happens often in it. */
   readonly emphasis: Emphasis | undefined;
 }
@@ -72,5 +74,6 @@ export function traitsOf(seed: number): Traits {
     hasTimes: choice.chance(0.25),
     followsUp: choice.chance(0.33),
     changesStages: choice.chance(0.25),
+    hasContainers: choice.chance(0.3),
   };
 }

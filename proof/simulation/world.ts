@@ -15,6 +15,7 @@ import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
 import { memoryPresences } from '../../lib/testing/memory-presence.ts';
 import { seededSource, seededRandom } from '../../lib/testing/memory.ts';
 import { Clients } from './clients.ts';
+import { countDeath } from './containers.ts';
 import { diceOf, ratesIn } from './dice.ts';
 import { EventQueue } from './events.ts';
 import { type FaultCounts, type FaultKind, type FaultMode, type Faults, swarm } from './faults.ts';
@@ -188,6 +189,7 @@ export class World {
   }
 
   #note({ what, detail }: Note): void {
+    countDeath(this.#host.kinds, what, detail);
     if (what === 'deferred' && detail === 'unclaimed') this.#deferred += 1;
     if (what === 'lease-ended' || what === 'dispatched') this.#interventions += 1;
     if (what === 'grace') this.#graceFrom = this.#host.events.now;
@@ -209,7 +211,7 @@ export class World {
     const context = { now, putOffMs: PUT_OFF_MS[this.#options.mode], mayDie: true };
     const problems: string[] = [];
     judgeKeys(problems, plan, before, write);
-    const { cast, kinds, ledger } = this.#host;
+    const { cast, kinds, ledger, running } = this.#host;
     judgeTolerated(problems, plan, before, write, { ledger, kinds, now });
     const root = cast && this.#table.read(rootOf(executionId))?.execution;
     cast?.oracle.judge(problems, plan, before, write, root, kinds);
@@ -223,6 +225,7 @@ export class World {
     this.#times.judge(problems, { plan, before, write, now, healedAt: this.#healedAt, kinds });
     this.#inbox.judge(problems, whole, before, write, after, now);
     judgeOnFailure(problems, whole, before, write);
+    running.judge(problems, before, write, kinds, now);
     for (const problem of problems) this.#violate(executionId, problem);
     this.#judgeWaits(executionId, whole);
     const others = this.#others;

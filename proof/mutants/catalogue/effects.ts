@@ -69,12 +69,12 @@ export const EFFECTS: readonly Mutant[] = [
     killer: simulation(),
   },
   {
-    id: 'heartbeats-go-on',
-    bug: 'The heartbeats of an attempt are not stopped before its report.',
-    file: 'lib/agent/attempt.ts',
-    find: '  finished.end();\n',
-    replace: '',
-    killer: jest('agent/progress', 'costs no time beyond its work'),
+    id: 'death-before-the-group-is-gone',
+    bug: 'An attempt is said to be dead while what its process has started may still run.',
+    file: 'lib/worker/attempt-process.ts',
+    find: 'pid === undefined || (await endPrograms({ pid, mark }));',
+    replace: 'pid === undefined || endPrograms({ pid, mark }) !== undefined;',
+    killer: jest('e2e/attempt-process', 'is not said to be dead before all of it is gone'),
   },
   {
     id: 'evaluation-from-before-the-report',

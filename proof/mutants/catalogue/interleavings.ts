@@ -16,8 +16,8 @@ export const INTERLEAVINGS: readonly Mutant[] = [
     also: [
       {
         file: 'lib/core/transitions.ts',
-        find: "  running: {\n    heartbeat: 'running',",
-        replace: "  running: {\n    claim: 'running',\n    heartbeat: 'running',",
+        find: "    ...stays('running', 'heartbeat',",
+        replace: "    ...stays('running', 'claim', 'heartbeat',",
       },
     ],
     killer: simulation(),

@@ -1,5 +1,6 @@
 /** A host of processes to which nothing happens but what the test does: no faults, no outages, nobody at work yet. */
 
+import { Running } from '../../../proof/simulation/containers.ts';
 import type { EventQueue } from '../../../proof/simulation/events.ts';
 import { swarm } from '../../../proof/simulation/faults.ts';
 import { noKinds } from '../../../proof/simulation/kinds.ts';
@@ -28,6 +29,8 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
   times: undefined,
   onFailure: undefined,
   stages: undefined,
+  containers: undefined,
+  running: new Running(),
   arrivals: new Arrivals(),
   kinds: noKinds(),
   groups: undefined,

@@ -1,0 +1,180 @@
+/**
+ * Invocations in containers: each has a worker that kills it when its lease is lost, finds it dead when it dies by itself, and
+ * records the death: at once, late, twice, or not at all, for then the worker has died as well.
+ *
+ * Owns: which steps and invocations, what the worker does and when; which processes have author's code running, and that no deadline is
+ * lowered below theirs. Does not own: what a death writes (`core/step/process-died.ts`), which worlds have containers
+ * (`traits.ts`). It throws dice of its own, so that every other world stays as it was.
+ */
+
+import type { AttemptListener } from '../../lib/agent/author-code.ts';
+import type { AttemptContext, Implementation } from '../../lib/core/plan/agent.ts';
+import type { AgentStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
+import type { Write } from '../../lib/core/records/decision.ts';
+import type { ClaimedAttempt } from '../../lib/core/records/events.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { Step } from '../../lib/core/records/state.ts';
+import { recordDeath } from '../../lib/worker/death.ts';
+import { LOST_GRACE_MS } from '../../lib/worker/attempt-process.ts';
+import type { Emphasis } from './emphasis.ts';
+import type { KindCounts } from './kinds.ts';
+import type { Choice } from './plans.ts';
+import { type Host, kill, newProcess, portsOf, type Process } from './process.ts';
+
+/** What goes wrong often where there are containers. */
+export const CONTAINER_RATES: Emphasis['rates'] = {
+  crashAfter: 0.1,
+  frozenAgent: 0.1,
+  slowService: 0.8,
+  wedgedAgent: 0.4,
+};
+
+const SHARE = 0.8;
+const STALLING_SHARE = 0.9;
+/** The whole container dies: nothing is recorded. */
+const FORGOTTEN_SHARE = 0.1;
+const LATE_SHARE = 0.6;
+/** Long enough for another attempt to begin, and mostly before the process deadline. */
+const LATE_MS = [8_000, 40_000] as const;
+const TWICE_SHARE = 0.2;
+/** Containers live long: what is not recorded is waited for. */
+const LIFE_MS = 300_000;
+
+/** Steps that stall are begun again soon, while the process before may still be alive. */
+export function withContainers(plan: Plan, choice: Choice): Plan {
+  const steps = plan.steps.map((step): PlanStep => {
+    if (step.kind === 'child') return { ...step, plan: withContainers(step.plan, choice) };
+    if (step.kind === 'map' && step.each.kind === 'agent')
+      return { ...step, each: stalling(step.each, choice) };
+    return step.kind === 'agent' ? stalling(step, choice) : step;
+  });
+  return { ...plan, steps };
+}
+
+function stalling(step: AgentStep, choice: Choice): AgentStep {
+  const isAsked = step.effect === 'probed' && choice.chance(0.4);
+  if (step.effect === 'unsafe' || isAsked || !choice.chance(STALLING_SHARE)) return step;
+  const { maxNoProgressMs: _, ...rest } = step;
+  const again = { kind: 'retry', attempts: choice.between(2, 4), firstMs: 500, maxMs: 2_000 } as const;
+  const others = step.recovery[0]?.kind === 'retry' ? step.recovery.slice(1) : step.recovery;
+  const stall = choice.chance(0.9) ? { maxNoProgressMs: 3_000 } : {};
+  const repeated =
+    step.effect === 'probed' ? { effect: 'idempotent' as const, agent: 'agent-idempotent' } : {};
+  return { ...rest, ...repeated, ...stall, leaseMs: 5_000, pickupMs: 5_000, recovery: [again, ...others] };
+}
+
+export interface Container {
+  readonly listener: AttemptListener;
+  /** The message is over. */
+  readonly over: () => void;
+}
+
+/** The worker of an invocation, or nothing: it is in no container. */
+export function containerOf(host: Host, process: Process): Container | undefined {
+  const { containers, events } = host;
+  if (containers === undefined || !containers.chance(SHARE)) return undefined;
+  let attempt: ClaimedAttempt | undefined;
+  let isLost = false;
+  process.processDeadlineAt = events.now + LIFE_MS;
+  process.onDeath = () => {
+    if (attempt !== undefined) mourn(host, process, attempt);
+  };
+  return {
+    listener: {
+      claimed: (claimed) => {
+        attempt = claimed;
+      },
+      leaseLost: () => {
+        isLost = true;
+        events.plan(LOST_GRACE_MS, () => kill(host, process));
+      },
+    },
+    over: () => {
+      // What has lost its lease is killed all the same; any other process has done with its attempt.
+      if (isLost) kill(host, process);
+      else attempt = undefined;
+    },
+  };
+}
+
+function mourn(host: Host, { skewMs }: Process, attempt: ClaimedAttempt): void {
+  const { containers: choice, events } = host;
+  if (choice === undefined || choice.chance(FORGOTTEN_SHARE)) return;
+  const record = (): void => {
+    // On the same machine, so with the same clock.
+    const worker = { ...newProcess(host, LIFE_MS), skewMs };
+    void recordDeath(portsOf(host, worker), host.plans, attempt);
+  };
+  const afterMs = choice.chance(LATE_SHARE) ? choice.between(...LATE_MS) : choice.between(5, 500);
+  events.plan(afterMs, record);
+  if (choice.chance(TWICE_SHARE)) events.plan(afterMs + choice.between(0, 60_000), record);
+}
+
+/** Under the lease a death ends an attempt of some mode; later it only changes a time. */
+export function countDeath(kinds: KindCounts, what: string, mode: string | undefined): void {
+  if (what === 'process-died') kinds[mode === undefined ? 'deathLater' : 'deathUnderLease'] += 1;
+}
+
+/** Which processes have author's code running, by execution and step. */
+export class Running {
+  readonly #processes = new Map<string, Set<Process>>();
+
+  /** The agent as it is, seen by this world. Probes change nothing, so nothing has to wait for them. */
+  watched(process: Process, real: Implementation<unknown, unknown>): Implementation<unknown, unknown> {
+    const { probe, undo } = real;
+    return {
+      execute: (ctx, input) => this.#while(process, ctx, () => real.execute(ctx, input)),
+      ...(probe === undefined ? {} : { probe: (ctx, input) => probe.call(real, ctx, input) }),
+      ...(undo === undefined
+        ? {}
+        : {
+            undo: (ctx, input, output) =>
+              this.#while(process, ctx, () => undo.call(real, ctx, input, output)),
+          }),
+    };
+  }
+
+  async #while<Answer>(
+    process: Process,
+    about: AttemptContext,
+    work: () => Promise<Answer>,
+  ): Promise<Answer> {
+    const place = `${about.executionId}/${about.step}`;
+    const here = this.#processes.get(place) ?? new Set();
+    this.#processes.set(place, here.add(process));
+    try {
+      return await work();
+    } finally {
+      here.delete(process);
+    }
+  }
+
+  /** @param now true time */
+  judge(
+    problems: string[],
+    before: Snapshot,
+    { executionId, step: after }: Write,
+    kinds: KindCounts,
+    now: number,
+  ): void {
+    const known = after && before.steps[after.name];
+    if (after === undefined || known === undefined) return;
+    if (isOlderLowered(known, after)) kinds.deathOfOlder += 1;
+    if (after.processDeadlineAt >= known.processDeadlineAt) return;
+    for (const { dead, processDeadlineAt } of this.#processes.get(`${executionId}/${after.name}`) ?? []) {
+      if (dead || now >= processDeadlineAt || processDeadlineAt <= after.processDeadlineAt) continue;
+      const ms = Math.round(processDeadlineAt - after.processDeadlineAt);
+      problems.push(`S10 the process deadline of '${after.name}' is ${ms} ms before that of code that runs`);
+    }
+  }
+}
+
+/** The share of an attempt that is not the latest one. */
+const isOlderLowered = (before: Step, after: Step): boolean =>
+  after.token === before.token &&
+  (after.processes ?? []).some(
+    ({ token, deadlineAt }) =>
+      token !== undefined &&
+      token !== (after.mode === 'probe' ? after.actedToken : after.token) &&
+      (before.processes ?? []).some((one) => one.token === token && one.deadlineAt > deadlineAt),
+  );
