@@ -89,7 +89,7 @@ export class Cast {
       kind: 'approval',
       name,
       after,
-      withinMs: choice.pick([60_000, 120_000, 600_000]),
+      withinMs: choice.pick([90_000, 120_000, 600_000]),
       ...(choice.chance(0.8) ? { by: 'another' as const } : {}),
       ...(choice.chance(0.75) ? { otherwise: 'reject' as const } : {}),
       ...(choice.chance(0.3) ? { remindMs: 60_000 } : {}),
