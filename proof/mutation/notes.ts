@@ -99,7 +99,7 @@ export const NOTES: readonly Note[] = [
   },
   {
     file: 'lib/core/step/report.ts',
-    at: "{ kind: 'unknown', failure: LEASE_LOST, codeReturned: false }",
+    at: "{ kind: 'unknown', failure, codeReturned: false }",
     answer: 'equivalent',
     said: 'of a probe whose lease ended only the failure is read.',
   },

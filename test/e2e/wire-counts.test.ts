@@ -32,6 +32,19 @@ const pids = (): number[] =>
 const total = (all: Map<string, number>, test: (key: string) => boolean): number =>
   [...all].filter(([key]) => test(key)).reduce((sum, [, calls]) => sum + calls, 0);
 
+/** An order of its own. `reads`: of agents, one record each, but for the two of a process more, as a busy machine has. */
+async function measured(
+  orderId: string,
+): Promise<{ readonly all: Map<string, number>; readonly reads: number }> {
+  stage.cloud.control.resetCalls();
+  const before = new Set(pids());
+  expect(await stage.ended(await stage.startOrder(orderId))).toMatchObject({ status: 'succeeded' });
+  const all = counts();
+  const more = pids().filter((pid) => !before.has(pid)).length;
+  const reads = total(all, (key) => key.endsWith('GetItem') && !key.startsWith('scheduler'));
+  return { all, reads: Math.max(0, reads - 2 * more) };
+}
+
 describe('a fault-free order without a supervisor', () => {
   it('ends, with two writes, one message and one read a step (two where branches join)', async () => {
     // The first order pays for what is kept afterwards: the plan's write, and one read of it per process.
@@ -49,11 +62,7 @@ describe('a fault-free order without a supervisor', () => {
       method: 'POST',
       body: JSON.stringify({ service: 'warehouse', mode: 'slow', ms: 1_500 }),
     });
-    stage.cloud.control.resetCalls();
-    const before = new Set(pids());
-    const executionId = await stage.startOrder('measured');
-    expect(await stage.ended(executionId)).toMatchObject({ status: 'succeeded' });
-    const all = counts();
+    const { all, reads } = await measured('measured');
     process.stdout.write(
       `${[...all]
         .map(([key, calls]) => `  ${key}: ${calls}`)
@@ -71,11 +80,9 @@ describe('a fault-free order without a supervisor', () => {
     expect(total(all, (key) => key.endsWith('PutEvents'))).toBe(1);
     const known = ['PutItem', 'Query', 'SendMessage', 'PutEvents', 'GetItem'];
     expect(total(all, (key) => !known.some((operation) => key.endsWith(` ${operation}`)))).toBe(0);
-    // Only the waiting client's polls and its answer; and a busy machine has a process more, which reads its breaker once, and
-    // once whether a supervisor is there.
-    const more = pids().filter((pid) => !before.has(pid)).length;
-    const reads = total(all, (key) => key.endsWith('GetItem') && !key.startsWith('scheduler'));
-    expect(reads).toBeLessThanOrEqual(2 * more);
+    // A process reads once a minute at most whether a supervisor is there, and an order on a busy machine may be the one in which
+    // it does. What an order reads in any case both of two read.
+    expect(reads === 0 ? 0 : (await measured('measured-again')).reads).toBe(0);
   });
 });
 
