@@ -28,6 +28,9 @@ const POLL_EVERY_MS = 250;
 /** A lease, the time of an attempt, and the pauses of its recovery, several times over. */
 const HEAL_WITHIN_MS = 300_000;
 
+/** A call is under way at any time; one is seen within seconds, also on a busy machine. */
+const BLIND_AFTER_MS = 60_000;
+
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
 const whole = (text: string): number => {
   const value = Number(text);
@@ -72,7 +75,12 @@ async function load(
   const dice = diceOf(options.seed);
   const keys: StartedKey[] = [];
   let untilAt = Number.POSITIVE_INFINITY;
+  const blindAt = Date.now() + BLIND_AFTER_MS;
   while (Date.now() < untilAt) {
+    if (killer.calls === 0 && options.kills > 0 && Date.now() > blindAt)
+      throw new Error(
+        `no call of the agent was found among the processes in ${BLIND_AFTER_MS / 1000} s: where does its program run?`,
+      );
     const open = (await table.open()).length;
     progress.show({
       seconds: process.uptime(),

@@ -79,6 +79,11 @@ export class RemoteKiller {
     this.#timers.clear();
   }
 
+  /** The calls that were found; without any nothing is ever killed. */
+  get calls(): number {
+    return this.#seen.size;
+  }
+
   get isDone(): boolean {
     return this.kills.length >= this.#most;
   }
@@ -86,7 +91,7 @@ export class RemoteKiller {
   #look(): void {
     const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
     for (const pid of pids) {
-      if (this.#seen.has(pid) || !isProgram(pid, this.#stage.programFolder)) continue;
+      if (this.#seen.has(pid) || !isProgram(pid, this.#stage.worker().folder)) continue;
       this.#seen.add(pid);
       const isAimedAt = this.#dice.chance(KILLED_SHARE);
       const isAfter = this.#dice.chance(AFTER_SHARE);
@@ -107,7 +112,7 @@ export class RemoteKiller {
 
   /** Only what is still under way counts. */
   #kill(pid: number, target: Target): void {
-    if (this.isDone || !isProgram(pid, this.#stage.programFolder)) return;
+    if (this.isDone || !isProgram(pid, this.#stage.worker().folder)) return;
     const attempt = attemptOf(pid);
     if (attempt === undefined) return;
     try {

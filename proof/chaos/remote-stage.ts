@@ -4,7 +4,7 @@
  * Owns: starting them, a new worker for one that was killed, leaving nothing behind. Does not own: what is killed, and when.
  */
 
-import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type IVpc, Vpc } from 'aws-cdk-lib/aws-ec2';
@@ -15,6 +15,7 @@ import { SteadfastStack } from '../../lib/infra/steadfast-stack.ts';
 import { createApp, PROJECT_ROOT } from '../../lib/infra/synth.ts';
 import { type Cloud, startCloud } from '../../local/cloud.ts';
 import type { JournalEntry } from './remote-audit.ts';
+import { type Strike, strikeOf } from './striking.ts';
 
 const STACK = 'Remote';
 /** Calls at the same time. */
@@ -26,13 +27,11 @@ export interface RemoteStage {
   /** Holds the template, the tables, the worker's log and the printer's journal. */
   readonly folder: string;
   readonly cloud: Cloud;
-  /** Where the program runs, as the kernel names it. */
-  readonly programFolder: string;
   readonly worker: () => LocalWorker;
   /** Kills the worker, and starts another. */
   readonly killWorker: () => void;
   readonly journal: () => readonly JournalEntry[];
-  readonly strike: (keep: boolean) => Promise<void>;
+  readonly strike: Strike;
 }
 
 /** The agent with the service that would run it, so that the local cloud knows what its task may do. */
@@ -58,14 +57,7 @@ export async function setRemoteStage(
 ): Promise<RemoteStage> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'steadfast-chaos-remote-')));
   const undo: (() => Promise<void>)[] = [];
-  let struck: Promise<void> | undefined;
-  const strike = (keep: boolean): Promise<void> => {
-    struck ??= (async () => {
-      for (const each of undo.splice(0).toReversed()) await each();
-      if (!keep) rmSync(folder, { recursive: true, force: true });
-    })();
-    return struck;
-  };
+  const strike = strikeOf(folder, undo);
   onCleanUp(strike);
   const assembly = await synthesizeExample(join(folder, 'cdk.out'));
   const printer = join(folder, 'printer');
@@ -92,7 +84,6 @@ export async function setRemoteStage(
   return {
     folder,
     cloud,
-    programFolder: join(assembly, 'bundles', 'containers', 'print-label'),
     worker: () => current,
     killWorker: () => {
       current.process.kill('SIGKILL');

@@ -5,7 +5,7 @@
  * functions log at debug level for that), what the cloud complains about. Does not own: what is done to them.
  */
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ExternalWorld, externalWorldAt } from '../../examples/order-fulfilment/demo/api.ts';
@@ -14,6 +14,7 @@ import { synthesize } from '../../lib/infra/synth.ts';
 import { type Cloud, startCloud } from '../../local/cloud.ts';
 import type { LogLine } from '../../local/lambda/function-logs.ts';
 import type { Claim } from './detection.ts';
+import { type Strike, strikeOf } from './striking.ts';
 
 export interface External extends ExternalWorld {
   /** From now on the external services behave. */
@@ -30,7 +31,7 @@ export interface Stage {
   readonly notes: ReadonlyMap<string, number>;
   readonly problems: readonly string[];
   /** Ends everything; deletes the folder unless it is to be kept. */
-  readonly strike: (keep: boolean) => Promise<void>;
+  readonly strike: Strike;
 }
 
 /** Beside the busy ones there are frozen ones, which keep their places. */
@@ -49,14 +50,7 @@ export async function setStage(
 ): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'steadfast-chaos-'));
   const undo: (() => Promise<void>)[] = [];
-  let struck: Promise<void> | undefined;
-  const strike = (keep: boolean): Promise<void> => {
-    struck ??= (async () => {
-      for (const each of undo.splice(0).toReversed()) await each();
-      if (!keep) rmSync(folder, { recursive: true, force: true });
-    })();
-    return struck;
-  };
+  const strike = strikeOf(folder, undo);
   onCleanUp(strike);
   const claims: Claim[] = [];
   const notes = new Map<string, number>();

@@ -9,7 +9,7 @@ import type { Children } from '../../lib/core/records/children.ts';
 import type { Write } from '../../lib/core/records/decision.ts';
 import { type AgentStep, agentSteps, isBefore, type Plan, type PlanStep } from '../../lib/core/plan/plan.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
-import { type Execution, isLeased, isTerminal, type Step } from '../../lib/core/records/state.ts';
+import { type Execution, hasEnd, isLeased, isTerminal, type Step } from '../../lib/core/records/state.ts';
 import { leaseEndsAt } from '../../lib/core/step/lease.ts';
 import { planSeen, recordsSeen } from '../simulation/on-failure.ts';
 import { judge, storedAfter } from '../simulation/oracle.ts';
@@ -26,8 +26,6 @@ const AWAITED = Number.MAX_SAFE_INTEGER;
 const isAwaited = ({ count, started, ended }: Children): boolean =>
   started >= count && Object.keys(ended).length < count;
 
-/** It has its end, and nothing that had it go forward counts any more. */
-const isOver = (status: Execution['status']): boolean => isTerminal(status) || status === 'following-up';
 const endedAs = ({ status, end }: Execution): Execution['status'] =>
   status === 'following-up' ? (end?.status ?? status) : status;
 
@@ -100,10 +98,10 @@ export class Judge {
       problems.push(`S10 '${step.name}' acted after its undo began (${status})`);
     const end = this.#decider.execution(world.exec).status;
     // A late request under the key of an end that was followed up changes nothing more.
-    if (at >= this.#plan.steps.length && effect !== LANDED && !isOver(end))
+    if (at >= this.#plan.steps.length && effect !== LANDED && !hasEnd({ status: end }))
       problems.push(`S21 the on-failure step '${step.name}' acted while ${end}`);
     if (
-      isOver(end) &&
+      hasEnd({ status: end }) &&
       step.undo !== 'none' &&
       !(
         endedAs(this.#decider.execution(world.exec)) === 'failed' &&
@@ -139,7 +137,7 @@ export class Judge {
     }
     const execution = this.#decider.execution(world.exec);
     const { status } = execution;
-    if (out.exec < 0 || !isOver(status) || out.announces) return problems;
+    if (out.exec < 0 || !hasEnd(execution) || out.announces) return problems;
     for (const [at, step] of steps.entries()) {
       const record = this.#decider.step(world.steps[at] as number);
       const live = world.effects[at] === LANDED;

@@ -17,6 +17,8 @@ const KILL_AFTER_MS = 5_000;
 
 export interface LocalWorker {
   readonly agent: string;
+  /** Holds its code, and that of the agent's other programs. */
+  readonly folder: string;
   readonly process: ChildProcess;
   readonly stop: () => Promise<void>;
 }
@@ -41,20 +43,19 @@ export function startWorkers(
       .filter((agent) => only?.includes(agent) ?? true)
       .map((agent) => {
         const own = { AWS_ACCESS_KEY_ID: `${taskOf(cloud, `${path}/Agents/${agent}`) ?? 'worker'}-1` };
-        const file = join(folder, agent, 'main.mjs');
-        return startWorker(agent, file, { ...needed, ...own, ...environment }, write);
+        return startWorker(agent, join(folder, agent), { ...needed, ...own, ...environment }, write);
       });
   });
 }
 
 function startWorker(
   agent: string,
-  file: string,
+  folder: string,
   environment: Readonly<Record<string, string>>,
   write: (text: string, agent: string) => void,
 ): LocalWorker {
   // With a channel: should this process die, the worker notices and ends.
-  const child = spawn(process.execPath, ['--enable-source-maps', file], {
+  const child = spawn(process.execPath, ['--enable-source-maps', join(folder, 'main.mjs')], {
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: { ...systemVariables(), ...environment },
   });
@@ -70,7 +71,7 @@ function startWorker(
     await gone;
     clearTimeout(timer);
   };
-  return { agent, process: child, stop };
+  return { agent, folder, process: child, stop };
 }
 
 /** By its task's key the local cloud knows what it may do; without a service that runs it, no policy says so. */

@@ -9,6 +9,7 @@ import { type Facts, report } from '../../../proof/chaos/report.ts';
 import type { Tally } from '../../../proof/chaos/saboteur.ts';
 import { auditTable, interruptionsIn, type TableContent } from '../../../proof/chaos/table-audit.ts';
 import { entryOf } from '../../core/one-step.ts';
+import { record as stepRecord } from './failure-evidence.ts';
 
 const retry = (attempts: number) => ({ kind: 'retry' as const, attempts, firstMs: 500, maxMs: 5_000 });
 const planStep = (name: string, agent: string): AgentStep => ({
@@ -33,27 +34,7 @@ const PLAN: Plan = {
   output: {},
 };
 
-const step = (more: Partial<Step> = {}): Step => ({
-  name: 'charge',
-  life: 'life1',
-  key: 1,
-  keyVariant: 0,
-  status: 'done',
-  version: 2,
-  writeId: 'w',
-  epoch: 1,
-  attempt: 1,
-  stage: 0,
-  stageAttempt: 1,
-  processDeadlineAt: 0,
-  mayHaveActed: false,
-  heartbeat: 0,
-  probes: 0,
-  undoAttempt: 0,
-  changedAt: 0,
-  attempts: [],
-  ...more,
-});
+const step = (more: Partial<Step> = {}): Step => stepRecord('charge', 'done', { life: 'life1', ...more });
 const snapshot = (more: Partial<Execution> = {}, record: Partial<Step> = {}): Snapshot => ({
   execution: {
     id: 'x',
