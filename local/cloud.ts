@@ -23,6 +23,7 @@ import { EventBus } from './events/event-bus.ts';
 import { Schedules } from './events/schedules.ts';
 import { awsGateway } from './gateway/aws-gateway.ts';
 import { CallCounts } from './gateway/call-counts.ts';
+import { byPath, type Listeners } from './http/by-path.ts';
 import { HttpApis } from './http/http-api.ts';
 import { type Listening, listen, listenNear } from './http/servers.ts';
 import { BlankProcesses } from './lambda/blank-processes.ts';
@@ -56,6 +57,8 @@ export interface CloudOptions {
   readonly schedules?: boolean;
   /** Most processes per function, where the template sets no reserved concurrency. Default 10. */
   readonly concurrencyPerFunction?: number;
+  /** What answers on the HTTP API's port beside the APIs, by the beginning of its paths: `{ '/console': listener }`. */
+  readonly beside?: Listeners;
   /** Added to every function's environment. */
   readonly environment?: Readonly<Record<string, string>>;
   /** One function has a single process, which a debugger reaches at this port of 127.0.0.1, and no time limits. */
@@ -254,7 +257,8 @@ function run(prepared: Prepared): Control {
     apiUrl: main.url,
     gatewayUrl: gateway.url,
   };
-  main.serve(controlListener(control, facts, listenerOf(apis)));
+  const others = { '/_local': controlListener(control, facts), ...options.beside };
+  main.serve(byPath(others, listenerOf(apis)));
   for (const source of sources) source.start();
   if (options.schedules !== false) schedules.start();
   // Last in, first out: stop taking work, give back what is under way, end the processes, then the rest.

@@ -84,8 +84,9 @@ new Steadfast(this, 'Steadfast', {
 A browser asks first whether it may (\`OPTIONS\`) and can give neither signature nor token with that. With \`cors\` the API has one
 route for it that is open to everybody, as
 [AWS asks for](https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-cors.html) beside \`$default\` and an authorizer
-([what it answers](SECURITY.md#access-to-the-api)). The laptop's API obeys the same settings. One origin for page and API, as behind
-CloudFront, needs none.`;
+([what it answers](SECURITY.md#access-to-the-api)). The laptop's API obeys the same settings; it asks nobody for
+a proof, so a page of elsewhere that \`cors\` does not name may start or change nothing there (403), by no kind of request. One origin for
+page and API, as behind CloudFront, needs none.`;
 
 export function printHttp(): string {
   const routes = (Object.keys(CALLS) as Route[]).map((route) => section(route, ROUTES[route]));

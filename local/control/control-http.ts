@@ -3,12 +3,14 @@
  * Owns not: what the calls do (control.ts).
  *
  * Invariants
- * - I1 only a page or program of this machine may call: the server listens on 127.0.0.1, and a Host or Origin of
- *   elsewhere (DNS rebinding, a web page) is refused.
+ * - I1 only a page or program of this machine may call: the server (servers.ts) takes no Host of elsewhere, and an Origin of
+ *   elsewhere is refused here.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { ToldEvent } from '../events/event-bus.ts';
 import { parseExact } from '../events/exact-json.ts';
+import { isAskedHere } from '../http/pages.ts';
+import { pathOf } from '../http/by-path.ts';
 import { readBody } from '../http/read-body.ts';
 import { isRecord } from '../template/json.ts';
 import type { Control } from './control.ts';
@@ -27,29 +29,20 @@ type Answer = unknown;
 type Handler = (control: Control, name: string, body: Body) => Answer;
 
 const MAX_BODY_BYTES = 2 * 1024 * 1024;
-const LOCAL_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
 
-/** One listener for the main port: control calls here, everything else to the APIs. */
-export function controlListener(
-  control: Control,
-  facts: CloudFacts,
-  otherwise: RequestListener,
-): RequestListener {
-  return (request, response) => {
-    const path = (request.url ?? '/').split('?')[0] ?? '/';
-    if (path !== '/_local' && !path.startsWith('/_local/')) otherwise(request, response);
-    else answer(control, facts, path, request, response).catch(() => response.destroy());
+export const controlListener =
+  (control: Control, facts: CloudFacts): RequestListener =>
+  (request, response) => {
+    answer(control, facts, request, response).catch(() => response.destroy());
   };
-}
 
 async function answer(
   control: Control,
   facts: CloudFacts,
-  path: string,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const [statusCode, body] = await run(control, facts, path, request);
+  const [statusCode, body] = await run(control, facts, pathOf(request), request);
   response.writeHead(statusCode, { 'content-type': 'application/json' });
   response.end(`${JSON.stringify(body, null, 2)}\n`);
 }
@@ -60,7 +53,8 @@ async function run(
   path: string,
   request: IncomingMessage,
 ): Promise<[number, unknown]> {
-  if (!isLocal(request)) return [403, problem('forbidden', 'the control answers this machine only')];
+  if (!isAskedHere(request.headers))
+    return [403, problem('forbidden', 'the control answers pages of this machine only')];
   const parts = path
     .split('/')
     .slice(2)
@@ -165,12 +159,6 @@ function momentOf(body: Body): FaultMoment {
 function callsOf(body: Body): { calls: number; operation?: string } {
   const calls = Number(body['calls'] ?? 1);
   return typeof body['operation'] === 'string' ? { calls, operation: body['operation'] } : { calls };
-}
-
-function isLocal(request: IncomingMessage): boolean {
-  const { host, origin } = request.headers;
-  if (host !== undefined && !LOCAL_HOST.test(host)) return false;
-  return origin === undefined || LOCAL_HOST.test(origin.replace(/^https?:\/\//, ''));
 }
 
 function problem(code: string, message: string): { error: { code: string; message: string } } {

@@ -11,13 +11,17 @@ export const isPreflight = (method: string, headers: IncomingHttpHeaders): boole
   headers.origin !== undefined &&
   headers['access-control-request-method'] !== undefined;
 
+export const allowsOrigin = ({ allowOrigins }: CorsSpec, origin: string | undefined): origin is string =>
+  origin !== undefined && allowOrigins.some((allowed) => matches(allowed, origin));
+
 /** The headers for a call of a page of `origin`; none where that origin is not allowed. */
 export function corsHeaders(
-  { allowOrigins, allowMethods, allowHeaders, exposeHeaders, allowCredentials, maxAgeSeconds }: CorsSpec,
+  cors: CorsSpec,
   origin: string | undefined,
   preflight: boolean,
 ): Record<string, string> {
-  if (origin === undefined || !allowOrigins.some((allowed) => matches(allowed, origin))) return {};
+  if (!allowsOrigin(cors, origin)) return {};
+  const { allowOrigins, allowMethods, allowHeaders, exposeHeaders, allowCredentials, maxAgeSeconds } = cors;
   const list = (name: string, values: readonly string[]): Record<string, string> =>
     values.length === 0 ? {} : { [name]: values.join(',') };
   return {

@@ -1,5 +1,11 @@
-/** Owns: listening sockets: two servers on 127.0.0.1, port conflicts explained, a stop that does not hang. */
+/**
+ * Owns: listening sockets: two servers on 127.0.0.1, port conflicts explained, a stop that does not hang.
+ *
+ * Invariants
+ * - I1 a request that calls this machine by another name than its own (DNS rebinding) reaches nothing.
+ */
 import { createServer, type RequestListener, type Server } from 'node:http';
+import { isCalledHere } from './pages.ts';
 
 export interface Listening {
   readonly port: number;
@@ -12,7 +18,9 @@ export interface Listening {
 /** Listens on `port` (0: any free one). @throws Error that says what to do when the port is taken */
 export async function listen(port: number, purpose: string): Promise<Listening> {
   let listener = notYet;
-  const server = createServer({ noDelay: true }, (request, response) => listener(request, response));
+  const server = createServer({ noDelay: true }, (request, response) =>
+    (isCalledHere(request.headers) ? listener : notHere)(request, response),
+  );
   // Functions keep connections open while idle; the server must not close one just as it is used.
   server.keepAliveTimeout = 600_000;
   await listening(server, port, purpose);
@@ -36,6 +44,11 @@ export async function listen(port: number, purpose: string): Promise<Listening> 
 const notYet: RequestListener = (_request, response) => {
   response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '1' });
   response.end('{"message":"the local cloud is starting"}');
+};
+
+const notHere: RequestListener = (_request, response) => {
+  response.writeHead(403, { 'content-type': 'application/json' });
+  response.end('{"message":"call this machine localhost or 127.0.0.1: other names are refused"}');
 };
 
 async function listening(server: Server, port: number, purpose: string): Promise<void> {

@@ -1,4 +1,5 @@
-/** Pages of other origins: what the local API answers them, and which preflight it refuses as API Gateway does. */
+/** Pages of other origins: what the local API answers them, what it refuses them, and which preflight it refuses as API Gateway does. */
+import { request as send } from 'node:http';
 import { HttpApis } from '../../local/http/http-api.ts';
 import { type Listening, listen } from '../../local/http/servers.ts';
 import type { ApiSpec, CorsSpec } from '../../local/template/routing-model.ts';
@@ -116,4 +117,55 @@ test('any origin is answered as any', async () => {
 test('without a configuration the function speaks for itself', async () => {
   const answer = await ask({ cors: undefined, routes: BEHIND_IAM }, { headers: { origin: ALLOWED } });
   expect(ofOrigins(answer)).toEqual({ 'access-control-allow-origin': 'https://own.example' });
+});
+
+const FORM = {
+  method: 'POST',
+  body: 'a=b',
+  headers: { 'content-type': 'application/x-www-form-urlencoded' },
+};
+
+test.each([
+  ['https://evil.example', 403],
+  ['http://localhost.evil.example', 403],
+  ['null', 403],
+  [ALLOWED, 204],
+  ['http://127.0.0.1:5173', 204],
+  [undefined, 204],
+])('a form of a page of %s is answered %i, for a browser asks nobody before it', async (origin, status) => {
+  const headers = { ...FORM.headers, ...(origin === undefined ? {} : { origin }) };
+  const cors = { ...CORS, allowOrigins: [ALLOWED] };
+  const named = await ask({ cors, routes: BEHIND_IAM }, { ...FORM, headers });
+  const unnamed = await ask({ cors: undefined, routes: BEHIND_IAM }, { ...FORM, headers });
+  const isNamed = origin === ALLOWED;
+  expect([named.status, unnamed.status]).toEqual([status, isNamed ? 403 : status]);
+  expect(asked).toHaveLength(status === 403 ? 0 : isNamed ? 1 : 2);
+});
+
+/** With a name that a page's own name server gave this machine: `fetch` would put the right one in its place. */
+const called = (host: string): Promise<number | undefined> =>
+  new Promise((answered, failed) => {
+    const { port } = server;
+    send({ host: '127.0.0.1', port, path: '/orders', headers: { host } }, (answer) => {
+      answer.resume();
+      answered(answer.statusCode);
+    })
+      .on('error', failed)
+      .end();
+  });
+
+test('this machine answers to its own names alone', async () => {
+  await ask({ routes: BEHIND_IAM }, {});
+  const port = String(server.port);
+  const own = [`127.0.0.1:${port}`, `localhost:${port}`, `[::1]:${port}`, 'localhost'];
+  expect(await Promise.all(own.map(called))).toEqual([204, 204, 204, 204]);
+  asked = [];
+  const others = [
+    `evil.example:${port}`,
+    `127.0.0.1.evil.example`,
+    `localhost.evil.example:${port}`,
+    '0.0.0.0',
+  ];
+  expect(await Promise.all(others.map(called))).toEqual([403, 403, 403, 403]);
+  expect(asked).toEqual([]);
 });

@@ -62,7 +62,7 @@ test('one that came by the control as well', async () => {
   const { bus, delivered } = open('$.detail');
   const control = { putEvent: bus.tell.bind(bus) } as unknown as Control;
   const facts = { outputs: {}, notRun: [], apiUrl: '', gatewayUrl: '' };
-  const server = createServer(controlListener(control, facts as never, () => undefined));
+  const server = createServer(controlListener(control, facts as never));
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const answer = await fetch(`http://127.0.0.1:${port}/_local/events`, {

@@ -1,0 +1,19 @@
+/** Owns: which listener answers on the main port, by the beginning of the path. Pure. */
+import type { IncomingMessage, RequestListener } from 'node:http';
+
+/** By the beginning of a path: '/console' is '/console' itself and all below it. */
+export type Listeners = Readonly<Record<string, RequestListener>>;
+
+/** As sent, without the query. */
+export const pathOf = ({ url = '/' }: IncomingMessage): string => url.split('?', 1)[0] ?? '/';
+
+/** The listener of a path's beginning; for all others `otherwise`. */
+export function byPath(listeners: Listeners, otherwise: RequestListener): RequestListener {
+  const starts = Object.entries(listeners);
+  return (request, response) => {
+    const path = pathOf(request);
+    const [, found = otherwise] =
+      starts.find(([start]) => path === start || path.startsWith(`${start}/`)) ?? [];
+    found(request, response);
+  };
+}
