@@ -1,9 +1,11 @@
 /**
- * Builds what is published, into `dist/`: ES modules and declarations by tsc, one CommonJS file per entry by esbuild.
+ * Builds what is published, into `dist/`: ES modules and declarations by tsc; for CommonJS one file per entry, and files that they share,
+ * by esbuild.
  *
  *     npm run build
  *
- * Only what an entry, a function or the command line reaches is kept, and of declarations what an entry's types reach.
+ * Only what an entry, a function or the command line reaches is kept, and of declarations what an entry's types reach. Comments
+ * stay in the declarations alone, where editors show them.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -17,7 +19,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { build } from 'esbuild';
+import { build, transformSync } from 'esbuild';
 
 const ROOT = join(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
@@ -103,6 +105,8 @@ for (const path of readdirSync(DIST, { recursive: true, encoding: 'utf8' })) {
   const file = path.replaceAll('\\', '/');
   if (!/\.(js|d\.ts)$/.test(file)) continue;
   if (!(file.endsWith('.d.ts') ? types : modules).has(file)) rmSync(join(DIST, file));
+  else if (file.endsWith('.js'))
+    writeFileSync(join(DIST, file), transformSync(readFileSync(join(DIST, file), 'utf8')).code);
 }
 
 // Applications load this one, and no other package with it.
@@ -118,7 +122,10 @@ await build({
 });
 
 mkdirSync(join(DIST, 'cjs'), { recursive: true });
-await build({
+const commonJs = { platform: 'node', target: 'node20', logLevel: 'warning' } as const;
+// Only ES modules can be split: what entries share is there once, and each file is made CommonJS afterwards.
+const { outputFiles } = await build({
+  ...commonJs,
   absWorkingDir: ROOT,
   entryPoints: Object.fromEntries(
     Object.entries(ENTRIES).map(([name, module]) => [name, `dist/${module}.js`]),
@@ -126,15 +133,16 @@ await build({
   outdir: join(DIST, 'cjs'),
   outExtension: { '.js': '.cjs' },
   bundle: true,
-  platform: 'node',
-  format: 'cjs',
-  target: 'node20',
+  splitting: true,
+  format: 'esm',
+  write: false,
   packages: 'external',
   // An ES module alone: `require` of it would fail where Node cannot do that yet.
   alias: { uuid: join(ROOT, 'node_modules', 'uuid', 'dist-node', 'index.js') },
   define: { 'import.meta.dirname': '__dirname' },
-  logLevel: 'warning',
 });
+for (const { path, text } of outputFiles)
+  writeFileSync(path, transformSync(text, { ...commonJs, format: 'cjs' }).code);
 // One set of declarations; for `require` a thin file of its own kind.
 for (const [name, module] of Object.entries(ENTRIES))
   writeFileSync(join(DIST, 'cjs', `${name}.d.cts`), `export * from '../${module}.js';\n`);

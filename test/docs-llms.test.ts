@@ -1,10 +1,11 @@
-/** llms.txt lists every page that is published, once, with a sentence; and only those. */
+/** llms.txt lists every page that is published, once, with a sentence; and no published page leads to what nobody can find. */
 
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
-const text = readFileSync(join(ROOT, 'llms.txt'), 'utf8');
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+const text = read('llms.txt');
 const entries = [...text.matchAll(/^- \[[^\]]+\]\(([^)]+)\)(.*)$/gm)].map(([, path = '', rest = '']) => ({
   path,
   rest,
@@ -12,18 +13,37 @@ const entries = [...text.matchAll(/^- \[[^\]]+\]\(([^)]+)\)(.*)$/gm)].map(([, pa
 const pages = readdirSync(join(ROOT, 'docs'))
   .filter((name) => name.endsWith('.md'))
   .map((name) => `docs/${name}`);
+const { files } = JSON.parse(read('package.json')) as { readonly files: string[] };
+const leftOut = files.filter((path) => path.startsWith('!')).map((path) => path.slice(1));
+const published = ['README.md', ...pages.filter((page) => !leftOut.includes(page))];
 
-it('lists README and every page of docs/: add a new one with a sentence', () => {
-  expect(entries.map(({ path }) => path).sort()).toEqual(['README.md', ...pages].sort());
+it('lists README and every page of docs/ that is published: add a new one with a sentence', () => {
+  expect(entries.map(({ path }) => path).sort()).toEqual(published.sort());
 });
 
 it('says of each in a sentence what it answers', () => {
   expect(entries.filter(({ rest }) => !/^: .{15,140}$/.test(rest)).map(({ path }) => path)).toEqual([]);
 });
 
-it('is published with the pages', () => {
-  const { files } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-    readonly files: string[];
-  };
-  expect(files).toEqual(expect.arrayContaining(['docs/*.md', 'llms.txt']));
+it('is published with the pages, but for those that prove and measure: it names them, as the index does', () => {
+  expect(files).toEqual(expect.arrayContaining(['docs/*.md', 'docs/openapi.json', 'llms.txt']));
+  const index = read('docs/README.md');
+  for (const page of leftOut) {
+    expect(pages).toContain(page);
+    expect(text).toContain(`\`${page}\``);
+    expect(index).toContain(page.slice('docs/'.length, -'.md'.length));
+  }
+});
+
+it('has no link from a published page to a file that is in neither the package nor what the index says is left out', () => {
+  const inPackage = [...published, ...files, 'LICENSE', 'package.json'];
+  const inRepository = [...leftOut, 'AGENTS.md', 'CONTRIBUTING.md'];
+  const folders = /^(?:containers|docs\/decisions|examples|lib|test)(?:\/|$)/;
+  const lost = [...published, 'llms.txt'].flatMap((page) =>
+    [...read(page).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
+      .map(([, link = '']) => join(dirname(page), link))
+      .filter((to) => !inPackage.includes(to) && !inRepository.includes(to) && !folders.test(to))
+      .map((to) => `${page}: ${to}`),
+  );
+  expect(lost).toEqual([]);
 });

@@ -219,7 +219,7 @@ function writeWorkflowsModule(found: Discovery): string {
 function writeAgentEntry(root: string, file: string): string {
   const folder = scratchOf(root);
   const entry = readFileSync(lambda('agent'), 'utf8');
-  const content = entry.replace("'@steadfast/agent'", JSON.stringify(modulePath(folder, file)));
+  const content = entry.replace(/(['"])@steadfast\/agent\1/, JSON.stringify(modulePath(folder, file)));
   return writeGenerated(folder, 'agent', content);
 }
 
