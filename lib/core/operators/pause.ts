@@ -182,8 +182,9 @@ export function pausedMs(execution: Execution, incident: Incident): { ms: number
     until = earlier.number;
   }
   for (const { number, at, endedAt } of execution.pauses ?? []) {
-    if (number <= until || endedAt === undefined || at < incident.openedAt) continue;
-    ms += endedAt - at;
+    // By another clock it may have been asked after a pause had begun that it had to wait for.
+    if (number <= until || endedAt === undefined || endedAt <= incident.openedAt) continue;
+    ms += endedAt - Math.max(at, incident.openedAt);
     until = number;
   }
   return { ms, until };

@@ -160,7 +160,9 @@ describe('the deadline of a question stands still', () => {
     expect(of([earlier, later])).toStrictEqual({ ms: 120, until: 2 });
     expect(of([earlier, later], { movedFor: 1 })).toStrictEqual({ ms: 20, until: 2 });
     expect(of([earlier, later], { movedFor: 2 })).toStrictEqual({ ms: 0, until: 2 });
-    expect(of([earlier, later], { openedAt: NOW - 899 })).toStrictEqual({ ms: 20, until: 2 });
+    // By another clock it was asked when the pause had begun.
+    expect(of([earlier, later], { openedAt: NOW - 899 })).toStrictEqual({ ms: 119, until: 2 });
+    expect(of([earlier], { openedAt: NOW - 800 })).toStrictEqual({ ms: 0, until: 0 });
     expect(of([earlier, under])).toStrictEqual({ ms: 100, until: 1 });
     expect(of(undefined)).toStrictEqual({ ms: 0, until: 0 });
   });
