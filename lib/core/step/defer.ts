@@ -56,12 +56,13 @@ export function deferral(
   const { epoch } = state.execution;
   const step = stepAfter(before, 'defer', inputs, {
     epoch,
-    retryAt,
+    // What waits for its own time waits for that as well: a backoff, or the end of an undo that was lost.
+    retryAt: work.deferred === undefined ? Math.max(retryAt, work.dueAt) : retryAt,
     deferred: deferredBy(work, why, inputs.now, openBreaker),
     ...(hasNoDeadline(work.mode, state.execution) ? deferredSince(before, inputs) : {}),
     ...(met === true ? { changedAt: inputs.now } : {}),
   });
-  const ms = retryAt - inputs.now;
+  const ms = (step.retryAt ?? retryAt) - inputs.now;
   return { step, note: { what: 'deferred', step: name, attempt: work.attempt, agent, detail: why, ms } };
 }
 

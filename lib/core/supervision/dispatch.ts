@@ -10,7 +10,7 @@
  */
 
 import { hasManySteps, isBefore, type Plan } from '../plan/plan.ts';
-import { executionAfter } from '../records/change.ts';
+import { executionAfter, wakeNoLaterThan } from '../records/change.ts';
 import {
   type AffectedSteps,
   type Decision,
@@ -157,7 +157,7 @@ function admitted(state: Snapshot, event: Evaluation, chosen: readonly Chosen[])
   if (Object.keys(asked).length > 0) return nothing({ kind: 'ask', agents: asked });
   for (const { piece } of chosen) {
     const admission = admissions[piece.step.agent];
-    if (admission?.missing === true)
+    if (admission?.missing === true && piece.dueAt <= event.now)
       return defer(state, event, piece, { why: 'not-deployed', retryAt: admission.laterAt });
     if (admission?.openBreaker !== undefined)
       return defer(state, event, piece, untilBreakerCloses(admission.openBreaker, event));
@@ -169,7 +169,15 @@ function defer(state: Snapshot, event: Evaluation, piece: Work, how: Deferral): 
   // From a state that was not just read nothing may come but hints.
   if (!event.fresh) return nothing(evaluateNext(event.affected));
   const { step, note } = deferral(piece, state, how, event);
-  return writing(state.execution.id, { step }, evaluateNext(event.affected), note);
+  const { execution } = state;
+  // Whoever has read what is not due yet takes it for sent, and may have set the wake time by that (S12): one of both conflicts.
+  const watched =
+    piece.dueAt > event.now && step.retryAt !== undefined
+      ? executionAfter(execution, 'set-wake-time', event, {
+          wakeAt: wakeNoLaterThan(execution, step.retryAt),
+        })
+      : undefined;
+  return writing(execution.id, { step, execution: watched }, evaluateNext(event.affected), note);
 }
 
 interface RateLimited {

@@ -142,6 +142,29 @@ describe('what a supervisor may send to an agent now', () => {
     expect(next).toEqual({ kind: 'evaluate', fresh: true, affected: 'all' });
   });
 
+  it('is nothing of what waits for a time of its own: it waits for that as well, and is in time for it (S10, S12, F4)', () => {
+    const step = named('a', { undo: { kind: 'retry', attempts: 3, firstMs: 1, maxMs: 1 } });
+    const admissions = { worker: admission(0, { openBreaker }) };
+    const heldBack = (record: Step, wakeAt: number, more: Partial<Execution> = {}) =>
+      supervise(planOf(step), stateOf([record], { wakeAt, ...more }), evaluate('supervisor', { admissions }));
+    const backUntil = NOW + 20_000 + 1 + 15_000;
+    const far = NOW + 600_000;
+    const deferred = { mode: 'execute', why: 'breaker', at: NOW, since: NOW - 60_000 };
+    // Another supervisor takes it for sent, and looks a pickup time after it is due: one of both conflicts.
+    const tried = heldBack(retrying('a', { retryAt: far }), far + 30_000);
+    expect(tried.write).toMatchObject({ step: { retryAt: far, deferred }, execution: { wakeAt: far } });
+    expect(tried.notes).toMatchObject([{ what: 'deferred', ms: far - NOW }]);
+    const soon = heldBack(retrying('a', { retryAt: NOW + 1 }), NOW - 1).write;
+    expect(soon).toMatchObject({ step: { retryAt: backUntil }, execution: { wakeAt: NOW - 1 } });
+    // One that was lost may still act until then.
+    const lost = recordOf('a', 'compensating', { undoAttempt: 1, retryAt: far });
+    const undone = heldBack(lost, NOW, { status: 'compensating' });
+    expect(undone.write).toMatchObject({ step: { retryAt: far, deferred: { ...deferred, mode: 'undo' } } });
+    const due = heldBack(retrying('a', { retryAt: NOW }), NOW).write;
+    expect(due).toMatchObject({ step: { retryAt: backUntil } });
+    expect(due?.execution).toBeUndefined();
+  });
+
   describe('while its queue is busy for long', () => {
     // Four times the pickup time.
     const far = 120_000;

@@ -196,6 +196,14 @@ describe('what is meant for an agent that is not deployed', () => {
     expect([sends, next]).toEqual([[], { kind: 'evaluate', fresh: true, affected: 'all' }]);
     expect(notes).toMatchObject([{ what: 'deferred', detail: 'not-deployed', agent: 'gone', ms: 40_000 }]);
   });
+
+  it('is asked for when it is due, and not before', () => {
+    const waits = recordOf('c', 'retrying', { attempt: 1, changedAt: NOW, retryAt: NOW + 5_000 });
+    const { write, sends } = supervised([waits]);
+    expect(write?.step).toBeUndefined();
+    expect(sends.map(({ agent }) => agent)).toEqual(['worker']);
+    expect(write?.execution?.wakeAt).toBeLessThanOrEqual(NOW + 35_000);
+  });
 });
 
 it('the end of a lease that could not be renewed waits for its grace', () => {
