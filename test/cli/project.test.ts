@@ -101,6 +101,7 @@ describe('the Steadfast', () => {
         artifacts: {
           ProdOrders: {
             type: 'aws:cloudformation:stack',
+            displayName: 'Prod/Orders',
             properties: { templateFile: 'o.json', stackName: 'Prod-Orders' },
           },
         },
@@ -110,6 +111,7 @@ describe('the Steadfast', () => {
     expect(steadfastIn(root)).toEqual({
       assembly: join(root, 'assembly-Prod'),
       stack: 'Prod-Orders',
+      stackPath: 'Prod/Orders',
       path: 'Prod/Orders/Steadfast',
       api: 'Api0',
       beside: [],

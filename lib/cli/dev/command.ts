@@ -13,8 +13,8 @@ import { changesIn } from './changes.ts';
 import { DEFAULT_DATA, openDevFolder } from './dev-folder.ts';
 import { startExternalParties } from './external-parties.ts';
 import { type Inspected, inspectContext, inspected, inspectIn } from './inspect.ts';
-import { type Choice, findProject, type Project, steadfastIn } from './project.ts';
-import { synthesise } from './synthesis.ts';
+import { findProject } from './project.ts';
+import { type Run, synthesiseOne } from './synthesis.ts';
 import { startSystem, type System, type SystemOptions } from './system.ts';
 import { everythingIn, projectFolders } from './workflow-folders.ts';
 
@@ -89,15 +89,15 @@ async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: Clea
   cleanUps.push(() => changes?.stop());
   const into = flags.inspect === undefined ? undefined : await inspected(flags.inspect);
   const context = { ...everythingIn(project), ...inspectContext(into) };
-  await synthesise(project, folder.assembly, io, signal, context);
-  const found = steadfastIn(folder.assembly, flags);
+  const run = { project, context, choice: flags };
+  const found = await synthesiseOne(run, folder.assembly, io, signal);
   const inspect = await inspectIn(found, into);
   const folders = projectFolders(project);
   await loadTypescript();
   const environment = await startExternalParties(folders, folder.external, io, (stop) => cleanUps.push(stop));
   if (signal.aborted) return;
   const system = await startSystem({ found, folder, port: flags.port, environment, ...inspect }, io);
-  const running = { system };
+  const running = { system, stackPath: found.stackPath };
   cleanUps.push(() => running.system.stop());
   io.out(await banner(folders, system, folder, into));
   io.err(await missingAgentsText(system.apiUrl));
@@ -107,14 +107,12 @@ async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: Clea
     const file = await Promise.race([stopping.asked, changes?.next() ?? stopping.asked]);
     if (file === undefined) return;
     io.out(`\n${file} has changed.\n`);
-    await again(running, { project, context, choice: flags, folder, port, environment, into }, io, signal);
+    await again(running, { run, folder, port, environment, into }, io, signal);
   }
 }
 
 interface Again extends Omit<SystemOptions, 'found' | 'inspect'> {
-  readonly project: Project;
-  readonly context: Readonly<Record<string, unknown>>;
-  readonly choice: Choice;
+  readonly run: Run;
   readonly into: Inspected | undefined;
 }
 
@@ -123,15 +121,15 @@ interface Again extends Omit<SystemOptions, 'found' | 'inspect'> {
  * their plan. The external parties stay: what they know is not part of the code.
  */
 async function again(
-  running: { system: System },
-  { project, context, choice, into, ...settings }: Again,
+  running: { system: System; stackPath: string },
+  { run, into, ...settings }: Again,
   io: Io,
   signal: AbortSignal,
 ): Promise<void> {
   try {
     const next = settings.folder.nextAssembly();
-    await synthesise(project, next, io, signal, context);
-    const found = steadfastIn(next, choice);
+    const found = await synthesiseOne(run, next, io, signal, running.stackPath);
+    running.stackPath = found.stackPath;
     const inspect = await inspectIn(found, into);
     await running.system.stop();
     running.system = await startSystem({ ...settings, found, ...inspect }, io);

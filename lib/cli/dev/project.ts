@@ -51,6 +51,8 @@ export interface FoundSteadfast {
   /** The folder of its stack's assembly: that of a CDK stage lies in the app's. */
   readonly assembly: string;
   readonly stack: string;
+  /** By it CDK knows the stack: in a CDK stage 'Prod/Orders', else mostly its name. */
+  readonly stackPath: string;
   /** The path of its construct, as 'Shop/Payments'. */
   readonly path: string;
   /** The logical id of its API. */
@@ -119,13 +121,13 @@ function stacksIn(assembly: string): Stack[] {
   const manifest = join(assembly, 'manifest.json');
   if (!existsSync(manifest)) return [];
   const artifacts = Object.entries(Object(readObject(manifest)['artifacts']) as Record<string, Artifact>);
-  return artifacts.flatMap(([id, { type, properties = {} }]) => {
+  return artifacts.flatMap(([id, { type, displayName: stackPath = id, properties = {} }]) => {
     if (type === 'cdk:cloud-assembly') return stacksIn(join(assembly, String(properties['directoryName'])));
     if (type !== 'aws:cloudformation:stack') return [];
     const { Resources } = readObject(join(assembly, String(properties['templateFile'])));
     const stack = String(properties['stackName'] ?? id);
     const found = steadfastsOf(Object(Resources) as Record<string, Resource>);
-    return [{ stack, steadfasts: found.map((each) => ({ assembly, stack, ...each })) }];
+    return [{ stack, steadfasts: found.map((each) => ({ assembly, stack, stackPath, ...each })) }];
   });
 }
 
@@ -146,6 +148,7 @@ function steadfastsOf(resources: Readonly<Record<string, Resource>>): Pick<Found
 
 interface Artifact {
   readonly type?: string;
+  readonly displayName?: string;
   readonly properties?: Readonly<Record<string, unknown>>;
 }
 

@@ -2,14 +2,47 @@
  * Makes the assembly: the CDK app in a process of its own, as `cdk synth` runs it, but without CloudFormation's own rules:
  * they take seconds of each start, and whatever is deployed is asked them.
  *
- * Owns: its error as it said it. Does not own: which app (`project.ts`).
+ * Owns: its error as it said it, and for which stack it makes code. Does not own: which app, which stack (`project.ts`).
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { CliError, EXIT, type Io } from '../io.ts';
 import { showProgress } from './progress.ts';
-import type { Project } from './project.ts';
+import { type Choice, type Chosen, type Project, steadfastIn } from './project.ts';
+
+/** What an app is run with. */
+export interface Run {
+  readonly project: Project;
+  /** Beside that of the project. */
+  readonly context: Readonly<Record<string, unknown>>;
+  readonly choice: Choice;
+}
+
+/**
+ * The assembly, with code for one stack: the other stacks are not run. CDK takes paths for it, which for most stacks are their names.
+ * @param known the path of the stack, after the first time
+ * @throws CliError as `synthesise` and `steadfastIn`
+ */
+export async function synthesiseOne(
+  { project, context, choice }: Run,
+  outdir: string,
+  io: Io,
+  signal: AbortSignal,
+  known: string | undefined = choice.stack,
+): Promise<Chosen> {
+  const only = known === undefined ? {} : { [WITH_CODE]: [known, IN_CDK_STAGES] };
+  await synthesise(project, outdir, io, signal, { ...context, ...only });
+  const found = steadfastIn(outdir, choice);
+  const hasCode = [undefined, found.stackPath].includes(known) || found.stackPath.includes('/');
+  return hasCode
+    ? found
+    : await synthesiseOne({ project, context, choice }, outdir, io, signal, found.stackPath);
+}
+
+/** CDK's context: patterns of the paths of stacks. */
+const WITH_CODE = 'aws:cdk:bundling-stacks';
+const IN_CDK_STAGES = '*/**';
 
 const WHAT = 'Synthesising the template that would be deployed';
 
