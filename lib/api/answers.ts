@@ -6,6 +6,7 @@
 
 import type { Explanation } from '../core/explain/why.ts';
 import type { Effect } from '../core/plan/agent.ts';
+import type { EndedPause, PausedStarts } from '../core/operators/workflow-pause.ts';
 import type { PlanStep } from '../core/plan/plan.ts';
 import type { Parent } from '../core/records/children.ts';
 import type { Standing } from '../core/records/ended.ts';
@@ -170,11 +171,19 @@ export interface ResolveOptions {
   readonly nothingHappened?: boolean;
 }
 
-export interface WorkflowView {
-  readonly workflow: string;
+export interface WorkflowView extends WorkflowPauseView {
   readonly plan: string;
   readonly withinMs: number;
   readonly steps: readonly WorkflowStepView[];
+}
+
+/** A workflow, and whether its executions are born paused. */
+export interface WorkflowPauseView {
+  readonly workflow: string;
+  /** Absent while it is not paused. */
+  readonly pause?: PausedStarts;
+  /** The latest that is over. */
+  readonly lastPause?: EndedPause;
 }
 
 export interface WorkflowStepView {
@@ -317,6 +326,12 @@ export interface CommandOptions {
 export interface CancelOptions extends CommandOptions {
   /** False: what has acted is left as it is. @default true */
   readonly undo?: boolean;
+}
+
+export interface PauseWorkflowOptions {
+  readonly reason?: string;
+  /** How long each execution may be paused before a person is asked; 30d at most. @default the workflow's, or '7d' */
+  readonly within?: string;
 }
 
 export interface PauseOptions extends CommandOptions {

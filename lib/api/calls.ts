@@ -12,6 +12,8 @@ export const CALLS = {
   'GET /workflows': 'read',
   'GET /workflows/{name}': 'read',
   'POST /workflows/{name}/executions': 'start',
+  'POST /workflows/{name}/pause': 'operate',
+  'POST /workflows/{name}/resume': 'operate',
   'GET /executions': 'read',
   'GET /executions/{id}': 'read',
   'GET /executions/{id}/why': 'read',

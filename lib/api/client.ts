@@ -21,11 +21,13 @@ import type {
   ListOptions,
   ListPage,
   PauseOptions,
+  PauseWorkflowOptions,
   Reasons,
   CallbackOutcome,
   Started,
   StartOptions,
   Stopped,
+  WorkflowPauseView,
   WorkflowView,
 } from './answers.ts';
 
@@ -83,6 +85,9 @@ export interface Client {
   /** A heartbeat of the external party: it is still at work. */
   readonly heartbeatCallback: (token: string) => Promise<CallbackOutcome>;
   readonly workflows: () => Promise<readonly WorkflowView[]>;
+  /** What is started of it is born paused. */
+  readonly pauseWorkflow: (workflow: string, options?: PauseWorkflowOptions) => Promise<WorkflowPauseView>;
+  readonly resumeWorkflow: (workflow: string) => Promise<WorkflowPauseView>;
   /** Their queues, their breakers, their latest failures. */
   readonly agents: () => Promise<Agents>;
   readonly health: () => Promise<Health>;
@@ -110,6 +115,7 @@ export function createClient(options: ClientOptions): Client {
   const call = async <T>(method: string, path: string, key: string, body?: unknown): Promise<T> =>
     answerOf(base, key, await send(options, base, method, path, body)) as T;
   const execution = (id: string): string => `/executions/${encodeURIComponent(id)}`;
+  const ofWorkflow = (name: string): string => `/workflows/${encodeURIComponent(name)}`;
   const settle = (
     token: string,
     what: 'complete' | 'fail' | 'heartbeat',
@@ -124,8 +130,7 @@ export function createClient(options: ClientOptions): Client {
     );
   return {
     url: base,
-    start: (workflow, start) =>
-      call('POST', `/workflows/${encodeURIComponent(workflow)}/executions`, 'executionId', start),
+    start: (workflow, start) => call('POST', `${ofWorkflow(workflow)}/executions`, 'executionId', start),
     get,
     untilEnd: async (id) => {
       for (;;) {
@@ -147,6 +152,9 @@ export function createClient(options: ClientOptions): Client {
     heartbeatCallback: (token) => settle(token, 'heartbeat', {}),
     workflows: async () =>
       (await call<{ items: readonly WorkflowView[] }>('GET', '/workflows', 'items')).items,
+    pauseWorkflow: (workflow, command = {}) =>
+      call('POST', `${ofWorkflow(workflow)}/pause`, 'workflow', command),
+    resumeWorkflow: (workflow) => call('POST', `${ofWorkflow(workflow)}/resume`, 'workflow'),
     agents: () => call('GET', '/agents', 'items'),
     health: () => call('GET', '/health', 'oldestOverdueMs'),
   };

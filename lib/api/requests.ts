@@ -52,6 +52,15 @@ export const pauseBody = z.strictObject({
   within: z.optional(z.string().check(z.maxLength(60))),
 });
 
+/** Of a workflow: a repeated one changes nothing, so no id tells it apart. */
+export const pauseWorkflowBody = z.strictObject({
+  reason: pauseBody.shape.reason,
+  within: pauseBody.shape.within,
+});
+
+/** Who ends it is recorded, and nothing else. */
+export const emptyBody = z.strictObject({});
+
 export const completeBody = z.strictObject({ output: z.optional(z.unknown()) });
 
 export const failBody = z.strictObject({

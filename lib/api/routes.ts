@@ -10,6 +10,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { isSteadfastError, refuse, sayable, SteadfastError } from '../core/records/errors.ts';
 import type { Receipts } from '../core/ports.ts';
 import type { CallbackAnswer } from '../core/records/events.ts';
+import { given } from '../core/records/given.ts';
 import type { Execution } from '../core/records/state.ts';
 import { cut } from '../core/records/text.ts';
 import { explain } from '../core/explain/why.ts';
@@ -17,18 +18,10 @@ import { shownSteps } from '../core/plan/on-failure.ts';
 import { closeCallback } from '../scheduler/callbacks.ts';
 import { cancel, pause, resume, retry } from '../scheduler/commands.ts';
 import { resolveIncident, type ResolutionRequest } from '../scheduler/incidents.ts';
-import {
-  list,
-  type Registered,
-  type Scheduler,
-  show,
-  showAtEnd,
-  start,
-  workflowOf,
-} from '../scheduler/start.ts';
-import { agentsOf } from './agents.ts';
-import type { ExecutionView, WorkflowView } from './answers.ts';
+import { list, type Scheduler, show, showAtEnd, start } from '../scheduler/start.ts';
+import type { ExecutionView } from './answers.ts';
 import { callerOf } from './callers.ts';
+import { deploymentRoutes } from './deployment-routes.ts';
 import { fittedExecution, fittedExplanation } from './fitting.ts';
 import { healthOf } from './health.ts';
 import {
@@ -52,7 +45,6 @@ import {
 } from './requests.ts';
 import { STATUS } from './statuses.ts';
 import { entryView, executionSummary, executionView, incidentView, stoppedView } from './views.ts';
-import { workflowView } from './workflow-view.ts';
 
 const STATUS_OF: Readonly<Record<string, ContentfulStatusCode>> = STATUS;
 
@@ -79,10 +71,7 @@ export function routes(
   commandRoutes(app, scheduler);
   incidentRoutes(app, scheduler);
   callbackRoutes(app, scheduler);
-  const viewOf = ({ workflow, planHash }: Registered): WorkflowView => workflowView(workflow.plan, planHash);
-  app.get('/workflows', (c) => c.json({ items: [...scheduler.workflows.values()].map(viewOf) }));
-  app.get('/workflows/:name', (c) => c.json(viewOf(workflowOf(scheduler, c.req.param('name')))));
-  app.get('/agents', async (c) => c.json(await agentsOf(scheduler, receipts)));
+  deploymentRoutes(app, scheduler, receipts);
   app.get('/health', async (c) => {
     const health = await healthOf(scheduler, receipts);
     return c.json(health, health.status === 'ok' ? 200 : 503);
@@ -125,8 +114,7 @@ function executionRoutes(app: Hono, scheduler: Scheduler): void {
   });
   app.get('/executions', async (c) => {
     const { limit, ...query } = checked(c.req.query(), listQuery, 'query');
-    const given = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
-    const page = await list(scheduler, { ...given, limit: parseLimit(limit) });
+    const page = await list(scheduler, { ...given(query), limit: parseLimit(limit) });
     return c.json({
       items: page.items.map(executionSummary),
       ...(page.cursor === undefined ? {} : { cursor: page.cursor }),
@@ -157,13 +145,13 @@ const unknownStep = (id: string, step: string): SteadfastError =>
 
 function commandRoutes(app: Hono, scheduler: Scheduler): void {
   app.post('/executions/:id/cancel', async (c) => {
-    const body = { ...withoutAbsent(parseBody(await c.req.text(), cancelBody)), ...callerOf(c) };
+    const body = { ...given(parseBody(await c.req.text(), cancelBody)), ...callerOf(c) };
     return stopped(c, scheduler, await cancel(scheduler, c.req.param('id'), body));
   });
   app.post('/executions/:id/pause', async (c) => {
     const { within, ...command } = parseBody(await c.req.text(), pauseBody);
     const withinMs = within === undefined ? {} : { withinMs: parsePause(within) };
-    const asked = { ...withoutAbsent(command), ...withinMs, ...callerOf(c) };
+    const asked = { ...given(command), ...withinMs, ...callerOf(c) };
     return obeyed(c, await pause(scheduler, c.req.param('id'), asked));
   });
   for (const [path, command] of [
@@ -171,7 +159,7 @@ function commandRoutes(app: Hono, scheduler: Scheduler): void {
     ['retry', retry],
   ] as const) {
     app.post(`/executions/:id/${path}`, async (c) => {
-      const asked = { ...withoutAbsent(parseBody(await c.req.text(), commandBody)), ...callerOf(c) };
+      const asked = { ...given(parseBody(await c.req.text(), commandBody)), ...callerOf(c) };
       return obeyed(c, await command(scheduler, c.req.param('id'), asked));
     });
   }
@@ -187,12 +175,6 @@ async function stopped(c: Context, scheduler: Scheduler, { id, status }: Executi
   const now = await show(scheduler, id).catch(() => undefined);
   return c.json(now === undefined ? { executionId: id, status } : stoppedView(now.state, now.plan), 202);
 }
-
-type Given<Body> = { readonly [Key in keyof Body]?: Exclude<Body[Key], undefined> };
-
-/** Without the fields that were left out. */
-const withoutAbsent = <Body extends object>(body: Body): Given<Body> =>
-  Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined)) as Given<Body>;
 
 function callbackRoutes(app: Hono, scheduler: Scheduler): void {
   const answered = (c: Context, answer: CallbackAnswer): Promise<unknown> =>
@@ -230,10 +212,9 @@ function incidentRoutes(app: Hono, scheduler: Scheduler): void {
   });
   app.post('/executions/:id/incidents/:n/resolve', async (c) => {
     const body = parseBody(await c.req.text(), answerBody);
-    const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== undefined));
     const incident = Number(c.req.param('n'));
     const state = await resolveIncident(scheduler, c.req.param('id'), {
-      ...(given as typeof body & object),
+      ...given(body),
       incident,
       ...callerOf(c),
     } as ResolutionRequest);

@@ -1,18 +1,17 @@
 /**
  * The receipts on DynamoDB: `shard#<n>`/`receipt` and `audit`/`receipt` in the state table.
  *
- * Owns: their keys and items; one read of all of them. Does not own: the condition (`dynamo-put.ts`).
+ * Owns: their keys; one read of all of them. Does not own: their items (`dynamo-record.ts`).
  */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Receipts } from '../core/ports.ts';
 import type { AuditReceipt, ShardReceipt } from '../core/records/receipts.ts';
 import { BATCH, keyText, readItems } from './dynamo-batch.ts';
-import { type Item, text } from './dynamo-items.ts';
-import { conditional, putOne } from './dynamo-put.ts';
+import type { Item } from './dynamo-items.ts';
+import { recordIn, writeRecord } from './dynamo-record.ts';
 import { TABLE } from './names.ts';
 
-const ITEM_VERSION = '1';
 const SK = { S: 'receipt' };
 const shardKey = (shard: number): Item => ({ [TABLE.pk]: { S: `shard#${shard}` }, [TABLE.sk]: SK });
 const AUDIT_KEY: Item = { [TABLE.pk]: { S: 'audit' }, [TABLE.sk]: SK };
@@ -28,21 +27,19 @@ export function dynamoReceipts(client: DynamoDBClient, table: string, wakeShards
       const items = new Map(found.flatMap((batch) => [...batch]));
       const of = (key: Item): unknown[] => {
         const item = items.get(keyText(key));
-        return item === undefined ? [] : [JSON.parse(text(item, 'receipt'))];
+        return item === undefined ? [] : [recordIn(item, 'receipt')];
       };
       const [audit] = of(AUDIT_KEY) as AuditReceipt[];
       const shards = keys.slice(1).flatMap(of) as ShardReceipt[];
       return audit === undefined ? { shards } : { shards, audit };
     },
-    write: async (receipt) => {
-      const item: Item = {
-        ...('shard' in receipt ? shardKey(receipt.shard) : AUDIT_KEY),
-        v: { N: ITEM_VERSION },
-        version: { N: String(receipt.version) },
-        writeId: { S: receipt.writeId },
-        receipt: { S: JSON.stringify(receipt) },
-      };
-      return (await putOne(client, conditional(table, item, receipt))).kind;
-    },
+    write: async (receipt) =>
+      writeRecord(
+        client,
+        table,
+        'shard' in receipt ? shardKey(receipt.shard) : AUDIT_KEY,
+        'receipt',
+        receipt,
+      ),
   };
 }

@@ -19,6 +19,7 @@ import { dynamoBreakers } from './dynamo-breakers.ts';
 import { dynamoPresences } from './dynamo-presence.ts';
 import { dynamoReceipts } from './dynamo-receipts.ts';
 import { dynamoStore } from './dynamo-store.ts';
+import { dynamoWorkflowPauses } from './dynamo-workflow-pauses.ts';
 import { eventBus } from './event-bus.ts';
 import { createMeter, type Meter, metered } from './metrics.ts';
 import { DEFAULT_SWEEP_EVERY_MS, DEFAULT_WAKE_SHARDS, ENV } from './names.ts';
@@ -79,6 +80,15 @@ export function callingPortsOf(telemetry: Telemetry, atWork?: AtWork): OwnPorts 
   const own = portsOf(telemetry, atWork);
   const call = wakeBus(own.events, fromEnvironment(ENV.wakeBus));
   return { ...own, wakeUps: { ...own.presences, call, known: { untilAt: 0 } } };
+}
+
+/** The ports of a role that starts executions for callers. */
+export function startingPortsOf(telemetry: Telemetry): OwnPorts {
+  const own = callingPortsOf(telemetry);
+  return {
+    ...own,
+    workflowPauses: dynamoWorkflowPauses(own.table.client, own.table.name),
+  };
 }
 
 export const receiptsOf = ({ table: { client, name, shards } }: OwnPorts): Receipts =>

@@ -56,7 +56,7 @@ export function addCommands(program: Command, cli: Cli): void {
     .addHelpText('after', examples('workflows', 'workflows --json'))
     .action(async (_options, command: Command) => {
       const items = await client(command).workflows();
-      say(cli, command, { items }, () => workflowsText(items));
+      say(cli, command, { items }, () => workflowsText(items, Date.now()));
     });
   program
     .command('agents')
@@ -135,13 +135,12 @@ function addStart(program: Command, cli: Cli): void {
       const redrive = options.redriveOf === undefined ? {} : { redriveOf: options.redriveOf };
       const started = await api.start(workflow, { input: inputOf(options.input), ...key, ...redrive });
       if (options.wait) return showEnd(cli, command, started.executionId);
-      say(
-        cli,
-        command,
-        started,
-        () =>
-          `${started.executionId}  ${started.status}\nLook at it: ${invocation(command, `show ${started.executionId} --wait`)}\n`,
-      );
+      const { executionId, status } = started;
+      const next =
+        status === 'paused'
+          ? `Its workflow is paused. Have it go on: ${invocation(command, `resume ${executionId}`)}`
+          : `Look at it: ${invocation(command, `show ${executionId} --wait`)}`;
+      say(cli, command, started, () => `${executionId}  ${status}\n${next}\n`);
     });
 }
 

@@ -13,6 +13,7 @@ import { addCommands } from './commands.ts';
 import { addIncidents } from './incidents.ts';
 import { addLogs } from './logs/command.ts';
 import { addOperations } from './operations.ts';
+import { addPauses } from './pauses.ts';
 import { addDev } from './dev/command.ts';
 import { addGraph } from './graph/command.ts';
 import { addQuiesce } from './quiesce/command.ts';
@@ -71,6 +72,7 @@ function programOf(cli: Cli): Command {
   addGraph(program, cli);
   addLogs(program, cli);
   addOperations(program, cli);
+  addPauses(program, cli);
   addIncidents(program, cli);
   addCallbacks(program, cli);
   addQuiesce(program, cli);

@@ -4,8 +4,15 @@
  * Owns: the words. Does not own: the answers about executions and workflows (`print.ts`).
  */
 
-import type { Agents, AgentView, AuditHealth, Health, MissingAgent } from '../api/answers.ts';
-import { durationText, table } from './text.ts';
+import type {
+  Agents,
+  AgentView,
+  AuditHealth,
+  Health,
+  MissingAgent,
+  WorkflowPauseView,
+} from '../api/answers.ts';
+import { byText, durationText, table } from './text.ts';
 
 export function agentsText({ items, missing, examined }: Agents, now: number): string {
   const gone = missing.map((agent) => `${missingLine(agent, examined)}\n`).join('');
@@ -30,6 +37,12 @@ export function missingLine({ name, waiting, planned }: MissingAgent, examined: 
   ];
   return `No agent '${name}' is deployed: ${needs.join('; ')}. Deploy it again until they have ended; what waits for it goes on within a minute.`;
 }
+
+/** Prints since when, by whom and why something is paused. */
+export const pauseText = (pause: WorkflowPauseView['pause'], now: number): string =>
+  pause === undefined
+    ? 'not paused'
+    : `paused for ${durationText(Math.max(0, now - pause.at))}${byText(pause.by)}: ${pause.reason}`;
 
 function breakerText({ status, since, until, trialUntil }: AgentView['breaker'], now: number): string {
   if (since === undefined) return status;

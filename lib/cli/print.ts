@@ -13,6 +13,7 @@ import type {
 } from '../api/answers.ts';
 import { actedFacts, answerFacts, childrenText, noteOfKind, performerOf } from './print-waiting-steps.ts';
 import { leavesFact, standingFacts, statusText } from './print-standing.ts';
+import { pauseText } from './print-deployment.ts';
 import { byText, type Cells, durationText, table, timeText } from './text.ts';
 
 export function listText(items: readonly ExecutionSummary[], more: boolean, now: number): string {
@@ -220,7 +221,7 @@ function nextText({ what, at, who }: Reasons['next'], now: number): string {
   return note === '' ? what : `${what} (${note})`;
 }
 
-export function workflowsText(items: readonly WorkflowView[]): string {
+export function workflowsText(items: readonly WorkflowView[], now: number): string {
   if (items.length === 0) return 'No workflows.\n';
   const rows = items.flatMap((item) =>
     item.steps.map((step, index) => [
@@ -233,5 +234,8 @@ export function workflowsText(items: readonly WorkflowView[]): string {
       step.undo ?? '',
     ]),
   );
-  return table(['WORKFLOW', 'WITHIN', 'STEP', 'AGENT', 'AFTER', 'EFFECT', 'UNDO'], rows);
+  const held = items.filter(({ pause }) => pause !== undefined);
+  const lines = held.map(({ workflow, pause }) => `${workflow}: ${pauseText(pause, now)}\n`).join('');
+  const shown = table(['WORKFLOW', 'WITHIN', 'STEP', 'AGENT', 'AFTER', 'EFFECT', 'UNDO'], rows);
+  return lines === '' ? shown : `${shown}\n${lines}`;
 }

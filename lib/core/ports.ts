@@ -13,6 +13,7 @@ import type { Json } from './records/json.ts';
 import type { AuditReceipt, ShardReceipt } from './records/receipts.ts';
 import type { Snapshot } from './records/snapshot.ts';
 import type { Execution } from './records/state.ts';
+import type { WorkflowPause } from './operators/workflow-pause.ts';
 import type { Breaker } from './step/breaker.ts';
 import type { Found, Removable } from './supervision/audit.ts';
 import type { Presence } from './supervision/presence.ts';
@@ -119,6 +120,14 @@ export interface Breakers {
   readonly write: (breaker: Breaker) => Promise<WriteResult>;
 }
 
+/** Which workflows are paused, beside the executions; whoever starts executions asks. */
+export interface WorkflowPauses {
+  /** Strongly consistent. */
+  readonly read: (workflow: string) => Promise<WorkflowPause | undefined>;
+  /** On the condition that the stored one is one version behind (version 1: that there is none). */
+  readonly write: (pause: WorkflowPause) => Promise<WriteResult>;
+}
+
 /** Until when a supervisor is at work, beside the executions; what cannot be read or written holds nothing up. */
 export interface Presences {
   /** Strongly consistent. */
@@ -190,6 +199,8 @@ export interface ChildInputs {
 export interface Ports {
   readonly store: Store;
   readonly queue: Queue;
+  /** @default no workflow is ever paused */
+  readonly workflowPauses?: WorkflowPauses;
   /** @default no breaker ever opens */
   readonly breakers?: Breakers;
   /** @default whatever a child is given, its agents are the first to check */

@@ -12,7 +12,7 @@ import { handle } from 'hono/aws-lambda';
 import { routes } from '../api/routes.ts';
 import { metering, once } from '../aws/invocation.ts';
 import { ENV, OPENAPI_FILE } from '../aws/names.ts';
-import { callingPortsOf, fromEnvironment, receiptsOf, telemetryOf } from '../aws/ports.ts';
+import { startingPortsOf, fromEnvironment, receiptsOf, telemetryOf } from '../aws/ports.ts';
 import type { Workflow } from '../core/plan/workflow.ts';
 import { IDS } from './ids.ts';
 import { createScheduler } from './start.ts';
@@ -25,7 +25,7 @@ export function schedulerHandler(
 ): (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyResultV2> {
   const telemetry = telemetryOf({ role: 'scheduler' });
   const app = once(() => {
-    const ports = callingPortsOf(telemetry);
+    const ports = startingPortsOf(telemetry);
     const personalRoles = new Set(process.env[ENV.personalRoles]?.split(' '));
     const scheduler = createScheduler(ports, workflows, IDS, personalRoles);
     return handle(routes(scheduler, receiptsOf(ports), openapi));

@@ -8,6 +8,7 @@
  */
 
 import { callbackKeysOf, newExecution } from '../core/execution/start.ts';
+import { bornPaused } from '../core/operators/workflow-pause.ts';
 import { asksAnother, type Plan } from '../core/plan/plan.ts';
 import type { Workflow } from '../core/plan/workflow.ts';
 import type { Page, Ports } from '../core/ports.ts';
@@ -27,6 +28,7 @@ import { reconcile } from '../engine/reconcile.ts';
 import { check } from '../engine/schema.ts';
 import { wakeFor } from '../engine/wake-up.ts';
 import { childInputsOf } from './child-inputs.ts';
+import { pausedStarts, type KnownPause } from './paused-starts.ts';
 
 /** Hashes text: equal texts give equal ids, different ones different ids, in `[a-z0-9]`. */
 export type Hash = (text: string) => string;
@@ -40,6 +42,8 @@ export interface Scheduler {
   readonly plans: PlanCache;
   /** Plans this process has seen in the table. */
   readonly published: Set<string>;
+  /** By workflow, what this process knows of its pause. */
+  readonly pauses: Map<string, KnownPause>;
   /** Names of the IAM roles whose sessions are named after persons. */
   readonly personalRoles: ReadonlySet<string>;
 }
@@ -66,6 +70,7 @@ export function createScheduler(
     workflows: new Map(registered),
     plans: new Map(),
     published: new Set(),
+    pauses: new Map(),
     personalRoles,
   };
 }
@@ -82,7 +87,7 @@ export interface StartRequest {
 }
 
 /**
- * Starts an execution, or returns the one that the same key started.
+ * Starts an execution, or returns the one that the same key started. While its workflow is paused it is born paused.
  * @throws SteadfastError `unknown-workflow`, `unknown-execution` (the one to make good for), `bad-input` (details: the
  * schema's issues), `key-reused`, `unknown-caller`
  */
@@ -100,10 +105,11 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
   const people = firstPeople(scheduler, workflow.plan, by);
   if (redriveOf !== undefined && !(await exists(scheduler, redriveOf))) throw unknownExecution(redriveOf);
   await publishPlan(scheduler, registered);
+  const held = await pausedStarts(ports, scheduler.pauses, workflow.name);
   const redrive = given({ redriveOf });
   const body = canonicalJson({ input: request.input, tags: tags ?? {}, ...redrive });
   const now = ports.clock.now();
-  const execution = newExecution(
+  const begun = newExecution(
     workflow.plan,
     {
       id: key === undefined ? scheduler.newId() : hash(`${workflow.name}\n${key}`),
@@ -118,9 +124,12 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
     },
     now,
   );
+  const execution = held === undefined ? begun : bornPaused(workflow.plan, begun, held);
   const existing = await ports.store.create(execution, key === undefined);
   if (existing !== 'written') return sameStart(existing, execution);
   ports.log.note({ what: 'started', executionId: execution.id, detail: workflow.name });
+  // Nothing of it is sent, and its deadline is far away.
+  if (held !== undefined) return execution;
   const known = { state: { execution, steps: {} }, fresh: true, readAt: now };
   await Promise.all([firstSends(scheduler, workflow.plan, known), wakeFor(ports, execution.wakeAt)]);
   return execution;

@@ -13,7 +13,7 @@ import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { type DeadLetters, deadLetters } from '../aws/dead-letters.ts';
 import { givenBack, metering, once } from '../aws/invocation.ts';
 import { ENV, TRIGGER_FILE } from '../aws/names.ts';
-import { callingPortsOf, fromEnvironment, telemetryOf } from '../aws/ports.ts';
+import { startingPortsOf, fromEnvironment, telemetryOf } from '../aws/ports.ts';
 import { CLIENT } from '../aws/transport.ts';
 import { parseTrigger, type Trigger } from '../core/plan/trigger.ts';
 import type { Workflow } from '../core/plan/workflow.ts';
@@ -39,7 +39,7 @@ export function starterHandler(
     );
     // Always the SDK's way: it is seldom, and attributes may be bytes.
     const setAside = deadLetters(new SQSClient(CLIENT), fromEnvironment(ENV.deadLetters));
-    return { trigger, setAside, scheduler: createScheduler(callingPortsOf(telemetry), workflows, IDS) };
+    return { trigger, setAside, scheduler: createScheduler(startingPortsOf(telemetry), workflows, IDS) };
   });
   const work = async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
     const results = await Promise.all(

@@ -2,18 +2,11 @@
 
 import type { Presences, WakeUps } from '../core/ports.ts';
 import type { Presence } from '../core/supervision/presence.ts';
+import { memoryRecords } from './memory-records.ts';
 
 export function memoryPresences(): Presences {
-  let stored: Presence | undefined;
-  return {
-    read: async () => stored,
-    write: async (presence) => {
-      const follows = (stored?.version ?? 0) === presence.version - 1 || stored?.writeId === presence.writeId;
-      if (!follows) return 'conflict';
-      stored = presence;
-      return 'written';
-    },
-  };
+  const { read, write } = memoryRecords<Presence>(() => '');
+  return { read: async () => read(''), write };
 }
 
 /** As one process has them; `presences` may be shared with others. */

@@ -2,22 +2,17 @@
 
 import type { Receipts } from '../core/ports.ts';
 import type { AuditReceipt, ShardReceipt } from '../core/records/receipts.ts';
+import { memoryRecords } from './memory-records.ts';
 
 export function memoryReceipts(): Receipts {
-  const shards = new Map<number, ShardReceipt>();
-  let audit: AuditReceipt | undefined;
+  const shards = memoryRecords<ShardReceipt>(({ shard }) => String(shard));
+  const audits = memoryRecords<AuditReceipt>(() => '');
   return {
-    read: async () => ({
-      shards: [...shards.values()].sort((a, b) => a.shard - b.shard),
-      ...(audit === undefined ? {} : { audit }),
-    }),
-    write: async (receipt) => {
-      const stored = 'shard' in receipt ? shards.get(receipt.shard) : audit;
-      const follows = (stored?.version ?? 0) === receipt.version - 1 || stored?.writeId === receipt.writeId;
-      if (!follows) return 'conflict';
-      if ('shard' in receipt) shards.set(receipt.shard, receipt);
-      else audit = receipt;
-      return 'written';
+    read: async () => {
+      const audit = await audits.read('');
+      const sorted = [...shards.all()].sort((a, b) => a.shard - b.shard);
+      return { shards: sorted, ...(audit === undefined ? {} : { audit }) };
     },
+    write: async (receipt) => ('shard' in receipt ? shards.write(receipt) : audits.write(receipt)),
   };
 }

@@ -5,10 +5,12 @@
  */
 
 import type { Workflow } from '../../lib/core/plan/workflow.ts';
+import type { WorkflowPauses } from '../../lib/core/ports.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { type Scheduler, start, type StartRequest } from '../../lib/scheduler/start.ts';
 import { emphasised } from './emphasis.ts';
 import { withGroups } from './groups.ts';
+import { pausedWorkflows } from './paused-workflows.ts';
 import { withOnFailure } from './on-failure.ts';
 import { TOLERANT, withTolerance } from './tolerance.ts';
 import { type Choice, randomPlan } from './plans.ts';
@@ -35,22 +37,12 @@ const IDS = { hash: (text: string) => text.replace(/[^a-z0-9]/g, '-'), newId: ()
 
 type Registered = Scheduler['workflows'];
 
-/** A process of the scheduler's function; what a warm one knows, all of them know. */
-const scheduler = (host: Host, workflows: Registered, published: Set<string>): Scheduler => ({
-  hash: IDS.hash,
-  newId: IDS.newId,
-  ports: portsOf(host, newProcess(host, PROCESS_MS)),
-  workflows,
-  plans: host.plans,
-  published,
-  personalRoles: host.cast?.personalRoles ?? new Set(),
-});
-
 export class Clients {
   /** Starts that the seed has drawn. */
   readonly drawn: number;
   readonly #host: Host;
   readonly #workflows: Registered;
+  readonly #held: WorkflowPauses | undefined;
   readonly #published = new Set<string>();
   readonly #accepted = new Set<string>();
   readonly #requests: StartRequest[] = [];
@@ -66,6 +58,7 @@ export class Clients {
     this.#workflows = new Map(
       workflows.map((one) => [one.name, { workflow: one, planHash: `plan-of-${one.name}` }]),
     );
+    this.#held = pausedWorkflows(host, this.#workflows.keys());
     const count = choice.between(FEWEST, MOST);
     for (let at = 0; at < count; at += 1) {
       const request = {
@@ -94,10 +87,20 @@ export class Clients {
       events.plan(afterMs + choice.between(0, 60_000), () => this.#start(request));
   }
 
-  /** Now and then one that has just started, and has seen no plan. */
+  /** A process of the scheduler's function. What a warm one knows, all of them know; now and then one has just started. */
   #scheduler(): Scheduler {
-    const published = this.#host.choice.chance(0.2) ? new Set<string>() : this.#published;
-    return scheduler(this.#host, this.#workflows, published);
+    const host = this.#host;
+    const published = host.choice.chance(0.2) ? new Set<string>() : this.#published;
+    const ports = portsOf(host, newProcess(host, PROCESS_MS));
+    return {
+      ...IDS,
+      ports: this.#held === undefined ? ports : Object.assign(ports, { workflowPauses: this.#held }),
+      workflows: this.#workflows,
+      plans: host.plans,
+      published,
+      pauses: new Map(),
+      personalRoles: host.cast?.personalRoles ?? new Set(),
+    };
   }
 
   #start(request: StartRequest): void {
@@ -105,8 +108,9 @@ export class Clients {
     const { cast } = this.#host;
     const by = cast === undefined ? {} : { by: cast.starter() };
     start(this.#scheduler(), { ...request, ...by }).then(
-      ({ id }) => {
+      ({ id, version, pauses = [] }) => {
         answered = true;
+        if (version === 1 && pauses.length > 0) this.#host.kinds.bornPaused += 1;
         this.#accept(id);
       },
       () => undefined,

@@ -24,12 +24,16 @@ const GROUP_DICE = 0x6_70_0b_5a;
 const ON_FAILURE_DICE = 0x0f_0a_11_ed;
 const STAGE_DICE = 0x57_a6_e5;
 const CONTAINER_DICE = 0xc0_47_a1_4e;
+const PAUSE_DICE = 0x0a_05_ed_5e;
 
 export function diceOf(
   seed: number,
-  { tolerates, asksAnother, hasTimes, groups, followsUp, changesStages, hasContainers }: Traits,
+  { tolerates, asksAnother, hasTimes, groups, followsUp, changesStages, hasContainers, pausesWhole }: Traits,
   isMild: boolean,
-): Pick<Host, 'tolerance' | 'cast' | 'times' | 'groups' | 'onFailure' | 'stages' | 'containers' | 'running'> {
+): Pick<
+  Host,
+  'tolerance' | 'cast' | 'times' | 'groups' | 'onFailure' | 'stages' | 'containers' | 'running' | 'pausing'
+> {
   const own = (dice: number): Choice => choiceOf(seededRandom(seed ^ dice));
   return {
     tolerance: tolerates ? own(TOLERANCE_DICE) : undefined,
@@ -39,6 +43,7 @@ export function diceOf(
     onFailure: followsUp ? own(ON_FAILURE_DICE) : undefined,
     stages: changesStages && !isMild ? own(STAGE_DICE) : undefined,
     running: new Running(),
+    pausing: pausesWhole && !isMild ? own(PAUSE_DICE) : undefined,
     containers: hasContainers && !isMild ? own(CONTAINER_DICE) : undefined,
   };
 }

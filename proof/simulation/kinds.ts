@@ -40,6 +40,8 @@ export const KINDS = [
   'deathUnderLease',
   'deathLater',
   'deathOfOlder',
+  /** Executions that were born paused. */
+  'bornPaused',
   /** What holds without an answer. */
   'otherwise',
   /** Four eyes: an approval was given by another person, and refused to one who has acted. */

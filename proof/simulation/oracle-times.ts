@@ -79,12 +79,15 @@ export class OracleTimes {
     }
   }
 
-  #note({ id, status }: Execution, after: Execution, now: number): void {
+  /** One without a pause before it was born paused. */
+  #note({ id, status, startedAt }: Execution, after: Execution, now: number): void {
     const [was, is] = [isPausedOrPausing(status), isPausedOrPausing(after.status)];
     if (was === is) return;
     const spans = this.#paused.get(id) ?? [];
+    const last = spans.at(-1);
     if (is) spans.push({ from: now, until: Number.POSITIVE_INFINITY });
-    else (spans.at(-1) as Span).until = now;
+    else if (last === undefined) spans.push({ from: startedAt, until: now });
+    else last.until = now;
     this.#paused.set(id, spans);
   }
 

@@ -108,6 +108,8 @@ export interface Host {
   /** The dice for invocations in containers, in a world that has some. */
   readonly containers: Choice | undefined;
   readonly running: Running;
+  /** The dice for pauses of workflows, in a world that has some. */
+  readonly pausing: Choice | undefined;
   /** The dice for groups of steps that are tried again, in a world that has some. */
   readonly groups: Choice | undefined;
   /** What its functions' processes know of their agents' breakers. */

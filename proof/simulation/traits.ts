@@ -39,6 +39,8 @@ export interface Traits {
   readonly changesStages: boolean;
   /** Its agents run in containers, whose workers record that attempts have died. */
   readonly hasContainers: boolean;
+  /** Some of its workflows are paused for a while. */
+  readonly pausesWhole: boolean;
   /** What happens often in it. */
   readonly emphasis: Emphasis | undefined;
 }
@@ -75,5 +77,6 @@ export function traitsOf(seed: number): Traits {
     followsUp: choice.chance(0.33),
     changesStages: choice.chance(0.25),
     hasContainers: choice.chance(0.3),
+    pausesWhole: choice.chance(0.25),
   };
 }

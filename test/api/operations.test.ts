@@ -2,6 +2,7 @@
 
 import { withStore } from '../engine/process.ts';
 import { PermanentError } from '../../lib/core/records/errors.ts';
+import { memoryWorkflowPauses } from '../../lib/testing/memory-workflow-pauses.ts';
 import { client } from './app.ts';
 
 const errorOf = ({ status, body }: { status: number; body: Record<string, unknown> }) => [
@@ -47,6 +48,58 @@ describe('a pause', () => {
       409,
       { code: 'not-resumable', message: expect.stringContaining('it is running') },
     ]);
+  });
+});
+
+describe('a pause of a workflow', () => {
+  it('is shown with the workflow; what is started is answered as paused, until its resume', async () => {
+    const c = client(undefined, (world) => ({
+      ...world,
+      workflowPauses: memoryWorkflowPauses(),
+    }));
+    const body = { reason: 'the shop is closed', within: '2h' };
+    const pause = {
+      at: c.clock.now(),
+      reason: body.reason,
+      withinMs: 7_200_000,
+    };
+    const paused = await c.post('/workflows/flow/pause', body);
+    expect([paused.status, paused.body]).toEqual([202, { workflow: 'flow', pause }]);
+    expect((await c.get('/workflows/flow')).body).toMatchObject({
+      workflow: 'flow',
+      pause,
+    });
+    expect((await c.get('/workflows')).body['items']).toMatchObject([{ workflow: 'flow', pause }]);
+    const started = await c.post('/workflows/flow/executions', {
+      input: { orderId: 'o-1' },
+    });
+    expect(started.body['status']).toBe('paused');
+    const id = String(started.body['executionId']);
+    expect((await c.get(`/executions/${id}`)).body).toMatchObject({
+      status: 'paused',
+      pauses: [
+        {
+          number: 1,
+          workflowPausedAt: pause.at,
+          deadlineAt: c.clock.now() + 7_200_000,
+        },
+      ],
+    });
+    const resumed = await c.post('/workflows/flow/resume');
+    const lastPause = { ...pause, endedAt: c.clock.now() };
+    expect([resumed.status, resumed.body]).toEqual([202, { workflow: 'flow', lastPause }]);
+    expect((await c.post(`/executions/${id}/resume`)).body).toMatchObject({
+      status: 'running',
+    });
+  });
+
+  it.each([
+    ['/workflows/gone/pause', {}, [404, { code: 'unknown-workflow' }]],
+    ['/workflows/flow/pause', { within: '31d' }, [400, { code: 'bad-request' }]],
+    ['/workflows/flow/pause', { commandId: 'c1' }, [400, { code: 'bad-request' }]],
+    ['/workflows/flow/resume', { reason: 'open' }, [400, { code: 'bad-request' }]],
+  ])('%s with %j is refused', async (path, body, refused) => {
+    expect(errorOf(await client().post(path, body))).toMatchObject(refused);
   });
 });
 

@@ -72,3 +72,38 @@ test('start says of which execution it is the redrive', async () => {
   await cli('start', 'order', '--redrive-of', 'e0');
   expect(api.asked[0]?.body).toEqual({ input: {}, redriveOf: 'e0' });
 });
+
+describe('a workflow', () => {
+  const pause = {
+    at: Date.now() - 76.5 * 3_600_000,
+    by: { kind: 'local', name: 'ann' },
+    reason: 'closed',
+  };
+
+  test('is paused, and says how starts run again', async () => {
+    api.answers.push({ status: 202, body: { workflow: 'order', pause } });
+    const { out } = await cli('pause-workflow', 'order', '--reason', 'closed', '--within', '2h');
+    expect(out).toBe(
+      `order  paused for 3 d 4 h by local:ann: closed\nHave starts run again: npx steadfast resume-workflow order --url ${api.url}\n`,
+    );
+    const body = { reason: 'closed', within: '2h' };
+    expect(api.asked).toEqual([{ method: 'POST', path: '/workflows/order/pause', body }]);
+  });
+
+  test('is resumed, and says what is still paused', async () => {
+    api.answers.push({ status: 202, body: { workflow: 'order' } });
+    expect((await cli('resume-workflow', 'order')).out).toBe(
+      `order  not paused\nWhat was born paused is resumed one by one (resume <id>): npx steadfast list --workflow order --status paused --url ${api.url}\n`,
+    );
+  });
+
+  test('that is paused is seen in the list, and a start of it says what to type next', async () => {
+    api.answers.push({
+      status: 200,
+      body: { items: [{ workflow: 'order', withinMs: 1, steps: [], pause }] },
+    });
+    expect((await cli('workflows')).out).toContain('order: paused for 3 d 4 h by local:ann: closed');
+    api.answers.push(told('paused'));
+    expect((await cli('start', 'order')).out).toContain('Have it go on: npx steadfast resume e1');
+  });
+});

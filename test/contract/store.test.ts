@@ -16,6 +16,9 @@ import { describeInventory } from './inventory.contract.ts';
 import { describePresences } from './presences.contract.ts';
 import { describeReceipts } from './receipts.contract.ts';
 import { describeStore } from './store.contract.ts';
+import { dynamoWorkflowPauses } from '../../lib/aws/dynamo-workflow-pauses.ts';
+import { memoryWorkflowPauses } from '../../lib/testing/memory-workflow-pauses.ts';
+import { describeWorkflowPauses } from './workflow-pauses.contract.ts';
 
 const SHARDS = 2;
 const PAGE = 3;
@@ -25,7 +28,15 @@ describeStore('in memory', async () => ({ store: new MemoryStore(SHARDS), close:
 describeReceipts('in memory', async () => ({ receipts: memoryReceipts(), close: async () => undefined }));
 describeBreakers('in memory', async () => ({ breakers: memoryBreakers(), close: async () => undefined }));
 
-describePresences('in memory', async () => ({ presences: memoryPresences(), close: async () => undefined }));
+describeWorkflowPauses('in memory', async () => ({
+  pauses: memoryWorkflowPauses(),
+  close: async () => undefined,
+}));
+
+describePresences('in memory', async () => ({
+  presences: memoryPresences(),
+  close: async () => undefined,
+}));
 
 describeInventory('in memory', async () => {
   const store = new MemoryStore(SHARDS);
@@ -79,6 +90,10 @@ describe('on DynamoDB', () => {
     describeBreakers(`DynamoDB, ${transport}`, async () => {
       const { client, name, close } = await open();
       return { breakers: dynamoBreakers(client, name), close };
+    });
+    describeWorkflowPauses(`DynamoDB, ${transport}`, async () => {
+      const { client, name, close } = await open();
+      return { pauses: dynamoWorkflowPauses(client, name), close };
     });
     describePresences(`DynamoDB, ${transport}`, async () => {
       const { client, name, close } = await open();

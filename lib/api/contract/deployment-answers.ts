@@ -8,7 +8,9 @@
 
 import * as z from 'zod/mini';
 import type { AuditCounts } from '../../core/records/receipts.ts';
+import type { EndedPause, PausedStarts } from '../../core/operators/workflow-pause.ts';
 import type * as shown from '../answers.ts';
+import { caller } from './execution-answers.ts';
 import { at, count, effect, json, kind, listOf, maybe, object, shape, SHAPES, text, yes } from './shape.ts';
 
 const WorkflowStepView = shape<shown.WorkflowStepView>('WorkflowStepView')(
@@ -34,8 +36,26 @@ const WorkflowStepView = shape<shown.WorkflowStepView>('WorkflowStepView')(
     tolerate: maybe(z.union([z.literal(true), object({ items: count }), object({ percent: z.number() })])),
   }),
 );
+const held = { at, by: maybe(caller), reason: text, withinMs: maybe(count) };
+const PausedStartsView = shape<PausedStarts>('PausedStarts')(object(held));
+const EndedPauseView = shape<EndedPause>('EndedPause')(
+  object({ ...held, endedAt: at, endedBy: maybe(caller) }),
+);
+const pauses = {
+  pause: maybe(PausedStartsView),
+  lastPause: maybe(EndedPauseView),
+};
+export const WorkflowPauseView = shape<shown.WorkflowPauseView>('WorkflowPauseView')(
+  object({ workflow: text, ...pauses }),
+);
 export const WorkflowView = shape<shown.WorkflowView>('WorkflowView')(
-  object({ workflow: text, plan: text, withinMs: count, steps: listOf(WorkflowStepView) }),
+  object({
+    workflow: text,
+    plan: text,
+    withinMs: count,
+    steps: listOf(WorkflowStepView),
+    ...pauses,
+  }),
 );
 export const Workflows = object({ items: listOf(WorkflowView) });
 SHAPES.add(Workflows, { id: 'Workflows' });

@@ -16,12 +16,14 @@ const ID = '0f343b0931126a20f133d67c2b018a3b';
 const TOKEN = `${ID}.packed.5f0c1f0e-6a4e-4b7e-9a43-1f8f6f0a2c11`;
 const PLAN = 'c6453c5880b03bce783acc94afb949c2';
 const AT = 1_795_000_000_000;
+const ANN = { kind: 'iam', name: 'arn:aws:iam::123456789012:user/ann' };
+const HELD = { at: AT, by: ANN, reason: 'the shop is closed' };
 const started = (status: string): object => ({ executionId: ID, status });
 const summary = {
   ...started('succeeded'),
   workflow: 'greeting',
   startedAt: AT,
-  startedBy: { kind: 'iam', name: 'arn:aws:iam::123456789012:user/ann' },
+  startedBy: ANN,
   endedAt: AT + 900,
 };
 
@@ -55,6 +57,18 @@ export const EXAMPLES: Readonly<Record<Route, Example>> = {
     path: '/workflows/greeting/executions',
     body: { input: { name: 'Ada' }, idempotencyKey: 'order-1' },
     answer: started('running'),
+  },
+  'POST /workflows/{name}/pause': {
+    path: '/workflows/greeting/pause',
+    body: { reason: 'the shop is closed' },
+    answer: { workflow: 'greeting', pause: HELD },
+  },
+  'POST /workflows/{name}/resume': {
+    path: '/workflows/greeting/resume',
+    answer: {
+      workflow: 'greeting',
+      lastPause: { ...HELD, endedAt: AT + 3_600_000, endedBy: ANN },
+    },
   },
   'GET /executions': {
     path: '/executions?workflow=greeting&limit=1',

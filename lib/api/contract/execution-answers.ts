@@ -22,7 +22,7 @@ const executionStatus = z.enum(EXECUTION_STATUSES);
 const mode = z.enum(['execute', 'probe', 'undo']);
 const choice = z.enum(CHOICES);
 const failure = shape<Failure>('Failure')(object({ code: text, message: text }));
-const caller = shape<Caller>('Caller')(
+export const caller = shape<Caller>('Caller')(
   object({ kind: z.enum(['iam', 'jwt', 'local', 'trigger']), name: text }),
 );
 const tags = z.record(text, text);
@@ -190,6 +190,7 @@ const pause = shape<Pause>('Pause')(
     by: maybe(caller),
     reason: text,
     withinMs: count,
+    workflowPausedAt: maybe(at),
     pausedAt: maybe(at),
     deadlineAt: maybe(at),
     endedAt: maybe(at),

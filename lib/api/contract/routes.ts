@@ -17,6 +17,7 @@ import {
   listQuery,
   pageQuery,
   pauseBody,
+  pauseWorkflowBody,
   showQuery,
   startBody,
 } from '../requests.ts';
@@ -80,6 +81,20 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
       'key-reused',
       'unknown-caller',
     ),
+  },
+  'POST /workflows/{name}/pause': {
+    name: 'pauseWorkflow',
+    summary:
+      'Pauses a workflow: what is started of it is born `paused`, within 10 s everywhere. What was started before goes on.',
+    body: { type: 'PauseWorkflowOptions', schema: pauseWorkflowBody },
+    answers: { 202: deployment.WorkflowPauseView },
+    errors: errors('unknown-workflow', OF_BODY, OF_CALLER, 'bad-duration'),
+  },
+  'POST /workflows/{name}/resume': {
+    name: 'resumeWorkflow',
+    summary: 'Ends the pause of a workflow. What was born paused stays so until each execution is resumed.',
+    answers: { 202: deployment.WorkflowPauseView },
+    errors: errors('unknown-workflow', OF_BODY, OF_CALLER),
   },
   'GET /executions': {
     name: 'list',

@@ -35,7 +35,7 @@ export function past(plan: Plan, state: Snapshot): Happened[] {
   happened.push(...pastOfWaiting(plan, state));
   for (const incident of Object.values(incidents ?? {})) happened.push(...happenedIncident(incident));
   happened.push(
-    ...(execution.pauses ?? []).flatMap(happenedPause),
+    ...(execution.pauses ?? []).flatMap((pause) => happenedPause(execution.workflow, pause)),
     ...(execution.retries ?? []).map(happenedRetry),
   );
   const { cause } = execution;
@@ -74,14 +74,24 @@ export function past(plan: Plan, state: Snapshot): Happened[] {
 const byText = (by: Caller | undefined): string => (by === undefined ? '' : ` by ${callerText(by)}`);
 const personText = (by: Caller | undefined): string => (by === undefined ? 'a person' : callerText(by));
 
-function happenedPause(pause: Pause): Happened[] {
-  const { number, at, by, reason, pausedAt, deadlineAt, endedAt, endedBy } = pause;
+function happenedPause(workflow: string, pause: Pause): Happened[] {
+  const { number, at, by, reason, workflowPausedAt, pausedAt, deadlineAt, endedAt, endedBy } = pause;
   const told = (when: number | undefined, what: string, who?: Caller): Happened[] =>
     when === undefined ? [] : [{ at: when, what, evidence: { pause: number, ...given({ by: who }) } }];
   const until = deadlineAt === undefined ? '' : `; a person is asked at ${iso(deadlineAt)}`;
+  const begun =
+    workflowPausedAt === undefined
+      ? [
+          ...told(at, `${personText(by)} paused it: ${reason}`, by),
+          ...told(pausedAt, `the pause was complete: nobody worked any more${until}`),
+        ]
+      : told(
+          at,
+          `it was born paused, for ${personText(by)} had paused workflow '${workflow}' at ${iso(workflowPausedAt)}: ${reason}${until}`,
+          by,
+        );
   return [
-    ...told(at, `${personText(by)} paused it: ${reason}`, by),
-    ...told(pausedAt, `the pause was complete: nobody worked any more${until}`),
+    ...begun,
     ...told(endedAt, `the pause ${endedBy === undefined ? 'ended' : `was ended${byText(endedBy)}`}`, endedBy),
   ];
 }

@@ -56,6 +56,8 @@ export interface Pause {
   readonly reason: string;
   /** How long it may last before a person is asked. */
   readonly withinMs: number;
+  /** Since when its workflow is paused: it was born paused, and nobody has read it otherwise before. */
+  readonly workflowPausedAt?: number;
   /** Since when no attempt is under way and none can begin. */
   readonly pausedAt?: number;
   /** A person is asked then. */

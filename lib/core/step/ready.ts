@@ -256,7 +256,8 @@ export const stepToFence = (plan: Plan, snapshot: Snapshot): PlanStep | undefine
  */
 export function stepToSuspend(plan: Plan, snapshot: Snapshot): PlanStep | undefined {
   const pause = pauseOf(snapshot.execution);
-  if (pause === undefined) return undefined;
+  // Of one that was born paused there is no older state.
+  if (pause === undefined || pause.workflowPausedAt !== undefined) return undefined;
   return plan.steps.find((step) => {
     const record = snapshot.steps[step.name];
     if (step.kind !== 'agent') return false;

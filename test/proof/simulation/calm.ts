@@ -30,6 +30,7 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
   onFailure: undefined,
   stages: undefined,
   containers: undefined,
+  pausing: undefined,
   running: new Running(),
   arrivals: new Arrivals(),
   kinds: noKinds(),

@@ -1,0 +1,47 @@
+/**
+ * The routes about what is deployed: workflows and agents, and their pauses.
+ *
+ * Owns: which call does what. Does not own: the routes about executions (`routes.ts`), what a pause is
+ * (`scheduler/workflow-pauses.ts`).
+ */
+
+import type { Hono } from 'hono';
+import type { Receipts } from '../core/ports.ts';
+import { given } from '../core/records/given.ts';
+import { type Registered, type Scheduler, workflowOf } from '../scheduler/start.ts';
+import { pauseWorkflow, resumeWorkflow, showPause } from '../scheduler/workflow-pauses.ts';
+import { agentsOf } from './agents.ts';
+import type { WorkflowView } from './answers.ts';
+import { callerOf } from './callers.ts';
+import { emptyBody, parseBody, parsePause, pauseWorkflowBody } from './requests.ts';
+import { workflowView } from './workflow-view.ts';
+
+export function deploymentRoutes(app: Hono, scheduler: Scheduler, receipts: Receipts | undefined): void {
+  const viewOf = async ({ workflow, planHash }: Registered): Promise<WorkflowView> => ({
+    ...workflowView(workflow.plan, planHash),
+    ...(await showPause(scheduler, workflow.name)),
+  });
+  app.get('/workflows', async (c) =>
+    c.json({
+      items: await Promise.all([...scheduler.workflows.values()].map(viewOf)),
+    }),
+  );
+  app.get('/workflows/:name', async (c) => c.json(await viewOf(workflowOf(scheduler, c.req.param('name')))));
+  app.post('/workflows/:name/pause', async (c) => {
+    const { within, ...asked } = parseBody(await c.req.text(), pauseWorkflowBody);
+    const withinMs = within === undefined ? {} : { withinMs: parsePause(within) };
+    const workflow = c.req.param('name');
+    const paused = await pauseWorkflow(scheduler, workflow, {
+      ...given(asked),
+      ...withinMs,
+      ...callerOf(c),
+    });
+    return c.json({ workflow, ...paused }, 202);
+  });
+  app.post('/workflows/:name/resume', async (c) => {
+    parseBody(await c.req.text(), emptyBody);
+    const workflow = c.req.param('name');
+    return c.json({ workflow, ...(await resumeWorkflow(scheduler, workflow, callerOf(c))) }, 202);
+  });
+  app.get('/agents', async (c) => c.json(await agentsOf(scheduler, receipts)));
+}

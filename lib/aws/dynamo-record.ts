@@ -1,0 +1,46 @@
+/**
+ * A record of its own in the state table, beside the executions: its JSON text under one key, one version after the other.
+ *
+ * Owns: its item, its strongly consistent read. Does not own: the keys (each kind's own file), the condition (`dynamo-put.ts`).
+ */
+
+import { type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import type { WriteResult } from '../core/ports.ts';
+import { type Item, text } from './dynamo-items.ts';
+import { conditional, putOne } from './dynamo-put.ts';
+
+const ITEM_VERSION = '1';
+
+/** Where its kind is kept: the name of the attribute that has the text. */
+export type RecordField = 'breaker' | 'pause' | 'presence' | 'receipt';
+
+export const recordIn = (item: Item, field: RecordField): unknown => JSON.parse(text(item, field));
+
+export async function readRecord<Kept>(
+  client: DynamoDBClient,
+  table: string,
+  key: Item,
+  field: RecordField,
+): Promise<Kept | undefined> {
+  const { Item } = await client.send(
+    new GetItemCommand({ TableName: table, Key: key, ConsistentRead: true }),
+  );
+  return Item && (recordIn(Item, field) as Kept);
+}
+
+export async function writeRecord(
+  client: DynamoDBClient,
+  table: string,
+  key: Item,
+  field: RecordField,
+  record: { readonly version: number; readonly writeId: string },
+): Promise<WriteResult> {
+  const item: Item = {
+    ...key,
+    v: { N: ITEM_VERSION },
+    version: { N: String(record.version) },
+    writeId: { S: record.writeId },
+    [field]: { S: JSON.stringify(record) },
+  };
+  return (await putOne(client, conditional(table, item, record))).kind;
+}

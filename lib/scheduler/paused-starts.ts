@@ -1,0 +1,44 @@
+/**
+ * Which workflows are paused, as one process knows it.
+ *
+ * Owns: how often the record is read. Does not own: the record and what it means (`core/operators/workflow-pause.ts`), the commands
+ * (`workflow-pauses.ts`).
+ *
+ * Every start asks, and what was read is believed for a moment: a start costs no call of its own while others come. So a pause
+ * holds everywhere once that moment is over. Where the record cannot be read nothing is started: a pause holds, or it is none.
+ */
+
+import type { PausedStarts, WorkflowPause } from '../core/operators/workflow-pause.ts';
+import type { Ports } from '../core/ports.ts';
+
+/** What was read is believed so long. */
+export const FRESH_MS = 5_000;
+
+export interface KnownPause {
+  readonly readAt: number;
+  readonly record: Promise<WorkflowPause | undefined>;
+}
+
+/**
+ * Since when, by whom and why executions of the workflow are born paused; nothing where they are not.
+ * @param pauses what the process knows, by workflow
+ */
+export async function pausedStarts(
+  { workflowPauses, clock }: Ports,
+  pauses: Map<string, KnownPause>,
+  workflow: string,
+): Promise<PausedStarts | undefined> {
+  if (workflowPauses === undefined) return undefined;
+  const now = clock.now();
+  let known = pauses.get(workflow);
+  if (known === undefined || now - known.readAt >= FRESH_MS) {
+    known = { readAt: now, record: workflowPauses.read(workflow) };
+    pauses.set(workflow, known);
+  }
+  try {
+    return (await known.record)?.pause;
+  } catch (error) {
+    if (pauses.get(workflow) === known) pauses.delete(workflow);
+    throw error;
+  }
+}

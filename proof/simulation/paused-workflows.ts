@@ -1,0 +1,43 @@
+/**
+ * Simulated pauses of workflows: for a while what is started of one is born paused.
+ *
+ * Owns: when. Does not own: the operators who resume what was born paused (`operators.ts`).
+ */
+
+import type { WorkflowPauses } from '../../lib/core/ports.ts';
+import { callerIn } from './cast.ts';
+import type { Host } from './process.ts';
+
+/** Of the workflows of a world in which some are paused. */
+const PAUSED_SHARE = 0.7;
+const LATEST_PAUSE_MS = 30_000;
+const LONGEST_PAUSE_MS = 40_000;
+
+/** The pauses that all processes read; nothing in a world without them. */
+export function pausedWorkflows(host: Host, workflows: Iterable<string>): WorkflowPauses | undefined {
+  const { pausing: choice, events } = host;
+  if (choice === undefined) return undefined;
+  const held = new Map<string, { readonly fromAt: number; readonly untilAt: number; withinMs: number }>();
+  for (const workflow of workflows) {
+    if (!choice.chance(PAUSED_SHARE)) continue;
+    const fromAt = events.now + choice.between(0, LATEST_PAUSE_MS);
+    const untilAt = fromAt + choice.between(5_000, LONGEST_PAUSE_MS);
+    held.set(workflow, {
+      fromAt,
+      untilAt,
+      withinMs: choice.pick([20_000, 1_200_000]),
+    });
+  }
+  return {
+    read: async (workflow) => {
+      const { fromAt = Number.POSITIVE_INFINITY, untilAt = 0, withinMs } = held.get(workflow) ?? {};
+      const common = { workflow, version: 1, writeId: '' };
+      if (events.now < fromAt || events.now >= untilAt || withinMs === undefined) return common;
+      return {
+        ...common,
+        pause: { at: fromAt, reason: 'simulated', withinMs, ...callerIn(host) },
+      };
+    },
+    write: async () => 'conflict',
+  };
+}
