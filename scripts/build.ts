@@ -1,6 +1,6 @@
 /**
  * Builds what is published, into `dist/`: ES modules and declarations by tsc; for CommonJS one file per entry, and files that they share,
- * by esbuild.
+ * by esbuild; the console by Vite.
  *
  *     npm run build
  *
@@ -20,6 +20,7 @@ import {
 } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { build, transformSync } from 'esbuild';
+import { build as buildPage } from 'vite';
 
 const ROOT = join(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
@@ -146,6 +147,9 @@ for (const { path, text } of outputFiles)
 // One set of declarations; for `require` a thin file of its own kind.
 for (const [name, module] of Object.entries(ENTRIES))
   writeFileSync(join(DIST, 'cjs', `${name}.d.cts`), `export * from '../${module}.js';\n`);
+
+// The page for operators, as static files.
+await buildPage({ configFile: join(ROOT, 'console', 'vite.config.ts') });
 
 console.log(
   `dist: ${modules.size} modules, ${types.size} declarations, ${Object.keys(ENTRIES).length} CommonJS entries`,

@@ -8,7 +8,18 @@ import { builtinModules } from 'node:module';
 import { dirname, join, normalize } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '..');
-const FOLDERS = ['bin', 'lib', 'lambdas', 'local', 'proof', 'test', 'examples', 'bench', 'scripts'];
+const FOLDERS = [
+  'bin',
+  'lib',
+  'lambdas',
+  'local',
+  'console',
+  'proof',
+  'test',
+  'examples',
+  'bench',
+  'scripts',
+];
 const MAX_CODE_LINES = 320;
 
 interface File {
@@ -77,6 +88,8 @@ const ROLE = { may: ['lib/core/', 'lib/engine/', '@standard-schema/spec'] };
 const SDK = ['@aws-sdk/', '@smithy/'];
 /** A role's Lambda function is where it meets AWS. */
 const HANDLER = ['lib/core/', 'lib/engine/', 'lib/aws/', '@aws-', 'aws-lambda'];
+/** What the command line says and draws, without the command line. */
+const PICTURES = ['lib/cli/graph/graph.ts', 'lib/cli/print-waiting-steps.ts', 'lib/cli/text.ts'];
 /** A folder may import itself and, of ours and of others, what begins with one of these. The first that fits counts. */
 const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/core/': { may: ['@standard-schema/spec'] },
@@ -119,6 +132,19 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   'lib/index.ts': { may: ['lib/core/', 'lib/agent/handler.ts', 'lib/remote/', '@standard-schema/spec'] },
   'local/': { may: [], builtins: true },
+  'console/vite.config.ts': { may: ['vite'], builtins: true },
+  // In a browser: what is pure, and nobody imports it.
+  'console/': {
+    may: [
+      'lib/api/answers.ts',
+      'lib/api/client.ts',
+      ...PICTURES,
+      'lib/core/',
+      'preact',
+      '@preact/',
+      '@dagrejs/',
+    ],
+  },
   'lambdas/': { may: [...ROLES, 'lib/index.ts', '@steadfast/'] },
 };
 
@@ -252,6 +278,9 @@ const many = (count: number): string =>
 
 describe('a rule finds what is planted', () => {
   it.each<[string, Rule, File]>([
+    ['cli → console', imports, plant('lib/cli/x.ts', "import { a } from '../../console/router.ts';")],
+    ['console → the dev server', imports, plant('console/x.tsx', "import { a } from '../lib/cli/io.ts';")],
+    ['console → node', imports, plant('console/x.tsx', "import { join } from 'node:path';")],
     ['core → aws', imports, plant('lib/core/x.ts', "import { a } from '../aws/names.ts';")],
     ['core → a type of aws', imports, plant('lib/core/x.ts', "import type { A } from '../aws/names.ts';")],
     ['core → a type in place', imports, plant('lib/core/x.ts', "let a: import('../engine/commit.ts').A;")],

@@ -5,6 +5,7 @@
  */
 
 import type { Explanation } from '../core/explain/why.ts';
+import type { PossibleCommand } from '../core/operators/commands.ts';
 import type { Effect } from '../core/plan/agent.ts';
 import type { EndedPause, PausedStarts } from '../core/operators/workflow-pause.ts';
 import type { PlanStep } from '../core/plan/plan.ts';
@@ -138,6 +139,8 @@ export interface ExecutionView extends ExecutionSummary {
 
 /** @see Explanation */
 export interface Reasons extends Explanation {
+  /** What an operator can have done now, and of the rest why not. */
+  readonly commands: readonly PossibleCommand[];
   /** How many entries of the past, the oldest, are left out, for the answer would be too large. */
   readonly omittedPast?: number;
 }

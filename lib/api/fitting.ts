@@ -11,7 +11,7 @@
 
 import { utf8Bytes } from '../core/records/json.ts';
 import { cut } from '../core/records/text.ts';
-import type { Explanation, ExecutionView, Reasons, StepView } from './answers.ts';
+import type { ExecutionView, Reasons, StepView } from './answers.ts';
 
 /** Bytes of a body inside the function's answer; the rest is for headers and the names of what is left out. */
 export const MAX_ANSWER_BYTES = 5_500_000;
@@ -93,7 +93,7 @@ const without = (step: StepView, parts: readonly string[]): Omit<StepView, 'atte
   Object.fromEntries(Object.entries(step).filter(([name]) => !parts.includes(name))) as never;
 
 /** The explanation without the beginning of its past, as far as there is no room for it; `omittedPast` counts what is left out. */
-export function fittedExplanation(explanation: Explanation): Reasons {
+export function fittedExplanation(explanation: Reasons): Reasons {
   const { past, ...whole } = explanation;
   const room = new Room();
   const rest = room.take(whole) ? whole : shortened(whole);
@@ -103,7 +103,7 @@ export function fittedExplanation(explanation: Explanation): Reasons {
   return from === 0 ? { ...rest, past } : { ...rest, past: past.slice(from), omittedPast: from };
 }
 
-const shortened = (reasons: Omit<Explanation, 'past'>): Omit<Explanation, 'past'> => ({
+const shortened = (reasons: Omit<Reasons, 'past'>): Omit<Reasons, 'past'> => ({
   ...reasons,
   steps: reasons.steps.map(({ because, next, ...step }) => ({
     ...step,

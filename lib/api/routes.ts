@@ -14,6 +14,7 @@ import { given } from '../core/records/given.ts';
 import type { Execution } from '../core/records/state.ts';
 import { cut } from '../core/records/text.ts';
 import { explain } from '../core/explain/why.ts';
+import { possibleCommands } from '../core/operators/commands.ts';
 import { shownSteps } from '../core/plan/on-failure.ts';
 import { closeCallback } from '../scheduler/callbacks.ts';
 import { cancel, pause, resume, retry } from '../scheduler/commands.ts';
@@ -133,7 +134,9 @@ function executionRoutes(app: Hono, scheduler: Scheduler): void {
   app.get('/executions/:id/why', async (c) => {
     const { state, plan } = await show(scheduler, c.req.param('id'));
     const { clock, queue } = scheduler.ports;
-    return c.json(fittedExplanation(explain(plan, state, clock.now(), queue.reaches)));
+    const now = clock.now();
+    const commands = possibleCommands(plan, state, now);
+    return c.json(fittedExplanation({ ...explain(plan, state, now, queue.reaches), commands }));
   });
 }
 

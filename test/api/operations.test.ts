@@ -197,3 +197,36 @@ describe('a cancel', () => {
     expect(steps).toMatchObject({ a: { status: 'done' }, b: { status: 'fenced' } });
   });
 });
+
+describe('what is possible', () => {
+  it('is said beside why, and of the other commands why not, as they would say it themselves', async () => {
+    const { begun, get, post, run } = client();
+    const id = await begun();
+    const commands = async (): Promise<Record<string, string | undefined>> => {
+      const { body } = await get(`/executions/${id}/why`);
+      const items = body['commands'] as unknown as { command: string; because?: string }[];
+      return Object.fromEntries(items.map(({ command, because }) => [command, because]));
+    };
+    expect(await commands()).toEqual({
+      cancel: undefined,
+      'cancel-as-is': undefined,
+      pause: undefined,
+      resume: 'it is running',
+      retry: 'it is running: its steps are tried again by themselves',
+    });
+    await run(id);
+    const said = await commands();
+    expect(Object.keys(said)).toEqual(['cancel', 'cancel-as-is', 'pause', 'resume', 'retry']);
+    for (const [command, because] of Object.entries(said)) {
+      const route = command === 'cancel-as-is' ? 'cancel' : command;
+      const { status, body } = await post(
+        `/executions/${id}/${route}`,
+        route === command ? {} : { undo: false },
+      );
+      expect([status, (body['error'] as unknown as { message: string }).message]).toEqual([
+        409,
+        expect.stringContaining(String(because)),
+      ]);
+    }
+  });
+});

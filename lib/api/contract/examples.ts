@@ -125,6 +125,13 @@ export const EXAMPLES: Readonly<Record<Route, Example>> = {
       steps: [{ name: 'compose', status: 'ready', because: 'it waits for an agent to take it', next: taken }],
       next: taken,
       warnings: [],
+      commands: [
+        { command: 'cancel' },
+        { command: 'cancel-as-is' },
+        { command: 'pause' },
+        { command: 'resume', because: 'it is running' },
+        { command: 'retry', because: 'it is running: its steps are tried again by themselves' },
+      ],
     },
   },
   'POST /executions/{id}/cancel': {

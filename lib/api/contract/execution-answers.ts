@@ -245,6 +245,12 @@ export const Reasons = shape<shown.Reasons>('Reasons')(
     steps: listOf(object({ name: text, status: text, because: text, next })),
     next,
     warnings: listOf(text),
+    commands: listOf(
+      object({
+        command: z.enum(['cancel', 'cancel-as-is', 'pause', 'resume', 'retry']),
+        because: maybe(text),
+      }),
+    ),
     omittedPast: maybe(count),
   }),
 );

@@ -7,8 +7,8 @@
 import { type Command, Option } from 'commander';
 import { client, examples, say } from '../commands.ts';
 import { type Cli, invocation } from '../io.ts';
-import { graphData } from './graph.ts';
-import { linesBetween, mermaidText, MOST_LINES } from './mermaid.ts';
+import { graphData, linesBetween } from './graph.ts';
+import { mermaidText, MOST_LINES } from './mermaid.ts';
 import { planSource } from './plan-source.ts';
 import { treeText } from './tree.ts';
 

@@ -25,6 +25,37 @@ export interface Graph {
   readonly steps: readonly GraphStep[];
 }
 
+/** How a status is drawn: colours alone say too much, and nothing to some. */
+export type Tone =
+  | 'done'
+  | 'active'
+  | 'waiting'
+  | 'failed'
+  | 'tolerated'
+  | 'skipped'
+  | 'compensated'
+  | 'pending';
+
+export const TONE_OF: Readonly<Record<StepView['status'], Tone>> = {
+  pending: 'pending',
+  ready: 'pending',
+  running: 'active',
+  probing: 'active',
+  answered: 'active',
+  retrying: 'waiting',
+  waiting: 'waiting',
+  unknown: 'waiting',
+  suspended: 'waiting',
+  fenced: 'skipped',
+  done: 'done',
+  failed: 'failed',
+  skipped: 'skipped',
+  tolerated: 'tolerated',
+  compensating: 'active',
+  compensated: 'compensated',
+  'compensation-failed': 'failed',
+};
+
 export const graphOfWorkflow = ({
   workflow,
   plan,
@@ -82,6 +113,10 @@ export function predecessorsOf(steps: readonly GraphStep[]): ReadonlyMap<string,
   }
   return drawn;
 }
+
+/** From which step to which. */
+export const linesBetween = (steps: readonly GraphStep[]): readonly (readonly [string, string])[] =>
+  [...predecessorsOf(steps)].flatMap(([to, before]) => before.map((from) => [from, to] as const));
 
 /** Who performs it, or what it waits for; of an execution the agent that is tried now. */
 export function performerIn({ detailed }: Graph, { state, ...step }: GraphStep): string {

@@ -6,35 +6,19 @@
  * https://mermaid.js.org/syntax/flowchart.html
  */
 
-import type { StepView } from '../../api/answers.ts';
 import { printable, timeText } from '../text.ts';
-import { childrenOf, type Graph, type GraphStep, performerIn, predecessorsOf } from './graph.ts';
-
-type Status = StepView['status'];
-type Look = 'done' | 'active' | 'waiting' | 'failed' | 'tolerated' | 'skipped' | 'compensated' | 'pending';
-
-const LOOK_OF: Readonly<Record<Status, Look>> = {
-  pending: 'pending',
-  ready: 'pending',
-  running: 'active',
-  probing: 'active',
-  answered: 'active',
-  retrying: 'waiting',
-  waiting: 'waiting',
-  unknown: 'waiting',
-  suspended: 'waiting',
-  fenced: 'skipped',
-  done: 'done',
-  failed: 'failed',
-  skipped: 'skipped',
-  tolerated: 'tolerated',
-  compensating: 'active',
-  compensated: 'compensated',
-  'compensation-failed': 'failed',
-};
+import {
+  childrenOf,
+  type Graph,
+  type GraphStep,
+  type Tone,
+  TONE_OF,
+  linesBetween,
+  performerIn,
+} from './graph.ts';
 
 /** Dark text on light colours, so that they are read in a dark page too. */
-const STYLES: Readonly<Record<Look, string>> = {
+const STYLES: Readonly<Record<Tone, string>> = {
   done: 'fill:#d3f2d9,stroke:#1f7a3a,color:#0b2e16',
   active: 'fill:#d6e8ff,stroke:#1f5fbf,color:#0b2447',
   waiting: 'fill:#fff1c9,stroke:#a36f00,color:#3d2a00',
@@ -64,7 +48,7 @@ export function mermaidText(graph: Graph): string {
   const box = (step: GraphStep): string => boxOf(graph, step, ids.get(step.name) ?? '');
   const onFailure = steps.filter((step) => step.onFailure === true);
   const title = [graph.workflow, execution?.executionId, execution?.status].filter(Boolean).join(' ');
-  const looks = new Set(steps.flatMap(({ state }) => (state === undefined ? [] : [LOOK_OF[state.status]])));
+  const looks = new Set(steps.flatMap(({ state }) => (state === undefined ? [] : [TONE_OF[state.status]])));
   const lines = [
     '---',
     `title: "${title.replace(/[^\w .:-]/g, '?')}"`,
@@ -75,21 +59,17 @@ export function mermaidText(graph: Graph): string {
       ? []
       : ['  subgraph onFailure ["on failure"]', ...onFailure.map((step) => `    ${box(step)}`), '  end']),
     ...linesBetween(steps).map(([from, to]) => `  ${ids.get(from) ?? ''} --> ${ids.get(to) ?? ''}`),
-    ...[...looks].map((look) => `  classDef ${look} ${STYLES[look]}`),
+    ...[...looks].map((tone) => `  classDef ${tone} ${STYLES[tone]}`),
   ];
   return `${lines.join('\n')}\n`;
 }
-
-/** From which step to which. */
-export const linesBetween = (steps: readonly GraphStep[]): readonly (readonly [string, string])[] =>
-  [...predecessorsOf(steps)].flatMap(([to, before]) => before.map((from) => [from, to] as const));
 
 function boxOf(graph: Graph, step: GraphStep, id: string): string {
   const { state } = step;
   const [open, close] = SHAPES[step.kind] ?? SHAPES.agent;
   const label = [step.name, performerIn(graph, step), ...marksOf(step), ...statesOf(graph, step)];
-  const look = state === undefined ? '' : `:::${LOOK_OF[state.status] ?? 'pending'}`;
-  return `${id}${open}${label.map(asText).join('<br/>')}${close}${look}`;
+  const tone = state === undefined ? '' : `:::${TONE_OF[state.status] ?? 'pending'}`;
+  return `${id}${open}${label.map(asText).join('<br/>')}${close}${tone}`;
 }
 
 const marksOf = ({ pointOfNoReturn }: GraphStep): string[] =>

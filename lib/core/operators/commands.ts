@@ -63,6 +63,28 @@ export function commandProblem(
   }
 }
 
+/** A command as a person sees it, with the reason why it is not possible now; without one it is. */
+export interface PossibleCommand {
+  /** `cancel-as-is`: a cancel that undoes nothing. */
+  readonly command: 'cancel' | 'cancel-as-is' | 'pause' | 'resume' | 'retry';
+  readonly because?: string;
+}
+
+export function possibleCommands(plan: Plan, state: Snapshot, now: number): PossibleCommand[] {
+  const asked = { commandId: '', reason: '' };
+  const commands: Readonly<Record<PossibleCommand['command'], Command>> = {
+    cancel: { type: 'cancel', ...asked },
+    'cancel-as-is': { type: 'cancel', undo: false, ...asked },
+    pause: { type: 'pause', ...asked },
+    resume: { type: 'resume', ...asked },
+    retry: { type: 'retry', ...asked },
+  };
+  return Object.entries(commands).map(([command, what]) => ({
+    command: command as PossibleCommand['command'],
+    ...given({ because: commandProblem(plan, state, what, now) }),
+  }));
+}
+
 function pauseProblem(execution: Execution): string | undefined {
   if (!isForward(execution.status)) return whatItIs(execution);
   const { parent } = execution;

@@ -1,0 +1,57 @@
+/**
+ * The calls of the page: the API of its own origin, at `api/` beside it.
+ *
+ * Owns: the token that each request carries, what the server has said about itself. Does not own: the calls and their errors
+ * (`lib/api/client.ts`).
+ */
+
+import { ApiError, type Client, createClient } from '../lib/api/client.ts';
+
+const metaOf = (name: string): string =>
+  document.querySelector(`meta[name="${name}"]`)?.getAttribute('content') ?? '';
+
+export interface Settings {
+  readonly deployment: string;
+  /** Nothing can be changed: no action is shown, and the server would refuse it. */
+  readonly readOnly: boolean;
+  /** On this machine, and no deployment on AWS. */
+  readonly local: boolean;
+}
+
+function settingsOf(text: string): Settings {
+  const unknown = { deployment: 'unknown', readOnly: false, local: true };
+  try {
+    return { ...unknown, ...(JSON.parse(text) as Partial<Settings>) };
+  } catch {
+    return unknown;
+  }
+}
+
+export const settings: Settings = settingsOf(metaOf('steadfast-settings'));
+
+const token = metaOf('steadfast-token');
+
+const withToken: typeof fetch = (input, init) =>
+  fetch(input, {
+    ...init,
+    credentials: 'same-origin',
+    redirect: 'error',
+    headers: { ...(init?.headers as Record<string, string> | undefined), 'x-steadfast-console': token },
+  });
+
+export const api: Client = createClient({ url: new URL('api', location.href).href, fetch: withToken });
+
+/** What went wrong in words, and what to do about it. */
+export function problemOf(error: unknown): { readonly what: string; readonly todo: string } {
+  if (!(error instanceof ApiError)) return { what: String(error), todo: 'Reload the page.' };
+  return { what: `${error.code}: ${error.message}`, todo: ADVICE[error.code] ?? '' };
+}
+
+const ADVICE: Readonly<Record<string, string>> = {
+  'no-answer': 'The server of this page does not answer: start it again. The page goes on by itself.',
+  unavailable: 'It is read again by itself in a moment.',
+  forbidden: 'The page is of an earlier server, or your credentials are over: open it again.',
+  'not-steadfast': 'Something else answers here: check what serves this page.',
+  'unknown-execution': 'Check the id. Executions are removed some time after their end.',
+  'unknown-workflow': 'It is not deployed under this name: choose one of the list.',
+};

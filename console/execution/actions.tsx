@@ -1,0 +1,145 @@
+/**
+ * What an operator can do with an execution: each command that is possible now, and of the others the reason why not.
+ *
+ * Owns: the questions before them. Does not own: whether one is possible (the API says so, beside `why`).
+ */
+
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import type { Reasons } from '../../lib/api/answers.ts';
+import { api } from '../api.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { TextField } from '../parts/fields.tsx';
+
+type Command = Reasons['commands'][number]['command'];
+
+interface Wording {
+  readonly label: string;
+  readonly means: string;
+  readonly grave?: true;
+}
+
+const WORDING: Readonly<Record<Command, Wording>> = {
+  retry: {
+    label: 'Retry',
+    means: 'It goes on where it failed; open questions that take a retry are answered with it.',
+  },
+  resume: { label: 'Resume', means: 'The pause ends, and it goes on.' },
+  pause: { label: 'Pause', means: 'Nothing new starts; what was begun goes on to its end.' },
+  cancel: { label: 'Cancel', means: 'Nothing new starts, and what has acted is undone.', grave: true },
+  'cancel-as-is': {
+    label: 'Cancel, undo nothing',
+    means: 'Nothing new starts, and what has acted stays as it is.',
+    grave: true,
+  },
+};
+const ORDER = Object.keys(WORDING) as readonly Command[];
+
+interface ActionsProps {
+  readonly id: string;
+  /** Absent in the answer of an older release. */
+  readonly commands: Reasons['commands'] | undefined;
+  readonly done: () => void;
+}
+
+export function Actions({ id, commands = [], done }: ActionsProps): JSX.Element {
+  const asked = useSignal<Command | undefined>(undefined);
+  const known = ORDER.flatMap((command) => commands.filter((one) => one.command === command));
+  const impossible = known.filter(({ because }) => because !== undefined);
+  return (
+    <div class="actions">
+      <div class="buttons">
+        {known
+          .filter(({ because }) => because === undefined)
+          .map(({ command }) => (
+            <button key={command} type="button" onClick={() => (asked.value = command)}>
+              {WORDING[command].label}
+            </button>
+          ))}
+      </div>
+      {impossible.length === 0 ? null : (
+        <details class="impossible">
+          <summary>
+            {impossible.length === known.length
+              ? 'Nothing can be done; why not'
+              : 'Not possible now, and why'}
+          </summary>
+          <dl class="facts">
+            {impossible.map(({ command, because }) => (
+              <div key={command}>
+                <dt>{WORDING[command].label}</dt>
+                <dd>{because}</dd>
+              </div>
+            ))}
+          </dl>
+        </details>
+      )}
+      {asked.value === undefined ? null : (
+        <Asked
+          key={asked.value}
+          id={id}
+          command={asked.value}
+          done={done}
+          close={() => (asked.value = undefined)}
+        />
+      )}
+    </div>
+  );
+}
+
+function Asked({
+  id,
+  command,
+  done,
+  close,
+}: {
+  id: string;
+  command: Command;
+  done: () => void;
+  close: () => void;
+}): JSX.Element {
+  const reason = useSignal('');
+  const within = useSignal('');
+  // One id for the question: asked twice, it is obeyed once.
+  const commandId = useSignal(crypto.randomUUID());
+  const { label, means, grave } = WORDING[command];
+  const act = async (): Promise<void> => {
+    const given = { commandId: commandId.value, ...(reason.value === '' ? {} : { reason: reason.value }) };
+    await send(id, command, given, within.value);
+    done();
+  };
+  return (
+    <Dialog title={`${label} this execution?`} confirm={label} grave={grave === true} act={act} close={close}>
+      <p>{means}</p>
+      <p>
+        <code>{id}</code>
+      </p>
+      <TextField label="Reason" hint="Kept with the execution, for those who read it later." text={reason} />
+      {command === 'pause' ? (
+        <TextField
+          label="At most for"
+          hint="Then a person is asked. As 30m, 2h or 7d; empty: what its workflow says."
+          placeholder="2h"
+          text={within}
+        />
+      ) : null}
+    </Dialog>
+  );
+}
+
+type Given = { readonly commandId: string; readonly reason?: string };
+
+function send(id: string, command: Command, given: Given, within: string): Promise<unknown> {
+  switch (command) {
+    case 'cancel':
+      return api.cancel(id, given);
+    case 'cancel-as-is':
+      return api.cancel(id, { ...given, undo: false });
+    case 'pause':
+      return api.pause(id, within === '' ? given : { ...given, within });
+    case 'resume':
+      return api.resume(id, given);
+    case 'retry':
+      return api.retry(id, given);
+  }
+}

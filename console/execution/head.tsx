@@ -1,0 +1,175 @@
+/**
+ * The head of an execution: what it is, how it is, since when; and further down what stands of it and who has acted on it.
+ */
+
+import type { ComponentChildren, JSX } from 'preact';
+import { callerText, type ExecutionView, type Standing } from '../../lib/api/answers.ts';
+import { actedFacts } from '../../lib/cli/print-waiting-steps.ts';
+import { Id } from '../parts/copy.tsx';
+import { ExecutionStatusOf } from '../parts/status.tsx';
+import { Ago, Clock, Lasted, Until } from '../parts/time.tsx';
+import { addressOf } from '../router.ts';
+
+const Fact = ({ name, children }: { name: string; children: ComponentChildren }): JSX.Element => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);
+
+export const executionLink = (id: string, step?: string): string => addressOf(['executions', id], { step });
+
+export function Head({ view }: { view: ExecutionView }): JSX.Element {
+  const { executionId, workflow, status, cause, end } = view;
+  return (
+    <header class="head">
+      <p class="path">
+        <a href={addressOf(['workflows', workflow])}>{workflow}</a>
+      </p>
+      <h1>
+        <ExecutionStatusOf status={status} />
+        <Id id={executionId} what="the execution's id" />
+      </h1>
+      <dl class="facts across">
+        <Times view={view} />
+        <Origin view={view} />
+      </dl>
+      {end === undefined ? null : (
+        <p class="notice">
+          It has ended: <ExecutionStatusOf status={end.status} />, <Clock at={end.at} />. Its on-failure steps
+          are under way.
+        </p>
+      )}
+      {cause === undefined ? null : (
+        <p class="notice bad">
+          <strong>{CAUSE[cause.kind]}</strong>{' '}
+          {cause.step === undefined ? null : (
+            <>
+              at <a href={executionLink(executionId, cause.step)}>{cause.step}</a>
+            </>
+          )}
+          {': '}
+          <code>{cause.failure.code}</code> {cause.failure.message} · <Clock at={cause.at} />
+          {cause.by === undefined ? null : <> · by {callerText(cause.by)}</>}
+          {cause.undo === false ? ' · nothing is undone' : null}
+        </p>
+      )}
+    </header>
+  );
+}
+
+const CAUSE = {
+  failure: 'It failed',
+  cancel: 'It was canceled',
+  deadline: 'Its time was over',
+  parent: 'Its parent stopped it',
+} as const;
+
+const Times = ({
+  view: { startedAt, startedBy, endedAt, deadlineAt, wakeAt },
+}: {
+  view: ExecutionView;
+}): JSX.Element => (
+  <>
+    <Fact name="Started">
+      <Clock at={startedAt} /> (<Ago at={startedAt} />)
+      {startedBy === undefined ? null : <> by {callerText(startedBy)}</>}
+    </Fact>
+    {endedAt === undefined ? (
+      <Fact name="Deadline">
+        <Clock at={deadlineAt} /> (<Until at={deadlineAt} />)
+      </Fact>
+    ) : (
+      <Fact name="Ended">
+        <Clock at={endedAt} />
+      </Fact>
+    )}
+    <Fact name={endedAt === undefined ? 'Under way for' : 'Took'}>
+      <Lasted from={startedAt} to={endedAt} />
+    </Fact>
+    {wakeAt === undefined || endedAt !== undefined ? null : (
+      <Fact name="Evaluated again">
+        <Until at={wakeAt} />
+      </Fact>
+    )}
+  </>
+);
+
+const Origin = ({ view: { tags = {}, parent, redriveOf, plan } }: { view: ExecutionView }): JSX.Element => (
+  <>
+    {parent === undefined ? null : (
+      <Fact name="Part of">
+        <a href={executionLink(parent.executionId, parent.step)}>{parent.step}</a> of{' '}
+        <code>{parent.executionId}</code>
+      </Fact>
+    )}
+    {redriveOf === undefined ? null : (
+      <Fact name="Makes good for">
+        <a href={executionLink(redriveOf)}>{redriveOf}</a>
+      </Fact>
+    )}
+    {Object.entries(tags).map(([name, value]) => (
+      <Fact key={name} name={name}>
+        {value}
+      </Fact>
+    ))}
+    <Fact name="Plan">
+      <code title={plan}>{plan.slice(0, 8)}</code>
+    </Fact>
+  </>
+);
+
+/** Of a success only what tolerated failures may have left is said by the API. */
+export function Stands({ standing }: { standing: Standing | undefined }): JSX.Element | null {
+  if (standing === undefined) return null;
+  const { stands, mayStand, first } = standing;
+  return (
+    <section aria-labelledby="stands">
+      <h2 id="stands">What stands</h2>
+      <p>
+        {stands === 0 && mayStand === 0
+          ? 'Nothing: all that has acted is undone.'
+          : `${stands} in effect${mayStand === 0 ? '' : `, ${mayStand} may be`}.`}
+      </p>
+      <ul class="plain">
+        {first.map(({ step, effect, executionId }) => (
+          <li key={`${step} ${executionId ?? ''}`}>
+            {executionId === undefined ? (
+              <strong>{step}</strong>
+            ) : (
+              <a href={executionLink(executionId)}>{step}</a>
+            )}{' '}
+            {effect === 'stands' ? 'stands' : 'may stand: nobody knows for certain'}
+          </li>
+        ))}
+      </ul>
+      {first.length < stands + mayStand ? <p class="faint">These are the first {first.length}.</p> : null}
+    </section>
+  );
+}
+
+export function Operated({ view }: { view: ExecutionView }): JSX.Element | null {
+  const facts = [
+    ...(view.pauses ?? []).map(
+      ({ at, by, reason }) =>
+        [
+          `paused`,
+          `${new Date(at).toISOString()}${by === undefined ? '' : ` by ${callerText(by)}`}: ${reason}`,
+        ] as const,
+    ),
+    ...actedFacts(view),
+  ];
+  if (facts.length === 0) return null;
+  return (
+    <section aria-labelledby="operated">
+      <h2 id="operated">By hand</h2>
+      <dl class="facts">
+        {facts.map(([name, value]) => (
+          <Fact key={`${name} ${value}`} name={name}>
+            {value}
+          </Fact>
+        ))}
+      </dl>
+    </section>
+  );
+}

@@ -1,0 +1,233 @@
+/**
+ * One step of an execution: its attempts with what each was given, its output, its failure, its executions, how to answer it.
+ */
+
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren, JSX } from 'preact';
+import {
+  type AttemptView,
+  callerText,
+  type ExecutionView,
+  type Reasons,
+  type StepView,
+} from '../../lib/api/answers.ts';
+import { childrenNote, endsText } from '../../lib/cli/print-waiting-steps.ts';
+import { api, settings } from '../api.ts';
+import { Payload } from '../parts/payload.tsx';
+import { Problem } from '../parts/states.tsx';
+import { Status, StepStatusOf } from '../parts/status.tsx';
+import { Clock, Lasted, Until } from '../parts/time.tsx';
+import { AnswerEntry } from '../people/answer-entry.tsx';
+import { executionLink } from './head.tsx';
+
+interface PanelProps {
+  readonly step: StepView;
+  readonly view: ExecutionView;
+  readonly reasons: Reasons;
+  readonly done: () => void;
+}
+
+export function StepPanel({ step: brief, view, reasons, done }: PanelProps): JSX.Element {
+  const whole = useSignal<StepView | undefined>(undefined);
+  const step = whole.value ?? brief;
+  const reason = reasons.steps.find(({ name }) => name === step.name);
+  return (
+    <section class="step" aria-labelledby="step">
+      <h2 id="step">
+        Step {step.name} <StepStatusOf status={step.status} />
+      </h2>
+      {reason === undefined ? null : <p>{reason.because}</p>}
+      {step.mayHaveActed === true ? (
+        <p class="notice warn">An attempt of unknown outcome may have acted.</p>
+      ) : null}
+      {step.failure === undefined ? null : (
+        <p class="notice bad">
+          <code>{step.failure.code}</code> {step.failure.message}
+        </p>
+      )}
+      <StepFacts step={step} />
+      {step.omitted === undefined ? null : (
+        <Whole id={view.executionId} step={step} take={(one) => (whole.value = one)} />
+      )}
+      {step.entry === undefined || settings.readOnly ? null : (
+        <AnswerEntry executionId={view.executionId} entry={step.entry} done={done} />
+      )}
+      <Children step={step} />
+      <Attempts attempts={step.attempts} />
+      {step.output === undefined ? null : <Payload what={`Output of ${step.name}`} value={step.output} />}
+    </section>
+  );
+}
+
+function Whole({
+  id,
+  step,
+  take,
+}: {
+  id: string;
+  step: StepView;
+  take: (step: StepView) => void;
+}): JSX.Element {
+  const error = useSignal<unknown>(undefined);
+  const load = async (): Promise<void> => {
+    try {
+      const { steps } = await api.get(id, { step: step.name });
+      if (steps[0] !== undefined) take(steps[0]);
+    } catch (refused) {
+      error.value = refused;
+    }
+  };
+  return (
+    <>
+      <p class="notice">
+        Left out, for the answer would be too large: {step.omitted?.join(', ')}.{' '}
+        <button type="button" onClick={() => void load()}>
+          Read this step whole
+        </button>
+      </p>
+      {error.value === undefined ? null : <Problem error={error.value} />}
+    </>
+  );
+}
+
+const StepFacts = ({ step }: { step: StepView }): JSX.Element => (
+  <dl class="facts across">
+    <Fact name="Kind" value={step.kind} />
+    <Fact name="Agent" value={step.agent} />
+    <Fact name="Comes after" value={step.after.join(', ')} />
+    <Fact name="Progress" value={step.progress} />
+    <Fact name="Answered by" value={step.by === undefined ? undefined : callerText(step.by)} />
+    <Fact
+      name="Lease ends"
+      value={step.leaseUntil === undefined ? undefined : <Until at={step.leaseUntil} />}
+    />
+    <Fact name="Next attempt" value={step.retryAt === undefined ? undefined : <Until at={step.retryAt} />} />
+    <Fact name="Waits" value={step.waitsUntil === undefined ? undefined : <Until at={step.waitsUntil} />} />
+    <Fact
+      name="Deferred"
+      value={
+        step.deferred === undefined ? undefined : (
+          <>
+            {step.deferred.why}, since <Clock at={step.deferred.since ?? step.deferred.at} />
+          </>
+        )
+      }
+    />
+    <Fact name="Changed" value={step.changedAt === undefined ? undefined : <Clock at={step.changedAt} />} />
+    {step.pointOfNoReturn === true ? <Fact name="Mark" value="point of no return" /> : null}
+    {step.onFailure === true ? <Fact name="Mark" value="follows an end without success" /> : null}
+  </dl>
+);
+
+const Fact = ({ name, value }: { name: string; value: ComponentChildren }): JSX.Element | null =>
+  value === undefined || value === '' ? null : (
+    <div>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  );
+
+function Children({ step: { children } }: { step: StepView }): JSX.Element | null {
+  if (children === undefined) return null;
+  const ends = endsText(children);
+  return (
+    <>
+      <h3>Its executions</h3>
+      <p>
+        {childrenNote(children)}
+        {ends === '' ? '' : `: ${ends}`}
+      </p>
+      <ul class="ids">
+        {children.executionIds.slice(0, children.started).map((id) => (
+          <li key={id}>
+            <a href={executionLink(id)}>{id}</a>
+          </li>
+        ))}
+      </ul>
+      {children.executionIds.length < children.started ? (
+        <p class="faint">These are the first {children.executionIds.length}; the others are numbered on.</p>
+      ) : null}
+    </>
+  );
+}
+
+const LOOK = {
+  done: 'done',
+  failed: 'failed',
+  unknown: 'waiting',
+  'not-done': 'skipped',
+  'still-running': 'active',
+  'cannot-tell': 'waiting',
+  compensated: 'compensated',
+} as const;
+
+function Attempts({ attempts }: { attempts: readonly AttemptView[] }): JSX.Element | null {
+  if (attempts.length === 0) return null;
+  return (
+    <>
+      <h3>Attempts</h3>
+      <div class="scroll" tabIndex={0} role="group" aria-label="Attempts">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Attempt</th>
+              <th scope="col">Outcome</th>
+              <th scope="col">Begun</th>
+              <th scope="col">Took</th>
+              <th scope="col">Agent</th>
+              <th scope="col">Failure, input, effect key</th>
+            </tr>
+          </thead>
+          <tbody>
+            {attempts.map((one) => (
+              <tr key={`${one.mode} ${one.number} ${one.claimedAt}`}>
+                <th scope="row">
+                  {one.mode === 'execute' ? '' : `${one.mode} `}
+                  {one.number}
+                </th>
+                <td>
+                  <Status tone={LOOK[one.outcome] ?? 'pending'}>{one.outcome}</Status>
+                </td>
+                <td>
+                  <Clock at={one.claimedAt} />
+                </td>
+                <td>
+                  <Lasted from={one.claimedAt} to={one.endedAt} />
+                </td>
+                <td>
+                  {one.agent}
+                  {(one.variant ?? 1) > 1 ? `, stage ${one.variant}` : ''}
+                </td>
+                <td>
+                  <AttemptDetails attempt={one} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+const AttemptDetails = ({ attempt }: { attempt: AttemptView }): JSX.Element => (
+  <>
+    {attempt.failure === undefined ? null : (
+      <p>
+        <code>{attempt.failure.code}</code> {attempt.failure.message}
+      </p>
+    )}
+    {attempt.input === undefined ? null : (
+      <p>
+        {attempt.inputGiven === true ? 'given by a person: ' : ''}
+        <code class="wrap">{JSON.stringify(attempt.input)}</code>
+      </p>
+    )}
+    {attempt.inputBytes === undefined ? null : <p class="faint">input of {attempt.inputBytes} bytes</p>}
+    {attempt.effectKey === undefined ? null : (
+      <p class="faint">
+        <code class="wrap">{attempt.effectKey}</code>
+      </p>
+    )}
+  </>
+);

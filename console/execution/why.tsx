@@ -1,0 +1,165 @@
+/**
+ * Why: what comes next and when, why each step is where it is, what happened and what proves it.
+ *
+ * Owns: the order in which it is read. Does not own: the words (`lib/core/explain`).
+ */
+
+import type { JSX } from 'preact';
+import type { Json, Reasons } from '../../lib/api/answers.ts';
+import { StepStatusOf } from '../parts/status.tsx';
+import { Clock, Until } from '../parts/time.tsx';
+
+type Next = Reasons['next'];
+
+const WHO: Readonly<Record<NonNullable<Next['who']>, string>> = {
+  agent: 'an agent',
+  person: 'a person',
+  'external-party': 'an external party',
+  child: 'an execution of its own',
+  supervisor: 'a supervisor',
+};
+
+export const Why = ({
+  reasons,
+  hrefOf,
+}: {
+  reasons: Reasons;
+  hrefOf: (step: string) => string;
+}): JSX.Element => (
+  <section class="why" aria-labelledby="why">
+    <h2 id="why">Why</h2>
+    {reasons.warnings.map((warning) => (
+      <p key={warning} class="notice warn" role="alert">
+        {warning}
+      </p>
+    ))}
+    <div class="next">
+      <h3>What comes next</h3>
+      <p class="what">{reasons.next.what}</p>
+      <p class="faint">
+        <NextFacts next={reasons.next} />
+      </p>
+    </div>
+    <Steps reasons={reasons} hrefOf={hrefOf} />
+    <Past reasons={reasons} />
+  </section>
+);
+
+const NextFacts = ({ next }: { next: Next }): JSX.Element => (
+  <>
+    {next.at === undefined ? null : (
+      <>
+        <Until at={next.at} /> · <Clock at={next.at} />
+      </>
+    )}
+    {next.who === undefined ? null : `${next.at === undefined ? '' : ' · '}by ${WHO[next.who]}`}
+    {next.step === undefined ? null : ` · step ${next.step}`}
+  </>
+);
+
+const OVER: ReadonlySet<string> = new Set(['done', 'skipped', 'compensated']);
+
+function Steps({
+  reasons,
+  hrefOf,
+}: {
+  reasons: Reasons;
+  hrefOf: (step: string) => string;
+}): JSX.Element | null {
+  const open = reasons.steps.filter(({ status }) => !OVER.has(status));
+  const now = open.filter(({ status }) => status !== 'pending');
+  const later = open.filter(({ status }) => status === 'pending');
+  if (open.length === 0) return null;
+  return (
+    <>
+      <h3>Steps that are not done</h3>
+      <StepList steps={now} hrefOf={hrefOf} />
+      {later.length === 0 ? null : (
+        <details>
+          <summary class="faint">
+            {later.length === 1 ? '1 has' : `${later.length} have`} not begun:{' '}
+            {later.map(({ name }) => name).join(', ')}
+          </summary>
+          <StepList steps={later} hrefOf={hrefOf} />
+        </details>
+      )}
+    </>
+  );
+}
+
+const StepList = ({
+  steps,
+  hrefOf,
+}: {
+  steps: Reasons['steps'];
+  hrefOf: (step: string) => string;
+}): JSX.Element => (
+  <ul class="because">
+    {steps.map(({ name, status, because, next }) => (
+      <li key={name}>
+        <p>
+          <a href={hrefOf(name)}>{name}</a> <StepStatusOf status={status} />
+        </p>
+        <p>{because}</p>
+        {next.what === 'nothing' ? null : (
+          <p class="faint">
+            then: {next.what}
+            {next.at === undefined ? null : (
+              <>
+                {' '}
+                (<Until at={next.at} />)
+              </>
+            )}
+          </p>
+        )}
+      </li>
+    ))}
+  </ul>
+);
+
+function Past({ reasons }: { reasons: Reasons }): JSX.Element {
+  const { omittedPast = 0, past } = reasons;
+  return (
+    <>
+      <h3>What happened, latest first</h3>
+      <ol class="past">
+        {past.toReversed().map((one, index) => (
+          <li key={past.length - index}>
+            <Clock at={one.at} />
+            <details>
+              <summary>{one.what}</summary>
+              <Evidence evidence={one.evidence} />
+            </details>
+          </li>
+        ))}
+      </ol>
+      {omittedPast === 0 ? null : (
+        <p class="faint">{omittedPast} older entries are left out of the answer.</p>
+      )}
+    </>
+  );
+}
+
+const AN_INSTANT = /(?:At|Until)$/;
+
+const Evidence = ({ evidence }: { evidence: Readonly<Record<string, unknown>> }): JSX.Element =>
+  Object.keys(evidence).length === 0 ? (
+    <p class="faint">The record itself.</p>
+  ) : (
+    <dl class="facts">
+      {Object.entries(evidence).map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            {AN_INSTANT.test(name) && typeof value === 'number' ? (
+              <Clock at={value} />
+            ) : typeof value === 'string' ? (
+              value
+            ) : (
+              JSON.stringify(value as Json)
+            )}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );

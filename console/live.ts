@@ -1,0 +1,137 @@
+/**
+ * What the page shows of the API, kept up to date: read again after 3 s, ever more seldom while nothing changes, and not at
+ * all while nobody looks.
+ *
+ * Owns: the rhythm, and that an answer that came late never replaces a newer one. Does not own: the calls (`api.ts`).
+ */
+
+import { type Signal, signal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+
+const FIRST_MS = 3_000;
+const LAST_MS = 30_000;
+const SLOWER = 1.5;
+
+export interface Live<T> {
+  /** The latest answer, also while a newer one cannot be had. */
+  readonly data: T | undefined;
+  readonly error: unknown;
+  /** Reads now; the rhythm begins anew. */
+  readonly again: () => void;
+}
+
+interface Answer {
+  readonly data: unknown;
+  readonly error: unknown;
+}
+
+/** What was shown last, so that a view that is opened again shows something at once. Only so many. */
+const kept = new Map<string, unknown>();
+const MOST_KEPT = 100;
+
+function keep(key: string, data: unknown): void {
+  kept.delete(key);
+  kept.set(key, data);
+  for (const oldest of kept.keys()) {
+    if (kept.size <= MOST_KEPT) break;
+    kept.delete(oldest);
+  }
+}
+
+/** How many reads of what is on screen have failed last; the shell says so. */
+export const failing: Signal<number> = signal(0);
+export const readAt: Signal<number> = signal(Date.now());
+
+class Reading {
+  readonly answer: Signal<Answer>;
+  private waitMs = FIRST_MS;
+  private round = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private said: string | undefined;
+  private failed = false;
+  private readonly key: string;
+  private readonly load: () => Promise<unknown>;
+  private readonly isOver: (data: unknown) => boolean;
+
+  constructor(key: string, load: () => Promise<unknown>, isOver: (data: unknown) => boolean) {
+    this.key = key;
+    this.load = load;
+    this.isOver = isOver;
+    this.answer = signal<Answer>({ data: kept.get(key), error: undefined });
+  }
+
+  start(): void {
+    document.addEventListener('visibilitychange', this.looked);
+    this.again();
+  }
+
+  stop(): void {
+    document.removeEventListener('visibilitychange', this.looked);
+    this.round += 1;
+    clearTimeout(this.timer);
+    this.setFailed(false);
+  }
+
+  readonly again = (): void => {
+    this.waitMs = FIRST_MS;
+    void this.read();
+  };
+
+  private readonly looked = (): void => {
+    if (document.hidden) clearTimeout(this.timer);
+    else this.again();
+  };
+
+  private async read(): Promise<void> {
+    this.round += 1;
+    const { round } = this;
+    clearTimeout(this.timer);
+    const answer = await this.load().then(
+      (data): Answer => ({ data, error: undefined }),
+      (error: unknown): Answer => ({ data: this.answer.peek().data, error }),
+    );
+    if (round !== this.round) return;
+    this.take(answer);
+    if (answer.error === undefined && this.isOver(answer.data)) return;
+    if (!document.hidden) this.timer = setTimeout(() => void this.read(), this.waitMs);
+    this.waitMs = Math.min(LAST_MS, this.waitMs * SLOWER);
+  }
+
+  private take(answer: Answer): void {
+    this.setFailed(answer.error !== undefined);
+    const says = answer.error === undefined ? JSON.stringify(answer.data) : String(answer.error);
+    if (answer.error === undefined) {
+      readAt.value = Date.now();
+      keep(this.key, answer.data);
+    }
+    if (says === this.said) return;
+    this.said = says;
+    this.waitMs = FIRST_MS;
+    this.answer.value = answer;
+  }
+
+  private setFailed(failed: boolean): void {
+    if (failed === this.failed) return;
+    this.failed = failed;
+    failing.value += failed ? 1 : -1;
+  }
+}
+
+/**
+ * @param key what is read: another key is another reading
+ * @param isOver of an answer after which none differs
+ */
+export function useLive<T>(
+  key: string,
+  load: () => Promise<T>,
+  isOver: (data: T) => boolean = () => false,
+): Live<T> {
+  // The key says all that the call depends on.
+  const reading = useMemo(() => new Reading(key, load, isOver as (data: unknown) => boolean), [key]);
+  useEffect(() => {
+    reading.start();
+    return () => reading.stop();
+  }, [reading]);
+  const { data, error } = reading.answer.value;
+  return { data: data as T | undefined, error, again: reading.again };
+}

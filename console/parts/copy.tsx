@@ -1,0 +1,32 @@
+/** A short text that is often wanted elsewhere: shown, and copied by a button. */
+
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+
+const SAID_MS = 1_500;
+
+export function CopyButton({ text, what }: { text: string; what: string }): JSX.Element {
+  const said = useSignal('');
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(text);
+      said.value = 'copied';
+    } catch {
+      said.value = 'not allowed';
+    }
+    setTimeout(() => {
+      said.value = '';
+    }, SAID_MS);
+  };
+  return (
+    <button type="button" class="quiet" aria-label={`Copy ${what}`} onClick={() => void copy()}>
+      {said.value === '' ? 'copy' : said.value}
+    </button>
+  );
+}
+
+export const Id = ({ id, what = 'the id' }: { id: string; what?: string }): JSX.Element => (
+  <span class="id">
+    <code>{id}</code> <CopyButton text={id} what={what} />
+  </span>
+);

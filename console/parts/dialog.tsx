@@ -1,0 +1,69 @@
+/**
+ * A question before an action: the platform's own dialog, which keeps the focus and closes with Escape.
+ *
+ * Owns: that it is open, under way, refused or done. Does not own: what is asked and done.
+ */
+
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { problemOf } from '../api.ts';
+
+export interface Question {
+  readonly title: string;
+  readonly confirm: string;
+  /** Something that cannot be taken back. */
+  readonly grave?: boolean;
+  /** Resolves when it was done; what it rejects with is shown. */
+  readonly act: () => Promise<void>;
+  readonly close: () => void;
+  readonly children?: ComponentChildren;
+}
+
+export function Dialog({ title, confirm, grave, act, close, children }: Question): JSX.Element {
+  const ref = useRef<HTMLDialogElement>(null);
+  const isBusy = useSignal(false);
+  const error = useSignal<unknown>(undefined);
+  useEffect(() => {
+    const opener = document.activeElement;
+    ref.current?.showModal();
+    return () => {
+      if (opener instanceof HTMLElement) opener.focus();
+    };
+  }, []);
+  const submit = async (event: Event): Promise<void> => {
+    event.preventDefault();
+    if (isBusy.value) return;
+    isBusy.value = true;
+    error.value = undefined;
+    try {
+      await act();
+      close();
+    } catch (refused) {
+      error.value = refused;
+    } finally {
+      isBusy.value = false;
+    }
+  };
+  return (
+    <dialog ref={ref} onClose={close} aria-label={title}>
+      <form onSubmit={(event) => void submit(event)}>
+        <h2>{title}</h2>
+        {children}
+        {error.value === undefined ? null : (
+          <p class="notice bad" role="alert">
+            {problemOf(error.value).what}
+          </p>
+        )}
+        <div class="buttons">
+          <button type="button" onClick={close}>
+            Leave it
+          </button>
+          <button type="submit" class={grave === true ? 'grave' : 'primary'} disabled={isBusy.value}>
+            {isBusy.value ? 'Under way …' : confirm}
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+}

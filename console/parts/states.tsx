@@ -1,0 +1,70 @@
+/**
+ * What a view shows while it has nothing to show: it reads, there is nothing, it cannot read. Each says what to do.
+ */
+
+import type { ComponentChildren, JSX } from 'preact';
+import { problemOf } from '../api.ts';
+import type { Live } from '../live.ts';
+
+export const Loading = ({ what }: { what: string }): JSX.Element => (
+  <div class="state" role="status">
+    <span class="spinner" aria-hidden="true" /> Reading {what} …
+  </div>
+);
+
+export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }): JSX.Element => (
+  <div class="state empty">
+    <p class="state-title">{title}</p>
+    {children === undefined ? null : <p>{children}</p>}
+  </div>
+);
+
+export function Problem({ error, again }: { error: unknown; again?: () => void }): JSX.Element {
+  const { what, todo } = problemOf(error);
+  return (
+    <div class="state problem" role="alert">
+      <p class="state-title">{what}</p>
+      {todo === '' ? null : <p>{todo}</p>}
+      {again === undefined ? null : (
+        <button type="button" onClick={again}>
+          Try again now
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** A reading as one of the three, or what is read; with it, that it could not be read again. */
+export function Shown<T>({
+  live,
+  what,
+  children,
+}: {
+  live: Live<T>;
+  what: string;
+  children: (data: T) => ComponentChildren;
+}): JSX.Element {
+  if (live.data === undefined)
+    return live.error === undefined ? (
+      <Loading what={what} />
+    ) : (
+      <Problem error={live.error} again={live.again} />
+    );
+  return (
+    <>
+      {live.error === undefined ? null : <Stale error={live.error} again={live.again} />}
+      {children(live.data)}
+    </>
+  );
+}
+
+const Stale = ({ error, again }: { error: unknown; again: () => void }): JSX.Element => (
+  <div class="notice warn" role="alert">
+    <span>
+      This is as it was; it could not be read again. <q>{problemOf(error).what}</q> {problemOf(error).todo}
+    </span>
+    <button type="button" onClick={again}>
+      Try again now
+    </button>
+  </div>
+);

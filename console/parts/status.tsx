@@ -1,0 +1,55 @@
+/**
+ * A status as a sign, a colour and its word: never the colour alone.
+ */
+
+import type { JSX } from 'preact';
+import { type Tone, TONE_OF } from '../../lib/cli/graph/graph.ts';
+import type { ExecutionStatus, StepStatus } from '../../lib/core/transitions.ts';
+
+const TONE_OF_EXECUTION: Readonly<Record<ExecutionStatus, Tone>> = {
+  running: 'active',
+  waiting: 'waiting',
+  pausing: 'waiting',
+  paused: 'waiting',
+  compensating: 'active',
+  'following-up': 'active',
+  succeeded: 'done',
+  compensated: 'compensated',
+  failed: 'failed',
+  canceled: 'skipped',
+};
+
+export const SIGN: Readonly<Record<Tone, string>> = {
+  done: '✓',
+  active: '▸',
+  waiting: '◷',
+  failed: '✕',
+  tolerated: '!',
+  skipped: '–',
+  compensated: '↺',
+  pending: '○',
+};
+
+/** Also of a status of a newer release. */
+export const toneOfStep = (status: string): Tone => TONE_OF[status as StepStatus] ?? 'pending';
+export const toneOfExecution = (status: string): Tone =>
+  TONE_OF_EXECUTION[status as ExecutionStatus] ?? 'pending';
+
+export function Status({ tone, children }: { tone: Tone; children: string }): JSX.Element {
+  return (
+    <span class={`status ${tone}`}>
+      <span class="sign" aria-hidden="true">
+        {SIGN[tone]}
+      </span>
+      {children}
+    </span>
+  );
+}
+
+export const ExecutionStatusOf = ({ status }: { status: string }): JSX.Element => (
+  <Status tone={toneOfExecution(status)}>{status}</Status>
+);
+
+export const StepStatusOf = ({ status }: { status: string }): JSX.Element => (
+  <Status tone={toneOfStep(status)}>{status}</Status>
+);

@@ -1,0 +1,113 @@
+/**
+ * The answer to an approval or a callback: it is given, or refused.
+ *
+ * Owns: the form, and that the token by which it is answered is read when it is sent and shown nowhere.
+ */
+
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import type { EntryView, Json } from '../../lib/api/answers.ts';
+import { ApiError, exactJson } from '../../lib/api/client.ts';
+import { api } from '../api.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { JsonField, TextField } from '../parts/fields.tsx';
+import { answering } from './outcome.ts';
+
+type Verdict = 'give' | 'refuse';
+
+interface AnswerProps {
+  readonly executionId: string;
+  readonly entry: EntryView;
+  readonly done: () => void;
+}
+
+const LABEL = {
+  approval: { give: 'Approve', refuse: 'Reject' },
+  callback: { give: 'Complete', refuse: 'Fail' },
+} as const;
+
+export function AnswerEntry({ executionId, entry, done }: AnswerProps): JSX.Element {
+  const asked = useSignal<Verdict | undefined>(undefined);
+  const label = LABEL[entry.kind];
+  return (
+    <div class="answer">
+      <div class="buttons">
+        <button type="button" class="primary" onClick={() => (asked.value = 'give')}>
+          {label.give}
+        </button>
+        <button type="button" onClick={() => (asked.value = 'refuse')}>
+          {label.refuse}
+        </button>
+      </div>
+      {asked.value === undefined ? null : (
+        <Asked
+          key={asked.value}
+          verdict={asked.value}
+          executionId={executionId}
+          entry={entry}
+          done={done}
+          close={() => (asked.value = undefined)}
+        />
+      )}
+    </div>
+  );
+}
+
+function Asked({
+  verdict,
+  executionId,
+  entry,
+  done,
+  close,
+}: AnswerProps & { verdict: Verdict; close: () => void }): JSX.Element {
+  const text = useSignal('');
+  const output = useSignal('{}');
+  const label = LABEL[entry.kind][verdict];
+  const act = async (): Promise<void> => {
+    const send = async (): Promise<unknown> => {
+      const token = await tokenOf(executionId, entry.step);
+      if (verdict === 'give') return api.completeCallback(token, outputOf(entry, text.value, output.value));
+      const code = entry.kind === 'approval' ? { code: 'rejected' } : {};
+      return api.failCallback(token, { ...code, ...(text.value === '' ? {} : { message: text.value }) });
+    };
+    await answering(executionId, send, entry.step);
+    done();
+  };
+  return (
+    <Dialog
+      title={`${label} ‘${entry.step}’?`}
+      confirm={label}
+      grave={verdict === 'refuse'}
+      act={act}
+      close={close}
+    >
+      <p>
+        Execution <code>{executionId}</code>
+      </p>
+      {verdict === 'refuse' ? <p>The step fails, and what its workflow says of that follows.</p> : null}
+      {verdict === 'give' && entry.kind === 'callback' ? (
+        <JsonField label="Output, as JSON" text={output} />
+      ) : null}
+      {verdict === 'give' && entry.kind === 'callback' ? null : (
+        <TextField
+          label={verdict === 'give' ? 'Comment' : 'Reason'}
+          hint={verdict === 'give' ? 'For the steps behind it.' : 'Kept with the step.'}
+          text={text}
+        />
+      )}
+    </Dialog>
+  );
+}
+
+function outputOf({ kind }: EntryView, comment: string, output: string): Json {
+  if (kind === 'callback') return exactJson(output, 'the output');
+  return comment === '' ? {} : { comment };
+}
+
+/** @throws ApiError `already-closed`: nobody waits for an answer any more */
+async function tokenOf(executionId: string, name: string): Promise<string> {
+  const { steps } = await api.get(executionId);
+  const step = steps.find((one) => one.name === name);
+  if (step?.token !== undefined) return step.token;
+  throw new ApiError('already-closed', `'${name}' is ${step?.status ?? 'not there'}`);
+}

@@ -1,0 +1,126 @@
+/**
+ * The answer to an incident: the choices that are safe now, and of those that are not yet or not without a word, why.
+ *
+ * Owns: the form. Does not own: which choices are safe (the API says so).
+ */
+
+import { type Signal, useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import type { Choice, IncidentView, ResolveOptions } from '../../lib/api/answers.ts';
+import { exactJson } from '../../lib/api/client.ts';
+import { api } from '../api.ts';
+import { now } from '../clock.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { JsonField, TextField, TickField } from '../parts/fields.tsx';
+import { Until } from '../parts/time.tsx';
+import { answering } from './outcome.ts';
+
+const MEANS: Readonly<Record<Choice, readonly [string, string]>> = {
+  retry: ['Retry', 'The same again.'],
+  'retry-with-input': ['Retry with another input', 'The next attempt gets the input below.'],
+  'give-output': [
+    'Give its output',
+    'It counts as done with the output below: somebody has done it by hand.',
+  ],
+  skip: ['Skip it', 'The execution goes on without it.'],
+  resume: ['Resume', 'The pause ends.'],
+  'undo-all': ['Undo everything', 'What has acted is undone, and the execution ends.'],
+  continue: ['Go on without it', 'Its failure is tolerated, and the execution goes on.'],
+  fail: ['Let it fail', 'The execution fails, and what has acted stays as it is.'],
+};
+const GRAVE: ReadonlySet<Choice> = new Set(['undo-all', 'fail', 'skip', 'give-output']);
+
+interface AnswerProps {
+  readonly executionId: string;
+  readonly incident: IncidentView;
+  readonly done: () => void;
+}
+
+export function AnswerIncident({ executionId, incident, done }: AnswerProps): JSX.Element {
+  const asked = useSignal<Choice | undefined>(undefined);
+  const { choices = [] } = incident;
+  return (
+    <div class="answer">
+      <div class="buttons">
+        {choices.map(({ choice, notBefore }) => {
+          const isEarly = notBefore !== undefined && notBefore > now.value;
+          return (
+            <button key={choice} type="button" disabled={isEarly} onClick={() => (asked.value = choice)}>
+              {MEANS[choice][0]}
+              {isEarly ? (
+                <small>
+                  {' '}
+                  possible <Until at={notBefore} />
+                </small>
+              ) : null}
+            </button>
+          );
+        })}
+      </div>
+      {choices.length === 0 ? (
+        <p class="faint">No answer is possible: the execution goes another way.</p>
+      ) : null}
+      {asked.value === undefined ? null : (
+        <Asked
+          key={asked.value}
+          choice={asked.value}
+          executionId={executionId}
+          incident={incident}
+          done={done}
+          close={() => (asked.value = undefined)}
+        />
+      )}
+    </div>
+  );
+}
+
+function Asked({
+  choice,
+  executionId,
+  incident,
+  done,
+  close,
+}: AnswerProps & { choice: Choice; close: () => void }): JSX.Element {
+  const reason = useSignal('');
+  const nothingHappened = useSignal(false);
+  const json = useSignal('{}');
+  const [label, means] = MEANS[choice];
+  const offered = incident.choices?.find((one) => one.choice === choice);
+  const act = async (): Promise<void> => {
+    await answering(executionId, () =>
+      api.resolve(executionId, incident.number, {
+        choice,
+        ...(reason.value === '' ? {} : { reason: reason.value }),
+        ...(offered?.needs === undefined ? {} : { nothingHappened: nothingHappened.value }),
+        ...payloadOf(choice, json),
+      }),
+    );
+    done();
+  };
+  return (
+    <Dialog title={`${label}?`} confirm={label} grave={GRAVE.has(choice)} act={act} close={close}>
+      <p>{means}</p>
+      {offered?.leaves === undefined ? null : (
+        <p class="notice warn">
+          It leaves {offered.leaves.stands} in effect
+          {offered.leaves.mayStand === 0 ? '' : ` and ${offered.leaves.mayStand} that may be`}
+          {offered.leaves.first.length === 0
+            ? ''
+            : `: ${offered.leaves.first.map(({ step }) => step).join(', ')}`}
+          .
+        </p>
+      )}
+      {offered?.needs === undefined ? null : (
+        <TickField ticked={nothingHappened} label="I have checked: no attempt had an effect." />
+      )}
+      {choice === 'retry-with-input' ? <JsonField label="Input, as JSON" text={json} /> : null}
+      {choice === 'give-output' ? <JsonField label="Output, as JSON" text={json} /> : null}
+      <TextField label="Reason" hint="Kept with the incident, for those who read it later." text={reason} />
+    </Dialog>
+  );
+}
+
+function payloadOf(choice: Choice, json: Signal<string>): Pick<ResolveOptions, 'input' | 'output'> {
+  if (choice === 'retry-with-input') return { input: exactJson(json.value, 'the input') };
+  return choice === 'give-output' ? { output: exactJson(json.value, 'the output') } : {};
+}

@@ -1,0 +1,52 @@
+/** The incidents of one execution: open ones with their answers, and who answered the others. */
+
+import type { JSX } from 'preact';
+import type { ExecutionView } from '../../lib/api/answers.ts';
+import { settings } from '../api.ts';
+import { executionLink } from '../execution/head.tsx';
+import { Clock, Until } from '../parts/time.tsx';
+import { AnswerIncident } from './answer-incident.tsx';
+import { KIND, resolvedText } from './words.ts';
+
+export function Incidents({ view, done }: { view: ExecutionView; done: () => void }): JSX.Element | null {
+  const open = view.incidents.filter(({ resolvedAt }) => resolvedAt === undefined);
+  const over = view.incidents.filter(({ resolvedAt }) => resolvedAt !== undefined);
+  if (view.incidents.length === 0) return null;
+  return (
+    <section aria-labelledby="incidents">
+      <h2 id="incidents">Questions to a person</h2>
+      {open.map((incident) => (
+        <div key={incident.number} class="card question">
+          <p>
+            <strong>Incident {incident.number}</strong> · {KIND[incident.kind]}
+            {incident.step === undefined ? null : (
+              <>
+                {' '}
+                at <a href={executionLink(view.executionId, incident.step)}>{incident.step}</a>
+              </>
+            )}{' '}
+            · <code>{incident.failure.code}</code> {incident.failure.message}
+          </p>
+          <p class="faint">
+            Without an answer: <strong>{incident.otherwise}</strong>, <Until at={incident.deadlineAt} />
+          </p>
+          {settings.readOnly ? null : (
+            <AnswerIncident executionId={view.executionId} incident={incident} done={done} />
+          )}
+        </div>
+      ))}
+      {over.map((incident) => (
+        <p key={incident.number} class="faint">
+          Incident {incident.number}
+          {incident.step === undefined ? '' : ` at ${incident.step}`}: {resolvedText(incident)}
+          {incident.resolvedAt === undefined ? null : (
+            <>
+              {' '}
+              · <Clock at={incident.resolvedAt} />
+            </>
+          )}
+        </p>
+      ))}
+    </section>
+  );
+}

@@ -1,0 +1,157 @@
+/**
+ * People: one inbox of all that waits for a person or another system, with what happens if nobody answers, and when.
+ */
+
+import type { JSX } from 'preact';
+import type { EntryView, IncidentPage, IncidentView } from '../../lib/api/answers.ts';
+import { api, settings } from '../api.ts';
+import { executionLink } from '../execution/head.tsx';
+import { useLive } from '../live.ts';
+import { Empty, Loading, Problem, Shown } from '../parts/states.tsx';
+import { Ago, Clock, Until } from '../parts/time.tsx';
+import { addressOf, place, refine } from '../router.ts';
+import { AnswerEntry } from './answer-entry.tsx';
+import { AnswerIncident } from './answer-incident.tsx';
+import { KIND } from './words.ts';
+
+type Item = IncidentPage['items'][number];
+
+const isIncident = (item: Item): item is IncidentView & { readonly executionId: string } => 'number' in item;
+const keyOf = (item: Item): string => `${item.executionId} ${isIncident(item) ? item.number : item.step}`;
+
+const PAGE = 50;
+
+export function PeoplePage(): JSX.Element {
+  const cursor = place.value.query.get('cursor');
+  const live = useLive<IncidentPage>(`inbox ${cursor ?? ''}`, () =>
+    api.incidents({ limit: PAGE, ...(cursor === undefined ? {} : { cursor }) }),
+  );
+  return (
+    <section aria-labelledby="people">
+      <h1 id="people">What waits for people</h1>
+      <Shown live={live} what="the inbox">
+        {(page) => <Inbox page={page} again={live.again} isFirst={cursor === undefined} />}
+      </Shown>
+    </section>
+  );
+}
+
+function Inbox({
+  page,
+  again,
+  isFirst,
+}: {
+  page: IncidentPage;
+  again: () => void;
+  isFirst: boolean;
+}): JSX.Element {
+  if (page.items.length === 0)
+    return (
+      <Empty title="Nothing waits for a person">
+        Approvals, callbacks and the questions of incidents appear here by themselves.{' '}
+        <a href={addressOf(['workflows'])}>See the workflows</a>
+      </Empty>
+    );
+  const items = page.items.toSorted((one, other) => one.deadlineAt - other.deadlineAt);
+  return (
+    <>
+      <p class="faint">
+        {items.length} open{page.cursor === undefined ? '' : ', and more'}; of these the one whose time is
+        over first is on top.
+      </p>
+      {items.map((item) => (
+        <Card key={keyOf(item)} item={item} again={again} />
+      ))}
+      <div class="buttons">
+        {isFirst ? null : <a href={addressOf(['people'])}>First page</a>}
+        {page.cursor === undefined ? null : (
+          <a href={addressOf(['people'], { cursor: page.cursor })}>Next page</a>
+        )}
+      </div>
+    </>
+  );
+}
+
+function Card({ item, again }: { item: Item; again: () => void }): JSX.Element {
+  const key = keyOf(item);
+  const isOpen = place.value.query.get('item') === key;
+  const { step, executionId } = item;
+  return (
+    <article class="card question" aria-label={`${item.kind} ${step ?? ''}`}>
+      <div class="card-head">
+        <span class="kind">{isIncident(item) ? `incident ${item.number}` : item.kind}</span>
+        <strong>{step ?? 'the whole execution'}</strong>
+        <a class="mono" href={executionLink(executionId, step)}>
+          {executionId}
+        </a>
+      </div>
+      {isIncident(item) ? (
+        <p>
+          {KIND[item.kind]}: <code>{item.failure.code}</code> {item.failure.message}
+        </p>
+      ) : null}
+      <p>
+        Without an answer: <strong>{item.otherwise}</strong>, <Until at={item.deadlineAt} />{' '}
+        <span class="faint">
+          (<Clock at={item.deadlineAt} />)
+        </span>
+      </p>
+      <p class="faint">
+        Asked <Ago at={item.openedAt} />
+        {isIncident(item) ? null : remindersText(item)}
+      </p>
+      {settings.readOnly ? null : isIncident(item) ? (
+        isOpen ? (
+          <Choices executionId={executionId} number={item.number} again={again} />
+        ) : (
+          <button type="button" onClick={() => refine({ item: key })}>
+            Answer …
+          </button>
+        )
+      ) : (
+        <AnswerEntry executionId={executionId} entry={item} done={again} />
+      )}
+    </article>
+  );
+}
+
+function remindersText({ reminders, remindAt }: EntryView): JSX.Element {
+  return (
+    <>
+      {reminders === 0 ? '' : ` · reminded ${reminders === 1 ? 'once' : `${reminders} times`}`}
+      {remindAt === undefined ? null : (
+        <>
+          {' '}
+          · next reminder <Until at={remindAt} />
+        </>
+      )}
+    </>
+  );
+}
+
+/** Which choices are safe is known with the execution. */
+function Choices({
+  executionId,
+  number,
+  again,
+}: {
+  executionId: string;
+  number: number;
+  again: () => void;
+}): JSX.Element {
+  const live = useLive(`choices ${executionId}`, () => api.get(executionId));
+  if (live.data === undefined)
+    return live.error === undefined ? (
+      <Loading what="what is safe" />
+    ) : (
+      <Problem error={live.error} again={live.again} />
+    );
+  const incident = live.data.incidents.find((one) => one.number === number);
+  if (incident === undefined || incident.resolvedAt !== undefined)
+    return <p class="notice">It is answered: see the execution.</p>;
+  const done = (): void => {
+    live.again();
+    again();
+  };
+  return <AnswerIncident executionId={executionId} incident={incident} done={done} />;
+}

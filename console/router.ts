@@ -1,0 +1,57 @@
+/**
+ * Where the page is: the part of the address behind `#`, as `#/executions/<id>?step=ship`.
+ *
+ * Owns: the place as a signal, addresses of places. Does not own: what a place shows (`shell.tsx`).
+ */
+
+import { computed, signal } from '@preact/signals';
+
+export interface Place {
+  /** ['executions', '<id>']; empty at the beginning. */
+  readonly path: readonly string[];
+  readonly query: ReadonlyMap<string, string>;
+}
+
+export type Query = Readonly<Record<string, string | undefined>>;
+
+const hash = signal(location.hash);
+addEventListener('hashchange', () => {
+  hash.value = location.hash;
+});
+
+export const place = computed<Place>(() => placeOf(hash.value));
+
+export function placeOf(text: string): Place {
+  const [path = '', query = ''] = text.replace(/^#\/?/, '').split('?', 2);
+  return {
+    path: path.split('/').filter(Boolean).map(decoded),
+    query: new Map(new URLSearchParams(query)),
+  };
+}
+
+/** Also of what somebody typed. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+export function addressOf(path: readonly string[], query: Query = {}): string {
+  const given = Object.entries(query).filter((pair): pair is [string, string] => (pair[1] ?? '') !== '');
+  const search = new URLSearchParams(given).toString();
+  return `#/${path.map(encodeURIComponent).join('/')}${search === '' ? '' : `?${search}`}`;
+}
+
+export function go(path: readonly string[], query: Query = {}): void {
+  location.hash = addressOf(path, query);
+}
+
+/** The same place with some of its query changed; no step back leads to the former one. */
+export function refine(change: Query): void {
+  const { path, query } = place.value;
+  const address = addressOf(path, { ...Object.fromEntries(query), ...change });
+  history.replaceState(null, '', address);
+  hash.value = address;
+}

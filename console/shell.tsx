@@ -1,0 +1,139 @@
+/**
+ * The frame of the page: the name of the deployment, the way to the views, and the view of the place.
+ *
+ * Owns: which view belongs to which place, keys that lead to views. Does not own: the views.
+ */
+
+import type { JSX } from 'preact';
+import { useEffect, useErrorBoundary } from 'preact/hooks';
+import { settings } from './api.ts';
+import { ExecutionPage } from './execution/execution-page.tsx';
+import { failing } from './live.ts';
+import { Empty, Problem } from './parts/states.tsx';
+import { PeoplePage } from './people/people-page.tsx';
+import { addressOf, go, place } from './router.ts';
+import { WorkflowPage } from './workflows/workflow-page.tsx';
+import { WorkflowsPage } from './workflows/workflows-page.tsx';
+
+interface ViewOf {
+  readonly name: string;
+  readonly label: string;
+  /** Pressed after 'g'. */
+  readonly key: string;
+}
+
+const VIEWS: readonly ViewOf[] = [
+  { name: 'people', label: 'People', key: 'p' },
+  { name: 'workflows', label: 'Workflows', key: 'w' },
+];
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && target.closest('input, textarea, select, dialog') !== null;
+
+/** 'g' and then the letter of a view. */
+function useKeys(): void {
+  useEffect(() => {
+    let before = '';
+    const pressed = (event: KeyboardEvent): void => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      const view = before === 'g' ? VIEWS.find(({ key }) => key === event.key) : undefined;
+      before = event.key;
+      if (view === undefined) return;
+      event.preventDefault();
+      go([view.name]);
+    };
+    addEventListener('keydown', pressed);
+    return () => removeEventListener('keydown', pressed);
+  }, []);
+}
+
+/** The place as a page; a place that there is not says where to go. */
+function View(): JSX.Element {
+  const { path } = place.value;
+  const [view = 'people', name] = path;
+  switch (view) {
+    case 'executions':
+      return name === undefined ? <Nowhere /> : <ExecutionPage key={name} id={name} />;
+    case 'people':
+      return <PeoplePage />;
+    case 'workflows':
+      return name === undefined ? <WorkflowsPage /> : <WorkflowPage key={name} name={name} />;
+    default:
+      return <Nowhere />;
+  }
+}
+
+const Nowhere = (): JSX.Element => (
+  <Empty title="There is no such page">Choose one of the views above.</Empty>
+);
+
+/** A view that breaks takes no other with it. */
+function Guarded(): JSX.Element {
+  const [broken, reset] = useErrorBoundary();
+  const { path } = place.value;
+  useEffect(() => {
+    if (broken !== undefined) reset();
+  }, [path.join('/')]);
+  return broken === undefined ? <View /> : <Problem error={broken} again={reset} />;
+}
+
+const Connection = (): JSX.Element =>
+  failing.value > 0 ? (
+    <span class="connection bad" role="status">
+      ✕ not connected
+    </span>
+  ) : (
+    <span class="connection" role="status">
+      ● live
+    </span>
+  );
+
+function Navigation(): JSX.Element {
+  const [view = VIEWS[0]?.name] = place.value.path;
+  return (
+    <nav aria-label="Views">
+      {VIEWS.map(({ name, label, key }) => (
+        <a
+          key={name}
+          href={addressOf([name])}
+          title={`press g, then ${key}`}
+          aria-current={view === name ? 'page' : undefined}
+        >
+          {label}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+export function Shell(): JSX.Element {
+  useKeys();
+  const { deployment, readOnly, local } = settings;
+  return (
+    <>
+      <a class="skip" href="#main" onClick={toMain}>
+        To the content
+      </a>
+      <header class="shell">
+        <a class="brand" href={addressOf([])}>
+          Steadfast
+        </a>
+        <span class="deployment" title={local ? 'on this machine' : 'on AWS'}>
+          {deployment}
+        </span>
+        {readOnly ? <span class="readonly">read only</span> : null}
+        <Navigation />
+        <Connection />
+      </header>
+      <main id="main" tabIndex={-1}>
+        <Guarded />
+      </main>
+    </>
+  );
+}
+
+/** The address has a place behind `#`, so the browser cannot do it. */
+function toMain(event: Event): void {
+  event.preventDefault();
+  document.getElementById('main')?.focus();
+}

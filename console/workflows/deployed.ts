@@ -1,0 +1,17 @@
+/** The workflows that can be started: they change with a deployment, so they are not read with everything else. */
+
+import type { WorkflowView } from '../../lib/api/answers.ts';
+import { api } from '../api.ts';
+
+const FRESH_MS = 30_000;
+let last: { readonly at: number; readonly read: Promise<readonly WorkflowView[]> } | undefined;
+
+export function deployed(): Promise<readonly WorkflowView[]> {
+  if (last !== undefined && Date.now() - last.at < FRESH_MS) return last.read;
+  const read = api.workflows();
+  last = { at: Date.now(), read };
+  read.catch(() => {
+    last = undefined;
+  });
+  return read;
+}

@@ -1,0 +1,110 @@
+/**
+ * The last executions of a workflow as a grid: a column each, the oldest on the left, a row for each step, and beside it how often
+ * its attempts fail and how long they take.
+ */
+
+import type { JSX } from 'preact';
+import type { ExecutionView, WorkflowStepView } from '../../lib/api/answers.ts';
+import { durationText } from '../../lib/cli/text.ts';
+import { executionLink } from '../execution/head.tsx';
+import { toneOfExecution, toneOfStep, SIGN } from '../parts/status.tsx';
+import { figuresOf } from './latest.ts';
+
+interface GridProps {
+  readonly steps: readonly WorkflowStepView[];
+  readonly views: readonly ExecutionView[];
+}
+
+export function Grid({ steps, views }: GridProps): JSX.Element {
+  const columns = views.toReversed();
+  const longest = Math.max(1, ...columns.map(tookOf));
+  return (
+    <div class="scroll" tabIndex={0} role="group" aria-label="Executions by step">
+      <table class="grid">
+        <thead>
+          <tr>
+            <th scope="col">Step</th>
+            <th scope="col">Attempts failed</th>
+            <th scope="col">Median, longest</th>
+            {columns.map((view) => (
+              <th key={view.executionId} scope="col" class="column">
+                <Column view={view} longest={longest} />
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {steps.map(({ name }) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <Figures name={name} views={views} />
+              {columns.map((view) => (
+                <Cell key={view.executionId} view={view} name={name} />
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const tookOf = ({ startedAt, endedAt }: ExecutionView): number => (endedAt ?? Date.now()) - startedAt;
+
+const BAR = 34;
+
+/** As high as it took long; the whole column leads to the execution. */
+function Column({ view, longest }: { view: ExecutionView; longest: number }): JSX.Element {
+  const took = tookOf(view);
+  const tone = toneOfExecution(view.status);
+  const height = Math.max(2, Math.round((took / longest) * BAR));
+  const words = `${view.status}, ${durationText(took)}, ${new Date(view.startedAt).toISOString()}`;
+  return (
+    <a
+      href={executionLink(view.executionId)}
+      aria-label={`${view.executionId}: ${words}`}
+      title={`${view.executionId}\n${words}`}
+    >
+      <svg width="12" height={BAR} aria-hidden="true">
+        <rect class={`column ${tone}`} x="1" y={BAR - height} width="10" height={height} rx="1.5" />
+      </svg>
+      <span class={`cell ${tone}`} aria-hidden="true">
+        {SIGN[tone]}
+      </span>
+    </a>
+  );
+}
+
+function Cell({ view, name }: { view: ExecutionView; name: string }): JSX.Element {
+  const step = view.steps.find((one) => one.name === name);
+  if (step === undefined) return <td />;
+  const tone = toneOfStep(step.status);
+  const tries = (step.attempt ?? 1) > 1 ? `, ${step.attempt} attempts` : '';
+  return (
+    <td>
+      <a
+        class={`cell ${tone}`}
+        tabIndex={-1}
+        href={executionLink(view.executionId, name)}
+        title={`${name}: ${step.status}${tries}`}
+      >
+        <span aria-hidden="true">{SIGN[tone]}</span>
+        <span class="hidden">{step.status}</span>
+      </a>
+    </td>
+  );
+}
+
+function Figures({ name, views }: { name: string; views: readonly ExecutionView[] }): JSX.Element {
+  const { attempts, failed, medianMs, longestMs } = figuresOf(name, views);
+  return (
+    <>
+      <td class="number">
+        {attempts === 0 ? '–' : `${Math.round((failed / attempts) * 100)} % (${failed} of ${attempts})`}
+      </td>
+      <td class="number">
+        {medianMs === undefined ? '–' : `${durationText(medianMs)}, ${durationText(longestMs ?? medianMs)}`}
+      </td>
+    </>
+  );
+}

@@ -1,0 +1,77 @@
+/**
+ * The last executions of a workflow with their steps, and figures of them.
+ *
+ * Owns: how they are read: one that has ended is read once, the others again, a few at a time.
+ */
+
+import type { ExecutionView, StepView } from '../../lib/api/answers.ts';
+import { isTerminal } from '../../lib/core/records/state.ts';
+import { api } from '../api.ts';
+
+const MOST = 50;
+const AT_A_TIME = 6;
+
+const ended = new Map<string, ExecutionView>();
+const MOST_KEPT = 400;
+
+/** Latest start first. */
+export async function latestOf(workflow: string): Promise<readonly ExecutionView[]> {
+  const { items } = await api.list({ workflow, limit: MOST });
+  const views: (ExecutionView | undefined)[] = [];
+  const read = async (at: number): Promise<void> => {
+    const item = items[at];
+    if (item === undefined) return;
+    const known = ended.get(item.executionId);
+    views[at] =
+      known !== undefined && known.endedAt === item.endedAt ? known : await readOne(item.executionId);
+    await read(at + AT_A_TIME);
+  };
+  await Promise.all(Array.from({ length: AT_A_TIME }, (_, lane) => read(lane)));
+  return views.filter((view): view is ExecutionView => view !== undefined);
+}
+
+/** One that was removed meanwhile is none of them. */
+async function readOne(id: string): Promise<ExecutionView | undefined> {
+  const view = await api.get(id).catch((error: unknown) => {
+    if (Object(error).code === 'unknown-execution') return undefined;
+    throw error;
+  });
+  if (view !== undefined && isTerminal(view.status) && view.wakeAt === undefined) {
+    if (ended.size >= MOST_KEPT) ended.clear();
+    ended.set(id, view);
+  }
+  return view;
+}
+
+export const plansUnderWay = (views: readonly ExecutionView[]): readonly (readonly [string, number])[] => {
+  const open = views.filter(({ status }) => !isTerminal(status));
+  return [...new Set(open.map(({ plan }) => plan))].map((plan) => [
+    plan,
+    open.filter((one) => one.plan === plan).length,
+  ]);
+};
+
+export interface StepFigures {
+  readonly attempts: number;
+  readonly failed: number;
+  /** Middle and longest of what attempts took that were done. */
+  readonly medianMs?: number;
+  readonly longestMs?: number;
+}
+
+export function figuresOf(name: string, views: readonly ExecutionView[]): StepFigures {
+  const steps = views.flatMap((view): StepView[] => view.steps.filter((step) => step.name === name));
+  const attempts = steps.flatMap((step) => step.attempts).filter(({ mode }) => mode === 'execute');
+  const took = attempts
+    .filter(({ outcome }) => outcome === 'done')
+    .map(({ claimedAt, endedAt }) => endedAt - claimedAt)
+    .sort((one, other) => one - other);
+  const median = took[Math.floor(took.length / 2)];
+  const longest = took.at(-1);
+  return {
+    attempts: attempts.length,
+    failed: attempts.filter(({ outcome }) => outcome !== 'done').length,
+    ...(median === undefined ? {} : { medianMs: median }),
+    ...(longest === undefined ? {} : { longestMs: longest }),
+  };
+}

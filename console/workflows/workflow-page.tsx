@@ -1,0 +1,166 @@
+/**
+ * One workflow: its graph, its last executions step by step, how often each step fails, the plans that are under way.
+ *
+ * Owns: what is read. Does not own: the grid (`grid.tsx`), how an execution is started (`start-form.tsx`).
+ */
+
+import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { ExecutionView, WorkflowView } from '../../lib/api/answers.ts';
+import { ApiError } from '../../lib/api/client.ts';
+import { graphOfWorkflow } from '../../lib/cli/graph/graph.ts';
+import { performerOf } from '../../lib/cli/print-waiting-steps.ts';
+import { durationText } from '../../lib/cli/text.ts';
+import { settings } from '../api.ts';
+import { useLive } from '../live.ts';
+import { GraphPicture } from '../parts/graph.tsx';
+import { layoutOf } from '../parts/graph-layout.ts';
+import { Empty, Shown } from '../parts/states.tsx';
+import { addressOf, place, refine } from '../router.ts';
+import { deployed } from './deployed.ts';
+import { Grid } from './grid.tsx';
+import { latestOf, plansUnderWay } from './latest.ts';
+import { StartForm } from './start-form.tsx';
+
+async function workflowNamed(name: string): Promise<WorkflowView> {
+  const all = await deployed();
+  const one = all.find(({ workflow }) => workflow === name);
+  if (one === undefined) throw new ApiError('unknown-workflow', `there is no workflow '${name}' here`);
+  return one;
+}
+
+export function WorkflowPage({ name }: { name: string }): JSX.Element {
+  const live = useLive(`workflow ${name}`, () => workflowNamed(name));
+  return (
+    <article class="workflow">
+      <h1>
+        <span class="path">
+          <a href={addressOf(['workflows'])}>Workflows</a> /
+        </span>{' '}
+        {name}
+      </h1>
+      <Shown live={live} what={`workflow ${name}`}>
+        {(workflow) => <Workflow workflow={workflow} />}
+      </Shown>
+    </article>
+  );
+}
+
+function Workflow({ workflow }: { workflow: WorkflowView }): JSX.Element {
+  const { query } = place.value;
+  const layout = useMemo(() => layoutOf(graphOfWorkflow(workflow)), [workflow]);
+  const name = workflow.workflow;
+  const latest = useLive(`latest ${name}`, () => latestOf(name));
+  const step = query.get('step');
+  return (
+    <>
+      <p class="faint">
+        {workflow.steps.length} steps · within {durationText(workflow.withinMs)} · plan{' '}
+        <code title={workflow.plan}>{workflow.plan.slice(0, 8)}</code>
+      </p>
+      {settings.readOnly ? null : query.get('start') === undefined ? (
+        <div class="buttons">
+          <button type="button" class="primary" onClick={() => refine({ start: '1' })}>
+            Start one …
+          </button>
+        </div>
+      ) : (
+        <StartForm
+          workflow={name}
+          latestInput={latest.data?.[0]?.input}
+          close={() => refine({ start: undefined })}
+        />
+      )}
+      <section aria-labelledby="graph">
+        <h2 id="graph">Graph</h2>
+        <GraphPicture
+          layout={layout}
+          label={`Graph of ${name}`}
+          selected={` ${step ?? ''}`}
+          hrefOf={(one) => addressOf(['workflows', name], { step: one })}
+        />
+        <StepOfPlan workflow={workflow} name={step} />
+      </section>
+      <Shown live={latest} what="its last executions">
+        {(views) => <Latest workflow={workflow} views={views} />}
+      </Shown>
+    </>
+  );
+}
+
+function StepOfPlan({
+  workflow,
+  name,
+}: {
+  workflow: WorkflowView;
+  name: string | undefined;
+}): JSX.Element | null {
+  const step = workflow.steps.find((one) => one.name === name);
+  if (step === undefined) return null;
+  const { after, effect, undo, pointOfNoReturn, onFailure } = step;
+  const facts = [
+    ['does', performerOf(step)],
+    ['comes after', after.join(', ') || 'the start'],
+    ['effect', effect],
+    ['undo', undo],
+    ['mark', pointOfNoReturn === true ? 'point of no return' : onFailure === true ? 'on failure' : undefined],
+  ] as const;
+  return (
+    <dl class="facts across">
+      <div>
+        <dt>step</dt>
+        <dd>
+          <strong>{step.name}</strong>
+        </dd>
+      </div>
+      {facts.map(([key, value]) =>
+        value === undefined ? null : (
+          <div key={key}>
+            <dt>{key}</dt>
+            <dd>{value}</dd>
+          </div>
+        ),
+      )}
+    </dl>
+  );
+}
+
+function Latest({
+  workflow,
+  views,
+}: {
+  workflow: WorkflowView;
+  views: readonly ExecutionView[];
+}): JSX.Element {
+  const plans = plansUnderWay(views);
+  return (
+    <>
+      <section aria-labelledby="latest">
+        <h2 id="latest">The last {views.length === 0 ? '' : `${views.length} `}executions, step by step</h2>
+        {views.length === 0 ? (
+          <Empty title="None was started yet">Start one with the button above, or by a trigger.</Empty>
+        ) : (
+          <Grid steps={workflow.steps} views={views} />
+        )}
+      </section>
+      {plans.length === 0 ? null : (
+        <section aria-labelledby="plans">
+          <h2 id="plans">Plans under way</h2>
+          <p class="faint">Of the executions above; each keeps the plan that it was started with.</p>
+          <dl class="facts across">
+            {plans.map(([plan, count]) => (
+              <div key={plan}>
+                <dt>
+                  <code title={plan}>{plan.slice(0, 8)}</code>
+                </dt>
+                <dd>
+                  {count} open{plan === workflow.plan ? ', the deployed one' : ', an older one'}
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </section>
+      )}
+    </>
+  );
+}

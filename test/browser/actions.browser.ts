@@ -1,0 +1,185 @@
+/**
+ * What a person does, against the whole system on a local cloud: start, follow, pause, resume, cancel, answer; and of two people
+ * who answer, one.
+ */
+
+import type { Browser, Page } from 'playwright-core';
+import { setStage, type Stage } from '../e2e/stage.ts';
+import { closePages, openPage, startBrowser } from './browser.ts';
+import { memoryPage, type MemoryPage } from './memory-world.ts';
+import { behind, type PageServer, servePage } from './page-server.ts';
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+afterAll(() => browser?.close());
+afterEach(closePages);
+
+const press = async (page: Page, name: string): Promise<void> =>
+  page.getByRole('button', { name, exact: true }).click();
+/** The button of the dialog that is open. */
+const confirm = async (page: Page, name: string): Promise<void> => {
+  await page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+};
+const untilStatus = (page: Page, status: string): Promise<void> =>
+  page.locator('.head h1 .status', { hasText: status }).waitFor();
+
+describe('on a local cloud', () => {
+  let stage: Stage;
+  let server: PageServer;
+  beforeAll(async () => {
+    stage = await setStage({ schedules: true });
+    server = await servePage(behind(stage.cloud.apiUrl));
+  });
+  afterAll(async () => {
+    await server?.close();
+    await stage?.strike();
+  });
+  const behave = (rule: object): Promise<unknown> =>
+    fetch(`${stage.world.url}/behave`, { method: 'POST', body: JSON.stringify(rule) });
+  const orderOf = (orderId: string): string =>
+    JSON.stringify({
+      orderId,
+      email: 'ada@example.com',
+      address: '1 Main Street',
+      items: [{ sku: 'tea', quantity: 2 }],
+      total: 4_200,
+    });
+  const startedBy = async (orderId: string): Promise<Page> => {
+    const { page } = await openPage(browser, server, '#/workflows/order-fulfilment?start=1');
+    await page.getByLabel('Input, as JSON').fill(orderOf(orderId));
+    await page.getByLabel('Key').fill(orderId);
+    await press(page, 'Start');
+    await page.getByText('What comes next').waitFor();
+    return page;
+  };
+
+  it('starts an execution, says what does not fit its schema, and follows it to its end', async () => {
+    const { page } = await openPage(browser, server, '#/workflows/order-fulfilment');
+    await press(page, 'Start one …');
+    await page.getByLabel('Input, as JSON').fill('{"orderId": 1}');
+    await press(page, 'Start');
+    await page.getByText('bad-input').waitFor();
+    await page.getByLabel('Input, as JSON').fill(orderOf('page-1'));
+    await press(page, 'Start');
+    await untilStatus(page, 'succeeded');
+    await page.getByText('Nothing can be done; why not').waitFor();
+    await page.goto(`${server.url}#/workflows/order-fulfilment`);
+    await page.locator('table.grid .cell.done').first().waitFor();
+  });
+
+  /** Under way for as long as somebody needs to act on it. */
+  const slow = (orderId: string): Promise<unknown> =>
+    behave({ service: 'payment', mode: 'slow', ms: 8_000, match: { orderId } });
+
+  it('pauses and resumes; the reason is kept; what is wrong in the dialog is said there', async () => {
+    await slow('page-2');
+    const page = await startedBy('page-2');
+    await press(page, 'Pause');
+    await page.getByLabel('At most for').fill('long');
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause', exact: true }).click();
+    await page.getByText('bad-duration').waitFor();
+    await page.getByLabel('Reason').fill('the bank is closed');
+    await page.getByLabel('At most for').fill('2h');
+    await confirm(page, 'Pause');
+    await untilStatus(page, 'pause');
+    await page.locator('dd', { hasText: 'the bank is closed' }).waitFor();
+    await press(page, 'Resume');
+    await confirm(page, 'Resume');
+    await untilStatus(page, 'succeeded');
+  });
+
+  it('cancels', async () => {
+    await slow('page-3');
+    const page = await startedBy('page-3');
+    await press(page, 'Cancel');
+    await page.getByLabel('Reason').fill('ordered twice');
+    await confirm(page, 'Cancel');
+    await untilStatus(page, 'canceled');
+    await page.getByRole('heading', { name: 'What stands' }).waitFor();
+    await page.getByText('ordered twice').first().waitFor();
+  });
+
+  it('shows an order that is declined: what failed, what was undone, what stands', async () => {
+    await behave({ service: 'carrier', mode: 'decline', match: { orderId: 'page-4' } });
+    const page = await startedBy('page-4');
+    await untilStatus(page, 'compensated');
+    await page.getByText('It failed').waitFor();
+    await page.getByText('Nothing: all that has acted is undone.').waitFor();
+    await page.locator('.timeline .stretch.undo').first().waitFor();
+  });
+});
+
+describe('people', () => {
+  let world: MemoryPage;
+  let id: string;
+  beforeEach(async () => {
+    world = await memoryPage();
+    id = await world.begunOne();
+  });
+  afterEach(() => world.server.close());
+  const card = (page: Page, name: string) => page.getByRole('article', { name });
+
+  it('approves from the inbox, and the execution says who did', async () => {
+    const { page } = await openPage(browser, world.server, '#/people');
+    await card(page, 'approval release').getByText('Without an answer: approve').waitFor();
+    await card(page, 'approval release').getByRole('button', { name: 'Approve' }).click();
+    await page.getByLabel('Comment').fill('fine with me');
+    await confirm(page, 'Approve');
+    await card(page, 'approval release').waitFor({ state: 'detached' });
+    await page.goto(`${world.server.url}#/executions/${id}?step=release`);
+    await page.getByText('local:ann').first().waitFor();
+  });
+
+  it('completes a callback of an execution below with JSON, and shows its token nowhere', async () => {
+    const { page } = await openPage(browser, world.server, '#/people');
+    await card(page, 'callback answer').getByRole('button', { name: 'Complete' }).click();
+    await page.getByLabel('Output, as JSON').fill('{"amount": 12345678901234567890}');
+    await page.getByRole('dialog').getByRole('button', { name: 'Complete', exact: true }).click();
+    await page.getByText('unsafe-number').waitFor();
+    await page.getByLabel('Output, as JSON').fill('{"amount": 4200}');
+    const token =
+      (await world.view(`${id}.child.0`)).steps.find(({ name }) => name === 'answer')?.token ?? '-';
+    expect(await page.locator('body').innerText()).not.toContain(token);
+    await confirm(page, 'Complete');
+    await card(page, 'callback answer').waitFor({ state: 'detached' });
+  });
+
+  it('tells the second of two people who was first, and what they chose', async () => {
+    const { page } = await openPage(browser, world.server, '#/people');
+    await card(page, 'approval release').getByRole('button', { name: 'Reject' }).click();
+    const step = (await world.view(id)).steps.find(({ name }) => name === 'release');
+    expect(await world.post(`/callbacks/${step?.token}/complete`, { output: {} }, 'bob')).toBe(200);
+    await page.getByRole('dialog').getByRole('button', { name: 'Reject', exact: true }).click();
+    await page.getByText('somebody was first: local:bob').waitFor();
+  });
+
+  it('answers an incident with one of its safe choices, and tells the second one', async () => {
+    const { page } = await openPage(browser, world.server, '#/people');
+    await card(page, 'recovery asked').getByRole('button', { name: 'Answer …' }).click();
+    await card(page, 'recovery asked').getByRole('button', { name: 'Let it fail' }).waitFor();
+    await press(page, 'Retry with another input');
+    await page.getByLabel('Input, as JSON').fill('{"note": "corrected"}');
+    await page.getByLabel('Reason').fill('the address was wrong');
+    const [incident] = (await world.view(id)).incidents;
+    expect(
+      await world.post(
+        `/executions/${id}/incidents/${incident?.number}/resolve`,
+        { choice: 'undo-all', reason: 'enough' },
+        'bob',
+      ),
+    ).toBe(202);
+    await page.getByRole('dialog').getByRole('button', { name: 'Retry with another input' }).click();
+    await page.getByText('somebody was first: local:bob chose undo-all (enough)').waitFor();
+  });
+
+  it('gives a step its output by hand', async () => {
+    const { page } = await openPage(browser, world.server, `#/executions/${id}`);
+    await press(page, 'Give its output');
+    await page.getByLabel('Output, as JSON').fill('{"by": "hand"}');
+    await confirm(page, 'Give its output');
+    await page.getByText('local:ann chose give-output').first().waitFor();
+  });
+});

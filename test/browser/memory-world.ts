@@ -1,0 +1,118 @@
+/**
+ * The API on ports in memory, behind the page: the states that steps can be in, made by the roles themselves, and hostile text
+ * wherever somebody outside can put some.
+ */
+
+import { routes } from '../../lib/api/routes.ts';
+import type { ExecutionView } from '../../lib/api/answers.ts';
+import { exists } from '../../lib/core/plan/refs.ts';
+import { human, retry, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import { PermanentError } from '../../lib/core/records/errors.ts';
+import type { Json } from '../../lib/core/records/json.ts';
+import { memoryReceipts } from '../../lib/testing/memory-receipts.ts';
+import { anAgent, anyObject, harness, type Harness } from '../engine/harness.ts';
+import { type PageServer, servePage } from './page-server.ts';
+
+/** Obeyed anywhere, it would say so in `window.hacked`. */
+export const HOSTILE =
+  '"><img src=x onerror="window.hacked=1"><script>window.hacked=1</script>\'`{{7*7}} \u202Edrow\u202C &amp; javascript:window.hacked=1';
+
+const works = anAgent('works');
+const refuses = anAgent('refuses');
+const asks = anAgent('asks');
+
+const below = workflow('below', { input: anyObject, within: '1d' }, (w) => {
+  const one = w.step('one', works, {});
+  const answer = w.callback('answer', { output: anyObject, within: '5h', after: [one] });
+  return { answer: answer.output };
+});
+
+export const everything = workflow('everything', { input: anyObject, within: '7d' }, (w) => {
+  const first = w.step('first', works, { note: w.input['note'] } as never);
+  w.step('skipped', works, {}, { when: exists(w.input['never'] as never), after: [first] });
+  const may = w.step('may-fail', refuses, {}, { tolerate: true, recovery: [retry(0)], after: [first] });
+  const list = w.map('list', works, w.input['list'] as never, (item: unknown) => ({ item }) as never, {
+    after: [first],
+  });
+  const child = w.child('child', below as unknown as Workflow, {} as never, { after: [first] });
+  const release = w.approval('release', { within: '5d', otherwise: 'approve', after: [list, may] });
+  const asked = w.step(
+    'asked',
+    asks,
+    {},
+    { recovery: [retry(0), human({ within: '1d', otherwise: 'undo' })], after: [first] },
+  );
+  w.step('last', works, {}, { after: [release, child, asked] });
+  w.onFailure('told', works, {});
+  return { done: true };
+});
+
+export interface MemoryPage extends Harness {
+  readonly server: PageServer;
+  /** With hostile text in its input, key, tags, errors and outputs; until only people are waited for. */
+  readonly begunOne: (key?: string) => Promise<string>;
+  readonly view: (id: string) => Promise<ExecutionView>;
+  readonly post: (path: string, body: object, as?: string) => Promise<number>;
+  /** What is due is done, up to so much later. */
+  readonly goOn: (id: string) => Promise<void>;
+}
+
+export async function memoryPage(): Promise<MemoryPage> {
+  const refused = async (): Promise<never> => {
+    throw new PermanentError(HOSTILE);
+  };
+  const h = harness(
+    everything as unknown as Workflow,
+    {
+      works: { execute: async () => ({ note: HOSTILE }), undo: async () => undefined },
+      refuses: { execute: refused, undo: async () => undefined },
+      asks: { execute: refused, undo: async () => undefined },
+    } as never,
+  );
+  h.clock.advanceTo(Date.now());
+  const app = routes(h.scheduler, memoryReceipts());
+  const server = await servePage(async (request) => app.fetch(request, callerOf('ann')));
+  const ask = async (path: string, init?: RequestInit, as = 'ann'): Promise<Response> =>
+    app.fetch(new Request(`http://api${path}`, init), callerOf(as));
+  const view: MemoryPage['view'] = async (id) =>
+    (await (await ask(`/executions/${id}`)).json()) as ExecutionView;
+  const goOn = async (id: string): Promise<void> => {
+    await h.run(id, { until: ({ execution }) => execution.status === 'waiting', maxMs: 60_000 });
+    await h.run(id, { until: ({ entries = {} }) => entries['release'] !== undefined, maxMs: 60_000 });
+  };
+  return {
+    ...h,
+    server,
+    view,
+    goOn,
+    post: async (path, body, as) => {
+      const init = {
+        method: 'POST',
+        body: JSON.stringify(body),
+        headers: { 'content-type': 'application/json' },
+      };
+      return (await ask(path, init, as)).status;
+    },
+    begunOne: async (key = HOSTILE) => {
+      const body: Json = {
+        input: { note: HOSTILE, [HOSTILE]: 1, list: [1, 2, 3] },
+        idempotencyKey: key,
+        tags: { orderId: HOSTILE },
+      };
+      const init = { method: 'POST', body: JSON.stringify(body) };
+      const started = (await (await ask('/workflows/everything/executions', init)).json()) as Record<
+        string,
+        string
+      >;
+      const id = started['executionId'];
+      if (id === undefined) throw new Error(JSON.stringify(started));
+      await goOn(id);
+      return id;
+    },
+  };
+}
+
+/** As the local gateway says who calls. */
+const callerOf = (name: string): object => ({
+  requestContext: { authorizer: { iam: { userArn: `arn:aws:iam::000000000000:user/${name}` } } },
+});

@@ -1,0 +1,207 @@
+/** The views on an API in memory: every state of a step, hostile text, a slow and a failing API, nothing to show, who may act. */
+
+import type { Browser, Locator, Page } from 'playwright-core';
+import { axeFinds, closePages, expectAccessible, expectFits, openPage, startBrowser } from './browser.ts';
+import { HOSTILE, memoryPage, type MemoryPage } from './memory-world.ts';
+import { calm } from './page-server.ts';
+
+let browser: Browser;
+let world: MemoryPage;
+let id: string;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  world = await memoryPage();
+  id = await world.begunOne();
+});
+afterAll(async () => {
+  await browser?.close();
+  await world?.server.close();
+});
+beforeEach(() => {
+  Object.assign(world.server.weather, calm());
+});
+afterEach(closePages);
+
+const PLACES = (): readonly (readonly [string, string, string])[] => [
+  ['workflows', '#/workflows', 'everything'],
+  ['one workflow', '#/workflows/everything', 'step by step'],
+  ['the start form', '#/workflows/everything?start=1', 'Start an execution of everything'],
+  ['one execution', `#/executions/${id}?step=may-fail`, 'What comes next'],
+  ['people', '#/people', 'release'],
+];
+
+describe.each([
+  ['light', { dark: false }],
+  ['dark', { dark: true }],
+  ['360 pixels wide', { width: 360, height: 740 }],
+])('%s', (_, look) => {
+  it('is accessible and fits, each view', async () => {
+    for (const [name, place, text] of PLACES()) {
+      const { page } = await openPage(browser, world.server, place, look);
+      await page.getByText(text).first().waitFor();
+      await page.locator('.spinner').waitFor({ state: 'detached' });
+      await expectAccessible(page);
+      await expectFits(page);
+      expect([name, await page.evaluate(() => Reflect.get(window, 'hacked'))]).toEqual([name, undefined]);
+    }
+  });
+});
+
+/** By what is read in it. */
+const boxOf = (page: Page, name: string, status = ''): Locator =>
+  page.locator('.graph a', { hasText: new RegExp(`^${name} .*${status}`) });
+
+describe('one execution', () => {
+  it('has each step in its graph and its timeline with how it is', async () => {
+    const { page } = await openPage(browser, world.server, `#/executions/${id}`);
+    await page.getByText('What comes next').waitFor();
+    const { steps } = await world.view(id);
+    expect(new Set(steps.map(({ status }) => status))).toEqual(
+      new Set(['done', 'skipped', 'tolerated', 'running', 'ready', 'waiting', 'pending']),
+    );
+    for (const { name, status } of steps) {
+      await boxOf(page, name, status).waitFor();
+      await page.locator(`.timeline [aria-label^="${name}: ${status}"]`).waitFor();
+    }
+  });
+
+  it('shows hostile text as it is, in names, keys, tags, errors, inputs and outputs', async () => {
+    const { page } = await openPage(browser, world.server, `#/executions/${id}?step=may-fail`);
+    const said = await page.locator('main').innerText();
+    for (const place of ['.notice.bad', '.payload', '.head dl'])
+      expect(await page.locator(place).first().innerText()).toContain('<img src=x onerror=');
+    expect(said).toContain(HOSTILE.slice(0, 60));
+    expect(await page.locator('main img, main script').count()).toBe(0);
+  });
+
+  it('opens an execution below it in place, and closes it again', async () => {
+    const { page } = await openPage(browser, world.server, `#/executions/${id}`);
+    await page.getByRole('link', { name: 'Open the execution of child' }).click();
+    await boxOf(page, 'answer').waitFor();
+    await page.getByRole('link', { name: 'Close the execution of child' }).click();
+    await boxOf(page, 'answer').waitFor({ state: 'detached' });
+  });
+
+  it('says why a command is not possible, beside those that are', async () => {
+    const { page } = await openPage(browser, world.server, `#/executions/${id}`);
+    await page.getByRole('button', { name: 'Pause' }).waitFor();
+    await page.getByText('Not possible now, and why').click();
+    await page.getByText('it is waiting').first().waitFor();
+  });
+
+  it('says that there is none under an id, and what to do', async () => {
+    const { page } = await openPage(browser, world.server, '#/executions/none');
+    await page.getByText('unknown-execution').waitFor();
+    await page.getByText('Check the id').waitFor();
+  });
+});
+
+describe('the API', () => {
+  it('that is slow leaves a word on the page', async () => {
+    world.server.weather.delayMs = 1_500;
+    const { page } = await openPage(browser, world.server, '#/people');
+    await page.getByText('Reading the inbox').waitFor();
+    await page.getByRole('article', { name: 'approval release' }).waitFor();
+  });
+
+  it('that fails is said with what to do, and read again by itself', async () => {
+    world.server.weather.status = 503;
+    const { page } = await openPage(browser, world.server, '#/people');
+    await page.getByText('It is read again by itself').waitFor();
+    await page.getByText('not connected').waitFor();
+    await expectAccessible(page);
+    world.server.weather.status = 0;
+    await page.getByRole('article', { name: 'approval release' }).waitFor();
+    await page.getByText('● live').waitFor();
+  });
+
+  it('that fails later leaves what was shown, and says so', async () => {
+    const { page } = await openPage(browser, world.server, `#/executions/${id}`);
+    await page.getByText('What comes next').waitFor();
+    world.server.weather.status = 500;
+    await page.getByText('This is as it was').waitFor();
+    expect(await page.getByText('What comes next').count()).toBe(1);
+  });
+
+  it('that has nothing to show is said with what to do', async () => {
+    const empty = await memoryPage();
+    const { page } = await openPage(browser, empty.server, '#/people');
+    await page.getByText('Nothing waits for a person').waitFor();
+    await page.goto(`${empty.server.url}#/workflows/everything`);
+    await page.getByText('None was started yet').waitFor();
+    await expectAccessible(page);
+    await empty.server.close();
+  });
+
+  it('is not asked while nobody looks, and at once when somebody does', async () => {
+    const { page } = await openPage(browser, world.server, '#/people');
+    await page.getByRole('article', { name: 'approval release' }).waitFor();
+    const hide = (hidden: boolean): Promise<void> =>
+      page.evaluate((value) => {
+        Object.defineProperty(document, 'hidden', { configurable: true, get: () => value });
+        document.dispatchEvent(new Event('visibilitychange'));
+      }, hidden);
+    await hide(true);
+    const before = world.server.asked.length;
+    await page.waitForTimeout(4_000);
+    expect(world.server.asked.length).toBe(before);
+    const [answered] = await Promise.all([page.waitForResponse(/incidents/), hide(false)]);
+    expect(answered.status()).toBe(200);
+  });
+});
+
+describe('a page that is read only', () => {
+  it('shows no action anywhere', async () => {
+    world.server.weather.settings = { deployment: 'prod', readOnly: true, local: false };
+    for (const [, place, text] of PLACES()) {
+      const { page } = await openPage(browser, world.server, place);
+      await page
+        .getByText(text === 'Start an execution of everything' ? 'step by step' : text)
+        .first()
+        .waitFor();
+      const buttons = await page.getByRole('button').allInnerTexts();
+      expect(buttons.filter((name) => name !== 'copy')).toEqual([]);
+    }
+  });
+});
+
+describe('the keyboard alone', () => {
+  it('leads to each view, to a step, and answers', async () => {
+    const { page } = await openPage(browser, world.server, '#/people');
+    await page.getByRole('article', { name: 'approval release' }).waitFor();
+    await page.keyboard.press('g');
+    await page.keyboard.press('w');
+    await page.getByRole('heading', { name: 'Workflows' }).waitFor();
+    await page.goto(`${world.server.url}#/executions/${id}`);
+    await boxOf(page, 'first').focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Step first' }).waitFor();
+    await page.getByRole('button', { name: 'Pause' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Pause');
+  });
+});
+
+describe('what is planted is found', () => {
+  it('by axe', async () => {
+    world.server.weather.page = (html) => html.replace('<body>', '<body><img src="./icon.svg">');
+    const { page } = await openPage(browser, world.server, '#/workflows');
+    expect((await axeFinds(page)).join()).toContain('image-alt');
+  });
+
+  it.each([
+    ['a script in the page', '<script>window.hacked = 1</script>'],
+    ['a style in the page', '<p style="color: red">red</p>'],
+    ['an image from elsewhere', '<img alt="" src="http://127.0.0.1:9/x.png">'],
+  ])('by the policy: %s', async (_, planted) => {
+    world.server.weather.page = (html) => html.replace('<body>', `<body>${planted}`);
+    const { page, problems } = await openPage(browser, world.server, '#/workflows');
+    await page.getByRole('heading', { name: 'Workflows' }).waitFor();
+    expect(problems.splice(0).join()).toContain('csp: ');
+    expect(await page.evaluate(() => Reflect.get(window, 'hacked'))).toBe(undefined);
+  });
+});
