@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { BatchWriteItemCommand, CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { Command } from 'commander';
 import { stepItem } from '../lib/aws/dynamo-items.ts';
-import { ENV, TABLE } from '../lib/aws/names.ts';
+import { ENV, INDEXES, TABLE } from '../lib/aws/names.ts';
 import { blankStep } from '../lib/core/records/change.ts';
 import { auditHandler } from '../lib/supervisor/audit-handler.ts';
 import { EmbeddedDynamo } from '../local/dynamodb/dynamo-process.ts';
@@ -44,7 +44,6 @@ const keyed = ({ pk, sk }: { readonly pk: string; readonly sk: string }) => [
 ];
 
 async function makeTable(client: DynamoDBClient): Promise<void> {
-  const indexes = [TABLE.wakeIndex, TABLE.listIndex];
   await client.send(
     new CreateTableCommand({
       TableName: NAME,
@@ -52,13 +51,16 @@ async function makeTable(client: DynamoDBClient): Promise<void> {
       AttributeDefinitions: [
         attribute(TABLE.pk, 'S'),
         attribute(TABLE.sk, 'S'),
-        ...indexes.flatMap(({ pk, sk }) => [attribute(pk, 'S'), attribute(sk, 'N')]),
+        ...INDEXES.flatMap(({ pk, sk }) => [attribute(pk, 'S'), attribute(sk, 'N')]),
       ],
       KeySchema: keyed(TABLE),
-      GlobalSecondaryIndexes: indexes.map((index) => ({
+      GlobalSecondaryIndexes: INDEXES.map((index) => ({
         IndexName: index.name,
         KeySchema: keyed(index),
-        Projection: { ProjectionType: 'KEYS_ONLY' },
+        Projection:
+          index.projected.length === 0
+            ? { ProjectionType: 'KEYS_ONLY' }
+            : { ProjectionType: 'INCLUDE', NonKeyAttributes: [...index.projected] },
       })),
     }),
   );

@@ -5,7 +5,7 @@
  */
 
 import { type AttributeValue, DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
-import { TABLE } from '../../lib/aws/names.ts';
+import { INDEXES, TABLE } from '../../lib/aws/names.ts';
 import type { Stage } from './stage.ts';
 
 /** DynamoDB adds as much to every item and every index entry that is stored. */
@@ -25,10 +25,9 @@ export async function storedBytes({ cloud }: Stage): Promise<number> {
 }
 
 const KEYS = ['pk', 'sk'];
-const ENTRIES = [
-  [...KEYS, TABLE.wakeIndex.pk, TABLE.wakeIndex.sk],
-  [...KEYS, TABLE.listIndex.pk, TABLE.listIndex.sk],
-];
+const ENTRIES = INDEXES.filter(
+  ({ name }) => name === TABLE.wakeIndex.name || name === TABLE.listIndex.name,
+).map(({ pk, sk, projected }) => [...KEYS, pk, sk, ...projected]);
 
 type Item = Readonly<Record<string, AttributeValue>>;
 

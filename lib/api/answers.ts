@@ -6,6 +6,7 @@
 
 import type { Explanation } from '../core/explain/why.ts';
 import type { PossibleCommand } from '../core/operators/commands.ts';
+import type { ListOrder } from '../core/operators/lists.ts';
 import type { Effect } from '../core/plan/agent.ts';
 import type { EndedPause, PausedStarts } from '../core/operators/workflow-pause.ts';
 import type { PlanStep } from '../core/plan/plan.ts';
@@ -22,7 +23,7 @@ import type { Attempt, Cause, Deferred, Pause, Retried } from '../core/records/s
 import { EXECUTION_STATUSES, type ExecutionStatus, type StepStatus } from '../core/transitions.ts';
 
 export { callerText };
-export type { Attempt, Caller, Standing, Choice, ExecutionStatus, Explanation, Json };
+export type { Attempt, Caller, Standing, Choice, ExecutionStatus, Explanation, Json, ListOrder };
 export const STATUSES: readonly ExecutionStatus[] = EXECUTION_STATUSES;
 export const ANSWERS: readonly Choice[] = CHOICES;
 
@@ -41,11 +42,22 @@ export interface Stopped extends Started {
 
 export interface ExecutionSummary extends Started {
   readonly workflow: string;
+  /** Content hash of the plan that it started with and keeps. */
+  readonly plan: string;
   /** Epoch ms, as all times. */
   readonly startedAt: number;
+  /** When it is evaluated again at the latest; absent once its end was announced. */
+  readonly wakeAt?: number;
+  /**
+   * Since when it is at risk: overdue by a minute, past three quarters of its time, or as far as it was noticed, deferred, on its last
+   * stage or without its agent.
+   */
+  readonly riskSince?: number;
   /** Absent of a child, and where the API's authorizer vouches for nobody. */
   readonly startedBy?: Caller;
   readonly endedAt?: number;
+  /** Of the failure that is its cause. */
+  readonly code?: string;
   /** Why it left the straight path. */
   readonly cause?: Cause;
   readonly tags?: Readonly<Record<string, string>>;
@@ -114,9 +126,7 @@ export interface StepView {
 }
 
 export interface ExecutionView extends ExecutionSummary {
-  readonly plan: string;
   readonly deadlineAt: number;
-  readonly wakeAt?: number;
   readonly input: Json;
   readonly output?: Json;
   /** The latest 10; the last one is under way while the status is `pausing` or `paused`. */
@@ -301,6 +311,11 @@ export interface ListPage {
   readonly items: readonly ExecutionSummary[];
   /** For the next page; absent on the last one. */
   readonly cursor?: string;
+  /**
+   * Latest first: by the start, of those that ended badly by the end, of a code by when it ended with it or asked. 'wakeAt': more than
+   * 10,000 are open, and the one comes first that is due first.
+   */
+  readonly orderedBy: ListOrder;
 }
 
 export interface StartOptions {
@@ -314,7 +329,19 @@ export interface StartOptions {
 
 export interface ListOptions {
   readonly workflow?: string;
-  readonly status?: ExecutionStatus;
+  /** 'open': all that have not ended. 'bad': every end but success. */
+  readonly status?: ExecutionStatus | 'open' | 'bad';
+  readonly atRisk?: true;
+  /** The idempotency key of the start; with `workflow` alone. */
+  readonly key?: string;
+  /** Of the failure that it ended with, or of an open incident. */
+  readonly code?: string;
+  /** Content hash of a plan; without a status of those that are open. */
+  readonly plan?: string;
+  /** From then on, of the time by which the list is ordered; of what is open, of the start. */
+  readonly since?: number;
+  /** Before then. */
+  readonly until?: number;
   /** 1 to 100. */
   readonly limit?: number;
   readonly cursor?: string;

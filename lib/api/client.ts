@@ -66,6 +66,7 @@ export interface Client {
   readonly untilEnd: (executionId: string) => Promise<ExecutionView>;
   /** What happened, the evidence, and what happens next and when. */
   readonly why: (executionId: string) => Promise<Reasons>;
+  /** By whatever filter an index serves: what does not go together is refused. */
   readonly list: (options?: ListOptions) => Promise<ListPage>;
   readonly cancel: (executionId: string, options?: CancelOptions) => Promise<Stopped>;
   /** Nothing new starts; what was begun goes on to its end. */
@@ -181,7 +182,7 @@ function baseOf(url: string): string {
   return `${parsed.origin}${parsed.pathname}`.replace(/\/+$/, '');
 }
 
-function queryOf(query: Readonly<Record<string, string | number | undefined>>): string {
+function queryOf(query: Readonly<Record<string, string | number | true | undefined>>): string {
   const given = Object.entries(query).flatMap(([key, value]): [string, string][] =>
     value === undefined ? [] : [[key, String(value)]],
   );

@@ -6,13 +6,16 @@
  */
 
 import * as z from 'zod/mini';
+import { STATUS_GROUPS } from '../core/operators/lists.ts';
 import { parseDuration } from '../core/plan/duration.ts';
 import { refusedNumbers, roundedIn } from '../core/plan/whole-numbers.ts';
 import { refuse } from '../core/records/errors.ts';
+import { given } from '../core/records/given.ts';
 import { CHOICES } from '../core/records/incident.ts';
 import { type Json, jsonProblem } from '../core/records/json.ts';
 import { cut } from '../core/records/text.ts';
-import { EXECUTION_STATUSES } from '../core/transitions.ts';
+import { EXECUTION_STATUSES, type ExecutionStatus } from '../core/transitions.ts';
+import type { ListRequest } from '../scheduler/lists.ts';
 
 /** The longest body of a request, in bytes of UTF-8. */
 export const MAX_BODY_BYTES: number = 256 * 1024;
@@ -92,9 +95,18 @@ export const showQuery = z.strictObject({
   step: z.optional(z.string()),
 });
 
+/** Epoch ms, as all times. */
+const time = z.optional(z.string().check(z.regex(/^\d{1,15}$/, 'a time in ms since 1970 is wanted')));
+
 export const listQuery = z.strictObject({
   workflow: z.optional(z.string().check(z.maxLength(48))),
-  status: z.optional(z.enum(EXECUTION_STATUSES)),
+  status: z.optional(z.enum([...EXECUTION_STATUSES, 'open', 'bad'])),
+  atRisk: z.optional(z.literal('true')),
+  key: z.optional(key),
+  code: z.optional(z.string().check(z.minLength(1), z.maxLength(100))),
+  plan: z.optional(z.string().check(z.minLength(1), z.maxLength(300))),
+  since: time,
+  until: time,
   cursor,
   limit,
 });
@@ -168,5 +180,21 @@ export function parseLimit(text: string | undefined): number {
     `limit is ${JSON.stringify(wanted)}; allowed are 1 to ${MAX_LIMIT}, and the answer's cursor asks for more`,
   );
 }
+
+/** @throws SteadfastError `bad-request` */
+export function parseList(query: Readonly<Record<string, string>>): ListRequest {
+  const { status, atRisk, since, until, limit: wanted, ...asked } = checked(query, listQuery, 'query');
+  return {
+    ...given(asked),
+    ...(status === undefined ? {} : { statuses: statusesOf(status) }),
+    ...(atRisk === undefined ? {} : { atRisk: true }),
+    ...(since === undefined ? {} : { since: Number(since) }),
+    ...(until === undefined ? {} : { until: Number(until) }),
+    limit: parseLimit(wanted),
+  };
+}
+
+const statusesOf = (status: ExecutionStatus | 'open' | 'bad'): readonly ExecutionStatus[] =>
+  status === 'open' || status === 'bad' ? STATUS_GROUPS[status] : [status];
 
 export const asJson = (value: unknown): Json => (value ?? null) as Json;

@@ -19,7 +19,8 @@ import { shownSteps } from '../core/plan/on-failure.ts';
 import { closeCallback } from '../scheduler/callbacks.ts';
 import { cancel, pause, resume, retry } from '../scheduler/commands.ts';
 import { resolveIncident, type ResolutionRequest } from '../scheduler/incidents.ts';
-import { list, type Scheduler, show, showAtEnd, start } from '../scheduler/start.ts';
+import { list } from '../scheduler/lists.ts';
+import { type Scheduler, show, showAtEnd, start } from '../scheduler/start.ts';
 import type { ExecutionView } from './answers.ts';
 import { callerOf } from './callers.ts';
 import { deploymentRoutes } from './deployment-routes.ts';
@@ -33,10 +34,10 @@ import {
   commandBody,
   completeBody,
   failBody,
-  listQuery,
   MAX_BODY_BYTES,
   parseBody,
   parseLimit,
+  parseList,
   parsePause,
   parseWait,
   pageQuery,
@@ -114,12 +115,9 @@ function executionRoutes(app: Hono, scheduler: Scheduler): void {
     return c.json({ executionId: execution.id, status: execution.status }, 202);
   });
   app.get('/executions', async (c) => {
-    const { limit, ...query } = checked(c.req.query(), listQuery, 'query');
-    const page = await list(scheduler, { ...given(query), limit: parseLimit(limit) });
-    return c.json({
-      items: page.items.map(executionSummary),
-      ...(page.cursor === undefined ? {} : { cursor: page.cursor }),
-    });
+    const { items, ...page } = await list(scheduler, parseList(c.req.query()));
+    const now = scheduler.ports.clock.now();
+    return c.json({ items: items.map((execution) => executionSummary(execution, now)), ...page });
   });
   app.get('/executions/:id', async (c) => {
     const { wait, step } = checked(c.req.query(), showQuery, 'query');

@@ -14,6 +14,7 @@ import { type AgentStep, isCallback, type Plan, type PlanStep } from '../core/pl
 import { type Entry, isOpenEntry } from '../core/records/entry.ts';
 import { given } from '../core/records/given.ts';
 import type { Incident } from '../core/records/incident.ts';
+import { atRiskSince, riskOf } from '../core/records/risk.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { callbackToken, type Execution, isForward, type Step } from '../core/records/state.ts';
 import { attemptedVariant, variantOf } from '../core/step/recovery.ts';
@@ -27,14 +28,17 @@ import { attemptsView } from './attempts.ts';
 const derivedStatus = (step: PlanStep, state: Snapshot): 'ready' | 'pending' =>
   isTurn(step, state) ? 'ready' : 'pending';
 
-export const executionSummary = (execution: Execution): Record<string, unknown> => ({
+/** @param now for whether it is at risk */
+export const executionSummary = (execution: Execution, now: number): Record<string, unknown> => ({
   executionId: execution.id,
   workflow: execution.workflow,
+  plan: execution.plan,
   status: execution.status,
   startedAt: execution.startedAt,
+  ...given({ wakeAt: execution.wakeAt, riskSince: atRiskSince(riskOf(execution), now) }),
   ...(execution.startedBy === undefined ? {} : { startedBy: execution.startedBy }),
   ...(execution.endedAt === undefined ? {} : { endedAt: execution.endedAt }),
-  ...(execution.cause === undefined ? {} : { cause: execution.cause }),
+  ...(execution.cause === undefined ? {} : { code: execution.cause.failure.code, cause: execution.cause }),
   ...(execution.tags === undefined ? {} : { tags: execution.tags }),
   ...(execution.parent === undefined ? {} : { parent: execution.parent }),
 });
@@ -42,11 +46,11 @@ export const executionSummary = (execution: Execution): Record<string, unknown> 
 /** @param now for the choices that are safe now */
 export function executionView(stored: Snapshot, plan: Plan, now: number): Record<string, unknown> {
   const state = effectiveState(plan, stored);
-  return { ...head(state.execution), ...body(state, plan, now) };
+  return { ...head(state.execution, now), ...body(state, plan, now) };
 }
 
-const head = (execution: Execution): Record<string, unknown> => ({
-  ...executionSummary(execution),
+const head = (execution: Execution, now: number): Record<string, unknown> => ({
+  ...executionSummary(execution, now),
   ...(execution.pauses === undefined ? {} : { pauses: execution.pauses }),
   ...(execution.retries === undefined ? {} : { retries: execution.retries }),
   ...(execution.redriveOf === undefined ? {} : { redriveOf: execution.redriveOf }),
@@ -57,9 +61,7 @@ const head = (execution: Execution): Record<string, unknown> => ({
 });
 
 const body = (state: Snapshot, plan: Plan, now: number): Record<string, unknown> => ({
-  plan: state.execution.plan,
   deadlineAt: state.execution.deadlineAt,
-  ...(state.execution.wakeAt === undefined ? {} : { wakeAt: state.execution.wakeAt }),
   input: state.execution.input,
   ...outputOf(plan, state),
   ...given({ standing: standingAtEnd(plan, state) }),

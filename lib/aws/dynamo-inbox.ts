@@ -4,55 +4,39 @@
  * Owns: the page and its cursor. Does not own: the items (`dynamo-items.ts`).
  */
 
-import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
-import { refuse } from '../core/records/errors.ts';
-import { isExecutionId, isName } from '../core/records/names.ts';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { InboxItem, Page } from '../core/ports.ts';
 import { isOpenEntry } from '../core/records/entry.ts';
-import {
-  entryOf,
-  entrySk,
-  executionKey,
-  idOfKey,
-  incidentOf,
-  incidentSk,
-  isEntryItem,
-  type Item,
-  OPEN_INCIDENTS_KEY,
-  text,
-} from './dynamo-items.ts';
 import { BATCH, keyText, readItems } from './dynamo-batch.ts';
+import { IndexKeys } from './dynamo-index-keys.ts';
+import { INBOX_SHARDS, INBOX_KEY, shardsOf } from './dynamo-indexes.ts';
+import { entryOf, idOfKey, incidentOf, isEntryItem, type Item, text } from './dynamo-items.ts';
 import { TABLE } from './names.ts';
 
+/** @throws SteadfastError `bad-cursor`: the cursor comes from a client */
 export async function inboxPage(
   client: DynamoDBClient,
   table: string,
   limit: number,
   cursor?: string,
 ): Promise<Page<InboxItem>> {
-  const answer = await client.send(
-    new QueryCommand({
-      TableName: table,
-      IndexName: TABLE.listIndex.name,
-      KeyConditionExpression: '#key = :key',
-      ExpressionAttributeNames: { '#key': TABLE.listIndex.pk },
-      ExpressionAttributeValues: { ':key': { S: OPEN_INCIDENTS_KEY } },
-      ScanIndexForward: false,
-      Limit: Math.min(limit, BATCH),
-      ...(cursor === undefined ? {} : { ExclusiveStartKey: startKey(cursor) }),
-    }),
-  );
-  const keys = (answer.Items ?? []).map((item) => ({
-    pk: { S: text(item, TABLE.pk) },
-    sk: { S: text(item, TABLE.sk) },
-  }));
-  const found = await readItems(client, table, keys);
-  const items = keys.flatMap((key) => {
+  const partitions = shardsOf(INBOX_KEY, INBOX_SHARDS);
+  const keys = new IndexKeys(client, table, { index: TABLE.listIndex, partitions, cursor });
+  const most = Math.min(limit, BATCH);
+  const wanted: Item[] = [];
+  for (let batch = await keys.peek(most); batch.length > 0; batch = await keys.peek(most - wanted.length)) {
+    for (const { item } of batch) {
+      keys.take();
+      wanted.push({ pk: { S: text(item, TABLE.pk) }, sk: { S: text(item, TABLE.sk) } });
+    }
+    if (wanted.length === most) break;
+  }
+  const found = wanted.length === 0 ? new Map<string, Item>() : await readItems(client, table, wanted);
+  const items = wanted.flatMap((key) => {
     const item = found.get(keyText(key));
     return item === undefined ? [] : openIn(item);
   });
-  const last = answer.LastEvaluatedKey;
-  return last === undefined ? { items } : { items, cursor: cursorOf(last) };
+  return (await keys.peek(1)).length === 0 ? { items } : { items, cursor: keys.cursor() };
 }
 
 /** The index may lag: what was answered meanwhile is no longer open. */
@@ -64,24 +48,4 @@ function openIn(item: Item): InboxItem[] {
   }
   const incident = incidentOf(item);
   return incident.resolvedAt === undefined ? [{ executionId, incident }] : [];
-}
-
-const cursorOf = (key: Item): string =>
-  `${key[TABLE.listIndex.sk]?.N ?? ''}.${idOfKey(key)}.${text(key, TABLE.sk).split('#')[1] ?? ''}`;
-
-/** @throws SteadfastError `bad-cursor`: the cursor comes from a client */
-function startKey(cursor: string): Item {
-  const match = /^(\d{1,15})\.(.+)\.([^.]+)$/.exec(cursor);
-  const [, openedAt, id, which = ''] = match ?? [];
-  // An incident has a number, an entry the name of its step, which begins with a letter.
-  const isNumber = /^\d{1,6}$/.test(which);
-  if (openedAt === undefined || id === undefined || !isExecutionId(id) || !(isNumber || isName(which))) {
-    throw refuse('bad-cursor', 'the cursor is not one that a list has returned');
-  }
-  return {
-    ...executionKey(id),
-    [TABLE.sk]: { S: isNumber ? incidentSk(Number(which)) : entrySk(which) },
-    [TABLE.listIndex.pk]: { S: OPEN_INCIDENTS_KEY },
-    [TABLE.listIndex.sk]: { N: openedAt },
-  };
 }

@@ -34,8 +34,8 @@ import {
   stepKey,
   stepOf,
   text,
-  wakePlace,
 } from './dynamo-items.ts';
+import { shardsOf, WAKE_KEY } from './dynamo-indexes.ts';
 import { TABLE } from './names.ts';
 
 export interface InventoryOptions {
@@ -113,6 +113,16 @@ function foundIn(item: Item, wakeShards: number): Found[] {
   } catch {
     return [{ kind: 'unreadable', executionId }];
   }
+}
+
+/**
+ * Where the index has the wake time of an execution: nowhere, in a shard that no supervisor sweeps, or where it is found. As good as
+ * the second is one of an earlier release, of which no list knows more than the time.
+ */
+function wakePlace(item: Item, wakeShards: number): 'none' | 'unswept' | 'swept' {
+  if (item[TABLE.wakeIndex.sk] === undefined) return 'none';
+  if (item['openStatus'] === undefined) return 'unswept';
+  return shardsOf(WAKE_KEY, wakeShards).includes(text(item, TABLE.wakeIndex.pk)) ? 'swept' : 'unswept';
 }
 
 function inputFound(item: Item, executionId: string): FoundInput {

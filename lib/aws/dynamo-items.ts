@@ -1,8 +1,8 @@
 /**
  * Records ⇄ DynamoDB items, and the keys. Pure.
  *
- * Owns: the spelling of keys and attributes (DESIGN: one table, `pk`/`sk`), the shard of an execution in both indexes.
- * Does not own: conditions (`dynamo-store.ts`).
+ * Owns: the spelling of keys and attributes (DESIGN: one table, `pk`/`sk`). Does not own: what the indexes add to them
+ * (`dynamo-indexes.ts`), conditions (`dynamo-store.ts`).
  *
  * Keys are built from checked names only. Every item carries `v`; a newer one than this code knows is refused, not
  * guessed at. Payloads and nested records are JSON text: opaque to DynamoDB, small, and read back exactly.
@@ -18,14 +18,13 @@ import { isExecutionId, isName } from '../core/records/names.ts';
 import { expiresAt } from '../core/records/retention.ts';
 import type { Attempt, Execution, Step } from '../core/records/state.ts';
 import { childrenOf, groupedChildren } from './children-text.ts';
+import { INDEX_ATTRIBUTES, indexedExecution, indexedIncident, indexedInInbox } from './dynamo-indexes.ts';
 import { TABLE } from './names.ts';
 
 export type Item = Record<string, AttributeValue>;
 
 /** Version of the items that this code writes, and reads at most. */
 const ITEM_VERSION = 1;
-/** Shards of one workflow's list key. */
-export const LIST_SHARDS = 4;
 
 const EXECUTION_SK = 'exec';
 const STEP_PREFIX = 'step#';
@@ -48,24 +47,6 @@ function checkedId(id: string): string {
 }
 
 export const idOfKey = (item: Item): string => text(item, TABLE.pk).slice('exec#'.length);
-
-/** FNV-1a: spreads ids evenly; the same id always has the same shard. */
-export function shardOf(id: string, shards: number): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < id.length; at += 1) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193);
-  return (hash >>> 0) % shards;
-}
-
-export const wakeShardKey = (shard: number): string => `wake#${shard}`;
-
-/** Where the index has the wake time of an execution: nowhere, in a shard that no supervisor sweeps, or where it is found. */
-export function wakePlace(item: Item, wakeShards: number): 'none' | 'unswept' | 'swept' {
-  if (item[TABLE.wakeIndex.sk] === undefined) return 'none';
-  const key = text(item, TABLE.wakeIndex.pk);
-  const isSwept = Array.from({ length: wakeShards }, (_, shard) => wakeShardKey(shard)).includes(key);
-  return isSwept ? 'swept' : 'unswept';
-}
-export const listKey = (workflow: string, shard: number): string => `${workflow}#${shard}`;
 
 /** Attributes that are JSON text in the item. */
 const EXECUTION_JSON: ReadonlySet<string> = new Set([
@@ -121,12 +102,7 @@ export function executionItem(execution: Execution, wakeShards: number, retentio
     ...executionKey(id),
     ...attributes(execution, EXECUTION_JSON, EXECUTION_DEFAULTS, left),
   };
-  // A part of a list is shown with its parent, not beside it.
-  if (execution.parent?.part !== true)
-    item[TABLE.listIndex.pk] = { S: listKey(execution.workflow, shardOf(id, LIST_SHARDS)) };
-  if (execution.wakeAt !== undefined) {
-    item[TABLE.wakeIndex.pk] = { S: wakeShardKey(shardOf(id, wakeShards)) };
-  }
+  Object.assign(item, indexedExecution(execution, wakeShards));
   const goneAt = retentionMs === undefined ? undefined : expiresAt(execution, retentionMs);
   // In seconds, as DynamoDB wants it; a put of the whole record removes it when an execution is restarted.
   if (goneAt !== undefined) item[TABLE.ttl] = { N: String(Math.ceil(goneAt / 1_000)) };
@@ -165,8 +141,6 @@ function onlyAttempt({ status, attempt, mode, token, claimedAt, changedAt }: Ste
   return [{ number: attempt, mode, claimedAt, endedAt: changedAt, outcome: 'done' }];
 }
 
-/** Open incidents and entries, all workflows together, are listed under this key of the list index. */
-export const OPEN_INCIDENTS_KEY = 'incident#open';
 export const INCIDENT_PREFIX = 'incident#';
 
 export const incidentSk = (at: number): string => `${INCIDENT_PREFIX}${at}`;
@@ -175,12 +149,7 @@ export function incidentItem(executionId: string, incident: Incident): Item {
   const { number: at, ...rest } = incident;
   const key = { ...executionKey(executionId), [TABLE.sk]: { S: incidentSk(at) } };
   const item: Item = { ...key, ...attributes(rest, INCIDENT_JSON, {}, []) };
-  // The list index sorts by `startedAt`; of an incident that is when it was opened.
-  if (incident.resolvedAt === undefined) {
-    item[TABLE.listIndex.pk] = { S: OPEN_INCIDENTS_KEY };
-    item[TABLE.listIndex.sk] = { N: String(incident.openedAt) };
-  }
-  return item;
+  return incident.resolvedAt === undefined ? { ...item, ...indexedIncident(executionId, incident) } : item;
 }
 
 export function incidentOf(item: Item): Incident {
@@ -200,11 +169,7 @@ export function entryItem(executionId: string, entry: Entry): Item {
   const { step, ...rest } = entry;
   const key = { ...executionKey(executionId), [TABLE.sk]: { S: entrySk(step) } };
   const item: Item = { ...key, ...attributes(rest, ENTRY_JSON, {}, []) };
-  if (isOpenEntry(entry)) {
-    item[TABLE.listIndex.pk] = { S: OPEN_INCIDENTS_KEY };
-    item[TABLE.listIndex.sk] = { N: String(entry.openedAt) };
-  }
-  return item;
+  return isOpenEntry(entry) ? { ...item, ...indexedInInbox(executionId, entry) } : item;
 }
 
 export function entryOf(item: Item): Entry {
@@ -265,14 +230,7 @@ function attributes(
   return item;
 }
 
-const NOT_FIELDS: ReadonlySet<string> = new Set([
-  'v',
-  TABLE.pk,
-  TABLE.sk,
-  TABLE.wakeIndex.pk,
-  TABLE.listIndex.pk,
-  TABLE.ttl,
-]);
+const NOT_FIELDS: ReadonlySet<string> = new Set(['v', TABLE.pk, TABLE.sk, TABLE.ttl, ...INDEX_ATTRIBUTES]);
 
 /** @throws SteadfastError `newer-item` */
 export function refuseNewer(item: Item): void {

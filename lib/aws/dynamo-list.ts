@@ -1,62 +1,95 @@
 /**
- * Executions of some workflows, latest start first, from the list index.
+ * Executions by a filter, from the index that has them in order.
  *
- * Owns: the filter by status, the bound of what is read for a page. Does not own: the order of the keys and the cursor
- * (`dynamo-list-keys.ts`), the items.
+ * Owns: which partitions are read, and the executions behind their keys. Does not own: which index serves a filter
+ * (`core/operators/lists.ts`), the order of the keys and the cursor (`dynamo-index-keys.ts`), the page (`dynamo-page.ts`), what is
+ * open (`dynamo-open.ts`).
  *
- * Never scans: the index gives keys in order, the executions behind them are read, and what the filter drops is made up for
- * by reading on. A page costs one query per workflow and list shard (four of each), then at most one for every 25 keys, each
- * with one batch of up to 100 executions. It ends after 500 keys: it may then be short, even empty, and still have a cursor.
+ * Never scans. A page costs one query per partition (four of each workflow, of each status, of each code), then at most one for every
+ * 25 keys, each with one batch of up to 100 executions.
  */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { indexFor, type ListOrder, STATUS_GROUPS } from '../core/operators/lists.ts';
 import { sayable } from '../core/records/errors.ts';
-import type { ListQuery, Log, Page } from '../core/ports.ts';
+import type { ListedPage, ListQuery, Log } from '../core/ports.ts';
 import type { Execution } from '../core/records/state.ts';
-import { executionKey, executionOf, type Item } from './dynamo-items.ts';
-import { BATCH, keyText, readItems } from './dynamo-batch.ts';
-import { ListKeys } from './dynamo-list-keys.ts';
+import { keyText, readItems } from './dynamo-batch.ts';
+import { IndexKeys, type KeyRange } from './dynamo-index-keys.ts';
+import { LIST_SHARDS, shardsOf } from './dynamo-indexes.ts';
+import { executionKey, executionOf, idOfKey, type Item } from './dynamo-items.ts';
+import { type OpenOptions, openPage } from './dynamo-open.ts';
+import { filteredPage } from './dynamo-page.ts';
+import { TABLE } from './names.ts';
 
-/** Keys that are read for one page. */
-const MAX_KEYS = 500;
+export interface ListOptions extends OpenOptions {
+  /** Is called with what a list leaves out. @default it is not */
+  readonly log?: Log;
+}
 
 export async function listPage(
   client: DynamoDBClient,
-  table: string,
+  options: ListOptions,
   query: ListQuery,
-  log?: Log,
-): Promise<Page<Execution>> {
-  const { limit, status } = query;
-  const keys = new ListKeys(client, table, query.workflows, query.cursor);
-  const items: Execution[] = [];
-  for (let seen = 0; seen < MAX_KEYS && items.length < limit; ) {
-    const wanted = status === undefined ? Math.min(limit - items.length, BATCH) : BATCH;
-    const batch = await keys.peek(Math.min(wanted, MAX_KEYS - seen));
-    if (batch.length === 0) return { items };
-    const found = await readItems(
-      client,
-      table,
-      batch.map((key) => executionKey(key.id)),
-    );
-    for (const { id } of batch) {
-      if (items.length === limit) break;
-      keys.take();
-      seen += 1;
-      const item = found.get(keyText(executionKey(id)));
-      const execution = item && readable(item, id, log);
-      if (execution !== undefined && (status === undefined || execution.status === status))
-        items.push(execution);
-    }
+): Promise<ListedPage> {
+  const { table, log } = options;
+  const read = (ids: readonly string[]) => readExecutions(client, table, ids, log);
+  if (indexFor(query) === 'wake') return openPage(client, options, query, read);
+  const { orderedBy, range } = rangeOf(query);
+  const keys = new IndexKeys(client, table, { ...range, cursor: query.cursor });
+  return { ...(await filteredPage(keys, query, read)), orderedBy };
+}
+
+function rangeOf(query: ListQuery): { readonly orderedBy: ListOrder; readonly range: KeyRange } {
+  const { since, until } = query;
+  const ofShards = (keys: readonly string[]): readonly string[] =>
+    keys.flatMap((key) => shardsOf(key, LIST_SHARDS));
+  switch (indexFor(query)) {
+    case 'code':
+      return {
+        orderedBy: 'codeAt',
+        range: { index: TABLE.codeIndex, partitions: ofShards([query.code ?? '']), since, until },
+      };
+    case 'ended':
+      return {
+        orderedBy: 'endedAt',
+        range: {
+          index: TABLE.endedIndex,
+          partitions: ofShards(query.statuses ?? STATUS_GROUPS.bad),
+          since,
+          until,
+        },
+      };
+    default:
+      return {
+        orderedBy: 'startedAt',
+        range: { index: TABLE.listIndex, partitions: ofShards(query.workflows), since, until },
+      };
   }
-  return (await keys.peek(1)).length === 0 ? { items } : { items, cursor: keys.cursor() };
+}
+
+async function readExecutions(
+  client: DynamoDBClient,
+  table: string,
+  ids: readonly string[],
+  log: Log | undefined,
+): Promise<ReadonlyMap<string, Execution>> {
+  const keys = [...new Set(ids)].map(executionKey);
+  const found = keys.length === 0 ? new Map<string, Item>() : await readItems(client, table, keys);
+  const executions = keys.flatMap((key): [string, Execution][] => {
+    const item = found.get(keyText(key));
+    const execution = item && readable(item, log);
+    return execution === undefined ? [] : [[execution.id, execution]];
+  });
+  return new Map(executions);
 }
 
 /** One that a later release has written, or that is damaged, hides no other: it is left out, and said so. */
-function readable(item: Item, executionId: string, log: Log | undefined): Execution | undefined {
+function readable(item: Item, log: Log | undefined): Execution | undefined {
   try {
     return executionOf(item);
   } catch (error) {
-    log?.note({ what: 'list-left-out', executionId, detail: sayable(error) });
+    log?.note({ what: 'list-left-out', executionId: idOfKey(item), detail: sayable(error) });
     return undefined;
   }
 }

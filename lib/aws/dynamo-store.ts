@@ -1,7 +1,7 @@
 /**
  * The store on DynamoDB.
  *
- * Owns: what is written together, strongly consistent reads, both indexes. Does not own: the items' form
+ * Owns: what is written together, strongly consistent reads. Does not own: the items' form
  * (`dynamo-items.ts`), the condition of a write (`dynamo-put.ts`), or what a conflict means (the roles).
  *
  * S11 `create` never overwrites. No write without a condition anywhere.
@@ -15,7 +15,7 @@ import {
   QueryCommand,
 } from '@aws-sdk/client-dynamodb';
 import type { Plan } from '../core/plan/plan.ts';
-import type { Due, ListQuery, Log, Page, Store } from '../core/ports.ts';
+import type { Due, Page, Store } from '../core/ports.ts';
 import type { Write } from '../core/records/decision.ts';
 import type { Entry } from '../core/records/entry.ts';
 import { given } from '../core/records/given.ts';
@@ -48,11 +48,12 @@ import {
   stepItem,
   stepKey,
   stepOf,
-  wakeShardKey,
 } from './dynamo-items.ts';
+import { wakeShardKey } from './dynamo-indexes.ts';
 import { overLeftovers } from './dynamo-leftovers.ts';
-import { listPage } from './dynamo-list.ts';
+import { type ListOptions, listPage } from './dynamo-list.ts';
 import { conditional, instead, type Put, putAll, putOne } from './dynamo-put.ts';
+import { readSurvey } from './dynamo-survey.ts';
 import { TABLE } from './names.ts';
 
 /** Items of one page of the wake index; a page of keys is far below DynamoDB's 1 MB. */
@@ -60,19 +61,15 @@ const DUE_PAGE = 200;
 /** Reads of a partition of several pages until the execution stood still meanwhile. */
 const MAX_PARTITION_READS = 5;
 
-export interface DynamoOptions {
-  readonly table: string;
-  readonly wakeShards: number;
+export interface DynamoOptions extends ListOptions {
   /** How long an ended execution is kept. @default for ever */
   readonly retentionMs?: number;
   /** Waits between tries of a transaction that met another. @default none */
   readonly pause?: (ms: number) => Promise<void>;
-  /** Is called with what a list leaves out. @default it is not */
-  readonly log?: Log;
 }
 
 export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Store {
-  const { table, wakeShards, retentionMs, log, pause = async () => undefined } = options;
+  const { table, wakeShards, retentionMs, pause = async () => undefined } = options;
   const itemOf = (execution: Execution): Item => executionItem(execution, wakeShards, retentionMs);
   const readExecution: Store['readExecution'] = async (executionId) => {
     const item = await getItem(client, table, executionKey(executionId));
@@ -120,7 +117,8 @@ export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Sto
     },
     due: (shard, untilAt, cursor, limit) => readDue(client, table, { shard, untilAt, limit, cursor }),
     inbox: (limit, cursor) => inboxPage(client, table, limit, cursor),
-    list: (query: ListQuery): Promise<Page<Execution>> => listPage(client, table, query, log),
+    list: (query) => listPage(client, options, query),
+    survey: (endedSince) => readSurvey(client, options, endedSince),
   };
 }
 

@@ -59,12 +59,37 @@ export const BUNDLES = 'bundles';
 export const TABLE = {
   pk: 'pk',
   sk: 'sk',
-  /** Sparse, KEYS_ONLY: open executions by their wake time. */
+  /** Sparse: open executions by their wake time. */
   wakeIndex: { name: 'wake', pk: 'wakeShard', sk: 'wakeAt' },
-  /** Sparse, KEYS_ONLY: executions by workflow and start. */
+  /** Sparse: executions by workflow and start; open incidents and entries by their opening. */
   listIndex: { name: 'list', pk: 'listKey', sk: 'startedAt' },
+  /** Sparse: executions that ended other than well, by status and end. */
+  endedIndex: { name: 'ended', pk: 'endedKey', sk: 'endedAt' },
+  /** Sparse: the same, and open incidents, by the code of their failure and the time. */
+  codeIndex: { name: 'code', pk: 'codeKey', sk: 'codeAt' },
   ttl: 'expiresAt',
 } as const;
+
+export interface TableIndex {
+  readonly name: string;
+  readonly pk: string;
+  readonly sk: string;
+  /**
+   * What it has beside the keys. DynamoDB writes an index again when any of it changes: for an execution that ends well none
+   * does but where the key moves anyway.
+   */
+  readonly projected: readonly string[];
+}
+
+export const INDEXES: readonly TableIndex[] = [
+  {
+    ...TABLE.wakeIndex,
+    projected: ['openStatus', 'workflow', 'startedAt', 'plan', 'riskAt', 'riskSince', 'isPart'],
+  },
+  { ...TABLE.listIndex, projected: ['kind', 'answerBy'] },
+  { ...TABLE.endedIndex, projected: ['workflow', 'startedAt', 'plan', TABLE.codeIndex.pk] },
+  { ...TABLE.codeIndex, projected: [] },
+];
 
 /**
  * What the command line finds a deployment's parts by. Only what has to stand still for `steadfast quiesce` carries them, what

@@ -4,14 +4,15 @@
  * Owns: the two reads. Does not own: what becomes of the numbers (`metrics.ts`), when a breaker is open (`core/step/breaker.ts`).
  *
  * Counted in the table and not from openings and closings: a count that one lost line would make wrong for ever is no gauge.
- * Costs one query and one read of the agents' breakers, in a tick that has something to count: an idle system is not counted.
+ * Costs a query of each of eight shards and one read of the agents' breakers, in a tick that has something to count: an idle system is not counted.
  */
 
 import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { type Breaker, passageOf } from '../core/step/breaker.ts';
 import { BATCH, readItems } from './dynamo-batch.ts';
 import { breakerKey, breakerOf } from './dynamo-breakers.ts';
-import { INCIDENT_PREFIX, type Item, OPEN_INCIDENTS_KEY } from './dynamo-items.ts';
+import { INBOX_SHARDS, INBOX_KEY, shardsOf } from './dynamo-indexes.ts';
+import { INCIDENT_PREFIX, type Item } from './dynamo-items.ts';
 import { TABLE } from './names.ts';
 
 export interface OpenNow {
@@ -36,8 +37,8 @@ export class OpenGauge {
   }
 }
 
-/** Pages of the index, 1 MB each: some ten thousand incidents. More of them would mean nothing to a person. */
-const MOST_PAGES = 3;
+/** Pages of a shard, 1 MB each: some thousand incidents. More of them would mean nothing to a person. */
+const MOST_PAGES = 1;
 
 /** @param agents those whose breakers count */
 export async function openNow(
@@ -55,6 +56,12 @@ export async function openNow(
 }
 
 async function countIncidents(client: DynamoDBClient, table: string): Promise<number> {
+  const shards = shardsOf(INBOX_KEY, INBOX_SHARDS);
+  const counts = await Promise.all(shards.map((shard) => countShard(client, table, shard)));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+async function countShard(client: DynamoDBClient, table: string, shard: string): Promise<number> {
   let count = 0;
   let from: Item | undefined;
   for (let page = 0; page < MOST_PAGES; page += 1) {
@@ -67,7 +74,7 @@ async function countIncidents(client: DynamoDBClient, table: string): Promise<nu
         // An approval that waits for its answer is in the same inbox, and nothing has gone wrong with it.
         FilterExpression: 'begins_with(#sk, :incident)',
         ExpressionAttributeNames: { '#key': TABLE.listIndex.pk, '#sk': TABLE.sk },
-        ExpressionAttributeValues: { ':key': { S: OPEN_INCIDENTS_KEY }, ':incident': { S: INCIDENT_PREFIX } },
+        ExpressionAttributeValues: { ':key': { S: shard }, ':incident': { S: INCIDENT_PREFIX } },
         ...(from === undefined ? {} : { ExclusiveStartKey: from }),
       }),
     );

@@ -21,6 +21,7 @@ import type { Plan } from './plan/plan.ts';
 import { type Decision, nothing } from './records/decision.ts';
 import type { Event } from './records/events.ts';
 import type { Snapshot } from './records/snapshot.ts';
+import { noticeRisk } from './supervision/risk.ts';
 import { answerCallback } from './waiting/callback.ts';
 import { closeEntry } from './waiting/entry.ts';
 
@@ -28,7 +29,8 @@ import { closeEntry } from './waiting/entry.ts';
 export function decide(whole: Plan, stored: Snapshot, event: Event): Decision {
   const state = effectiveState(whole, stored);
   const plan = planDuring(whole, stored.execution);
-  return closeEntry(plan, state, event, decideOn(plan, state, event));
+  const decision = closeEntry(plan, state, event, decideOn(plan, state, event));
+  return noticeRisk(plan, state, event.now, decision);
 }
 
 function decideOn(plan: Plan, state: Snapshot, event: Event): Decision {

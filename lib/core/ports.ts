@@ -4,6 +4,7 @@
  */
 
 import type { AbortSignalLike } from './plan/agent.ts';
+import type { ListFilter, ListOrder, Survey } from './operators/lists.ts';
 import type { Plan } from './plan/plan.ts';
 import type { Note, Send, Write } from './records/decision.ts';
 import type { Ended } from './records/ended.ts';
@@ -17,7 +18,6 @@ import type { WorkflowPause } from './operators/workflow-pause.ts';
 import type { Breaker } from './step/breaker.ts';
 import type { Found, Removable } from './supervision/audit.ts';
 import type { Presence } from './supervision/presence.ts';
-import type { ExecutionStatus } from './transitions.ts';
 
 /** Losing a race is a value. `conflict`: a record was not one version behind; nothing was written. */
 export type WriteResult = 'written' | 'conflict';
@@ -39,11 +39,15 @@ export interface Page<Item> {
   readonly cursor?: string;
 }
 
-export interface ListQuery {
+export interface ListQuery extends ListFilter {
+  /** Those that are listed where no filter has an index of its own. */
   readonly workflows: readonly string[];
-  readonly status?: ExecutionStatus;
   readonly limit: number;
   readonly cursor?: string;
+}
+
+export interface ListedPage extends Page<Execution> {
+  readonly orderedBy: ListOrder;
 }
 
 /**
@@ -83,11 +87,13 @@ export interface Store {
   /** Latest opened first. */
   readonly inbox: (limit: number, cursor?: string) => Promise<Page<InboxItem>>;
   /**
-   * Latest start first, those of all its workflows together. Of a status that few have, a page may hold fewer than its limit
-   * and still have a cursor: reading is bounded.
+   * What fits the filter, in the order that it says. Where few do, a page may hold fewer than its limit and still have a cursor:
+   * reading is bounded.
    * @throws SteadfastError `bad-cursor`
    */
-  readonly list: (query: ListQuery) => Promise<Page<Execution>>;
+  readonly list: (query: ListQuery) => Promise<ListedPage>;
+  /** What is open, what is asked, and what has ended badly since then, of the last seconds: to be counted. */
+  readonly survey: (endedSince: number) => Promise<Survey>;
 }
 
 /** The state table without its indexes: for the audit alone. */

@@ -19,7 +19,7 @@ import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { RemovalPolicy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { TABLE } from '../aws/names.ts';
+import { INDEXES, TABLE } from '../aws/names.ts';
 import { onceInUse } from './removal.ts';
 
 /**
@@ -90,12 +90,14 @@ export class StateTable extends Construct {
       removalPolicy: deletionProtection ? removalPolicy : onceInUse(removalPolicy),
       deletionProtection,
     });
-    for (const index of [TABLE.wakeIndex, TABLE.listIndex]) {
+    for (const { name, pk, sk, projected } of INDEXES) {
       this.own.addGlobalSecondaryIndex({
-        indexName: index.name,
-        partitionKey: { name: index.pk, type: AttributeType.STRING },
-        sortKey: { name: index.sk, type: AttributeType.NUMBER },
-        projectionType: ProjectionType.KEYS_ONLY,
+        indexName: name,
+        partitionKey: { name: pk, type: AttributeType.STRING },
+        sortKey: { name: sk, type: AttributeType.NUMBER },
+        ...(projected.length === 0
+          ? { projectionType: ProjectionType.KEYS_ONLY }
+          : { projectionType: ProjectionType.INCLUDE, nonKeyAttributes: [...projected] }),
       });
     }
     const { restoredTable: name } = props;
@@ -127,10 +129,15 @@ export class StateTable extends Construct {
     return this.grant(grantee, ACTIONS.find, `/index/${TABLE.listIndex.name}`);
   }
 
-  /** Finding executions by workflow and start, and reading a page of them at once. */
+  /** Finding executions by whatever index there is, and reading a page of them at once; `grantFindDue` has one of them. */
   grantList(grantee: IGrantable): Grant {
     this.grant(grantee, ACTIONS.readPage);
-    return this.grant(grantee, ACTIONS.find, `/index/${TABLE.listIndex.name}`);
+    const found = INDEXES.filter(({ name }) => name !== TABLE.wakeIndex.name);
+    return Grant.addToPrincipal({
+      grantee,
+      actions: [...ACTIONS.find],
+      resourceArns: found.map(({ name }) => `${this.table.tableArn}/index/${name}`),
+    });
   }
 
   private grant(grantee: IGrantable, actions: readonly string[], part = ''): Grant {

@@ -11,7 +11,7 @@ import { callbackKeysOf, newExecution } from '../core/execution/start.ts';
 import { bornPaused } from '../core/operators/workflow-pause.ts';
 import { asksAnother, type Plan } from '../core/plan/plan.ts';
 import type { Workflow } from '../core/plan/workflow.ts';
-import type { Page, Ports } from '../core/ports.ts';
+import type { Ports } from '../core/ports.ts';
 import { type Caller, personOf } from '../core/records/caller.ts';
 import { refuse, SteadfastError } from '../core/records/errors.ts';
 import { canonicalJson, type Json, jsonProblem, utf8Bytes } from '../core/records/json.ts';
@@ -22,7 +22,6 @@ import type { Snapshot } from '../core/records/snapshot.ts';
 import { type Execution, isTerminal } from '../core/records/state.ts';
 import { cut } from '../core/records/text.ts';
 import { lifeOf } from '../core/step/effect-key.ts';
-import type { ExecutionStatus } from '../core/transitions.ts';
 import { type PlanCache, planOf } from '../engine/plans.ts';
 import { reconcile } from '../engine/reconcile.ts';
 import { check } from '../engine/schema.ts';
@@ -112,7 +111,7 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
   const begun = newExecution(
     workflow.plan,
     {
-      id: key === undefined ? scheduler.newId() : hash(`${workflow.name}\n${key}`),
+      id: key === undefined ? scheduler.newId() : idOfKey(scheduler, workflow.name, key),
       life: lifeOf(ports.random.id()),
       plan: planHash,
       input,
@@ -148,6 +147,10 @@ function firstPeople(
   const person = personOf(vouchedFor(by, `starts workflow '${plan.workflow}'`), personalRoles);
   return { people: person === undefined ? {} : { [person]: 'started' } };
 }
+
+/** S11: the id that every start of the workflow with this key has. */
+export const idOfKey = ({ hash }: Pick<Scheduler, 'hash'>, workflow: string, key: string): string =>
+  hash(`${workflow}\n${key}`);
 
 /** @throws SteadfastError `unknown-caller` */
 export function vouchedFor(by: Caller | undefined, what: string): Caller {
@@ -245,22 +248,4 @@ export async function showAtEnd(scheduler: Scheduler, executionId: string, waitM
     await clock.sleep(Math.min(pollMs, Math.max(0, untilAt - clock.now())));
   }
   return show(scheduler, executionId);
-}
-
-export interface ListRequest {
-  readonly workflow?: string;
-  readonly status?: ExecutionStatus;
-  readonly limit: number;
-  readonly cursor?: string;
-}
-
-/**
- * Executions, latest start first, of one workflow or of all.
- * @throws SteadfastError `unknown-workflow`, `bad-cursor`
- */
-export async function list(scheduler: Scheduler, request: ListRequest): Promise<Page<Execution>> {
-  const { workflow, ...query } = request;
-  if (workflow !== undefined) workflowOf(scheduler, workflow);
-  const workflows = workflow === undefined ? [...scheduler.workflows.keys()] : [workflow];
-  return scheduler.ports.store.list({ ...query, workflows });
 }

@@ -9,21 +9,22 @@
  */
 
 import type { Plan } from '../core/plan/plan.ts';
-import type { Due, InboxItem, ListQuery, Page, WriteResult } from '../core/ports.ts';
+import { MOST_OPEN, type Survey } from '../core/operators/lists.ts';
+import type { Due, InboxItem, ListedPage, ListQuery, Page, WriteResult } from '../core/ports.ts';
 import type { Write } from '../core/records/decision.ts';
 import { type Entry, isOpenEntry } from '../core/records/entry.ts';
-import { refuse } from '../core/records/errors.ts';
 import { given } from '../core/records/given.ts';
 import type { Incident } from '../core/records/incident.ts';
-import { isExecutionId } from '../core/records/names.ts';
 import { isLeftover, isOfEarlierLife } from '../core/records/retention.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Execution } from '../core/records/state.ts';
 import { type Beside, besideOf, type Found, recordOf, type Removable } from '../core/supervision/audit.ts';
+import { listIn, parsePlace, surveyIn } from './memory-lists.ts';
 
 export class MemoryTable {
   #shards: number;
   readonly #tie: (executionId: string) => string;
+  readonly #mostOpen: number;
   readonly #plans = new Map<string, Plan>();
   readonly #executions = new Map<string, Snapshot>();
   /** By shard: the open executions, earliest wake time first. */
@@ -35,9 +36,10 @@ export class MemoryTable {
   #open = 0;
 
   /** @param tie by which a list orders what started in the same moment: an index of DynamoDB does not do so by id */
-  constructor(shards = 1, tie: (executionId: string) => string = scattered) {
+  constructor(shards = 1, tie: (executionId: string) => string = scattered, mostOpen: number = MOST_OPEN) {
     this.#shards = shards;
     this.#tie = tie;
+    this.#mostOpen = mostOpen;
     this.#due = Array.from({ length: shards }, () => []);
   }
 
@@ -116,22 +118,12 @@ export class MemoryTable {
     return more ? { items, cursor: `${last.wakeAt}.${last.executionId}` } : { items };
   }
 
-  list(query: ListQuery): Page<Execution> {
-    const after = query.cursor === undefined ? undefined : parsePlace(query.cursor);
-    const place = (at: number, id: string) => [at, this.#tie(id)] as const;
-    const rest = [...this.#executions.values()]
-      .map(({ execution }) => execution)
-      .filter(({ workflow, parent }) => query.workflows.includes(workflow) && parent?.part !== true)
-      .filter(({ status }) => query.status === undefined || status === query.status)
-      .filter(
-        (one) => after === undefined || compare(...place(...after), ...place(one.startedAt, one.id)) > 0,
-      )
-      .sort((a, b) => compare(...place(b.startedAt, b.id), ...place(a.startedAt, a.id)));
-    const items = rest.slice(0, query.limit);
-    const last = items.at(-1);
-    return last !== undefined && rest.length > query.limit
-      ? { items, cursor: `${last.startedAt}.${last.id}` }
-      : { items };
+  list(query: ListQuery): ListedPage {
+    return listIn(this.#executions.values(), query, { tie: this.#tie, mostOpen: this.#mostOpen });
+  }
+
+  survey(endedSince: number): Survey {
+    return surveyIn(this.#executions.values(), endedSince, this.#mostOpen);
   }
 
   inbox(limit: number, cursor?: string): Page<InboxItem> {
@@ -347,16 +339,4 @@ function placeIn(all: readonly Due[], at: number, id: string, past: boolean): nu
     else high = middle;
   }
   return low;
-}
-
-/**
- * A cursor says after which place to go on, so that what comes and goes moves nothing.
- * @throws SteadfastError `bad-cursor`
- */
-function parsePlace(cursor: string): [at: number, id: string] {
-  const match = /^(\d{1,15})\.(.+)$/.exec(cursor);
-  if (match?.[1] === undefined || match[2] === undefined || !isExecutionId(match[2])) {
-    throw refuse('bad-cursor', 'the cursor is not one that a list has returned');
-  }
-  return [Number(match[1]), match[2]];
 }

@@ -37,9 +37,9 @@ export class MemoryStore implements Store {
   readonly #table: MemoryTable;
   shards: number;
 
-  constructor(shards = 1) {
+  constructor(shards = 1, mostOpen?: number) {
     this.shards = shards;
-    this.#table = new MemoryTable(shards);
+    this.#table = new MemoryTable(shards, undefined, mostOpen);
   }
 
   /** Another number of shards, as after a deployment: what is in the index stays where it is. */
@@ -80,6 +80,7 @@ export class MemoryStore implements Store {
   readonly due: Store['due'] = async (shard, untilAt, cursor, limit) =>
     this.#table.due(shard, untilAt, cursor, limit);
   readonly list: Store['list'] = async (query) => this.#table.list(query);
+  readonly survey: Store['survey'] = async (endedSince) => this.#table.survey(endedSince);
   readonly inbox: Store['inbox'] = async (limit, cursor) => this.#table.inbox(limit, cursor);
 }
 

@@ -14,8 +14,8 @@ import {
   type Item,
   planOf,
   stepOf,
-  wakeShardKey,
 } from '../../lib/aws/dynamo-items.ts';
+import { wakeShardKey } from '../../lib/aws/dynamo-indexes.ts';
 import { DEFAULT_WAKE_SHARDS, TABLE } from '../../lib/aws/names.ts';
 import type { Cloud } from '../../local/cloud.ts';
 import type { Plan } from '../../lib/core/plan/plan.ts';

@@ -119,6 +119,8 @@ export function ownedBy(record: Step, token: string, acted: boolean): Step {
 export function abstractExecution(execution: Execution, ticks: number, abstraction: Abstraction): Execution {
   const fields = moved(execution, ticks);
   delete fields['output'];
+  // No decision reads it.
+  delete fields['riskSince'];
   const { wakeAt, cause } = execution;
   if (wakeAt !== undefined) {
     const at = wakeAt - ticks * TICK;

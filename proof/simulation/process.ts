@@ -255,9 +255,8 @@ class ProcessStore implements Store {
   due(shard: number, untilAt: number, cursor?: string) {
     return this.#call(() => this.#table.due(shard, untilAt, cursor));
   }
-  list(query: ListQuery) {
-    return this.#call(() => this.#table.list(query));
-  }
+  readonly list = (query: ListQuery) => this.#call(() => this.#table.list(query));
+  readonly survey = (endedSince: number) => this.#call(() => this.#table.survey(endedSince));
   inbox(limit: number, cursor?: string) {
     return this.#call(() => this.#table.inbox(limit, cursor));
   }

@@ -87,69 +87,6 @@ describe('GET /executions/{id}/why', () => {
   });
 });
 
-describe('GET /executions', () => {
-  it('lists page by page, latest first, with a filter', async () => {
-    const { begun, get, clock, post } = client();
-    const ids: string[] = [];
-    for (let at = 0; at < 5; at += 1) {
-      clock.advanceTo(clock.now() + 1);
-      ids.unshift(await begun());
-    }
-    await post(`/executions/${ids[1]}/cancel`);
-    const first = await get('/executions?workflow=flow&limit=3');
-    const cursor = encodeURIComponent(String(first.body['cursor']));
-    const second = await get(`/executions?workflow=flow&limit=3&cursor=${cursor}`);
-    const idsOf = (of: typeof first) =>
-      (of.body['items'] as { executionId: string }[]).map((it) => it.executionId);
-    expect([...idsOf(first), ...idsOf(second)]).toEqual(ids);
-    expect(second.body).not.toHaveProperty('cursor');
-    expect(idsOf(await get('/executions?status=canceled'))).toEqual([ids[1]]);
-    expect(JSON.stringify(first.body)).not.toContain('orderId');
-  });
-
-  it.each([
-    ['limit=0', 'bad-request'],
-    ['limit=101', 'bad-request'],
-    ['limit=1000', 'bad-request'],
-    ['limit=-1', 'bad-request'],
-    ['limit=1e1', 'bad-request'],
-    ['limit=5.5', 'bad-request'],
-    ['limit=x', 'bad-request'],
-    ['limit=', 'bad-request'],
-    ['status=done', 'bad-request'],
-    ['status=toString', 'bad-request'],
-    ['colour=red', 'bad-request'],
-    ['__proto__=1', 'bad-request'],
-    ['cursor=x', 'bad-cursor'],
-    ['cursor=', 'bad-cursor'],
-    ['cursor=nobody:5.e-1', 'bad-cursor'],
-    ['cursor=flow:x', 'bad-cursor'],
-    ['cursor=flow:-1.e-1', 'bad-cursor'],
-    ['cursor=flow:%7B%7D', 'bad-cursor'],
-    [`cursor=${'x'.repeat(6_001)}`, 'bad-request'],
-    [`workflow=${'x'.repeat(49)}`, 'bad-request'],
-  ])('with %s is refused as %s', async (query, code) => {
-    const { get } = client();
-    expect(await get(`/executions?${query}`)).toMatchObject({ status: 400, body: refusal(code) });
-  });
-
-  it('with a limit that is too high names what is allowed', async () => {
-    const { get } = client();
-    for (const limit of ['1000', '99999999'])
-      expect((await get(`/executions?limit=${limit}`)).body['error']).toMatchObject({
-        message: `limit is "${limit}"; allowed are 1 to 100, and the answer's cursor asks for more`,
-      });
-  });
-
-  it('of an unknown workflow is a 404', async () => {
-    const { get } = client();
-    expect(await get('/executions?workflow=nobody')).toMatchObject({
-      status: 404,
-      body: refusal('unknown-workflow'),
-    });
-  });
-});
-
 describe('POST /executions/{id}/cancel', () => {
   const work = new Promise<never>(() => undefined);
   it('cancels, and again is the same; without a body too', async () => {

@@ -11,10 +11,10 @@ import {
   type Item,
   planItem,
   planOf,
-  shardOf,
   stepItem,
   stepOf,
 } from '../../lib/aws/dynamo-items.ts';
+import { shardOf } from '../../lib/aws/dynamo-indexes.ts';
 import type { Incident } from '../../lib/core/records/incident.ts';
 import type { Execution, Step } from '../../lib/core/records/state.ts';
 import { anExecution, aPlan, aStep, fullExecution, fullStep } from '../contract/records.ts';

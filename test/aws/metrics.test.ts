@@ -12,6 +12,7 @@ import {
 import type { Context } from 'aws-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
 import { createMeter, METRICS_OF_NOTES, type Meter, metered } from '../../lib/aws/metrics.ts';
+import type { Item } from '../../lib/aws/dynamo-items.ts';
 import { ENV, METRICS, WAKE_EVENT } from '../../lib/aws/names.ts';
 import { serviceLogger, tellAll } from '../../lib/aws/telemetry.ts';
 import { STEP_STATUSES } from '../../lib/core/transitions.ts';
@@ -163,10 +164,15 @@ test.each([
   ]);
 });
 
+/** So many incidents, all in the same shard of the inbox. */
+const inOneShard = (count: () => number) => async (query: { ExpressionAttributeValues: Item }) => ({
+  Count: query.ExpressionAttributeValues[':key']?.S?.endsWith('#0') === true ? count() : 0,
+});
+
 test('a tick of the supervisor that finds nothing still says that it swept, and what is open', async () => {
   const dynamo = mockClient(DynamoDBClient);
   dynamo.on(QueryCommand).resolves({ Items: [] });
-  dynamo.on(QueryCommand, { IndexName: 'list' }).resolves({ Count: 2 });
+  dynamo.on(QueryCommand, { IndexName: 'list' }).callsFake(inOneShard(() => 2));
   dynamo.on(BatchGetItemCommand).resolves({ Responses: { t: [openBreakerOf('pay')] } });
   Object.assign(process.env, {
     [ENV.table]: 't',
@@ -219,7 +225,7 @@ test('what is open is counted as long as something is, and then no more until so
   dynamo
     .on(QueryCommand)
     .callsFake(async () => ({ Items: Array.from({ length: due }, (_, at) => dueItem(at)) }));
-  dynamo.on(QueryCommand, { IndexName: 'list' }).callsFake(async () => ({ Count: incidents }));
+  dynamo.on(QueryCommand, { IndexName: 'list' }).callsFake(inOneShard(() => incidents));
   dynamo.on(BatchGetItemCommand).resolves({ Responses: { t: [] } });
   const handler = supervisorHandler();
   const told = async (): Promise<number | undefined> => {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CreateTableCommand, DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { TABLE, type Transport, TRANSPORTS } from '../../lib/aws/names.ts';
+import { INDEXES, TABLE, type Transport, TRANSPORTS } from '../../lib/aws/names.ts';
 import { transported } from '../../lib/aws/transport.ts';
 import { EmbeddedDynamo } from '../../local/dynamodb/dynamo-process.ts';
 import { Guardian } from '../../local/processes/guardian.ts';
@@ -81,21 +81,28 @@ const tableOf = (name: string): ConstructorParameters<typeof CreateTableCommand>
   AttributeDefinitions: [
     { AttributeName: TABLE.pk, AttributeType: 'S' },
     { AttributeName: TABLE.sk, AttributeType: 'S' },
-    { AttributeName: TABLE.wakeIndex.pk, AttributeType: 'S' },
-    { AttributeName: TABLE.wakeIndex.sk, AttributeType: 'N' },
-    { AttributeName: TABLE.listIndex.pk, AttributeType: 'S' },
-    { AttributeName: TABLE.listIndex.sk, AttributeType: 'N' },
+    ...[...new Set(INDEXES.flatMap(({ pk }) => pk))].map((pk) => ({
+      AttributeName: pk,
+      AttributeType: 'S' as const,
+    })),
+    ...[...new Set(INDEXES.map(({ sk }) => sk))].map((sk) => ({
+      AttributeName: sk,
+      AttributeType: 'N' as const,
+    })),
   ],
   KeySchema: [
     { AttributeName: TABLE.pk, KeyType: 'HASH' },
     { AttributeName: TABLE.sk, KeyType: 'RANGE' },
   ],
-  GlobalSecondaryIndexes: [TABLE.wakeIndex, TABLE.listIndex].map((index) => ({
+  GlobalSecondaryIndexes: INDEXES.map((index) => ({
     IndexName: index.name,
     KeySchema: [
       { AttributeName: index.pk, KeyType: 'HASH' },
       { AttributeName: index.sk, KeyType: 'RANGE' },
     ],
-    Projection: { ProjectionType: 'KEYS_ONLY' },
+    Projection:
+      index.projected.length === 0
+        ? { ProjectionType: 'KEYS_ONLY' }
+        : { ProjectionType: 'INCLUDE', NonKeyAttributes: [...index.projected] },
   })),
 });

@@ -4,7 +4,7 @@ import type { Store } from '../../lib/core/ports.ts';
 import type { Incident } from '../../lib/core/records/incident.ts';
 import { anExecution, aStep } from './records.ts';
 
-const anIncident = (changes: Partial<Incident> = {}): Incident => ({
+export const anIncident = (changes: Partial<Incident> = {}): Incident => ({
   number: 1,
   life: 'life1',
   version: 1,

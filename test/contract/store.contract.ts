@@ -3,13 +3,14 @@ import type { Store } from '../../lib/core/ports.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import { entries } from './entries.contract.ts';
 import { incidents } from './incidents.contract.ts';
+import { lists } from './lists.contract.ts';
 import { parts } from './parts.contract.ts';
 import { plans } from './plans.contract.ts';
 import { anExecution, aStep, fullExecution, fullStep } from './records.ts';
 import { together } from './together.contract.ts';
 
 export interface StoreUnderTest {
-  /** Empty; with two shards. */
+  /** Empty; with two shards, and `MOST_OPEN` (`lists.contract.ts`). */
   readonly store: Store;
   readonly close: () => Promise<void>;
 }
@@ -35,6 +36,7 @@ export function describeStore(title: string, open: () => Promise<StoreUnderTest>
     suite('an incident', incidents);
     suite('an entry of the inbox', entries);
     suite('a list', listed);
+    suite('a list by a filter', lists);
     suite('a plan', plans);
   });
 }
@@ -279,7 +281,7 @@ const listed: Body = (store) => {
   };
 
   it('of nothing is empty', async () => {
-    expect(await store().list(query)).toEqual({ items: [] });
+    expect(await store().list(query)).toEqual({ items: [], orderedBy: 'startedAt' });
   });
 
   it('has the latest start first, whole records, of this workflow alone', async () => {
@@ -317,9 +319,9 @@ const listed: Body = (store) => {
   });
 
   it('has no page behind its last one, and of a rare status none that is empty', async () => {
-    await make(30, (at) => ({ startedAt: T + at, status: at === 0 ? 'failed' : 'running' }));
+    await make(30, (at) => ({ startedAt: T + at, status: at === 0 ? 'succeeded' : 'running' }));
     expect(await store().list({ ...query, limit: 30 })).not.toHaveProperty('cursor');
-    const { items, cursor } = await store().list({ ...query, limit: 1, status: 'failed' });
+    const { items, cursor } = await store().list({ ...query, limit: 1, statuses: ['succeeded'] });
     expect([items.map(({ id }) => id), cursor]).toEqual([['e-0'], undefined]);
   });
 
@@ -328,11 +330,15 @@ const listed: Body = (store) => {
     expect((await store().list({ ...query, limit: 7 })).items).toHaveLength(7);
   });
 
-  it('of one status has all of that status', async () => {
-    await make(60, (at) => ({ startedAt: T + at, status: at % 6 === 0 ? 'failed' : 'running' }));
-    const failed = await pages({ status: 'failed', limit: 3 });
-    expect(failed.map(({ id }) => id)).toEqual([54, 48, 42, 36, 30, 24, 18, 12, 6, 0].map((at) => `e-${at}`));
-    expect(await pages({ status: 'succeeded' })).toEqual([]);
+  it('of one status has all of that status, and of some time what started then', async () => {
+    await make(60, (at) => ({ startedAt: T + at, status: at % 6 === 0 ? 'succeeded' : 'running' }));
+    const statuses = ['succeeded'];
+    const ids = (...ats: number[]): string[] => ats.map((at) => `e-${at}`);
+    const over = await pages({ statuses, limit: 3 });
+    expect(over.map(({ id }) => id)).toEqual(ids(54, 48, 42, 36, 30, 24, 18, 12, 6, 0));
+    const within = await pages({ since: T + 10, until: T + 13, limit: 2 });
+    expect(within.map(({ id }) => id)).toEqual(ids(12, 11, 10));
+    expect(await pages({ since: T + 13, until: T + 13 })).toEqual([]);
   });
 
   it('goes on where it was although new ones have started meanwhile', async () => {

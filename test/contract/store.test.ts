@@ -12,6 +12,7 @@ import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
 import { dynamoPresences } from '../../lib/aws/dynamo-presence.ts';
 import { memoryPresences } from '../../lib/testing/memory-presence.ts';
 import { describeBreakers } from './breakers.contract.ts';
+import { MOST_OPEN } from './lists.contract.ts';
 import { describeInventory } from './inventory.contract.ts';
 import { describePresences } from './presences.contract.ts';
 import { describeReceipts } from './receipts.contract.ts';
@@ -23,7 +24,10 @@ import { describeWorkflowPauses } from './workflow-pauses.contract.ts';
 const SHARDS = 2;
 const PAGE = 3;
 
-describeStore('in memory', async () => ({ store: new MemoryStore(SHARDS), close: async () => undefined }));
+describeStore('in memory', async () => ({
+  store: new MemoryStore(SHARDS, MOST_OPEN),
+  close: async () => undefined,
+}));
 
 describeReceipts('in memory', async () => ({ receipts: memoryReceipts(), close: async () => undefined }));
 describeBreakers('in memory', async () => ({ breakers: memoryBreakers(), close: async () => undefined }));
@@ -70,7 +74,8 @@ describe('on DynamoDB', () => {
     };
     describeStore(`DynamoDB, ${transport}`, async () => {
       const { client, name, close } = await open();
-      return { store: dynamoStore(client, { table: name, wakeShards: SHARDS }), close };
+      const store = dynamoStore(client, { table: name, wakeShards: SHARDS, mostOpen: MOST_OPEN });
+      return { store, close };
     });
     describeInventory(`DynamoDB, ${transport}`, async () => {
       const { client, name: table, close } = await open();

@@ -66,6 +66,18 @@ export const PERMISSIONS: readonly Row[] = [
   },
   {
     who: 'scheduler',
+    actions: ['dynamodb:Query'],
+    on: 'index ended',
+    because: 'executions that ended badly, listed and counted',
+  },
+  {
+    who: 'scheduler',
+    actions: ['dynamodb:Query'],
+    on: 'index code',
+    because: 'executions by the code of a failure',
+  },
+  {
+    who: 'scheduler',
     actions: ['dynamodb:BatchGetItem'],
     on: 'table',
     because: 'the items of a page of a list',
@@ -76,7 +88,12 @@ export const PERMISSIONS: readonly Row[] = [
     on: 'all queues',
     because: '/agents: how full each queue is',
   },
-  { who: 'scheduler', actions: ['dynamodb:Query'], on: 'index wake', because: '/health: what is overdue' },
+  {
+    who: 'scheduler',
+    actions: ['dynamodb:Query'],
+    on: 'index wake',
+    because: 'what is overdue, open or at risk',
+  },
   {
     who: 'supervisor',
     actions: ['sqs:SendMessage'],

@@ -16,7 +16,7 @@ const fate = (reader: Reader): unknown[] => {
 const agentsOf = (path: string): unknown => dev.environmentOf(path)['STEADFAST_AGENTS'];
 
 describe('the state table', () => {
-  test('has the keys and the two KEYS_ONLY indexes that the store reads', () => {
+  test('has the keys and the indexes that the store reads', () => {
     dev.template.hasResourceProperties('AWS::DynamoDB::Table', {
       KeySchema: [
         { AttributeName: 'pk', KeyType: 'HASH' },
@@ -29,8 +29,10 @@ describe('the state table', () => {
         { AttributeName: 'startedAt', AttributeType: 'N' },
       ]),
       GlobalSecondaryIndexes: [
-        { IndexName: 'wake', Projection: { ProjectionType: 'KEYS_ONLY' } },
-        { IndexName: 'list', Projection: { ProjectionType: 'KEYS_ONLY' } },
+        { IndexName: 'wake', Projection: { ProjectionType: 'INCLUDE' } },
+        { IndexName: 'list', Projection: { ProjectionType: 'INCLUDE' } },
+        { IndexName: 'ended', Projection: { ProjectionType: 'INCLUDE' } },
+        { IndexName: 'code', Projection: { ProjectionType: 'KEYS_ONLY' } },
       ].map((index) => Match.objectLike(index)),
       BillingMode: 'PAY_PER_REQUEST',
       TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },

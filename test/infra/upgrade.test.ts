@@ -10,6 +10,7 @@
 import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb';
 import { type IVpc, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Stack } from 'aws-cdk-lib/core';
+import { INDEXES, type TableIndex } from '../../lib/aws/names.ts';
 import { Steadfast } from '../../lib/infra/steadfast.ts';
 import { SteadfastStack } from '../../lib/infra/steadfast-stack.ts';
 import { FOUND } from './fixture.ts';
@@ -54,10 +55,13 @@ const keys = (hash: string, range: string): object[] => [
   { AttributeName: hash, KeyType: 'HASH' },
   { AttributeName: range, KeyType: 'RANGE' },
 ];
-const index = (name: string, hash: string, range: string): object => ({
+const index = ({ name, pk, sk, projected }: TableIndex): object => ({
   IndexName: name,
-  KeySchema: keys(hash, range),
-  Projection: { ProjectionType: 'KEYS_ONLY' },
+  KeySchema: keys(pk, sk),
+  Projection:
+    projected.length === 0
+      ? { ProjectionType: 'KEYS_ONLY' }
+      : { NonKeyAttributes: projected, ProjectionType: 'INCLUDE' },
 });
 
 /** Its end is the first part of the stack's own id. */
@@ -81,7 +85,7 @@ const DEPLOYED: Readonly<Record<string, object>> = {
   SteadfastStateTable0D45A083: {
     Type: 'AWS::DynamoDB::Table',
     KeySchema: keys('pk', 'sk'),
-    GlobalSecondaryIndexes: [index('wake', 'wakeShard', 'wakeAt'), index('list', 'listKey', 'startedAt')],
+    GlobalSecondaryIndexes: INDEXES.map(index),
   },
   SteadfastEvents515822EF: { Type: 'AWS::Events::EventBus', Name: 'TestSteadfastEventsD723B0D7' },
   SteadfastWakeUpsBus7FE02D06: { Type: 'AWS::Events::EventBus', Name: 'TestSteadfastWakeUpsBusB299D727' },

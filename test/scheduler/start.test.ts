@@ -5,7 +5,8 @@ import type { AttemptContext } from '../../lib/core/plan/agent.ts';
 import { PermanentError } from '../../lib/core/records/errors.ts';
 import { retry, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
-import { createScheduler, list, show, showAtEnd, start } from '../../lib/scheduler/start.ts';
+import { list } from '../../lib/scheduler/lists.ts';
+import { createScheduler, show, showAtEnd, start } from '../../lib/scheduler/start.ts';
 import { memoryWorld } from '../../lib/testing/memory.ts';
 import { anAgent, anyObject, harness, settle } from '../engine/harness.ts';
 import { deferred, withStore } from '../engine/process.ts';
@@ -106,7 +107,7 @@ describe('a start', () => {
     } while (cursor !== undefined);
     expect(pages).toEqual([started.slice(0, 4), started.slice(4, 8), started.slice(8)]);
     await cancel(scheduler, started[1] ?? '', {});
-    const canceled = await list(scheduler, { limit: 1, status: 'canceled' });
+    const canceled = await list(scheduler, { limit: 1, statuses: ['canceled'] });
     expect(canceled.items.map(({ id }) => id)).toEqual([started[1]]);
   });
 

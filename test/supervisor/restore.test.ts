@@ -62,6 +62,7 @@ const recorded =
       readExecution: (id) => world.store.readExecution(id),
       due: (...query) => world.store.due(...query),
       list: (query) => world.store.list(query),
+      survey: (since) => world.store.survey(since),
       inbox: (...query) => world.store.inbox(...query),
       create: (execution) => after(execution.id, world.store.create(execution)),
       write: (write) => after(write.executionId, world.store.write(write)),

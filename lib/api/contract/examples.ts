@@ -22,6 +22,7 @@ const started = (status: string): object => ({ executionId: ID, status });
 const summary = {
   ...started('succeeded'),
   workflow: 'greeting',
+  plan: PLAN,
   startedAt: AT,
   startedBy: ANN,
   endedAt: AT + 900,
@@ -72,13 +73,12 @@ export const EXAMPLES: Readonly<Record<Route, Example>> = {
   },
   'GET /executions': {
     path: '/executions?workflow=greeting&limit=1',
-    answer: { items: [summary], cursor: 'eyJ0' },
+    answer: { items: [summary], cursor: `${AT}_1k2j3h/${ID}`, orderedBy: 'startedAt' },
   },
   'GET /executions/{id}': {
     path: `/executions/${ID}?wait=20s`,
     answer: {
       ...summary,
-      plan: PLAN,
       deadlineAt: AT + 300_000,
       input: { name: 'Ada' },
       output: { text: 'Hello, Ada!' },

@@ -6,6 +6,7 @@
  */
 
 import * as z from 'zod/mini';
+import { ORDERS } from '../../core/operators/lists.ts';
 import type { Caller } from '../../core/records/caller.ts';
 import type { Parent } from '../../core/records/children.ts';
 import type { Standing } from '../../core/records/ended.ts';
@@ -67,16 +68,20 @@ const parent = shape<Parent>('Parent')(
 const summary = {
   ...started,
   workflow: text,
+  plan: text,
   startedAt: at,
+  wakeAt: maybe(at),
+  riskSince: maybe(at),
   startedBy: maybe(caller),
   endedAt: maybe(at),
+  code: maybe(text),
   cause: maybe(cause),
   tags: maybe(tags),
   parent: maybe(parent),
 };
 const ExecutionSummary = shape<shown.ExecutionSummary>('ExecutionSummary')(object(summary));
 export const ListPage = shape<shown.ListPage>('ListPage')(
-  object({ items: listOf(ExecutionSummary), cursor: maybe(text) }),
+  object({ items: listOf(ExecutionSummary), cursor: maybe(text), orderedBy: z.enum(ORDERS) }),
 );
 
 const attempt = shape<shown.AttemptView>('AttemptView')(
@@ -209,9 +214,7 @@ const people = shape<People>('People')(z.record(text, deed));
 export const ExecutionView = shape<shown.ExecutionView>('ExecutionView')(
   object({
     ...summary,
-    plan: text,
     deadlineAt: at,
-    wakeAt: maybe(at),
     input: json,
     output: maybe(json),
     pauses: maybe(listOf(pause)),

@@ -99,7 +99,7 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
   'GET /executions': {
     name: 'list',
     summary:
-      'Lists executions, latest start first. A page may have fewer than asked for and not be the last.',
+      'Lists executions by a filter, in the order that the answer names. A page may have fewer than asked for and not be the last.',
     query: listQuery,
     answers: { 200: execution.ListPage },
     errors: ['bad-request', 'bad-cursor', 'unknown-workflow'],

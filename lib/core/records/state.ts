@@ -137,6 +137,8 @@ export interface Execution {
   readonly deadlineAt: number;
   /** When it must be evaluated (S12). Absent only when the execution has ended and its end was announced. */
   readonly wakeAt?: number;
+  /** Since when it has been written that its steps put it at risk; read by no decision (`supervision/risk.ts`). */
+  readonly riskSince?: number;
   /** The last operators' command ids: a repeated command is answered, not obeyed twice. */
   readonly commands: readonly string[];
   readonly cause?: Cause;

@@ -5,7 +5,8 @@ import type { Decision } from '../../../lib/core/records/decision.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { Execution, Deferred, Step } from '../../../lib/core/records/state.ts';
 import { firstMessage as message, evaluate, type Evaluation, named } from '../evaluations.ts';
-import { planOf, recordOf, stateOf } from '../one-step.ts';
+import { noticeRisk } from '../../../lib/core/supervision/risk.ts';
+import { planOf, recordOf, stateOf, step as tried } from '../one-step.ts';
 import { NOW } from '../states.ts';
 
 const deferredFor = (why: Deferred['why']): Deferred => ({ mode: 'execute', why, at: NOW - 5 });
@@ -220,4 +221,56 @@ it('the end of a lease that could not be renewed waits for its grace', () => {
       ?.wakeAt;
   expect(at({})).toBe(NOW - 19_000);
   expect(at({ graceFrom: NOW - 15_000 })).toBe(NOW + 16_000);
+});
+
+describe('risk is noticed in a write that is made anyway', () => {
+  const plan = planOf({ ...tried, name: 'b' });
+  const oneStage = planOf({ ...tried, name: 'b', recovery: tried.recovery.slice(0, 1) });
+  const noticed = (record: Step | undefined, execution: Partial<Execution> = {}, of: Plan = plan) => {
+    const state = stateOf(record === undefined ? [] : [record], execution);
+    const write = { executionId: 'e-1', execution: { ...state.execution, version: 2 } };
+    return noticeRisk(of, state, NOW, { write, sends: [], next: { kind: 'idle' }, notes: [] }).write
+      ?.execution?.riskSince;
+  };
+
+  it.each([
+    ['nothing is wrong', undefined, plan, undefined],
+    ['it is tried for the first time', retrying('b', { stage: 0 }), plan, undefined],
+    ['it is on a stage before the last', retrying('b', { stage: 1 }), plan, undefined],
+    ['it is on the last of several stages', retrying('b', { stage: 2 }), plan, NOW],
+    [
+      'it has another attempt on the only stage',
+      retrying('b', { stage: 1, stageAttempt: 1 }),
+      oneStage,
+      undefined,
+    ],
+    [
+      'it is at the last attempt of the only stage',
+      retrying('b', { stage: 1, stageAttempt: 2 }),
+      oneStage,
+      NOW,
+    ],
+    ['it is done', recordOf('b', 'done', { stage: 2 }), plan, undefined],
+    ['it is deferred', retrying('b', { deferred: deferredFor('breaker') }), plan, NOW],
+    ['its agent is not deployed', retrying('b', { deferred: deferredFor('not-deployed') }), plan, NOW],
+  ])('%s', (_, record, of, since) => {
+    expect(noticed(record, {}, of)).toBe(since);
+  });
+
+  it('since the first time, until it is well or has ended', () => {
+    const risky = retrying('b', { stage: 2 });
+    expect(noticed(risky, { riskSince: NOW - 9 })).toBe(NOW - 9);
+    expect(noticed(undefined, { riskSince: NOW - 9 })).toBeUndefined();
+    expect(noticed(risky, { riskSince: NOW - 9, status: 'failed' })).toBeUndefined();
+  });
+
+  it('and where the execution is not written, nothing is', () => {
+    const decision: Decision = {
+      sends: [],
+      next: { kind: 'idle' },
+      notes: [],
+      write: { executionId: 'e-1' },
+    };
+    expect(noticeRisk(plan, stateOf([retrying('b', { stage: 2 })]), NOW, decision)).toBe(decision);
+  });
 });

@@ -1,0 +1,253 @@
+/**
+ * The keys of an index, of several of its partitions together, in the order of their time.
+ *
+ * Owns: the merge of the partitions (one key may have some, its shards), what is read ahead of each, the cursor; and reading all of
+ * them up to a bound. Does not own: which partitions, and the items behind the keys (`dynamo-list.ts`, `dynamo-inbox.ts`).
+ *
+ * The index does not order by id what has the same time: where a partition goes on, only its own last key says, which is what
+ * DynamoDB itself would give back. A cursor is the time of the last key taken, and of each partition that has given keys of that very
+ * time the last one. All others go on at that time: whatever they had before it in the order was taken.
+ */
+
+import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
+import { refuse } from '../core/records/errors.ts';
+import { isExecutionId, isName } from '../core/records/names.ts';
+import { shardOf } from './dynamo-indexes.ts';
+import { executionKey, idOfKey, type Item, number, text } from './dynamo-items.ts';
+import { TABLE, type TableIndex } from './names.ts';
+
+export interface IndexKey {
+  readonly at: number;
+  /** What the index has of it, its keys among them. */
+  readonly item: Item;
+}
+
+export interface KeyRange {
+  readonly index: Pick<TableIndex, 'name' | 'pk' | 'sk'>;
+  /** Values of the index's first key. */
+  readonly partitions: readonly string[];
+  /** @default the latest */
+  readonly first?: 'earliest';
+  readonly since?: number | undefined;
+  /** Before then. */
+  readonly until?: number | undefined;
+  readonly cursor?: string | undefined;
+  /** Keys of one query. @default as many bare keys as are read for the price of the first */
+  readonly readAhead?: number;
+}
+
+const READ_AHEAD = 25;
+
+export class IndexKeys {
+  readonly #client: DynamoDBClient;
+  readonly #table: string;
+  readonly #isDescending: boolean;
+  readonly #partitions: readonly Partition[];
+  /** The time of the last key that was taken. */
+  #at: number | undefined;
+
+  /** @throws SteadfastError `bad-cursor`: it comes from a client */
+  constructor(client: DynamoDBClient, table: string, range: KeyRange) {
+    this.#client = client;
+    this.#table = table;
+    this.#isDescending = range.first === undefined;
+    const places = new Map(range.partitions.map((key) => [placeOf(key), key]));
+    const after = parseCursor(range.cursor, places);
+    this.#at = after?.at;
+    this.#partitions = [...places].map(
+      ([place, key]) => new Partition(range, { place, key, after: after?.at, last: after?.last.get(key) }),
+    );
+  }
+
+  /** The next keys, without taking them: up to `count`, and at least one while there are any. */
+  async peek(count: number): Promise<IndexKey[]> {
+    const empty = (): Partition[] => this.#partitions.filter((one) => one.isToBeRead);
+    for (let open = empty(); open.length > 0; open = empty())
+      await Promise.all(open.map((one) => one.read(this.#client, this.#table)));
+    const keys: IndexKey[] = [];
+    const taken = new Map<Partition, number>();
+    while (keys.length < count) {
+      const next = this.#next((one) => one.at(taken.get(one) ?? 0));
+      if (next === undefined) break;
+      keys.push(next.key);
+      const used = (taken.get(next.partition) ?? 0) + 1;
+      taken.set(next.partition, used);
+      // What comes after it in its partition is not known yet.
+      if (next.partition.at(used) === undefined && !next.partition.isAtEnd) break;
+    }
+    return keys;
+  }
+
+  /** Takes the next key that was peeked at. */
+  take(): void {
+    const next = this.#next((one) => one.at(0));
+    if (next === undefined) return;
+    next.partition.take();
+    this.#at = next.key.at;
+  }
+
+  /** Where to go on; something was taken, now or before. */
+  cursor(): string {
+    const places = this.#partitions.flatMap(({ place, last }) =>
+      last !== undefined && last.at === this.#at ? [`${place}/${cursorText(last.item)}`] : [],
+    );
+    return [String(this.#at ?? 0), ...places].join('_');
+  }
+
+  #next(
+    keyOf: (partition: Partition) => IndexKey | undefined,
+  ): { readonly partition: Partition; readonly key: IndexKey } | undefined {
+    let found: { partition: Partition; key: IndexKey } | undefined;
+    for (const partition of this.#partitions) {
+      const key = keyOf(partition);
+      const isNext = found === undefined || (key && this.#isBefore(key.at, found.key.at));
+      if (key !== undefined && isNext === true) found = { partition, key };
+    }
+    return found;
+  }
+
+  readonly #isBefore = (at: number, other: number): boolean => (this.#isDescending ? at > other : at < other);
+}
+
+interface Place {
+  readonly place: string;
+  readonly key: string;
+  readonly after: number | undefined;
+  readonly last: IndexKey | undefined;
+}
+
+/** One partition of the index. */
+class Partition {
+  readonly place: string;
+  readonly #range: KeyRange;
+  readonly #key: string;
+  readonly #from: number;
+  readonly #to: number;
+  /** The last one taken. */
+  last: IndexKey | undefined;
+  isAtEnd: boolean;
+  #ahead: IndexKey[] = [];
+  #startKey: Item | undefined;
+
+  constructor(range: KeyRange, { place, key, after, last }: Place) {
+    const { index, first, since = 0, until = Number.MAX_SAFE_INTEGER } = range;
+    this.#range = range;
+    this.place = place;
+    this.#key = key;
+    this.#from = Math.max(since, first === 'earliest' ? (after ?? 0) : 0);
+    this.#to = Math.min(until - 1, first === 'earliest' ? until : (after ?? until));
+    this.isAtEnd = this.#from > this.#to;
+    this.last = last;
+    this.#startKey = last && {
+      ...last.item,
+      [index.pk]: { S: key },
+      [index.sk]: { N: String(last.at) },
+    };
+  }
+
+  get isToBeRead(): boolean {
+    return this.#ahead.length === 0 && !this.isAtEnd;
+  }
+
+  at(index: number): IndexKey | undefined {
+    return this.#ahead[index];
+  }
+
+  take(): void {
+    this.last = this.#ahead.shift() ?? this.last;
+  }
+
+  async read(client: DynamoDBClient, table: string): Promise<void> {
+    const { index, first, readAhead = READ_AHEAD } = this.#range;
+    const answer = await client.send(
+      new QueryCommand({
+        TableName: table,
+        IndexName: index.name,
+        KeyConditionExpression: '#key = :key AND #at BETWEEN :from AND :to',
+        ExpressionAttributeNames: { '#key': index.pk, '#at': index.sk },
+        ExpressionAttributeValues: {
+          ':key': { S: this.#key },
+          ':from': { N: String(this.#from) },
+          ':to': { N: String(this.#to) },
+        },
+        ScanIndexForward: first === 'earliest',
+        Limit: readAhead,
+        ...(this.#startKey === undefined ? {} : { ExclusiveStartKey: this.#startKey }),
+      }),
+    );
+    for (const item of answer.Items ?? []) this.#ahead.push({ at: number(item, index.sk), item });
+    this.#startKey = answer.LastEvaluatedKey;
+    this.isAtEnd = answer.LastEvaluatedKey === undefined;
+  }
+}
+
+/** All that an index has in some partitions, the latest first, until there is more than that. */
+export async function readAll(
+  client: DynamoDBClient,
+  table: string,
+  { index, partitions, since = 0 }: KeyRange,
+  most: number,
+): Promise<{ readonly items: readonly Item[]; readonly atLeast?: true }> {
+  const items: Item[] = [];
+  let isCut = false;
+  const readPartition = async (key: string): Promise<void> => {
+    let from: Item | undefined;
+    do {
+      const answer = await client.send(
+        new QueryCommand({
+          TableName: table,
+          IndexName: index.name,
+          KeyConditionExpression: '#key = :key AND #at >= :since',
+          ExpressionAttributeNames: { '#key': index.pk, '#at': index.sk },
+          ExpressionAttributeValues: { ':key': { S: key }, ':since': { N: String(since) } },
+          ScanIndexForward: false,
+          ...(from === undefined ? {} : { ExclusiveStartKey: from }),
+        }),
+      );
+      items.push(...(answer.Items ?? []));
+      from = answer.LastEvaluatedKey;
+    } while (from !== undefined && items.length <= most);
+    if (from !== undefined) isCut = true;
+  };
+  await Promise.all(partitions.map(readPartition));
+  return isCut || items.length > most ? { items: items.slice(0, most), atLeast: true } : { items };
+}
+
+/** A short name of a partition that stays the same whatever others there are. */
+const placeOf = (key: string): string => shardOf(key, 2 ** 32).toString(36);
+
+const EXECUTION_SK = text(executionKey('x'), TABLE.sk);
+
+/** An execution's id; of an incident or an entry also which one. */
+function cursorText(item: Item): string {
+  const sk = text(item, TABLE.sk);
+  return sk === EXECUTION_SK ? idOfKey(item) : `${idOfKey(item)}/${sk.replace('#', '.')}`;
+}
+
+function parseCursor(
+  cursor: string | undefined,
+  keys: ReadonlyMap<string, string>,
+): { readonly at: number; readonly last: ReadonlyMap<string, IndexKey> } | undefined {
+  if (cursor === undefined) return undefined;
+  const [time = '', ...places] = cursor.split('_');
+  if (!/^\d{1,15}$/.test(time) || places.length === 0 || places.length > keys.size) throw badCursor();
+  const at = Number(time);
+  const last = places.map((one): [string, IndexKey] => {
+    const [place = '', id = '', which, ...more] = one.split('/');
+    const key = keys.get(place);
+    if (key === undefined || !isExecutionId(id) || more.length > 0) throw badCursor();
+    return [key, { at, item: { ...executionKey(id), ...(which === undefined ? {} : besideIt(which)) } }];
+  });
+  return { at, last: new Map(last) };
+}
+
+function besideIt(which: string): Item {
+  const dot = which.indexOf('.');
+  const [kind, name] = [which.slice(0, dot), which.slice(dot + 1)];
+  const isKnown = (kind === 'incident' && /^\d{1,6}$/.test(name)) || (kind === 'inbox' && isName(name));
+  if (!isKnown) throw badCursor();
+  return { [TABLE.sk]: { S: `${kind}#${name}` } };
+}
+
+export const badCursor = (): Error =>
+  refuse('bad-cursor', 'the cursor is not one that this list has returned; leave it out to begin again');

@@ -1,0 +1,111 @@
+/**
+ * What an item has for the sake of the indexes, and what their keys say. Pure.
+ *
+ * Owns: the keys of the indexes, their shards, what they project beside fields of the record. Does not own: which indexes there are
+ * (`names.ts`), the items (`dynamo-items.ts`), reading them (`dynamo-index-keys.ts`, `dynamo-open.ts`).
+ *
+ * All of it follows from the record. What is derived changes for an execution that ends well only where the wake time does: DynamoDB
+ * writes an index again for each change of what it projects.
+ */
+
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import type { Entry } from '../core/records/entry.ts';
+import type { Incident } from '../core/records/incident.ts';
+import { riskAt } from '../core/records/risk.ts';
+import { type Execution, isTerminal } from '../core/records/state.ts';
+import type { ExecutionStatus } from '../core/transitions.ts';
+import { TABLE } from './names.ts';
+
+type Attributes = Record<string, AttributeValue>;
+
+/** Shards of a workflow's list key, of a bad end's status, of a code. */
+export const LIST_SHARDS = 4;
+/** Of the inbox of all workflows: one key takes about 1,000 writes a second, and an outage opens incidents all at once. */
+export const INBOX_SHARDS = 8;
+
+/** FNV-1a: spreads ids evenly; the same id always has the same shard. */
+export function shardOf(id: string, shards: number): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < id.length; at += 1) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193);
+  return (hash >>> 0) % shards;
+}
+
+const sharded = (key: string, shard: number): string => `${key}#${shard}`;
+/** The keys of all shards. */
+export const shardsOf = (key: string, shards: number): readonly string[] =>
+  Array.from({ length: shards }, (_, shard) => sharded(key, shard));
+/** What a key is beside its shard. */
+export const unsharded = (key: string): string => key.slice(0, key.lastIndexOf('#'));
+
+export const WAKE_KEY = 'wake';
+export const wakeShardKey = (shard: number): string => sharded(WAKE_KEY, shard);
+/** Open incidents and entries, all workflows together. */
+export const INBOX_KEY = 'incident#open';
+
+/** Derived: none of these is a field of a record. */
+export const INDEX_ATTRIBUTES = [
+  TABLE.wakeIndex.pk,
+  TABLE.listIndex.pk,
+  TABLE.endedIndex.pk,
+  TABLE.codeIndex.pk,
+  TABLE.codeIndex.sk,
+  'openStatus',
+  'riskAt',
+  'isPart',
+  'answerBy',
+] as const;
+
+export function indexedExecution(execution: Execution, wakeShards: number): Attributes {
+  const { id, workflow, parent, wakeAt } = execution;
+  const isPart = parent?.part === true;
+  return {
+    // A part of a list is shown with its parent, not beside it.
+    ...(isPart ? {} : { [TABLE.listIndex.pk]: { S: sharded(workflow, shardOf(id, LIST_SHARDS)) } }),
+    ...(wakeAt === undefined
+      ? {}
+      : {
+          [TABLE.wakeIndex.pk]: { S: wakeShardKey(shardOf(id, wakeShards)) },
+          openStatus: { S: openStatus(execution) },
+          riskAt: { N: String(riskAt(execution)) },
+          ...(isPart ? { isPart: { BOOL: true } } : {}),
+        }),
+    ...(isPart ? {} : endedBadly(execution)),
+  };
+}
+
+/**
+ * The status of one that is open. Until its end is announced it has the one before: the write that ends it leaves the wake time,
+ * and so the index, as they are.
+ */
+function openStatus({ status }: Execution): ExecutionStatus {
+  if (!isTerminal(status)) return status;
+  return status === 'succeeded' ? 'running' : 'compensating';
+}
+
+/** One without a cause never ran: it has taken the place of a child. */
+function endedBadly({ id, status, cause, endedAt }: Execution): Attributes {
+  if (!isTerminal(status) || status === 'succeeded' || cause === undefined || endedAt === undefined)
+    return {};
+  const shard = shardOf(id, LIST_SHARDS);
+  return {
+    [TABLE.endedIndex.pk]: { S: sharded(status, shard) },
+    [TABLE.codeIndex.pk]: { S: sharded(cause.failure.code, shard) },
+    [TABLE.codeIndex.sk]: { N: String(endedAt) },
+  };
+}
+
+/** Of an open one. The list index sorts by `startedAt`: here that is when it was opened. */
+export const indexedInInbox = (
+  executionId: string,
+  { openedAt, deadlineAt }: Pick<Incident | Entry, 'openedAt' | 'deadlineAt'>,
+): Attributes => ({
+  [TABLE.listIndex.pk]: { S: sharded(INBOX_KEY, shardOf(executionId, INBOX_SHARDS)) },
+  [TABLE.listIndex.sk]: { N: String(openedAt) },
+  answerBy: { N: String(deadlineAt) },
+});
+
+export const indexedIncident = (executionId: string, incident: Incident): Attributes => ({
+  ...indexedInInbox(executionId, incident),
+  [TABLE.codeIndex.pk]: { S: sharded(incident.failure.code, shardOf(executionId, LIST_SHARDS)) },
+  [TABLE.codeIndex.sk]: { N: String(incident.openedAt) },
+});

@@ -1,0 +1,135 @@
+/**
+ * What is open, from the index of wake times.
+ *
+ * Owns: reading all of it up to a bound, the page that is sorted by the start and the one by the wake time beyond that bound. Does not
+ * own: what an index has of an execution (`dynamo-indexes.ts`), the executions behind it (`dynamo-list.ts`).
+ *
+ * The index is ordered by when an execution is due, and operators read the latest first: up to `mostOpen` all of it is read and sorted
+ * for each page, 1 MB and so 128 read units for about 4,000 of them. Beyond that a page is in the order of the index.
+ */
+
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { isListed, type Bounded, mayBeListed, MOST_OPEN, type OpenKey } from '../core/operators/lists.ts';
+import { isExecutionId } from '../core/records/names.ts';
+import type { ListedPage, ListQuery } from '../core/ports.ts';
+import type { Execution } from '../core/records/state.ts';
+import type { ExecutionStatus } from '../core/transitions.ts';
+import { BATCH } from './dynamo-batch.ts';
+import { badCursor, type IndexKey, IndexKeys, readAll } from './dynamo-index-keys.ts';
+import { shardsOf, WAKE_KEY } from './dynamo-indexes.ts';
+import { idOfKey, type Item, number, text } from './dynamo-items.ts';
+import { filteredPage, type ReadExecutions } from './dynamo-page.ts';
+import { TABLE } from './names.ts';
+
+export interface OpenOptions {
+  readonly table: string;
+  readonly wakeShards: number;
+  /** @default MOST_OPEN */
+  readonly mostOpen?: number;
+}
+
+/** Keys that are read for a page in the order of the index. */
+const MAX_KEYS = 2_000;
+const READ_AHEAD = 100;
+/** A list that was begun in the order of the start goes on so while there are not many more. */
+const SLACK = 2;
+/** How a cursor says in which order it goes on. */
+const BY_START = 's';
+const BY_WAKE = 'w';
+
+export async function openPage(
+  client: DynamoDBClient,
+  options: OpenOptions,
+  query: ListQuery,
+  read: ReadExecutions,
+): Promise<ListedPage> {
+  const { table, wakeShards, mostOpen = MOST_OPEN } = options;
+  const { cursor } = query;
+  if (cursor === undefined || cursor.startsWith(BY_START)) {
+    const after = cursor === undefined ? undefined : parsePlace(cursor.slice(1));
+    const bound = after === undefined ? mostOpen : SLACK * mostOpen;
+    const { items, atLeast } = await readOpen(client, options, bound);
+    if (atLeast === undefined) return pageByStart(items, after, query, read);
+    if (after !== undefined) throw badCursor();
+  }
+  const keys = new IndexKeys(client, table, {
+    index: TABLE.wakeIndex,
+    partitions: shardsOf(WAKE_KEY, wakeShards),
+    first: 'earliest',
+    readAhead: READ_AHEAD,
+    cursor: cursor?.startsWith(BY_WAKE) ? cursor.slice(1) : cursor,
+  });
+  const mayBe = ({ item }: IndexKey): boolean => !isPart(item) && mayBeListed(openKeyOf(item), query);
+  const page = await filteredPage(keys, query, read, mayBe, MAX_KEYS);
+  return {
+    ...page,
+    ...(page.cursor === undefined ? {} : { cursor: `${BY_WAKE}${page.cursor}` }),
+    orderedBy: 'wakeAt',
+  };
+}
+
+async function pageByStart(
+  all: readonly OpenKey[],
+  after: Place | undefined,
+  query: ListQuery,
+  read: ReadExecutions,
+): Promise<ListedPage> {
+  const keys = all
+    .filter((key) => mayBeListed(key, query) && (after === undefined || isAfter(key, after)))
+    .sort((one, other) => (isAfter(one, other) ? 1 : -1));
+  const items: Execution[] = [];
+  for (let from = 0; from < keys.length; from += BATCH) {
+    const batch = keys.slice(from, from + Math.max(1, Math.min(BATCH, query.limit - items.length)));
+    const found = await read(batch.map(({ executionId }) => executionId));
+    for (const [at, { executionId, startedAt }] of batch.entries()) {
+      const execution = found.get(executionId);
+      if (execution !== undefined && isListed(execution, query)) items.push(execution);
+      const isLast = from + at === keys.length - 1;
+      if (items.length < query.limit || isLast) continue;
+      return { items, cursor: `${BY_START}${startedAt}_${executionId}`, orderedBy: 'startedAt' };
+    }
+    from += batch.length - BATCH;
+  }
+  return { items, orderedBy: 'startedAt' };
+}
+
+type Place = Pick<OpenKey, 'executionId' | 'startedAt'>;
+
+/** Latest start first. */
+const isAfter = (one: Place, other: Place): boolean =>
+  one.startedAt < other.startedAt ||
+  (one.startedAt === other.startedAt && one.executionId < other.executionId);
+
+function parsePlace(cursor: string): Place {
+  const [, startedAt, executionId = ''] = /^(\d{1,15})_(.+)$/.exec(cursor) ?? [];
+  if (startedAt === undefined || !isExecutionId(executionId)) throw badCursor();
+  return { startedAt: Number(startedAt), executionId };
+}
+
+/** Without parts of lists. */
+export async function readOpen(
+  client: DynamoDBClient,
+  { table, wakeShards }: OpenOptions,
+  most: number,
+): Promise<Bounded<OpenKey>> {
+  const partitions = shardsOf(WAKE_KEY, wakeShards);
+  const { items, atLeast } = await readAll(client, table, { index: TABLE.wakeIndex, partitions }, most);
+  const keys = items.filter((item) => !isPart(item)).map(openKeyOf);
+  return { items: keys, ...(atLeast === undefined ? {} : { atLeast }) };
+}
+
+const isPart = (item: Item): boolean => item['isPart']?.BOOL === true;
+
+function openKeyOf(item: Item): OpenKey {
+  const riskSince = item['riskSince'] === undefined ? undefined : number(item, 'riskSince');
+  return {
+    executionId: idOfKey(item),
+    workflow: text(item, 'workflow'),
+    plan: text(item, 'plan'),
+    status: text(item, 'openStatus') as ExecutionStatus,
+    startedAt: number(item, 'startedAt'),
+    wakeAt: number(item, TABLE.wakeIndex.sk),
+    riskAt: number(item, 'riskAt'),
+    ...(riskSince === undefined ? {} : { riskSince }),
+  };
+}

@@ -1,0 +1,57 @@
+/**
+ * What there is to be counted: open executions, bad ends, the inbox, by the indexes alone.
+ *
+ * Owns: the three reads. Does not own: what is counted of them.
+ *
+ * At most about 10,000 of each are read, in pages of 1 MB.
+ */
+
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import {
+  type EndedKey,
+  MOST_OPEN,
+  type InboxKey,
+  STATUS_GROUPS,
+  type Survey,
+} from '../core/operators/lists.ts';
+import type { ExecutionStatus } from '../core/transitions.ts';
+import { readAll } from './dynamo-index-keys.ts';
+import { LIST_SHARDS, INBOX_SHARDS, INBOX_KEY, shardsOf, unsharded } from './dynamo-indexes.ts';
+import { idOfKey, type Item, number, text } from './dynamo-items.ts';
+import { type OpenOptions, readOpen } from './dynamo-open.ts';
+import { TABLE } from './names.ts';
+
+export async function readSurvey(
+  client: DynamoDBClient,
+  options: OpenOptions,
+  endedSince: number,
+): Promise<Survey> {
+  const { table, mostOpen = MOST_OPEN } = options;
+  const bad = STATUS_GROUPS.bad.flatMap((status) => shardsOf(status, LIST_SHARDS));
+  const asked = shardsOf(INBOX_KEY, INBOX_SHARDS);
+  const [open, ended, inbox] = await Promise.all([
+    readOpen(client, options, mostOpen),
+    readAll(client, table, { index: TABLE.endedIndex, partitions: bad, since: endedSince }, mostOpen),
+    readAll(client, table, { index: TABLE.listIndex, partitions: asked }, mostOpen),
+  ]);
+  return {
+    open,
+    ended: { ...ended, items: ended.items.map(endedKeyOf) },
+    inbox: { ...inbox, items: inbox.items.map(inboxKeyOf) },
+  };
+}
+
+const endedKeyOf = (item: Item): EndedKey => ({
+  executionId: idOfKey(item),
+  workflow: text(item, 'workflow'),
+  status: unsharded(text(item, TABLE.endedIndex.pk)) as ExecutionStatus,
+  code: unsharded(text(item, TABLE.codeIndex.pk)),
+  endedAt: number(item, TABLE.endedIndex.sk),
+});
+
+const inboxKeyOf = (item: Item): InboxKey => ({
+  executionId: idOfKey(item),
+  kind: text(item, 'kind') as InboxKey['kind'],
+  openedAt: number(item, TABLE.listIndex.sk),
+  deadlineAt: number(item, 'answerBy'),
+});

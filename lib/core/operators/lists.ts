@@ -1,0 +1,144 @@
+/**
+ * What an operator may ask a list of executions for, and which index answers it.
+ *
+ * Owns: the filters, the choice of the index, what goes together, what a found execution must be, what is counted. Does not own: reading
+ * (`aws/dynamo-list.ts`), how a request spells a filter (`api/requests.ts`).
+ *
+ * Never a scan: each filter has an index that is read in its order; the others drop what was read.
+ */
+
+import type { Entry } from '../records/entry.ts';
+import type { Incident } from '../records/incident.ts';
+import { atRiskSince, type Risk, riskOf } from '../records/risk.ts';
+import { type Execution, isTerminal } from '../records/state.ts';
+import { EXECUTION_STATUSES, type ExecutionStatus } from '../transitions.ts';
+
+export interface ListFilter {
+  readonly workflow?: string;
+  /** One of these: one status, or all of a group. */
+  readonly statuses?: readonly ExecutionStatus[];
+  /** Those that are open and at risk at that time. */
+  readonly atRiskAt?: number;
+  /** Content hash of the plan. */
+  readonly plan?: string;
+  readonly tag?: Tag;
+  /** Of the failure that it ended with, or of an open incident. */
+  readonly code?: string;
+  /** Of the time by which the list is ordered, of the start where that is the wake time; from then on, … */
+  readonly since?: number;
+  /** … and before then. */
+  readonly until?: number;
+}
+
+export interface Tag {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Groups of statuses: under way, and every end but success. */
+export const STATUS_GROUPS: Readonly<Record<'open' | 'bad', readonly ExecutionStatus[]>> = {
+  open: EXECUTION_STATUSES.filter((status) => !isTerminal(status)),
+  bad: EXECUTION_STATUSES.filter((status) => isTerminal(status) && status !== 'succeeded'),
+};
+
+/**
+ * By what a list is ordered: latest start first; latest end first; the latest first that ended with the code, or asks; and of more
+ * open executions than are sorted, the one first that is due first.
+ */
+export const ORDERS = ['startedAt', 'endedAt', 'codeAt', 'wakeAt'] as const;
+export type ListOrder = (typeof ORDERS)[number];
+
+/** So many open executions are sorted by their start, and counted. */
+export const MOST_OPEN = 10_000;
+
+/** The index that is read: of workflows, of tags, of codes, of bad ends, or of what is open. */
+export type ListIndex = 'list' | 'tag' | 'code' | 'ended' | 'wake';
+
+export function indexFor({ statuses, tag, code, atRiskAt, plan }: ListFilter): ListIndex {
+  if (tag !== undefined) return 'tag';
+  if (code !== undefined) return 'code';
+  if (statuses?.every((status) => STATUS_GROUPS.bad.includes(status))) return 'ended';
+  if (statuses?.every((status) => !isTerminal(status))) return 'wake';
+  return statuses === undefined && (atRiskAt !== undefined || plan !== undefined) ? 'wake' : 'list';
+}
+
+/** What does not go together, in words for who asked; nothing where it does. */
+export function filterProblem({
+  statuses,
+  tag,
+  code,
+  atRiskAt,
+  since,
+  until,
+}: ListFilter): string | undefined {
+  if (tag !== undefined && code !== undefined)
+    return 'tag and code do not go together: each is an index of its own; ask for one of them, with workflow, status, plan, atRisk, since or until';
+  if (atRiskAt !== undefined && statuses !== undefined && statuses.every(isTerminal))
+    return 'atRisk goes with status=open or the status of an open execution: what has ended is at no risk';
+  if (since !== undefined && until !== undefined && since >= until) return 'since must be before until';
+  return undefined;
+}
+
+/** Whether an execution, as it is now, is one of those that are asked for; the time is for the index to say. */
+export function isListed(execution: Execution, filter: ListFilter): boolean {
+  const { workflow, statuses, atRiskAt, plan } = filter;
+  return (
+    (workflow === undefined || execution.workflow === workflow) &&
+    (statuses === undefined || statuses.includes(execution.status)) &&
+    (plan === undefined || execution.plan === plan) &&
+    (indexFor(filter) !== 'wake' || !isTerminal(execution.status)) &&
+    (atRiskAt === undefined || atRiskSince(riskOf(execution), atRiskAt) !== undefined)
+  );
+}
+
+/** Of one that is open, what its index knows. */
+export interface OpenKey extends Risk {
+  readonly executionId: string;
+  readonly workflow: string;
+  readonly plan: string;
+  readonly startedAt: number;
+  readonly wakeAt: number;
+}
+
+/** Of one that ended other than well. */
+export interface EndedKey {
+  readonly executionId: string;
+  readonly workflow: string;
+  readonly status: ExecutionStatus;
+  readonly code: string;
+  readonly endedAt: number;
+}
+
+/** Of an open incident or entry. */
+export interface InboxKey {
+  readonly executionId: string;
+  readonly kind: Incident['kind'] | Entry['kind'];
+  readonly openedAt: number;
+  readonly deadlineAt: number;
+}
+
+/** Some of many: with `atLeast` there are more. */
+export interface Bounded<Key> {
+  readonly items: readonly Key[];
+  readonly atLeast?: true;
+}
+
+/** What there is to be counted, without parts of lists: up to `MOST_OPEN` of each. */
+export interface Survey {
+  readonly open: Bounded<OpenKey>;
+  readonly ended: Bounded<EndedKey>;
+  readonly inbox: Bounded<InboxKey>;
+}
+
+/** Whether what the index knows of an open one can be what is asked for. */
+export const mayBeListed = (key: OpenKey, filter: ListFilter): boolean => {
+  const { workflow, statuses, atRiskAt, plan, since = 0, until = Number.POSITIVE_INFINITY } = filter;
+  return (
+    (workflow === undefined || key.workflow === workflow) &&
+    (statuses === undefined || statuses.includes(key.status)) &&
+    (plan === undefined || key.plan === plan) &&
+    key.startedAt >= since &&
+    key.startedAt < until &&
+    (atRiskAt === undefined || atRiskSince(key, atRiskAt) !== undefined)
+  );
+};

@@ -1,0 +1,43 @@
+/**
+ * Whether an open execution is at risk, and since when: what can be told from its own record and the clock.
+ *
+ * Owns: the times. Does not own: what is written of its steps as `riskSince` (`supervision/risk.ts`), who asks (lists and counts).
+ */
+
+import type { ExecutionStatus } from '../transitions.ts';
+import { type Execution, isForward, isTerminal } from './state.ts';
+
+/** One that is overdue for so long is at risk: no supervisor has come. */
+export const OVERDUE_RISK_MS = 60_000;
+/** Of the time that it has; then it is at risk of not being over in time. */
+const RISKY_PART = 0.75;
+
+/** What an index knows of an execution that is open. */
+export interface Risk {
+  readonly status: ExecutionStatus;
+  readonly wakeAt?: number;
+  readonly riskSince?: number;
+  /** When three quarters of its time are over. */
+  readonly riskAt: number;
+}
+
+/** A retry gives it its time once more. What a pause gives back is part of it. */
+export function riskAt({ startedAt, retries, deadlineAt }: Execution): number {
+  const from = Math.max(startedAt, retries?.at(-1)?.at ?? 0);
+  return Math.floor(from + RISKY_PART * (deadlineAt - from));
+}
+
+/** Since when it is at risk; nothing where it is not. */
+export function atRiskSince(risk: Risk, now: number): number | undefined {
+  const { status, wakeAt, riskSince } = risk;
+  if (isTerminal(status)) return undefined;
+  const times = [
+    riskSince,
+    wakeAt === undefined ? undefined : wakeAt + OVERDUE_RISK_MS,
+    // Its time stands still during a pause, and is no matter once it is undone.
+    isForward(status) ? risk.riskAt : undefined,
+  ].filter((at) => at !== undefined && at <= now);
+  return times.length === 0 ? undefined : Math.min(...(times as number[]));
+}
+
+export const riskOf = (execution: Execution): Risk => ({ ...execution, riskAt: riskAt(execution) });

@@ -1,0 +1,51 @@
+/**
+ * What of its steps puts an execution at risk, noticed in the writes that are made anyway.
+ *
+ * Owns: `riskSince`. Does not own: the rest of being at risk, which the clock says (`records/risk.ts`). No decision reads it, and none
+ * writes for its sake: a healthy execution never has it, and one that is well again may keep it until its next write, which a
+ * wake time brings at the latest.
+ */
+
+import type { Plan, PlanStep } from '../plan/plan.ts';
+import type { Decision } from '../records/decision.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import { type Execution, isTerminal, type Step } from '../records/state.ts';
+
+/** @param decision whose write of the execution's record, if it has one, says so too */
+export function noticeRisk(plan: Plan, state: Snapshot, now: number, decision: Decision): Decision {
+  const { write } = decision;
+  if (write?.execution === undefined) return decision;
+  const { riskSince, ...execution } = write.execution;
+  const isAtRisk = !isTerminal(execution.status) && plan.steps.some((step) => isRisky(step, recordOf(step)));
+  const since = isAtRisk ? (riskSince ?? now) : undefined;
+  if (since === riskSince) return decision;
+  const noticed: Execution = since === undefined ? execution : { ...execution, riskSince: since };
+  return { ...decision, write: { ...write, execution: noticed } };
+
+  function recordOf({ name }: PlanStep): Step | undefined {
+    return write?.step?.name === name ? write.step : state.steps[name];
+  }
+}
+
+const UNDER_WAY: ReadonlySet<Step['status']> = new Set([
+  'running',
+  'retrying',
+  'waiting',
+  'unknown',
+  'probing',
+  'suspended',
+]);
+
+/** It is deferred, also for want of its agent, or nothing is left to try but what it is at. */
+const isRisky = (step: PlanStep, record: Step | undefined): boolean =>
+  record !== undefined &&
+  (record.deferred !== undefined || (UNDER_WAY.has(record.status) && isOnLastStage(step, record)));
+
+/** On the last of several stages that an agent is tried on, or at the last attempt of the only one. */
+function isOnLastStage(step: PlanStep, { stage, stageAttempt }: Step): boolean {
+  const recovery = step.kind === 'agent' || step.kind === 'child' ? (step.recovery ?? []) : [];
+  const last = recovery.findLastIndex(({ kind }) => kind !== 'human') + 1;
+  if (stage === 0 || stage < last) return false;
+  const only = recovery[last - 1];
+  return last > 1 || only === undefined || only.kind === 'human' || stageAttempt >= only.attempts;
+}

@@ -1,0 +1,46 @@
+/**
+ * Lists of executions, for operators.
+ *
+ * Owns: what is asked of the store, and what is refused. Does not own: the filters and their indexes (`core/operators/lists.ts`), one
+ * execution (`start.ts`), HTTP (`api/`).
+ */
+
+import { filterProblem, indexFor, isListed, type ListFilter } from '../core/operators/lists.ts';
+import type { ListedPage } from '../core/ports.ts';
+import { refuse } from '../core/records/errors.ts';
+import { idOfKey, type Scheduler, workflowOf } from './start.ts';
+
+export interface ListRequest extends Omit<ListFilter, 'atRiskAt'> {
+  readonly atRisk?: true;
+  /** The idempotency key that an execution of the workflow was started with. */
+  readonly key?: string;
+  readonly limit: number;
+  readonly cursor?: string;
+}
+
+/** @throws SteadfastError `unknown-workflow`, `bad-cursor`, `bad-request` (what does not go together) */
+export async function list(scheduler: Scheduler, request: ListRequest): Promise<ListedPage> {
+  const { atRisk, key, limit, cursor, ...asked } = request;
+  const { workflow } = asked;
+  const { clock, store } = scheduler.ports;
+  if (workflow !== undefined) workflowOf(scheduler, workflow);
+  const filter: ListFilter = { ...asked, ...(atRisk === true ? { atRiskAt: clock.now() } : {}) };
+  if (key !== undefined) return startedWith(scheduler, key, filter);
+  const problem = filterProblem(filter);
+  if (problem !== undefined) throw refuse('bad-request', problem);
+  const workflows = workflow === undefined ? [...scheduler.workflows.keys()] : [workflow];
+  return store.list({ ...filter, workflows, limit, ...(cursor === undefined ? {} : { cursor }) });
+}
+
+/** The id follows from workflow and key: one read. */
+async function startedWith(scheduler: Scheduler, key: string, filter: ListFilter): Promise<ListedPage> {
+  const { workflow } = filter;
+  if (workflow === undefined || indexFor(filter) !== 'list')
+    throw refuse(
+      'bad-request',
+      'key goes with workflow, and with no other filter: of a workflow it is the key of one execution',
+    );
+  const execution = await scheduler.ports.store.readExecution(idOfKey(scheduler, workflow, key));
+  const isFound = execution !== undefined && isListed(execution, filter);
+  return { items: isFound ? [execution] : [], orderedBy: 'startedAt' };
+}

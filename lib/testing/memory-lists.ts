@@ -1,0 +1,142 @@
+/**
+ * Lists and counts of the state table in memory, as its indexes would give them.
+ *
+ * Owns: what is found, its order, pages and their cursors. Does not own: the records (`memory-table.ts`), the filters
+ * (`core/operators/lists.ts`).
+ */
+
+import {
+  indexFor,
+  isListed,
+  type ListFilter,
+  type ListOrder,
+  MOST_OPEN,
+  STATUS_GROUPS,
+  type Survey,
+} from '../core/operators/lists.ts';
+import type { ListedPage, ListQuery } from '../core/ports.ts';
+import { isOpenEntry } from '../core/records/entry.ts';
+import { refuse } from '../core/records/errors.ts';
+import { isExecutionId } from '../core/records/names.ts';
+import { riskOf } from '../core/records/risk.ts';
+import { openIncidents, type Snapshot } from '../core/records/snapshot.ts';
+import { type Execution, isTerminal } from '../core/records/state.ts';
+
+interface Options {
+  /** By which a list orders what has the same time: an index of DynamoDB does not do so by id. */
+  readonly tie: (executionId: string) => string;
+  /** @default MOST_OPEN */
+  readonly mostOpen?: number;
+}
+
+export function listIn(
+  all: Iterable<Snapshot>,
+  query: ListQuery,
+  { tie, mostOpen = MOST_OPEN }: Options,
+): ListedPage {
+  const whole = [...all].filter(({ execution }) => execution.parent?.part !== true);
+  const open = whole.filter(({ execution }) => isOpen(execution));
+  const orderedBy = orderOf(query, open.length > mostOpen);
+  const { since = 0, until = Number.POSITIVE_INFINITY } = query;
+  const after = query.cursor === undefined ? undefined : parsePlace(query.cursor);
+  const place = ([at, id]: Place) => [orderedBy === 'wakeAt' ? -at : at, tie(id)] as const;
+  const rest = whole
+    .filter(({ execution }) => indexFor(query) !== 'list' || query.workflows.includes(execution.workflow))
+    .filter(({ execution }) => isListed(execution, query))
+    .flatMap((snapshot) => {
+      const at = timeOf(snapshot, orderedBy, query);
+      const bounded = orderedBy === 'wakeAt' ? snapshot.execution.startedAt : at;
+      if (at === undefined || bounded === undefined || bounded < since || bounded >= until) return [];
+      return [{ execution: snapshot.execution, place: [at, snapshot.execution.id] as Place }];
+    })
+    .filter((one) => after === undefined || compare(place(after), place(one.place)) > 0)
+    .sort((one, other) => compare(place(other.place), place(one.place)));
+  const page = rest.slice(0, query.limit);
+  const last = page.at(-1)?.place;
+  const items = page.map(({ execution }) => execution);
+  return last !== undefined && rest.length > query.limit
+    ? { items, cursor: last.join('.'), orderedBy }
+    : { items, orderedBy };
+}
+
+const isOpen = ({ status, wakeAt }: Execution): boolean => wakeAt !== undefined && !isTerminal(status);
+
+function orderOf(query: ListFilter, isCrowded: boolean): ListOrder {
+  switch (indexFor(query)) {
+    case 'code':
+      return 'codeAt';
+    case 'ended':
+      return 'endedAt';
+    case 'wake':
+      return isCrowded ? 'wakeAt' : 'startedAt';
+    default:
+      return 'startedAt';
+  }
+}
+
+/** Where the index has it; nothing where it does not. */
+function timeOf(snapshot: Snapshot, orderedBy: ListOrder, { code }: ListFilter): number | undefined {
+  const { execution } = snapshot;
+  if (orderedBy === 'endedAt' && !endedBadly(execution)) return undefined;
+  if (orderedBy !== 'codeAt') return execution[orderedBy];
+  const times = openIncidents(snapshot).flatMap(({ failure, openedAt }) =>
+    failure.code === code ? [openedAt] : [],
+  );
+  if (endedBadly(execution) && execution.cause?.failure.code === code) times.push(execution.endedAt ?? 0);
+  return times.length === 0 ? undefined : Math.max(...times);
+}
+
+const endedBadly = ({ status, cause }: Execution): boolean =>
+  STATUS_GROUPS.bad.includes(status) && cause !== undefined;
+
+export function surveyIn(all: Iterable<Snapshot>, endedSince: number, most: number = MOST_OPEN): Survey {
+  const snapshots = [...all];
+  const whole = snapshots.map(({ execution }) => execution).filter(({ parent }) => parent?.part !== true);
+  const open = whole.filter(isOpen).map((execution) => ({
+    ...riskOf(execution),
+    executionId: execution.id,
+    workflow: execution.workflow,
+    plan: execution.plan,
+    startedAt: execution.startedAt,
+    wakeAt: execution.wakeAt ?? 0,
+  }));
+  const ended = whole
+    .filter((execution) => endedBadly(execution) && (execution.endedAt ?? 0) >= endedSince)
+    .map(({ id, workflow, status, cause, endedAt = 0 }) => ({
+      executionId: id,
+      workflow,
+      status,
+      code: cause?.failure.code ?? '',
+      endedAt,
+    }));
+  const inbox = snapshots.flatMap((snapshot) =>
+    [...openIncidents(snapshot), ...Object.values(snapshot.entries ?? {}).filter(isOpenEntry)].map(
+      ({ kind, openedAt, deadlineAt }) => ({
+        executionId: snapshot.execution.id,
+        kind,
+        openedAt,
+        deadlineAt,
+      }),
+    ),
+  );
+  const bounded = <Key>(items: readonly Key[]) =>
+    items.length > most ? ({ items: items.slice(0, most), atLeast: true } as const) : { items };
+  return { open: bounded(open), ended: bounded(ended), inbox: bounded(inbox) };
+}
+
+type Place = readonly [at: number, id: string];
+
+const compare = ([at, id]: Place, [otherAt, otherId]: Place): number =>
+  at - otherAt || (id < otherId ? -1 : Number(id > otherId));
+
+/**
+ * A cursor says after which place to go on, so that what comes and goes moves nothing.
+ * @throws SteadfastError `bad-cursor`
+ */
+export function parsePlace(cursor: string): Place {
+  const match = /^(\d{1,15})\.(.+)$/.exec(cursor);
+  if (match?.[1] === undefined || match[2] === undefined || !isExecutionId(match[2])) {
+    throw refuse('bad-cursor', 'the cursor is not one that a list has returned');
+  }
+  return [Number(match[1]), match[2]];
+}

@@ -1,0 +1,112 @@
+/** Lists of executions: every filter, and what does not go together. */
+
+import { client } from './app.ts';
+
+const refusal = (code: string): object => ({ error: expect.objectContaining({ code }) });
+
+describe('GET /executions', () => {
+  it('lists page by page, latest first, with a filter', async () => {
+    const { begun, get, clock, post } = client();
+    const ids: string[] = [];
+    for (let at = 0; at < 5; at += 1) {
+      clock.advanceTo(clock.now() + 1);
+      ids.unshift(await begun());
+    }
+    await post(`/executions/${ids[1]}/cancel`);
+    const first = await get('/executions?workflow=flow&limit=3');
+    const cursor = encodeURIComponent(String(first.body['cursor']));
+    const second = await get(`/executions?workflow=flow&limit=3&cursor=${cursor}`);
+    const idsOf = (of: typeof first) =>
+      (of.body['items'] as { executionId: string }[]).map((it) => it.executionId);
+    expect([...idsOf(first), ...idsOf(second)]).toEqual(ids);
+    expect(second.body).not.toHaveProperty('cursor');
+    expect(idsOf(await get('/executions?status=canceled'))).toEqual([ids[1]]);
+    expect(JSON.stringify(first.body)).not.toContain('orderId');
+  });
+
+  it('finds what is open, at risk, ended badly, by code, plan, time and start key', async () => {
+    const { get, clock, post } = client();
+    const begin = async (idempotencyKey: string): Promise<string> => {
+      clock.advanceTo(clock.now() + 1_000);
+      const answer = await post('/workflows/flow/executions', { input: { orderId: 'o' }, idempotencyKey });
+      return String(answer.body['executionId']);
+    };
+    const [one, two] = [await begin('k-1'), await begin('k-2')];
+    const startedAt = clock.now();
+    await post(`/executions/${one}/cancel`);
+    const found = async (query: string): Promise<unknown> =>
+      ((await get(`/executions?${query}`)).body['items'] as { executionId: string }[]).map(
+        ({ executionId }) => executionId,
+      );
+    expect(await found('status=open')).toEqual([two]);
+    expect(await found('status=bad')).toEqual([one]);
+    expect(await found('code=canceled&status=bad&workflow=flow')).toEqual([one]);
+    expect(await found(`since=${startedAt}`)).toEqual([two]);
+    expect(await found(`until=${startedAt}`)).toEqual([one]);
+    expect(await found('workflow=flow&key=k-2')).toEqual([two]);
+    expect(await found('workflow=flow&key=k-3')).toEqual([]);
+    expect(await found('atRisk=true')).toEqual([]);
+    const [{ plan, wakeAt }] = (await get('/executions?status=open')).body['items'] as [
+      { plan: string; wakeAt: number },
+    ];
+    expect(await found(`plan=${plan}`)).toEqual([two]);
+    clock.advanceTo(wakeAt + 60_000);
+    const risky = await get('/executions?atRisk=true');
+    expect(risky.body).toMatchObject({
+      items: [{ executionId: two, riskSince: wakeAt + 60_000 }],
+      orderedBy: 'startedAt',
+    });
+    const bad = await get('/executions?status=canceled');
+    expect(bad.body).toMatchObject({ items: [{ code: 'canceled' }], orderedBy: 'endedAt' });
+  });
+
+  it.each([
+    ['limit=0', 'bad-request'],
+    ['limit=101', 'bad-request'],
+    ['limit=1000', 'bad-request'],
+    ['limit=-1', 'bad-request'],
+    ['limit=1e1', 'bad-request'],
+    ['limit=5.5', 'bad-request'],
+    ['limit=x', 'bad-request'],
+    ['limit=', 'bad-request'],
+    ['status=done', 'bad-request'],
+    ['atRisk=false', 'bad-request'],
+    ['atRisk=true&status=bad', 'bad-request'],
+    ['key=k-1', 'bad-request'],
+    ['key=k-1&workflow=flow&status=open', 'bad-request'],
+    ['since=yesterday', 'bad-request'],
+    ['since=5&until=5', 'bad-request'],
+    ['status=open&cursor=x', 'bad-cursor'],
+    ['status=bad&cursor=x', 'bad-cursor'],
+    ['status=toString', 'bad-request'],
+    ['colour=red', 'bad-request'],
+    ['__proto__=1', 'bad-request'],
+    ['cursor=x', 'bad-cursor'],
+    ['cursor=', 'bad-cursor'],
+    ['cursor=nobody:5.e-1', 'bad-cursor'],
+    ['cursor=flow:x', 'bad-cursor'],
+    ['cursor=flow:-1.e-1', 'bad-cursor'],
+    ['cursor=flow:%7B%7D', 'bad-cursor'],
+    [`cursor=${'x'.repeat(6_001)}`, 'bad-request'],
+    [`workflow=${'x'.repeat(49)}`, 'bad-request'],
+  ])('with %s is refused as %s', async (query, code) => {
+    const { get } = client();
+    expect(await get(`/executions?${query}`)).toMatchObject({ status: 400, body: refusal(code) });
+  });
+
+  it('with a limit that is too high names what is allowed', async () => {
+    const { get } = client();
+    for (const limit of ['1000', '99999999'])
+      expect((await get(`/executions?limit=${limit}`)).body['error']).toMatchObject({
+        message: `limit is "${limit}"; allowed are 1 to 100, and the answer's cursor asks for more`,
+      });
+  });
+
+  it('of an unknown workflow is a 404', async () => {
+    const { get } = client();
+    expect(await get('/executions?workflow=nobody')).toMatchObject({
+      status: 404,
+      body: refusal('unknown-workflow'),
+    });
+  });
+});

@@ -1,0 +1,191 @@
+/** What every store must find by a filter, in which order, and what it must count: never a scan, each from its index. */
+
+import type { ListQuery, Store } from '../../lib/core/ports.ts';
+import { STATUS_GROUPS } from '../../lib/core/operators/lists.ts';
+import type { Incident } from '../../lib/core/records/incident.ts';
+import type { Execution } from '../../lib/core/records/state.ts';
+import { anEntry } from './entries.contract.ts';
+import { anIncident } from './incidents.contract.ts';
+import { anExecution, aStep } from './records.ts';
+
+/** So many open executions a store under test sorts by their start. */
+export const MOST_OPEN = 12;
+
+const T = 1_700_000_000_000;
+const HOUR = 3_600_000;
+const ALL = { workflows: ['flow', 'other'], limit: 100 };
+const OPEN = { statuses: STATUS_GROUPS.open };
+const BAD = { statuses: STATUS_GROUPS.bad };
+
+/** Started at that minute, and due in its own good time. */
+const open = (at: number, changes: Partial<Execution> = {}): Execution =>
+  anExecution({
+    id: `o-${at}`,
+    startedAt: T + at * 60_000,
+    wakeAt: T + 10 * HOUR - at,
+    deadlineAt: T + 20 * HOUR,
+    ...changes,
+  });
+
+/** Ended at that minute. */
+function ended(at: number, code: string, changes: Partial<Execution> = {}): Execution {
+  const { wakeAt: _, ...record } = anExecution({
+    id: `b-${at}`,
+    status: 'failed',
+    startedAt: T - at,
+    endedAt: T + at * 60_000,
+    cause: { kind: 'failure', at: 1, failure: { code, message: 'm' } },
+    ...changes,
+  });
+  return record;
+}
+
+const asking = (execution: Execution, incident: Incident) => ({
+  executionId: execution.id,
+  execution: { ...execution, version: 2, writeId: incident.writeId },
+  incident,
+});
+
+export function lists(store: () => Store): void {
+  const put = (...all: readonly Execution[]): Promise<unknown> =>
+    Promise.all(all.map((one) => store().create(one)));
+  const found = async (query: Partial<ListQuery>): Promise<string[]> =>
+    (await store().list({ ...ALL, ...query })).items.map(({ id }) => id);
+  async function paged(query: Partial<ListQuery>): Promise<string[]> {
+    const ids: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await store().list({ ...ALL, ...query, ...(cursor === undefined ? {} : { cursor }) });
+      ids.push(...page.items.map(({ id }) => id));
+      ({ cursor } = page);
+    } while (cursor !== undefined);
+    return ids;
+  }
+
+  it('has what is open, of every status and workflow, latest start first, whatever is due first', async () => {
+    await put(open(1), open(3, { status: 'waiting' }), open(2, { workflow: 'gone' }), ended(1, 'x'));
+    expect(await store().list({ ...ALL, ...OPEN })).toMatchObject({ orderedBy: 'startedAt' });
+    expect(await found(OPEN)).toEqual(['o-3', 'o-2', 'o-1']);
+    expect(await found({ statuses: ['waiting'] })).toEqual(['o-3']);
+    expect(await found({ ...OPEN, workflow: 'gone' })).toEqual(['o-2']);
+    expect(await found({ ...OPEN, since: T + 2 * 60_000, until: T + 3 * 60_000 })).toEqual(['o-2']);
+  });
+
+  it('pages through what is open without a gap, also of one moment', async () => {
+    const ids = Array.from({ length: 9 }, (_, at) => open(at, { startedAt: T + Math.floor(at / 4) }));
+    await put(...ids);
+    const whole = await found(OPEN);
+    expect(new Set(whole).size).toBe(9);
+    for (const limit of [1, 2, 4, 9]) expect(await paged({ ...OPEN, limit })).toEqual(whole);
+  });
+
+  it('has more than can be sorted in the order in which they are due, and says so', async () => {
+    await put(...Array.from({ length: MOST_OPEN + 1 }, (_, at) => open(at)));
+    const { items, orderedBy } = await store().list({ ...ALL, ...OPEN });
+    const due = Array.from({ length: MOST_OPEN + 1 }, (_, at) => `o-${MOST_OPEN - at}`);
+    expect([items.map(({ id }) => id), orderedBy]).toEqual([due, 'wakeAt']);
+    for (const limit of [1, 5]) expect(await paged({ ...OPEN, limit })).toEqual(due);
+    expect(await paged({ ...OPEN, limit: 2, since: T + 60_000 * MOST_OPEN })).toEqual([`o-${MOST_OPEN}`]);
+  });
+
+  it('has what is open and no part of a list', async () => {
+    const parent = { executionId: 'o-1', step: 'map', index: 0, part: true } as const;
+    await put(open(1), open(2, { parent }), ended(1, 'x', { parent }));
+    expect(await found(OPEN)).toEqual(['o-1']);
+    expect(await found(BAD)).toEqual([]);
+    expect((await store().survey(0)).open.items).toHaveLength(1);
+  });
+
+  it('has what is at risk: noticed, overdue by a minute, or past three quarters of its time', async () => {
+    const now = T + 8 * HOUR;
+    await put(
+      open(1),
+      open(2, { riskSince: T + 5 }),
+      open(3, { wakeAt: now - 60_000 }),
+      open(4, { wakeAt: now - 59_999 }),
+      open(5, { startedAt: now - 3 * HOUR, deadlineAt: now + HOUR }),
+      open(6, { startedAt: now - 3 * HOUR, deadlineAt: now + HOUR + 4 }),
+      // Its time stands still.
+      open(7, { startedAt: now - 3 * HOUR, deadlineAt: now + HOUR, status: 'paused' }),
+      // Its time began again.
+      open(8, { deadlineAt: now + HOUR, retries: [{ at: now - HOUR, reason: '' }] }),
+    );
+    expect((await found({ atRiskAt: now })).sort()).toEqual(['o-2', 'o-3', 'o-5']);
+    expect(await found({ ...OPEN, atRiskAt: T })).toEqual([]);
+  });
+
+  it('has the plans that are in flight', async () => {
+    await put(open(1), open(2, { plan: 'hash-2' }), ended(1, 'x', { plan: 'hash-2' }));
+    expect(await found({ plan: 'hash-2' })).toEqual(['o-2']);
+    expect(await found({ plan: 'hash-2', ...BAD })).toEqual(['b-1']);
+  });
+
+  it('has what ended badly, latest end first, of every workflow, and nothing that never ran', async () => {
+    const { cause: _, ...never } = ended(9, 'x', { status: 'canceled' });
+    await put(
+      ended(1, 'declined'),
+      ended(3, 'declined', { status: 'compensated', workflow: 'gone' }),
+      ended(2, 'canceled', { status: 'canceled' }),
+      never,
+      open(1),
+    );
+    expect(await store().list({ ...ALL, ...BAD })).toMatchObject({ orderedBy: 'endedAt' });
+    expect(await found(BAD)).toEqual(['b-3', 'b-2', 'b-1']);
+    expect(await found({ statuses: ['failed'] })).toEqual(['b-1']);
+    expect(await found({ ...BAD, workflow: 'gone' })).toEqual(['b-3']);
+    expect(await found({ ...BAD, since: T + 2 * 60_000, until: T + 3 * 60_000 })).toEqual(['b-2']);
+    expect(await paged({ ...BAD, limit: 1 })).toEqual(['b-3', 'b-2', 'b-1']);
+  });
+
+  it('has what ended with a code or asks with it, until it is tried again or answered', async () => {
+    const asks = open(5);
+    const failed = ended(3, 'declined');
+    await put(asks, failed, ended(4, 'lost'));
+    await store().write({ executionId: asks.id, step: aStep() });
+    const incident = anIncident({ openedAt: T + 10 * 60_000 });
+    expect(await store().write(asking(asks, incident))).toBe('written');
+    expect(await store().list({ ...ALL, code: 'declined' })).toMatchObject({ orderedBy: 'codeAt' });
+    expect(await found({ code: 'declined' })).toEqual(['o-5', 'b-3']);
+    expect(await paged({ code: 'declined', limit: 1 })).toEqual(['o-5', 'b-3']);
+    expect(await found({ code: 'declined', ...BAD })).toEqual(['b-3']);
+    expect(await found({ code: 'declined', since: T + 5 * 60_000 })).toEqual(['o-5']);
+    expect(await found({ code: 'decline' })).toEqual([]);
+    const { cause: _cause, endedAt: _endedAt, ...rest } = failed;
+    const again = { ...rest, status: 'running', version: 2, writeId: 'w-2', wakeAt: T } as const;
+    await store().write({ executionId: failed.id, execution: again });
+    const answer = { version: 2, writeId: 'w-a', resolvedAt: T, choice: 'skip', by: 'person' } as const;
+    await store().write({ executionId: asks.id, incident: { ...incident, ...answer } });
+    expect(await found({ code: 'declined' })).toEqual([]);
+    expect(await found(BAD)).toEqual(['b-4']);
+  });
+
+  it('counts what is open, what is asked and what has ended badly of late, up to a bound', async () => {
+    const { wakeAt: _, ...over } = anExecution({ id: 'ok', status: 'succeeded', endedAt: T });
+    const one = open(1, { riskSince: T });
+    await put(one, over, ended(1, 'declined'), ended(2, 'lost', { status: 'canceled' }));
+    await store().write({ executionId: one.id, step: aStep() });
+    await store().write(asking(one, anIncident()));
+    await store().write({ executionId: one.id, entry: anEntry() });
+    const survey = await store().survey(T + 2 * 60_000);
+    const { id: executionId, workflow, plan, startedAt, wakeAt } = one;
+    const riskAt = Math.floor(startedAt + 0.75 * (one.deadlineAt - startedAt));
+    const key = { executionId, workflow, plan, startedAt, wakeAt, riskAt, riskSince: T, status: 'running' };
+    expect(survey.open).toEqual({ items: [expect.objectContaining(key)] });
+    const end = { executionId: 'b-2', workflow, status: 'canceled', code: 'lost', endedAt: T + 2 * 60_000 };
+    expect(survey.ended).toEqual({ items: [end] });
+    const { openedAt, deadlineAt } = anIncident();
+    const asked = { executionId, kind: 'recovery', openedAt, deadlineAt };
+    const entry = anEntry();
+    const waits = { executionId, kind: entry.kind, openedAt: entry.openedAt, deadlineAt: entry.deadlineAt };
+    expect(survey.inbox.items).toHaveLength(2);
+    expect(survey.inbox.items).toEqual(expect.arrayContaining([asked, waits]));
+    await put(...Array.from({ length: MOST_OPEN }, (_one, at) => open(at + 10)));
+    const { open: many } = await store().survey(T);
+    expect([many.items.length, many.atLeast]).toEqual([MOST_OPEN, true]);
+  });
+
+  it.each(['', 'nonsense', 's5', 's5_E', 'w5', 'w5_x/o-1'])('refuses the cursor %j', async (cursor) => {
+    await put(open(1));
+    await expect(store().list({ ...ALL, ...OPEN, cursor })).rejects.toMatchObject({ code: 'bad-cursor' });
+  });
+}
