@@ -73,8 +73,8 @@ const REPLACED_PAIRS: Readonly<Record<string, string>> = {
   'as is': 'keeps effects',
 };
 
-/** Names that are themselves terms. */
-const TERMS = /wake no later than|effects settled at/g;
+/** Names that are themselves terms; `--watch` is an option that operators know from elsewhere (kubectl, gh), as a whole name alone. */
+const TERMS = /wake no later than|effects settled at|^watch$/g;
 
 const wordsOf = (name: string): string[] =>
   name
@@ -147,7 +147,7 @@ it.each([
   expect(problems([name])).toHaveLength(1);
 });
 
-it.each(['undo', 'heartbeat', 'stage', 'resolve', 'lookup', 'settleMs', 'undo-all'])(
+it.each(['undo', 'heartbeat', 'stage', 'resolve', 'lookup', 'settleMs', 'undo-all', 'watch'])(
   'is content with %s',
   (name) => {
     expect(problems([name])).toEqual([]);

@@ -18,9 +18,10 @@ import {
 } from '../api/answers.ts';
 import { bearer } from '../api/authorization.ts';
 import { ApiError, type Client, createClient, exactJson } from '../api/client.ts';
+import { printChanges } from './changes-shown.ts';
 import { leavesFact } from './print-standing.ts';
 import { regionOf, signedFetch } from './signed-fetch.ts';
-import { type Cli, CliError, EXIT, invocation, messageOf } from './io.ts';
+import { type Cli, CliError, CLOCK, EXIT, invocation, messageOf } from './io.ts';
 import { noteOfKind, openApprovals } from './print-waiting-steps.ts';
 import { agentsText, healthText } from './print-deployment.ts';
 import {
@@ -213,27 +214,49 @@ function sayApproval(cli: Cli, command: Command, executionId: string, step: Step
   );
 }
 
+interface ShowFlags {
+  readonly wait?: true;
+  readonly watch?: true;
+  readonly step?: string;
+}
+
 function addShow(program: Command, cli: Cli): void {
   program
     .command('show')
     .argument('<id>', 'of the execution')
     .description('show an execution with its steps and attempts')
     .option('--wait', 'wait for the end first')
+    .option('--watch', 'show it again whenever it has changed, until it has ended; with --json a line each')
     .option('--step <name>', 'one of its steps, with all that it answered')
     .addHelpText(
       'after',
       examples(
         'show 0f343b0931126a20f133d67c2b018a3b',
         'show 0f343b09… --wait --json',
+        'show 0f343b09… --watch',
         'show 0f343b09… --step charge',
       ),
     )
-    .action(async (id: string, options: { wait?: true; step?: string }, command: Command) => {
+    .action(async (id: string, options: ShowFlags, command: Command) => {
       if (options.step !== undefined) return showStep(cli, command, id, options.step);
+      if (options.watch) return showChanges(cli, command, id);
       if (options.wait) return showEnd(cli, command, id);
       const view = await client(command).get(id);
       say(cli, command, view, () => showText(command, view));
     });
+}
+
+/** On a terminal each takes the place of the one before. */
+const CLEARED = '\u001B[H\u001B[2J';
+
+async function showChanges(cli: Cli, command: Command, id: string): Promise<void> {
+  const { json } = command.optsWithGlobals<Shared>();
+  const print = (view: ExecutionView): void => {
+    const text = json === true ? JSON.stringify(view) : showText(command, view);
+    cli.io.out(`${json !== true && cli.io.isTTY ? CLEARED : ''}${text}\n`);
+  };
+  const { status } = await printChanges({ api: client(command), id, print, clock: CLOCK });
+  if (status !== 'succeeded') cli.exitCode = EXIT.notSucceeded;
 }
 
 async function showStep(cli: Cli, command: Command, executionId: string, step: string): Promise<void> {

@@ -10,6 +10,7 @@ import { ApiError } from '../api/client.ts';
 import { packageVersion } from '../project/package-files.ts';
 import { addCallbacks } from './callbacks.ts';
 import { addCommands } from './commands.ts';
+import { addCompletion } from './completion/command.ts';
 import { addIncidents } from './incidents.ts';
 import { addLogs } from './logs/command.ts';
 import { addOperations } from './operations.ts';
@@ -77,6 +78,7 @@ function programOf(cli: Cli): Command {
   addCallbacks(program, cli);
   addQuiesce(program, cli);
   addWorker(program, cli);
+  addCompletion(program, cli);
   return program;
 }
 

@@ -1,6 +1,9 @@
-/** How it is, from the command line: agents and health. */
+/** How it is, from the command line: agents, health, an execution as it goes on; and what a shell completes of all commands. */
 
-import type { AgentView } from '../../lib/api/answers.ts';
+import { spawnSync } from 'node:child_process';
+
+import type { AgentView, ExecutionView } from '../../lib/api/answers.ts';
+import { FIRST_PAUSE_MS, LAST_PAUSE_MS, printChanges } from '../../lib/cli/changes-shown.ts';
 import { agentsText, healthText } from '../../lib/cli/print-deployment.ts';
 import { type Answer, type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
 
@@ -102,4 +105,125 @@ test('health tells what those who watch left behind', async () => {
   );
   api.answers.push(ok(health));
   expect((await cli('health')).out).toContain('2 healed, 3 removed');
+});
+
+describe('an execution that is watched', () => {
+  const view = (status: 'running' | 'succeeded' | 'failed', more: object = {}): ExecutionView =>
+    ({
+      executionId: 'e1',
+      workflow: 'flow',
+      status,
+      startedAt: 1,
+      steps: [],
+      incidents: [],
+      ...more,
+    }) as never;
+
+  test('is printed when it has changed, read ever more seldom while it does not, until it has ended', async () => {
+    const slept: number[] = [];
+    const printed: ExecutionView[] = [];
+    const first = Array.from({ length: 8 }, () => view('running'));
+    const views = [...first, view('running', { wakeAt: 5 }), view('succeeded', { endedAt: 9 })];
+    const asked = { get: async () => views.shift() ?? view('failed') };
+    const clock = {
+      now: () => 0,
+      async sleep(ms: number) {
+        slept.push(ms);
+      },
+    };
+    const end = await printChanges({ api: asked, id: 'e1', print: (each) => printed.push(each), clock });
+    expect([end.status, printed.map(({ status, wakeAt }) => [status, wakeAt])]).toEqual([
+      'succeeded',
+      [
+        ['running', undefined],
+        ['running', 5],
+        ['succeeded', undefined],
+      ],
+    ]);
+    expect(slept.slice(0, 3)).toEqual([FIRST_PAUSE_MS, 1.5 * FIRST_PAUSE_MS, 2.25 * FIRST_PAUSE_MS]);
+    expect(slept.slice(7)).toEqual([LAST_PAUSE_MS, FIRST_PAUSE_MS]);
+  });
+
+  test('has a line of JSON for each change, and the exit code of its end', async () => {
+    const end = view('failed', { endedAt: 9 });
+    api.answers.push(ok(end), ok(end));
+    expect(await cli('show', 'e1', '--watch', '--json')).toEqual({
+      exitCode: 4,
+      out: `${JSON.stringify(end)}\n`,
+      err: '',
+    });
+    expect((await cli('show', 'e1', '--watch')).out).toMatch(/^execution +e1$/m);
+  });
+});
+
+describe('a shell completes', () => {
+  const names = 'npx() { echo $* >&2; printf "a-flow\nb-flow\n"; }';
+  /** What bash offers behind these words; on standard error what it has run. */
+  async function offered(...words: string[]): Promise<string[]> {
+    const { out } = await steadfast(['completion', 'bash']);
+    const line = words.map((word) => `'${word}'`).join(' ');
+    const script = `${out}\n${names}\nCOMP_WORDS=(${line})\nCOMP_CWORD=${words.length - 1}\n_steadfast\necho "\${COMPREPLY[*]}"`;
+    const { stdout, status } = spawnSync('bash', ['-c', script], { encoding: 'utf8' });
+    expect(status).toBe(0);
+    return stdout.trim().split(' ').filter(Boolean);
+  }
+
+  test.each([
+    [['steadfast', 'sta'], ['start']],
+    [['npx', 'steadfast', '--json', 'wh'], ['why']],
+    [['npx', 'another', 'st'], []],
+    [
+      ['steadfast', 'start', ''],
+      ['a-flow', 'b-flow'],
+    ],
+    [['steadfast', 'list', '--workflow', 'b'], ['b-flow']],
+    [
+      ['steadfast', 'list', '--status', 'paus'],
+      ['pausing', 'paused'],
+    ],
+    [
+      ['steadfast', 'show', 'e1', '--wa'],
+      ['--wait', '--watch'],
+    ],
+    [['steadfast', 'why', '--u'], ['--url']],
+    [['steadfast', 'start', 'x', '--input', ''], []],
+    [
+      ['steadfast', 'completion', ''],
+      ['bash', 'zsh', 'fish'],
+    ],
+  ])('%j with %j', async (words, wanted) => {
+    expect(await offered(...words)).toEqual(wanted);
+  });
+
+  test('nothing by running what was typed', async () => {
+    const planted = ['$(echo planted)', '`echo planted`', '; echo planted'];
+    for (const typed of planted)
+      expect(await offered('steadfast', 'list', typed, '--sta')).toEqual(['--status']);
+  });
+
+  test('names of workflows, and of an API’s answer nothing that a shell would expand', async () => {
+    const items = ['a-flow', '$(echo planted)', '`x`', 'b', '{1,2}'].map((workflow) => ({ workflow }));
+    api.answers.push(ok({ items }));
+    expect(await cli('workflow-names')).toEqual({ exitCode: 0, out: 'a-flow\nb\n', err: '' });
+    expect(await steadfast(['workflow-names', '--url', 'http://127.0.0.1:1'])).toEqual({
+      exitCode: 0,
+      out: '',
+      err: '',
+    });
+  });
+
+  test('all commands in each shell', async () => {
+    const { out } = await steadfast(['--help']);
+    const commands = [...out.matchAll(/^ {2}([a-z]+) /gm)]
+      .map(([, name = '']) => name)
+      .filter((name) => !/^npx$/.test(name));
+    expect(commands.length).toBeGreaterThan(20);
+    for (const shell of ['bash', 'zsh', 'fish']) {
+      const script = (await steadfast(['completion', shell])).out;
+      expect(commands.filter((name) => !new RegExp(`(^|[ |'])${name}([ |)']|$)`, 'm').test(script))).toEqual(
+        [],
+      );
+      expect(script).not.toContain('eval');
+    }
+  });
 });
