@@ -113,6 +113,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/cli/': {
     may: [
       ...CLIENT,
+      'lib/api/calls.ts',
       'lib/api/workflow-view.ts',
       'lib/project/',
       'lib/worker/run.ts',

@@ -5,7 +5,6 @@
  * when that is done, and for which role (`agent/handler.ts`).
  */
 
-import { randomUUID } from 'node:crypto';
 import type { Logger } from '@aws-lambda-powertools/logger';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
@@ -21,6 +20,7 @@ import { dynamoReceipts } from './dynamo-receipts.ts';
 import { dynamoStore } from './dynamo-store.ts';
 import { dynamoWorkflowPauses } from './dynamo-workflow-pauses.ts';
 import { eventBus } from './event-bus.ts';
+import { freshId } from './fresh-id.ts';
 import { createMeter, type Meter, metered } from './metrics.ts';
 import { DEFAULT_SWEEP_EVERY_MS, DEFAULT_WAKE_SHARDS, ENV } from './names.ts';
 import { type AtWork, sqsQueue } from './sqs-queue.ts';
@@ -39,10 +39,6 @@ export function fromEnvironment(name: string): string {
   }
   return value;
 }
-
-/** As unguessable as a UUID, in two thirds of its length: every record has two, and is read again and again. */
-const freshId = (): string =>
-  Buffer.from(randomUUID().replaceAll('-', ''), 'hex').toString('base64url').replaceAll('_', '-');
 
 export interface Telemetry {
   readonly logger: Logger;

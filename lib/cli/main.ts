@@ -11,6 +11,7 @@ import { packageVersion } from '../project/package-files.ts';
 import { addCallbacks } from './callbacks.ts';
 import { addCommands } from './commands.ts';
 import { addCompletion } from './completion/command.ts';
+import { addConsole } from './console/command.ts';
 import { addIncidents } from './incidents.ts';
 import { addLogs } from './logs/command.ts';
 import { addOperations } from './operations.ts';
@@ -69,6 +70,7 @@ function programOf(cli: Cli): Command {
   // A secret, so not on the command line, where other users of the machine see it.
   program.setOptionValue('token', io.env['STEADFAST_TOKEN'] || undefined);
   addDev(program, cli);
+  addConsole(program, cli);
   addCommands(program, cli);
   addGraph(program, cli);
   addLogs(program, cli);

@@ -28,11 +28,14 @@ export interface SigningOptions {
  * @returns a `fetch` for texts as bodies that signs each request, and rejects with ApiError `no-credentials` when there are
  *   none to sign it with
  */
-export const signedFetch = ({ credentials = ofTheSdk, ...scope }: SigningOptions): typeof fetch =>
+export const signedFetch = ({ credentials = ofTheSdk(), ...scope }: SigningOptions): typeof fetch =>
   awsSignature({ ...scope, credentials })(fetch);
 
-/** Loaded when first needed: a call of a laptop's API does not wait for it. */
-const ofTheSdk = async (): Promise<AwsCredentialIdentity> => {
-  const { defaultProvider } = await import('@aws-sdk/credential-provider-node');
-  return defaultProvider()();
-};
+/** Loaded when first needed: a call of a laptop's API does not wait for it. Asked again only before what it gave is over. */
+function ofTheSdk(): Provider<AwsCredentialIdentity> {
+  let found: Promise<Provider<AwsCredentialIdentity>> | undefined;
+  return async () => {
+    found ??= import('@aws-sdk/credential-provider-node').then(({ defaultProvider }) => defaultProvider());
+    return (await found)();
+  };
+}

@@ -1,14 +1,26 @@
-/** Bad input through the real gateway and function: never a stack, never a 500. */
+/** Bad input through the real gateway and function: never a stack, never a 500. And what the console's page may do there. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createClient } from '../../lib/api/client.ts';
+import { consoleListener } from '../../lib/cli/console/listener.ts';
+import { builtPage, endAll } from '../cli/console/served.ts';
 import { order, setStage, type Stage } from './stage.ts';
 
 let stage: Stage;
+const folder = builtPage();
 beforeAll(async () => {
-  stage = await setStage({ schedules: false });
+  const settings = { deployment: 'dev', readOnly: false, local: true };
+  const upstream = (port: number) => ({ url: `http://127.0.0.1:${port}`, fetch });
+  stage = await setStage({
+    schedules: false,
+    beside: { '/console': consoleListener({ folder, settings, upstream }) },
+  });
 });
-afterAll(() => stage.strike());
+afterAll(async () => {
+  await endAll();
+  await stage.strike();
+});
 
 const START = '/workflows/order-fulfilment/executions';
 
@@ -113,4 +125,24 @@ it('answers what calls there are with the contract that is documented', async ()
   const { status, body } = await stage.request('GET', '/openapi.json');
   const document = join(import.meta.dirname, '..', '..', 'docs', 'openapi.json');
   expect([status, body]).toEqual([200, JSON.parse(readFileSync(document, 'utf8'))]);
+});
+
+it('has a console whose page starts executions and reads them, and whose API takes nothing from another page', async () => {
+  const { text } = await stage.request('GET', '/console/');
+  const [, token = ''] = /name="steadfast-token" content="([^"]*)"/.exec(text) ?? [];
+  const pageOf =
+    (origin: string): typeof fetch =>
+    (url, init) =>
+      fetch(url, { ...init, headers: { ...Object(init?.headers), origin, 'x-steadfast-console': token } });
+  const url = `${stage.cloud.apiUrl}/console/api`;
+  const page = createClient({ url, fetch: pageOf(stage.cloud.apiUrl), as: 'ann' });
+  const { executionId } = await page.start('order-fulfilment', { input: order('by-hand') as never });
+  const view = await page.untilEnd(executionId);
+  expect([view.status, view.startedBy]).toEqual(['succeeded', { kind: 'local', name: 'ann' }]);
+  expect((await page.list()).items.map((item) => item.executionId)).toContain(executionId);
+  const other = createClient({ url, fetch: pageOf('http://127.0.0.1:5173') });
+  await expect(other.start('order-fulfilment', { input: order('forged') as never })).rejects.toMatchObject({
+    code: 'wrong-origin',
+  });
+  await expect(createClient({ url }).list()).rejects.toMatchObject({ code: 'forbidden' });
 });

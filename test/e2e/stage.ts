@@ -13,7 +13,7 @@ import { startWorld, type World } from '../../examples/order-fulfilment/world/se
 import { dynamoPresences } from '../../lib/aws/dynamo-presence.ts';
 import { ENV, type Transport } from '../../lib/aws/names.ts';
 import { presenceAfter } from '../../lib/core/supervision/presence.ts';
-import { type Cloud, startCloud } from '../../local/cloud.ts';
+import { type Cloud, type CloudOptions, startCloud } from '../../local/cloud.ts';
 import type { Json } from '../../local/template/json.ts';
 import { exampleAssembly } from './assembly.ts';
 
@@ -73,6 +73,8 @@ export interface StageOptions {
    * @default as they do where nothing is set
    */
   readonly transport?: Transport;
+  /** What else answers at the API's port. */
+  readonly beside?: NonNullable<CloudOptions['beside']>;
   /** An assembly that is there already, with its template changed. */
   readonly changed?: { readonly assembly: string; readonly change: (template: Json) => Json };
 }
@@ -124,6 +126,7 @@ export async function setStage({
   transport,
   changed,
   present = false,
+  beside = {},
 }: StageOptions): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'steadfast-e2e-'));
   const assembly = join(folder, 'cdk.out');
@@ -143,6 +146,7 @@ export async function setStage({
     fresh: true,
     port: 0,
     schedules,
+    beside,
     environment: { WORLD_URL: world.url, ...(transport === undefined ? {} : { [ENV.transport]: transport }) },
     onDenied: ({ message }) => refuse(new Error(message)),
   });

@@ -2,6 +2,7 @@ import { askingForCapacity, capacityOf, refusedCapacityOf } from '../../local/ga
 import { readAwsCall } from '../../local/gateway/aws-call.ts';
 import { parseExact, plain, stringifyExact } from '../../local/events/exact-json.ts';
 import { matchesPattern } from '../../local/events/pattern.ts';
+import { byPath } from '../../local/http/by-path.ts';
 import { httpAnswer, proxyEvent } from '../../local/http/proxy-event.ts';
 import { matchRoute } from '../../local/http/routes.ts';
 import { failedIds } from '../../local/lambda/event-source.ts';
@@ -242,4 +243,20 @@ describe('JSON whose numbers keep their text', () => {
   it('is refused where it is none', () => {
     for (const text of ['', '{', '01', '1.', "'a'"]) expect(() => parseExact(text)).toThrow(SyntaxError);
   });
+});
+
+test.each([
+  ['/console', 'console'],
+  ['/console/?a=/_local/', 'console'],
+  ['/_local/queues', '_local'],
+  ['/consoles', 'apis'],
+  ['/x/console', 'apis'],
+  ['//console/', 'apis'],
+  ['http://elsewhere/console/', 'apis'],
+  ['/', 'apis'],
+])('%s is answered by %s', (url, wanted) => {
+  const said: string[] = [];
+  const as = (name: string) => () => said.push(name);
+  byPath({ '/_local': as('_local'), '/console': as('console') }, as('apis'))({ url } as never, {} as never);
+  expect(said).toEqual([wanted]);
 });

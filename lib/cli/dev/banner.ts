@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { Json, WorkflowView } from '../../api/answers.ts';
 import { createClient } from '../../api/client.ts';
+import { CONSOLE_FOLDER, isBuilt } from '../console/files.ts';
 import type { Io } from '../io.ts';
 import { missingLine } from '../print-deployment.ts';
 import { whyText } from '../print.ts';
@@ -29,6 +30,7 @@ export async function banner(
   const lines = [
     '',
     `Steadfast runs at ${apiUrl}`,
+    ...(isBuilt(CONSOLE_FOLDER) ? [`Console: ${apiUrl}/console/`] : []),
     `Workflows: ${workflows.map(({ workflow }) => workflow).join(', ')}`,
     ...beside.map((other) => `Beside it: ${other.path} at ${other.apiUrl}`),
     ...(workers.length === 0 ? [] : [`Container workers: ${workers.join(', ')}`]),

@@ -6,7 +6,7 @@
 
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Cloud, Inspect } from '../../../local/cloud.ts';
+import type { Cloud, CloudOptions, Inspect } from '../../../local/cloud.ts';
 import type { Io } from '../io.ts';
 import type { DevFolder } from './dev-folder.ts';
 import { showProgress } from './progress.ts';
@@ -28,6 +28,8 @@ export interface SystemOptions {
   readonly port: number;
   /** Added to every function's environment. */
   readonly environment: Readonly<Record<string, string>>;
+  /** What else answers on that port, by the beginning of its paths. */
+  readonly beside: NonNullable<CloudOptions['beside']>;
   /** The agent's function into which a debugger looks. */
   readonly inspect?: Inspect;
 }
@@ -56,7 +58,7 @@ export async function startSystem(options: SystemOptions, io: Io): Promise<Syste
 }
 
 async function startLocal(options: SystemOptions, io: Io): Promise<Cloud> {
-  const { found, folder, port, environment, inspect } = options;
+  const { found, folder, port, environment, beside, inspect } = options;
   // Loaded here: the other commands have no use for a cloud.
   const { startCloud } = await import('../../../local/cloud.ts');
   const { assembly, stack, api } = found;
@@ -67,6 +69,7 @@ async function startLocal(options: SystemOptions, io: Io): Promise<Cloud> {
     dataDir: join(folder.path, 'cloud'),
     port,
     environment,
+    beside,
     ...(inspect === undefined ? {} : { inspect }),
     onProblem: (message) => io.err(`local cloud: ${message}\n`),
   });

@@ -1,0 +1,31 @@
+/**
+ * Where the API of a deployment is: found by its tags, at AWS's own address.
+ *
+ * Owns: that it is one. Does not own: the tags (`lib/infra/scheduler-api.ts`).
+ */
+
+import type { Calls } from '../aws/calls.ts';
+import { taggedWith } from '../aws/tagged.ts';
+import { CliError, EXIT } from '../io.ts';
+
+/** Its stage has the tag. */
+const STAGE = /^arn:(aws[a-z-]*):apigateway:([a-z0-9-]+)::\/apis\/([a-z0-9]+)\/stages\/\$default$/;
+
+/** @throws CliError `no-stack`, `no-api`, `several-apis`, naming those there are */
+export async function apiUrlOf(calls: Calls, stack: string): Promise<string> {
+  const parts = await taggedWith(calls, stack);
+  const urls = parts.flatMap(({ arn, part }) => {
+    const [, partition, region = '', api = ''] = (part === 'api' && STAGE.exec(arn)) || [];
+    const suffix = partition === 'aws-cn' ? 'amazonaws.com.cn' : 'amazonaws.com';
+    return partition === undefined ? [] : [`https://${api}.execute-api.${region}.${suffix}`];
+  });
+  const [url] = urls;
+  if (url === undefined)
+    throw new CliError(
+      'no-api',
+      `no API is tagged as one of '${stack}': say where it is with --url`,
+      EXIT.failed,
+    );
+  if (urls.length === 1) return url;
+  throw new CliError('several-apis', `'${stack}' has several: choose with --url one of ${urls.join(', ')}`);
+}

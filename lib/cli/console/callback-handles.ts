@@ -1,0 +1,52 @@
+/**
+ * What the console shows in place of the tokens of callbacks, and which of them a page means by it.
+ *
+ * Owns: that no token leaves this process towards a page, wherever in an answer it is: whoever has a token may answer, and a page
+ * is copied, photographed and sent around. Does not own: who may answer (the API).
+ *
+ * A handle is good for this process alone. It has the names of execution and step, which are no secret, and nothing of the key.
+ */
+
+import { createHmac } from 'node:crypto';
+import { secret } from './secrets.ts';
+
+/** `<execution>.<step>.<key>`; the execution of a step has dots of its own. Where the API itself shows one. */
+const FIELD = /(?<="token":")(?:[a-z0-9-]+\.){2,}[A-Za-z0-9-]+(?=")/g;
+/** The key in whatever text it got into: 122 random bits (`lib/aws/fresh-id.ts`), behind two names. */
+const KEY = /\.(?<=[a-z0-9-]\.[a-z0-9-]{1,48}\.)[A-Za-z0-9-]{8}[Q-T][A-Za-z0-9-]{12}[AQgw](?![\w-])/g;
+const NAMES = /[a-z0-9.-]+$/;
+/** Those of an execution of twenty generations, and of its step. */
+const MAX_NAMES = 1_200;
+
+/** A page shows few; what is forgotten is known again as soon as it is read again. */
+const MOST = 10_000;
+
+export class CallbackHandles {
+  readonly #secret = secret();
+  readonly #tokens = new Map<string, string>();
+
+  /** The text with a handle in place of each token. */
+  hide(text: string): string {
+    const known = text.replace(FIELD, (token) => this.#handleOf(token));
+    return known.replace(KEY, (key: string, at: number) => {
+      const [names = ''] = NAMES.exec(known.slice(Math.max(0, at - MAX_NAMES), at)) ?? [];
+      return this.#handleOf(`${names}${key}`).slice(names.length);
+    });
+  }
+
+  tokenOf(handle: string): string | undefined {
+    return this.#tokens.get(handle);
+  }
+
+  #handleOf(token: string): string {
+    const own = createHmac('sha256', this.#secret).update(token).digest('base64url').slice(0, 22);
+    const handle = `${token.slice(0, token.lastIndexOf('.'))}.console-${own}`;
+    this.#tokens.delete(handle);
+    this.#tokens.set(handle, token);
+    for (const oldest of this.#tokens.keys()) {
+      if (this.#tokens.size <= MOST) break;
+      this.#tokens.delete(oldest);
+    }
+    return handle;
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * Who has opened the console of a deployment: the one browser in which the printed address was opened.
+ *
+ * Owns: the code in that address, which works once and for a short time, and the cookie that it becomes. Does not own: the page's
+ * token (`request-checks.ts`), without which the cookie is worth nothing.
+ */
+
+import { isSame, secret } from './secrets.ts';
+
+export const CODE_WITHIN_MS = 2 * 60_000;
+
+export class Login {
+  /** For the address that is printed. */
+  readonly code: string = secret();
+  readonly #session = secret();
+  readonly #now: () => number;
+  readonly #until: number;
+  #isUsed = false;
+
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+    this.#until = now() + CODE_WITHIN_MS;
+  }
+
+  /**
+   * Cookies are for all ports of a host: each console has a name of its own.
+   * @returns what `Set-Cookie` says; nothing where the code is wrong, used or too old
+   */
+  cookieFor(code: string, port: number): string | undefined {
+    if (this.#isUsed || this.#now() > this.#until || !isSame(code, this.code)) return undefined;
+    this.#isUsed = true;
+    return `${nameOf(port)}=${this.#session}; Path=/console; HttpOnly; SameSite=Strict`;
+  }
+
+  /** @param cookies the header `Cookie` */
+  isOpenTo(cookies: string, port: number): boolean {
+    return cookies
+      .split(';')
+      .map((pair) => pair.trim().split('='))
+      .some(([name, value = '']) => name === nameOf(port) && isSame(value, this.#session));
+  }
+}
+
+const nameOf = (port: number): string => `steadfast-console-${port}`;

@@ -1,0 +1,11 @@
+/** Random texts that nobody can guess, and their comparison in a time that says nothing. */
+
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** 256 bits, in letters that need no encoding anywhere. */
+export const secret = (): string => randomBytes(32).toString('base64url');
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+export const isSame = (given: string, wanted: string): boolean =>
+  timingSafeEqual(digest(given), digest(wanted));
