@@ -1,11 +1,11 @@
 /**
  * What one process knows of the breaker of its agent, and what it reports to it.
  *
- * Owns: when the record is read (once per process; then only after a failed call and while it is open) and written (a failed call, a trial), the
+ * Owns: when the record is read (once per process; then after a failed call, every 5 s while it is open, else every 10 s) and written (a failed call, a trial), the
  * count of answered calls in between, what a lost race means (read, apply again). Does not own: the rules
  * (`core/step/breaker.ts`), what becomes of the step (`core/step/defer.ts`).
  *
- * C1 an answered call costs no call to the store. The breaker is a favour to a service in trouble: where the store does
+ * C1 an answered call costs no call to the store, but for one read in 10 s of a process at work. The breaker is a favour to a service in trouble: where the store does
  * not answer, work goes on without it.
  */
 
@@ -25,6 +25,8 @@ import { decisionInputsOf } from '../engine/decision-inputs.ts';
 
 /** What is known of an open breaker is believed so long. */
 const FRESH_MS = 5_000;
+/** What is known of a closed one: an operator may have paused the agent since, though no call has failed. */
+export const CLOSED_FRESH_MS = 10_000;
 /** Lost races in a row before a failure is left to be written with the next one. */
 const MAX_ROUNDS = 5;
 /** The attempt is over and its report waits. */
@@ -64,7 +66,8 @@ export class ProcessBreaker {
     const now = ports.clock.now();
     try {
       const known = this.#known;
-      const outdated = known?.breaker?.openedAt !== undefined && now - known.readAt >= FRESH_MS;
+      const isClosed = openBreakerOf(known?.breaker, now) === undefined;
+      const outdated = known !== undefined && now - known.readAt >= (isClosed ? CLOSED_FRESH_MS : FRESH_MS);
       if (known === undefined || outdated || this.#suspects) await this.#read(ports, breakers);
       if (passageOf(this.#known?.breaker, now).kind === 'trial')
         return await this.#try(ports, breakers, timeoutMs);

@@ -11,6 +11,7 @@
 import { type Breaker, passageOf } from '../core/step/breaker.ts';
 import { agentsNamed, type Plan } from '../core/plan/plan.ts';
 import type { Receipts } from '../core/ports.ts';
+import { given } from '../core/records/given.ts';
 import { planOf } from '../engine/plans.ts';
 import type { Scheduler } from '../scheduler/start.ts';
 import type { Agents, AgentView, BreakerView } from './answers.ts';
@@ -103,7 +104,14 @@ async function deployedAgents(scheduler: Scheduler): Promise<AgentView[]> {
   );
 }
 
-function breakerView(breaker: Breaker | undefined, now: number): BreakerView {
+export function breakerView(breaker: Breaker | undefined, now: number): BreakerView {
+  const { pause, lastPause } = breaker ?? {};
+  const last = given({ lastPause });
+  if (pause !== undefined) return { status: 'paused', since: pause.at, pause, ...last };
+  return { ...ofService(breaker, now), ...last };
+}
+
+function ofService(breaker: Breaker | undefined, now: number): BreakerView {
   const { openedAt, openUntil = now, trialUntil } = breaker ?? {};
   if (openedAt === undefined) return { status: 'closed' };
   if (openUntil > now) return { status: 'open', since: openedAt, until: openUntil };

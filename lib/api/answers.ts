@@ -17,6 +17,7 @@ import type { Entry } from '../core/records/entry.ts';
 import type { Failure } from '../core/records/failure.ts';
 import { type Choice, CHOICES, type Incident } from '../core/records/incident.ts';
 import type { Json } from '../core/records/json.ts';
+import type { EndedOperatorPause, OperatorPause } from '../core/records/operator-pause.ts';
 import type { People } from '../core/records/people.ts';
 import type { AuditReceipt, ShardReceipt } from '../core/records/receipts.ts';
 import type { Attempt, Cause, Deferred, Pause, Retried } from '../core/records/state.ts';
@@ -245,12 +246,20 @@ export interface FailOptions {
 }
 
 export interface BreakerView {
-  /** 'half-open': one trial at a time finds out whether the service is back. */
-  readonly status: 'closed' | 'open' | 'half-open';
+  /** 'half-open': one trial at a time finds out whether the service is back. 'paused': an operator holds it open. */
+  readonly status: 'closed' | 'open' | 'half-open' | 'paused';
   readonly since?: number;
   readonly until?: number;
   /** A trial is under way. */
   readonly trialUntil?: number;
+  readonly pause?: OperatorPause;
+  /** The latest that is over. */
+  readonly lastPause?: EndedOperatorPause;
+}
+
+export interface AgentPauseView {
+  readonly agent: string;
+  readonly breaker: BreakerView;
 }
 
 export interface AgentView {
@@ -358,8 +367,11 @@ export interface CancelOptions extends CommandOptions {
   readonly undo?: boolean;
 }
 
-export interface PauseWorkflowOptions {
+export interface PauseAgentOptions {
   readonly reason?: string;
+}
+
+export interface PauseWorkflowOptions extends PauseAgentOptions {
   /** How long each execution may be paused before a person is asked; 30d at most. @default the workflow's, or '7d' */
   readonly within?: string;
 }

@@ -27,6 +27,8 @@ export const CALLS = {
   'POST /callbacks/{token}/heartbeat': 'callback',
   'GET /incidents': 'read',
   'GET /agents': 'read',
+  'POST /agents/{name}/pause': 'operate',
+  'POST /agents/{name}/resume': 'operate',
   'GET /health': 'read',
   'GET /openapi.json': 'read',
 } as const satisfies Readonly<Record<string, Call>>;

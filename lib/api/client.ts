@@ -9,6 +9,7 @@
 import { isTerminal } from '../core/records/state.ts';
 import { refusedNumbers, roundedIn } from '../core/plan/whole-numbers.ts';
 import type {
+  AgentPauseView,
   Agents,
   ResolveOptions,
   CancelOptions,
@@ -20,6 +21,7 @@ import type {
   Json,
   ListOptions,
   ListPage,
+  PauseAgentOptions,
   PauseOptions,
   PauseWorkflowOptions,
   Reasons,
@@ -91,6 +93,9 @@ export interface Client {
   readonly resumeWorkflow: (workflow: string) => Promise<WorkflowPauseView>;
   /** Their queues, their breakers, their latest failures. */
   readonly agents: () => Promise<Agents>;
+  /** Nothing new is sent to it. */
+  readonly pauseAgent: (agent: string, options?: PauseAgentOptions) => Promise<AgentPauseView>;
+  readonly resumeAgent: (agent: string) => Promise<AgentPauseView>;
   readonly health: () => Promise<Health>;
 }
 
@@ -117,6 +122,7 @@ export function createClient(options: ClientOptions): Client {
     answerOf(base, key, await send(options, base, method, path, body)) as T;
   const execution = (id: string): string => `/executions/${encodeURIComponent(id)}`;
   const ofWorkflow = (name: string): string => `/workflows/${encodeURIComponent(name)}`;
+  const ofAgent = (name: string): string => `/agents/${encodeURIComponent(name)}`;
   const settle = (
     token: string,
     what: 'complete' | 'fail' | 'heartbeat',
@@ -157,6 +163,8 @@ export function createClient(options: ClientOptions): Client {
       call('POST', `${ofWorkflow(workflow)}/pause`, 'workflow', command),
     resumeWorkflow: (workflow) => call('POST', `${ofWorkflow(workflow)}/resume`, 'workflow'),
     agents: () => call('GET', '/agents', 'items'),
+    pauseAgent: (agent, command = {}) => call('POST', `${ofAgent(agent)}/pause`, 'agent', command),
+    resumeAgent: (agent) => call('POST', `${ofAgent(agent)}/resume`, 'agent'),
     health: () => call('GET', '/health', 'oldestOverdueMs'),
   };
 }

@@ -8,12 +8,14 @@
 import type { Hono } from 'hono';
 import type { Receipts } from '../core/ports.ts';
 import { given } from '../core/records/given.ts';
+import type { Breaker } from '../core/step/breaker.ts';
 import { type Registered, type Scheduler, workflowOf } from '../scheduler/start.ts';
 import { pauseWorkflow, resumeWorkflow, showPause } from '../scheduler/workflow-pauses.ts';
-import { agentsOf } from './agents.ts';
-import type { WorkflowView } from './answers.ts';
+import { pauseAgent, resumeAgent } from '../scheduler/agent-pauses.ts';
+import { agentsOf, breakerView } from './agents.ts';
+import type { AgentPauseView, WorkflowView } from './answers.ts';
 import { callerOf } from './callers.ts';
-import { emptyBody, parseBody, parsePause, pauseWorkflowBody } from './requests.ts';
+import { emptyBody, parseBody, pauseAgentBody, parsePause, pauseWorkflowBody } from './requests.ts';
 import { workflowView } from './workflow-view.ts';
 
 export function deploymentRoutes(app: Hono, scheduler: Scheduler, receipts: Receipts | undefined): void {
@@ -44,4 +46,18 @@ export function deploymentRoutes(app: Hono, scheduler: Scheduler, receipts: Rece
     return c.json({ workflow, ...(await resumeWorkflow(scheduler, workflow, callerOf(c))) }, 202);
   });
   app.get('/agents', async (c) => c.json(await agentsOf(scheduler, receipts)));
+  const held = (agent: string, breaker: Breaker | undefined): AgentPauseView => ({
+    agent,
+    breaker: breakerView(breaker, scheduler.ports.clock.now()),
+  });
+  app.post('/agents/:name/pause', async (c) => {
+    const asked = given(parseBody(await c.req.text(), pauseAgentBody));
+    const agent = c.req.param('name');
+    return c.json(held(agent, await pauseAgent(scheduler, agent, { ...asked, ...callerOf(c) })), 202);
+  });
+  app.post('/agents/:name/resume', async (c) => {
+    parseBody(await c.req.text(), emptyBody);
+    const agent = c.req.param('name');
+    return c.json(held(agent, await resumeAgent(scheduler, agent, callerOf(c))), 202);
+  });
 }

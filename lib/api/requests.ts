@@ -55,9 +55,12 @@ export const pauseBody = z.strictObject({
   within: z.optional(z.string().check(z.maxLength(60))),
 });
 
-/** Of a workflow: a repeated one changes nothing, so no id tells it apart. */
+/** Of an agent: a repeated one changes nothing, so no id tells it apart. */
+export const pauseAgentBody = z.strictObject({ reason: pauseBody.shape.reason });
+
+/** Of a workflow likewise. */
 export const pauseWorkflowBody = z.strictObject({
-  reason: pauseBody.shape.reason,
+  ...pauseAgentBody.shape,
   within: pauseBody.shape.within,
 });
 

@@ -13,6 +13,7 @@ export const STATUS = {
   'unsafe-number': 400,
   'bad-duration': 400,
   'unknown-workflow': 404,
+  'unknown-agent': 404,
   'unknown-execution': 404,
   'unknown-route': 404,
   'unknown-step': 404,

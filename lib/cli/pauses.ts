@@ -1,13 +1,14 @@
 /**
- * The commands that pause a workflow, and end that.
+ * The commands that pause a workflow or an agent, and end that.
  *
  * Owns: their options and what they print. Does not own: the pause of one execution (`operations.ts`), what a pause is (the API).
  */
 
 import type { Command } from 'commander';
+import type { AgentPauseView } from '../api/answers.ts';
 import { client, examples, say } from './commands.ts';
 import { type Cli, invocation } from './io.ts';
-import { pauseText } from './print-deployment.ts';
+import { breakerText, pauseText } from './print-deployment.ts';
 
 interface Flags {
   readonly reason?: string;
@@ -51,5 +52,30 @@ export function addPauses(program: Command, cli: Cli): void {
         answer,
         () => `${workflow}  not paused\nWhat was born paused is resumed one by one (resume <id>): ${next}\n`,
       );
+    });
+  addAgentPauses(program, cli);
+}
+
+function addAgentPauses(program: Command, cli: Cli): void {
+  const told = (command: Command, { agent, breaker }: AgentPauseView, next: string): void =>
+    say(cli, command, { agent, breaker }, () => `${agent}  ${breakerText(breaker, Date.now())}\n${next}\n`);
+  program
+    .command('pause-agent')
+    .argument('<name>', 'of the agent')
+    .description('stop calling the service behind an agent: nothing new is sent to it, and executions wait')
+    .option('--reason <text>', 'why; kept with the pause and shown by why')
+    .addHelpText('after', examples('pause-agent charge-card --reason "the bank asked us to"'))
+    .action(async (agent: string, flags: Flags, command: Command) => {
+      const answer = await client(command).pauseAgent(agent, flags);
+      told(command, answer, `Have it go on: ${invocation(command, `resume-agent ${agent}`)}`);
+    });
+  program
+    .command('resume-agent')
+    .argument('<name>', 'of the agent')
+    .description('end the pause of an agent: what waited comes by itself within six minutes')
+    .addHelpText('after', examples('resume-agent charge-card'))
+    .action(async (agent: string, _flags: Flags, command: Command) => {
+      const answer = await client(command).resumeAgent(agent);
+      told(command, answer, `See how it is: ${invocation(command, 'agents')}`);
     });
 }

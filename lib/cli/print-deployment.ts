@@ -44,7 +44,11 @@ export const pauseText = (pause: WorkflowPauseView['pause'], now: number): strin
     ? 'not paused'
     : `paused for ${durationText(Math.max(0, now - pause.at))}${byText(pause.by)}: ${pause.reason}`;
 
-function breakerText({ status, since, until, trialUntil }: AgentView['breaker'], now: number): string {
+export function breakerText(
+  { status, since, until, trialUntil, pause }: AgentView['breaker'],
+  now: number,
+): string {
+  if (pause !== undefined) return pauseText(pause, now);
   if (since === undefined) return status;
   const rest = until === undefined ? '' : `, ${durationText(Math.max(0, until - now))} more`;
   const trial = trialUntil === undefined ? '' : ', a trial is under way';

@@ -132,6 +132,7 @@ const stepRow = (step: StepView, now: number, isOver: boolean): Cells => [
 
 const WAITS: readonly string[] = ['retrying', 'unknown', 'compensating'];
 const DEFERRED_BECAUSE = {
+  paused: 'its agent is paused',
   breaker: "the agent's breaker is open",
   unclaimed: 'no agent has taken it yet',
   budget: 'too many dispatches',

@@ -10,7 +10,7 @@ import { cancel } from '../../lib/scheduler/commands.ts';
 import { type Scheduler, start, type StartRequest } from '../../lib/scheduler/start.ts';
 import { emphasised } from './emphasis.ts';
 import { withGroups } from './groups.ts';
-import { pausedWorkflows } from './paused-workflows.ts';
+import { pausedWorkflows } from './whole-pauses.ts';
 import { withOnFailure } from './on-failure.ts';
 import { TOLERANT, withTolerance } from './tolerance.ts';
 import { type Choice, randomPlan } from './plans.ts';

@@ -40,8 +40,9 @@ export const KINDS = [
   'deathUnderLease',
   'deathLater',
   'deathOfOlder',
-  /** Executions that were born paused. */
+  /** Executions that were born paused; agents that were paused. */
   'bornPaused',
+  'pausedAgent',
   /** What holds without an answer. */
   'otherwise',
   /** Four eyes: an approval was given by another person, and refused to one who has acted. */

@@ -11,8 +11,9 @@ import { pause, resume, retry } from '../../lib/scheduler/commands.ts';
 import type { Scheduler } from '../../lib/scheduler/start.ts';
 import { callerIn } from './cast.ts';
 import { type Host, schedulerFor } from './process.ts';
+import { pauseAgents } from './whole-pauses.ts';
 
-/** Operators read everything now and then; what they began before the heal they end after it. */
+/** Operators read everything now and then, and pause some agents; what they began before the heal they end after it. */
 export function startOperators(host: Host): void {
   const { choice, events, external } = host;
   const forgotten = new Set<string>();
@@ -24,6 +25,7 @@ export function startOperators(host: Host): void {
     if (!host.over()) events.plan(choice.between(5_000, 60_000), look);
   };
   events.plan(choice.between(1_000, 30_000), look);
+  pauseAgents(host);
 }
 
 function command(host: Host, execution: Execution, forgotten: Set<string>): void {

@@ -151,3 +151,19 @@ it('a supervisor that is late is said by why, until it has looked', async () => 
   await c.sweep();
   expect((await c.get(`/executions/${id}/why`)).body['warnings']).toEqual([]);
 });
+
+it('is paused and resumed, and says by whom and why; another name is refused', async () => {
+  const c = client(undefined, (world) => ({ ...world, breakers: memoryBreakers() }));
+  const pause = { at: c.clock.now(), reason: 'asked to' };
+  const paused = await c.post('/agents/worker/pause', { reason: 'asked to' });
+  const breaker = { status: 'paused', since: pause.at, pause };
+  expect([paused.status, paused.body]).toEqual([202, { agent: 'worker', breaker }]);
+  expect((await c.get('/agents')).body['items']).toMatchObject([{ name: 'worker', breaker }]);
+  const resumed = await c.post('/agents/worker/resume');
+  const closed = { status: 'closed', lastPause: { ...pause, endedAt: c.clock.now() } };
+  expect([resumed.status, resumed.body]).toEqual([202, { agent: 'worker', breaker: closed }]);
+  expect(await c.post('/agents/gone/pause')).toMatchObject({
+    status: 404,
+    body: { error: { code: 'unknown-agent' } },
+  });
+});

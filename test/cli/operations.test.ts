@@ -107,3 +107,16 @@ describe('a workflow', () => {
     expect((await cli('start', 'order')).out).toContain('Have it go on: npx steadfast resume e1');
   });
 });
+
+test.each([
+  [
+    'pause-agent',
+    { status: 'paused', since: 1, pause: { at: Date.now() - 76.5 * 3_600_000, reason: 'asked to' } },
+    'pay  paused for 3 d 4 h: asked to\nHave it go on: npx steadfast resume-agent pay',
+  ],
+  ['resume-agent', { status: 'closed' }, 'pay  closed\nSee how it is: npx steadfast agents'],
+])('%s says how the agent is and what to type next', async (command, breaker, said) => {
+  api.answers.push({ status: 202, body: { agent: 'pay', breaker } });
+  expect((await cli(command, 'pay')).out).toBe(`${said} --url ${api.url}\n`);
+  expect(api.asked[0]?.path).toBe(`/agents/pay/${command.split('-')[0]}`);
+});

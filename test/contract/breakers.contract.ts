@@ -29,6 +29,8 @@ const open = closed({
   trial: 'w-0',
   trialUntil: T + 60_000,
   closedAt: T - 5,
+  pause: { at: T, by: { kind: 'local', name: 'ann' }, reason: 'asked to' },
+  lastPause: { at: T - 9, reason: 'before', endedAt: T - 7, endedBy: { kind: 'local', name: 'bob' } },
 });
 
 export function describeBreakers(title: string, start: () => Promise<BreakersUnderTest>): void {

@@ -60,13 +60,19 @@ export const WorkflowView = shape<shown.WorkflowView>('WorkflowView')(
 export const Workflows = object({ items: listOf(WorkflowView) });
 SHAPES.add(Workflows, { id: 'Workflows' });
 
+const pausedBy = { at, by: maybe(caller), reason: text };
 const BreakerView = shape<shown.BreakerView>('BreakerView')(
   object({
-    status: z.enum(['closed', 'open', 'half-open']),
+    status: z.enum(['closed', 'open', 'half-open', 'paused']),
     since: maybe(at),
     until: maybe(at),
     trialUntil: maybe(at),
+    pause: maybe(object(pausedBy)),
+    lastPause: maybe(object({ ...pausedBy, endedAt: at, endedBy: maybe(caller) })),
   }),
+);
+export const AgentPauseView = shape<shown.AgentPauseView>('AgentPauseView')(
+  object({ agent: text, breaker: BreakerView }),
 );
 const AgentView = shape<shown.AgentView>('AgentView')(
   object({

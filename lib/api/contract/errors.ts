@@ -49,6 +49,10 @@ export const ERRORS: Readonly<Record<ErrorCode, Advice>> = {
     means: 'This deployment has no workflow of this name.',
     next: 'The message and `GET /workflows` name those it has.',
   },
+  'unknown-agent': {
+    means: 'No workflow of this deployment has an agent of this name.',
+    next: 'The message and `GET /agents` name those it has.',
+  },
   'unknown-execution': {
     means: 'There is no such execution, or it was removed after its retention.',
     next: 'Check the id; `GET /executions` lists them.',

@@ -18,6 +18,7 @@ const PLAN = 'c6453c5880b03bce783acc94afb949c2';
 const AT = 1_795_000_000_000;
 const ANN = { kind: 'iam', name: 'arn:aws:iam::123456789012:user/ann' };
 const HELD = { at: AT, by: ANN, reason: 'the shop is closed' };
+const CLEANED = { at: AT, by: ANN, reason: 'the press is being cleaned' };
 const started = (status: string): object => ({ executionId: ID, status });
 const summary = {
   ...started('succeeded'),
@@ -198,6 +199,18 @@ export const EXAMPLES: Readonly<Record<Route, Example>> = {
       ],
       missing: [],
       examined: 1,
+    },
+  },
+  'POST /agents/{name}/pause': {
+    path: '/agents/compose-greeting/pause',
+    body: { reason: 'the press is being cleaned' },
+    answer: { agent: 'compose-greeting', breaker: { status: 'paused', since: AT, pause: CLEANED } },
+  },
+  'POST /agents/{name}/resume': {
+    path: '/agents/compose-greeting/resume',
+    answer: {
+      agent: 'compose-greeting',
+      breaker: { status: 'closed', lastPause: { ...CLEANED, endedAt: AT + 600_000, endedBy: ANN } },
     },
   },
   'GET /health': {

@@ -103,9 +103,10 @@ const attempt = shape<shown.AttemptView>('AttemptView')(
 const deferred = shape<Deferred>('Deferred')(
   object({
     mode,
-    why: z.enum(['breaker', 'unclaimed', 'budget', 'not-deployed']),
+    why: z.enum(['breaker', 'paused', 'unclaimed', 'budget', 'not-deployed']),
     at,
     since: maybe(at),
+    pause: maybe(object({ by: maybe(caller), reason: text })),
   }),
 );
 const entry = {

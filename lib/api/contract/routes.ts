@@ -16,6 +16,7 @@ import {
   failBody,
   listQuery,
   pageQuery,
+  pauseAgentBody,
   pauseBody,
   pauseWorkflowBody,
   showQuery,
@@ -195,6 +196,20 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
       'Shows of each agent its queue, its breaker and its latest failure, and agents that are missing.',
     answers: { 200: deployment.Agents },
     errors: [],
+  },
+  'POST /agents/{name}/pause': {
+    name: 'pauseAgent',
+    summary:
+      'Pauses an agent: its breaker is held open, within 10 s everywhere. Nothing new is sent to it, and executions wait.',
+    body: { type: 'PauseAgentOptions', schema: pauseAgentBody },
+    answers: { 202: deployment.AgentPauseView },
+    errors: errors('unknown-agent', OF_BODY, OF_CALLER),
+  },
+  'POST /agents/{name}/resume': {
+    name: 'resumeAgent',
+    summary: 'Ends the pause of an agent: what waited comes by itself, spread over up to six minutes.',
+    answers: { 202: deployment.AgentPauseView },
+    errors: errors('unknown-agent', OF_BODY, OF_CALLER),
   },
   'GET /health': {
     name: 'health',

@@ -72,7 +72,8 @@ export function past(plan: Plan, state: Snapshot): Happened[] {
 }
 
 const byText = (by: Caller | undefined): string => (by === undefined ? '' : ` by ${callerText(by)}`);
-const personText = (by: Caller | undefined): string => (by === undefined ? 'a person' : callerText(by));
+export const personText = (by: Caller | undefined): string =>
+  by === undefined ? 'a person' : callerText(by);
 
 function happenedPause(workflow: string, pause: Pause): Happened[] {
   const { number, at, by, reason, workflowPausedAt, pausedAt, deadlineAt, endedAt, endedBy } = pause;

@@ -31,7 +31,7 @@ import { attemptedVariant, variantOf } from '../step/recovery.ts';
 import { isBetweenStages, isTurn, isUnbegun, mayFail } from '../step/turn.ts';
 import { dispatchDueAt, wasSentSinceDeferred } from '../supervision/wake-time.ts';
 import { endsAt } from '../waiting/timer.ts';
-import { DEED, past } from './history.ts';
+import { DEED, past, personText } from './history.ts';
 import { becauseOfWaiting, DUE_OF_WAITING, dueWithChildren, nextOfWaiting } from './waiting.ts';
 import { type IsDeployed, warningsOf } from './warnings.ts';
 import { type Happened, inBrackets, iso, type Next } from './words.ts';
@@ -163,6 +163,8 @@ function becauseDeferred(step: PlanStep, record: Step, deferred: Deferred): stri
   switch (deferred.why) {
     case 'breaker':
       return `the breaker of agent '${agent}' is open since ${iso(deferred.since ?? deferred.at)}, so it is held back and no attempt is charged${last}`;
+    case 'paused':
+      return `agent '${agent}' is paused since ${iso(deferred.since ?? deferred.at)}, by ${personText(deferred.pause?.by)}: ${deferred.pause?.reason ?? ''}; so it is held back and no attempt is charged${last}`;
     case 'unclaimed':
       return `no agent '${agent}' has taken its message yet, so it is sent again at growing gaps${last}`;
     case 'not-deployed':
@@ -224,7 +226,11 @@ function nextOfStep(
     return { what, at: piece.dueAt, who: 'person' };
   }
   if (piece.deferred !== undefined && !wasSentSinceDeferred(piece, dispatch)) {
-    const what = `a supervisor sends it to agent '${piece.step.agent}' again: ${deed} ${piece.attempt}`;
+    const sends = `sends it to agent '${piece.step.agent}'`;
+    const what =
+      piece.deferred.why === 'paused'
+        ? `a supervisor ${sends} unless that is still paused: ${deed} ${piece.attempt}`
+        : `a supervisor ${sends} again: ${deed} ${piece.attempt}`;
     return { what, at: piece.dueAt, who: 'supervisor' };
   }
   const dispatchAt = dispatchDueAt(piece, dispatch);

@@ -12,7 +12,7 @@
 import type { Plan } from '../plan/plan.ts';
 import type { Caller } from '../records/caller.ts';
 import type { DecisionInputs } from '../records/change.ts';
-import { given } from '../records/given.ts';
+import { type EndedOperatorPause, endedBy, type OperatorPause } from '../records/operator-pause.ts';
 import type { Execution } from '../records/state.ts';
 import { nextPause } from './pause.ts';
 
@@ -27,18 +27,12 @@ export interface WorkflowPause {
   readonly lastPause?: EndedPause;
 }
 
-export interface PausedStarts {
-  readonly at: number;
-  readonly by?: Caller;
-  readonly reason: string;
+export interface PausedStarts extends OperatorPause {
   /** How long each execution may be paused before a person is asked; absent: as its plan says. */
   readonly withinMs?: number;
 }
 
-export interface EndedPause extends PausedStarts {
-  readonly endedAt: number;
-  readonly endedBy?: Caller;
-}
+export type EndedPause = PausedStarts & EndedOperatorPause;
 
 /** The record after a pause, or nothing where it is paused already. */
 export function withPausedWorkflow(
@@ -61,17 +55,12 @@ export function withPausedWorkflow(
 /** The record after its end, or nothing where it is not paused. */
 export function withResumedWorkflow(
   before: WorkflowPause | undefined,
-  endedBy: Caller | undefined,
-  { now: endedAt, writeId }: DecisionInputs,
+  by: Caller | undefined,
+  { now, writeId }: DecisionInputs,
 ): WorkflowPause | undefined {
   if (before?.pause === undefined) return undefined;
   const { workflow, version, pause } = before;
-  return {
-    workflow,
-    version: version + 1,
-    writeId,
-    lastPause: { ...pause, endedAt, ...given({ endedBy }) },
-  };
+  return { workflow, version: version + 1, writeId, lastPause: endedBy(pause, now, by) };
 }
 
 /** The first record of an execution whose workflow is paused. S12 its wake time is the deadline of its pause. */

@@ -14,6 +14,7 @@ import type { Failure } from './failure.ts';
 import type { Choice } from './incident.ts';
 import type { Json } from './json.ts';
 import type { Message } from './message.ts';
+import type { OperatorPause } from './operator-pause.ts';
 import type { Acted } from './people.ts';
 
 export type Event = DecisionInputs &
@@ -196,11 +197,13 @@ export interface Progress {
   readonly at: number;
 }
 
-/** The service is taken for dead: it is not called before `until`. */
+/** The service is not called before `until`: it is taken for dead, or its agent is paused. */
 export interface OpenBreaker {
   readonly agent: string;
   readonly since: number;
   readonly until: number;
+  /** An operator holds it open: the service may be well. */
+  readonly pause?: Omit<OperatorPause, 'at'>;
 }
 
 /** What a supervisor may send to an agent now. */

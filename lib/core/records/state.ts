@@ -14,6 +14,7 @@ import type { Caller } from './caller.ts';
 import type { Children, Parent } from './children.ts';
 import type { Failure } from './failure.ts';
 import type { Json } from './json.ts';
+import type { OperatorPause } from './operator-pause.ts';
 import type { People } from './people.ts';
 
 /** What an attempt is for: perform the step, ask the external service for its outcome, or compensate it. */
@@ -92,13 +93,15 @@ export interface Retried {
 export interface Deferred {
   readonly mode: Mode;
   /**
-   * `breaker`: its agent's service is dead. `unclaimed`: it was not claimed yet. `budget`: too many dispatches already.
-   * `not-deployed`: there is no such agent.
+   * `breaker`: its agent's service is dead. `paused`: an operator has paused its agent. `unclaimed`: it was not claimed yet. `budget`:
+   * too many dispatches already. `not-deployed`: there is no such agent.
    */
-  readonly why: 'breaker' | 'unclaimed' | 'budget' | 'not-deployed';
+  readonly why: 'breaker' | 'paused' | 'unclaimed' | 'budget' | 'not-deployed';
   readonly at: number;
-  /** Since when, for `breaker` and `not-deployed`. */
+  /** Since when, for `breaker`, `paused` and `not-deployed`. */
   readonly since?: number;
+  /** Who has paused its agent, and why. */
+  readonly pause?: Omit<OperatorPause, 'at'>;
 }
 
 /** The supervisor's own dispatches of one piece of work that was not claimed; the gap doubles with each. */

@@ -7,10 +7,14 @@
  * Only failures are written, so a healthy step pays nothing: a process keeps count of its own answered calls and carries
  * them with its next failure. The score rises by one per failure and falls by one per answer carried, never below zero: it
  * climbs only while more calls fail than are answered, however many there are a second.
+ * An operator may hold it open (`pause`): then nothing is sent, no trial either, until an operator ends that. What its service has
+ * done is kept beside it: one that was dead before is tried first.
  * A dead service is called THRESHOLD times, once by each process that has not heard, and once per trial.
  */
 
 import type { DecisionInputs } from '../records/change.ts';
+import { endedBy, type EndedOperatorPause, type OperatorPause } from '../records/operator-pause.ts';
+import type { Caller } from '../records/caller.ts';
 import type { OpenBreaker, Report } from '../records/events.ts';
 import type { Failure } from '../records/failure.ts';
 import { cut } from '../records/text.ts';
@@ -30,6 +34,8 @@ const MAX_TRIAL_MS = 60_000;
 /** Deferred work comes back over half as long as the service has been away, within these. */
 const MIN_SPREAD_MS = 5_000;
 const MAX_SPREAD_MS = 300_000;
+/** While an operator holds it open, what is deferred is looked at again after so long, and then spread. */
+const PAUSED_MS = 30_000;
 /** A failure kept for people is cut to this. */
 const MAX_FAILURE_CHARS = 300;
 
@@ -52,6 +58,10 @@ export interface Breaker {
   readonly trial?: string;
   readonly trialUntil?: number;
   readonly closedAt?: number;
+  /** An operator holds it open. */
+  readonly pause?: OperatorPause;
+  /** The latest that is over. */
+  readonly lastPause?: EndedOperatorPause;
 }
 
 export type Passage =
@@ -61,6 +71,10 @@ export type Passage =
 
 /** Whether a call may be made now. */
 export function passageOf(breaker: Breaker | undefined, now: number): Passage {
+  if (breaker?.pause !== undefined) {
+    const { at: since, ...pause } = breaker.pause;
+    return { kind: 'open', openBreaker: { agent: breaker.agent, since, until: now + PAUSED_MS, pause } };
+  }
   if (breaker?.openedAt === undefined) return { kind: 'free' };
   const { agent, openedAt: since, openUntil = 0, trialUntil = 0 } = breaker;
   const until = Math.max(openUntil, trialUntil, now);
@@ -80,6 +94,38 @@ export interface Calls {
   readonly failure: Failure;
 }
 
+const blank = (agent: string): Breaker => ({
+  agent,
+  version: 0,
+  score: 0,
+  failedAt: 0,
+  cooldowns: 0,
+  writeId: '',
+});
+
+/** The record that an operator holds open, or nothing where one does already. */
+export function withPausedAgent(
+  known: Breaker | undefined,
+  agent: string,
+  asked: Omit<OperatorPause, 'at'>,
+  { now: at, writeId }: DecisionInputs,
+): Breaker | undefined {
+  if (known?.pause !== undefined) return undefined;
+  const before = known ?? blank(agent);
+  return { ...before, version: before.version + 1, writeId, pause: { at, ...asked } };
+}
+
+/** The record that no operator holds open any more, or nothing where none does. */
+export function withResumedAgent(
+  before: Breaker | undefined,
+  by: Caller | undefined,
+  { now, writeId }: DecisionInputs,
+): Breaker | undefined {
+  if (before?.pause === undefined) return undefined;
+  const { pause, ...rest } = before;
+  return { ...rest, version: before.version + 1, writeId, lastPause: endedBy(pause, now, by) };
+}
+
 /** The record after failed calls, or nothing where they were no news: it is open already. */
 export function afterCalls(
   breaker: Breaker | undefined,
@@ -87,8 +133,8 @@ export function afterCalls(
   calls: Calls,
   inputs: DecisionInputs,
 ): Breaker | undefined {
-  if (breaker?.openedAt !== undefined) return undefined;
-  const before = breaker ?? { agent, version: 0, score: 0, failedAt: 0, cooldowns: 0, writeId: '' };
+  if (breaker?.openedAt !== undefined || breaker?.pause !== undefined) return undefined;
+  const before = breaker ?? blank(agent);
   const recent = inputs.now - before.failedAt < WINDOW_MS;
   const score = Math.max(0, (recent ? before.score : 0) - calls.answered) + calls.failed;
   const next: Breaker = {

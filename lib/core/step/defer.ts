@@ -14,6 +14,7 @@ import type { Rule } from '../plan/rule.ts';
 import { blankStep, type DecisionInputs, stepAfter } from '../records/change.ts';
 import { evaluateNext, type Note, writing } from '../records/decision.ts';
 import type { OpenBreaker } from '../records/events.ts';
+import { given } from '../records/given.ts';
 import type { Failure } from '../records/failure.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Deferred, Execution, LeasedStep, Mode, Step } from '../records/state.ts';
@@ -35,8 +36,11 @@ export interface Deferral {
   readonly met?: true;
 }
 
+const becauseOf = ({ pause }: OpenBreaker): 'breaker' | 'paused' =>
+  pause === undefined ? 'breaker' : 'paused';
+
 export const untilBreakerCloses = (openBreaker: OpenBreaker, { now, random }: DecisionInputs): Deferral => ({
-  why: 'breaker',
+  why: becauseOf(openBreaker),
   retryAt: deferredUntil(openBreaker, now, random),
   openBreaker,
 });
@@ -83,16 +87,21 @@ const deferredBy = (
   mode: work.mode,
   why,
   at: now,
-  ...(openBreaker === undefined ? {} : { since: openBreaker.since }),
+  ...(openBreaker === undefined ? {} : ofBreaker(openBreaker)),
   // Asked for again and again it is missing since the first time.
   ...(why === 'not-deployed'
     ? { since: work.deferred?.why === why ? (work.deferred.since ?? now) : now }
     : {}),
 });
 
-/** A message that comes after all may still be taken: only a dead service must not be called. */
-export const isOpenToLateMessages = (work: Work): boolean =>
-  work.deferred !== undefined && work.deferred.why !== 'breaker';
+const ofBreaker = ({ since, pause }: OpenBreaker): Pick<Deferred, 'since' | 'pause'> => ({
+  since,
+  ...given({ pause }),
+});
+
+/** A message that comes after all may still be taken: only a dead service, or a paused agent, must not be called. */
+export const isOpenToLateMessages = ({ deferred }: Work): boolean =>
+  deferred !== undefined && deferred.why !== 'breaker' && deferred.why !== 'paused';
 
 export interface NotCharged {
   readonly retryAt: number;
@@ -123,7 +132,12 @@ export function notCharged(
     ...charge,
     ...(unbounded ? deferredSince(record, inputs) : {}),
     retryAt: deferredUntil(openBreaker, inputs.now, inputs.random),
-    deferred: { mode: record.mode, why: 'breaker', at: inputs.now, since: openBreaker.since },
+    deferred: {
+      mode: record.mode,
+      why: becauseOf(openBreaker),
+      at: inputs.now,
+      ...ofBreaker(openBreaker),
+    },
   };
 }
 

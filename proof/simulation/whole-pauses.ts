@@ -1,12 +1,14 @@
 /**
- * Simulated pauses of workflows: for a while what is started of one is born paused.
+ * Simulated pauses of workflows, for a while what is started of one is born paused, and of agents, whose breakers are held open.
  *
  * Owns: when. Does not own: the operators who resume what was born paused (`operators.ts`).
  */
 
 import type { WorkflowPauses } from '../../lib/core/ports.ts';
 import { callerIn } from './cast.ts';
+import { withPausedAgent, withResumedAgent } from '../../lib/core/step/breaker.ts';
 import type { Host } from './process.ts';
+import { AGENT_NAMES } from './service.ts';
 
 /** Of the workflows of a world in which some are paused. */
 const PAUSED_SHARE = 0.7;
@@ -40,4 +42,33 @@ export function pausedWorkflows(host: Host, workflows: Iterable<string>): Workfl
     },
     write: async () => 'conflict',
   };
+}
+
+/** Of the agents of a world in which some are paused. */
+const PAUSED_AGENTS = 0.3;
+
+/** Some agents are paused for a while; another process may write the same breaker, and then it is tried again. */
+export function pauseAgents(host: Host): void {
+  const { pausing: choice, events } = host;
+  for (const agent of choice === undefined ? [] : AGENT_NAMES) {
+    if (choice === undefined || !choice.chance(PAUSED_AGENTS)) continue;
+    const afterMs = choice.between(0, LATEST_PAUSE_MS);
+    events.plan(afterMs, () => changeBreaker(host, agent, 'pause'));
+    events.plan(afterMs + choice.between(5_000, LONGEST_PAUSE_MS), () =>
+      changeBreaker(host, agent, 'resume'),
+    );
+  }
+}
+
+async function changeBreaker(host: Host, agent: string, what: 'pause' | 'resume'): Promise<void> {
+  const { breakers, random } = host.external;
+  const before = await breakers.read(agent);
+  const inputs = { now: host.events.now, writeId: random.id(), random: 0 };
+  const next =
+    what === 'pause'
+      ? withPausedAgent(before, agent, { reason: 'simulated' }, inputs)
+      : withResumedAgent(before, undefined, inputs);
+  if (next === undefined) return;
+  if (what === 'pause') host.kinds.pausedAgent += 1;
+  if ((await breakers.write(next)) === 'conflict') await changeBreaker(host, agent, what);
 }

@@ -1,0 +1,118 @@
+/** A paused agent: its breaker is held open by hand, and nobody is charged for it (S9). */
+
+import { CLOSED_FRESH_MS } from '../../lib/agent/breaker.ts';
+import { explain } from '../../lib/core/explain/why.ts';
+import { workflow } from '../../lib/core/plan/workflow.ts';
+import type { Step } from '../../lib/core/records/state.ts';
+import { afterCalls, afterTrial, type Breaker, passageOf } from '../../lib/core/step/breaker.ts';
+import { pauseAgent, resumeAgent } from '../../lib/scheduler/agent-pauses.ts';
+import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
+import { anAgent, anyObject, drain, harness } from '../engine/harness.ts';
+
+const T = 1_700_000_000_000;
+const ann = { kind: 'local', name: 'ann' } as const;
+const carrier = anAgent('carrier');
+const ship = workflow('shipping', { input: anyObject, within: '2h' }, (w) => {
+  w.step('ship', carrier, {});
+});
+
+function world() {
+  const service = { calls: 0 };
+  const execute = async () => {
+    service.calls += 1;
+    return {};
+  };
+  const breakers = memoryBreakers();
+  const wrap = (memory: Parameters<NonNullable<Parameters<typeof harness>[3]>>[0]) => ({
+    ...memory,
+    breakers,
+  });
+  return { ...harness(ship, { carrier: { execute, undo: execute } }, 1, wrap), service, breakers };
+}
+
+it('is not called any more, also by a process that was well, and its step says who holds it and since when', async () => {
+  const w = world();
+  await w.run((await w.begin()).id);
+  const { id } = await w.begin();
+  const pausedAt = w.clock.now();
+  await pauseAgent(w.scheduler, 'carrier', { by: ann, reason: 'asked to' });
+  w.clock.advanceTo(pausedAt + CLOSED_FRESH_MS);
+  expect(CLOSED_FRESH_MS).toBeLessThanOrEqual(10_000);
+  await drain(w);
+  const state = await w.state(id);
+  const { retryAt = 0, ...step } = state.steps['ship'] as Step;
+  const pause = { by: ann, reason: 'asked to' };
+  const deferred = { mode: 'execute', why: 'paused', at: w.clock.now(), since: pausedAt, pause };
+  expect(step).toMatchObject({ deferred, attempt: 0 });
+  // It is looked at again before long, however long the pause lasts (S12).
+  expect(retryAt - w.clock.now()).toBeLessThan(36_000);
+  const [said] = explain(ship.plan, state, w.clock.now()).steps;
+  expect(said?.because).toBe(
+    `agent 'carrier' is paused since ${new Date(pausedAt).toISOString()}, by local:ann: asked to; so it is held back and no attempt is charged`,
+  );
+  expect(said?.next.what).toBe(
+    "a supervisor sends it to agent 'carrier' unless that is still paused: attempt 1",
+  );
+  expect(w.service.calls).toBe(1);
+});
+
+it('waits as long as the pause lasts, without a trial, and goes on after it within six minutes', async () => {
+  const w = world();
+  await pauseAgent(w.scheduler, 'carrier', {});
+  const { id } = await w.begin();
+  const pausedFor = 3_600_000;
+  const until = w.clock.now() + pausedFor;
+  await w.run(id, { until: () => w.clock.now() >= until, maxMs: pausedFor + 600_000 });
+  expect(w.service.calls).toBe(0);
+  expect((await w.state(id)).steps['ship']).toMatchObject({ deferred: { why: 'paused' }, attempt: 0 });
+  await resumeAgent(w.scheduler, 'carrier', { by: ann });
+  const resumedAt = w.clock.now();
+  const { execution } = await w.run(id);
+  expect(execution.status).toBe('succeeded');
+  expect((execution.endedAt ?? 0) - resumedAt).toBeLessThan(6 * 60_000);
+  // Its time went on meanwhile.
+  expect(execution.deadlineAt).toBe(execution.startedAt + 2 * 3_600_000);
+  expect((await w.breakers.read('carrier'))?.lastPause).toMatchObject({ endedBy: ann, endedAt: resumedAt });
+});
+
+it('of two operators one pauses it, and the other is told; an unknown agent is refused', async () => {
+  const w = world();
+  const first = await pauseAgent(w.scheduler, 'carrier', { reason: 'first' });
+  expect(await pauseAgent(w.scheduler, 'carrier', { reason: 'second' })).toEqual(first);
+  expect((await resumeAgent(w.scheduler, 'carrier', {}))?.pause).toBeUndefined();
+  expect((await resumeAgent(w.scheduler, 'carrier', {}))?.pause).toBeUndefined();
+  await expect(pauseAgent(w.scheduler, 'gone', {})).rejects.toMatchObject({ code: 'unknown-agent' });
+});
+
+describe('the breaker of a paused agent', () => {
+  const inputs = { now: T, writeId: 'w-9', random: 0 };
+  const paused: Breaker = {
+    agent: 'carrier',
+    version: 4,
+    writeId: 'w-4',
+    score: 8,
+    failedAt: T - 20_000,
+    openedAt: T - 20_000,
+    openUntil: T - 1,
+    cooldowns: 1,
+    trial: 'w-3',
+    trialUntil: T + 5_000,
+    pause: { at: T - 10_000, reason: 'asked to' },
+  };
+
+  it('lets no trial through, nor counts what was under way; a trial that was under way still closes what had opened', () => {
+    const passage = passageOf({ ...paused, trialUntil: 0 }, T);
+    expect(passage).toMatchObject({ kind: 'open', openBreaker: { since: T - 10_000, until: T + 30_000 } });
+    const { openedAt: _, ...well } = paused;
+    const calls = { failed: 1, answered: 0, failure: { code: 'x', message: '' } };
+    expect(afterCalls(well, 'carrier', calls, inputs)).toBeUndefined();
+    const after = afterTrial(paused, 'w-3', undefined, inputs) as Breaker;
+    expect(after.openedAt).toBeUndefined();
+    expect(passageOf(after, T).kind).toBe('open');
+  });
+
+  it('is tried first after the pause, where its service was dead before', () => {
+    const { pause: _, ...resumed } = paused;
+    expect(passageOf({ ...resumed, trialUntil: 0 }, T).kind).toBe('trial');
+  });
+});
