@@ -4,7 +4,7 @@
  * Owns: what each is, and what it has to show. Does not own: how a command line is run (`steps.ts`), the package (`../adopt.ts`).
  */
 
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { check, folder, onlyOne, refused, ROOT, run, tryIt, use, work } from './steps.ts';
 
@@ -59,6 +59,17 @@ function writeApp(cwd: string, name: string, dependencies: object): void {
 
 const manifestWith = (text: string, dependencies: object): string =>
   JSON.stringify({ ...(JSON.parse(text) as object), dependencies }, null, 2);
+
+/** A runner that is too new for this Node runs green tests, and cannot tell a reader why one is red. */
+function redTestSaysWhy(cwd: string): void {
+  const red = 'test/red.test.ts';
+  write(cwd, {
+    [red]:
+      "import { expect, test } from 'vitest';\ntest('red', () => expect({ sum: 2 }).toEqual({ sum: 3 }));\n",
+  });
+  refused(cwd, `npm test -- ${red}`, 'expected { sum: 2 } to deeply equal { sum: 3 }');
+  rmSync(join(cwd, red));
+}
 
 const PYTHON = 'Python heard no answer';
 const CONTAINERS = {
@@ -149,6 +160,7 @@ export const FIXTURES: Readonly<Record<string, Fixture>> = {
     run(work, create(given, 'new-app'));
     const cwd = join(work, 'new-app');
     onlyOne(cwd, 'constructs');
+    redTestSaysWhy(cwd);
     followFirstProject(cwd);
     await use(cwd);
   },

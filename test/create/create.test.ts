@@ -73,7 +73,7 @@ describe('in a CDK app', () => {
 
   it('of ES modules, vitest and pnpm, writes what fits those', () => {
     app(
-      { type: 'module', devDependencies: { vitest: '^5' } },
+      { type: 'module', devDependencies: { vitest: '^4' } },
       { 'pnpm-lock.yaml': '', '.github/workflows/x.yml': '' },
     );
     expect(create('--package', '1.2.3').said).toContain(
