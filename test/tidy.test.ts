@@ -76,6 +76,7 @@ const LOADED = [
   'lib/core/plan/reference-check.ts',
   'lib/core/plan/trigger-declaration.ts',
   'lib/core/plan/nearest.ts',
+  'lib/core/plan/agent-parts.ts',
   'zod/mini',
 ];
 const CLIENT = ['lib/api/client.ts', 'lib/api/answers.ts', 'lib/api/authorization.ts'];

@@ -8,7 +8,14 @@
  * outcome.
  */
 
-import type { Agent, AttemptContext, AttemptLog, Implementation, Verdict } from '../core/plan/agent.ts';
+import {
+  type Agent,
+  type AttemptContext,
+  type AttemptLog,
+  type Implementation,
+  type Verdict,
+} from '../core/plan/agent.ts';
+import { partsOf } from '../core/plan/agent-parts.ts';
 import type { ClaimedAttempt, Report } from '../core/records/events.ts';
 import { type Failure, failureOf } from '../core/records/failure.ts';
 import { type Json, JSON_LIMITS, type JsonLimits, jsonProblem, utf8Bytes } from '../core/records/json.ts';
@@ -35,6 +42,11 @@ export interface AttemptListener {
 export interface Worker {
   readonly agent: Agent;
   readonly implementation: Implementation<unknown, unknown>;
+  /**
+   * What the implementation lacks of what the agent declares: then nothing is executed that could not be asked about or taken back.
+   * @default nothing
+   */
+  readonly lacks?: Failure;
   /**
    * What this process knows of the agent's breaker.
    * @default it calls whatever the breaker says
@@ -89,6 +101,8 @@ export async function perform(worker: Worker, task: Task): Promise<Report> {
 }
 
 async function execute(worker: Worker, task: Task, input: unknown): Promise<Report> {
+  const { lacks } = worker;
+  if (lacks !== undefined) return { kind: 'failed', codeReturned: true, permanent: true, failure: lacks };
   const result = await usable(worker, await worker.implementation.execute(task.ctx, input));
   if ('output' in result) return { kind: 'done', codeReturned: true, output: result.output };
   return { kind: 'failed', codeReturned: true, permanent: true, acted: true, failure: result.failure };
@@ -114,6 +128,19 @@ async function undo(worker: Worker, task: Task, input: unknown): Promise<Report>
   }
   await worker.implementation.undo(task.ctx, input, task.output);
   return { kind: 'compensated', codeReturned: true };
+}
+
+/** What an implementation lacks of what its agent declares: types refuse it, and nothing makes an author ask them. */
+export function lackOf(
+  { spec }: Agent,
+  implementation: Implementation<unknown, unknown>,
+): Failure | undefined {
+  const part = partsOf(spec).find((name) => implementation[name] === undefined);
+  if (part === undefined) return undefined;
+  return {
+    code: `no-${part}`,
+    message: `agent '${spec.name}' is declared with ${part}, and its handler has none; nothing was executed`,
+  };
 }
 
 /** The work is done: half of a character in what it answers is made whole, not refused. */

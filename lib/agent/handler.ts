@@ -11,10 +11,10 @@ import { givenBack, metering, once } from '../aws/invocation.ts';
 import { callingPortsOf, telemetryOf } from '../aws/ports.ts';
 import { attemptLog, correlated } from '../aws/telemetry.ts';
 import type { Agent, Implementation } from '../core/plan/agent.ts';
-import { sayable } from '../core/records/errors.ts';
+import { PermanentError, sayable } from '../core/records/errors.ts';
 import { parseMessage } from '../core/records/message.ts';
 import type { PlanCache } from '../engine/plans.ts';
-import type { Worker } from './author-code.ts';
+import { lackOf, type Worker } from './author-code.ts';
 import { ProcessBreaker } from './breaker.ts';
 import { handleMessage } from './message.ts';
 import { SingleFlight } from './single-flight.ts';
@@ -28,9 +28,11 @@ export function agentHandler(agent: Agent, implementation: Implementation<unknow
   const atWork = { messages: 0 };
   const breaker = new ProcessBreaker(agent.spec.name);
   const telemetry = telemetryOf({ role: 'agent', agent: agent.spec.name });
+  const lacks = lackOf(agent, implementation);
   const worker: Worker = {
     agent,
     implementation,
+    ...(lacks === undefined ? {} : { lacks }),
     breaker,
     singleFlight: new SingleFlight(atWork),
     logOf: (context) => attemptLog(telemetry.logger, { ...context }),
@@ -65,4 +67,26 @@ export function agentHandler(agent: Agent, implementation: Implementation<unknow
   const handler = (event: SQSEvent, context: Context): Promise<SQSBatchResponse> =>
     metering(telemetry, context, () => work(event, context));
   return Object.assign(handler, { worker });
+}
+
+/**
+ * The handler that an agent's file exports, at the agent's queue. That of another agent does none of the work and says so in every
+ * execution: it would take no message that is not its own, and nobody would hear of it.
+ * @param name of the file, and so of the agent
+ */
+export function handlerOfFile(name: string, handler: AgentHandler): AgentHandler {
+  // What is no agent's handler at all was refused when it was bundled, or is a test's.
+  const { agent } = (handler.worker ?? {}) as Partial<Worker>;
+  if (agent === undefined || agent.spec.name === name) return handler;
+  const message = `the file of agent '${name}' exports the handler of agent '${agent.spec.name}'; nothing was done`;
+  const refuse = async (): Promise<never> => {
+    throw Object.assign(new PermanentError(message), { code: 'wrong-handler' });
+  };
+  const any: Agent['input'] = {
+    '~standard': { version: 1, vendor: 'steadfast', validate: (value) => ({ value }) },
+  };
+  return agentHandler(
+    { ...agent, spec: { ...agent.spec, name }, input: any, output: any },
+    { execute: refuse, probe: refuse, undo: refuse },
+  );
 }

@@ -24,7 +24,8 @@ export function bundleContainers(found: Discovery, folder: string): ReadonlyMap<
   const programs = bundlePrograms();
   const bundles = bundleFunctions({
     root: found.root,
-    entries: Object.fromEntries(agents.map(({ name, file }) => [`containers/${name}`, file])),
+    entries: {},
+    agents: Object.fromEntries(agents.map(({ name, file }) => [`containers/${name}`, file])),
     alias: { '@aws-sdk/credential-provider-node': '@aws-sdk/credential-provider-node' },
   });
   return new Map(

@@ -64,7 +64,8 @@ export interface BundleProps {
   /** Function name → TypeScript file that exports `handler`. */
   readonly entries: Readonly<Record<string, string>>;
   /**
-   * Function name → an agent's file: bundled as `lambdas/agent.ts`, in which it stands for '@steadfast/agent'.
+   * Function name, which ends with the agent's → the agent's file: bundled as `lambdas/agent.ts`, in which it stands for
+   * '@steadfast/agent'.
    * @default - none
    */
   readonly agents?: Readonly<Record<string, string>>;
@@ -128,7 +129,10 @@ export const agentEntry = (name: string): string => `agents/${name}`;
  */
 export function bundleFunctions({ agents, ...props }: BundleProps): ReadonlyMap<string, Bundle> {
   if (agents === undefined) return bundleEntries(props);
-  const behind = Object.entries(agents).map(([name, file]) => [name, writeAgentEntry(props.root, file)]);
+  const behind = Object.entries(agents).map(([name, file]) => [
+    name,
+    writeAgentEntry(props.root, basename(name), file),
+  ]);
   try {
     return bundleEntries({ ...props, entries: { ...props.entries, ...Object.fromEntries(behind) } });
   } catch (error) {
@@ -216,10 +220,16 @@ function writeWorkflowsModule(found: Discovery): string {
 }
 
 /** Writes `lambdas/agent.ts` for one agent: an alias holds for all entries of a run, and here each has a file of its own. */
-function writeAgentEntry(root: string, file: string): string {
+function writeAgentEntry(root: string, name: string, file: string): string {
   const folder = scratchOf(root);
-  const entry = readFileSync(lambda('agent'), 'utf8');
-  const content = entry.replace(/(['"])@steadfast\/agent\1/, JSON.stringify(modulePath(folder, file)));
+  const template = lambda('agent');
+  const own = new Map([
+    ['@steadfast/agent', modulePath(folder, file)],
+    ['@steadfast/agent-name', name],
+  ]);
+  const content = readFileSync(template, 'utf8').replaceAll(/(['"])([@.][^'"]*)\1/g, (_, __, said: string) =>
+    JSON.stringify(own.get(said) ?? modulePath(folder, join(dirname(template), said))),
+  );
   return writeGenerated(folder, 'agent', content);
 }
 

@@ -17,6 +17,7 @@ import { nearest } from '../core/plan/nearest.ts';
 import type { DeclaredTrigger } from '../core/plan/trigger-declaration.ts';
 import { referenceProblems } from '../core/plan/reference-check.ts';
 import { writtenFile } from '../project/project-files.ts';
+import { agentFileProblem, type DeclaredSpec } from './agent-files.ts';
 import { jsonSchemaOf } from './json-schema.ts';
 
 /** A layout that cannot be deployed; says which file or folder, and what is expected. */
@@ -102,7 +103,7 @@ interface WorkflowLike {
 }
 
 interface AgentLike {
-  readonly spec: Pick<FoundAgent, 'name' | 'timeoutMs' | 'runsIn'>;
+  readonly spec: Pick<FoundAgent, 'name' | 'timeoutMs' | 'runsIn'> & DeclaredSpec;
 }
 
 const AGENT_FOLDER = 'agents';
@@ -171,7 +172,8 @@ interface LoadedFolder {
 
 async function loadFolder(folder: string, relativeToRoot: (path: string) => string): Promise<LoadedFolder> {
   const file = workflowFile(folder) as string;
-  const exported = await workflowsOf(file, relativeToRoot(file));
+  const module = await load(file, relativeToRoot(file));
+  const exported = workflowsOf(module, file, relativeToRoot(file));
   const used = new Map<string, AgentLike>();
   const peers = new Map<string, Set<string>>();
   for (const { workflow } of exported) {
@@ -199,7 +201,11 @@ async function loadFolder(folder: string, relativeToRoot: (path: string) => stri
   for (const { spec } of used.values()) {
     const { name, timeoutMs, runsIn } = spec;
     const implementation = agentFile(folder, name) as string;
-    const remote = await remoteOf(implementation, relativeToRoot(implementation));
+    const shown = relativeToRoot(implementation);
+    const remote = await remoteOf(implementation, shown, name);
+    const of = { file: implementation, shown, spec, workflowFile: file, exported: module };
+    const problem = agentFileProblem(of);
+    if (problem !== undefined) throw new DiscoveryError(problem);
     agents.push({
       name,
       timeoutMs,
@@ -231,17 +237,25 @@ async function load(file: string, shown: string): Promise<Record<string, unknown
   }
 }
 
-async function remoteOf(file: string, shown: string): Promise<FoundAgent['remote']> {
+async function remoteOf(file: string, shown: string, name: string): Promise<FoundAgent['remote']> {
   if (!readFileSync(file, 'utf8').includes('remoteAgent')) return undefined;
   const { handler } = await load(file, shown);
-  return (Object(handler) as Pick<FoundAgent, 'remote'>).remote;
+  const { remote, worker } = Object(handler) as Pick<FoundAgent, 'remote'> & {
+    worker?: { agent: AgentLike };
+  };
+  const own = worker?.agent.spec.name ?? name;
+  if (own !== name)
+    throw new DiscoveryError(
+      `${shown} exports the handler of the agent '${own}'; it must be that of '${name}'`,
+    );
+  return remote;
 }
 
-async function workflowsOf(
+function workflowsOf(
+  module: Readonly<Record<string, unknown>>,
   file: string,
   shown: string,
-): Promise<{ exportName: string; workflow: WorkflowLike }[]> {
-  const module = await load(file, shown);
+): { exportName: string; workflow: WorkflowLike }[] {
   const found: { exportName: string; workflow: WorkflowLike }[] = [];
   for (const [exportName, value] of Object.entries(module)) {
     if (isTrigger(value))

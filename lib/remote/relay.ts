@@ -6,6 +6,7 @@
  */
 
 import type { AgentSpec, AttemptContext, Implementation } from '../core/plan/agent.ts';
+import { partsOf } from '../core/plan/agent-parts.ts';
 import { StillActingError } from '../core/records/errors.ts';
 import { commandSend } from './command.ts';
 import { type Answer, type CallKind, callOf, outputOf, verdictOf } from './contract.ts';
@@ -21,10 +22,6 @@ const sendTo = (target: RemoteTarget): Send => {
 /** A remote that says "running" goes on after its answer. */
 const goesOn = (message: string): Error => new StillActingError('running', message);
 
-/** An agent that can be asked, by its declaration. */
-const isAsked = ({ effect, probe }: AgentSpec): boolean =>
-  probe === 'required' || (probe === undefined && effect !== 'idempotent' && effect !== 'none');
-
 /** @param target as `checkedKind` has let it pass */
 export function relay(spec: AgentSpec, target: RemoteTarget): Implementation<unknown, unknown> {
   const send = sendTo(target);
@@ -33,11 +30,14 @@ export function relay(spec: AgentSpec, target: RemoteTarget): Implementation<unk
     ctx: AttemptContext,
     given: { readonly input: unknown; readonly output?: unknown },
   ): Promise<Answer> => send(callOf(kind, spec.name, ctx, Date.now(), given), ctx.signal, ctx.progress);
+  const parts = partsOf(spec);
   return {
     execute: async (ctx, input) => outputOf(await ask('execute', ctx, { input }), goesOn),
-    ...(isAsked(spec) ? { probe: async (ctx, input) => verdictOf(await ask('probe', ctx, { input })) } : {}),
-    ...(spec.undo === 'none'
-      ? {}
-      : { undo: async (ctx, input, output) => outputOf(await ask('undo', ctx, { input, output }), goesOn) }),
+    ...(parts.includes('probe')
+      ? { probe: async (ctx, input) => verdictOf(await ask('probe', ctx, { input })) }
+      : {}),
+    ...(parts.includes('undo')
+      ? { undo: async (ctx, input, output) => outputOf(await ask('undo', ctx, { input, output }), goesOn) }
+      : {}),
   };
 }

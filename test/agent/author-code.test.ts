@@ -4,11 +4,14 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import * as z from 'zod/mini';
-import { perform } from '../../lib/agent/author-code.ts';
+import { lackOf, perform } from '../../lib/agent/author-code.ts';
+import { type AgentHandler, agentHandler, handlerOfFile } from '../../lib/agent/handler.ts';
 import { type AttemptContext, declareAgent, type Implementation } from '../../lib/core/plan/agent.ts';
 import { PermanentError, TransientError } from '../../lib/core/records/errors.ts';
 import type { Mode } from '../../lib/core/records/state.ts';
+import { testWorkflow } from 'steadfast/testing';
 import { MAX_OUTPUT_BYTES } from '../../lib/engine/schema.ts';
+import { bookTrip, goodAgents, insteadOf } from '../testing/trip.ts';
 
 const agent = declareAgent('worker', {
   input: z.object({ n: z.number() }),
@@ -43,6 +46,36 @@ it('an output is never refused for a whole number beyond 2^53: what was lost was
     { mode: 'execute', ctx, input: {}, output: undefined },
   );
   expect(report).toMatchObject({ kind: 'done', output: { n: 2 ** 60 } });
+});
+
+it('nothing is executed that its agent could not be asked about or take back', async () => {
+  const answer = async () => ({ text: 'ok' });
+  const steps = { execute: answer, probe: fails(new Error()), undo: answer };
+  expect(lackOf(agent, steps)).toBeUndefined();
+  const { probe: _, ...noProbe } = steps;
+  expect(lackOf(agent, noProbe)).toMatchObject({
+    code: 'no-probe',
+    message: "agent 'worker' is declared with probe, and its handler has none; nothing was executed",
+  });
+  const { undo: __, ...noUndo } = steps;
+  const { worker } = agentHandler(agent, noUndo);
+  const report = await perform(worker, { mode: 'execute', ctx, input: { n: 1 }, output: undefined });
+  expect(report).toMatchObject({ kind: 'failed', permanent: true, failure: { code: 'no-undo' } });
+  expect(report).not.toHaveProperty('acted');
+});
+
+it('a file that exports another agent’s handler does nothing, and every execution says so', async () => {
+  const { world, agents } = goodAgents();
+  const copied = handlerOfFile('book-hotel', agents[0] as AgentHandler);
+  const trial = testWorkflow(bookTrip, { agents: insteadOf(agents, copied) });
+  const copy = await trial.start({ trip: 'to Ghent' });
+  const { status, steps } = await copy.untilEnd();
+  expect([status, steps['hotel']?.status]).toEqual(['compensated', 'failed']);
+  expect(JSON.stringify(await copy.why())).toContain(
+    "wrong-handler: the file of agent 'book-hotel' exports the handler of agent 'book-flight'; nothing was done",
+  );
+  expect(world.effects().filter(({ undone }) => !undone)).toEqual([]);
+  expect(handlerOfFile('book-flight', agents[0] as AgentHandler)).toBe(agents[0]);
 });
 
 describe('an execute', () => {

@@ -112,6 +112,70 @@ test('a reference that leads nowhere is refused with its step and what there is'
   );
 });
 
+describe('an agent’s file, which is not run', () => {
+  const declared = (name: string, more = {}) =>
+    JSON.stringify({
+      kind: 'steadfast:agent',
+      spec: { name, timeoutMs: 1_000, effect: 'probed', undo: 'required', ...more },
+    });
+  const problemOf = async (pay: string, ending = 'ts') => {
+    const problem: unknown = await found({
+      'examples/order/workflow.ts': `export const payIt = ${declared('pay')};
+        export const shipIt = ${declared('ship', { effect: 'none', undo: 'none' })};
+        export const it = { kind: 'steadfast:workflow', name: 'order', agents: [payIt, shipIt] };`,
+      'examples/order/agents/ship.ts': AGENT_MODULE,
+      [`examples/order/agents/pay.${ending}`]: `throw new Error('run');\n${pay}`,
+    }).catch((error: Error) => error.message);
+    return typeof problem === 'string' ? problem : 'none';
+  };
+  const from = (names: string, path = '../workflow.js') => `import { ${names} } from '${path}';\n`;
+  const whole = '({ execute: async () => 1, probe, undo: async () => {} })';
+
+  test.each([
+    ['of its own agent', `${from('payIt')}export const handler = payIt.handler${whole};`],
+    [
+      'of its own, under another name',
+      `${from('shipIt as no, payIt as p')}export const handler = p.handler${whole};`,
+    ],
+    [
+      'of an agent of elsewhere',
+      `${from('shipIt', '../other.js')}export const handler = shipIt.handler${whole};`,
+    ],
+    ['whose parts are spread', `${from('payIt')}export const handler = payIt.handler({ ...parts });`],
+    ['whose parts are made elsewhere', `${from('payIt')}export const handler = payIt.handler(parts());`],
+    [
+      'of another in a comment',
+      `${from('payIt')}// as shipIt.handler(\nexport const handler = payIt.handler${whole};`,
+    ],
+    ['that does not parse', `${from('shipIt')}export const handler = shipIt.handler(;`],
+  ])('with a handler %s, is taken', async (_, text) => {
+    expect(await problemOf(text)).toBe('none');
+  });
+
+  test.each([
+    ['js', from('shipIt')],
+    ['ts', from('type Other, shipIt', '../workflow.ts')],
+    ['mts', from('shipIt', '../workflow')],
+  ])('with the handler of another agent, is refused: .%s', async (ending, line) => {
+    expect(await problemOf(`${line}export const handler = shipIt.handler({ execute });`, ending)).toBe(
+      `examples/order/agents/pay.${ending} exports the handler of the agent 'ship'; it must be that of 'pay': export const handler = payIt.handler({ … })`,
+    );
+  });
+
+  test.each([
+    [
+      'undo',
+      '({ execute, probe: async () => done(1) }) // no undo',
+      "undo: 'none' where there is nothing to take back",
+    ],
+    ['probe', '({ execute, undo })', "effect: 'idempotent' where the service deduplicates"],
+  ])('without the %s that is declared, is refused', async (part, parts, other) => {
+    expect(await problemOf(`${from('payIt')}export const handler = payIt.handler${parts};`)).toBe(
+      `examples/order/agents/pay.ts has no ${part}, with which the agent 'pay' is declared: write ${part}, or declare ${other}`,
+    );
+  });
+});
+
 test('an agent file that nothing uses is a warning; tests beside agents are not', async () => {
   const { warnings } = await found({
     ...TWO_FOLDERS,

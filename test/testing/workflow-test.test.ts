@@ -2,7 +2,16 @@
 
 import { PermanentError, TransientError } from 'steadfast';
 import { testWorkflow, type WorkflowTest } from 'steadfast/testing';
-import { bookFlight, bookHotel, bookTrip, confirmTrip, goodAgents, type Input, oneStep } from './trip.ts';
+import {
+  bookFlight,
+  bookHotel,
+  bookTrip,
+  confirmTrip,
+  goodAgents,
+  insteadOf,
+  type Input,
+  oneStep,
+} from './trip.ts';
 
 const input = { trip: 'to Ghent' };
 const aTest = (): WorkflowTest<Input> => testWorkflow(bookTrip, goodAgents());
@@ -288,6 +297,14 @@ describe('what is wrong is said', () => {
     expect(() => testWorkflow(bookTrip, { agents: [undefined as never] })).toThrow('agents[0] is no handler');
     expect(() => testWorkflow(bookTrip, { agents: [...agents, ...agents] })).toThrow(
       "two implementations of 'book-flight'",
+    );
+  });
+
+  it('an agent without what it declares, although nothing would have been asked or undone', () => {
+    const { undo: _, ...rest } = goodAgents().agents[0]!.worker.implementation;
+    const lame = bookFlight.handler(rest as never);
+    expect(() => testWorkflow(bookTrip, { agents: insteadOf(agents, lame) })).toThrow(
+      "agent 'book-flight' is declared with undo, and its handler has none",
     );
   });
 

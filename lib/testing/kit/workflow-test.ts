@@ -109,6 +109,7 @@ export class WorkflowTest<I> {
         `agents[${at}] is ${what}; pass what \`theAgent.handler({ execute, … })\` returns, for example the handler that its file exports`,
       );
     }
+    if (worker.lacks !== undefined) throw refuse('bad-agents', worker.lacks.message);
     if (this.#workers.has(name)) {
       throw refuse('bad-agents', `agents has two implementations of '${name}'; pass one, or use replace`);
     }

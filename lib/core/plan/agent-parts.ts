@@ -1,0 +1,19 @@
+/**
+ * What an agent's declaration asks of its implementation, for whoever holds the two against each other.
+ *
+ * Owns: that rule. Does not own: the types that say the same to an author's compiler (`lib/index.ts`).
+ */
+
+import type { AgentSpec } from './agent.ts';
+
+/** Which parts of an implementation the declaration asks for, beside `execute`. */
+export const partsOf = ({
+  effect,
+  probe,
+  undo,
+}: Pick<AgentSpec, 'effect' | 'probe' | 'undo'>): ('probe' | 'undo')[] => [
+  ...(probe === 'required' || (probe === undefined && effect !== 'idempotent' && effect !== 'none')
+    ? (['probe'] as const)
+    : []),
+  ...(undo === 'required' ? (['undo'] as const) : []),
+];

@@ -1,0 +1,97 @@
+/**
+ * What an agent's file says of itself as text: whose handler it exports, and whether that has what the agent declares.
+ *
+ * Owns: the reading, and the refusals. Does not own: which file is whose (`discover.ts`), the same where it runs
+ * (`agent/handler.ts`: what is not seen here fails there, with its reason, and does nothing).
+ *
+ * The file is not run for that: it may open connections or ask for secrets, and `cdk synth` has no business there. So only what is
+ * certain is refused: the one `x.handler({ … })` of a file, its `x` imported from the workflow beside it.
+ */
+
+import { readFileSync } from 'node:fs';
+import { dirname, extname, resolve } from 'node:path';
+import { transformSync } from 'esbuild';
+import { partsOf } from '../core/plan/agent-parts.ts';
+
+/** What is read of a declaration; structural, because the infrastructure does not know the core. */
+export type DeclaredSpec = { readonly name: string } & Partial<Parameters<typeof partsOf>[0]>;
+
+/** What an author may have meant who wrote no such part. */
+const WITHOUT_PART = {
+  undo: "undo: 'none' where there is nothing to take back",
+  probe: "effect: 'idempotent' where the service deduplicates",
+} as const;
+
+/** An agent's file, beside a workflow that is loaded. */
+export interface AgentFile {
+  readonly file: string;
+  /** For messages. */
+  readonly shown: string;
+  readonly spec: DeclaredSpec;
+  readonly workflowFile: string;
+  /** What the workflow's file exports. */
+  readonly exported: Readonly<Record<string, unknown>>;
+}
+
+/** @returns what is wrong with it, in a sentence that says which file holds what */
+export function agentFileProblem(given: AgentFile): string | undefined {
+  const text = readFileSync(given.file, 'utf8');
+  // Most files are above suspicion as they are, and are not parsed.
+  if (suspicion(text, given) === undefined) return undefined;
+  return suspicion(withoutComments(text, given.file), given);
+}
+
+const CALL = /([\w$]+)\.handler\s*\(\s*(\{)?/g;
+
+function suspicion(text: string, given: AgentFile): string | undefined {
+  const calls = [...text.matchAll(CALL)];
+  const [, local = '', isLiteral] = calls[0] ?? [];
+  if (calls.length !== 1) return undefined;
+  const { shown, spec, exported } = given;
+  const meant = specOf(exported[importedAs(local, text, given) ?? '']);
+  if (meant === undefined) return undefined;
+  if (meant.name !== spec.name) {
+    const own = Object.keys(exported).find((key) => specOf(exported[key])?.name === spec.name);
+    return `${shown} exports the handler of the agent '${meant.name}'; it must be that of '${spec.name}': export const handler = ${own ?? '…'}.handler({ … })`;
+  }
+  // What is spread into it, or made elsewhere, is not seen.
+  if (isLiteral === undefined || text.includes('...') || spec.effect === undefined) return undefined;
+  const part = partsOf({ ...spec, effect: spec.effect, undo: spec.undo ?? 'none' }).find(
+    (name) => !new RegExp(String.raw`\b${name}\s*[:(,}]`).test(text),
+  );
+  if (part === undefined) return undefined;
+  return `${shown} has no ${part}, with which the agent '${spec.name}' is declared: write ${part}, or declare ${WITHOUT_PART[part]}`;
+}
+
+const specOf = (value: unknown): DeclaredSpec | undefined => {
+  const { kind, spec } = Object(value) as { kind?: unknown; spec?: DeclaredSpec };
+  return kind === 'steadfast:agent' ? spec : undefined;
+};
+
+const withoutEnding = (path: string): string => path.slice(0, path.length - extname(path).length);
+
+/** The name under which the workflow's file exports what is called so here. */
+function importedAs(local: string, text: string, { file, workflowFile }: AgentFile): string | undefined {
+  for (const [, names = '', from = ''] of text.matchAll(/import\s*\{([^}]*)\}\s*from\s*['"]([^'"]+)['"]/g)) {
+    const path = resolve(dirname(file), from);
+    if (![path, withoutEnding(path)].includes(withoutEnding(workflowFile))) continue;
+    for (const name of names.split(',')) {
+      const [imported = '', own = imported] = name
+        .trim()
+        .replace(/^type\s+/, '')
+        .split(/\s+as\s+/);
+      if (own === local) return imported;
+    }
+  }
+  return undefined;
+}
+
+/** As the code is run. Where it does not parse, that is said when it is bundled. */
+function withoutComments(text: string, file: string): string {
+  try {
+    const loader = extname(file).endsWith('ts') ? 'ts' : 'js';
+    return transformSync(text, { loader, minifyWhitespace: true, legalComments: 'none' }).code;
+  } catch {
+    return '';
+  }
+}
