@@ -1,16 +1,21 @@
-/** The stages, the pipeline and the two in one stack of docs/DEPLOY.md: its code compiles, synthesises, and is what the page says. */
+/**
+ * The stages, the pipeline and the two in one stack of docs/DEPLOY.md, and the rules of docs/EVENTS.md: their code compiles, synthesises,
+ * and is what the pages say.
+ */
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { ENTRY_EVENT, NEWS_EVENTS } from '../lib/aws/names.ts';
 import { steadfastIn } from '../lib/cli/dev/project.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
-const page = readFileSync(join(ROOT, 'docs', 'DEPLOY.md'), 'utf8');
+const pageOf = (name: string): string => readFileSync(join(ROOT, 'docs', name), 'utf8');
+const page = pageOf('DEPLOY.md');
 
 /** Path → content, of the blocks that begin with a comment that is a path. */
 const files = new Map(
-  [...page.matchAll(/^```(?:ts|yaml)\n(?:\/\/|#) (\S+)\n([\s\S]*?)^```$/gm)].map(
+  [...`${page}\n${pageOf('EVENTS.md')}`.matchAll(/^```(?:ts|yaml)\n(?:\/\/|#) (\S+)\n([\s\S]*?)^```$/gm)].map(
     ([, path = '', content = '']) => [path, content],
   ),
 );
@@ -30,8 +35,12 @@ export const handler = act.handler({ execute: () => Promise.resolve({}) });
 `;
 /** What the page says of it in a sentence, and the stack of the second chapter in an app of its own. */
 const SHOP = `import { App } from 'aws-cdk-lib/core';
+import type { Steadfast } from 'steadfast/cdk';
 import { ShopStack } from '../lib/shop-stack.js';
-new ShopStack(new App(), 'Shop');
+import { tellPeople } from '../lib/tell-people.js';
+const shop = new ShopStack(new App(), 'Shop');
+const orders = shop.node.findChild('Orders') as Steadfast;
+tellPeople(orders, { email: 'support@example.com', chat: 'https://chat.example/hooks/orders' });
 `;
 
 interface Resource {
@@ -116,6 +125,7 @@ test('all code on the page has right types', () => {
     'lib/shop-stack.ts',
     'lib/deploy-stack.ts',
     '.github/workflows/deploy.yml',
+    'lib/tell-people.ts',
   ]);
   const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
   expect(() => execFileSync(process.execPath, [tsc, '-p', root], { encoding: 'utf8' })).not.toThrow();
@@ -221,11 +231,20 @@ describe('the app of the page', () => {
 });
 
 test('the stack with two of them has two outputs, by which they are told apart', () => {
-  const { Outputs = {} } = synthesise('shop')('Shop');
+  const shop = synthesise('shop')('Shop');
+  const { Outputs = {} } = shop;
   expect(Object.keys(Outputs)).toEqual([
     expect.stringMatching(/^OrdersApiUrl/),
     expect.stringMatching(/^ReportsApiUrl/),
   ]);
+  const types = ofType(shop, 'AWS::Events::Rule').flatMap(
+    ({ Properties }) =>
+      (Properties?.['EventPattern'] as { 'detail-type'?: string[] } | undefined)?.['detail-type'] ?? [],
+  );
+  // What people are told of (EVENTS.md), by the names that the events have.
+  const named = [ENTRY_EVENT, ...Object.values(NEWS_EVENTS)].map(({ detailType }) => detailType);
+  expect(types).toEqual(expect.arrayContaining(named));
+  expect(ofType(shop, 'AWS::Events::ApiDestination')).toHaveLength(1);
   const assembly = join(root, 'shop.out');
   expect(steadfastIn(assembly, { name: 'Reports' })).toMatchObject({ path: 'Shop/Reports', stack: 'Shop' });
 });

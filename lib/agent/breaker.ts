@@ -21,6 +21,7 @@ import {
   WINDOW_MS,
   withTrial,
 } from '../core/step/breaker.ts';
+import { tell } from '../engine/tell.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
 
 /** What is known of an open breaker is believed so long. */
@@ -131,7 +132,7 @@ export class ProcessBreaker {
       this.#answered -= answered;
       this.#failed -= failed;
       this.#learn({ breaker: next, readAt: inputs.now, order: (this.#order += 1) });
-      this.#note(ports, before, next);
+      await this.#note(ports, before, next);
       return;
     }
   }
@@ -171,14 +172,18 @@ export class ProcessBreaker {
     return { trial: inputs.writeId };
   }
 
-  #note(ports: Ports, before: Breaker | undefined, next: Breaker): void {
+  async #note(ports: Ports, before: Breaker | undefined, next: Breaker): Promise<void> {
     const agent = this.#agent;
-    if (before?.openedAt === undefined && next.openedAt !== undefined) {
+    const at = ports.clock.now();
+    const since = before?.openedAt;
+    if (since === undefined && next.openedAt !== undefined) {
       // The error's own code is the service's word, which may be a payload (S17); the record has it.
       ports.log.note({ what: 'breaker-opened', agent });
+      await tell(ports, { about: 'breaker', change: 'opened', agent, at, view: '/agents' });
     }
-    if (before?.openedAt !== undefined && next.openedAt === undefined) {
-      ports.log.note({ what: 'breaker-closed', agent, ms: ports.clock.now() - before.openedAt });
+    if (since !== undefined && next.openedAt === undefined) {
+      ports.log.note({ what: 'breaker-closed', agent, ms: at - since });
+      await tell(ports, { about: 'breaker', change: 'closed', agent, at, since, view: '/agents' });
     }
   }
 }

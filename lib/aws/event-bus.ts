@@ -1,5 +1,6 @@
 /**
- * The announcer on EventBridge: one event at the end of an execution, and one for each change of an entry of the inbox.
+ * The announcer on EventBridge: one event at the end of an execution, one for each change of an entry of the inbox, and one for what
+ * is told of incidents, breakers and agents.
  *
  * At least once: consumers recognise a repeated one by `detail.executionId` and `detail.endedAt`; of an entry by `step`,
  * `change` and `at` beside the id.
@@ -8,11 +9,11 @@
 import { type EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { refuse } from '../core/records/errors.ts';
 import type { Announcer } from '../core/ports.ts';
-import { ENDED_EVENT, ENTRY_EVENT } from './names.ts';
+import { ENDED_EVENT, ENTRY_EVENT, NEWS_EVENTS } from './names.ts';
 
 export function eventBus(client: EventBridgeClient, busName: string): Announcer {
   const put = async (
-    { source, detailType, version }: typeof ENDED_EVENT | typeof ENTRY_EVENT,
+    { source, detailType, version }: { source: string; detailType: string; version: string },
     at: number,
     detail: object,
   ): Promise<void> => {
@@ -39,5 +40,6 @@ export function eventBus(client: EventBridgeClient, busName: string): Announcer 
   return {
     announce: (ended) => put(ENDED_EVENT, ended.endedAt, ended),
     announceEntry: (news) => put(ENTRY_EVENT, news.at, news),
+    tell: ({ about, ...news }) => put(NEWS_EVENTS[about], news.at, news),
   };
 }

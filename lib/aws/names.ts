@@ -135,6 +135,13 @@ export const ENTRY_EVENT = {
   version: '1',
 } as const;
 
+/** The events on the bus of what is told once, by what they are about. */
+export const NEWS_EVENTS = {
+  incident: { source: 'steadfast', detailType: 'Steadfast Incident', version: '1' },
+  breaker: { source: 'steadfast', detailType: 'Steadfast Breaker', version: '1' },
+  missing: { source: 'steadfast', detailType: 'Steadfast Agent Missing', version: '1' },
+} as const;
+
 /** The event that calls a supervisor, on a bus of its own. */
 export const WAKE_EVENT = { source: 'steadfast', detailType: 'Steadfast Supervisor Called' } as const;
 

@@ -11,6 +11,7 @@ import type { Ended } from './records/ended.ts';
 import type { Entry, EntryNews } from './records/entry.ts';
 import type { Incident } from './records/incident.ts';
 import type { Json } from './records/json.ts';
+import type { News } from './records/news.ts';
 import type { AuditReceipt, ShardReceipt } from './records/receipts.ts';
 import type { Snapshot } from './records/snapshot.ts';
 import type { Execution } from './records/state.ts';
@@ -172,10 +173,12 @@ export interface Queue {
   readonly depths?: (agents: readonly string[]) => Promise<Readonly<Record<string, QueueDepth>>>;
 }
 
-/** Announces to listeners, at least once each. */
+/** Announces to listeners, at least once each, and tells them, perhaps not. */
 export interface Announcer {
   readonly announce: (ended: Ended) => Promise<void>;
   readonly announceEntry: (news: EntryNews) => Promise<void>;
+  /** @default nobody is told */
+  readonly tell?: (news: News) => Promise<void>;
 }
 
 export interface Clock {

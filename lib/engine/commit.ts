@@ -2,7 +2,7 @@
  * From a decision to its effects: the only file that turns one into writes and messages.
  *
  * Owns: the order. First an end, or a change of an entry that an earlier write holds, is announced, then the write, then the
- * messages. A message wakes an agent. The wake time in the execution's record wakes a supervisor: its sweeps find the execution
+ * messages; and of an incident that the write opened or resolved is told. A message wakes an agent. The wake time in the execution's record wakes a supervisor: its sweeps find the execution
  * once that time has come, and it is called now if none would sweep by then. So a crash between the write and the messages is
  * made good at the wake time. After one between the announcement and the write the same is announced twice, which listeners must
  * expect (docs/EVENTS.md).
@@ -12,8 +12,10 @@
 import type { Ports, WriteResult } from '../core/ports.ts';
 import type { Decision, Send, Write } from '../core/records/decision.ts';
 import { given } from '../core/records/given.ts';
+import { incidentNews } from '../core/records/news.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Execution } from '../core/records/state.ts';
+import { tell } from './tell.ts';
 import { wakeFor } from './wake-up.ts';
 
 /**
@@ -24,7 +26,7 @@ import { wakeFor } from './wake-up.ts';
 export async function commit(
   ports: Ports,
   decision: Decision,
-  before: Pick<Execution, 'wakeAt'>,
+  before: Pick<Execution, 'wakeAt' | 'workflow'>,
 ): Promise<WriteResult> {
   if (decision.announce !== undefined) await ports.announcer.announce(decision.announce);
   if (decision.announceEntry !== undefined) await ports.announcer.announceEntry(decision.announceEntry);
@@ -36,6 +38,8 @@ export async function commit(
   const sends = reachable(ports, decision.sends);
   if (sends.length > 0) await ports.queue.send(sends);
   await called;
+  const news = incidentNews(decision.write?.executionId ?? '', before.workflow, decision.write?.incident);
+  if (news !== undefined) await tell(ports, news);
   for (const note of decision.notes) ports.log.note(note);
   return 'written';
 }

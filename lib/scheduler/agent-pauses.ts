@@ -7,10 +7,12 @@
 
 import type { Caller } from '../core/records/caller.ts';
 import type { DecisionInputs } from '../core/records/change.ts';
+import type { BreakerNews } from '../core/records/news.ts';
 import { refuse } from '../core/records/errors.ts';
 import { given } from '../core/records/given.ts';
 import { cut } from '../core/records/text.ts';
 import { type Breaker, withPausedAgent, withResumedAgent } from '../core/step/breaker.ts';
+import { tell } from '../engine/tell.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import type { Scheduler } from './start.ts';
 
@@ -60,9 +62,17 @@ async function changed(
     if (next === undefined) return before;
     if ((await breakers.write(next)) === 'conflict') continue;
     log.note({ what: next.pause === undefined ? 'agent-resumed' : 'agent-paused', agent });
+    await tell(scheduler.ports, newsOf(next, scheduler.ports.clock.now()));
     return next;
   }
   throw new Error(`the breaker of agent '${agent}' changed at every try to change it`);
+}
+
+function newsOf({ agent, pause, lastPause }: Breaker, at: number): BreakerNews {
+  const common = { about: 'breaker', agent, at, view: '/agents' } as const;
+  return pause === undefined
+    ? { ...common, change: 'resumed', ...given({ since: lastPause?.at, by: lastPause?.endedBy }) }
+    : { ...common, change: 'paused', ...given({ by: pause.by }) };
 }
 
 /** @throws SteadfastError `unknown-agent` */

@@ -4,7 +4,7 @@
  * Owns: when a shard's receipt is written. At the first sweep that finds something due before the tick's end, then every
  * 20 s while that is so, at once when another agent is found missing, and at the tick's end if something has changed. A shard in
  * which nothing is due costs no write and no read; its supervisor's log line shows that it lives, overdue executions that it is missing.
- * Does not own: the sweeps (`sweep.ts`).
+ * An agent that no fresh receipt has named is told of, once. Does not own: the sweeps (`sweep.ts`).
  *
  * A receipt never delays a sweep for long and never stops one: what cannot be written is left out.
  */
@@ -13,6 +13,7 @@ import type { Ports, Receipts } from '../core/ports.ts';
 import { sayable } from '../core/records/errors.ts';
 import { given } from '../core/records/given.ts';
 import { missingAgents, type ShardReceipt } from '../core/records/receipts.ts';
+import { tell } from '../engine/tell.ts';
 import type { Missing, ShardSweep } from './outage.ts';
 
 export const RECEIPT_EVERY_MS = 20_000;
@@ -35,8 +36,9 @@ interface Entry {
 /** @returns what to call after each sweep; `last` after the tick's last one */
 export function receiptBook(
   receipts: Receipts,
-  { clock, random, log }: Pick<Ports, 'clock' | 'random' | 'log'>,
+  ports: Pick<Ports, 'clock' | 'random' | 'log' | 'announcer'>,
 ): (sweeps: readonly ShardSweep[], last: boolean) => Promise<void> {
+  const { clock, random, log } = ports;
   const entries = new Map<number, Entry>();
   let stored: Map<number, ShardReceipt> | undefined;
 
@@ -48,8 +50,15 @@ export function receiptBook(
     const found = { sweptAt, due, failed, oldestOverdueMs, ...missed(entry, last ? undefined : before) };
     const receipt: ShardReceipt = { shard, version, writeId: random.id(), ...found };
     // Another supervisor has swept it and said so: that is as good. Its receipt is read before the next one.
-    if ((await receipts.write(receipt)) === 'conflict') stored = undefined;
-    else stored.set(shard, receipt);
+    if ((await receipts.write(receipt)) === 'conflict') {
+      stored = undefined;
+      return;
+    }
+    const known = missingAgents([...stored.values()], sweptAt);
+    stored.set(shard, receipt);
+    for (const agent of Object.keys(receipt.missing ?? {}))
+      if (!known.has(agent))
+        await tell(ports, { about: 'missing', change: 'missing', agent, at: sweptAt, view: '/agents' });
   };
 
   return async (sweeps, last) => {

@@ -10,6 +10,7 @@ import type { Clock, RandomSource, Inventory, Ports, Store } from '../core/ports
 import type { Note, Send } from '../core/records/decision.ts';
 import type { Ended } from '../core/records/ended.ts';
 import type { EntryNews } from '../core/records/entry.ts';
+import type { News } from '../core/records/news.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Found } from '../core/supervision/audit.ts';
 import { MemoryTable } from './memory-table.ts';
@@ -153,6 +154,8 @@ export interface MemoryWorld extends Ports {
   readonly announced: Ended[];
   /** Of approvals and callbacks. */
   readonly entryNews: EntryNews[];
+  /** Of incidents, breakers and agents. */
+  readonly news: News[];
   readonly notes: Note[];
 }
 
@@ -160,6 +163,7 @@ export function memoryWorld(options: { readonly seed?: number; readonly shards?:
   const sent: Send[] = [];
   const announced: Ended[] = [];
   const entryNews: EntryNews[] = [];
+  const news: News[] = [];
   const notes: Note[] = [];
   return {
     store: new MemoryStore(options.shards),
@@ -174,14 +178,18 @@ export function memoryWorld(options: { readonly seed?: number; readonly shards?:
       announce: async (ended) => {
         announced.push(ended);
       },
-      announceEntry: async (news) => {
-        entryNews.push(news);
+      announceEntry: async (changed) => {
+        entryNews.push(changed);
+      },
+      tell: async (one) => {
+        news.push(one);
       },
     },
     log: { note: (note) => notes.push(note) },
     sent,
     announced,
     entryNews,
+    news,
     notes,
   };
 }

@@ -73,6 +73,10 @@ it('waits as long as the pause lasts, without a trial, and goes on after it with
   // Its time went on meanwhile.
   expect(execution.deadlineAt).toBe(execution.startedAt + 2 * 3_600_000);
   expect((await w.breakers.read('carrier'))?.lastPause).toMatchObject({ endedBy: ann, endedAt: resumedAt });
+  expect(w.news).toMatchObject([
+    { about: 'breaker', change: 'paused', agent: 'carrier' },
+    { about: 'breaker', change: 'resumed', agent: 'carrier', by: ann, since: until - pausedFor },
+  ]);
 });
 
 it('of two operators one pauses it, and the other is told; an unknown agent is refused', async () => {

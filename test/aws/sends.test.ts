@@ -16,6 +16,7 @@ import { TRANSPORTS } from '../../lib/aws/names.ts';
 import { sqsQueue } from '../../lib/aws/sqs-queue.ts';
 import type { Send } from '../../lib/core/records/decision.ts';
 import type { Ended } from '../../lib/core/records/ended.ts';
+import type { News } from '../../lib/core/records/news.ts';
 import type { EntryNews } from '../../lib/core/records/entry.ts';
 import { answeredBy } from './mocked.ts';
 
@@ -258,6 +259,64 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
         Object.keys(JSON.parse(entry?.Detail ?? '{}') as object),
       );
     });
+
+    it.each<[string, News, string]>([
+      [
+        'Steadfast Incident',
+        {
+          about: 'incident',
+          change: 'resolved',
+          executionId: 'c0f9da4ac5b9de15eb23061c771f2feb',
+          workflow: 'order-fulfilment',
+          incident: 1,
+          kind: 'recovery',
+          step: 'ship',
+          at: 1_767_337_440_456,
+          openedAt: 1_767_323_040_123,
+          deadlineAt: 1_767_495_840_123,
+          otherwise: 'undo-all',
+          code: 'PermanentError',
+          choice: 'retry',
+          by: 'person',
+          caller: { kind: 'local', name: 'ann' },
+          view: '/executions/c0f9da4ac5b9de15eb23061c771f2feb',
+        },
+        'Incidents',
+      ],
+      [
+        'Steadfast Breaker',
+        {
+          about: 'breaker',
+          change: 'resumed',
+          agent: 'charge-card',
+          at: 1_767_337_440_456,
+          since: 1_767_323_040_123,
+          by: { kind: 'local', name: 'ann' },
+          view: '/agents',
+        },
+        'Breakers and pauses of agents',
+      ],
+      [
+        'Steadfast Agent Missing',
+        { about: 'missing', change: 'missing', agent: 'charge-card', at: 1_767_337_440_456, view: '/agents' },
+        'Agents that are missing',
+      ],
+    ])(
+      '%s is an event of its own kind, and each of its fields is documented',
+      async (type, told, chapter) => {
+        bus.reset();
+        bus.on(PutEventsCommand).resolves({ FailedEntryCount: 0 });
+        await announcer.tell?.(told);
+        const [entry] = bus.commandCalls(PutEventsCommand)[0]?.args[0].input.Entries ?? [];
+        expect(entry).toMatchObject({ Source: 'steadfast', DetailType: type, Time: told.at / 1_000 });
+        const text = readFileSync(new URL('../../docs/EVENTS.md', import.meta.url), 'utf8');
+        const block = new RegExp(`## ${chapter}[\\s\\S]*?\`\`\`json\n([\\s\\S]*?)\`\`\``).exec(text)?.[1];
+        const { about: _, ...detail } = told;
+        const example = JSON.parse(block ?? '{}') as { 'detail-type': string; detail: object };
+        expect([example['detail-type'], example.detail]).toEqual([type, { version: '1', ...detail }]);
+        expect(JSON.parse(entry?.Detail ?? '{}')).toEqual(example.detail);
+      },
+    );
 
     it('that broke off rejects', async () => {
       bus.on(PutEventsCommand).rejects(new Error('socket hang up'));

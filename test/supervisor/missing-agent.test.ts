@@ -232,8 +232,18 @@ describe('the receipts of a tick', () => {
     };
     expect(await ticked()).toEqual({ gone: 3 });
     expect(await ticked()).toEqual({ gone: 3 });
+    // Once for each time that it is found missing anew.
+    const told = {
+      about: 'missing',
+      change: 'missing',
+      agent: 'gone',
+      at: expect.any(Number),
+      view: '/agents',
+    };
+    expect(h.news).toEqual([told]);
     deployed.add('gone');
     expect(await ticked()).toBeUndefined();
+    expect(h.news).toHaveLength(1);
     expect(new Set(h.sent.map(({ message }) => message.execution)).size).toBe(3);
   });
 });

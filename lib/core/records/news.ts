@@ -1,0 +1,80 @@
+/**
+ * What listeners on the event bus are told beside ends and entries: of incidents, of breakers, of agents that are missing.
+ *
+ * Owns: the shapes, and which write of an incident is news. Does not own: who tells it, and when (`engine/commit.ts`,
+ * `agent/breaker.ts`, `supervisor/receipts.ts`), how it is put on the bus (`aws/event-bus.ts`).
+ *
+ * Told once and not again: nothing rests on it. What is open is in the table, and in the API.
+ */
+
+import type { Caller } from './caller.ts';
+import { given } from './given.ts';
+import type { Incident } from './incident.ts';
+
+export interface IncidentNews
+  extends Pick<
+    Incident,
+    'kind' | 'step' | 'openedAt' | 'deadlineAt' | 'otherwise' | 'choice' | 'by' | 'caller'
+  > {
+  readonly about: 'incident';
+  readonly change: 'opened' | 'resolved';
+  readonly executionId: string;
+  readonly workflow: string;
+  readonly incident: number;
+  readonly at: number;
+  /** The code of the failure that it is about; its message may hold a payload. */
+  readonly code: string;
+  /** Where all of it is shown: a path of the API. */
+  readonly view: string;
+}
+
+export interface BreakerNews {
+  readonly about: 'breaker';
+  /** `paused`, `resumed`: by an operator. */
+  readonly change: 'opened' | 'closed' | 'paused' | 'resumed';
+  readonly agent: string;
+  readonly at: number;
+  /** Since when it was open, or paused; of its end. */
+  readonly since?: number;
+  readonly by?: Caller;
+  readonly view: string;
+}
+
+/** Executions under way need an agent that is not deployed. Once for each time that it is found missing anew. */
+export interface MissingNews {
+  readonly about: 'missing';
+  readonly change: 'missing';
+  readonly agent: string;
+  readonly at: number;
+  readonly view: string;
+}
+
+export type News = IncidentNews | BreakerNews | MissingNews;
+
+/** What a write of an incident tells: that it was opened or is resolved; nothing of one whose time is moved. */
+export function incidentNews(
+  executionId: string,
+  workflow: string,
+  incident: Incident | undefined,
+): IncidentNews | undefined {
+  if (incident === undefined) return undefined;
+  const { number, version, kind, openedAt, deadlineAt, otherwise, resolvedAt, failure } = incident;
+  if (version > 1 && resolvedAt === undefined) return undefined;
+  const { step, choice, by, caller } = incident;
+  return {
+    about: 'incident',
+    change: resolvedAt === undefined ? 'opened' : 'resolved',
+    executionId,
+    workflow,
+    incident: number,
+    kind,
+    ...given({ step }),
+    at: resolvedAt ?? openedAt,
+    openedAt,
+    deadlineAt,
+    otherwise,
+    code: failure.code,
+    ...given({ choice, by, caller }),
+    view: `/executions/${executionId}`,
+  };
+}

@@ -1,0 +1,23 @@
+/**
+ * Tells listeners what nothing rests on: once, and where the bus does not take it, not again.
+ *
+ * Owns: that it holds nothing up. Does not own: what is told (`core/records/news.ts`).
+ */
+
+import type { Ports } from '../core/ports.ts';
+import { given } from '../core/records/given.ts';
+import type { News } from '../core/records/news.ts';
+
+/** Never rejects. */
+export async function tell({ announcer, log }: Pick<Ports, 'announcer' | 'log'>, news: News): Promise<void> {
+  try {
+    await announcer.tell?.(news);
+  } catch (error) {
+    const detail = error instanceof Error ? error.name : 'error';
+    const about =
+      news.about === 'incident'
+        ? given({ executionId: news.executionId, step: news.step })
+        : { agent: news.agent };
+    log.note({ what: 'not-told', ...about, detail });
+  }
+}

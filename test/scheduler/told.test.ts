@@ -1,0 +1,37 @@
+/** What is told of incidents: once each, without a word of theirs, and nothing rests on it. */
+
+import { PermanentError } from '../../lib/core/records/errors.ts';
+import { human, workflow } from '../../lib/core/plan/workflow.ts';
+import { resolveIncident } from '../../lib/scheduler/incidents.ts';
+import { anAgent, anyObject, harness } from '../engine/harness.ts';
+
+const asking = workflow('asking', { input: anyObject, within: '10d' }, (w) => {
+  w.step('asked', anAgent('worker'), {}, { recovery: [human({ within: '1h' })] });
+});
+const execute = async (): Promise<never> => {
+  throw new PermanentError('secret');
+};
+const stuck = () => harness(asking, { worker: { execute, undo: async () => undefined } });
+
+it('is told of once when it is opened and once when it is resolved, and a bus that is away holds nothing up', async () => {
+  const h = stuck();
+  const { id } = await h.begin();
+  await h.run(id, { until: ({ incidents }) => incidents !== undefined });
+  const openedAt = h.clock.now();
+  const deadlineAt = openedAt + 3_600_000;
+  const told = { about: 'incident', executionId: id, workflow: 'asking', incident: 1, kind: 'recovery' };
+  const about = { step: 'asked', openedAt, deadlineAt, otherwise: 'undo-all', code: 'PermanentError' };
+  const view = `/executions/${id}`;
+  expect(h.news).toEqual([{ ...told, ...about, change: 'opened', at: openedAt, view }]);
+  const away = { ...h.scheduler.ports.announcer, tell: () => Promise.reject(new Error('away')) };
+  const scheduler = { ...h.scheduler, ports: { ...h.scheduler.ports, announcer: away } };
+  await resolveIncident(scheduler, id, { incident: 1, choice: 'fail', reason: 'secret' });
+  expect(h.notes).toContainEqual({ what: 'not-told', executionId: id, step: 'asked', detail: 'Error' });
+  const other = await h.begin({}, 'k2');
+  await h.run(other.id, { until: ({ incidents }) => incidents !== undefined });
+  const by = { kind: 'local', name: 'ann' } as const;
+  await resolveIncident(h.scheduler, other.id, { incident: 1, choice: 'fail', reason: 'secret', by });
+  const resolved = { change: 'resolved', choice: 'fail', by: 'person', caller: by, at: h.clock.now() };
+  expect(h.news.slice(2)).toMatchObject([{ ...told, executionId: other.id, ...resolved }]);
+  expect(JSON.stringify(h.news)).not.toContain('secret');
+});
