@@ -104,6 +104,21 @@ async function deployedAgents(scheduler: Scheduler): Promise<AgentView[]> {
   );
 }
 
+/** Of the agents of all workflows that can be started; one that cannot be read is as good as closed. */
+export function breakersOf(
+  { ports: { breakers }, workflows }: Scheduler,
+  now: number,
+): Promise<readonly { readonly agent: string; readonly breaker: BreakerView }[]> {
+  const agents = [...workflows.values()].flatMap(({ workflow }) => workflow.agents);
+  const names = [...new Set(agents.map(({ spec }) => spec.name))].sort();
+  return Promise.all(
+    names.map(async (agent) => {
+      const breaker = await breakers?.read(agent).catch(() => undefined);
+      return { agent, breaker: breakerView(breaker, now) };
+    }),
+  );
+}
+
 export function breakerView(breaker: Breaker | undefined, now: number): BreakerView {
   const { pause, lastPause } = breaker ?? {};
   const last = given({ lastPause });

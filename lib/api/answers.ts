@@ -316,6 +316,72 @@ export interface ShardHealth {
 /** The last run, and the last pass through the whole table. */
 export type AuditHealth = Omit<AuditReceipt, 'version' | 'writeId' | 'segments'>;
 
+/** Of one workflow; it may be one that can be started no more. */
+export interface WorkflowCounts {
+  readonly workflow: string;
+  readonly open: number;
+  /** Of these: a person is asked; nothing new starts. */
+  readonly waiting: number;
+  readonly paused: number;
+  readonly atRisk: number;
+  /** In the last 24 hours, other than well. */
+  readonly endedBadly: number;
+  /** The plans of those that are open. */
+  readonly plans: readonly {
+    readonly plan: string;
+    readonly open: number;
+    /** New executions start with it. */
+    readonly isCurrent: boolean;
+  }[];
+}
+
+/** Counts of the last seconds, without parts of lists. Where there are more than 10,000, a count is of as many, and says `atLeast`. */
+export interface Overview {
+  /** When it was counted. */
+  readonly at: number;
+  readonly health: Pick<Health, 'status' | 'oldestOverdueMs'>;
+  readonly open: {
+    readonly count: number;
+    readonly atLeast?: true;
+    readonly atRisk: number;
+    readonly byStatus: Readonly<Partial<Record<ExecutionStatus, number>>>;
+  };
+  /** The one that has been due for longest. */
+  readonly oldestOverdue?: {
+    readonly executionId: string;
+    readonly workflow: string;
+    readonly wakeAt: number;
+  };
+  /** Every end but success, of the last 24 hours. */
+  readonly endedBadly: {
+    readonly since: number;
+    readonly count: number;
+    readonly atLeast?: true;
+    readonly byStatus: Readonly<Partial<Record<ExecutionStatus, number>>>;
+    /** The 20 most frequent. */
+    readonly byCode: readonly { readonly code: string; readonly count: number }[];
+  };
+  /** Open incidents, approvals and callbacks. */
+  readonly inbox: {
+    readonly count: number;
+    readonly atLeast?: true;
+    readonly byKind: Readonly<Partial<Record<Incident['kind'] | Entry['kind'], number>>>;
+    /** Whose time is over first. */
+    readonly next?: {
+      readonly executionId: string;
+      readonly kind: Incident['kind'] | Entry['kind'];
+      readonly deadlineAt: number;
+    };
+  };
+  readonly workflows: readonly WorkflowCounts[];
+  /** Those that are not closed. */
+  readonly breakers: readonly { readonly agent: string; readonly breaker: BreakerView }[];
+  /** Agents that are not deployed, and how many executions wait for each, about. */
+  readonly missing: readonly { readonly agent: string; readonly waiting: number }[];
+  /** The latest sweep that left a receipt; a supervisor leaves none while nothing is due. */
+  readonly sweptAt?: number;
+}
+
 export interface ListPage {
   readonly items: readonly ExecutionSummary[];
   /** For the next page; absent on the last one. */

@@ -26,6 +26,7 @@ export const CALLS = {
   'POST /callbacks/{token}/fail': 'callback',
   'POST /callbacks/{token}/heartbeat': 'callback',
   'GET /incidents': 'read',
+  'GET /overview': 'read',
   'GET /agents': 'read',
   'POST /agents/{name}/pause': 'operate',
   'POST /agents/{name}/resume': 'operate',

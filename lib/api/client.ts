@@ -21,6 +21,7 @@ import type {
   Json,
   ListOptions,
   ListPage,
+  Overview,
   PauseAgentOptions,
   PauseOptions,
   PauseWorkflowOptions,
@@ -97,6 +98,8 @@ export interface Client {
   readonly pauseAgent: (agent: string, options?: PauseAgentOptions) => Promise<AgentPauseView>;
   readonly resumeAgent: (agent: string) => Promise<AgentPauseView>;
   readonly health: () => Promise<Health>;
+  /** How much is open, at risk, waiting or ended badly: counts of the last seconds. */
+  readonly overview: () => Promise<Overview>;
 }
 
 export interface ClientOptions {
@@ -166,6 +169,7 @@ export function createClient(options: ClientOptions): Client {
     pauseAgent: (agent, command = {}) => call('POST', `${ofAgent(agent)}/pause`, 'agent', command),
     resumeAgent: (agent) => call('POST', `${ofAgent(agent)}/resume`, 'agent'),
     health: () => call('GET', '/health', 'oldestOverdueMs'),
+    overview: () => call('GET', '/overview', 'endedBadly'),
   };
 }
 

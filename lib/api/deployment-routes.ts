@@ -1,5 +1,5 @@
 /**
- * The routes about what is deployed: workflows and agents, and their pauses.
+ * The routes about what is deployed: workflows and agents, and their pauses, and the overview.
  *
  * Owns: which call does what. Does not own: the routes about executions (`routes.ts`), what a pause is
  * (`scheduler/workflow-pauses.ts`).
@@ -15,6 +15,7 @@ import { pauseAgent, resumeAgent } from '../scheduler/agent-pauses.ts';
 import { agentsOf, breakerView } from './agents.ts';
 import type { AgentPauseView, WorkflowView } from './answers.ts';
 import { callerOf } from './callers.ts';
+import { overviewOf } from './overview.ts';
 import { emptyBody, parseBody, pauseAgentBody, parsePause, pauseWorkflowBody } from './requests.ts';
 import { workflowView } from './workflow-view.ts';
 
@@ -45,6 +46,7 @@ export function deploymentRoutes(app: Hono, scheduler: Scheduler, receipts: Rece
     const workflow = c.req.param('name');
     return c.json({ workflow, ...(await resumeWorkflow(scheduler, workflow, callerOf(c))) }, 202);
   });
+  app.get('/overview', async (c) => c.json(await overviewOf(scheduler, receipts)));
   app.get('/agents', async (c) => c.json(await agentsOf(scheduler, receipts)));
   const held = (agent: string, breaker: Breaker | undefined): AgentPauseView => ({
     agent,

@@ -181,11 +181,11 @@ class Partition {
   }
 }
 
-/** All that an index has in some partitions, the latest first, until there is more than that. */
+/** All that an index has in some partitions, until there is more than that. */
 export async function readAll(
   client: DynamoDBClient,
   table: string,
-  { index, partitions, since = 0 }: KeyRange,
+  { index, partitions, first, since = 0 }: KeyRange,
   most: number,
 ): Promise<{ readonly items: readonly Item[]; readonly atLeast?: true }> {
   const items: Item[] = [];
@@ -200,7 +200,7 @@ export async function readAll(
           KeyConditionExpression: '#key = :key AND #at >= :since',
           ExpressionAttributeNames: { '#key': index.pk, '#at': index.sk },
           ExpressionAttributeValues: { ':key': { S: key }, ':since': { N: String(since) } },
-          ScanIndexForward: false,
+          ScanIndexForward: first === 'earliest',
           ...(from === undefined ? {} : { ExclusiveStartKey: from }),
         }),
       );

@@ -113,7 +113,9 @@ export async function readOpen(
   most: number,
 ): Promise<Bounded<OpenKey>> {
   const partitions = shardsOf(WAKE_KEY, wakeShards);
-  const { items, atLeast } = await readAll(client, table, { index: TABLE.wakeIndex, partitions }, most);
+  // Of too many those are known that are due first.
+  const range = { index: TABLE.wakeIndex, partitions, first: 'earliest' } as const;
+  const { items, atLeast } = await readAll(client, table, range, most);
   const keys = items.filter((item) => !isPart(item)).map(openKeyOf);
   return { items: keys, ...(atLeast === undefined ? {} : { atLeast }) };
 }

@@ -1,21 +1,13 @@
 /**
- * The commands that talk to an API: start, show, why, list, workflows, agents, health; `operations.ts` and `incidents.ts`
- * have those that change an execution.
+ * The commands that talk to an API: start, show, why, workflows, agents, health; `lists.ts`
+ * has those that say how things are, `operations.ts` and `incidents.ts` those that change an execution.
  *
  * Owns: their options and what they print. Does not own: the requests (`api/client.ts`) or the tables' looks (`print.ts`).
  */
 
 import { readFileSync } from 'node:fs';
-import { type Command, InvalidArgumentError, Option } from 'commander';
-import {
-  type ExecutionStatus,
-  type ExecutionSummary,
-  type ExecutionView,
-  type IncidentView,
-  type Json,
-  STATUSES,
-  type StepView,
-} from '../api/answers.ts';
+import type { Command } from 'commander';
+import { type ExecutionView, type IncidentView, type Json, type StepView } from '../api/answers.ts';
 import { bearer } from '../api/authorization.ts';
 import { ApiError, type Client, createClient, exactJson } from '../api/client.ts';
 import { printChanges } from './changes-shown.ts';
@@ -27,16 +19,12 @@ import { agentsText, healthText } from './print-deployment.ts';
 import {
   answerLine,
   executionText,
-  listText,
   openIncidentFacts,
   incidentFact,
   stepText,
   whyText,
   workflowsText,
 } from './print.ts';
-
-const PAGE = 100;
-const MAX_LIMIT = 1_000;
 
 interface Shared {
   readonly url: string;
@@ -50,7 +38,6 @@ export function addCommands(program: Command, cli: Cli): void {
   addStart(program, cli);
   addShow(program, cli);
   addWhy(program, cli);
-  addList(program, cli);
   program
     .command('workflows')
     .description('list the workflows that the API can start')
@@ -274,47 +261,4 @@ function addWhy(program: Command, cli: Cli): void {
       const explanation = await client(command).why(id);
       say(cli, command, explanation, () => whyText(explanation, Date.now()));
     });
-}
-
-interface ListFlags {
-  readonly workflow?: string;
-  readonly status?: ExecutionStatus;
-  readonly limit: number;
-}
-
-function addList(program: Command, cli: Cli): void {
-  program
-    .command('list')
-    .description('list executions, latest start first')
-    .option('--workflow <name>', 'only of this workflow')
-    .addOption(new Option('--status <status>', 'only in this status').choices(STATUSES))
-    .option('--limit <count>', `how many, 1 to ${MAX_LIMIT}`, countOf, 20)
-    .addHelpText(
-      'after',
-      examples('list', 'list --workflow order-fulfilment --status compensating', 'list --limit 100 --json'),
-    )
-    .action(async (flags: ListFlags, command: Command) => {
-      const { items, more } = await collect(client(command), flags);
-      say(cli, command, { items, more }, () => listText(items, more, Date.now()));
-    });
-}
-
-function countOf(text: string): number {
-  const count = Number(text);
-  if (Number.isInteger(count) && count >= 1 && count <= MAX_LIMIT) return count;
-  throw new InvalidArgumentError(`allowed are 1 to ${MAX_LIMIT}.`);
-}
-
-/** Page by page: a page may hold fewer than asked for, or none, and still not be the last. */
-async function collect(api: Client, flags: ListFlags): Promise<{ items: ExecutionSummary[]; more: boolean }> {
-  const { limit, ...filter } = flags;
-  const items: ExecutionSummary[] = [];
-  let cursor: string | undefined;
-  do {
-    const rest = Math.min(PAGE, limit - items.length);
-    const page = await api.list({ ...filter, limit: rest, ...(cursor === undefined ? {} : { cursor }) });
-    items.push(...page.items);
-    cursor = page.cursor;
-  } while (cursor !== undefined && items.length < limit);
-  return { items, more: cursor !== undefined };
 }

@@ -2,7 +2,7 @@
  * The command line as a function: arguments in, text and an exit code out.
  *
  * Owns: the options all commands share, and how every error looks and which exit code it has. Does not own: what the
- * commands do (`commands.ts`, `operations.ts`, `incidents.ts`, the `command.ts` of each folder).
+ * commands do (`commands.ts`, `lists.ts`, `operations.ts`, `incidents.ts`, the `command.ts` of each folder).
  */
 
 import { Command, CommanderError } from 'commander';
@@ -13,6 +13,7 @@ import { addCommands } from './commands.ts';
 import { addCompletion } from './completion/command.ts';
 import { addConsole } from './console/command.ts';
 import { addIncidents } from './incidents.ts';
+import { addLists } from './lists.ts';
 import { addLogs } from './logs/command.ts';
 import { addOperations } from './operations.ts';
 import { addPauses } from './pauses.ts';
@@ -26,7 +27,8 @@ const AFTER_HELP = `
 Examples:
   $ npx steadfast dev
   $ npx steadfast start order-fulfilment --input @examples/order-fulfilment/example-input.json --wait
-  $ npx steadfast list --status running
+  $ npx steadfast status
+  $ npx steadfast list --status bad --since 09:00
   $ npx steadfast show 0f343b0931126a20f133d67c2b018a3b --json
 
 Exit codes:
@@ -72,6 +74,7 @@ function programOf(cli: Cli): Command {
   addDev(program, cli);
   addConsole(program, cli);
   addCommands(program, cli);
+  addLists(program, cli);
   addGraph(program, cli);
   addLogs(program, cli);
   addOperations(program, cli);

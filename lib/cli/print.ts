@@ -7,6 +7,7 @@ import type {
   ExecutionSummary,
   ExecutionView,
   IncidentView,
+  ListOrder,
   Reasons,
   StepView,
   WorkflowView,
@@ -14,19 +15,40 @@ import type {
 import { actedFacts, answerFacts, childrenText, noteOfKind, performerOf } from './print-waiting-steps.ts';
 import { leavesFact, standingFacts, statusText } from './print-standing.ts';
 import { pauseText } from './print-deployment.ts';
-import { byText, type Cells, durationText, table, timeText } from './text.ts';
+import { byText, type Cells, durationText, printable, table, timeText } from './text.ts';
 
-export function listText(items: readonly ExecutionSummary[], more: boolean, now: number): string {
+/** What a list has found, page by page. */
+export interface Found {
+  readonly items: readonly ExecutionSummary[];
+  readonly more: boolean;
+  readonly orderedBy: ListOrder;
+}
+
+export function listText({ items, more, orderedBy }: Found, now: number): string {
   if (items.length === 0) return 'No executions.\n';
-  const rows = items.map((item) => [
-    item.executionId,
-    item.workflow,
-    item.status,
-    timeText(item.startedAt),
-    durationText((item.endedAt ?? now) - item.startedAt),
-  ]);
-  const rest = more ? 'There are more: raise --limit, or narrow with --workflow and --status.\n' : '';
-  return table(['EXECUTION', 'WORKFLOW', 'STATUS', 'STARTED', 'TOOK'], rows) + rest;
+  const columns: (readonly [string, (item: ExecutionSummary) => string])[] = [
+    ['EXECUTION', ({ executionId }) => executionId],
+    ['WORKFLOW', ({ workflow }) => workflow],
+    ['STATUS', ({ status }) => status],
+    ['STARTED', ({ startedAt }) => timeText(startedAt)],
+    ['TOOK', ({ startedAt, endedAt }) => durationText((endedAt ?? now) - startedAt)],
+    ['AT RISK FOR', ({ riskSince }) => (riskSince === undefined ? '' : durationText(now - riskSince))],
+    ['CODE', ({ code }) => printable(code ?? '')],
+  ];
+  // What no row has is no column.
+  const shown = columns.filter(([, textOf]) => items.some((item) => textOf(item) !== ''));
+  const rows = items.map((item) => shown.map(([, textOf]) => textOf(item)));
+  const order =
+    orderedBy === 'wakeAt' ? 'More than 10,000 are open: those are first that are due first.\n' : '';
+  const rest = more ? 'There are more: raise --limit, or narrow with a filter (list --help).\n' : '';
+  return (
+    table(
+      shown.map(([head]) => head),
+      rows,
+    ) +
+    order +
+    rest
+  );
 }
 
 /** An open incident: what failed, and the resolutions that are safe now. */

@@ -110,3 +110,41 @@ describe('GET /executions', () => {
     });
   });
 });
+
+describe('GET /overview', () => {
+  it('counts what is open, at risk, asked and ended badly, by status, workflow and code', async () => {
+    const { begun, get, clock, post, receipts } = client();
+    expect((await get('/overview')).body).toMatchObject({
+      health: { status: 'ok' },
+      open: { count: 0, atRisk: 0, byStatus: {} },
+      endedBadly: { count: 0, byStatus: {}, byCode: [] },
+      inbox: { count: 0, byKind: {} },
+      workflows: [{ workflow: 'flow', open: 0, plans: [] }],
+      breakers: [],
+      missing: [],
+    });
+    const [one, two] = [await begun(), await begun()];
+    await post(`/executions/${one}/cancel`);
+    await post(`/executions/${two}/pause`);
+    const three = await begun();
+    const sweptAt = clock.now();
+    const swept = { kind: 'shard', shard: 0, version: 1, writeId: 'w', sweptAt, due: 1, failed: 0 } as const;
+    await receipts.write({ ...swept, oldestOverdueMs: 0 });
+    const listed = (await get('/executions?status=open&workflow=flow')).body['items'] as { wakeAt: number }[];
+    const wakeAt = Math.min(...listed.map((each) => each.wakeAt));
+    clock.advanceTo(wakeAt + 60_000);
+    const { body } = await get('/overview');
+    expect(body).toMatchObject({
+      at: clock.now(),
+      health: { status: expect.stringMatching(/ok|overdue/) },
+      open: { count: 2, atRisk: 1, byStatus: { paused: 1, running: 1 } },
+      oldestOverdue: { workflow: 'flow', wakeAt },
+      endedBadly: { count: 1, byStatus: { canceled: 1 }, byCode: [{ code: 'canceled', count: 1 }] },
+      workflows: [{ workflow: 'flow', open: 2, waiting: 0, paused: 1, atRisk: 1, endedBadly: 1 }],
+      sweptAt,
+    });
+    expect([two, three]).toContain((body['oldestOverdue'] as { executionId: string }).executionId);
+    clock.advanceTo(clock.now() + 86_400_001);
+    expect((await get('/overview')).body).toMatchObject({ endedBadly: { count: 0 } });
+  });
+});

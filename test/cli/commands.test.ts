@@ -227,43 +227,6 @@ describe('show', () => {
   });
 });
 
-describe('list', () => {
-  const item = (executionId: string) => ({
-    executionId,
-    workflow: 'order',
-    status: 'succeeded',
-    startedAt: AT,
-    endedAt: AT + 65_000,
-  });
-
-  test('prints a table', async () => {
-    api.answers.push(ok({ items: [item('e1')] }));
-    const { out } = await cli('list', '--workflow', 'order', '--status', 'succeeded', '--limit', '5');
-    expect(out).toBe(
-      'EXECUTION  WORKFLOW  STATUS     STARTED               TOOK\n' +
-        'e1         order     succeeded  2026-01-02 03:04:05Z  1 min 5 s\n',
-    );
-    expect(api.asked[0]?.path).toBe('/executions?workflow=order&status=succeeded&limit=5');
-  });
-
-  test('follows the cursor over short and empty pages, up to the limit', async () => {
-    api.answers.push(ok({ items: [], cursor: 'a:' }), ok({ items: [item('e1')], cursor: 'a:1' }));
-    api.answers.push(ok({ items: [item('e2')], cursor: 'a:2' }));
-    const { out } = await cli('list', '--limit', '2', '--json');
-    expect(JSON.parse(out)).toEqual({ items: [item('e1'), item('e2')], more: true });
-    expect(api.asked.map(({ path }) => path)).toEqual([
-      '/executions?limit=2',
-      '/executions?limit=2&cursor=a%3A',
-      '/executions?limit=1&cursor=a%3A1',
-    ]);
-  });
-
-  test('nothing to list is said in words', async () => {
-    api.answers.push(ok({ items: [] }));
-    expect((await cli('list')).out).toBe('No executions.\n');
-  });
-});
-
 test('why prints the past, and each step with its reason and what is next', async () => {
   const next = { what: 'a message is on its way to its agent', who: 'agent', step: 'ship' };
   const explanation = {

@@ -169,7 +169,10 @@ describe('a shell completes', () => {
   }
 
   test.each([
-    [['steadfast', 'sta'], ['start']],
+    [
+      ['steadfast', 'sta'],
+      ['start', 'status'],
+    ],
     [['npx', 'steadfast', '--json', 'wh'], ['why']],
     [['npx', 'another', 'st'], []],
     [

@@ -7,6 +7,7 @@
  */
 
 import * as z from 'zod/mini';
+import { EXECUTION_STATUSES } from '../../core/transitions.ts';
 import type { AuditCounts } from '../../core/records/receipts.ts';
 import type { EndedPause, PausedStarts } from '../../core/operators/workflow-pause.ts';
 import type * as shown from '../answers.ts';
@@ -111,13 +112,52 @@ const ShardHealth = shape<shown.ShardHealth>('ShardHealth')(
     ),
   }),
 );
+const verdict = z.enum(['ok', 'overdue', 'agent-missing']);
 export const Health = shape<shown.Health>('Health')(
   object({
-    status: z.enum(['ok', 'overdue', 'agent-missing']),
+    status: verdict,
     oldestOverdueMs: count,
     missing: maybe(z.record(text, count)),
     workflows: count,
     shards: listOf(ShardHealth),
     audit: maybe(AuditHealth),
+  }),
+);
+
+const counted = { count, atLeast: yes };
+const byStatus = z.partialRecord(z.enum(EXECUTION_STATUSES), count);
+const inboxKind = z.enum(['recovery', 'undo', 'pause', 'deadline', 'approval', 'callback']);
+const WorkflowCounts = shape<shown.WorkflowCounts>('WorkflowCounts')(
+  object({
+    workflow: text,
+    open: count,
+    waiting: count,
+    paused: count,
+    atRisk: count,
+    endedBadly: count,
+    plans: listOf(object({ plan: text, open: count, isCurrent: z.boolean() })),
+  }),
+);
+export const Overview = shape<shown.Overview>('Overview')(
+  object({
+    at,
+    health: object({ status: verdict, oldestOverdueMs: count }),
+    open: object({ ...counted, atRisk: count, byStatus }),
+    oldestOverdue: maybe(object({ executionId: text, workflow: text, wakeAt: at })),
+    endedBadly: object({
+      since: at,
+      ...counted,
+      byStatus,
+      byCode: listOf(object({ code: text, count })),
+    }),
+    inbox: object({
+      ...counted,
+      byKind: z.partialRecord(inboxKind, count),
+      next: maybe(object({ executionId: text, kind: inboxKind, deadlineAt: at })),
+    }),
+    workflows: listOf(WorkflowCounts),
+    breakers: listOf(object({ agent: text, breaker: BreakerView })),
+    missing: listOf(object({ agent: text, waiting: count })),
+    sweptAt: maybe(at),
   }),
 );

@@ -185,6 +185,42 @@ export const EXAMPLES: Readonly<Record<Route, Example>> = {
       ],
     },
   },
+  'GET /overview': {
+    path: '/overview',
+    answer: {
+      at: AT,
+      health: { status: 'ok', oldestOverdueMs: 0 },
+      open: { count: 12, atRisk: 1, byStatus: { running: 10, waiting: 2 } },
+      endedBadly: {
+        since: AT - 86_400_000,
+        count: 3,
+        byStatus: { compensated: 2, canceled: 1 },
+        byCode: [
+          { code: 'card-declined', count: 2 },
+          { code: 'canceled', count: 1 },
+        ],
+      },
+      inbox: {
+        count: 2,
+        byKind: { recovery: 1, approval: 1 },
+        next: { executionId: ID, kind: 'approval', deadlineAt: AT + 1_800_000 },
+      },
+      workflows: [
+        {
+          workflow: 'greeting',
+          open: 12,
+          waiting: 2,
+          paused: 0,
+          atRisk: 1,
+          endedBadly: 3,
+          plans: [{ plan: PLAN, open: 12, isCurrent: true }],
+        },
+      ],
+      breakers: [],
+      missing: [],
+      sweptAt: AT - 1_500,
+    },
+  },
   'GET /agents': {
     path: '/agents',
     answer: {

@@ -190,6 +190,13 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
     answers: { 200: execution.IncidentPage },
     errors: ['bad-request', 'bad-cursor'],
   },
+  'GET /overview': {
+    name: 'overview',
+    summary:
+      'Counts what is open, at risk, waiting or ended badly in the last 24 hours, by status, workflow and code.',
+    answers: { 200: deployment.Overview },
+    errors: [],
+  },
   'GET /agents': {
     name: 'agents',
     summary:

@@ -1,0 +1,129 @@
+/**
+ * What `GET /overview` answers: how much is open, at risk, waiting or ended badly, and who or what is waited for.
+ *
+ * Owns: the counts. Does not own: what is counted, and its bound (`core/operators/lists.ts`), the verdict (`health.ts`).
+ *
+ * Counts of the last seconds, by the indexes alone. With 10,000 open it reads some 400 units, in about eight queries beside those of
+ * `/health` and one read for each agent.
+ */
+
+import type { EndedKey, InboxKey, OpenKey, Survey } from '../core/operators/lists.ts';
+import type { Receipts } from '../core/ports.ts';
+import { atRiskSince } from '../core/records/risk.ts';
+import { isPausedOrPausing } from '../core/records/state.ts';
+import type { Scheduler } from '../scheduler/start.ts';
+import { breakersOf } from './agents.ts';
+import type { Overview, WorkflowCounts } from './answers.ts';
+import { healthOf } from './health.ts';
+
+/** Bad ends are counted for so long. */
+const ENDED_WITHIN_MS = 86_400_000;
+/** Codes that are named; those beyond are few each. */
+const MOST_CODES = 20;
+
+export async function overviewOf(scheduler: Scheduler, receipts?: Receipts): Promise<Overview> {
+  const { store, clock } = scheduler.ports;
+  const now = clock.now();
+  const since = now - ENDED_WITHIN_MS;
+  const [survey, health, breakers] = await Promise.all([
+    store.survey(since),
+    healthOf(scheduler, receipts),
+    breakersOf(scheduler, now),
+  ]);
+  const { status, oldestOverdueMs, missing, shards } = health;
+  const sweeps = shards.flatMap(({ receipt }) => (receipt === undefined ? [] : [receipt.sweptAt]));
+  return {
+    at: now,
+    health: { status, oldestOverdueMs },
+    ...openCounts(survey.open, now),
+    endedBadly: { since, ...endedCounts(survey.ended) },
+    inbox: inboxCounts(survey.inbox),
+    workflows: byWorkflow(scheduler, survey, now),
+    breakers: breakers.filter(({ breaker }) => breaker.status !== 'closed'),
+    missing: Object.entries(missing ?? {}).map(([agent, waiting]) => ({ agent, waiting })),
+    ...(sweeps.length === 0 ? {} : { sweptAt: Math.max(...sweeps) }),
+  };
+}
+
+function openCounts(
+  { items, atLeast }: Survey['open'],
+  now: number,
+): Pick<Overview, 'open' | 'oldestOverdue'> {
+  const [first] = items.toSorted((one, other) => one.wakeAt - other.wakeAt);
+  const isOverdue = first !== undefined && first.wakeAt < now;
+  return {
+    open: {
+      count: items.length,
+      ...(atLeast === undefined ? {} : { atLeast }),
+      atRisk: items.filter((key) => isAtRisk(key, now)).length,
+      byStatus: tally(items, ({ status }) => status),
+    },
+    ...(isOverdue
+      ? { oldestOverdue: { executionId: first.executionId, workflow: first.workflow, wakeAt: first.wakeAt } }
+      : {}),
+  };
+}
+
+function endedCounts({ items, atLeast }: Survey['ended']): Omit<Overview['endedBadly'], 'since'> {
+  const codes = Object.entries(tally(items, ({ code }) => code)).map(([code, count]) => ({ code, count }));
+  return {
+    count: items.length,
+    ...(atLeast === undefined ? {} : { atLeast }),
+    byStatus: tally(items, ({ status }) => status),
+    byCode: codes.toSorted((one, other) => other.count - one.count).slice(0, MOST_CODES),
+  };
+}
+
+function inboxCounts({ items, atLeast }: Survey['inbox']): Overview['inbox'] {
+  const [next] = items.toSorted((one, other) => one.deadlineAt - other.deadlineAt);
+  return {
+    count: items.length,
+    ...(atLeast === undefined ? {} : { atLeast }),
+    byKind: tally<InboxKey, InboxKey['kind']>(items, ({ kind }) => kind),
+    ...(next === undefined
+      ? {}
+      : { next: { executionId: next.executionId, kind: next.kind, deadlineAt: next.deadlineAt } }),
+  };
+}
+
+/** Those that can be started, and those of which there is anything left. */
+function byWorkflow(scheduler: Scheduler, { open, ended }: Survey, now: number): readonly WorkflowCounts[] {
+  const opens = grouped(open.items);
+  const ends = grouped(ended.items);
+  const names = [...new Set([...scheduler.workflows.keys(), ...opens.keys(), ...ends.keys()])].sort();
+  return names.map((workflow) => {
+    const keys = opens.get(workflow) ?? [];
+    const current = scheduler.workflows.get(workflow)?.planHash;
+    const plans = Object.entries(tally(keys, ({ plan }) => plan));
+    return {
+      workflow,
+      open: keys.length,
+      waiting: keys.filter(({ status }) => status === 'waiting').length,
+      paused: keys.filter(({ status }) => isPausedOrPausing(status)).length,
+      atRisk: keys.filter((key) => isAtRisk(key, now)).length,
+      endedBadly: ends.get(workflow)?.length ?? 0,
+      plans: plans.map(([plan, count]) => ({ plan, open: count, isCurrent: plan === current })),
+    };
+  });
+}
+
+const isAtRisk = (key: OpenKey, now: number): boolean => atRiskSince(key, now) !== undefined;
+
+function grouped<Key extends OpenKey | EndedKey>(keys: readonly Key[]): ReadonlyMap<string, readonly Key[]> {
+  const groups = new Map<string, Key[]>();
+  for (const key of keys) {
+    const group = groups.get(key.workflow);
+    if (group === undefined) groups.set(key.workflow, [key]);
+    else group.push(key);
+  }
+  return groups;
+}
+
+function tally<Key, Name extends string>(
+  keys: readonly Key[],
+  nameOf: (key: Key) => Name,
+): Readonly<Partial<Record<Name, number>>> & Readonly<Record<string, number>> {
+  const counts = new Map<string, number>();
+  for (const key of keys) counts.set(nameOf(key), (counts.get(nameOf(key)) ?? 0) + 1);
+  return Object.fromEntries(counts) as Record<Name, number>;
+}

@@ -1,0 +1,118 @@
+/**
+ * The commands that say how things are: status, and list with its filters.
+ *
+ * Owns: their options, and how a time is written. Does not own: what goes together (the API says so), the looks
+ * (`print-overview.ts`, `print.ts`).
+ */
+
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type ExecutionSummary, type ListOrder, type ListOptions, STATUSES } from '../api/answers.ts';
+import type { Client } from '../api/client.ts';
+import { client, examples, say } from './commands.ts';
+import { CLOCK, type Cli, type Clock, EXIT, invocation } from './io.ts';
+import { type Found, listText } from './print.ts';
+import { overviewText } from './print-overview.ts';
+
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const PAGE = 100;
+const MAX_LIMIT = 1_000;
+const WATCH_EVERY_MS = 5_000;
+/** Clears a terminal, and begins at its top. */
+const CLEAR = '\u001b[2J\u001b[H';
+
+interface ListFlags extends Omit<ListOptions, 'limit' | 'cursor'> {
+  readonly limit: number;
+}
+
+export function addLists(program: Command, cli: Cli, clock: Clock = CLOCK): void {
+  program
+    .command('list')
+    .description('list executions: all of them, or what a filter finds')
+    .option('--workflow <name>', 'only of this workflow')
+    .addOption(
+      new Option(
+        '--status <status>',
+        'only in this status; open: not ended; bad: ended, but not succeeded',
+      ).choices(['open', 'bad', ...STATUSES]),
+    )
+    .option('--at-risk', 'only those that may not end well or in time without help')
+    .option('--key <key>', 'the one that was started with this idempotency key; with --workflow')
+    .option('--code <code>', 'only those that ended with this failure, or ask about it')
+    .option(
+      '--plan <hash>',
+      'only those that have this version of their workflow, open ones unless --status says otherwise',
+    )
+    .option(
+      '--since <time>',
+      'from then on: 2h (ago), 09:30 (today), 2026-01-31 or 2026-01-31T09:30Z',
+      sinceOf(clock),
+    )
+    .option('--until <time>', 'before then', sinceOf(clock))
+    .option('--limit <count>', `how many, 1 to ${MAX_LIMIT}`, countOf, 20)
+    .addHelpText(
+      'after',
+      examples(
+        'list',
+        'list --at-risk',
+        'list --status bad --since 09:00',
+        'list --code card-declined --workflow order-fulfilment',
+        'list --workflow order-fulfilment --key order-4711',
+        'list --status open --limit 100 --json',
+      ),
+    )
+    .action(async (flags: ListFlags, command: Command) => {
+      const found = await collect(client(command), flags);
+      say(cli, command, found, () => listText(found, Date.now()));
+    });
+  program
+    .command('status')
+    .description('tell on one screen whether all is well, what is at risk, and who or what is waited for')
+    .option('--watch', `print it again every ${WATCH_EVERY_MS / 1_000} s, until it is interrupted`)
+    .addHelpText('after', examples('status', 'status --watch', 'status --json'))
+    .action(async ({ watch }: { readonly watch?: true }, command: Command) => {
+      const api = client(command);
+      for (;;) {
+        const overview = await api.overview();
+        cli.exitCode = overview.health.status === 'ok' ? EXIT.ok : EXIT.notSucceeded;
+        if (watch === true && cli.io.isTTY) cli.io.out(CLEAR);
+        say(cli, command, overview, () => overviewText(overview, (line) => invocation(command, line)));
+        if (watch !== true) return;
+        await clock.sleep(WATCH_EVERY_MS);
+      }
+    });
+}
+
+function countOf(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1 && count <= MAX_LIMIT) return count;
+  throw new InvalidArgumentError(`allowed are 1 to ${MAX_LIMIT}.`);
+}
+
+/** So long ago, a time of today here, or a date with or without a time. */
+const sinceOf =
+  (clock: Clock) =>
+  (text: string): number => {
+    const [, count, unit = ''] = /^(\d+)(s|m|h|d)$/.exec(text) ?? [];
+    if (count !== undefined) return clock.now() - Number(count) * (UNIT_MS[unit] ?? 0);
+    const [, hours, minutes] = /^(\d{1,2}):(\d\d)$/.exec(text) ?? [];
+    if (hours !== undefined) return new Date(clock.now()).setHours(Number(hours), Number(minutes), 0, 0);
+    const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+    if (Number.isFinite(at)) return at;
+    throw new InvalidArgumentError(
+      'a time is wanted: 2h (ago), 09:30 (today), 2026-01-31 or 2026-01-31T09:30Z.',
+    );
+  };
+
+/** Page by page: a page may hold fewer than asked for, or none, and still not be the last. */
+async function collect(api: Client, { limit, ...filter }: ListFlags): Promise<Found> {
+  const items: ExecutionSummary[] = [];
+  let cursor: string | undefined;
+  let orderedBy: ListOrder;
+  do {
+    const rest = Math.min(PAGE, limit - items.length);
+    const page = await api.list({ ...filter, limit: rest, ...(cursor === undefined ? {} : { cursor }) });
+    items.push(...page.items);
+    ({ cursor, orderedBy } = page);
+  } while (cursor !== undefined && items.length < limit);
+  return { items, more: cursor !== undefined, orderedBy };
+}

@@ -1,0 +1,113 @@
+/**
+ * The overview as text for people: one screen.
+ *
+ * Owns: the words. Does not own: the counts (`api/overview.ts`).
+ */
+
+import type { Overview } from '../api/answers.ts';
+import { durationText, printable, table } from './text.ts';
+
+type Fact = readonly [name: string, text: string];
+
+/** @param next how a command is typed, from its line */
+export function overviewText(overview: Overview, next: (line: string) => string): string {
+  const facts: Fact[] = [
+    ['health', healthText(overview)],
+    ['open', openText(overview)],
+    ...overdueFact(overview),
+    ['at risk', withNext(overview.open.atRisk, next('list --at-risk'))],
+    ['ended badly', badText(overview, next('list --status bad'))],
+    ['inbox', inboxText(overview, next('incidents'))],
+    ...overview.breakers.map(
+      ({ agent, breaker }): Fact => ['breaker', breakerText(agent, breaker, overview.at)],
+    ),
+    ...overview.missing.map(
+      ({ agent, waiting }): Fact => ['missing', `agent '${agent}' is not deployed; ${waiting} wait for it`],
+    ),
+  ];
+  const width = Math.max(...facts.map(([name]) => name.length));
+  const head = facts.map(([name, text]) => `${name.padEnd(width)}  ${text}\n`).join('');
+  return `${head}${workflowsText(overview)}`;
+}
+
+const many = (count: number, atLeast: true | undefined): string =>
+  `${atLeast === true ? 'at least ' : ''}${count.toLocaleString('en')}`;
+
+const listed = (counts: Readonly<Partial<Record<string, number>>>): string =>
+  Object.entries(counts)
+    .map(([name, count = 0]) => `${count.toLocaleString('en')} ${printable(name)}`)
+    .join(', ');
+
+const withNext = (count: number, command: string): string =>
+  count === 0 ? '0' : `${count.toLocaleString('en')}: ${command}`;
+
+function healthText({ health, sweptAt, at }: Overview): string {
+  const swept =
+    sweptAt === undefined
+      ? ''
+      : `; a supervisor found something due ${durationText(Math.max(0, at - sweptAt))} ago`;
+  switch (health.status) {
+    case 'ok':
+      return `ok: nothing is overdue for long${swept}`;
+    case 'overdue':
+      return `overdue: an execution should have been evaluated ${durationText(health.oldestOverdueMs)} ago, so no supervisor is at work${swept}`;
+    default:
+      return `agent-missing: executions wait for an agent that is not deployed${swept}`;
+  }
+}
+
+function openText({ open: { count, atLeast, byStatus } }: Overview): string {
+  return count === 0 ? '0' : `${many(count, atLeast)}: ${listed(byStatus)}`;
+}
+
+function overdueFact({ oldestOverdue, at }: Overview): Fact[] {
+  if (oldestOverdue === undefined) return [];
+  const { executionId, workflow, wakeAt } = oldestOverdue;
+  return [['due longest', `${executionId} (${workflow}), for ${durationText(at - wakeAt)}`]];
+}
+
+function badText({ endedBadly, at }: Overview, command: string): string {
+  const { count, atLeast, byCode, since } = endedBadly;
+  const within = `in the last ${durationText(at - since)}`;
+  if (count === 0) return `0 ${within}`;
+  const codes = Object.fromEntries(byCode.map((one) => [one.code, one.count]));
+  return `${many(count, atLeast)} ${within}: ${listed(codes)}: ${command}`;
+}
+
+function inboxText({ inbox: { count, atLeast, byKind, next }, at }: Overview, command: string): string {
+  if (count === 0) return '0';
+  const first =
+    next === undefined
+      ? ''
+      : `; the time of ${next.executionId} is over first, ${next.deadlineAt > at ? `in ${durationText(next.deadlineAt - at)}` : 'now'}`;
+  return `${many(count, atLeast)}: ${listed(byKind)}${first}: ${command}`;
+}
+
+function breakerText(
+  agent: string,
+  { status, since, until }: Overview['breakers'][number]['breaker'],
+  at: number,
+): string {
+  const age = since === undefined ? '' : ` for ${durationText(Math.max(0, at - since))}`;
+  const rest = until === undefined ? '' : `, ${durationText(Math.max(0, until - at))} more`;
+  return `agent '${agent}': ${status}${age}${rest}`;
+}
+
+function workflowsText({ workflows }: Overview): string {
+  if (workflows.length === 0) return '';
+  const rows = workflows.map(({ workflow, plans, ...counts }) => [
+    workflow,
+    ...[counts.open, counts.waiting, counts.paused, counts.atRisk, counts.endedBadly].map((count) =>
+      count.toLocaleString('en'),
+    ),
+    oldPlansText(plans),
+  ]);
+  const head = ['WORKFLOW', 'OPEN', 'WAITING', 'PAUSED', 'AT RISK', 'ENDED BADLY', 'OLD PLANS'];
+  return `\n${table(head, rows)}`;
+}
+
+function oldPlansText(plans: Overview['workflows'][number]['plans']): string {
+  const old = plans.filter(({ isCurrent }) => !isCurrent);
+  const open = old.reduce((sum, plan) => sum + plan.open, 0);
+  return old.length === 0 ? '' : `${open.toLocaleString('en')} of ${old.length}`;
+}

@@ -1,0 +1,208 @@
+/** How things are, from the command line: lists by filter, and the status on one screen. */
+
+import { Command } from 'commander';
+import type { Overview } from '../../lib/api/answers.ts';
+import { addLists } from '../../lib/cli/lists.ts';
+import { overviewText } from '../../lib/cli/print-overview.ts';
+import { type Answer, type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
+
+let api: FakeApi;
+beforeEach(async () => {
+  api = await fakeApi();
+});
+afterEach(async () => {
+  await api.stop();
+});
+
+const ok = (body: unknown, status = 200): Answer => ({ status, body });
+const cli = (...args: string[]): Promise<Ran> => steadfast([...args, '--url', api.url]);
+const AT = Date.UTC(2026, 0, 2, 3, 4, 5);
+const item = (executionId: string, more: object = {}) => ({
+  executionId,
+  workflow: 'order',
+  plan: 'p1',
+  status: 'succeeded',
+  startedAt: AT,
+  endedAt: AT + 65_000,
+  ...more,
+});
+const page = (items: readonly object[], more: object = {}): Answer =>
+  ok({ items, orderedBy: 'startedAt', ...more });
+
+describe('list', () => {
+  test('prints a table', async () => {
+    api.answers.push(page([item('e1')]));
+    const { out } = await cli('list', '--workflow', 'order', '--status', 'succeeded', '--limit', '5');
+    expect(out).toBe(
+      'EXECUTION  WORKFLOW  STATUS     STARTED               TOOK\n' +
+        'e1         order     succeeded  2026-01-02 03:04:05Z  1 min 5 s\n',
+    );
+    expect(api.asked[0]?.path).toBe('/executions?workflow=order&status=succeeded&limit=5');
+  });
+
+  test('says with which code one failed, and in which order too many are', async () => {
+    const failed = item('e2', { status: 'failed', code: 'card-declined' });
+    api.answers.push(page([item('e1'), failed], { orderedBy: 'wakeAt' }));
+    expect((await cli('list')).out.split('\n').slice(0, 4)).toEqual([
+      'EXECUTION  WORKFLOW  STATUS     STARTED               TOOK       CODE',
+      'e1         order     succeeded  2026-01-02 03:04:05Z  1 min 5 s',
+      'e2         order     failed     2026-01-02 03:04:05Z  1 min 5 s  card-declined',
+      'More than 10,000 are open: those are first that are due first.',
+    ]);
+  });
+
+  test('asks by every filter', async () => {
+    const asked = async (...args: string[]): Promise<string | undefined> => {
+      api.answers.push(page([]));
+      expect((await cli('list', ...args)).out).toBe('No executions.\n');
+      return api.asked.at(-1)?.path;
+    };
+    expect(await asked('--at-risk')).toBe('/executions?atRisk=true&limit=20');
+    expect(await asked('--status', 'bad', '--code', 'a b', '--plan', 'p')).toBe(
+      '/executions?status=bad&code=a+b&plan=p&limit=20',
+    );
+    expect(await asked('--workflow', 'order', '--key', 'k/1')).toBe(
+      '/executions?workflow=order&key=k%2F1&limit=20',
+    );
+    expect(await asked('--since', '2026-01-02T03:04:05Z', '--until', '2026-01-03')).toBe(
+      `/executions?since=${AT}&until=${Date.UTC(2026, 0, 3)}&limit=20`,
+    );
+    const agoOf = async (time: string): Promise<number> =>
+      Date.now() - Number(/since=(\d+)/.exec((await asked('--since', time)) ?? '')?.[1]);
+    expect(Math.abs((await agoOf('2h')) - 7_200_000)).toBeLessThan(60_000);
+    expect(await agoOf('00:00')).toBeLessThan(25 * 3_600_000);
+  });
+
+  test.each(['yesterday', '2', '5x', '2026', '9'])(
+    'refuses the time %j, and says what is wanted',
+    async (time) => {
+      const { exitCode, err } = await cli('list', '--since', time);
+      expect([exitCode, api.asked]).toEqual([2, []]);
+      expect(err).toContain('2h (ago), 09:30 (today)');
+    },
+  );
+
+  test('follows the cursor over short and empty pages, up to the limit', async () => {
+    api.answers.push(page([], { cursor: 'a:' }), page([item('e1')], { cursor: 'a:1' }));
+    api.answers.push(page([item('e2')], { cursor: 'a:2' }));
+    const { out } = await cli('list', '--limit', '2', '--json');
+    const items = [item('e1'), item('e2')];
+    expect(JSON.parse(out)).toEqual({ items, more: true, orderedBy: 'startedAt' });
+    expect(api.asked.map(({ path }) => path)).toEqual([
+      '/executions?limit=2',
+      '/executions?limit=2&cursor=a%3A',
+      '/executions?limit=1&cursor=a%3A1',
+    ]);
+  });
+});
+
+const overview: Overview = {
+  at: AT,
+  health: { status: 'ok', oldestOverdueMs: 0 },
+  open: { count: 1_204, atRisk: 3, byStatus: { running: 1_200, waiting: 4 } },
+  oldestOverdue: { executionId: 'e1', workflow: 'order', wakeAt: AT - 2_000 },
+  endedBadly: {
+    since: AT - 86_400_000,
+    count: 9,
+    byStatus: { failed: 9 },
+    byCode: [
+      { code: 'card-declined', count: 7 },
+      { code: 'lost', count: 2 },
+    ],
+  },
+  inbox: {
+    count: 5,
+    byKind: { recovery: 2, approval: 3 },
+    next: { executionId: 'e2', kind: 'approval', deadlineAt: AT + 1_800_000 },
+  },
+  workflows: [
+    {
+      workflow: 'order',
+      open: 1_204,
+      waiting: 4,
+      paused: 0,
+      atRisk: 3,
+      endedBadly: 9,
+      plans: [
+        { plan: 'p1', open: 1_200, isCurrent: true },
+        { plan: 'p0', open: 4, isCurrent: false },
+      ],
+    },
+  ],
+  breakers: [{ agent: 'pay', breaker: { status: 'open', since: AT - 60_000, until: AT + 5_000 } }],
+  missing: [{ agent: 'gone', waiting: 2 }],
+  sweptAt: AT - 1_500,
+};
+
+describe('status', () => {
+  test('is one screen, each number with the command that lists it', async () => {
+    api.answers.push(ok(overview));
+    const { exitCode, out } = await cli('status');
+    const at = `--url ${api.url}`;
+    expect([exitCode, api.asked[0]?.path, out]).toEqual([
+      0,
+      '/overview',
+      [
+        'health       ok: nothing is overdue for long; a supervisor found something due 1.5 s ago',
+        'open         1,204: 1,200 running, 4 waiting',
+        'due longest  e1 (order), for 2 s',
+        `at risk      3: npx steadfast list --at-risk ${at}`,
+        `ended badly  9 in the last 1 d: 7 card-declined, 2 lost: npx steadfast list --status bad ${at}`,
+        `inbox        5: 2 recovery, 3 approval; the time of e2 is over first, in 30 min: npx steadfast incidents ${at}`,
+        "breaker      agent 'pay': open for 1 min, 5 s more",
+        "missing      agent 'gone' is not deployed; 2 wait for it",
+        '',
+        'WORKFLOW  OPEN   WAITING  PAUSED  AT RISK  ENDED BADLY  OLD PLANS',
+        'order     1,204  4        0       3        9            4 of 1',
+        '',
+      ].join('\n'),
+    ]);
+  });
+
+  test('--json is the answer itself; what is not well is exit code 4', async () => {
+    const bad = { ...overview, health: { status: 'overdue', oldestOverdueMs: 300_000 } };
+    api.answers.push(ok(bad));
+    const { exitCode, out } = await cli('status', '--json');
+    expect([exitCode, JSON.parse(out)]).toEqual([4, bad]);
+  });
+
+  test('of nothing says so', () => {
+    const none: Overview = {
+      ...overview,
+      open: { count: 0, atRisk: 0, byStatus: {} },
+      endedBadly: { since: AT - 86_400_000, count: 0, byStatus: {}, byCode: [] },
+      inbox: { count: 0, byKind: {} },
+      workflows: [],
+      breakers: [],
+      missing: [],
+    };
+    const { oldestOverdue: _, sweptAt: _swept, ...empty } = none;
+    expect(overviewText(empty, (line) => line)).toBe(
+      'health       ok: nothing is overdue for long\nopen         0\nat risk      0\nended badly  0 in the last 1 d\ninbox        0\n',
+    );
+    const many: Overview = { ...empty, open: { count: 10_000, atLeast: true, atRisk: 0, byStatus: {} } };
+    expect(overviewText(many, (line) => line)).toContain('open         at least 10,000');
+  });
+
+  test('--watch prints it again every five seconds', async () => {
+    const slept: number[] = [];
+    let out = '';
+    const io = { out: (text: string) => (out += text), err: () => '', env: {}, isTTY: true };
+    const program = new Command().option('--url <url>', '', api.url).exitOverride();
+    addLists(
+      program,
+      { io, exitCode: 0 },
+      {
+        now: () => AT,
+        sleep: async (ms) => {
+          slept.push(ms);
+          if (slept.length === 2) throw new Error('interrupted');
+        },
+      },
+    );
+    api.answers.push(ok(overview), ok(overview));
+    await expect(program.parseAsync(['status', '--watch'], { from: 'user' })).rejects.toThrow('interrupted');
+    expect(slept).toEqual([5_000, 5_000]);
+    expect(out.split('\u001b[2J\u001b[H')).toHaveLength(3);
+  });
+});
