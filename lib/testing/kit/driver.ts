@@ -245,8 +245,20 @@ export const missingAgent = (agent: string, forWhat: string): Error =>
     `no implementation of agent '${agent}' (${forWhat}); add the handler that its file exports to \`agents\`, or a fake: \`theAgent.handler({ execute: async () => … })\``,
   );
 
-/** 128 bits of a text in hex, in no cryptographic sense: equal for equal texts, on every machine. */
+/** Longer than a client's key: the text of a plan. */
+const PLAN_LENGTH = 1_000;
+/** By their texts: every process hashes the same few plans anew, and that is a third of all its work. */
+const planHashes = new Map<string, string>();
+
 function hash(text: string): string {
+  if (text.length < PLAN_LENGTH) return hashOf(text);
+  const known = planHashes.get(text) ?? hashOf(text);
+  planHashes.set(text, known);
+  return known;
+}
+
+/** 128 bits of a text in hex, in no cryptographic sense: equal for equal texts, on every machine. */
+function hashOf(text: string): string {
   const parts = [0x9e3779b9, 0x243f6a88, 0xb7e15162, 0x85ebca6b].map((seed) => {
     let mixed = seed;
     for (let at = 0; at < text.length; at += 1) {
