@@ -1,3 +1,6 @@
+/** What `test/outside.mjs` loads once for all test files of a worker. */
+const OUTSIDE = 'aws-cdk-lib/([^/]+/)?index\\.js$|(constructs|cdk-nag)/lib/index\\.js$';
+
 /** @type {import('jest').Config} */
 export default {
   testEnvironment: '<rootDir>/test/environment.mjs',
@@ -6,6 +9,7 @@ export default {
   testMatch: ['**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {
+    [`/node_modules/(${OUTSIDE})`]: '<rootDir>/test/outside.mjs',
     '^.+\\.ts$': [
       '@swc/jest',
       {
@@ -15,13 +19,14 @@ export default {
       },
     ],
   },
+  transformIgnorePatterns: [`/node_modules/(?!${OUTSIDE})`],
   moduleNameMapper: {
     '^steadfast$': '<rootDir>/lib/index.ts',
     '^steadfast/(cdk|client)$': '<rootDir>/lib/$1.ts',
     '^steadfast/testing$': '<rootDir>/lib/testing/kit/test-workflow.ts',
   },
   // One more than the two cores that there are at least: a third of the time of test/e2e and test/local is waiting. A worker
-  // starts anew before what the ESM loader never frees (all of aws-cdk-lib, once for each file of test/infra) fills its heap.
+  // starts anew before what the ESM loader never frees fills its heap.
   maxWorkers: 3,
   workerIdleMemoryLimit: '1GB',
   // For tests that hang, and not for slow ones: a machine that is busy with other things must fail none.
