@@ -3,6 +3,7 @@ const OUTSIDE = 'aws-cdk-lib/([^/]+/)?index\\.js$|(constructs|cdk-nag)/lib/index
 
 /** @type {import('jest').Config} */
 export default {
+  globalSetup: '<rootDir>/test/interpreter.mjs',
   testEnvironment: '<rootDir>/test/environment.mjs',
   testSequencer: '<rootDir>/test/sequencer.mjs',
   roots: ['<rootDir>/test', '<rootDir>/examples'],
