@@ -1,22 +1,18 @@
 /**
  * `npm run simulate`: the production roles in simulated worlds, as many as asked for, on all processors.
  *
- * Owns: the options, the processes, the progress line, the summary, and the command that replays a failure. Does not own:
- * worlds (`proof/simulation`), what one process does (`worker.ts`).
+ * Owns: the options, the progress line, the summary, and the command that replays a failure. Does not own: worlds
+ * (`proof/simulation`), processes (`processes.ts`).
  */
 
-import { fork } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { availableParallelism } from 'node:os';
 import { Command, Option } from 'commander';
-import { build } from 'esbuild';
 import { FAULT_KINDS, type FaultKind, type FaultMode } from './simulation/faults.ts';
 import { KINDS } from './simulation/kinds.ts';
+import { withProcesses } from './simulation/processes.ts';
 import { runWorlds } from './simulation/run.ts';
 import { argumentsOf, shrink } from './simulation/shrink.ts';
 import { add, nothing, type Totals, totalsOf } from './simulation/totals.ts';
-import type { Share } from './simulation/worker.ts';
 
 interface Options {
   readonly executions: number;
@@ -92,42 +88,16 @@ const limitsOf = ({ only, starts }: Options) => ({
   ...(starts === undefined ? {} : { starts }),
 });
 
-/** Compiled once for all of them: what the loader adds to every function for its name costs a tenth of the time. */
-async function inProcesses(options: Options, progress: (chunk: Totals) => void): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'steadfast-simulate-'));
-  try {
-    const worker = join(folder, 'worker.mjs');
-    const entry = join(import.meta.dirname, 'simulation/worker.ts');
-    await build({ entryPoints: [entry], outfile: worker, bundle: true, platform: 'node', format: 'esm' });
-    const stride = availableParallelism();
-    const executions = Math.ceil(options.executions / stride);
-    const shares = Array.from({ length: stride }, (_, at) => ({
-      seed: options.seed + at,
-      stride,
-      executions,
-      mode: options.mode,
-    }));
-    await Promise.all(shares.map((share) => inProcess(worker, share, progress)));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** A young generation in which a bunch of worlds finds room: what is dead by its end costs nothing. */
-const YOUNG_MB = 16;
-
-function inProcess(worker: string, share: Share, progress: (chunk: Totals) => void): Promise<void> {
-  return new Promise((resolve, reject) => {
-    // The compiler between the two that Node 20 uses; a later one uses it anyway.
-    const execArgv = [`--min-semi-space-size=${YOUNG_MB}`, `--max-semi-space-size=${YOUNG_MB}`, '--maglev'];
-    const child = fork(worker, [], { execArgv });
-    child.on('message', (chunk) => progress(chunk as Totals));
-    child.on('error', reject);
-    child.on('exit', (code) =>
-      code === 0 ? resolve() : reject(new Error(`a simulating process ended with ${code}`)),
-    );
-    child.send(share);
-  });
+function inProcesses(options: Options, progress: (chunk: Totals) => void): Promise<unknown> {
+  const stride = availableParallelism();
+  const executions = Math.ceil(options.executions / stride);
+  return withProcesses((simulate) =>
+    Promise.all(
+      Array.from({ length: stride }, (_, at) =>
+        simulate({ seed: options.seed + at, stride, executions, mode: options.mode }, progress),
+      ),
+    ),
+  );
 }
 
 function report(sum: Totals, options: Options, seconds: number): void {

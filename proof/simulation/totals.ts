@@ -9,6 +9,8 @@ export interface Totals {
   worlds: number;
   simulatedMs: number;
   calls: number;
+  /** Pieces of work that were deferred because no agent had taken them for long. */
+  deferred: number;
   faults: Record<string, number>;
   ends: Record<string, number>;
   kinds: Record<string, number>;
@@ -20,6 +22,7 @@ export const nothing = (): Totals => ({
   worlds: 0,
   simulatedMs: 0,
   calls: 0,
+  deferred: 0,
   faults: noCounts(),
   ends: {},
   kinds: noKinds(),
@@ -31,6 +34,7 @@ export function add(sum: Totals, more: Totals): void {
   sum.worlds += more.worlds;
   sum.simulatedMs += more.simulatedMs;
   sum.calls += more.calls;
+  sum.deferred += more.deferred;
   for (const key of Object.keys(more.faults))
     sum.faults[key] = (sum.faults[key] ?? 0) + (more.faults[key] ?? 0);
   for (const kind of ['ends', 'kinds'] as const)
