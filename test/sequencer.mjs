@@ -1,5 +1,6 @@
 /**
- * The order of the test files: first those that wait for real processes or try many seeds, then the others in jest's order.
+ * The order of the test files: first those that try many seeds, wait for real processes or synthesise stacks, then the others in
+ * jest's order.
  *
  * Jest orders by what a file took the last time, and a new checkout has no last time: the longest would begin at the end, and
  * one worker would go on alone.
@@ -7,12 +8,23 @@
 
 import Sequencer from '@jest/test-sequencer';
 
-const LONG = ['/test/e2e/', '/test/proof/'];
-const isLong = ({ path }) => LONG.some((folder) => path.replaceAll('\\', '/').includes(folder));
+/** By the beginnings of their paths, the longest first. */
+const LONG = [
+  '/test/proof/simulation/seeds',
+  '/test/e2e/',
+  '/test/proof/',
+  '/test/testing/',
+  '/test/infra/',
+  '/examples/',
+  '/test/docs-',
+];
+const placeOf = ({ path }) => {
+  const place = LONG.findIndex((part) => path.replaceAll('\\', '/').includes(part));
+  return place < 0 ? LONG.length : place;
+};
 
 export default class extends Sequencer {
   sort(tests) {
-    const sorted = super.sort(tests);
-    return [...sorted.filter(isLong), ...sorted.filter((test) => !isLong(test))];
+    return super.sort(tests).toSorted((one, other) => placeOf(one) - placeOf(other));
   }
 }
