@@ -16,10 +16,12 @@ export interface Settings {
   readonly readOnly: boolean;
   /** On this machine, and no deployment on AWS. */
   readonly local: boolean;
+  /** The server says at once when something was written. */
+  readonly tellsWrites: boolean;
 }
 
 function settingsOf(text: string): Settings {
-  const unknown = { deployment: 'unknown', readOnly: false, local: true };
+  const unknown = { deployment: 'unknown', readOnly: false, local: true, tellsWrites: false };
   try {
     return { ...unknown, ...(JSON.parse(text) as Partial<Settings>) };
   } catch {
@@ -40,6 +42,13 @@ const withToken: typeof fetch = (input, init) =>
   });
 
 export const api: Client = createClient({ url: new URL('api', location.href).href, fetch: withToken });
+
+/** @returns the count of writes, as soon as it is not `known` any more, or after a while */
+export async function writesPast(known: number): Promise<number | 'forbidden'> {
+  const answer = await withToken(`writes?known=${known}`);
+  if (answer.status === 403) return 'forbidden';
+  return ((await answer.json()) as { readonly writes: number }).writes;
+}
 
 /** What went wrong in words, and what to do about it. */
 export function problemOf(error: unknown): { readonly what: string; readonly todo: string } {

@@ -42,6 +42,14 @@ function keep(key: string, data: unknown): void {
 export const failing: Signal<number> = signal(0);
 export const readAt: Signal<number> = signal(Date.now());
 
+/** Those on screen. */
+const shown = new Set<Reading>();
+
+/** Something was written: all that may differ is read now. */
+export function readAgain(): void {
+  if (!document.hidden) for (const reading of shown) if (!reading.isOverNow) reading.again();
+}
+
 class Reading {
   readonly answer: Signal<Answer>;
   private waitMs = FIRST_MS;
@@ -49,6 +57,7 @@ class Reading {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private said: string | undefined;
   private failed = false;
+  isOverNow = false;
   private readonly key: string;
   private readonly load: () => Promise<unknown>;
   private readonly isOver: (data: unknown) => boolean;
@@ -61,11 +70,13 @@ class Reading {
   }
 
   start(): void {
+    shown.add(this);
     document.addEventListener('visibilitychange', this.looked);
     this.again();
   }
 
   stop(): void {
+    shown.delete(this);
     document.removeEventListener('visibilitychange', this.looked);
     this.round += 1;
     clearTimeout(this.timer);
@@ -92,7 +103,8 @@ class Reading {
     );
     if (round !== this.round) return;
     this.take(answer);
-    if (answer.error === undefined && this.isOver(answer.data)) return;
+    this.isOverNow = answer.error === undefined && this.isOver(answer.data);
+    if (this.isOverNow) return;
     if (!document.hidden) this.timer = setTimeout(() => void this.read(), this.waitMs);
     this.waitMs = Math.min(LAST_MS, this.waitMs * SLOWER);
   }

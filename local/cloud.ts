@@ -59,6 +59,8 @@ export interface CloudOptions {
   readonly concurrencyPerFunction?: number;
   /** What answers on the HTTP API's port beside the APIs, by the beginning of its paths: `{ '/console': listener }`. */
   readonly beside?: Listeners;
+  /** Called after each call that has written to a table. */
+  readonly onWritten?: () => void;
   /** Added to every function's environment. */
   readonly environment?: Readonly<Record<string, string>>;
   /** One function has a single process, which a debugger reaches at this port of 127.0.0.1, and no time limits. */
@@ -240,7 +242,8 @@ function run(prepared: Prepared): Control {
   const callPlace = { ...PLACE, partitionKey: partitionKeysOf(model.tables) };
   const buckets = new Buckets(model.buckets, bus, clock, { folder: data.objects, ...PLACE });
   const emulators = { dynamo: proxy, queues, bus, buckets };
-  const backends = { ...emulators, access, callPlace, gatewayUrl: gateway.url, ...PLACE };
+  const { onWritten = () => undefined } = options;
+  const backends = { ...emulators, access, callPlace, gatewayUrl: gateway.url, onWritten, ...PLACE };
   gateway.serve(awsGateway(backends, counts, faults));
   const schedules = new Schedules(model.rules, bus, clock, shared);
   undo.push(() => schedules.stop());

@@ -45,6 +45,8 @@ export interface Backends {
   readonly accountId: string;
   readonly access: Access;
   readonly callPlace: CallPlace;
+  /** Called after each call that has written to a table. */
+  readonly onWritten?: () => void;
 }
 
 /** The gateway as a request listener for node's HTTP server. */
@@ -107,7 +109,7 @@ async function execute(
 ): Promise<AwsAnswer> {
   const refused = refusal(call, backends);
   if (refused !== undefined) return refused;
-  if (call.service === 'dynamodb') return await backends.dynamo.forward(call.operation, call.body);
+  if (call.service === 'dynamodb') return await forwarded(call, backends);
   if (call.service === 'sqs') return await serveSqs(call, request, response, backends);
   if (call.service === 'events' && call.operation === 'PutEvents') {
     const entries = (JSON.parse(call.body.toString()) as { Entries?: unknown }).Entries;
@@ -120,6 +122,14 @@ async function execute(
     'DynamoDB, SQS, EventBridge PutEvents, and of S3 PutObject, GetObject, HeadObject, DeleteObject';
   const message = `${call.service} ${call.operation} is not emulated by the local cloud; it has ${supported}`;
   return errorAnswer(501, 'NotEmulatedLocally', message);
+}
+
+const WRITES = /^(?:Put|Update|Delete|BatchWrite)Item$|^TransactWriteItems$/;
+
+async function forwarded({ operation, body }: AwsCall, { dynamo, onWritten }: Backends): Promise<AwsAnswer> {
+  const answer = await dynamo.forward(operation, body);
+  if (answer.statusCode < 300 && WRITES.test(operation)) onWritten?.();
+  return answer;
 }
 
 const EMULATED: ReadonlySet<string> = new Set(['dynamodb', 'sqs', 'events', 's3']);

@@ -1,10 +1,14 @@
-/** A function of the local cloud into which a debugger may look. */
+/** What is seen of a running local cloud: a function into which a debugger may look, and that tables are written. */
 import { cloudFor } from './fixture.ts';
 import { freePort } from '../../local/processes/free-port.ts';
 
-test('a function that is inspected has one process, from the start, and no time limit', async () => {
+test('a function that is inspected has one process, from the start, and no time limit; its writes are told of', async () => {
   const port = await freePort();
-  const { cloud, end } = await cloudFor({ inspect: { logicalId: 'Web', port } });
+  let writes = 0;
+  const { cloud, end } = await cloudFor({
+    inspect: { logicalId: 'Web', port },
+    onWritten: () => void (writes += 1),
+  });
   const web = () => cloud.control.functions().find(({ logicalId }) => logicalId === 'Web');
   expect(web()?.processes).toHaveLength(1);
   // The template allows it two seconds.
@@ -14,5 +18,9 @@ test('a function that is inspected has one process, from the start, and no time 
   expect(answers).toEqual(['at last', 'just text']);
   expect(web()).toMatchObject({ coldStarts: 1, timeouts: 0 });
   expect(await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()).toHaveLength(1);
+  await fetch(`${cloud.apiUrl}/items?pk=none`);
+  expect(writes).toBe(0);
+  await fetch(`${cloud.apiUrl}/order?id=one`);
+  expect(writes).toBeGreaterThan(0);
   await end();
 });

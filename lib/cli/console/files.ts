@@ -47,6 +47,8 @@ export interface Settings {
   readonly deployment: string;
   readonly readOnly: boolean;
   readonly local: boolean;
+  /** Of each write the page can hear at once, at `writes` beside it. */
+  readonly tellsWrites?: boolean;
 }
 
 export const pageWith = (page: string, token: string, settings: Settings): string =>

@@ -19,11 +19,13 @@ import { fileOf, pageWith, type Settings } from './files.ts';
 import { hostRefusal, type Refusal, targetOf, tokenRefusal, writeRefusal } from './request-checks.ts';
 import type { Login } from './login.ts';
 import { secret } from './secrets.ts';
+import type { Writes } from './writes.ts';
 
 /** As much as the API takes. */
 export const MAX_BODY_BYTES: number = 256 * 1024;
 /** For the body and the API's answer together; the longest `?wait` is shorter. */
 const ANSWER_WITHIN_MS = 30_000;
+const TELL_WITHIN_MS = 25_000;
 
 export interface ConsoleOptions {
   /** Of the built page. */
@@ -33,6 +35,8 @@ export interface ConsoleOptions {
   readonly upstream: (port: number) => Upstream;
   /** Who has opened it. @default - whoever reaches the port: on a laptop the API itself asks nobody either */
   readonly login?: Login;
+  /** Where each write is known as soon as it is made. @default - pages read again by themselves */
+  readonly writes?: Writes;
   /** @default 30_000 */
   readonly answerWithinMs?: number;
 }
@@ -101,6 +105,8 @@ class Console {
       return this.#opened(request, this.#options.login, code);
     const isApi = path.startsWith('/console/api/');
     if (!this.#isOpenTo(request)) return isApi ? refused(NOT_OPENED) : reply(401, TEXT, OPEN_IT);
+    const { writes } = this.#options;
+    if (path === '/console/writes' && writes !== undefined) return this.#written(request, writes, query);
     return isApi
       ? await this.#call(request, path.slice('/console/api'.length), query)
       : await this.#file(request, path.slice('/console/'.length));
@@ -117,9 +123,19 @@ class Console {
     return reply(200, 'text/html; charset=utf-8', GO_ON, { 'set-cookie': cookie });
   }
 
+  /** Answers when something was written, or when nothing was for a while. */
+  async #written(request: IncomingMessage, writes: Writes, query: string): Promise<Reply> {
+    const refusal = tokenRefusal(request, this.#token);
+    if (refusal !== undefined || request.method !== 'GET') return refused(refusal ?? UNKNOWN);
+    const known = Number(new URLSearchParams(query).get('known') ?? -1);
+    const signal = AbortSignal.timeout(this.#options.answerWithinMs ?? TELL_WITHIN_MS);
+    return reply(200, JSON_TYPE, JSON.stringify({ writes: await writes.past(known, signal) }));
+  }
+
   async #file({ method = '' }: IncomingMessage, name: string): Promise<Reply> {
     if (method !== 'GET' && method !== 'HEAD') return refused(UNKNOWN);
-    const { folder, settings } = this.#options;
+    const { folder, writes } = this.#options;
+    const settings = { ...this.#options.settings, tellsWrites: writes !== undefined };
     const found = await fileOf(folder, name === '' ? 'index.html' : name);
     if (found === undefined) return name === '' ? reply(503, TEXT, NOT_BUILT) : refused(UNKNOWN);
     const { type, body, isHashed } = found;

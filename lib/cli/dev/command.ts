@@ -5,11 +5,11 @@
  * behind. Does not own: any of the parts.
  */
 
-import type { RequestListener } from 'node:http';
 import { type Command, InvalidArgumentError } from 'commander';
 import { loadTypescript } from '../../project/package-files.ts';
 import { CONSOLE_FOLDER } from '../console/files.ts';
 import { consoleListener } from '../console/listener.ts';
+import { Writes } from '../console/writes.ts';
 import { type Cli, CliError, EXIT, type Io, messageOf } from '../io.ts';
 import { banner, missingAgentsText, tryOne } from './banner.ts';
 import { changesIn } from './changes.ts';
@@ -100,8 +100,8 @@ async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: Clea
   const environment = await startExternalParties(folders, folder.external, io, (stop) => cleanUps.push(stop));
   if (signal.aborted) return;
   // One for all restarts: a page that is open goes on.
-  const beside = { '/console': localConsole(found.stack) };
-  const system = await startSystem({ found, folder, port: flags.port, environment, beside, ...inspect }, io);
+  const own = localConsole(found.stack);
+  const system = await startSystem({ found, folder, port: flags.port, environment, ...own, ...inspect }, io);
   const running = { system, stackPath: found.stackPath };
   cleanUps.push(() => running.system.stop());
   io.out(await banner(folders, system, folder, into));
@@ -112,17 +112,21 @@ async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: Clea
     const file = await Promise.race([stopping.asked, changes?.next() ?? stopping.asked]);
     if (file === undefined) return;
     io.out(`\n${file} has changed.\n`);
-    await again(running, { run, folder, port, environment, beside, into }, io, signal);
+    await again(running, { run, folder, port, environment, ...own, into }, io, signal);
   }
 }
 
 /** It asks the API that is behind the same port. */
-const localConsole = (deployment: string): RequestListener =>
-  consoleListener({
+function localConsole(deployment: string): Pick<SystemOptions, 'beside' | 'onWritten'> {
+  const writes = new Writes();
+  const listener = consoleListener({
     folder: CONSOLE_FOLDER,
     settings: { deployment, readOnly: false, local: true },
     upstream: (port) => ({ url: `http://127.0.0.1:${port}`, fetch }),
+    writes,
   });
+  return { beside: { '/console': listener }, onWritten: writes.add };
+}
 
 interface Again extends Omit<SystemOptions, 'found' | 'inspect'> {
   readonly run: Run;

@@ -30,6 +30,7 @@ export interface SystemOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** What else answers on that port, by the beginning of its paths. */
   readonly beside: NonNullable<CloudOptions['beside']>;
+  readonly onWritten: () => void;
   /** The agent's function into which a debugger looks. */
   readonly inspect?: Inspect;
 }
@@ -58,7 +59,7 @@ export async function startSystem(options: SystemOptions, io: Io): Promise<Syste
 }
 
 async function startLocal(options: SystemOptions, io: Io): Promise<Cloud> {
-  const { found, folder, port, environment, beside, inspect } = options;
+  const { found, folder, port, environment, beside, onWritten, inspect } = options;
   // Loaded here: the other commands have no use for a cloud.
   const { startCloud } = await import('../../../local/cloud.ts');
   const { assembly, stack, api } = found;
@@ -70,6 +71,7 @@ async function startLocal(options: SystemOptions, io: Io): Promise<Cloud> {
     port,
     environment,
     beside,
+    onWritten,
     ...(inspect === undefined ? {} : { inspect }),
     onProblem: (message) => io.err(`local cloud: ${message}\n`),
   });

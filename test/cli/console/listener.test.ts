@@ -7,6 +7,7 @@ import { MAX_BODY_BYTES as API_TAKES } from '../../../lib/api/requests.ts';
 import { fileOf } from '../../../lib/cli/console/files.ts';
 import { Login } from '../../../lib/cli/console/login.ts';
 import { MAX_BODY_BYTES } from '../../../lib/cli/console/listener.ts';
+import { Writes } from '../../../lib/cli/console/writes.ts';
 import { builtPage, endAll, json, OUTSIDE, type Sent, serve, type Served } from './served.ts';
 
 let one: Served;
@@ -54,7 +55,7 @@ describe('the page', () => {
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     expect(one.token).toMatch(/^[\w-]{43}$/);
     expect(text).toContain(
-      'content="{&#34;deployment&#34;:&#34;Shop&#34;,&#34;readOnly&#34;:false,&#34;local&#34;:false}"',
+      'content="{&#34;deployment&#34;:&#34;Shop&#34;,&#34;readOnly&#34;:false,&#34;local&#34;:false,&#34;tellsWrites&#34;:false}"',
     );
     expect(headers).toMatchObject({
       'cache-control': 'no-store',
@@ -98,6 +99,31 @@ describe('the page', () => {
       status: 503,
       text: expect.stringContaining('npm run build:console'),
     });
+  });
+});
+
+describe('a page on this machine', () => {
+  it('hears of each write as soon as it is made', async () => {
+    const writes = new Writes();
+    const other = await serve({ folder, writes });
+    const written = async (known: number): Promise<unknown> =>
+      JSON.parse((await other.page(`/console/writes?known=${known}`)).text);
+    expect((await other.ask('/console/')).text).toContain('&#34;tellsWrites&#34;:true');
+    expect(await written(-1)).toEqual({ writes: 0 });
+    const next = [written(0), written(0)];
+    // Its answer says that they are waiting by now, as they were sent before.
+    await other.page(`${API}/health`);
+    writes.add();
+    expect(await Promise.all(next)).toEqual([{ writes: 1 }, { writes: 1 }]);
+    expect(await written(0)).toEqual({ writes: 1 });
+  });
+
+  it('hears after a while that there was none, and nothing without its token or of a deployment', async () => {
+    const other = await serve({ folder, writes: new Writes(), answerWithinMs: 20 });
+    expect((await other.page('/console/writes?known=0')).text).toBe('{"writes":0}');
+    expect((await other.ask('/console/writes?known=0')).code).toBe('forbidden');
+    expect((await other.page('/console/writes?known=0', { method: 'POST' })).code).toBe('unknown-route');
+    expect((await one.page('/console/writes?known=0')).code).toBe('unknown-route');
   });
 });
 

@@ -1,0 +1,29 @@
+/**
+ * Hears of each write as soon as it is made, where the server tells: on a laptop nothing on screen is older than that.
+ *
+ * Owns: when it is asked, and how soon again. Does not own: what is read then (`live.ts`).
+ */
+
+import { writesPast } from './api.ts';
+
+/** A busy system writes all the time. */
+const CALM_MS = 500;
+const RETRY_MS = 3_000;
+
+const pause = (ms: number): Promise<void> => new Promise((over) => setTimeout(over, ms));
+
+const seen = (): Promise<void> =>
+  new Promise((over) => document.addEventListener('visibilitychange', () => over(), { once: true }));
+
+/** Until the server is another, which this page may not ask. */
+export async function hearWrites(tell: () => void): Promise<void> {
+  let known = -1;
+  for (;;) {
+    if (document.hidden) await seen();
+    const now = await writesPast(known).catch(() => undefined);
+    if (now === 'forbidden') return;
+    if (now !== undefined && now !== known && known >= 0) tell();
+    await pause(now === undefined ? RETRY_MS : CALM_MS);
+    known = now ?? known;
+  }
+}
