@@ -48,7 +48,8 @@ function main() {
   }
   mkdirSync(root, { recursive: true });
   if (!isThere) newApp(root, basename(root));
-  const project = projectAt(root, managerOf(root, process.env.npm_config_user_agent));
+  const agent = process.env.npm_config_user_agent;
+  const project = projectAt(root, managerOf(root, agent), agent);
   const { written, byHand } = addToApp(project);
   for (const file of written) console.log(`  wrote ${file}`);
   const spec = values.package.endsWith('.tgz') ? resolve(values.package) : `steadfast@${values.package}`;

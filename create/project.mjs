@@ -1,11 +1,11 @@
 /**
- * What is found out of a CDK app: ES modules or CommonJS, who installs its packages, who runs its tests.
+ * What is found out of a CDK app: ES modules or CommonJS, who installs its packages, who runs its tests, in which repository it is.
  *
  * Owns: the reading. Does not own: what is written because of it (`write.mjs`).
  */
 
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 
 const MANAGERS = {
   npm: { lock: 'package-lock.json', add: ['npm', 'install'], run: 'npm', ci: 'npm ci' },
@@ -16,32 +16,72 @@ const MANAGERS = {
     run: 'pnpm',
     ci: 'pnpm install --frozen-lockfile',
   },
-  yarn: { lock: 'yarn.lock', add: ['yarn', 'add'], run: 'yarn', ci: 'yarn install --immutable' },
+  yarn: { lock: 'yarn.lock', add: ['yarn', 'add'], run: 'yarn', ci: 'yarn install --frozen-lockfile' },
 };
+/** Yarn since 2, which ignores that, as Yarn 1 ignores this. */
+const MODERN_YARN_CI = 'yarn install --immutable';
+
+/** The nearest folder with one of these, here or above. */
+function folderWith(names, root) {
+  for (let at = root; ; at = dirname(at)) {
+    if (names.some((name) => existsSync(join(at, name)))) return at;
+    if (at === dirname(at)) return undefined;
+  }
+}
 
 /** By its lock file, here or above (a workspace has one), else by who runs this. */
 export function managerOf(root, agent = '') {
-  for (let at = root; ; at = dirname(at)) {
-    const found = Object.keys(MANAGERS).find((name) => existsSync(join(at, MANAGERS[name].lock)));
-    if (found !== undefined) return found;
-    if (at === dirname(at)) break;
-  }
-  return Object.keys(MANAGERS).find((name) => agent.startsWith(`${name}/`)) ?? 'npm';
+  const place = folderWith(
+    Object.values(MANAGERS).map(({ lock }) => lock),
+    root,
+  );
+  const isHere = (name) => place !== undefined && existsSync(join(place, MANAGERS[name].lock));
+  const names = Object.keys(MANAGERS);
+  return names.find(isHere) ?? names.find((name) => agent.startsWith(`${name}/`)) ?? 'npm';
 }
 
-export function projectAt(root, managerName) {
+/** Where GitHub looks for workflows, and the app's folder below that. */
+function repositoryOf(root) {
+  const top = folderWith(['.git'], root) ?? root;
+  return { top, app: relative(top, root).replaceAll('\\', '/') };
+}
+
+/**
+ * Yarn since 2 installs no `node_modules` unless it is told to, and neither TypeScript 7 nor esbuild reads what it makes instead.
+ * @returns undefined where it is not at work
+ */
+function modernYarnAt(root, agent) {
+  const [settings, locked] = ['.yarnrc.yml', 'yarn.lock'].map((name) => {
+    const place = folderWith([name], root);
+    return place === undefined ? undefined : readFileSync(join(place, name), 'utf8');
+  });
+  const isNew = locked === undefined && settings === undefined;
+  const [, version] = /^yarn\/([2-9]\S*|\d\d\S*)/.exec(agent) ?? [];
+  if (isNew ? version === undefined : settings === undefined && !locked.includes('__metadata:'))
+    return undefined;
+  return {
+    version: isNew ? version : undefined,
+    hasModules: /^nodeLinker: *["']?node-modules/m.test(settings ?? ''),
+  };
+}
+
+export function projectAt(root, managerName, agent = '') {
   const file = join(root, 'package.json');
   const manifest = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
   const known = { ...manifest.dependencies, ...manifest.devDependencies };
-  const { add, run, ci } = MANAGERS[managerName];
+  const { lock, add, run, ci } = MANAGERS[managerName];
+  const modernYarn = managerName === 'yarn' ? modernYarnAt(root, agent) : undefined;
   return {
     root,
     manifest,
     isModule: manifest.type === 'module',
+    repository: repositoryOf(root),
     runner: 'vitest' in known ? 'vitest' : 'jest' in known ? 'jest' : undefined,
     manager: {
       name: managerName,
-      ci,
+      lock,
+      ci: modernYarn === undefined ? ci : MODERN_YARN_CI,
+      modernYarn,
       add: (packages) => [...add, ...packages],
       run: (script) => `${run} ${script === 'test' ? 'test' : `run ${script}`}`,
     },

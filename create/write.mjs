@@ -18,7 +18,7 @@ const filled = (text, values) =>
   text
     // Whole lines stand in a comment.
     .replace(/^\/\/ __imports__\n/, values.imports ?? '')
-    .replace(/^ *# __setup__\n/m, values.setup ?? '')
+    .replace(/^ *# __(setup|place)__\n/gm, (_, name) => values[name] ?? '')
     .replaceAll(/__([a-z]+)__/g, (whole, name) => values[name] ?? whole);
 
 function copy(from, to, values, written) {
@@ -69,23 +69,53 @@ export function addToApp(project) {
     manager: manager.name,
     install: manager.ci,
     test: manager.run('test'),
-    // setup-node keeps the cache of a pnpm that is there already.
-    setup: manager.name === 'pnpm' ? '      - run: npm install --global pnpm\n' : '',
+    setup: setupOf(manager),
+    ...placeOf(project),
   };
   const written = [];
   copy(join(TEMPLATES, 'workflow'), workflow, values, written);
   const template = (name) => filled(readFileSync(join(TEMPLATES, name), 'utf8'), values);
   write(test, template('hello-greeting.test.ts'), written);
-  const ci = join(root, '.github', 'workflows', 'ci.yml');
-  if (!existsSync(dirname(ci))) write(ci, template('ci.yml'), written);
+  const ci = join(project.repository.top, '.github', 'workflows', 'ci.yml');
+  const hasCi = existsSync(dirname(ci));
+  if (!hasCi) write(ci, template('ci.yml'), written);
   ignore(root, written);
   addScript(project, written);
-  const byHand = addConstruct(root, written);
+  const byHand = [...addConstruct(root, written), ...settleYarn(project, written)];
+  if (hasCi)
+    byHand.push(
+      `There are workflows in ${relative(root, dirname(ci))}: have one run ${[values.install, 'npx tsc --noEmit', values.test, 'npx cdk synth --quiet'].join(', ')}.\n`,
+    );
   if (runner === undefined)
     byHand.push(
       'The test is for vitest: install it, or change the first line of test/hello-greeting.test.ts.',
     );
   return { written: written.map((path) => relative(root, path)), byHand };
+}
+
+/** In a folder of a repository CI works there; GitHub finds workflows at the top alone. A workspace's lock file may lie above. */
+const placeOf = ({ repository: { app }, manager }) =>
+  app === ''
+    ? { lock: '' }
+    : {
+        place: `defaults: { run: { working-directory: ${JSON.stringify(app)} } }\n`,
+        lock: `, cache-dependency-path: '**/${manager.lock}'`,
+      };
+
+/** setup-node keeps the cache of a manager that is there already. */
+function setupOf({ name, modernYarn }) {
+  if (name === 'pnpm') return '      - run: npm install --global pnpm\n';
+  return modernYarn === undefined ? '' : '      - run: corepack enable\n';
+}
+
+function settleYarn({ root, manager: { modernYarn } }, written) {
+  if (modernYarn === undefined || modernYarn.hasModules) return [];
+  if (modernYarn.version === undefined)
+    return [
+      'TypeScript and esbuild need node_modules: nodeLinker: node-modules in .yarnrc.yml, then yarn install.\n',
+    ];
+  write(join(root, '.yarnrc.yml'), 'nodeLinker: node-modules\n', written);
+  return [];
 }
 
 function ignore(root, written) {
@@ -95,10 +125,13 @@ function ignore(root, written) {
   write(path, `${text === '' || text.endsWith('\n') ? text : `${text}\n`}.steadfast/\n`, written);
 }
 
-function addScript({ root, manifest }, written) {
+function addScript({ root, manifest, manager: { modernYarn } }, written) {
   if (manifest.scripts?.dev !== undefined) return;
   const scripts = { ...manifest.scripts, dev: 'steadfast dev' };
-  write(join(root, 'package.json'), `${JSON.stringify({ ...manifest, scripts }, null, 2)}\n`, written);
+  // By it corepack knows which Yarn.
+  const yarn = modernYarn?.version === undefined ? {} : { packageManager: `yarn@${modernYarn.version}` };
+  const changed = { ...manifest, ...yarn, scripts };
+  write(join(root, 'package.json'), `${JSON.stringify(changed, null, 2)}\n`, written);
 }
 
 const IMPORT = "import { Steadfast, Workflows } from 'steadfast/cdk';";

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 let root: string;
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'steadfast-create-'));
+  agent = '';
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
@@ -20,11 +21,13 @@ function write(files: Readonly<Record<string, string>>): void {
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 const SCRIPT = join(import.meta.dirname, '..', '..', 'create', 'index.mjs');
+/** By whom it is run, as npm, pnpm and yarn say it. */
+let agent = '';
 function create(...args: string[]): { status: number | null; said: string } {
   const { status, stdout, stderr } = spawnSync(process.execPath, [SCRIPT, '--no-install', ...args], {
     cwd: root,
     encoding: 'utf8',
-    env: { ...process.env, NODE_OPTIONS: '' },
+    env: { ...process.env, NODE_OPTIONS: '', npm_config_user_agent: agent },
   });
   return { status, said: `${stdout}${stderr}` };
 }
@@ -67,7 +70,8 @@ describe('in a CDK app', () => {
     });
     expect(read('.gitignore')).toBe('node_modules\n.steadfast/\n');
     const ci = read('.github/workflows/ci.yml');
-    expect(ci).toContain('- run: npm ci\n');
+    expect(ci).toContain('on: [push, pull_request]\njobs:\n');
+    expect(ci).toContain('cache: npm }\n      - run: npm ci\n');
     expect(ci).toContain('checkout@v4\n      - uses: actions/setup-node@v4\n');
   });
 
@@ -76,8 +80,10 @@ describe('in a CDK app', () => {
       { type: 'module', devDependencies: { vitest: '^4' } },
       { 'pnpm-lock.yaml': '', '.github/workflows/x.yml': '' },
     );
-    expect(create('--package', '1.2.3').said).toContain(
-      'Install: pnpm add --allow-build=esbuild steadfast@1.2.3 zod\n',
+    const { said } = create('--package', '1.2.3');
+    expect(said).toContain('Install: pnpm add --allow-build=esbuild steadfast@1.2.3 zod\n');
+    expect(said).toContain(
+      'There are workflows in .github/workflows: have one run pnpm install --frozen-lockfile, npx tsc --noEmit, pnpm test, npx cdk synth --quiet.\n',
     );
     expect(read('workflows/hello-greeting/agents/post-greeting.ts')).toContain("from '../workflow.js';");
     expect(read('test/hello-greeting.test.ts')).toContain("from 'vitest';");
@@ -90,6 +96,36 @@ describe('in a CDK app', () => {
     expect(read('.github/workflows/ci.yml')).toContain(
       'checkout@v4\n      - run: npm install --global pnpm\n      - uses: actions/setup-node@v4\n',
     );
+  });
+
+  it('in a folder of a repository, has CI where GitHub looks for it, at work in that folder', () => {
+    write({ '.git': 'gitdir: elsewhere', 'apps/orders/cdk.json': '{}', 'apps/orders/package.json': '{}' });
+    expect(create('apps/orders').said).toContain('  wrote ../../.github/workflows/ci.yml\n');
+    const ci = read('.github/workflows/ci.yml');
+    expect(ci).toContain(']\ndefaults: { run: { working-directory: "apps/orders" } }\njobs:');
+    expect(ci).toContain("cache: npm, cache-dependency-path: '**/package-lock.json' }\n");
+  });
+
+  it.each([
+    ['1', '# yarn lockfile v1\n', {}, ['yarn install --frozen-lockfile', 'checkout@v4\n      - uses: ', '']],
+    [
+      '4',
+      '__metadata:\n',
+      {},
+      ['yarn install --immutable', '- run: corepack enable\n', 'nodeLinker: node-modules in'],
+    ],
+    [
+      '4 that makes node_modules',
+      '',
+      { '.yarnrc.yml': 'nodeLinker: node-modules\n' },
+      ['--immutable', 'corepack', ''],
+    ],
+  ])('of Yarn %s, installs as that one can', (_, lock, more, [install = '', setup = '', byHand = '']) => {
+    app({}, { 'yarn.lock': lock, ...more });
+    const { said } = create();
+    expect(read('.github/workflows/ci.yml')).toContain(install);
+    expect(read('.github/workflows/ci.yml')).toContain(setup);
+    expect(/nodeLinker: node-modules in/.exec(said)?.[0] ?? '').toBe(byHand);
   });
 
   it.each([
@@ -124,6 +160,17 @@ describe('elsewhere', () => {
     expect(read('My Orders/bin/app.ts')).toContain("new AppStack(app, 'My-Orders');");
     expect(read('My Orders/.gitignore')).toBe('node_modules/\ncdk.out/\n.steadfast/\n');
     expect(read('My Orders/lib/app-stack.ts').match(/new Steadfast/g)).toHaveLength(1);
+  });
+
+  it('starts one for Yarn since 2 with node_modules, and with what every Node that is allowed installs', () => {
+    agent = 'yarn/4.18.1 npm/? node/v20.19.0';
+    expect(create('orders').said).toContain('Install: yarn add steadfast@latest zod\n');
+    expect(read('orders/.yarnrc.yml')).toBe('nodeLinker: node-modules\n');
+    expect(JSON.parse(read('orders/package.json'))).toMatchObject({
+      packageManager: 'yarn@4.18.1',
+      // 5 needs Node 22, which Yarn 1 insists on, and a vite of the project's own, which Yarn adds to none.
+      devDependencies: { vitest: expect.stringMatching(/^\^4\./) },
+    });
   });
 
   it.each([
