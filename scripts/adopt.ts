@@ -8,14 +8,15 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { FIXTURES, type Given, type Measured } from './adopt/fixtures.ts';
-import { check, Failed, ROOT, run, say, work } from './adopt/steps.ts';
+import { FIXTURES, type Given, LANES, type Measured } from './adopt/fixtures.ts';
+import { check, Failed, ROOT, run, say, useNode, within, work } from './adopt/steps.ts';
 
 const HELP = `npm run adopt -- [options]
 
 Builds, packs and checks the package, then takes it up in fresh projects. Says what it does on the terminal.
 
   --only <name>   one of the projects; may be given more than once: ${Object.keys(FIXTURES).join(', ')}
+  --node <major>  by this Node, from npm's package of that name; begins with this repository's demo and the tests of real processes
   --json          ends with one line of JSON
   --help
 `;
@@ -35,30 +36,73 @@ interface Packing {
   readonly filename: string;
 }
 
-function packed(what: string): Packing {
+async function packed(what: string): Promise<Packing> {
   // It builds first; what the build says is not part of the answer.
   const line = `npm pack ${what} --json --foreground-scripts=false --pack-destination ${work}`;
-  const [made] = JSON.parse(run(ROOT, line)) as [Packing];
+  const [made] = JSON.parse(await run(ROOT, line)) as [Packing];
   return made;
 }
 
-function pack(): Packed {
-  const { size, entryCount: files, filename } = packed('.');
+async function pack(): Promise<Packed> {
+  const { size, entryCount: files, filename } = await packed('.');
   const tarballKB = Math.ceil(size / 1024);
   check(tarballKB <= MAX_TARBALL_KB, `the tarball has ${tarballKB} KB; ${MAX_TARBALL_KB} are allowed`);
   check(files <= MAX_FILES, `the tarball has ${files} files; ${MAX_FILES} are allowed`);
   const tarball = join(work, filename);
-  run(ROOT, `npx --yes ${PUBLINT} ${tarball} --strict`);
-  run(ROOT, `npx --yes ${ATTW} ${tarball} --profile node16`);
-  run(ROOT, 'npm publish --dry-run --ignore-scripts');
-  run(ROOT, 'npm publish --dry-run ./create');
-  return { tarball, createTarball: join(work, packed('./create').filename), tarballKB, files };
+  await run(ROOT, `npx --yes ${PUBLINT} ${tarball} --strict`);
+  await run(ROOT, `npx --yes ${ATTW} ${tarball} --profile node16`);
+  for (const what of ['. --ignore-scripts', './create']) {
+    const said = await run(ROOT, `npm publish --dry-run ${what} 2>&1`);
+    check(
+      !said.includes('auto-corrected'),
+      `npm would publish another package.json than is written:\n${said}`,
+    );
+  }
+  return { tarball, createTarball: join(work, (await packed('./create')).filename), tarballKB, files };
+}
+
+/** Where Node itself matters most: processes, signals, sockets, streams. */
+const TESTS = 'test/e2e test/local test/cli test/worker test/remote test/package.test.ts';
+
+async function runRepository(): Promise<void> {
+  await run(ROOT, 'npm run demo');
+  await run(ROOT, `npm test -- ${TESTS}`);
+}
+
+interface Outcome {
+  readonly failed: readonly string[];
+  readonly measured: Measured;
+}
+
+/** Takes up the named projects, of each lane one at a time. */
+async function takeUp(names: readonly string[], given: Given): Promise<Outcome> {
+  const failed: string[] = [];
+  let measured: Measured = {};
+  const one = async (name: string): Promise<void> => {
+    const beganAt = Date.now();
+    try {
+      const found = await FIXTURES[name]?.(given);
+      measured = { ...measured, ...found };
+      say(`passed in ${Math.round((Date.now() - beganAt) / 1_000)} s`);
+    } catch (error) {
+      if (!(error instanceof Failed)) throw error;
+      failed.push(name);
+      say(`FAILED: ${error.message}\nagain: npm run adopt -- --only ${name}`);
+    }
+  };
+  await Promise.all(
+    LANES.map(async (lane) => {
+      for (const name of lane) if (names.includes(name)) await within(name, () => one(name));
+    }),
+  );
+  return { failed, measured };
 }
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
     options: {
       only: { type: 'string', multiple: true, default: Object.keys(FIXTURES) },
+      node: { type: 'string' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
@@ -73,20 +117,10 @@ async function main(): Promise<number> {
     return 2;
   }
   const startedAt = Date.now();
-  say('package');
-  const { tarballKB, files, ...given } = pack();
-  const failed: string[] = [];
-  let measured: Measured = {};
-  for (const [index, name] of values.only.entries()) {
-    say(`${name}  (${index + 1} of ${values.only.length})`);
-    try {
-      measured = { ...measured, ...(await FIXTURES[name]?.(given)) };
-    } catch (error) {
-      if (!(error instanceof Failed)) throw error;
-      failed.push(name);
-      say(`    FAILED: ${error.message}\nagain: npm run adopt -- --only ${name}`);
-    }
-  }
+  if (values.node !== undefined) await within('node', () => useNode(values.node ?? ''));
+  const { tarballKB, files, ...given } = await within('package', pack);
+  if (values.node !== undefined) await within('repository', runRepository);
+  const { failed, measured } = await takeUp(values.only, given);
   const fixtures = values.only.length;
   const passed = fixtures - failed.length;
   const seconds = Math.round((Date.now() - startedAt) / 1_000);

@@ -4,9 +4,18 @@
  * Owns: what each is, and what it has to show. Does not own: how a command line is run (`steps.ts`), the package (`../adopt.ts`).
  */
 
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
-import { check, folder, onlyOne, refused, ROOT, run, tryIt, use, work } from './steps.ts';
+import { check, folder, onlyOne, refused, ROOT, run, tryIt, use, usePrograms, work } from './steps.ts';
 
 const MAX_CLIENT_KB = 10;
 /** The oldest CDK that is promised, as in `peerDependencies`. */
@@ -30,6 +39,17 @@ type Fixture = (given: Given) => Promise<Measured | void>;
 /** As `npm create steadfast@latest` runs it. */
 const create = ({ createTarball, tarball }: Given, place = '.'): string =>
   `npx --yes --package ${createTarball} create-steadfast ${place} --package ${tarball}`;
+
+const FIRST = 'new-app';
+
+/** A new app; the first is installed, and the others, which would install the same, use what it has. */
+async function created(given: Given, name: string): Promise<string> {
+  const [cwd, installed] = [name, FIRST].map((each) => join(work, each)) as [string, string];
+  const isThere = existsSync(join(installed, 'package-lock.json'));
+  await run(work, `${create(given, name)}${isThere ? ' --no-install' : ''}`);
+  if (isThere) symlinkSync(join(installed, 'node_modules'), join(cwd, 'node_modules'));
+  return cwd;
+}
 
 function write(cwd: string, files: Readonly<Record<string, string>>): void {
   for (const [path, content] of Object.entries(files)) {
@@ -61,13 +81,13 @@ const manifestWith = (text: string, dependencies: object): string =>
   JSON.stringify({ ...(JSON.parse(text) as object), dependencies }, null, 2);
 
 /** A runner that is too new for this Node runs green tests, and cannot tell a reader why one is red. */
-function redTestSaysWhy(cwd: string): void {
+async function redTestSaysWhy(cwd: string): Promise<void> {
   const red = 'test/red.test.ts';
   write(cwd, {
     [red]:
       "import { expect, test } from 'vitest';\ntest('red', () => expect({ sum: 2 }).toEqual({ sum: 3 }));\n",
   });
-  refused(cwd, `npm test -- ${red}`, 'expected { sum: 2 } to deeply equal { sum: 3 }');
+  await refused(cwd, `npm test -- ${red}`, 'expected { sum: 2 } to deeply equal { sum: 3 }');
   rmSync(join(cwd, red));
 }
 
@@ -146,28 +166,34 @@ export const requests = onMessage(helloGreeting, { idempotencyKey: '$.body.name'
 `,
 };
 
-/** The first is the one of CI. */
+/** One after the other in each; the first is the one of CI. */
+export const LANES = [
+  ['cdk-init', 'pnpm-workspace', 'client'],
+  [FIRST, 'containers', 'two-stacks'],
+] as const;
+
 export const FIXTURES: Readonly<Record<string, Fixture>> = {
   /** What `cdk init` makes, as it is: CommonJS, jest. */
   'cdk-init': async (given) => {
     const cwd = folder('orders');
-    run(cwd, `${join(ROOT, 'node_modules', '.bin', 'cdk')} init app --language typescript --generate-only`);
-    run(cwd, create(given));
+    await run(
+      cwd,
+      `${join(ROOT, 'node_modules', '.bin', 'cdk')} init app --language typescript --generate-only`,
+    );
+    await run(cwd, create(given));
     await use(cwd);
   },
   /** What `npm create steadfast` makes: ES modules, vitest, the newest CDK; and the first workflow of a reader. */
-  'new-app': async (given) => {
-    run(work, create(given, 'new-app'));
-    const cwd = join(work, 'new-app');
+  [FIRST]: async (given) => {
+    const cwd = await created(given, FIRST);
     onlyOne(cwd, 'constructs');
-    redTestSaysWhy(cwd);
+    await redTestSaysWhy(cwd);
     followFirstProject(cwd);
     await use(cwd);
   },
   /** A CDK app in a workspace of pnpm: ES modules, vitest, the oldest CDK that is promised. */
   'pnpm-workspace': async ({ tarball, createTarball }) => {
-    run(folder('pnpm'), `npm install --prefix . ${PNPM}`);
-    process.env['PATH'] = `${join(work, 'pnpm', 'node_modules', '.bin')}:${process.env['PATH']}`;
+    await usePrograms('pnpm', PNPM);
     const root = folder('workspace');
     write(root, {
       'package.json': '{ "name": "shop", "private": true }',
@@ -175,16 +201,15 @@ export const FIXTURES: Readonly<Record<string, Fixture>> = {
     });
     const cwd = join(root, 'apps', 'orders');
     writeApp(cwd, 'orders', FLOOR);
-    run(cwd, `pnpm --package ${createTarball} dlx create-steadfast --package ${tarball}`);
-    run(root, 'pnpm install --frozen-lockfile');
+    await run(cwd, `pnpm --package ${createTarball} dlx create-steadfast --package ${tarball}`);
+    await run(root, 'pnpm install --frozen-lockfile');
     onlyOne(root, 'constructs');
     onlyOne(root, 'aws-cdk-lib');
     await use(cwd, 'pnpm');
   },
   /** Agents that containers' workers perform, one of them a program in Python: synthesised, and run beside the local cloud. */
   containers: async (given) => {
-    run(work, create(given, 'containers'));
-    const cwd = join(work, 'containers');
+    const cwd = await created(given, 'containers');
     const file = join(cwd, 'workflows', 'hello-greeting', 'workflow.ts');
     const text = readFileSync(file, 'utf8');
     writeFileSync(file, text.replaceAll(/effect: '\w+',/g, "$& runsIn: 'container',"));
@@ -198,12 +223,11 @@ export const FIXTURES: Readonly<Record<string, Fixture>> = {
   },
   /** Stages as stacks, and two Steadfasts in one stack, with what starts their workflow beside it. */
   'two-stacks': async (given) => {
-    run(work, create(given, 'two-stacks'));
-    const cwd = join(work, 'two-stacks');
+    const cwd = await created(given, 'two-stacks');
     write(cwd, SEVERAL);
-    run(cwd, 'npx tsc');
+    await run(cwd, 'npx tsc');
     // Each synthesises all of them.
-    refused(
+    await refused(
       cwd,
       'npx steadfast dev --port 0 --stack Shop',
       'choose with --name one of: Shop/Payments, Shop/Reports',
@@ -214,10 +238,10 @@ export const FIXTURES: Readonly<Record<string, Fixture>> = {
   client: async ({ tarball }) => {
     const cwd = folder('client');
     writeFileSync(join(cwd, 'package.json'), '{ "name": "client", "private": true, "type": "module" }');
-    run(cwd, `npm install ${tarball} --omit=optional`);
+    await run(cwd, `npm install ${tarball} --omit=optional`);
     writeFileSync(join(cwd, 'main.js'), "export { createClient } from 'steadfast/client';\n");
     const esbuild = join(ROOT, 'node_modules', '.bin', 'esbuild');
-    run(cwd, `${esbuild} main.js --bundle --minify --format=esm --outfile=out.js --metafile=meta.json`);
+    await run(cwd, `${esbuild} main.js --bundle --minify --format=esm --outfile=out.js --metafile=meta.json`);
     const { inputs } = JSON.parse(readFileSync(join(cwd, 'meta.json'), 'utf8')) as {
       readonly inputs: object;
     };
@@ -227,15 +251,15 @@ export const FIXTURES: Readonly<Record<string, Fixture>> = {
       (path) => path.includes('node_modules/') && !path.includes('/steadfast/'),
     );
     check(foreign.length === 0, `the client loads ${foreign.join(', ')}`);
-    run(
+    await run(
       cwd,
       `node -e "import('steadfast/client').then((m) => m.createClient({ url: 'http://127.0.0.1:1' }))"`,
     );
-    run(
+    await run(
       cwd,
       `node --input-type=commonjs -e "require('steadfast/client').createClient({ url: 'http://127.0.0.1:1' })"`,
     );
-    const clientInstallMB = Math.round(Number(run(cwd, 'du -sk node_modules').split('\t')[0]) / 1024);
+    const clientInstallMB = Math.round(Number((await run(cwd, 'du -sk node_modules')).split('\t')[0]) / 1024);
     check(!readdirSync(join(cwd, 'node_modules')).includes('aws-cdk-lib'), 'a client installs aws-cdk-lib');
     return { clientKB, clientInstallMB };
   },

@@ -1,10 +1,11 @@
 /**
  * What the fixtures of `npm run adopt` do with a project: command lines run to their end, a local system tried, copies counted.
  *
- * Owns: the temporary folder, how a failure is told. Does not own: which projects there are (`fixtures.ts`).
+ * Owns: the temporary folder, which Node runs everything, how a failure is told. Does not own: which projects there are (`fixtures.ts`).
  */
 
-import { spawn, spawnSync } from 'node:child_process';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +20,16 @@ const AGENT = 'workflows/hello-greeting/agents/compose-greeting.ts';
 /** What an adopter would have met; its message is for the terminal. */
 export class Failed extends Error {}
 
-export const say = (text: string): boolean => process.stderr.write(`${text}\n`);
+const project = new AsyncLocalStorage<string>();
+
+/** Two are taken up at a time: what is said begins with whose it is. */
+export const within = <Result>(name: string, call: () => Promise<Result>): Promise<Result> =>
+  project.run(name, call);
+
+export function say(text: string): void {
+  const whose = project.getStore();
+  process.stderr.write(`${whose === undefined ? '' : `${whose}: `}${text}\n`);
+}
 
 /** @throws Failed */
 export function check(holds: boolean, text: string): void {
@@ -40,34 +50,52 @@ const environment = (): NodeJS.ProcessEnv => ({
 });
 
 /** Runs a command line to its end, quietly. */
-function ended(cwd: string, line: string): { status: number | null; stdout: string; said: string } {
-  const { status, stdout, stderr } = spawnSync(line, {
-    cwd,
-    shell: true,
-    encoding: 'utf8',
-    maxBuffer: 64 * 1024 * 1024,
-    env: environment(),
+async function ended(cwd: string, line: string): Promise<{ status: unknown; stdout: string; said: string }> {
+  const child = spawn(line, { cwd, shell: true, stdio: ['ignore', 'pipe', 'pipe'], env: environment() });
+  let stdout = '';
+  let said = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+    said += text;
   });
-  return { status, stdout, said: `${stdout}${stderr}`.slice(-4_000) };
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  const [status] = (await once(child, 'close')) as unknown[];
+  return { status, stdout, said: said.slice(-4_000) };
 }
 
 /** @throws Failed with what it said last */
-export function run(cwd: string, line: string): string {
+export async function run(cwd: string, line: string): Promise<string> {
   const beganAt = Date.now();
-  const { status, stdout, said } = ended(cwd, line);
-  check(status === 0, `in ${cwd}\n    ${line}\nended with ${status}, and said:\n${said}`);
-  say(`    ${line}  (${secondsSince(beganAt)} s)`);
+  const { status, stdout, said } = await ended(cwd, line);
+  check(status === 0, `in ${cwd}\n    ${line}\nended with ${String(status)}, and said:\n${said}`);
+  say(`${line}  (${secondsSince(beganAt)} s)`);
   return stdout;
 }
 
 const secondsSince = (beganAt: number): string => ((Date.now() - beganAt) / 1_000).toFixed(1);
 
 /** Runs a command line that has to fail. @throws Failed where it does not, or does not say why */
-export function refused(cwd: string, line: string, why: string): void {
-  const { status, said } = ended(cwd, line);
-  const told = `in ${cwd}\n    ${line}\ndid not fail with '${why}', but ended with ${status}, and said:\n${said}`;
+export async function refused(cwd: string, line: string, why: string): Promise<void> {
+  const { status, said } = await ended(cwd, line);
+  const told = `in ${cwd}\n    ${line}\ndid not fail with '${why}', but ended with ${String(status)}, and said:\n${said}`;
   check(status !== 0 && said.includes(why), told);
-  say(`    ${line}: refused`);
+  say(`${line}: refused`);
+}
+
+/** From then on the programs of a package come before all others. */
+export async function usePrograms(name: string, spec: string): Promise<void> {
+  const cwd = folder(name);
+  await run(cwd, `npm install --prefix . ${spec}`);
+  process.env['PATH'] = `${join(cwd, 'node_modules', '.bin')}:${process.env['PATH']}`;
+}
+
+/** Runs everything by another Node than this one. @throws Failed where the package has no program for this machine */
+export async function useNode(version: string): Promise<void> {
+  await usePrograms('node', `node@${version}`);
+  const found = (await run(work, 'node --version')).trim();
+  check(found.startsWith(`v${version}`), `node is ${found}, and not ${version}`);
 }
 
 const ENDED = /It ended: \w+/;
@@ -103,15 +131,15 @@ export async function tryIt(cwd: string, options = ''): Promise<string> {
     problem === undefined,
     `in ${cwd}\n    ${line}\ndid not say '${problem ?? ''}', and said:\n${said.slice(-4_000)}`,
   );
-  say(`    ${line}: an execution succeeded, a change was taken over  (${secondsSince(beganAt)} s)`);
+  say(`${line}: an execution succeeded, a change was taken over  (${secondsSince(beganAt)} s)`);
   return said;
 }
 
 /** Everything that a project of TypeScript does with it. @returns what its local system has said */
 export async function use(cwd: string, manager: 'npm' | 'pnpm' = 'npm'): Promise<string> {
-  run(cwd, 'npx tsc');
-  run(cwd, 'npx cdk synth --quiet');
-  run(cwd, `${manager} test`);
+  await run(cwd, 'npx tsc');
+  await run(cwd, 'npx cdk synth --quiet');
+  await run(cwd, `${manager} test`);
   return await tryIt(cwd);
 }
 

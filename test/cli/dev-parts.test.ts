@@ -241,8 +241,8 @@ describe('code', () => {
     ['its name in a CDK stage', 'Prod-Shop', undefined, '["Prod-Shop","*/**"] '],
   ])('is made for one stack, by %s', async (_, stack, known, asked) => {
     write({ 'app.cjs': APP });
-    const stackOf = { project: projectAt(`'${process.execPath}' app.cjs`), context: {}, choice: { stack } };
-    const found = await synthesiseOne(stackOf, join(root, 'out'), io, signal, known);
+    const toRun = { project: projectAt(`'${process.execPath}' app.cjs`), context: {}, choice: { stack } };
+    const found = await synthesiseOne(toRun, join(root, 'out'), io, signal, known);
     expect([found.stack, readFileSync(join(root, 'asked'), 'utf8')]).toEqual([stack, asked]);
   });
 });

@@ -41,7 +41,7 @@ it('comes before everything else', () => {
   for (const name of ['start', 'demo', 'steadfast', 'test']) {
     expect(manifest.scripts[name]).toMatch(/^node bin\/node-version\.cjs && /);
   }
-  expect(manifest.bin).toEqual({ steadfast: './bin/steadfast.cjs' });
+  expect(manifest.bin).toEqual({ steadfast: 'bin/steadfast.cjs' });
   const [first] = read('bin/steadfast.cjs').match(/require\(.*\)/) ?? [];
   expect(first).toBe("require('./node-version.cjs')");
 });
