@@ -118,10 +118,13 @@ export function createClient<W extends KnownWorkflows = Readonly<Record<string, 
 }
 
 const FIRST_WAIT_MS = 200;
-/** Too many requests, or no answer that says what became of the call. */
+/** Too many requests, or no answer that says what became of the call: the API's own `internal` says neither. */
 const isTransient = (error: unknown): boolean =>
   error instanceof ApiError &&
-  (error.code === 'no-answer' || error.code === 'unavailable' || error.status === 429);
+  (error.code === 'no-answer' ||
+    error.code === 'unavailable' ||
+    error.code === 'internal' ||
+    error.status === 429);
 
 /** With exponential backoff and full jitter. */
 async function repeated<R>(call: () => Promise<R>, retries: number): Promise<R> {

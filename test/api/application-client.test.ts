@@ -37,6 +37,7 @@ function answering(...answers: (readonly [number, unknown] | Error)[]) {
 }
 
 const started = [202, { executionId: 'e1', status: 'running' }] as const;
+const broken = [500, { error: { code: 'internal', message: 'try it again' } }] as const;
 const busy = [429, { message: 'Too Many Requests' }] as const;
 const down = [503, { message: 'Service Unavailable' }] as const;
 
@@ -60,7 +61,7 @@ it('has inputs and outputs by workflow', async () => {
 });
 
 it('makes a call without an answer again, under the same key', async () => {
-  const { client, requests } = answering(new TypeError('fetch failed'), down, busy, started);
+  const { client, requests } = answering(new TypeError('fetch failed'), broken, busy, started);
   await client.start('speech', { input: { text: 'a' } });
   expect(requests).toHaveLength(4);
   const keys = new Set(requests.map(({ body }) => body['idempotencyKey']));

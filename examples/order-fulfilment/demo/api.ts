@@ -71,15 +71,20 @@ export function externalWorldAt(worldUrl: string): ExternalWorld {
   };
 }
 
+/** A machine with much else to do answers with an error for now. Each request here may be made again; a key starts one execution. */
+const TRIES = 10;
+
 async function request(base: string, method: string, path: string, body?: unknown): Promise<unknown> {
-  const response = await fetch(`${base.replace(/\/$/, '')}${path}`, {
-    method,
-    ...(body === undefined
-      ? {}
-      : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
-  });
-  const text = await response.text();
-  if (!response.ok)
-    throw new Error(`${method} ${path} was answered ${response.status}: ${text.slice(0, 300)}`);
-  return JSON.parse(text) as unknown;
+  for (let tries = 1; ; tries += 1) {
+    const response = await fetch(`${base.replace(/\/$/, '')}${path}`, {
+      method,
+      ...(body === undefined
+        ? {}
+        : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (response.ok) return JSON.parse(text) as unknown;
+    if (response.status < 500 || tries === TRIES)
+      throw new Error(`${method} ${path} was answered ${response.status}: ${text.slice(0, 300)}`);
+  }
 }
