@@ -221,12 +221,6 @@ export class Steadfast extends Construct {
     throw new Error(`no trigger is named '${name}'; there are ${there}`);
   }
 
-  /** Whether a workflow is part of this deployment. */
-  deploys(workflow: WorkflowReference): boolean {
-    const { workflows } = this.#props.workflows;
-    return workflows.some(({ name }) => name === (typeof workflow === 'string' ? workflow : workflow.name));
-  }
-
   /** Starting executions of one workflow, or of all. */
   grantStart(grantee: IGrantable, workflowName = '*'): Grant {
     return this.scheduler.grantInvoke(grantee, HttpMethod.POST, `/workflows/${workflowName}/executions`);

@@ -10,7 +10,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { App, type AppProps as CdkAppProps, RemovalPolicy, Tags } from 'aws-cdk-lib/core';
+import { App, type AppProps as CdkAppProps, RemovalPolicy, type Stack, Tags } from 'aws-cdk-lib/core';
+import type { TriggerSources } from './declared-triggers.ts';
 import { discoverWorkflows } from './discover.ts';
 import { PACKAGE_ROOT } from '../project/package-files.ts';
 import { type StageSettings, SteadfastStack, type SteadfastStackProps } from './steadfast-stack.ts';
@@ -66,6 +67,11 @@ export interface AppProps {
    * @default - 'dev', which goes with the stack, and 'prod', which stays
    */
   readonly stages?: Readonly<Record<string, StageSettings>>;
+  /**
+   * What the triggers of the folders listen to, at every stage.
+   * @default - the triggers are left out
+   */
+  readonly sources?: (stack: Stack) => TriggerSources;
 }
 
 const STAGES: Readonly<Record<string, StageSettings>> = {
@@ -77,7 +83,7 @@ const STAGES: Readonly<Record<string, StageSettings>> = {
  * The name and the settings of the stack that the app's context asks for.
  * @throws DiscoveryError about the workflow folders; Error about the context
  */
-export async function stackAskedFor(
+async function stackAskedFor(
   app: App,
   { deployed, stages = STAGES }: AppProps = {},
 ): Promise<{ readonly name: string; readonly props: SteadfastStackProps }> {
@@ -107,9 +113,13 @@ export async function stackAskedFor(
 }
 
 /** Adds that stack. */
-export async function addSteadfast(app: App, props: AppProps = {}): Promise<SteadfastStack> {
-  const asked = await stackAskedFor(app, props);
-  return new SteadfastStack(app, asked.name, asked.props);
+export async function addSteadfast(app: App, given: AppProps = {}): Promise<SteadfastStack> {
+  const { name, props } = await stackAskedFor(app, given);
+  const { sources } = given;
+  if (sources === undefined)
+    return new SteadfastStack(app, name, { ...props, workflows: { ...props.workflows, triggers: [] } });
+  const settings: StageSettings = (stack) => ({ ...sources(stack), ...props.settings?.(stack) });
+  return new SteadfastStack(app, name, { ...props, settings });
 }
 
 /** Ends the app with the error's message, which names the file that is wrong; a stack trace would only hide that. */
