@@ -23,19 +23,23 @@ import { type Host, kill, newProcess, portsOf, type Process } from './process.ts
 
 /** What goes wrong often where there are containers. */
 export const CONTAINER_RATES: Emphasis['rates'] = {
-  crashAfter: 0.1,
+  crashAfter: 0.03,
   frozenAgent: 0.1,
-  slowService: 0.8,
-  wedgedAgent: 0.4,
+  slowService: 0.9,
+  wedgedAgent: 0.6,
 };
 
 const SHARE = 0.8;
 const STALLING_SHARE = 0.9;
 /** The whole container dies: nothing is recorded. */
 const FORGOTTEN_SHARE = 0.1;
-const LATE_SHARE = 0.6;
+const LATE_SHARE = 0.8;
 /** Long enough for another attempt to begin, and mostly before the process deadline. */
 const LATE_MS = [8_000, 40_000] as const;
+/** Of these: as soon as another attempt has begun, if one does soon enough. */
+const BESIDE_SHARE = 0.85;
+const BESIDE_MS = 150_000;
+const LOOK_MS = 500;
 const TWICE_SHARE = 0.2;
 /** Containers live long: what is not recorded is waited for. */
 const LIFE_MS = 300_000;
@@ -55,7 +59,7 @@ function stalling(step: AgentStep, choice: Choice): AgentStep {
   const isAsked = step.effect === 'probed' && choice.chance(0.4);
   if (step.effect === 'unsafe' || isAsked || !choice.chance(STALLING_SHARE)) return step;
   const { maxNoProgressMs: _, ...rest } = step;
-  const again = { kind: 'retry', attempts: choice.between(2, 4), firstMs: 500, maxMs: 2_000 } as const;
+  const again = { kind: 'retry', attempts: choice.between(3, 6), firstMs: 500, maxMs: 2_000 } as const;
   const others = step.recovery[0]?.kind === 'retry' ? step.recovery.slice(1) : step.recovery;
   const stall = choice.chance(0.9) ? { maxNoProgressMs: 3_000 } : {};
   const repeated =
@@ -105,9 +109,27 @@ function mourn(host: Host, { skewMs }: Process, attempt: ClaimedAttempt): void {
     const worker = { ...newProcess(host, LIFE_MS), skewMs };
     void recordDeath(portsOf(host, worker), host.plans, attempt);
   };
-  const afterMs = choice.chance(LATE_SHARE) ? choice.between(...LATE_MS) : choice.between(5, 500);
-  events.plan(afterMs, record);
+  const isLate = choice.chance(LATE_SHARE);
+  const afterMs = isLate ? choice.between(...LATE_MS) : choice.between(5, 500);
+  if (isLate && choice.chance(BESIDE_SHARE)) whenBeside(host, attempt, record);
+  else events.plan(afterMs, record);
   if (choice.chance(TWICE_SHARE)) events.plan(afterMs + choice.between(0, 60_000), record);
+}
+
+/** When another attempt is at it, or could have been. */
+function whenBeside(
+  { events, external }: Host,
+  { executionId, step, token }: ClaimedAttempt,
+  record: () => void,
+): void {
+  const untilAt = events.now + BESIDE_MS;
+  const look = (): void => {
+    const known = external.table.read(executionId)?.steps[step];
+    const isBeside = known?.token !== token && known?.leaseUntil !== undefined;
+    if (isBeside || events.now >= untilAt) record();
+    else events.plan(LOOK_MS, look);
+  };
+  look();
 }
 
 /** Under the lease a death ends an attempt of some mode; later it only changes a time. */

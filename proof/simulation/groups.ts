@@ -21,7 +21,7 @@ export const GROUP_RATES: Emphasis['rates'] = {
 
 const GROUPED_SHARE = 0.65;
 /** Lists of workflows, of which each is an execution for every item. */
-const LISTED_SHARE = 0.06;
+const LISTED_SHARE = 0.07;
 const HOUR_MS = 3_600_000;
 
 export function withGroups(plan: Plan, choice: Choice, depth = 0): Plan {
@@ -89,9 +89,9 @@ const failingSoon = ({ recovery, effect }: AgentStep, choice: Choice): AgentStep
 function recoveryOf(choice: Choice): ChildStage[] {
   const tries = { attempts: choice.between(1, 2), firstMs: 500, maxMs: choice.pick([2_000, 60_000]) };
   const recovery: ChildStage[] = choice.chance(0.8) ? [{ kind: 'retry', ...tries }] : [];
-  if (choice.chance(0.65))
+  if (choice.chance(0.85))
     recovery.push({ ...tries, kind: 'withInput', input: { order: 0, group: 'other', items: [1] } });
-  if (choice.chance(0.85) || recovery.length === 0)
+  if (choice.chance(0.95) || recovery.length === 0)
     recovery.push({
       kind: 'human',
       withinMs: choice.pick([300_000, HOUR_MS]),

@@ -17,8 +17,8 @@ import type { Choice } from './plans.ts';
 
 /** What goes wrong often where ends are followed up. */
 export const ON_FAILURE_RATES: Emphasis['rates'] = {
-  permanentFailure: 0.25,
-  lostReply: 0.3,
+  permanentFailure: 0.35,
+  lostReply: 0.4,
   canceled: 0.3,
   retried: 0.9,
   lostMessage: 0.1,
@@ -28,7 +28,7 @@ const SHARE = 0.8;
 /** Of the workflows: those that run such a one, beside a step that may fail meanwhile. */
 const WITHIN_SHARE = 0.8;
 /** Of those: whose own workflow undoes nothing, so that both end as failed and may be tried again. */
-const KEPT_SHARE = 0.5;
+const KEPT_SHARE = 0.7;
 const HOUR_MS = 3_600_000;
 
 /** The plan with steps that follow an end without success, as have those of most of its children; or one that runs such a plan. */
@@ -52,7 +52,7 @@ function around(plan: Plan, choice: Choice): Plan {
   const beside = randomStep(choice, 0, [], [child]);
   const input = { order: { $ref: 'input', path: ['order'] } };
   const { when: _, ...step } = { ...beside, name: 'beside', input };
-  const steps = choice.chance(0.4) ? [child, step] : [child];
+  const steps = choice.chance(0.25) ? [child, step] : [child];
   return { v: 1, workflow: plan.workflow, withinMs: plan.withinMs + HOUR_MS, steps, output: {} };
 }
 
@@ -67,7 +67,7 @@ function followedUp(plan: Plan, choice: Choice): Plan {
   );
   if (!choice.chance(SHARE)) return { ...plan, steps };
   const onFailure: AgentStep[] = [];
-  const count = choice.pick([1, 1, 2, 3]);
+  const count = choice.pick([1, 2, 3, 3]);
   for (let at = 0; at < count; at += 1) onFailure.push(randomStep(choice, at, onFailure, plan.steps));
   return { ...plan, steps, onFailure };
 }
@@ -81,8 +81,8 @@ function randomStep(
   steps: readonly PlanStep[],
 ): AgentStep {
   const previous = before.at(-1)?.name;
-  const after = previous !== undefined && choice.chance(0.5) ? [previous] : [];
-  const effect = choice.chance(0.35) ? 'unsafe' : choice.pick(['idempotent', 'probed'] as const);
+  const after = previous !== undefined && choice.chance(0.8) ? [previous] : [];
+  const effect = choice.chance(0.5) ? 'unsafe' : choice.pick(['idempotent', 'probed'] as const);
   const human: HumanStage = {
     kind: 'human',
     withinMs: choice.pick([300_000, HOUR_MS]),

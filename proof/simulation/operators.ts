@@ -48,8 +48,8 @@ function command(host: Host, execution: Execution, forgotten: Set<string>): void
 /** Who hears of a failure may have it tried again at once: then what follows the end of a child of it may be under way. */
 export function retryAtOnce(host: Host, { executionId: id, status }: Ended): void {
   const { onFailure, events, external, faults } = host;
-  if (onFailure === undefined || status !== 'failed' || faults.healed() || onFailure.chance(0.3)) return;
-  events.plan(onFailure.between(50, 1_000), () => {
+  if (onFailure === undefined || status !== 'failed' || faults.healed() || onFailure.chance(0.1)) return;
+  events.plan(onFailure.between(20, 300), () => {
     const { epoch } = external.table.read(id)?.execution ?? {};
     if (epoch !== undefined)
       give(host, (to) => retry(to, id, { commandId: `retry-${epoch}`, ...callerIn(host) }));

@@ -12,14 +12,14 @@ import type { Choice } from './plans.ts';
 
 /** What goes wrong often where steps go on in another way. */
 export const STAGE_RATES: Emphasis['rates'] = {
-  lostReply: 0.4,
+  lostReply: 0.5,
   slowService: 0.25,
   wedgedAgent: 0.1,
   transientUndoFailure: 0.2,
 };
 
-const SHARE = 0.7;
-const NONE_SHARE = 0.4;
+const SHARE = 0.8;
+const NONE_SHARE = 0.5;
 
 export function withStages(plan: Plan, choice: Choice): Plan {
   const steps = plan.steps.map((step): PlanStep => {

@@ -28,7 +28,7 @@ export const TOLERANT: Emphasis = {
     lostReply: 0.8,
     slowService: 0.1,
     permanentUndoFailure: 0.8,
-    canceled: 0.5,
+    canceled: 0.6,
   },
   processMs: PROCESS_MS,
   lastMoment: LAST_MOMENT,

@@ -46,7 +46,7 @@ export interface Traits {
 }
 
 /** Worlds about steps that may fail, and about people: what few others show. */
-const TOLERANT_SHARE = 0.3;
+const TOLERANT_SHARE = 0.33;
 const ASKING_SHARE = 0.09;
 
 /** Another stream of dice than the world's own. */
@@ -74,8 +74,8 @@ export function traitsOf(seed: number): Traits {
     ...(asksAnother ? { emphasis: ASKING } : {}),
     asksAnother,
     hasTimes: choice.chance(0.25),
-    followsUp: choice.chance(0.33),
-    changesStages: choice.chance(0.25),
+    followsUp: choice.chance(0.45),
+    changesStages: choice.chance(0.32),
     hasContainers: choice.chance(0.3),
     pausesWhole: choice.chance(0.25),
   };
