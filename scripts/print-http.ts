@@ -33,7 +33,7 @@ Printed from \`lib/api\` by \`npm run docs\`; do not edit. The same contract as 
 ([FIRST-PROJECT.md](FIRST-PROJECT.md#from-an-application)).
 
 Bodies and answers are JSON in UTF-8. Times are epoch milliseconds. Answers may gain fields in a release: ignore those you do not
-know. Bodies and queries may have no other fields than those named here. The examples call the API of a laptop (\`npm start\`); a
+know. Bodies and queries may have no other fields than those named here. The examples call the API of a laptop (\`npx steadfast dev\`); a
 deployed one is the output \`ApiUrl\` of its stack.
 
 ## Who calls

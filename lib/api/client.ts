@@ -223,7 +223,7 @@ async function send(
     if (error instanceof ApiError) throw error;
     throw new ApiError(
       'no-answer',
-      `no Steadfast API at ${base} (${reasonOf(error)}); start one with: npm start`,
+      `no Steadfast API at ${base} (${reasonOf(error)}); start one with: npx steadfast dev`,
     );
   }
 }

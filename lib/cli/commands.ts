@@ -112,9 +112,8 @@ function addStart(program: Command, cli: Cli): void {
     .addHelpText(
       'after',
       examples(
-        'start order-fulfilment --input @examples/order-fulfilment/example-input.json',
-        'start order-fulfilment --input @order.json --key order-1 --wait',
         `start hello-greeting --input '{"name":"Ada"}'`,
+        'start hello-greeting --input @input.json --key greeting-1 --wait',
       ),
     )
     .action(async (workflow: string, options: StartFlags, command: Command) => {

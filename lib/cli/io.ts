@@ -9,10 +9,14 @@ import type { Command } from 'commander';
 
 export const DEFAULT_URL = 'http://127.0.0.1:4510';
 
+/** The source of `--url`, for commander: the `steadfast dev` of this folder, which the next command finds as well. */
+export const RUNNING = 'running';
+
 /** A command to type next, which asks the same API as this one. */
 export function invocation(command: Command, line: string): string {
   const { url, region } = command.optsWithGlobals<{ url: string; region?: string }>();
-  const at = url === DEFAULT_URL ? '' : ` --url ${plain(url)}`;
+  const isFound = command.getOptionValueSourceWithGlobals('url') === RUNNING;
+  const at = isFound || url === DEFAULT_URL ? '' : ` --url ${plain(url)}`;
   const of = region === undefined ? '' : ` --region ${plain(region)}`;
   return `npx steadfast ${line}${at}${of}`;
 }

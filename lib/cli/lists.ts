@@ -55,8 +55,8 @@ export function addLists(program: Command, cli: Cli, clock: Clock = CLOCK): void
         'list',
         'list --at-risk',
         'list --status bad --since 09:00',
-        'list --code card-declined --workflow order-fulfilment',
-        'list --workflow order-fulfilment --key order-4711',
+        'list --code card-declined --workflow hello-greeting',
+        'list --workflow hello-greeting --key greeting-1',
         'list --status open --limit 100 --json',
       ),
     )

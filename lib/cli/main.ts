@@ -18,15 +18,16 @@ import { addLogs } from './logs/command.ts';
 import { addOperations } from './operations.ts';
 import { addPauses } from './pauses.ts';
 import { addDev } from './dev/command.ts';
+import { runningApi } from './dev/dev-folder.ts';
 import { addGraph } from './graph/command.ts';
 import { addQuiesce } from './quiesce/command.ts';
 import { addWorker } from './worker.ts';
-import { CliError, type Cli, DEFAULT_URL, EXIT, type Io, invocation, messageOf } from './io.ts';
+import { CliError, type Cli, DEFAULT_URL, EXIT, type Io, invocation, messageOf, RUNNING } from './io.ts';
 
 const AFTER_HELP = `
 Examples:
   $ npx steadfast dev
-  $ npx steadfast start order-fulfilment --input @examples/order-fulfilment/example-input.json --wait
+  $ npx steadfast start hello-greeting --input @input.json --wait
   $ npx steadfast status
   $ npx steadfast list --status bad --since 09:00
   $ npx steadfast show 0f343b0931126a20f133d67c2b018a3b --json
@@ -55,7 +56,11 @@ function programOf(cli: Cli): Command {
   const program = new Command('steadfast')
     .description('Multi-step processes that finish or are cleanly undone, and are never silently stuck.')
     .version(packageVersion(), '-V, --version', 'print the version')
-    .option('--url <url>', 'of the API', io.env['STEADFAST_URL'] || DEFAULT_URL)
+    .option(
+      '--url <url>',
+      'of the API; unless given, that of STEADFAST_URL, or of the steadfast dev that runs in this folder',
+      DEFAULT_URL,
+    )
     .option(
       '--region <region>',
       'sign requests for this AWS region (at amazonaws.com it is read off the URL)',
@@ -69,6 +74,10 @@ function programOf(cli: Cli): Command {
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({ writeOut: io.out, writeErr: io.err })
     .exitOverride();
+  const running = runningApi(process.cwd());
+  const { STEADFAST_URL: url } = io.env;
+  if (url !== undefined && url !== '') program.setOptionValueWithSource('url', url, 'env');
+  else if (running !== undefined) program.setOptionValueWithSource('url', running, RUNNING);
   // A secret, so not on the command line, where other users of the machine see it.
   program.setOptionValue('token', io.env['STEADFAST_TOKEN'] || undefined);
   addDev(program, cli);
@@ -91,11 +100,13 @@ function fail(error: unknown, { io }: Cli, program: Command, json: boolean): num
   // Commander has said it already, and asked for its own exit code 1 where the usage was wrong.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const { code, message, details, exit } = described(error);
+  // People are told of options, programs of the API's fields.
+  const shown = message.replace(/"redriveOf": "([^"]*)"/, '--redrive-of $1');
   if (json)
     io.err(
       `${JSON.stringify({ error: { code, message, ...(details === undefined ? {} : { details }) } })}\n`,
     );
-  else io.err(`${message}\n${nextStep(code, message, program)}`);
+  else io.err(`${shown}\n${nextStep(code, message, program)}`);
   return exit;
 }
 

@@ -68,7 +68,7 @@ export function addOperations(program: Command, cli: Cli): void {
   );
   add(
     'retry',
-    'have a failed execution go on where it failed, or answer its questions with retry',
+    'have a failed execution go on where it failed, or answer its questions with retry; one that was undone, canceled or succeeded is started anew: start --redrive-of',
     ' --reason "the bank is back"',
   ).action(async (id: string, flags: Flags, command: Command) => {
     const answer = await client(command).retry(id, reasonOf(flags));

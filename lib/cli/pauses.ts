@@ -27,7 +27,7 @@ export function addPauses(program: Command, cli: Cli): void {
       '--within <duration>',
       'how long each execution may be paused before a person is asked, 30d at most',
     )
-    .addHelpText('after', examples('pause-workflow order-fulfilment --reason "the shop is closed"'))
+    .addHelpText('after', examples('pause-workflow hello-greeting --reason "the shop is closed"'))
     .action(async (workflow: string, flags: Flags, command: Command) => {
       const answer = await client(command).pauseWorkflow(workflow, flags);
       const next = invocation(command, `resume-workflow ${workflow}`);
@@ -42,7 +42,7 @@ export function addPauses(program: Command, cli: Cli): void {
     .command('resume-workflow')
     .argument('<name>', 'of the workflow')
     .description('have executions of a workflow be born running again; those that were born paused stay so')
-    .addHelpText('after', examples('resume-workflow order-fulfilment'))
+    .addHelpText('after', examples('resume-workflow hello-greeting'))
     .action(async (workflow: string, _flags: Flags, command: Command) => {
       const answer = await client(command).resumeWorkflow(workflow);
       const next = invocation(command, `list --workflow ${workflow} --status paused`);

@@ -9,7 +9,7 @@ import type { EventPattern, IEventBus } from 'aws-cdk-lib/aws-events';
 import { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
 import { TimeZone } from 'aws-cdk-lib/core';
 import type { DeclaredTrigger } from '../core/plan/trigger-declaration.ts';
-import type { FoundTrigger } from './discover.ts';
+import { DiscoveryError, type FoundTrigger } from './discover.ts';
 import type { StartQueue } from './start-queue.ts';
 import type { BucketReference, Triggers } from './triggers.ts';
 
@@ -27,7 +27,7 @@ export interface TriggerSources {
   readonly eventBuses?: Readonly<Record<string, IEventBus>>;
 }
 
-/** @throws Error naming the file and its export */
+/** @throws DiscoveryError naming the file and its export */
 export function addDeclared(
   triggers: Triggers,
   found: readonly FoundTrigger[],
@@ -37,7 +37,7 @@ export function addDeclared(
     try {
       add(triggers, trigger, sources);
     } catch (error) {
-      throw new Error(`${file}, ${exportName}: ${(error as Error).message}`, { cause: error });
+      throw new DiscoveryError(`${file}, ${exportName}: ${(error as Error).message}`, { cause: error });
     }
   }
 }

@@ -23,6 +23,14 @@ import { jsonSchemaOf } from './json-schema.ts';
 /** A layout that cannot be deployed; says which file or folder, and what is expected. */
 export class DiscoveryError extends Error {
   override readonly name = 'DiscoveryError';
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    // An app that does not catch it prints this: the sentence, and where the app asked.
+    const frames = (this.stack ?? '').split('\n').filter((line) => line.startsWith('    at '));
+    const own = frames.filter((line) => !/node:|node_modules/.test(line));
+    this.stack = [`${this.name}: ${message}`, ...own].join('\n');
+  }
 }
 
 export interface FoundAgent {

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { banner, quoted } from '../../lib/cli/dev/banner.ts';
-import { openDevFolder } from '../../lib/cli/dev/dev-folder.ts';
+import { openDevFolder, runningApi } from '../../lib/cli/dev/dev-folder.ts';
 import { startExternalParties } from '../../lib/cli/dev/external-parties.ts';
 import { showProgress } from '../../lib/cli/dev/progress.ts';
 import { synthesise, synthesiseOne } from '../../lib/cli/dev/synthesis.ts';
@@ -86,6 +86,18 @@ describe('the folder of dev', () => {
     first.release();
     const second = openDevFolder(root, true);
     expect(existsSync(join(second.external('order'), 'ledger'))).toBe(false);
+  });
+
+  test('says where the API is to commands of its project, while its process lives', () => {
+    expect(runningApi(root)).toBeUndefined();
+    const folder = openDevFolder(join(root, '.steadfast/data'), false);
+    expect(runningApi(root)).toBeUndefined();
+    folder.announce('http://127.0.0.1:4999');
+    expect(runningApi(join(root, 'lib/deep'))).toBe('http://127.0.0.1:4999');
+    folder.release();
+    expect(runningApi(root)).toBeUndefined();
+    write({ '.steadfast/data/steadfast-dev.json': '{"pid":99999999,"apiUrl":"http://127.0.0.1:1"}' });
+    expect(runningApi(root)).toBeUndefined();
   });
 
   test('D2 in use by a living process is refused; a dead one’s is taken over', () => {
@@ -203,13 +215,13 @@ describe('synthesis', () => {
 
   test('that fails says what the app said, and nothing else', async () => {
     write({
-      'bin/app.ts':
-        "console.error('DiscoveryError: examples/a/agents/b.ts does not exist'); process.exit(1);",
+      'bin/app.ts': `import { DiscoveryError } from '${resolve(import.meta.dirname, '../../lib/infra/discover.ts')}';
+        new (class AppStack { constructor() { throw new DiscoveryError('examples/a/agents/b.ts does not exist'); } })();`,
     });
     write({ 'package.json': '{"type":"module"}' });
     symlinkSync(resolve(import.meta.dirname, '../../node_modules'), join(root, 'node_modules'));
     await expect(synthesise(projectAt(), join(root, 'out'), io, never, {})).rejects.toThrow(
-      /DiscoveryError: examples\/a\/agents\/b\.ts does not exist$/,
+      /^examples\/a\/agents\/b\.ts does not exist$/,
     );
     expect(said).toMatch(/^Synthesising the template that would be deployed \(about 5 s\) … failed\n$/);
   });
@@ -248,7 +260,7 @@ describe('code', () => {
 });
 
 describe('the banner', () => {
-  const systemAt = (apiUrl: string) => ({ apiUrl, workers: [], beside: [] });
+  const systemAt = (apiUrl: string) => ({ apiUrl, workers: [], beside: [], triggers: ['nightly'] });
   const workflows = (...names: string[]) => ({
     status: 200,
     body: { items: names.map((workflow) => ({ workflow, plan: 'p', withinMs: 1, steps: [] })) },
@@ -276,6 +288,8 @@ describe('the banner', () => {
     expect(show).toMatch(/\/executions\/[0-9a-f]{32}\?wait=20s'$/);
     expect(list).toBe(`curl -s '${api.url}/executions?workflow=b'`);
     expect(text).toContain(`Logs  ${join(root, 'data', 'cloud', 'logs')}`);
+    expect(text).toContain('\nTriggers: nightly\n');
+    expect(text).toContain(`npx steadfast list --url ${api.url}, npx steadfast --help`);
     expect(text).not.toContain('workers');
   });
 

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Command } from 'commander';
 import { ApiError, createClient } from '../../lib/api/client.ts';
-import { invocation } from '../../lib/cli/io.ts';
+import { invocation, RUNNING } from '../../lib/cli/io.ts';
 import { type FakeApi, fakeApi, steadfast } from './fake-api.ts';
 
 let api: FakeApi;
@@ -26,7 +26,9 @@ test('when nothing answers the message says how to start something; exit code 3'
   const url = await deadUrl();
   const { exitCode, err } = await steadfast(['list', '--url', url]);
   expect(exitCode).toBe(3);
-  expect(err).toBe(`no Steadfast API at ${url} (the connection was refused); start one with: npm start\n`);
+  expect(err).toBe(
+    `no Steadfast API at ${url} (the connection was refused); start one with: npx steadfast dev\n`,
+  );
   const json = await steadfast(['list', '--url', url, '--json']);
   expect(JSON.parse(json.err)).toMatchObject({ error: { code: 'no-answer' } });
 });
@@ -43,15 +45,18 @@ test('the URL comes from --url, else from STEADFAST_URL', async () => {
 
 test('an empty STEADFAST_URL counts as none', async () => {
   const help = (await steadfast(['--help'], { STEADFAST_URL: '' })).out;
-  expect(help).toContain('(default: "http://127.0.0.1:4510")');
+  expect(help).toMatch(/\(default:\s+"http:\/\/127\.0\.0\.1:4510"\)/);
 });
 
 describe('a command to type next', () => {
-  const at = (url: string): string => invocation(new Command().option('--url <url>', '', url), 'show e1');
+  const asked = (url: string): Command => new Command().option('--url <url>', '', url);
+  const at = (url: string): string => invocation(asked(url), 'show e1');
 
   test('names the API only where it is not the default one, quoted where the shell needs it', () => {
     expect(at('http://127.0.0.1:4510')).toBe('npx steadfast show e1');
     expect(at('http://127.0.0.1:4600')).toBe('npx steadfast show e1 --url http://127.0.0.1:4600');
+    const found = asked('').setOptionValueWithSource('url', 'http://127.0.0.1:4600', RUNNING);
+    expect(invocation(found, 'show e1')).toBe('npx steadfast show e1');
     expect(at("http://a/?b&c'd")).toBe("npx steadfast show e1 --url 'http://a/?b&c'\\''d'");
   });
 });
@@ -66,7 +71,7 @@ test.each([
   ],
   [
     ['list', '--status', 'done'],
-    "error: option '--status <status>' argument 'done' is invalid. Allowed choices are running, waiting, pausing, paused, compensating, following-up, succeeded, compensated, failed, canceled.",
+    "error: option '--status <status>' argument 'done' is invalid. Allowed choices are open, bad, running, waiting, pausing, paused, compensating, following-up, succeeded, compensated, failed, canceled.",
   ],
   [
     ['dev', '--port', '99999'],

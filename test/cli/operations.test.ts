@@ -67,6 +67,14 @@ test('a refused one says why', async () => {
   expect([exitCode, err]).toEqual([1, `${message}\n`]);
 });
 
+test('a retry that is refused names the option to people, and the field to programs', async () => {
+  const message = 'it has ended as \'compensated\'; start a new execution with "redriveOf": "e0"';
+  const refusal = { status: 409, body: { error: { code: 'not-retryable', message } } };
+  api.answers.push(refusal, refusal);
+  expect((await cli('retry', 'e0')).err).toContain('start a new execution with --redrive-of e0\n');
+  expect((await cli('retry', 'e0', '--json')).err).toContain('\\"redriveOf\\"');
+});
+
 test('start says of which execution it is the redrive', async () => {
   api.answers.push(told('running'));
   await cli('start', 'order', '--redrive-of', 'e0');

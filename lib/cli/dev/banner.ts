@@ -5,14 +5,14 @@
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { relative } from 'node:path';
+import { relative, resolve } from 'node:path';
 import type { Json, WorkflowView } from '../../api/answers.ts';
 import { createClient } from '../../api/client.ts';
 import { CONSOLE_FOLDER, isBuilt } from '../console/files.ts';
-import type { Io } from '../io.ts';
+import { DEFAULT_URL, type Io } from '../io.ts';
 import { missingLine } from '../print-deployment.ts';
 import { whyText } from '../print.ts';
-import type { DevFolder } from './dev-folder.ts';
+import { DEFAULT_DATA, type DevFolder } from './dev-folder.ts';
 import type { Inspected } from './inspect.ts';
 import type { System } from './system.ts';
 import type { WorkflowFolder } from './workflow-folders.ts';
@@ -20,7 +20,7 @@ import type { WorkflowFolder } from './workflow-folders.ts';
 /** @param inspected the agent into which a debugger may look */
 export async function banner(
   folders: readonly WorkflowFolder[],
-  { apiUrl, workers, beside }: Omit<System, 'stop'>,
+  { apiUrl, workers, beside, triggers }: Omit<System, 'stop'>,
   folder: DevFolder,
   inspected?: Inspected,
 ): Promise<string> {
@@ -32,6 +32,7 @@ export async function banner(
     `Steadfast runs at ${apiUrl}`,
     ...(isBuilt(CONSOLE_FOLDER) ? [`Console: ${apiUrl}/console/`] : []),
     `Workflows: ${workflows.map(({ workflow }) => workflow).join(', ')}`,
+    ...(triggers.length === 0 ? [] : [`Triggers: ${triggers.join(', ')}`]),
     ...beside.map((other) => `Beside it: ${other.path} at ${other.apiUrl}`),
     ...(workers.length === 0 ? [] : [`Container workers: ${workers.join(', ')}`]),
     ...(inspected === undefined
@@ -39,7 +40,7 @@ export async function banner(
       : [`A debugger reaches ${inspected.agent} at 127.0.0.1:${inspected.port}`]),
     '',
     ...(first === undefined ? [] : commands(apiUrl, first, key)),
-    'The same as tables: npx steadfast list, npx steadfast --help',
+    `The same as tables: npx steadfast list${isFound(folder, apiUrl) ? '' : ` --url ${apiUrl}`}, npx steadfast --help`,
     '',
     `Data  ${shown(folder.path)}  (--fresh forgets it)`,
     `Logs  ${shown(folder.logs)}`,
@@ -48,6 +49,10 @@ export async function banner(
   ];
   return `${lines.join('\n')}\n`;
 }
+
+/** Whether a command in this folder asks this API by itself. */
+const isFound = ({ path }: DevFolder, apiUrl: string): boolean =>
+  path === resolve(DEFAULT_DATA) || apiUrl === DEFAULT_URL;
 
 /** What to say of agents that executions of an earlier run name and that are no longer there; nothing where all are. */
 export async function missingAgentsText(apiUrl: string): Promise<string> {

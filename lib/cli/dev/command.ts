@@ -39,11 +39,11 @@ interface DevFlags {
 export function addDev(program: Command, cli: Cli): void {
   program
     .command('dev')
-    .description('run everything on this machine, without an AWS account (what npm start does)')
+    .description('run everything on this machine, without an AWS account')
     .option('--port <port>', 'of the HTTP API; 0 takes any free one', portOf, 4510)
     .option('--data <folder>', 'where tables, queues and logs are kept', DEFAULT_DATA)
     .option('--fresh', 'forget the data of earlier runs first')
-    .option('--try', 'start the first workflow with its example input, and show how it ends')
+    .option('--try', 'start the first workflow with its example input, show how it ends, and go on running')
     .option('--no-restart', 'do not start again when a file of the project changes')
     .option('--app <command>', 'that runs the CDK app, instead of the one in the nearest cdk.json')
     .option('--stack <name>', 'the stack to run, where several hold a Steadfast')
@@ -51,7 +51,7 @@ export function addDev(program: Command, cli: Cli): void {
     .option('--inspect <agent>', 'let a debugger into the process of this agent')
     .addHelpText(
       'after',
-      '\nExamples:\n  $ npx steadfast dev\n  $ npm start -- --port 4600 --fresh\n\nCtrl-C stops it; the next start finds its data again.',
+      '\nExamples:\n  $ npx steadfast dev\n  $ npx steadfast dev --port 4600 --fresh\n\nCtrl-C stops it; the next start finds its data again.',
     )
     .action(async (flags: DevFlags) => {
       cli.exitCode = await dev(flags, cli.io);
@@ -104,6 +104,7 @@ async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: Clea
   const system = await startSystem({ found, folder, port: flags.port, environment, ...own, ...inspect }, io);
   const running = { system, stackPath: found.stackPath };
   cleanUps.push(() => running.system.stop());
+  folder.announce(system.apiUrl);
   io.out(await banner(folders, system, folder, into));
   io.err(await missingAgentsText(system.apiUrl));
   if (flags.try === true) await tryOne(system.apiUrl, folders, io);

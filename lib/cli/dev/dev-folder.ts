@@ -6,7 +6,7 @@
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { CliError, messageOf } from '../io.ts';
 
 export interface DevFolder {
@@ -19,6 +19,8 @@ export interface DevFolder {
   readonly logs: string;
   /** The data folder of one workflow folder's `dev.ts`; made if missing. */
   readonly external: (name: string) => string;
+  /** Lets commands of this folder find the API. */
+  readonly announce: (apiUrl: string) => void;
   readonly release: () => void;
 }
 
@@ -83,6 +85,7 @@ function openAt(path: string, fresh: boolean): DevFolder {
       mkdirSync(folder, { recursive: true });
       return folder;
     },
+    announce: (apiUrl) => writeFileSync(marker, `${JSON.stringify({ pid: process.pid, apiUrl })}\n`),
     release: () => writeFileSync(marker, '{}\n'),
   };
 }
@@ -101,11 +104,24 @@ function takeLock(marker: string, path: string): void {
 }
 
 function holderOf(marker: string): number | undefined {
+  const { pid } = marked(marker);
+  return typeof pid === 'number' && pid !== process.pid ? pid : undefined;
+}
+
+function marked(marker: string): { readonly pid?: unknown; readonly apiUrl?: unknown } {
   try {
-    const { pid } = JSON.parse(readFileSync(marker, 'utf8')) as { pid?: unknown };
-    return typeof pid === 'number' && pid !== process.pid ? pid : undefined;
+    return Object(JSON.parse(readFileSync(marker, 'utf8'))) as { pid?: unknown };
   } catch {
-    return undefined;
+    return {};
+  }
+}
+
+/** Where the API is of the `steadfast dev` that keeps its data where it is by default, here or in a folder above. */
+export function runningApi(from: string): string | undefined {
+  for (let at = resolve(from); ; at = dirname(at)) {
+    const { pid, apiUrl } = marked(join(at, DEFAULT_DATA, MARKER));
+    if (typeof pid === 'number' && typeof apiUrl === 'string' && isAlive(pid)) return apiUrl;
+    if (at === dirname(at)) return undefined;
   }
 }
 

@@ -80,8 +80,18 @@ export async function synthesise(
   signal.removeEventListener('abort', end);
   progress.end(code === 0 ? `done in ${((Date.now() - startedAt) / 1_000).toFixed(1)} s` : 'failed');
   if (code === 0) return;
-  throw new CliError('synthesis', said().trim() || `the CDK app (${app}) ended without a word`, EXIT.failed);
+  throw new CliError(
+    'synthesis',
+    reasonIn(said()) || `the CDK app (${app}) ended without a word`,
+    EXIT.failed,
+  );
 }
+
+/** Of a mistake in the project its sentence, which Node prints between its own line of code and the calls; else all that was said. */
+const reasonIn = (said: string): string =>
+  /^\[?(?:DiscoveryError: |\w+ \[DiscoveryError\]: )([^]*?)\]?(?:\n {4}at |\n\nNode\.js |\s*$)/m.exec(
+    said,
+  )?.[1] ?? said.trim();
 
 function kill(child: ChildProcess): void {
   if (child.pid === undefined || child.exitCode !== null) return;

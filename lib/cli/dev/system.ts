@@ -19,6 +19,8 @@ export interface System {
   readonly workers: readonly string[];
   /** The others of the stack: the path of the construct, where its API is. */
   readonly beside: readonly { readonly path: string; readonly apiUrl: string }[];
+  /** What starts executions beside the API, by name. */
+  readonly triggers: readonly string[];
   readonly stop: () => Promise<void>;
 }
 
@@ -51,11 +53,22 @@ export async function startSystem(options: SystemOptions, io: Io): Promise<Syste
     apiUrl: cloud.apiUrl,
     workers: workers.map(({ agent }) => agent),
     beside: found.beside.map(({ path, api }) => ({ path, apiUrl: `${cloud.apiUrl}/_apis/${api}` })),
+    triggers: triggersOf(cloud, found.path),
     stop: async () => {
       await Promise.all(workers.map((worker) => worker.stop()));
       await cloud.stop();
     },
   };
+}
+
+/** By their queues, which each has one of. */
+function triggersOf(cloud: Cloud, steadfast: string): string[] {
+  const begin = `${steadfast}/Triggers/`;
+  const paths = [...cloud.resources.values()].map(({ metadata }) => String(metadata['aws:cdk:path']));
+  const ofQueues = paths.filter(
+    (path) => path.startsWith(begin) && /^[^/]+\/Queue\/Resource$/.test(path.slice(begin.length)),
+  );
+  return ofQueues.map((path) => path.slice(begin.length).split('/')[0] ?? '').sort();
 }
 
 async function startLocal(options: SystemOptions, io: Io): Promise<Cloud> {

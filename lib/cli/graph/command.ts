@@ -32,9 +32,9 @@ export function addGraph(program: Command, cli: Cli): void {
 A workflow that is not deployed is taken from the project around the working directory.
 GitHub draws a file that ends with .mmd, and in Markdown what is between \`\`\`mermaid and \`\`\`.
 ${examples(
-  'graph order-fulfilment > order-fulfilment.mmd',
+  'graph hello-greeting > hello-greeting.mmd',
   'graph 0f343b0931126a20f133d67c2b018a3b --format text',
-  'graph order-fulfilment --json',
+  'graph hello-greeting --json',
 )}`,
     )
     .action(async (wanted: string, { format }: Flags, command: Command) => {

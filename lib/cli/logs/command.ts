@@ -12,7 +12,7 @@ import { callsOf } from '../aws/calls.ts';
 import { checkedStack } from '../aws/tagged.ts';
 import { client, examples } from '../commands.ts';
 import { DEFAULT_DATA, logsIn } from '../dev/dev-folder.ts';
-import { type Cli, CliError, type Clock, CLOCK, DEFAULT_URL } from '../io.ts';
+import { type Cli, CliError, type Clock, CLOCK, DEFAULT_URL, RUNNING } from '../io.ts';
 import { Insights, MOST_LINES } from './insights.ts';
 import { type Level, LEVELS, lineText, type LogLine, type LogSource } from './line.ts';
 import { LocalFiles } from './local-files.ts';
@@ -118,7 +118,7 @@ function placeOf(command: Command, { url }: Client, { stack }: Flags): 'aws' | '
     );
   }
   checkedStack(stack);
-  const isGiven = command.optsWithGlobals<{ url: string }>().url !== DEFAULT_URL;
+  const isGiven = command.getOptionValueSourceWithGlobals('url') !== RUNNING && url !== DEFAULT_URL;
   if (isGiven) return 'aws';
   throw new CliError(
     'no-url',

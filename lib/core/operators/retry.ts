@@ -41,7 +41,7 @@ export function retryProblem(plan: Plan, state: Snapshot, now: number): string |
     case 'succeeded':
     case 'compensated':
     case 'canceled':
-      return `it has ended: ${state.execution.status}; ${instead(state)}`;
+      return `it has ended as '${state.execution.status}', and of those that have ended only a failed one goes on; ${instead(state)}`;
     case 'compensating':
       return 'it is being undone';
     case 'following-up':

@@ -62,14 +62,14 @@ export function checkPlan(plan: Plan): void {
   const cycle = walkCycle(inOrder(plan.steps).rest);
   if (cycle.length > 0) throw refused('cycle', `it waits for itself: ${cycle.join(' → ')}`, cycle[0]);
   for (const step of plan.steps) {
-    const found = outcomeProblem(expressionsOf(step), plan, step.when);
+    const found = outcomeProblem(expressionsOf(step), plan, step);
     if (found !== undefined) throw refusal(plan.workflow, step.name, found);
   }
   const output = exprProblem(plan.output) ?? strangersIn(plan.output, plan);
   if (output !== undefined) throw refused('bad-output', `the output ${output}`);
   const source = sourceProblem(plan.output, plan, false);
   if (source !== undefined) throw refused('bad-output', `of the output ${source.message}`);
-  const missing = outcomeProblem(plan.output, plan, undefined);
+  const missing = outcomeProblem(plan.output, plan);
   if (missing !== undefined) throw refused(missing.reason, `of its output: ${missing.message}`);
   const checks = { named: nameProblem, agent: agentProblem, expression: exprProblem };
   const later = onFailureProblem(plan, checks);

@@ -31,8 +31,11 @@ export function isOutcomeRead(plan: Plan, name: string): boolean {
 /** Its output is there only if it succeeded: it may fail, or be skipped. */
 const mayHaveNoOutput = (step: PlanStep): boolean => isTolerated(step) || step.when !== undefined;
 
-/** What is wrong with the outcomes, failures and outputs that an expression reads. @param when the reader's own condition */
-export function outcomeProblem(expr: Expr, plan: Plan, when: Expr | undefined): Problem | undefined {
+/**
+ * What is wrong with the outcomes, failures and outputs that an expression reads.
+ * @param reader the step, with its own condition; none for what the workflow returns
+ */
+export function outcomeProblem(expr: Expr, plan: Plan, reader?: PlanStep): Problem | undefined {
   const stepOf = (name: string): PlanStep | undefined => plan.steps.find((step) => step.name === name);
   for (const name of failuresIn(expr)) {
     const step = stepOf(name);
@@ -44,7 +47,9 @@ export function outcomeProblem(expr: Expr, plan: Plan, when: Expr | undefined): 
     const message = `it asks how '${name}' failed, which ends the whole execution when it fails: ${instead}`;
     return problem('failure-not-tolerated', message);
   }
-  const certain = new Map((['succeeded', 'failed'] as const).map((one) => [one, certainIn(when, one, plan)]));
+  const certain = new Map(
+    (['succeeded', 'failed'] as const).map((one) => [one, certainIn(reader?.when, one, plan)]),
+  );
   for (const { source, path } of unguarded(expr)) {
     const [kind, name = ''] = source.split(':');
     const step = stepOf(name);
@@ -54,7 +59,8 @@ export function outcomeProblem(expr: Expr, plan: Plan, when: Expr | undefined): 
     if (certain.get(needed)?.has(name) === true) continue;
     const read = nameOf(source, path);
     const why = kind === 'failure' ? 'need not fail' : isTolerated(step) ? 'may fail' : 'may be skipped';
-    const message = `it reads ${read}, and '${name}' ${why}: write orElse(${read}, …), or 'when: ${needed}(${name})' on the step that reads it`;
+    const or = reader === undefined ? '' : `, or 'when: ${needed}(${name})' on the step that reads it`;
+    const message = `it reads ${read}, and '${name}' ${why}: write orElse(${read}, …)${or}`;
     return problem('output-may-be-missing', message);
   }
   return undefined;

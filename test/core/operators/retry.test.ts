@@ -21,9 +21,18 @@ const problem = (state: Snapshot, of: Plan = plan) => retryProblem(of, state, NO
 const another = 'start a new execution with "redriveOf": "e-1"';
 
 it.each([
-  ['succeeded', `it has ended: succeeded; ${another}`],
-  ['compensated', `it has ended: compensated; ${another}`],
-  ['canceled', `it has ended: canceled; ${another}`],
+  [
+    'succeeded',
+    `it has ended as 'succeeded', and of those that have ended only a failed one goes on; ${another}`,
+  ],
+  [
+    'compensated',
+    `it has ended as 'compensated', and of those that have ended only a failed one goes on; ${another}`,
+  ],
+  [
+    'canceled',
+    `it has ended as 'canceled', and of those that have ended only a failed one goes on; ${another}`,
+  ],
   ['compensating', 'it is being undone'],
   ['pausing', 'it is paused: resume it first'],
   ['paused', 'it is paused: resume it first'],

@@ -89,6 +89,12 @@ describe('refused is', () => {
       "it reads car.output.id, and 'car' may fail: write orElse(car.output.id, …), or 'when: succeeded(car)'",
     ],
     [
+      'what is returned of a step that may fail, which no condition could guard',
+      (w) => ({ x: w.step('car', cars, {}, { tolerate: true }).output.id as never }),
+      'output-may-be-missing',
+      "'car' may fail: write orElse(car.output.id, …)",
+    ],
+    [
       'the output of a step that may be skipped',
       (w) => {
         const car = w.step('car', cars, {}, { when: eq(w.input.ok, true) });
