@@ -15,7 +15,7 @@ import { basename, extname, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { nearest } from '../core/plan/nearest.ts';
 import type { DeclaredTrigger } from '../core/plan/trigger-declaration.ts';
-import { referenceProblems } from '../core/plan/reference-check.ts';
+import { type InputShape, referenceProblems } from '../core/plan/reference-check.ts';
 import { writtenFile } from '../project/project-files.ts';
 import { agentFileProblem, type DeclaredSpec } from './agent-files.ts';
 import { jsonSchemaOf } from './json-schema.ts';
@@ -55,6 +55,8 @@ export interface FoundWorkflow {
   readonly agents: readonly string[];
   /** An approval of it, or of a workflow below it, must be another person's. */
   readonly asksAnother?: true;
+  /** Absent: its schema does not say it. */
+  readonly input?: InputShape;
 }
 
 /** What starts a workflow, as its author has written beside it. */
@@ -108,6 +110,7 @@ interface WorkflowLike {
   readonly name: string;
   readonly agents: readonly AgentLike[];
   readonly plan?: PlanLike;
+  readonly input?: unknown;
 }
 
 interface AgentLike {
@@ -229,6 +232,7 @@ async function loadFolder(folder: string, relativeToRoot: (path: string) => stri
     exportName,
     agents: workflow.agents.map(({ spec }) => spec.name),
     ...(workflow.plan !== undefined && asksAnother(workflow.plan) ? { asksAnother: true as const } : {}),
+    ...inputOf(workflow.input),
   }));
   return { workflows, agents, warnings: unusedFiles(folder, used, relativeToRoot) };
 }
@@ -299,6 +303,13 @@ async function triggersIn(folder: string, relativeToRoot: (path: string) => stri
   throw new DiscoveryError(
     `${shown} exports no trigger; it must export at least one (export const … = onSchedule(…, { … }))`,
   );
+}
+
+function inputOf(input: unknown): Pick<FoundWorkflow, 'input'> {
+  const schema = jsonSchemaOf(input);
+  if (schema === undefined) return {};
+  const { required } = Object(jsonSchemaOf(input, 'input')) as { required?: unknown };
+  return { input: { schema, required: Array.isArray(required) ? (required as string[]) : [] } };
 }
 
 /** The types see a wrong path as well, but nothing makes an author ask them before the start. */

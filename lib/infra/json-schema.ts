@@ -11,17 +11,20 @@ import * as z from 'zod/mini';
 interface Standard {
   readonly '~standard'?: {
     readonly vendor?: string;
-    readonly jsonSchema?: { readonly output: (options: { readonly target: string }) => unknown };
+    readonly jsonSchema?: Readonly<Record<Side, (options: { readonly target: string }) => unknown>>;
   };
 }
 
+/** What is given to it, or what it lets through. */
+type Side = 'input' | 'output';
+
 /** What the schema lets through; nothing where its library does not say. */
-export function jsonSchemaOf(schema: unknown): unknown {
+export function jsonSchemaOf(schema: unknown, side: Side = 'output'): unknown {
   try {
     const { vendor, jsonSchema } = (schema as Standard)['~standard'] ?? {};
-    if (jsonSchema !== undefined) return jsonSchema.output({ target: 'draft-2020-12' });
+    if (jsonSchema !== undefined) return jsonSchema[side]({ target: 'draft-2020-12' });
     if (vendor !== 'zod') return undefined;
-    return z.toJSONSchema(schema as z.ZodMiniType, { io: 'output', unrepresentable: 'any' });
+    return z.toJSONSchema(schema as z.ZodMiniType, { io: side, unrepresentable: 'any' });
   } catch {
     // A schema that has no such form: nothing is known of it.
     return undefined;

@@ -13,6 +13,7 @@ import { CfnBucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { CfnSchedule, CfnScheduleGroup, type ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
 import { Names, type RemovalPolicy, Stack, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { mappingProblems } from '../core/plan/reference-check.ts';
 import type { KeyFilter, TriggerOptions } from '../core/plan/trigger-declaration.ts';
 import type { FoundWorkflow } from './discover.ts';
 import { allowEvents, grantUse } from './encryption.ts';
@@ -139,6 +140,8 @@ export class Triggers extends Construct {
     }
     const triggerName = this.#checkedName(props.name ?? `${found.name}-${kind.suffix}`.slice(0, 48));
     const place = `trigger '${triggerName}'`;
+    const problems = found.input === undefined ? [] : mappingProblems(props.input, found.input);
+    if (problems.length > 0) throw new Error(`${place}: ${problems.join('; ')}`);
     const file = JSON.stringify({
       name: triggerName,
       workflow: found.name,

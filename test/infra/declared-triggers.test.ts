@@ -86,6 +86,36 @@ test('a stack has one by its name, to let others send to it', () => {
   expect(() => makeStack().steadfast.trigger('other')).toThrow("no trigger is named 'other'; there are none");
 });
 
+test('its mapping is held against the input of the workflow, as far as that is known', () => {
+  const text = { type: 'string' };
+  const schema = {
+    type: 'object',
+    properties: {
+      morning: text,
+      by: { type: 'object', properties: { id: text }, additionalProperties: false },
+      open: {},
+    },
+    additionalProperties: false,
+  };
+  const make = (given: object) => {
+    const { workflows, ...rest } = found(
+      onSchedule(report, { schedule: 'rate(1 day)', input: given as never }),
+    );
+    const known = workflows.map((one) => ({ ...one, input: { schema, required: ['morning'] } }));
+    return () => makeStack({ workflows: { ...rest, workflows: known } });
+  };
+  const at = "workflows/report/triggers.ts, t0: trigger 'report-schedule': ";
+  expect(make({ mornign: '$.time', morning: 'x' })).toThrow(
+    `${at}input.mornign does not exist: input has morning, by, open; did you mean input.morning?`,
+  );
+  expect(make({ by: { name: '$.time' } })).toThrow(
+    `${at}input.by.name does not exist: input.by has id; input.morning is required, and left out`,
+  );
+  expect(
+    make({ morning: { $concat: ['on ', '$.time'] }, by: { id: '$.time' }, open: { any: 1 } }),
+  ).not.toThrow();
+});
+
 const refused = (...triggers: readonly DeclaredTrigger[]) =>
   expect(() => makeStack({ workflows: found(...triggers), settings: sourcesOf }));
 

@@ -1,6 +1,6 @@
 /**
  * References that lead nowhere, found where a workflow is loaded for a deployment: a path that the input's or an output's
- * schema is known not to have.
+ * schema is known not to have. So are fields of a trigger's mapping that the input does not have.
  *
  * Owns: what is known of each source (`Known`), the walk along a path, and the words. Does not own: how a schema becomes
  * JSON Schema (the caller's `jsonSchemaOf`, for no function should load a converter), references to steps (`check.ts`).
@@ -36,6 +36,42 @@ export function referenceProblems(workflow: Workflow, jsonSchemaOf: JsonSchemaOf
     problemsOf(`step '${step.name}'`, expressionsOf(step), itemOf(workflow, step, jsonSchemaOf)),
   );
   return [...new Set([...ofSteps, ...problemsOf('its output', [plan.output])])];
+}
+
+/** What a workflow takes, as far as its schema says it. */
+export interface InputShape {
+  /** JSON Schema of what it lets through. */
+  readonly schema: unknown;
+  /** Fields without which it takes nothing. */
+  readonly required: readonly string[];
+}
+
+/** What a mapping gives that the input does not have, and what it leaves out; a path or a text may be anything. */
+export function mappingProblems(mapping: unknown, { schema, required }: InputShape): string[] {
+  const root = schema as Json | undefined;
+  if (!isJsonObject(root) || !isFields(mapping)) return [];
+  const leftOut = required.filter((key) => mapping[key] === undefined);
+  const there = unknownFields(mapping, { schema: root, root }, 'input');
+  return [...there, ...leftOut.map((key) => `input.${key} is required, and left out`)];
+}
+
+/** Fields of an input, and no `{ $concat: … }`. */
+const isFields = (mapping: unknown): mapping is JsonObject =>
+  isJsonObject(mapping as Json | undefined) &&
+  !Object.keys(Object(mapping)).some((key) => key.startsWith('$'));
+
+function unknownFields(mapping: JsonObject, known: Known, place: string): string[] {
+  return Object.entries(mapping).flatMap(([key, value]) => {
+    const next = into(known, key);
+    if ('known' in next)
+      return next.known !== undefined && isFields(value)
+        ? unknownFields(value, next.known, `${place}.${key}`)
+        : [];
+    const like = nearest(key, next.names);
+    const meant = like === undefined ? '' : `; did you mean ${place}.${like}?`;
+    const instead = next.names.length === 0 ? 'no fields' : next.names.join(', ');
+    return [`${place}.${key} does not exist: ${place} has ${instead}${meant}`];
+  });
 }
 
 /** The schema of an item, for a list's step. */
