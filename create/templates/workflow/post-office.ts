@@ -6,10 +6,17 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+/** What took place outside, as `crashEverywhere` wants it: by the effect key, of a kind, and whether it was taken back. */
+export interface Letter {
+  readonly key: string;
+  readonly kind: 'letter';
+  undone: boolean;
+}
+
 export interface PostOffice {
   readonly url: string;
-  /** Keys of the letters that it has: one that it took twice is there twice. */
-  readonly letters: () => readonly string[];
+  /** Every letter it ever took: one that it took twice is there twice, and one that was taken back stays in the book. */
+  readonly letters: () => readonly Letter[];
   readonly stop: () => Promise<void>;
 }
 
@@ -17,22 +24,22 @@ export interface PostOffice {
 export const BAD_DAYS = ['answer lost', 'fine', 'closed', 'fine'] as const;
 
 export async function startPostOffice(days: readonly string[] = ['fine']): Promise<PostOffice> {
-  const letters: string[] = [];
+  const letters: Letter[] = [];
   let sent = 0;
   const server = createServer(async (request, response) => {
     const key = decodeURIComponent((request.url ?? '').split('/').at(-1) ?? '');
     await read(request);
+    const standing = letters.filter((letter) => letter.key === key && !letter.undone);
     if (request.method === 'GET')
-      return response.writeHead(letters.includes(key) ? 200 : 404).end(`receipt-${key}`);
+      return response.writeHead(standing.length > 0 ? 200 : 404).end(`receipt-${key}`);
     if (request.method === 'DELETE') {
-      const kept = letters.filter((one) => one !== key);
-      letters.splice(0, letters.length, ...kept);
+      for (const letter of standing) letter.undone = true;
       return response.writeHead(204).end();
     }
     const day = days[sent % days.length];
     sent += 1;
     if (day === 'closed') return response.writeHead(503).end();
-    letters.push(key);
+    letters.push({ key, kind: 'letter', undone: false });
     if (day === 'answer lost') return request.socket.destroy();
     return response.writeHead(201).end(`receipt-${key}`);
   });
