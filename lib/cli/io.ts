@@ -1,11 +1,11 @@
 /**
  * What a command is given of the external party, and how it fails.
  *
- * Owns: the exit codes, and how a command to type next looks. Does not own: which error has which (`main.ts`).
+ * Owns: the exit codes, and how a command to type next looks, what a port may be. Does not own: which error has which (`main.ts`).
  */
 
 import { setTimeout } from 'node:timers/promises';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 
 export const DEFAULT_URL = 'http://127.0.0.1:4510';
 
@@ -70,3 +70,10 @@ export class CliError extends Error {
 /** Also of an error from another realm, and of what is no error at all. */
 export const messageOf = (error: unknown): string =>
   (Object(error) as { message?: string }).message ?? String(error);
+
+/** Of the value of `--port`; 0 takes any free one. */
+export function portOf(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new InvalidArgumentError('allowed are 0 to 65535.');
+}

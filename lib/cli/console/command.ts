@@ -4,13 +4,13 @@
  * Owns: its options, which API that is, what is printed. Does not own: what is served (`listener.ts`).
  */
 
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { bearer } from '../../api/authorization.ts';
 import { createClient } from '../../api/client.ts';
 import { callsOf } from '../aws/calls.ts';
 import { checkedStack } from '../aws/tagged.ts';
 import { examples, say } from '../commands.ts';
-import { type Cli, CliError, DEFAULT_URL, EXIT, messageOf } from '../io.ts';
+import { type Cli, CliError, DEFAULT_URL, EXIT, messageOf, portOf } from '../io.ts';
 import { regionOf, signedFetch } from '../signed-fetch.ts';
 import { apiUrlOf } from './api-url.ts';
 import type { Upstream } from './calls.ts';
@@ -64,12 +64,6 @@ ${examples(
         await served.close();
       }
     });
-}
-
-function portOf(given: string): number {
-  const port = Number(given);
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new InvalidArgumentError('allowed are 0 to 65535.');
 }
 
 /** @throws CliError `no-region`, `no-stack`, `no-api`, `several-apis`, `bad-url` */

@@ -5,12 +5,12 @@
  * behind. Does not own: any of the parts.
  */
 
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { loadTypescript } from '../../project/package-files.ts';
 import { CONSOLE_FOLDER } from '../console/files.ts';
 import { consoleListener } from '../console/listener.ts';
 import { Writes } from '../console/writes.ts';
-import { type Cli, CliError, EXIT, type Io, messageOf } from '../io.ts';
+import { type Cli, CliError, EXIT, type Io, messageOf, portOf } from '../io.ts';
 import { banner, missingAgentsText, tryOne } from './banner.ts';
 import { changesIn } from './changes.ts';
 import { DEFAULT_DATA, openDevFolder } from './dev-folder.ts';
@@ -56,12 +56,6 @@ export function addDev(program: Command, cli: Cli): void {
     .action(async (flags: DevFlags) => {
       cli.exitCode = await dev(flags, cli.io);
     });
-}
-
-function portOf(text: string): number {
-  const port = Number(text);
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
-  throw new InvalidArgumentError('allowed are 0 to 65535.');
 }
 
 type CleanUp = () => Promise<void> | void;
