@@ -7,8 +7,10 @@
 import type { JSX } from 'preact';
 import { useEffect, useErrorBoundary } from 'preact/hooks';
 import { settings } from './api.ts';
+import { ExecutionsPage } from './executions/executions-page.tsx';
 import { ExecutionPage } from './execution/execution-page.tsx';
 import { failing } from './live.ts';
+import { OverviewPage } from './overview/overview-page.tsx';
 import { Empty, Problem } from './parts/states.tsx';
 import { PeoplePage } from './people/people-page.tsx';
 import { addressOf, go, place } from './router.ts';
@@ -23,6 +25,8 @@ interface ViewOf {
 }
 
 const VIEWS: readonly ViewOf[] = [
+  { name: 'overview', label: 'Overview', key: 'o' },
+  { name: 'executions', label: 'Executions', key: 'e' },
   { name: 'people', label: 'People', key: 'p' },
   { name: 'workflows', label: 'Workflows', key: 'w' },
 ];
@@ -50,10 +54,12 @@ function useKeys(): void {
 /** The place as a page; a place that there is not says where to go. */
 function View(): JSX.Element {
   const { path } = place.value;
-  const [view = 'people', name] = path;
+  const [view = 'overview', name] = path;
   switch (view) {
+    case 'overview':
+      return <OverviewPage />;
     case 'executions':
-      return name === undefined ? <Nowhere /> : <ExecutionPage key={name} id={name} />;
+      return name === undefined ? <ExecutionsPage /> : <ExecutionPage key={name} id={name} />;
     case 'people':
       return <PeoplePage />;
     case 'workflows':

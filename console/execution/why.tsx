@@ -127,7 +127,10 @@ function Past({ reasons }: { reasons: Reasons }): JSX.Element {
           <li key={past.length - index}>
             <Clock at={one.at} />
             <details>
-              <summary>{one.what}</summary>
+              <summary>
+                {one.step === undefined ? null : <strong>{one.step}: </strong>}
+                {one.what}
+              </summary>
               <Evidence evidence={one.evidence} />
             </details>
           </li>

@@ -10,6 +10,7 @@ import { api } from '../api.ts';
 
 const MOST = 50;
 const AT_A_TIME = 6;
+const MOST_OPEN = 100;
 
 const ended = new Map<string, ExecutionView>();
 const MOST_KEPT = 400;
@@ -43,13 +44,14 @@ async function readOne(id: string): Promise<ExecutionView | undefined> {
   return view;
 }
 
-export const plansUnderWay = (views: readonly ExecutionView[]): readonly (readonly [string, number])[] => {
-  const open = views.filter(({ status }) => !isTerminal(status));
-  return [...new Set(open.map(({ plan }) => plan))].map((plan) => [
+/** By plan, how many of the first hundred open executions have it. */
+export async function plansUnderWay(workflow: string): Promise<readonly (readonly [string, number])[]> {
+  const { items } = await api.list({ workflow, status: 'open', limit: MOST_OPEN });
+  return [...new Set(items.map(({ plan }) => plan))].map((plan) => [
     plan,
-    open.filter((one) => one.plan === plan).length,
+    items.filter((one) => one.plan === plan).length,
   ]);
-};
+}
 
 export interface StepFigures {
   readonly attempts: number;

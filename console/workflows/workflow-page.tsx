@@ -84,6 +84,7 @@ function Workflow({ workflow }: { workflow: WorkflowView }): JSX.Element {
       <Shown live={latest} what="its last executions">
         {(views) => <Latest workflow={workflow} views={views} />}
       </Shown>
+      <Plans workflow={workflow} />
     </>
   );
 }
@@ -132,35 +133,44 @@ function Latest({
   workflow: WorkflowView;
   views: readonly ExecutionView[];
 }): JSX.Element {
-  const plans = plansUnderWay(views);
   return (
-    <>
-      <section aria-labelledby="latest">
-        <h2 id="latest">The last {views.length === 0 ? '' : `${views.length} `}executions, step by step</h2>
-        {views.length === 0 ? (
-          <Empty title="None was started yet">Start one with the button above, or by a trigger.</Empty>
-        ) : (
-          <Grid steps={workflow.steps} views={views} />
-        )}
-      </section>
-      {plans.length === 0 ? null : (
-        <section aria-labelledby="plans">
-          <h2 id="plans">Plans under way</h2>
-          <p class="faint">Of the executions above; each keeps the plan that it was started with.</p>
-          <dl class="facts across">
-            {plans.map(([plan, count]) => (
-              <div key={plan}>
-                <dt>
-                  <code title={plan}>{plan.slice(0, 8)}</code>
-                </dt>
-                <dd>
-                  {count} open{plan === workflow.plan ? ', the deployed one' : ', an older one'}
-                </dd>
-              </div>
-            ))}
-          </dl>
-        </section>
+    <section aria-labelledby="latest">
+      <h2 id="latest">The last {views.length === 0 ? '' : `${views.length} `}executions, step by step</h2>
+      {views.length === 0 ? (
+        <Empty title="None was started yet">Start one with the button above, or by a trigger.</Empty>
+      ) : (
+        <Grid steps={workflow.steps} views={views} />
       )}
-    </>
+    </section>
+  );
+}
+
+function Plans({ workflow: { workflow, plan: newest } }: { workflow: WorkflowView }): JSX.Element {
+  const live = useLive(`plans ${workflow}`, () => plansUnderWay(workflow));
+  return (
+    <section aria-labelledby="plans">
+      <h2 id="plans">Plans under way</h2>
+      <Shown live={live} what="the plans under way">
+        {(plans) =>
+          plans.length === 0 ? (
+            <p class="faint">No execution is open.</p>
+          ) : (
+            <dl class="facts across">
+              {plans.map(([plan, count]) => (
+                <div key={plan}>
+                  <dt>{plan === newest ? 'the deployed one' : 'an older one'}</dt>
+                  <dd>
+                    <a href={addressOf(['executions'], { plan, status: 'open' })} title={plan}>
+                      <code>{plan.slice(0, 8)}</code>
+                    </a>
+                    : {count} of the first 100 open ones
+                  </dd>
+                </div>
+              ))}
+            </dl>
+          )
+        }
+      </Shown>
+    </section>
   );
 }

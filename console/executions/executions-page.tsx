@@ -1,0 +1,102 @@
+/** Executions: the list by the filters in the address, and what can be done with many of them. */
+
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
+import type { ListPage } from '../../lib/api/answers.ts';
+import { settings } from '../api.ts';
+import { useLive } from '../live.ts';
+import { Empty, Problem, Shown } from '../parts/states.tsx';
+import { addressOf, place } from '../router.ts';
+import { Bulk } from './bulk.tsx';
+import { FilterBar, UsualFilters } from './filter-bar.tsx';
+import { askedFor, type Filters, filtersIn } from './filters.ts';
+import { List } from './list.tsx';
+import { PAGE, Pages } from './pages.ts';
+
+export function ExecutionsPage(): JSX.Element {
+  const filters = filtersIn(place.value.query);
+  return (
+    <section aria-labelledby="executions" class="executions">
+      <div class="title">
+        <h1 id="executions">Executions</h1>
+        <UsualFilters filters={filters} />
+      </div>
+      <FilterBar filters={filters} />
+      <Filtered key={JSON.stringify(filters)} filters={filters} />
+    </section>
+  );
+}
+
+function Filtered({ filters }: { filters: Filters }): JSX.Element {
+  const pages = useMemo(() => new Pages(() => askedFor(filters, Date.now())), []);
+  const seen = useSignal(0);
+  const live = useLive<ListPage>(`executions ${JSON.stringify(filters)}`, () =>
+    pages.again(Math.floor(seen.peek() / PAGE)),
+  );
+  return (
+    <Shown live={live} what="the executions">
+      {() => (
+        <Listed pages={pages} filters={filters} again={live.again} onSeen={(first) => (seen.value = first)} />
+      )}
+    </Shown>
+  );
+}
+
+interface ListedProps {
+  readonly pages: Pages;
+  readonly filters: Filters;
+  readonly again: () => void;
+  readonly onSeen: (first: number) => void;
+}
+
+function Listed({ pages, filters, again, onSeen }: ListedProps): JSX.Element {
+  const selected = useSignal<ReadonlySet<string>>(new Set());
+  const items = pages.items();
+  const hasMore = pages.hasMore();
+  if (items.length === 0 && !hasMore)
+    return (
+      <Empty
+        title={Object.keys(filters).length === 0 ? 'Nothing was started yet' : 'No execution is like that'}
+      >
+        {Object.keys(filters).length === 0 ? (
+          <a href={addressOf(['workflows'])}>Start one of a workflow</a>
+        ) : (
+          <a href={addressOf(['executions'])}>Show all of them</a>
+        )}
+      </Empty>
+    );
+  const orderedBy = pages.read.value[0]?.page.orderedBy;
+  return (
+    <>
+      {settings.readOnly ? null : (
+        <Bulk ids={[...selected.value]} clear={() => (selected.value = new Set())} done={again} />
+      )}
+      <List
+        items={items}
+        selected={selected}
+        hasMore={hasMore}
+        onSeen={onSeen}
+        more={() => void pages.more()}
+        selectable={!settings.readOnly}
+      />
+      <p class="faint">
+        {items.length} read{hasMore ? ', and there are more' : ', and these are all'}.
+        {orderedBy === 'wakeAt' ? ' More than 10,000 are open: the one that is due first comes first.' : ''}{' '}
+        {hasMore ? (
+          <button
+            type="button"
+            class="quiet"
+            disabled={pages.isReading.value}
+            onClick={() => void pages.more()}
+          >
+            {pages.isReading.value ? 'reading …' : 'read more'}
+          </button>
+        ) : null}
+      </p>
+      {pages.error.value === undefined ? null : (
+        <Problem error={pages.error.value} again={() => void pages.more()} />
+      )}
+    </>
+  );
+}

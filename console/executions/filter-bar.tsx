@@ -1,0 +1,86 @@
+/** The filters above the list; what is set is in the address. */
+
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { useLive } from '../live.ts';
+import { ChoiceField, TextField } from '../parts/fields.tsx';
+import { addressOf, go } from '../router.ts';
+import { deployed } from '../workflows/deployed.ts';
+import { type Filters, NAMES, SINCE_OPTIONS, STATUS_OPTIONS } from './filters.ts';
+
+/** What is asked for most. */
+const USUAL: readonly (readonly [string, Filters])[] = [
+  ['all', {}],
+  ['open', { status: 'open' }],
+  ['at risk', { atRisk: 'true' }],
+  ['waiting for people', { status: 'waiting' }],
+  ['failed in 24 h', { status: 'bad', since: '24h' }],
+];
+
+const isSame = (one: Filters, other: Filters): boolean => NAMES.every((name) => one[name] === other[name]);
+
+export const UsualFilters = ({ filters }: { filters: Filters }): JSX.Element => (
+  <nav class="chips" aria-label="Usual filters">
+    {USUAL.map(([label, one]) => (
+      <a
+        key={label}
+        href={addressOf(['executions'], { ...one })}
+        aria-current={isSame(one, filters) ? 'true' : undefined}
+      >
+        {label}
+      </a>
+    ))}
+  </nav>
+);
+
+export function FilterBar({ filters }: { filters: Filters }): JSX.Element {
+  const fields = {
+    status: useSignal(''),
+    workflow: useSignal(''),
+    since: useSignal(''),
+    code: useSignal(''),
+    key: useSignal(''),
+    plan: useSignal(''),
+  };
+  const names = Object.keys(fields) as (keyof typeof fields)[];
+  useEffect(() => {
+    for (const name of names) fields[name].value = filters[name] ?? '';
+  }, [JSON.stringify(filters)]);
+  const workflows = useLive('workflows', deployed);
+  const apply = (event?: Event): void => {
+    event?.preventDefault();
+    const { atRisk, until } = filters;
+    const given = Object.fromEntries(names.map((name) => [name, fields[name].value.trim()]));
+    go(['executions'], { ...given, atRisk, until });
+  };
+  const chosen = filters.workflow === undefined ? {} : { [filters.workflow]: filters.workflow };
+  const known = Object.fromEntries((workflows.data ?? []).map(({ workflow }) => [workflow, workflow]));
+  const options: (readonly [string, string])[] = [
+    ['', 'any workflow'],
+    ...Object.entries({ ...known, ...chosen }),
+  ];
+  return (
+    <form
+      class="filters"
+      role="search"
+      aria-label="Filters"
+      onSubmit={apply}
+      onChange={(event) => event.target instanceof HTMLSelectElement && apply()}
+    >
+      <ChoiceField label="Status" text={fields.status} options={STATUS_OPTIONS} />
+      <ChoiceField label="Workflow" text={fields.workflow} options={options} />
+      <ChoiceField label="Since" text={fields.since} options={sinceOptions(filters.since)} />
+      <TextField label="Code" placeholder="card-declined" text={fields.code} />
+      <TextField label="Key of its start" placeholder="order-4711" text={fields.key} />
+      <TextField label="Plan" placeholder="its hash" text={fields.plan} />
+      <button type="submit">Show</button>
+    </form>
+  );
+}
+
+/** Also an instant that a link has given. */
+const sinceOptions = (since: string | undefined): readonly (readonly [string, string])[] =>
+  since === undefined || SINCE_OPTIONS.some(([value]) => value === since)
+    ? SINCE_OPTIONS
+    : [...SINCE_OPTIONS, [since, /^\d+$/.test(since) ? new Date(Number(since)).toISOString() : since]];

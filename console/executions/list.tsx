@@ -1,0 +1,250 @@
+/**
+ * The list: only the rows that are seen are drawn, so that ten thousand of them scroll without a stutter.
+ *
+ * Owns: the window, the keys, what is selected. Does not own: the pages (`pages.ts`), what is done with many (`bulk.tsx`).
+ */
+
+import { type Signal, useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { ExecutionSummary } from '../../lib/api/answers.ts';
+import { executionLink } from '../execution/head.tsx';
+import { ExecutionStatusOf } from '../parts/status.tsx';
+import { Ago, Lasted, sinceText } from '../parts/time.tsx';
+
+export const ROW = 34;
+/** Drawn above and below the window. */
+const SPARE = 8;
+
+interface ListProps {
+  readonly items: readonly ExecutionSummary[];
+  readonly selected: Signal<ReadonlySet<string>>;
+  readonly hasMore: boolean;
+  /** The first row that is seen. */
+  readonly onSeen: (first: number) => void;
+  readonly more: () => void;
+  readonly selectable: boolean;
+}
+
+export function List({ items, selected, hasMore, onSeen, more, selectable }: ListProps): JSX.Element {
+  const box = useRef<HTMLDivElement>(null);
+  const top = useSignal(0);
+  const active = useSignal(-1);
+  const height = useHeight(box);
+  const first = Math.max(0, Math.floor(top.value / ROW) - SPARE);
+  const last = Math.min(items.length, first + Math.ceil(height.value / ROW) + 2 * SPARE);
+  // A row that was out of the window is there only now.
+  useEffect(() => focusRow(box.current, active.value), [active.value, first]);
+  const scrolled = (): void => {
+    const { scrollTop = 0, scrollHeight = 0, clientHeight = 0 } = box.current ?? {};
+    top.value = scrollTop;
+    onSeen(Math.floor(scrollTop / ROW));
+    if (hasMore && scrollTop + clientHeight > scrollHeight - 20 * ROW) more();
+  };
+  const toggle = (id: string): void => {
+    selected.value = toggled(selected.value, id);
+  };
+  const move = (by: number): void => {
+    active.value = Math.min(items.length - 1, Math.max(0, active.value + by));
+    bringIn(box.current, active.value);
+  };
+  const pressed = keysOf({
+    move,
+    toggle: () => selectable && toggle(items[active.value]?.executionId ?? ''),
+    clear: () => (selected.value = new Set()),
+  });
+  return (
+    <div
+      class="list"
+      ref={box}
+      tabIndex={0}
+      role="group"
+      aria-label="Executions"
+      onScroll={scrolled}
+      onKeyDown={pressed}
+    >
+      <table aria-rowcount={hasMore ? -1 : items.length + 1}>
+        <Columns selectable={selectable} items={items} selected={selected} />
+        <tbody>
+          <Space rows={first} />
+          {/* By their place: a row that comes into the window takes over one that left it. */}
+          {items.slice(first, last).map((item, index) => (
+            <Row
+              key={index}
+              item={item}
+              at={first + index}
+              isActive={first + index === active.value}
+              isSelected={selected.value.has(item.executionId)}
+              toggle={selectable ? () => toggle(item.executionId) : undefined}
+              focused={() => (active.value = first + index)}
+            />
+          ))}
+          <Space rows={items.length - last} />
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const focusRow = (box: HTMLElement | null, row: number): void =>
+  box?.querySelector<HTMLElement>(`[data-row="${row}"] a`)?.focus({ preventScroll: true });
+
+function toggled(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const next = new Set(ids);
+  if (!next.delete(id)) next.add(id);
+  return next;
+}
+
+function useHeight(box: { readonly current: HTMLElement | null }): Signal<number> {
+  const height = useSignal(800);
+  useEffect(() => {
+    if (box.current === null) return undefined;
+    const watch = new ResizeObserver(([entry]) => {
+      height.value = entry?.contentRect.height ?? height.value;
+    });
+    watch.observe(box.current);
+    return () => watch.disconnect();
+  }, []);
+  return height;
+}
+
+/** Under the head of the table. */
+const HEAD = 34;
+
+function bringIn(box: HTMLElement | null, row: number): void {
+  if (box === null) return;
+  const at = row * ROW;
+  if (at < box.scrollTop) box.scrollTop = at;
+  else if (at + ROW + HEAD > box.scrollTop + box.clientHeight)
+    box.scrollTop = at + ROW + HEAD - box.clientHeight;
+}
+
+interface Keys {
+  readonly move: (by: number) => void;
+  readonly toggle: () => void;
+  readonly clear: () => void;
+}
+
+const keysOf =
+  ({ move, toggle, clear }: Keys) =>
+  (event: KeyboardEvent): void => {
+    const actions: Readonly<Record<string, () => void>> = {
+      ArrowDown: () => move(1),
+      j: () => move(1),
+      ArrowUp: () => move(-1),
+      k: () => move(-1),
+      PageDown: () => move(15),
+      PageUp: () => move(-15),
+      x: toggle,
+      Escape: clear,
+    };
+    const action = event.ctrlKey || event.metaKey || event.altKey ? undefined : actions[event.key];
+    if (action === undefined) return;
+    event.preventDefault();
+    action();
+  };
+
+const Space = ({ rows }: { rows: number }): JSX.Element | null =>
+  rows <= 0 ? null : (
+    <tr aria-hidden="true" class="space">
+      <td colSpan={7} style={{ height: `${rows * ROW}px` }} />
+    </tr>
+  );
+
+function Columns({
+  selectable,
+  items,
+  selected,
+}: {
+  selectable: boolean;
+  items: readonly ExecutionSummary[];
+  selected: Signal<ReadonlySet<string>>;
+}): JSX.Element {
+  const all = items.length > 0 && items.every(({ executionId }) => selected.value.has(executionId));
+  const selectAll = (): void => {
+    selected.value = all ? new Set() : new Set(items.map(({ executionId }) => executionId));
+  };
+  return (
+    <thead>
+      <tr>
+        {selectable ? (
+          <th scope="col">
+            <input
+              type="checkbox"
+              aria-label="Select all that were read"
+              checked={all}
+              onChange={selectAll}
+            />
+          </th>
+        ) : null}
+        <th scope="col">Status</th>
+        <th scope="col">Execution</th>
+        <th scope="col">Workflow</th>
+        <th scope="col">Started</th>
+        <th scope="col">Took</th>
+        <th scope="col">Why, tags</th>
+      </tr>
+    </thead>
+  );
+}
+
+interface RowProps {
+  readonly item: ExecutionSummary;
+  readonly at: number;
+  readonly isActive: boolean;
+  readonly isSelected: boolean;
+  readonly toggle: (() => void) | undefined;
+  readonly focused: () => void;
+}
+
+const Row = ({ item, at, isActive, isSelected, toggle, focused }: RowProps): JSX.Element => (
+  <tr data-row={at} aria-rowindex={at + 2} class={isActive ? 'active' : isSelected ? 'selected' : ''}>
+    {toggle === undefined ? null : (
+      <td>
+        <input
+          type="checkbox"
+          aria-label={`Select ${item.executionId}`}
+          checked={isSelected}
+          onChange={toggle}
+        />
+      </td>
+    )}
+    <td>
+      <ExecutionStatusOf status={item.status} />
+    </td>
+    <td>
+      <a class="mono" href={executionLink(item.executionId)} onFocus={focused}>
+        {item.executionId}
+      </a>
+    </td>
+    <td>{item.workflow}</td>
+    <td>
+      <Ago at={item.startedAt} />
+    </td>
+    <td>
+      <Lasted from={item.startedAt} to={item.endedAt} />
+    </td>
+    <td class="cut">
+      <Notes item={item} />
+    </td>
+  </tr>
+);
+
+/** Why it left the straight path, since when it is at risk, its tags. */
+function Notes({ item }: { item: ExecutionSummary }): JSX.Element {
+  const { cause, tags = {}, riskSince } = item;
+  const why =
+    cause === undefined
+      ? ''
+      : `${cause.failure.code}${cause.step === undefined ? '' : ` at ${cause.step}`}: ${cause.failure.message}`;
+  const tagged = Object.entries(tags).map(([name, value]) => `${name}: ${value}`);
+  const text = [why, ...tagged].filter(Boolean).join(' · ');
+  return (
+    <span title={text}>
+      {riskSince === undefined || item.endedAt !== undefined ? null : (
+        <strong class="risk">! at risk for {sinceText(riskSince)} </strong>
+      )}
+      {text}
+    </span>
+  );
+}

@@ -1,0 +1,71 @@
+/**
+ * The list of executions as far as it was read: page by page as somebody scrolls, and the pages on screen again while they look.
+ *
+ * Owns: the pages and their cursors. Does not own: the rhythm (`../live.ts`), the filters (`filters.ts`).
+ */
+
+import { type Signal, signal } from '@preact/signals';
+import type { ExecutionSummary, ListOptions, ListPage } from '../../lib/api/answers.ts';
+import { api } from '../api.ts';
+
+export const PAGE = 100;
+
+interface Page {
+  /** Of the page itself; the first has none. */
+  readonly cursor?: string;
+  readonly page: ListPage;
+}
+
+export class Pages {
+  readonly read: Signal<readonly Page[]> = signal([]);
+  readonly isReading: Signal<boolean> = signal(false);
+  readonly error: Signal<unknown> = signal(undefined);
+  private readonly asked: () => ListOptions;
+
+  constructor(asked: () => ListOptions) {
+    this.asked = asked;
+  }
+
+  /** Each execution once: one may have moved from page to page meanwhile. */
+  items(): readonly ExecutionSummary[] {
+    const byId = new Map<string, ExecutionSummary>();
+    for (const { page } of this.read.value)
+      for (const item of page.items) if (!byId.has(item.executionId)) byId.set(item.executionId, item);
+    return [...byId.values()];
+  }
+
+  hasMore(): boolean {
+    const last = this.read.value.at(-1);
+    return last !== undefined && last.page.cursor !== undefined;
+  }
+
+  /** Reads one page again. @returns what is in it, to be compared */
+  async again(index: number): Promise<ListPage> {
+    const at = Math.min(index, Math.max(0, this.read.peek().length - 1));
+    const cursor = this.read.peek()[at]?.cursor;
+    const page = await this.one(cursor);
+    const pages = [...this.read.peek()];
+    pages[at] = { page, ...(cursor === undefined ? {} : { cursor }) };
+    this.read.value = pages;
+    return page;
+  }
+
+  async more(): Promise<void> {
+    const cursor = this.read.peek().at(-1)?.page.cursor;
+    if (cursor === undefined || this.isReading.peek()) return;
+    this.isReading.value = true;
+    this.error.value = undefined;
+    try {
+      const page = await this.one(cursor);
+      this.read.value = [...this.read.peek(), { cursor, page }];
+    } catch (error) {
+      this.error.value = error;
+    } finally {
+      this.isReading.value = false;
+    }
+  }
+
+  private one(cursor: string | undefined): Promise<ListPage> {
+    return api.list({ ...this.asked(), limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
+  }
+}

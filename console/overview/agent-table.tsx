@@ -1,0 +1,95 @@
+/** The agents with their queue, their breaker and their latest failure; those that are missing first. */
+
+import type { JSX } from 'preact';
+import type { Agents, AgentView, BreakerView } from '../../lib/api/answers.ts';
+import { Status } from '../parts/status.tsx';
+import { Ago, Until } from '../parts/time.tsx';
+import { addressOf } from '../router.ts';
+
+const TONE = { closed: 'done', open: 'failed', 'half-open': 'waiting', paused: 'waiting' } as const;
+
+export const AgentTable = ({ agents }: { agents: Agents }): JSX.Element => (
+  <section aria-labelledby="agents">
+    <h2 id="agents">Agents</h2>
+    {agents.missing.map(({ name, waiting, planned }) => (
+      <p key={name} class="notice bad" role="alert">
+        <strong>{name}</strong> is not deployed: about {waiting} executions wait for it, {planned} open ones
+        may need it.
+      </p>
+    ))}
+    <div class="scroll" tabIndex={0} role="group" aria-label="Agents">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Agent</th>
+            <th scope="col">Breaker</th>
+            <th scope="col">Waiting</th>
+            <th scope="col">Under work</th>
+            <th scope="col">Delayed</th>
+            <th scope="col">Latest failure</th>
+            <th scope="col">Workflows</th>
+          </tr>
+        </thead>
+        <tbody>
+          {agents.items.map((agent) => (
+            <AgentRow key={agent.name} agent={agent} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  </section>
+);
+
+const AgentRow = ({
+  agent: { name, effect, queue, breaker, lastError, workflows },
+}: {
+  agent: AgentView;
+}): JSX.Element => (
+  <tr>
+    <th scope="row">
+      {name} <span class="faint">{effect}</span>
+    </th>
+    <td>
+      <Breaker breaker={breaker} />
+    </td>
+    <td>{queue?.waiting ?? '–'}</td>
+    <td>{queue?.underWork ?? '–'}</td>
+    <td>{queue?.delayed ?? '–'}</td>
+    <td class="wrap">
+      {lastError === undefined ? (
+        <span class="faint">none</span>
+      ) : (
+        <>
+          <code>{lastError.code}</code> {lastError.message}{' '}
+          <span class="faint">
+            <Ago at={lastError.at} />
+          </span>
+        </>
+      )}
+    </td>
+    <td>
+      {workflows.map((workflow) => (
+        <a key={workflow} class="in-row" href={addressOf(['workflows', workflow])}>
+          {workflow}
+        </a>
+      ))}
+    </td>
+  </tr>
+);
+
+const Breaker = ({ breaker: { status, since, until } }: { breaker: BreakerView }): JSX.Element => (
+  <>
+    <Status tone={TONE[status]}>{status}</Status>
+    {status === 'closed' || since === undefined ? null : (
+      <span class="faint">
+        {' '}
+        since <Ago at={since} />
+      </span>
+    )}
+    {status === 'closed' || until === undefined ? null : (
+      <span class="faint">
+        , next trial <Until at={until} />
+      </span>
+    )}
+  </>
+);

@@ -1,0 +1,161 @@
+/** The list of executions with ten thousand in it, and the overview: filters, keys, selecting many, numbers that are links. */
+
+import type { Browser, Page } from 'playwright-core';
+import { closePages, openPage, startBrowser } from './browser.ts';
+import { memoryPage, type MemoryPage } from './memory-world.ts';
+import { calm } from './page-server.ts';
+
+const MANY = 10_000;
+/** Of a screen that shows 30 a second. */
+const FRAME_MS = 33;
+
+let browser: Browser;
+let world: MemoryPage;
+let id: string;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  world = await memoryPage();
+  for (let at = 0; at < MANY; at += 1) await world.begin({ note: `number ${at}`, list: [] }, `key-${at}`);
+  // What was sent is not delivered: they stay as they began.
+  world.sent.splice(0);
+  world.clock.advanceTo(world.clock.now() + 1_000);
+  id = await world.begunOne();
+});
+afterAll(async () => {
+  await browser?.close();
+  await world?.server.close();
+});
+beforeEach(() => {
+  Object.assign(world.server.weather, calm());
+});
+afterEach(closePages);
+
+const rows = (page: Page): Promise<number> => page.locator('.list tbody tr:not(.space)').count();
+
+describe('ten thousand executions', () => {
+  it('are read as somebody scrolls, and only those that are seen are drawn', async () => {
+    const { page } = await openPage(browser, world.server, '#/executions');
+    await page.getByText('100 read, and there are more').waitFor();
+    for (let wanted = 200; wanted <= 1_000; wanted += 100) {
+      await page.locator('.list').evaluate((list) => list.scrollTo(0, list.scrollHeight));
+      await page.getByText(new RegExp(`^(?:${wanted}|\\d{4,}|[${wanted / 100}-9]00) read`)).waitFor();
+    }
+    expect(await rows(page)).toBeLessThan(80);
+  });
+
+  it('scroll without a stutter: a frame of a jump through 3,000 rows is drawn in less than its time', async () => {
+    const { page } = await openPage(browser, world.server, '#/executions');
+    await page.getByText('100 read').waitFor();
+    for (let wanted = 200; wanted <= 3_000; wanted += 100) {
+      await page.getByRole('button', { name: 'read more' }).click();
+      await page.getByText(`${wanted} read`).waitFor();
+    }
+    // Of the processor's time: a machine that is busy with other things must fail none.
+    const session = await page.context().newCDPSession(page);
+    await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+    const worked = async (): Promise<number> => {
+      const { metrics } = await session.send('Performance.getMetrics');
+      return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0) * 1_000;
+    };
+    const before = await worked();
+    const frames = await page.locator('.list').evaluate(async (list) => {
+      let count = 0;
+      for (let top = 0; top < 95_000; top += 800) {
+        list.scrollTop = top;
+        await new Promise((next) => requestAnimationFrame(next));
+        count += 1;
+      }
+      return count;
+    });
+    expect((await worked()) - before).toBeLessThan(frames * FRAME_MS);
+    expect(await rows(page)).toBeLessThan(80);
+  });
+
+  it('are filtered by what is in the address, and by the fields', async () => {
+    const { page } = await openPage(browser, world.server, '#/executions?status=waiting');
+    await page.getByText('1 read, and these are all').waitFor();
+    await page.getByLabel('Status').selectOption('succeeded');
+    await page.getByText('No execution is like that').waitFor();
+    expect(page.url()).toContain('status=succeeded');
+    await page.getByRole('link', { name: 'Show all of them' }).click();
+    await page.getByText('100 read').waitFor();
+    await page.goBack();
+    await page.getByText('No execution is like that').waitFor();
+  });
+});
+
+describe('the keyboard', () => {
+  it('moves through the list, selects, and opens', async () => {
+    const { page } = await openPage(browser, world.server, '#/executions');
+    await page.locator('.list').focus();
+    await page.keyboard.press('j');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('x');
+    await page.getByText('1 selected').waitFor();
+    for (let at = 0; at < 60; at += 1) await page.keyboard.press('j');
+    await page.keyboard.press('x');
+    await page.getByText('2 selected').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByText('0 selected').waitFor();
+    await page.keyboard.press('PageUp');
+    await page.keyboard.press('Enter');
+    await page.getByText('What comes next').waitFor();
+  });
+});
+
+describe('many at once', () => {
+  it('are asked about with how many and which, then each is told; what does not apply is said', async () => {
+    const { page } = await openPage(browser, world.server, '#/executions');
+    await page.getByText('100 read').waitFor();
+    await page.getByLabel('Select all that were read').check();
+    await page.getByText('100 selected').waitFor();
+    await page.getByRole('button', { name: 'Pause …' }).click();
+    await page.getByRole('dialog').getByText('and 90 more').waitFor();
+    await page.getByLabel('Reason').fill('the bank is closed');
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause', exact: true }).click();
+    await page.getByText('100 obeyed.').waitFor();
+    expect((await world.view(id)).pauses?.[0]).toMatchObject({
+      reason: 'the bank is closed',
+      by: { name: 'ann' },
+    });
+    await page.getByLabel('Select all that were read').check();
+    await page.getByRole('button', { name: 'Retry …' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Retry', exact: true }).click();
+    await page.getByText('100 not: not-retryable').waitFor();
+    await page.getByLabel('Select all that were read').check();
+    await page.getByRole('button', { name: 'Resume …' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Resume', exact: true }).click();
+    await page.getByText('100 obeyed.').waitFor();
+  });
+});
+
+describe('the overview', () => {
+  it('has numbers that lead to their lists, and says who is waited for', async () => {
+    const { page } = await openPage(browser, world.server, '');
+    await page.locator('.health').getByText('healthy').waitFor();
+    await page.getByRole('link', { name: '≥ 100 open' }).waitFor();
+    await page.locator('.lines').getByText('release').waitFor();
+    await page.getByRole('row', { name: /refuses/ }).waitFor();
+    await page.getByRole('link', { name: '≥ 100 open' }).click();
+    await page.getByText('100 read').waitFor();
+    expect(page.url()).toContain('status=open');
+  });
+
+  it('asks for all its parts at once, and shows each as it comes', async () => {
+    world.server.weather.delayMs = 3_000;
+    const before = world.server.asked.length;
+    const { page } = await openPage(browser, world.server, '');
+    const parts = ['/health', '/agents', '/incidents', 'status=open', 'atRisk=true', 'status=bad'];
+    await page.getByText('Reading the health').waitFor();
+    const asked = world.server.asked.slice(before);
+    for (const part of parts) expect(asked.join()).toContain(part);
+    await page.locator('.health').waitFor();
+  });
+
+  it('says that no supervisor is at work, in words', async () => {
+    world.clock.advanceTo(world.clock.now() + 3_600_000);
+    const { page } = await openPage(browser, world.server, '');
+    await page.locator('.health').getByText('no supervisor is at work').waitFor();
+  });
+});
