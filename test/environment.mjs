@@ -32,15 +32,19 @@ class OneAtATime {
 
 const { AsyncLocalStorage } = asyncHooks;
 
+/** Not assigned: since Node 22 it is a getter. */
+const offer = (value) =>
+  Object.defineProperty(asyncHooks, 'AsyncLocalStorage', { value, configurable: true, enumerable: true });
+
 export default class extends TestEnvironment {
   async setup() {
     await super.setup();
     this.global[Symbol.for(OUTSIDE)] = load;
-    asyncHooks.AsyncLocalStorage = OneAtATime;
+    offer(OneAtATime);
   }
 
   // Its first event: jest-circus is loaded, and no test file yet.
   handleTestEvent({ name }) {
-    if (name === 'setup') asyncHooks.AsyncLocalStorage = AsyncLocalStorage;
+    if (name === 'setup') offer(AsyncLocalStorage);
   }
 }
