@@ -43,6 +43,8 @@ export function agentFileProblem(given: AgentFile): string | undefined {
 
 const CALL = /([\w$]+)\.handler\s*\(\s*(\{)?/g;
 
+const NAMES_ALONE = /\.handler\s*\(\s*\{[\w$\s,:]*\}/;
+
 function suspicion(text: string, given: AgentFile): string | undefined {
   const calls = [...text.matchAll(CALL)];
   const [, local = '', isLiteral] = calls[0] ?? [];
@@ -54,10 +56,12 @@ function suspicion(text: string, given: AgentFile): string | undefined {
     const own = Object.keys(exported).find((key) => specOf(exported[key])?.name === spec.name);
     return `${shown} exports the handler of the agent '${meant.name}'; it must be that of '${spec.name}': export const handler = ${own ?? '…'}.handler({ … })`;
   }
-  // What is spread into it, or made elsewhere, is not seen.
-  if (isLiteral === undefined || text.includes('...') || spec.effect === undefined) return undefined;
+  // What is spread into it, or made elsewhere, is not seen; of one that has names alone everything is.
+  const names = NAMES_ALONE.exec(text)?.[0];
+  const isSeen = names !== undefined || (isLiteral !== undefined && !text.includes('...'));
+  if (!isSeen || spec.effect === undefined) return undefined;
   const part = partsOf({ ...spec, effect: spec.effect, undo: spec.undo ?? 'none' }).find(
-    (name) => !new RegExp(String.raw`\b${name}\s*[:(,}]`).test(text),
+    (name) => !new RegExp(String.raw`\b${name}\s*[:(,}]`).test(names ?? text),
   );
   if (part === undefined) return undefined;
   return `${shown} has no ${part}, with which the agent '${spec.name}' is declared: write ${part}, or declare ${WITHOUT_PART[part]}`;

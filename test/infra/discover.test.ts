@@ -168,7 +168,11 @@ describe('an agent’s file, which is not run', () => {
       '({ execute, probe: async () => done(1) }) // no undo',
       "undo: 'none' where there is nothing to take back",
     ],
-    ['probe', '({ execute, undo })', "effect: 'idempotent' where the service deduplicates"],
+    [
+      'probe',
+      '({ execute, undo }); export const probe = (input) => ({ ...input })',
+      "effect: 'idempotent' where the service deduplicates",
+    ],
   ])('without the %s that is declared, is refused', async (part, parts, other) => {
     expect(await problemOf(`${from('payIt')}export const handler = payIt.handler${parts};`)).toBe(
       `examples/order/agents/pay.ts has no ${part}, with which the agent 'pay' is declared: write ${part}, or declare ${other}`,
