@@ -188,6 +188,8 @@ export interface ResolveOptions {
 export interface WorkflowView extends WorkflowPauseView {
   readonly plan: string;
   readonly withinMs: number;
+  /** Tags by which its executions are found; absent where there are none. */
+  readonly search?: readonly string[];
   readonly steps: readonly WorkflowStepView[];
 }
 
@@ -409,7 +411,9 @@ export interface ListOptions {
   readonly atRisk?: true;
   /** The idempotency key of the start; with `workflow` alone. */
   readonly key?: string;
-  /** Of the failure that it ended with, or of an open incident. */
+  /** 'name:value', of a tag that a workflow names in its `search`. */
+  readonly tag?: string;
+  /** Of the failure that it ended with, or of an open incident; not with `tag`. */
   readonly code?: string;
   /** Content hash of a plan; without a status of those that are open. */
   readonly plan?: string;

@@ -6,8 +6,9 @@
  */
 
 import * as z from 'zod/mini';
-import { STATUS_GROUPS } from '../core/operators/lists.ts';
+import { STATUS_GROUPS, type Tag } from '../core/operators/lists.ts';
 import { parseDuration } from '../core/plan/duration.ts';
+import { MAX_TAG_CHARS } from '../core/plan/search.ts';
 import { refusedNumbers, roundedIn } from '../core/plan/whole-numbers.ts';
 import { refuse } from '../core/records/errors.ts';
 import { given } from '../core/records/given.ts';
@@ -26,7 +27,7 @@ export const MAX_LIMIT = 100;
 
 export const MAX_TAGS = 20;
 const key = z.string().check(z.minLength(1), z.maxLength(200));
-const tagText = z.string().check(z.maxLength(200));
+const tagText = z.string().check(z.maxLength(MAX_TAG_CHARS));
 
 export const startBody = z.strictObject({
   input: z.unknown(),
@@ -106,6 +107,7 @@ export const listQuery = z.strictObject({
   status: z.optional(z.enum([...EXECUTION_STATUSES, 'open', 'bad'])),
   atRisk: z.optional(z.literal('true')),
   key: z.optional(key),
+  tag: z.optional(z.string().check(z.regex(/^[A-Za-z0-9_.-]{1,64}:[^]{1,200}$/, 'name:value is wanted'))),
   code: z.optional(z.string().check(z.minLength(1), z.maxLength(100))),
   plan: z.optional(z.string().check(z.minLength(1), z.maxLength(300))),
   since: time,
@@ -186,16 +188,22 @@ export function parseLimit(text: string | undefined): number {
 
 /** @throws SteadfastError `bad-request` */
 export function parseList(query: Readonly<Record<string, string>>): ListRequest {
-  const { status, atRisk, since, until, limit: wanted, ...asked } = checked(query, listQuery, 'query');
+  const { status, atRisk, tag, since, until, limit: wanted, ...asked } = checked(query, listQuery, 'query');
   return {
     ...given(asked),
     ...(status === undefined ? {} : { statuses: statusesOf(status) }),
     ...(atRisk === undefined ? {} : { atRisk: true }),
+    ...(tag === undefined ? {} : { tag: tagOf(tag) }),
     ...(since === undefined ? {} : { since: Number(since) }),
     ...(until === undefined ? {} : { until: Number(until) }),
     limit: parseLimit(wanted),
   };
 }
+
+const tagOf = (text: string): Tag => {
+  const colon = text.indexOf(':');
+  return { name: text.slice(0, colon), value: text.slice(colon + 1) };
+};
 
 const statusesOf = (status: ExecutionStatus | 'open' | 'bad'): readonly ExecutionStatus[] =>
   status === 'open' || status === 'bad' ? STATUS_GROUPS[status] : [status];

@@ -16,6 +16,7 @@ export const workflowView = (plan: Plan, planHash: string): WorkflowView => ({
   workflow: plan.workflow,
   plan: planHash,
   withinMs: plan.withinMs,
+  ...given({ search: plan.search }),
   steps: workflowSteps(plan),
 });
 

@@ -22,8 +22,12 @@ export interface IndexKey {
   readonly item: Item;
 }
 
+type Index = Pick<TableIndex, 'name' | 'pk' | 'sk'>;
+
 export interface KeyRange {
-  readonly index: Pick<TableIndex, 'name' | 'pk' | 'sk'>;
+  readonly index: Index;
+  /** Others with the same partitions, where a key may be in any of them. */
+  readonly others?: readonly Index[];
   /** Values of the index's first key. */
   readonly partitions: readonly string[];
   /** @default the latest */
@@ -51,11 +55,13 @@ export class IndexKeys {
     this.#client = client;
     this.#table = table;
     this.#isDescending = range.first === undefined;
-    const places = new Map(range.partitions.map((key) => [placeOf(key), key]));
-    const after = parseCursor(range.cursor, places);
+    const places = [range.index, ...(range.others ?? [])].flatMap((index) =>
+      range.partitions.map((key) => ({ place: placeOf(index, key), index, key })),
+    );
+    const after = parseCursor(range.cursor, new Set(places.map(({ place }) => place)));
     this.#at = after?.at;
-    this.#partitions = [...places].map(
-      ([place, key]) => new Partition(range, { place, key, after: after?.at, last: after?.last.get(key) }),
+    this.#partitions = places.map(
+      (one) => new Partition(range, { ...one, after: after?.at, last: after?.last.get(one.place) }),
     );
   }
 
@@ -111,6 +117,7 @@ export class IndexKeys {
 
 interface Place {
   readonly place: string;
+  readonly index: Index;
   readonly key: string;
   readonly after: number | undefined;
   readonly last: IndexKey | undefined;
@@ -120,6 +127,7 @@ interface Place {
 class Partition {
   readonly place: string;
   readonly #range: KeyRange;
+  readonly #index: Index;
   readonly #key: string;
   readonly #from: number;
   readonly #to: number;
@@ -129,9 +137,10 @@ class Partition {
   #ahead: IndexKey[] = [];
   #startKey: Item | undefined;
 
-  constructor(range: KeyRange, { place, key, after, last }: Place) {
-    const { index, first, since = 0, until = Number.MAX_SAFE_INTEGER } = range;
+  constructor(range: KeyRange, { place, index, key, after, last }: Place) {
+    const { first, since = 0, until = Number.MAX_SAFE_INTEGER } = range;
     this.#range = range;
+    this.#index = index;
     this.place = place;
     this.#key = key;
     this.#from = Math.max(since, first === 'earliest' ? (after ?? 0) : 0);
@@ -158,7 +167,8 @@ class Partition {
   }
 
   async read(client: DynamoDBClient, table: string): Promise<void> {
-    const { index, first, readAhead = READ_AHEAD } = this.#range;
+    const { first, readAhead = READ_AHEAD } = this.#range;
+    const index = this.#index;
     const answer = await client.send(
       new QueryCommand({
         TableName: table,
@@ -214,7 +224,7 @@ export async function readAll(
 }
 
 /** A short name of a partition that stays the same whatever others there are. */
-const placeOf = (key: string): string => shardOf(key, 2 ** 32).toString(36);
+const placeOf = ({ name }: Index, key: string): string => shardOf(`${name} ${key}`, 2 ** 32).toString(36);
 
 const EXECUTION_SK = text(executionKey('x'), TABLE.sk);
 
@@ -226,17 +236,16 @@ function cursorText(item: Item): string {
 
 function parseCursor(
   cursor: string | undefined,
-  keys: ReadonlyMap<string, string>,
+  known: ReadonlySet<string>,
 ): { readonly at: number; readonly last: ReadonlyMap<string, IndexKey> } | undefined {
   if (cursor === undefined) return undefined;
   const [time = '', ...places] = cursor.split('_');
-  if (!/^\d{1,15}$/.test(time) || places.length === 0 || places.length > keys.size) throw badCursor();
+  if (!/^\d{1,15}$/.test(time) || places.length === 0 || places.length > known.size) throw badCursor();
   const at = Number(time);
   const last = places.map((one): [string, IndexKey] => {
     const [place = '', id = '', which, ...more] = one.split('/');
-    const key = keys.get(place);
-    if (key === undefined || !isExecutionId(id) || more.length > 0) throw badCursor();
-    return [key, { at, item: { ...executionKey(id), ...(which === undefined ? {} : besideIt(which)) } }];
+    if (!known.has(place) || !isExecutionId(id) || more.length > 0) throw badCursor();
+    return [place, { at, item: { ...executionKey(id), ...(which === undefined ? {} : besideIt(which)) } }];
   });
   return { at, last: new Map(last) };
 }

@@ -14,11 +14,11 @@ import type { Incident } from '../core/records/incident.ts';
 import { riskAt } from '../core/records/risk.ts';
 import { type Execution, isTerminal } from '../core/records/state.ts';
 import type { ExecutionStatus } from '../core/transitions.ts';
-import { TABLE } from './names.ts';
+import { TABLE, TAG_INDEXES } from './names.ts';
 
 type Attributes = Record<string, AttributeValue>;
 
-/** Shards of a workflow's list key, of a bad end's status, of a code. */
+/** Shards of a workflow's list key, of a bad end's status, of a code, of a tag's value. */
 export const LIST_SHARDS = 4;
 /** Of the inbox of all workflows: one key takes about 1,000 writes a second, and an outage opens incidents all at once. */
 export const INBOX_SHARDS = 8;
@@ -53,7 +53,8 @@ export const INDEX_ATTRIBUTES = [
   'riskAt',
   'isPart',
   'answerBy',
-] as const;
+  ...TAG_INDEXES.map(({ pk }) => pk),
+];
 
 export function indexedExecution(execution: Execution, wakeShards: number): Attributes {
   const { id, workflow, parent, wakeAt } = execution;
@@ -70,6 +71,7 @@ export function indexedExecution(execution: Execution, wakeShards: number): Attr
           ...(isPart ? { isPart: { BOOL: true } } : {}),
         }),
     ...(isPart ? {} : endedBadly(execution)),
+    ...tagged(execution),
   };
 }
 
@@ -80,6 +82,20 @@ export function indexedExecution(execution: Execution, wakeShards: number): Attr
 function openStatus({ status }: Execution): ExecutionStatus {
   if (!isTerminal(status)) return status;
   return status === 'succeeded' ? 'running' : 'compensating';
+}
+
+export const tagKey = (name: string, value: string): string => `${name}=${value}`;
+
+function tagged({ id, search = [], tags = {} }: Execution): Attributes {
+  const shard = shardOf(id, LIST_SHARDS);
+  const keys = TAG_INDEXES.flatMap(({ pk }, at): [string, AttributeValue][] => {
+    const name = search[at];
+    const value = name === undefined ? undefined : tags[name];
+    return name === undefined || value === undefined
+      ? []
+      : [[pk, { S: sharded(tagKey(name, value), shard) }]];
+  });
+  return Object.fromEntries(keys);
 }
 
 /** One without a cause never ran: it has taken the place of a child. */

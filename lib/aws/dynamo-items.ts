@@ -53,6 +53,7 @@ const EXECUTION_JSON: ReadonlySet<string> = new Set([
   'input',
   'output',
   'tags',
+  'search',
   'commands',
   'cause',
   'end',

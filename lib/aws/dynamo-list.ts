@@ -5,7 +5,7 @@
  * (`core/operators/lists.ts`), the order of the keys and the cursor (`dynamo-index-keys.ts`), the page (`dynamo-page.ts`), what is
  * open (`dynamo-open.ts`).
  *
- * Never scans. A page costs one query per partition (four of each workflow, of each status, of each code), then at most one for every
+ * Never scans. A page costs one query per partition (four of each workflow, of each status, of each code, and of a tag in each of three indexes), then at most one for every
  * 25 keys, each with one batch of up to 100 executions.
  */
 
@@ -16,11 +16,11 @@ import type { ListedPage, ListQuery, Log } from '../core/ports.ts';
 import type { Execution } from '../core/records/state.ts';
 import { keyText, readItems } from './dynamo-batch.ts';
 import { IndexKeys, type KeyRange } from './dynamo-index-keys.ts';
-import { LIST_SHARDS, shardsOf } from './dynamo-indexes.ts';
+import { LIST_SHARDS, shardsOf, tagKey } from './dynamo-indexes.ts';
 import { executionKey, executionOf, idOfKey, type Item } from './dynamo-items.ts';
 import { type OpenOptions, openPage } from './dynamo-open.ts';
 import { filteredPage } from './dynamo-page.ts';
-import { TABLE } from './names.ts';
+import { TABLE, TAG_INDEXES } from './names.ts';
 
 export interface ListOptions extends OpenOptions {
   /** Is called with what a list leaves out. @default it is not */
@@ -45,6 +45,12 @@ function rangeOf(query: ListQuery): { readonly orderedBy: ListOrder; readonly ra
   const ofShards = (keys: readonly string[]): readonly string[] =>
     keys.flatMap((key) => shardsOf(key, LIST_SHARDS));
   switch (indexFor(query)) {
+    case 'tag': {
+      const { name = '', value = '' } = query.tag ?? {};
+      const [index = TABLE.listIndex, ...others] = TAG_INDEXES;
+      const partitions = ofShards([tagKey(name, value)]);
+      return { orderedBy: 'startedAt', range: { index, others, partitions, since, until } };
+    }
     case 'code':
       return {
         orderedBy: 'codeAt',

@@ -81,6 +81,14 @@ export interface TableIndex {
   readonly projected: readonly string[];
 }
 
+/** Sparse: executions by a tag that their workflow names in `search`, and start. */
+export const TAG_INDEXES: readonly TableIndex[] = ['tag1', 'tag2', 'tag3'].map((name) => ({
+  name,
+  pk: name,
+  sk: 'startedAt',
+  projected: [],
+}));
+
 export const INDEXES: readonly TableIndex[] = [
   {
     ...TABLE.wakeIndex,
@@ -89,6 +97,7 @@ export const INDEXES: readonly TableIndex[] = [
   { ...TABLE.listIndex, projected: ['kind', 'answerBy'] },
   { ...TABLE.endedIndex, projected: ['workflow', 'startedAt', 'plan', TABLE.codeIndex.pk] },
   { ...TABLE.codeIndex, projected: [] },
+  ...TAG_INDEXES,
 ];
 
 /**

@@ -6,7 +6,7 @@
  */
 
 import { readFileSync } from 'node:fs';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { type ExecutionView, type IncidentView, type Json, type StepView } from '../api/answers.ts';
 import { bearer } from '../api/authorization.ts';
 import { ApiError, type Client, createClient, exactJson } from '../api/client.ts';
@@ -96,6 +96,7 @@ export function say(cli: Cli, command: Command, answer: unknown, text: () => str
 interface StartFlags {
   readonly input: string;
   readonly key?: string;
+  readonly tag: Readonly<Record<string, string>>;
   readonly redriveOf?: string;
   readonly wait?: true;
 }
@@ -107,6 +108,7 @@ function addStart(program: Command, cli: Cli): void {
     .description('start an execution')
     .option('--input <json>', 'the input as JSON, or @file to read it from a file', '{}')
     .option('--key <key>', 'idempotency key: the same key and input is the same execution')
+    .option('--tag <name:value>', 'a tag, one each', tagsOf, {})
     .option('--redrive-of <id>', 'the execution that this one is to make good for')
     .option('--wait', 'wait for the end and show the execution')
     .addHelpText(
@@ -120,7 +122,9 @@ function addStart(program: Command, cli: Cli): void {
       const api = client(command);
       const key = options.key === undefined ? {} : { idempotencyKey: options.key };
       const redrive = options.redriveOf === undefined ? {} : { redriveOf: options.redriveOf };
-      const started = await api.start(workflow, { input: inputOf(options.input), ...key, ...redrive });
+      const tags = Object.keys(options.tag).length === 0 ? {} : { tags: options.tag };
+      const given = { ...key, ...redrive, ...tags };
+      const started = await api.start(workflow, { input: inputOf(options.input), ...given });
       if (options.wait) return showEnd(cli, command, started.executionId);
       const { executionId, status } = started;
       const next =
@@ -129,6 +133,12 @@ function addStart(program: Command, cli: Cli): void {
           : `Look at it: ${invocation(command, `show ${executionId} --wait`)}`;
       say(cli, command, started, () => `${executionId}  ${status}\n${next}\n`);
     });
+}
+
+function tagsOf(text: string, before: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const [, name, value] = /^([^:]+):([^]*)$/.exec(text) ?? [];
+  if (name === undefined || value === undefined) throw new InvalidArgumentError('name:value is wanted.');
+  return { ...before, [name]: value };
 }
 
 /** @throws CliError `bad-input-file`, `bad-json`; ApiError `unsafe-number` */

@@ -37,6 +37,7 @@ export function addLists(program: Command, cli: Cli, clock: Clock = CLOCK): void
     )
     .option('--at-risk', 'only those that may not end well or in time without help')
     .option('--key <key>', 'the one that was started with this idempotency key; with --workflow')
+    .option('--tag <name:value>', 'only those with this tag, which a workflow names in its search')
     .option('--code <code>', 'only those that ended with this failure, or ask about it')
     .option(
       '--plan <hash>',
@@ -55,6 +56,7 @@ export function addLists(program: Command, cli: Cli, clock: Clock = CLOCK): void
         'list',
         'list --at-risk',
         'list --status bad --since 09:00',
+        'list --tag orderId:4711',
         'list --code card-declined --workflow hello-greeting',
         'list --workflow hello-greeting --key greeting-1',
         'list --status open --limit 100 --json',

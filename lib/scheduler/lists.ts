@@ -26,10 +26,21 @@ export async function list(scheduler: Scheduler, request: ListRequest): Promise<
   if (workflow !== undefined) workflowOf(scheduler, workflow);
   const filter: ListFilter = { ...asked, ...(atRisk === true ? { atRiskAt: clock.now() } : {}) };
   if (key !== undefined) return startedWith(scheduler, key, filter);
+  refuseUnknownTag(scheduler, filter);
   const problem = filterProblem(filter);
   if (problem !== undefined) throw refuse('bad-request', problem);
   const workflows = workflow === undefined ? [...scheduler.workflows.keys()] : [workflow];
   return store.list({ ...filter, workflows, limit, ...(cursor === undefined ? {} : { cursor }) });
+}
+
+/** @throws SteadfastError `bad-request`: no workflow names the tag in `search`, so no index has it */
+function refuseUnknownTag({ workflows }: Scheduler, { tag }: ListFilter): void {
+  const known = new Set([...workflows.values()].flatMap(({ workflow }) => workflow.plan.search ?? []));
+  if (tag === undefined || known.has(tag.name)) return;
+  throw refuse(
+    'bad-request',
+    `no workflow has '${tag.name}' in its search; there are: ${[...known].sort().join(', ') || 'none'}`,
+  );
 }
 
 /** The id follows from workflow and key: one read. */

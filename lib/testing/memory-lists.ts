@@ -42,7 +42,7 @@ export function listIn(
   const place = ([at, id]: Place) => [orderedBy === 'wakeAt' ? -at : at, tie(id)] as const;
   const rest = whole
     .filter(({ execution }) => indexFor(query) !== 'list' || query.workflows.includes(execution.workflow))
-    .filter(({ execution }) => isListed(execution, query))
+    .filter(({ execution }) => isListed(execution, query) && hasTag(execution, query))
     .flatMap((snapshot) => {
       const at = timeOf(snapshot, orderedBy, query);
       const bounded = orderedBy === 'wakeAt' ? snapshot.execution.startedAt : at;
@@ -58,6 +58,9 @@ export function listIn(
     ? { items, cursor: last.join('.'), orderedBy }
     : { items, orderedBy };
 }
+
+const hasTag = ({ search, tags }: Execution, { tag }: ListFilter): boolean =>
+  tag === undefined || (search?.includes(tag.name) === true && tags?.[tag.name] === tag.value);
 
 const isOpen = ({ status, wakeAt }: Execution): boolean => wakeAt !== undefined && !isTerminal(status);
 

@@ -89,7 +89,7 @@ function keysAsked(): string[] {
 }
 
 const LEGAL_KEY =
-  /^(exec#[a-z0-9.-]+|plan#[a-z0-9-]+|exec|plan|incident#open#\d|step#|incident#|flow#\d|watch#\d)$/;
+  /^(exec#[a-z0-9.-]+|plan#[a-z0-9-]+|exec|plan|incident#open#\d|step#|incident#|flow#\d|wake#\d|(failed|compensated|canceled)#\d)$/;
 const writes = (): number =>
   table.commandCalls(PutItemCommand).length + table.commandCalls(TransactWriteItemsCommand).length;
 

@@ -1,5 +1,7 @@
 /** Lists of executions: every filter, and what does not go together. */
 
+import { type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import { anAgent, anyObject } from '../engine/harness.ts';
 import { client } from './app.ts';
 
 const refusal = (code: string): object => ({ error: expect.objectContaining({ code }) });
@@ -108,6 +110,42 @@ describe('GET /executions', () => {
       status: 404,
       body: refusal('unknown-workflow'),
     });
+  });
+});
+
+describe('GET /executions?tag=', () => {
+  const found = workflow('found', { input: anyObject, within: '1h', search: ['order', 'paid'] }, (w) => {
+    w.step('a', anAgent('worker'), {});
+  }) as Workflow;
+
+  it('finds by a tag of the start, else by the field of the input, that the workflow names', async () => {
+    const { get, post } = client(undefined, undefined, found);
+    const begin = async (body: object): Promise<string> =>
+      String((await post('/workflows/found/executions', body)).body['executionId']);
+    const one = await begin({ input: { order: 4711, paid: false, name: 'Ada' } });
+    const two = await begin({ input: { order: 5 }, tags: { order: '4711', shop: 'b' } });
+    await begin({ input: { order: { id: 4711 }, paid: 'x'.repeat(201) } });
+    const ids = async (tag: string): Promise<ReadonlySet<string>> => {
+      const { body } = await get(`/executions?tag=${encodeURIComponent(tag)}`);
+      return new Set((body['items'] as { executionId: string }[]).map(({ executionId }) => executionId));
+    };
+    expect(await ids('order:4711')).toEqual(new Set([one, two]));
+    expect(await ids('paid:false')).toEqual(new Set([one]));
+    expect(await ids('order:[object Object]')).toEqual(new Set());
+    expect((await get(`/executions/${one}`)).body).toMatchObject({ tags: { order: '4711', paid: 'false' } });
+    expect((await get('/workflows/found')).body).toMatchObject({ search: ['order', 'paid'] });
+  });
+
+  it.each([
+    ['tag=shop:b', /no workflow has 'shop' in its search; there are: order, paid/],
+    ['tag=order', /name:value/],
+    ['tag=order:', /name:value/],
+    ['tag=order:1&code=x', /tag and code do not go together/],
+  ])('with %s is refused', async (query, message) => {
+    const { get } = client(undefined, undefined, found);
+    const { status, body } = await get(`/executions?${query}`);
+    expect([status, body['error']]).toEqual([400, expect.objectContaining({ code: 'bad-request' })]);
+    expect((body['error'] as { message: string }).message).toMatch(message);
   });
 });
 

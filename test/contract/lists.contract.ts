@@ -159,6 +159,24 @@ export function lists(store: () => Store): void {
     expect(await found(BAD)).toEqual(['b-4']);
   });
 
+  it('has what has a tag that is searched for, latest start first, in whichever index each has it', async () => {
+    const tags = { order: '47#11', shop: 'b' };
+    await put(
+      open(1, { tags, search: ['order'] }),
+      open(2, { tags, search: ['shop', 'order'], workflow: 'gone' }),
+      ended(3, 'x', { tags, search: ['a', 'b', 'order'] }),
+      open(4, { tags, search: ['shop'] }),
+      open(5, { tags: { order: '47' }, search: ['order'] }),
+    );
+    const tag = { name: 'order', value: '47#11' };
+    expect(await found({ tag })).toEqual(['o-2', 'o-1', 'b-3']);
+    expect(await paged({ tag, limit: 1 })).toEqual(['o-2', 'o-1', 'b-3']);
+    expect(await found({ tag, ...BAD })).toEqual(['b-3']);
+    expect(await found({ tag, workflow: 'gone' })).toEqual(['o-2']);
+    expect(await found({ tag, since: T, until: T + 120_000 })).toEqual(['o-1']);
+    expect(await found({ tag: { name: 'order', value: '471' } })).toEqual([]);
+  });
+
   it('counts what is open, what is asked and what has ended badly of late, up to a bound', async () => {
     const { wakeAt: _, ...over } = anExecution({ id: 'ok', status: 'succeeded', endedAt: T });
     const one = open(1, { riskSince: T });

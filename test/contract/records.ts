@@ -36,6 +36,7 @@ export const fullExecution = (changes: Partial<Execution> = {}): Execution =>
     status: 'canceled',
     epoch: 3,
     tags: { team: 'a', 'cost.centre': '' },
+    search: ['team'],
     endedAt: 1_700_000_100_000,
     commands: ['c-1', 'c-2'],
     startedBy: { kind: 'iam', name: 'arn:aws:iam::123456789012:user/ann' },

@@ -73,6 +73,24 @@ export const PERMISSIONS: readonly Row[] = [
   {
     who: 'scheduler',
     actions: ['dynamodb:Query'],
+    on: 'index tag1',
+    because: 'executions by a tag',
+  },
+  {
+    who: 'scheduler',
+    actions: ['dynamodb:Query'],
+    on: 'index tag2',
+    because: 'executions by a tag',
+  },
+  {
+    who: 'scheduler',
+    actions: ['dynamodb:Query'],
+    on: 'index tag3',
+    because: 'executions by a tag',
+  },
+  {
+    who: 'scheduler',
+    actions: ['dynamodb:Query'],
     on: 'index code',
     because: 'executions by the code of a failure',
   },

@@ -32,7 +32,10 @@ describe('the state table', () => {
         { IndexName: 'wake', Projection: { ProjectionType: 'INCLUDE' } },
         { IndexName: 'list', Projection: { ProjectionType: 'INCLUDE' } },
         { IndexName: 'ended', Projection: { ProjectionType: 'INCLUDE' } },
-        { IndexName: 'code', Projection: { ProjectionType: 'KEYS_ONLY' } },
+        ...['code', 'tag1', 'tag2', 'tag3'].map((IndexName) => ({
+          IndexName,
+          Projection: { ProjectionType: 'KEYS_ONLY' },
+        })),
       ].map((index) => Match.objectLike(index)),
       BillingMode: 'PAY_PER_REQUEST',
       TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },

@@ -54,6 +54,7 @@ export const WorkflowView = shape<shown.WorkflowView>('WorkflowView')(
     workflow: text,
     plan: text,
     withinMs: count,
+    search: maybe(listOf(text)),
     steps: listOf(WorkflowStepView),
     ...pauses,
   }),

@@ -7,6 +7,7 @@
  */
 
 import { isCallback, type Plan } from '../plan/plan.ts';
+import { searched } from '../plan/search.ts';
 import type { ChildStart } from '../records/children.ts';
 import type { Execution } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
@@ -34,6 +35,7 @@ export function newExecution(plan: Plan, born: NewExecution, now: number): Execu
   const wakeAt = Math.min(deadlineAt, now + horizonMs(plan, undefined));
   const execution: Execution = {
     ...born,
+    ...searched(plan, born),
     workflow: plan.workflow,
     status: 'running',
     version: 1,

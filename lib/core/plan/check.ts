@@ -27,6 +27,7 @@ import { pointProblem, undoProblem } from './check-points.ts';
 import { outcomeProblem, tolerateProblem } from './outcomes.ts';
 import { type Expr, OPERATORS, stepsIn } from './refs.ts';
 import { problem, type Problem, refusal } from './refusal.ts';
+import { searchProblem } from './search.ts';
 
 /**
  * Refuses a plan that could hang, lie or grow without bound.
@@ -49,6 +50,8 @@ export function checkPlan(plan: Plan): void {
       `its pauseWithinMs is ${String(plan.pauseWithinMs)}; leave it out or give a time`,
     );
   }
+  const search = searchProblem(plan.search ?? []);
+  if (search !== undefined) throw refusal(plan.workflow, undefined, search);
   if (plan.steps.length === 0) throw refused('no-end', 'it has no steps, so it would never reach an end');
   if (plan.steps.length > PLAN_LIMITS.steps) {
     throw refused('too-many-steps', `it has ${plan.steps.length} steps; allowed are ${PLAN_LIMITS.steps}`);

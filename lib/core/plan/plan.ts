@@ -140,6 +140,8 @@ export interface Plan {
   readonly output: Expr;
   /** In a part of a list: so many failed items do not fail it. */
   readonly tolerated?: number;
+  /** Tags by which its executions are found; given with the start, or else fields of the input. */
+  readonly search?: readonly string[];
   /** What follows an end without success, in an order in which predecessors come first; absent where nothing does. */
   readonly onFailure?: readonly AgentStep[];
   /** Of the plan of an execution that is following up, which is stored nowhere: the one that is. @see planDuring */

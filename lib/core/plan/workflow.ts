@@ -72,6 +72,12 @@ export interface WorkflowOptions<I> {
    * @default '7d'
    */
   readonly pauseWithin?: Duration;
+  /**
+   * Tags by which executions are found, three at most: a start's own tag of that name, else the field of the input, if it is a text, a
+   * number or a boolean of up to 200 characters. Each costs one write unit at the start.
+   * @default none
+   */
+  readonly search?: readonly string[];
 }
 
 export interface StepOptions extends AnyStepOptions, TolerateOptions {
@@ -201,17 +207,10 @@ export function workflow<I, R extends Readonly<Record<string, unknown>> | undefi
 ): Workflow<I, OutputOf<R>> {
   checkName(name, 'workflow');
   const withinMs = parseDurationOrNone(options.within, `within of '${name}'`);
-  const draft: Draft = {
-    workflow: name,
-    withinMs,
-    steps: [],
-    onFailure: [],
-    agents: new Map(),
-    children: [],
-    callbacks: {},
-  };
+  const none = { steps: [], onFailure: [], agents: new Map(), children: [], callbacks: {} };
+  const draft: Draft = { workflow: name, withinMs, ...none };
   const output = built(draft, () => build(builderOf<I>(draft)));
-  const { pauseWithin } = options;
+  const { pauseWithin, search = [] } = options;
   const { ordered, rest } = inOrder(draft.steps);
   const plan: Plan = {
     v: 1,
@@ -224,6 +223,7 @@ export function workflow<I, R extends Readonly<Record<string, unknown>> | undefi
     steps: [...ordered, ...rest],
     output: toExpr(output ?? {}),
     ...(draft.onFailure.length === 0 ? {} : { onFailure: draft.onFailure }),
+    ...(search.length === 0 ? {} : { search }),
   };
   checkPlan(plan);
   return {

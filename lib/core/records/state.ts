@@ -131,6 +131,8 @@ export interface Execution {
   /** Hash of the start request's body: the same key with another body is refused (S11). */
   readonly inputHash: string;
   readonly tags?: Readonly<Record<string, string>>;
+  /** Names of those by which it is found, one for each index of tags. */
+  readonly search?: readonly string[];
   readonly startedAt: number;
   /** Absent of a child, which its parent started, and where the gateway vouches for nobody. */
   readonly startedBy?: Caller;

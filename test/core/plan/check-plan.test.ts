@@ -25,6 +25,13 @@ const refusals: readonly [Partial<Plan>, string, string][] = [
     "it has no 'within': say how long an execution may take at most, for example '1h'",
   ],
   [{ pauseWithinMs: 0 }, 'unbounded', 'its pauseWithinMs is 0; leave it out or give a time'],
+  [{ search: ['a', 'b', 'c', 'd'] }, 'bad-search', 'search has 4 names; allowed are 3: an index each'],
+  [{ search: ['a', 'a'] }, 'bad-search', "search has 'a' twice"],
+  [
+    { search: ['a:b'] },
+    'bad-search',
+    'search has "a:b"; a tag\'s name has up to 64 letters, digits and . _ -',
+  ],
   [{ steps: [] }, 'no-end', 'it has no steps, so it would never reach an end'],
   [
     { steps: Array.from({ length: 1_001 }, (_, at) => ({ ...planStep, name: `s${at}` })) },
