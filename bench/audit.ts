@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { BatchWriteItemCommand, CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { Command } from 'commander';
 import { stepItem } from '../lib/aws/dynamo-items.ts';
-import { ENV, INDEXES, TABLE } from '../lib/aws/names.ts';
+import { ENV } from '../lib/aws/names.ts';
 import { blankStep } from '../lib/core/records/change.ts';
 import { auditHandler } from '../lib/supervisor/audit-handler.ts';
 import { EmbeddedDynamo } from '../local/dynamodb/dynamo-process.ts';
@@ -22,6 +22,7 @@ import { Guardian } from '../local/processes/guardian.ts';
 import { machine } from './parts/machine.ts';
 import { atLeastOne } from './parts/options.ts';
 import { table } from './parts/print.ts';
+import { tableOf } from './parts/table.ts';
 
 interface Options {
   readonly executions: number;
@@ -36,35 +37,6 @@ const MEMORIES = [384, 1_024, 1_769];
 /** A run goes on for 0.9 of 14 minutes, and one begins every 15. */
 const AT_WORK = (0.9 * 14) / 15;
 const WANTED_PER_SECOND = 100;
-
-const attribute = (name: string, type: 'S' | 'N') => ({ AttributeName: name, AttributeType: type });
-const keyed = ({ pk, sk }: { readonly pk: string; readonly sk: string }) => [
-  { AttributeName: pk, KeyType: 'HASH' as const },
-  { AttributeName: sk, KeyType: 'RANGE' as const },
-];
-
-async function makeTable(client: DynamoDBClient): Promise<void> {
-  await client.send(
-    new CreateTableCommand({
-      TableName: NAME,
-      BillingMode: 'PAY_PER_REQUEST',
-      AttributeDefinitions: [
-        attribute(TABLE.pk, 'S'),
-        attribute(TABLE.sk, 'S'),
-        ...INDEXES.flatMap(({ pk, sk }) => [attribute(pk, 'S'), attribute(sk, 'N')]),
-      ],
-      KeySchema: keyed(TABLE),
-      GlobalSecondaryIndexes: INDEXES.map((index) => ({
-        IndexName: index.name,
-        KeySchema: keyed(index),
-        Projection:
-          index.projected.length === 0
-            ? { ProjectionType: 'KEYS_ONLY' }
-            : { ProjectionType: 'INCLUDE', NonKeyAttributes: [...index.projected] },
-      })),
-    }),
-  );
-}
 
 /** Step records of executions that have expired. */
 async function leaveBehind(client: DynamoDBClient, executions: number): Promise<void> {
@@ -122,7 +94,7 @@ async function main({ executions, json }: Options): Promise<void> {
       POWERTOOLS_LOG_LEVEL: 'WARN',
     });
     const client = new DynamoDBClient({ endpoint, region: 'us-east-1' });
-    await makeTable(client);
+    await client.send(new CreateTableCommand(tableOf(NAME)));
     const records = executions * STEPS;
     console.log(`writing ${records} records of ${executions} executions that have gone …`);
     await leaveBehind(client, executions);

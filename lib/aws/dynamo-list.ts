@@ -15,9 +15,9 @@ import { sayable } from '../core/records/errors.ts';
 import type { ListedPage, ListQuery, Log } from '../core/ports.ts';
 import type { Execution } from '../core/records/state.ts';
 import { keyText, readItems } from './dynamo-batch.ts';
-import { IndexKeys, type KeyRange } from './dynamo-index-keys.ts';
+import { type IndexKey, IndexKeys, type KeyRange } from './dynamo-index-keys.ts';
 import { LIST_SHARDS, shardsOf, tagKey } from './dynamo-indexes.ts';
-import { executionKey, executionOf, idOfKey, type Item } from './dynamo-items.ts';
+import { executionKey, executionOf, idOfKey, type Item, text } from './dynamo-items.ts';
 import { type OpenOptions, openPage } from './dynamo-open.ts';
 import { filteredPage } from './dynamo-page.ts';
 import { TABLE, TAG_INDEXES } from './names.ts';
@@ -37,7 +37,15 @@ export async function listPage(
   if (indexFor(query) === 'wake') return openPage(client, options, query, read);
   const { orderedBy, range } = rangeOf(query);
   const keys = new IndexKeys(client, table, { ...range, cursor: query.cursor });
-  return { ...(await filteredPage(keys, query, read)), orderedBy };
+  return { ...(await filteredPage(keys, query, read, mayBeEnded(query))), orderedBy };
+}
+
+/** What the index of bad ends knows of one need not be read of its record. */
+function mayBeEnded({ workflow, plan, ...query }: ListQuery): (key: IndexKey) => boolean {
+  if (indexFor(query) !== 'ended') return () => true;
+  return ({ item }) =>
+    (workflow === undefined || text(item, 'workflow') === workflow) &&
+    (plan === undefined || text(item, 'plan') === plan);
 }
 
 function rangeOf(query: ListQuery): { readonly orderedBy: ListOrder; readonly range: KeyRange } {

@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CreateTableCommand, DeleteTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { INDEXES, TABLE, type Transport, TRANSPORTS } from '../../lib/aws/names.ts';
+import { tableOf } from '../../bench/parts/table.ts';
+import { type Transport, TRANSPORTS } from '../../lib/aws/names.ts';
 import { transported } from '../../lib/aws/transport.ts';
 import { EmbeddedDynamo } from '../../local/dynamodb/dynamo-process.ts';
 import { Guardian } from '../../local/processes/guardian.ts';
@@ -73,36 +74,3 @@ async function embedded(): Promise<{ endpoint: string; stop: () => Promise<void>
     throw error;
   }
 }
-
-/** As the infrastructure declares it. */
-const tableOf = (name: string): ConstructorParameters<typeof CreateTableCommand>[0] => ({
-  TableName: name,
-  BillingMode: 'PAY_PER_REQUEST',
-  AttributeDefinitions: [
-    { AttributeName: TABLE.pk, AttributeType: 'S' },
-    { AttributeName: TABLE.sk, AttributeType: 'S' },
-    ...[...new Set(INDEXES.flatMap(({ pk }) => pk))].map((pk) => ({
-      AttributeName: pk,
-      AttributeType: 'S' as const,
-    })),
-    ...[...new Set(INDEXES.map(({ sk }) => sk))].map((sk) => ({
-      AttributeName: sk,
-      AttributeType: 'N' as const,
-    })),
-  ],
-  KeySchema: [
-    { AttributeName: TABLE.pk, KeyType: 'HASH' },
-    { AttributeName: TABLE.sk, KeyType: 'RANGE' },
-  ],
-  GlobalSecondaryIndexes: INDEXES.map((index) => ({
-    IndexName: index.name,
-    KeySchema: [
-      { AttributeName: index.pk, KeyType: 'HASH' },
-      { AttributeName: index.sk, KeyType: 'RANGE' },
-    ],
-    Projection:
-      index.projected.length === 0
-        ? { ProjectionType: 'KEYS_ONLY' }
-        : { ProjectionType: 'INCLUDE', NonKeyAttributes: [...index.projected] },
-  })),
-});
