@@ -5,7 +5,8 @@
  * own: what an index has of an execution (`dynamo-indexes.ts`), the executions behind it (`dynamo-list.ts`).
  *
  * The index is ordered by when an execution is due, and operators read the latest first: up to `mostOpen` all of it is read and sorted
- * for each page, 1 MB and so 128 read units for about 4,000 of them. Beyond that a page is in the order of the index.
+ * for a first page, 1 MB and so 128 read units for about 4,000 of them; the pages after it in the same process go on in what it has read.
+ * Beyond that a page is in the order of the index.
  */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -48,7 +49,9 @@ export async function openPage(
   if (cursor === undefined || cursor.startsWith(BY_START)) {
     const after = cursor === undefined ? undefined : parsePlace(cursor.slice(1));
     const bound = after === undefined ? mostOpen : SLACK * mostOpen;
-    const { items, atLeast } = await readOpen(client, options, bound);
+    const { items, atLeast } = await (after === undefined
+      ? readAnew(client, options, bound)
+      : readOnce(client, options, bound));
     if (atLeast === undefined) return pageByStart(items, after, query, read);
     if (after !== undefined) throw badCursor();
   }
@@ -66,6 +69,37 @@ export async function openPage(
     ...(page.cursor === undefined ? {} : { cursor: `${BY_WAKE}${page.cursor}` }),
     orderedBy: 'wakeAt',
   };
+}
+
+/** What a first page has read, its next pages are of, for so long: what has ended since is dropped when it is read. */
+const READING_MS = 10_000;
+const readings = new WeakMap<DynamoDBClient, Reading>();
+interface Reading {
+  readonly table: string;
+  readonly at: number;
+  readonly open: Bounded<OpenKey>;
+}
+
+async function readAnew(
+  client: DynamoDBClient,
+  options: OpenOptions,
+  most: number,
+): Promise<Bounded<OpenKey>> {
+  const at = Date.now();
+  const open = await readOpen(client, options, most);
+  readings.set(client, { table: options.table, at, open });
+  return open;
+}
+
+async function readOnce(
+  client: DynamoDBClient,
+  options: OpenOptions,
+  most: number,
+): Promise<Bounded<OpenKey>> {
+  const known = readings.get(client);
+  const isUsable =
+    known?.table === options.table && known.open.atLeast === undefined && Date.now() - known.at < READING_MS;
+  return isUsable ? known.open : readAnew(client, options, most);
 }
 
 async function pageByStart(
