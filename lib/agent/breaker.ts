@@ -22,7 +22,9 @@ import {
   withTrial,
 } from '../core/step/breaker.ts';
 import { tell } from '../engine/tell.ts';
+import type { FailedCall } from '../core/step/outage.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
+import { addToOutage, noteOpening } from './outage-book.ts';
 
 /** What is known of an open breaker is believed so long. */
 const FRESH_MS = 5_000;
@@ -51,6 +53,8 @@ export class ProcessBreaker {
   #order = 0;
   /** Counted here, and not written yet. */
   #failed = 0;
+  /** Those that failed, and are in no record yet. */
+  #calls: FailedCall[] = [];
   /** Its latest call failed while the breaker was closed: others may have opened it since. */
   #suspects = false;
   #answered = 0;
@@ -90,8 +94,14 @@ export class ProcessBreaker {
   }
 
   /** After a call that failed. @returns what holds the agent back now, if anything does */
-  async failed(ports: Ports, trial: string | undefined, failure: Failure): Promise<OpenBreaker | undefined> {
+  async failed(
+    ports: Ports,
+    trial: string | undefined,
+    failure: Failure,
+    call?: FailedCall,
+  ): Promise<OpenBreaker | undefined> {
     if (trial === undefined) this.#failed += 1;
+    if (call !== undefined && ports.breakers !== undefined) this.#calls.push(call);
     this.#suspects = true;
     await this.#tell(ports, trial, failure);
     return openBreakerOf(this.#known?.breaker, ports.clock.now());
@@ -117,21 +127,26 @@ export class ProcessBreaker {
       const before = this.#known?.breaker;
       const inputs = decisionInputsOf(ports);
       const failed = this.#failed;
+      const calls = [...this.#calls];
       if (trial === undefined && failed === 0) return;
       const answered = inputs.now - this.#answeredAt < WINDOW_MS ? this.#answered : 0;
       const next =
         trial !== undefined
           ? before && afterTrial(before, trial, failure, inputs)
-          : failure && afterCalls(before, this.#agent, { failed, answered, failure }, inputs);
+          : failure && afterCalls(before, this.#agent, { failed, answered, failure, calls }, inputs);
       if (next === undefined) {
         // It is open already: what failed since is no news, nor will it be when it has closed.
         this.#failed = 0;
+        this.#calls = [];
+        await this.#keep(ports, before, before, calls);
         return;
       }
       if ((await breakers.write(next)) === 'conflict') continue;
       this.#answered -= answered;
       this.#failed -= failed;
+      this.#calls = this.#calls.filter((one) => !calls.includes(one));
       this.#learn({ breaker: next, readAt: inputs.now, order: (this.#order += 1) });
+      await this.#keep(ports, before, next, calls);
       await this.#note(ports, before, next);
       return;
     }
@@ -170,6 +185,25 @@ export class ProcessBreaker {
     this.#learn({ breaker: next, readAt: inputs.now, order: (this.#order += 1) });
     ports.log.note({ what: 'breaker-trial', agent: this.#agent });
     return { trial: inputs.writeId };
+  }
+
+  /** In the record of the opening: that it is, what failed meanwhile, that it is over. */
+  async #keep(
+    ports: Ports,
+    before: Breaker | undefined,
+    after: Breaker | undefined,
+    calls: readonly FailedCall[],
+  ): Promise<void> {
+    const openedAt = before?.openedAt;
+    if (openedAt !== undefined) {
+      const isClosed = after?.openedAt === undefined;
+      if (calls.length === 0 && !isClosed) return;
+      const closedAt = isClosed ? { closedAt: ports.clock.now() } : {};
+      await addToOutage(ports, this.#agent, openedAt, { calls, ...closedAt });
+    } else if (after?.openedAt !== undefined && after.failure !== undefined) {
+      const { openedAt: at, failure, calls: behind = [] } = after;
+      await noteOpening(ports, this.#agent, { at, failure, calls: behind });
+    }
   }
 
   async #note(ports: Ports, before: Breaker | undefined, next: Breaker): Promise<void> {

@@ -24,6 +24,7 @@ import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { type Claim, claimOf, type Ran, runAttempt } from './attempt.ts';
 import type { Worker } from './author-code.ts';
 import { readForClaim } from './claim-read.ts';
+import { failedCall } from './outage-book.ts';
 import { deliverReport, STORE_RETRY_MS } from './report.ts';
 
 /** Lost races and ambiguous answers to a claim before the message is given back. */
@@ -138,7 +139,7 @@ async function performAndReport(
 ): Promise<void> {
   const ran = await runAttempt(ports, worker, claim);
   const { report, work } = ran;
-  const openBreaker = await notifyBreaker(ports, worker, ran, trial);
+  const openBreaker = await notifyBreaker(ports, worker, claim, ran, trial);
   if (openBreaker !== undefined) claim.openBreaker = openBreaker;
   await deliverReport(ports, worker, claim, report);
   // What the author's code may still do must not happen after `processDeadline`. Were the process given back now, the platform would
@@ -150,6 +151,7 @@ async function performAndReport(
 async function notifyBreaker(
   ports: Ports,
   { breaker }: Worker,
+  claim: Claim,
   { report, lost }: Ran,
   trial: string | undefined,
 ): Promise<OpenBreaker | undefined> {
@@ -160,5 +162,5 @@ async function notifyBreaker(
     return undefined;
   }
   const failure = ('failure' in report ? report.failure : undefined) ?? { code: 'failed', message: '' };
-  return breaker.failed(ports, trial, failure);
+  return breaker.failed(ports, trial, failure, failedCall(claim, report, ports.clock.now()));
 }

@@ -19,6 +19,7 @@ import { type Choice, CHOICES, type Incident } from '../core/records/incident.ts
 import type { Json } from '../core/records/json.ts';
 import type { EndedOperatorPause, OperatorPause } from '../core/records/operator-pause.ts';
 import type { People } from '../core/records/people.ts';
+import type { ShownOutage } from '../scheduler/outages.ts';
 import type { AuditReceipt, ShardReceipt } from '../core/records/receipts.ts';
 import type { Attempt, Cause, Deferred, Pause, Retried } from '../core/records/state.ts';
 import { EXECUTION_STATUSES, type ExecutionStatus, type StepStatus } from '../core/transitions.ts';
@@ -257,6 +258,14 @@ export interface BreakerView {
   readonly pause?: OperatorPause;
   /** The latest that is over. */
   readonly lastPause?: EndedOperatorPause;
+}
+
+/** What an opening of an agent's breaker has left. */
+export type OutageView = ShownOutage;
+
+export interface Outages {
+  /** Latest first. */
+  readonly items: readonly OutageView[];
 }
 
 export interface AgentPauseView {

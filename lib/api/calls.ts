@@ -28,6 +28,7 @@ export const CALLS = {
   'GET /incidents': 'read',
   'GET /overview': 'read',
   'GET /agents': 'read',
+  'GET /agents/{name}/outages': 'read',
   'POST /agents/{name}/pause': 'operate',
   'POST /agents/{name}/resume': 'operate',
   'GET /health': 'read',

@@ -22,6 +22,8 @@ import type {
   ListOptions,
   ListPage,
   Overview,
+  Outages,
+  OutageView,
   PauseAgentOptions,
   PauseOptions,
   PauseWorkflowOptions,
@@ -94,6 +96,8 @@ export interface Client {
   readonly resumeWorkflow: (workflow: string) => Promise<WorkflowPauseView>;
   /** Their queues, their breakers, their latest failures. */
   readonly agents: () => Promise<Agents>;
+  /** The latest openings of its breaker: begun, noticed, ended, which calls failed, how each unknown outcome was settled. */
+  readonly outages: (agent: string) => Promise<readonly OutageView[]>;
   /** Nothing new is sent to it. */
   readonly pauseAgent: (agent: string, options?: PauseAgentOptions) => Promise<AgentPauseView>;
   readonly resumeAgent: (agent: string) => Promise<AgentPauseView>;
@@ -166,6 +170,7 @@ export function createClient(options: ClientOptions): Client {
       call('POST', `${ofWorkflow(workflow)}/pause`, 'workflow', command),
     resumeWorkflow: (workflow) => call('POST', `${ofWorkflow(workflow)}/resume`, 'workflow'),
     agents: () => call('GET', '/agents', 'items'),
+    outages: async (agent) => (await call<Outages>('GET', `${ofAgent(agent)}/outages`, 'items')).items,
     pauseAgent: (agent, command = {}) => call('POST', `${ofAgent(agent)}/pause`, 'agent', command),
     resumeAgent: (agent) => call('POST', `${ofAgent(agent)}/resume`, 'agent'),
     health: () => call('GET', '/health', 'oldestOverdueMs'),

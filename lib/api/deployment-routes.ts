@@ -10,6 +10,7 @@ import type { Receipts } from '../core/ports.ts';
 import { given } from '../core/records/given.ts';
 import type { Breaker } from '../core/step/breaker.ts';
 import { type Registered, type Scheduler, workflowOf } from '../scheduler/start.ts';
+import { outagesOf } from '../scheduler/outages.ts';
 import { pauseWorkflow, resumeWorkflow, showPause } from '../scheduler/workflow-pauses.ts';
 import { pauseAgent, resumeAgent } from '../scheduler/agent-pauses.ts';
 import { agentsOf, breakerView } from './agents.ts';
@@ -52,6 +53,9 @@ export function deploymentRoutes(app: Hono, scheduler: Scheduler, receipts: Rece
     agent,
     breaker: breakerView(breaker, scheduler.ports.clock.now()),
   });
+  app.get('/agents/:name/outages', async (c) =>
+    c.json({ items: await outagesOf(scheduler, c.req.param('name')) }),
+  );
   app.post('/agents/:name/pause', async (c) => {
     const asked = given(parseBody(await c.req.text(), pauseAgentBody));
     const agent = c.req.param('name');

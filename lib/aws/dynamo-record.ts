@@ -12,7 +12,7 @@ import { conditional, putOne } from './dynamo-put.ts';
 const ITEM_VERSION = '1';
 
 /** Where its kind is kept: the name of the attribute that has the text. */
-export type RecordField = 'breaker' | 'pause' | 'presence' | 'receipt';
+export type RecordField = 'breaker' | 'outage' | 'pause' | 'presence' | 'receipt';
 
 export const recordIn = (item: Item, field: RecordField): unknown => JSON.parse(text(item, field));
 

@@ -15,6 +15,7 @@ import { agentQueues } from './agent-queues.ts';
 import { clock } from './clock.ts';
 import { ClockSkew } from './clock-skew.ts';
 import { dynamoBreakers } from './dynamo-breakers.ts';
+import { dynamoOutages } from './dynamo-outages.ts';
 import { dynamoPresences } from './dynamo-presence.ts';
 import { dynamoReceipts } from './dynamo-receipts.ts';
 import { dynamoStore } from './dynamo-store.ts';
@@ -102,6 +103,7 @@ export function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): OwnPorts
     store: dynamoStore(dynamo, { table, wakeShards: shards, ...retention(), pause, log }),
     table: { client: dynamo, name: table, shards, agents: [...queues.keys()] },
     breakers: dynamoBreakers(dynamo, table),
+    outages: dynamoOutages(dynamo, table),
     queue: metered(sqsQueue(transported(new SQSClient(CLIENT)), queues, atWork), meter),
     announcer: eventBus(events, fromEnvironment(ENV.bus)),
     events,

@@ -8,6 +8,7 @@ import type { Command } from 'commander';
 import type { AgentPauseView } from '../api/answers.ts';
 import { client, examples, say } from './commands.ts';
 import { type Cli, invocation } from './io.ts';
+import { outagesText } from './print-outages.ts';
 import { breakerText, pauseText } from './print-deployment.ts';
 
 interface Flags {
@@ -59,6 +60,17 @@ export function addPauses(program: Command, cli: Cli): void {
 function addAgentPauses(program: Command, cli: Cli): void {
   const told = (command: Command, { agent, breaker }: AgentPauseView, next: string): void =>
     say(cli, command, { agent, breaker }, () => `${agent}  ${breakerText(breaker, Date.now())}\n${next}\n`);
+  program
+    .command('outages')
+    .argument('<agent>', 'its name')
+    .description(
+      'tell when its service was away, what failed meanwhile, and how each unknown outcome was settled',
+    )
+    .addHelpText('after', examples('outages charge-card'))
+    .action(async (agent: string, _flags: Flags, command: Command) => {
+      const items = await client(command).outages(agent);
+      say(cli, command, { items }, () => outagesText(items));
+    });
   program
     .command('pause-agent')
     .argument('<name>', 'of the agent')

@@ -17,6 +17,7 @@ import type { Snapshot } from './records/snapshot.ts';
 import type { Execution } from './records/state.ts';
 import type { WorkflowPause } from './operators/workflow-pause.ts';
 import type { Breaker } from './step/breaker.ts';
+import type { Outage } from './step/outage.ts';
 import type { Found, Removable } from './supervision/audit.ts';
 import type { Presence } from './supervision/presence.ts';
 
@@ -127,6 +128,13 @@ export interface Breakers {
   readonly write: (breaker: Breaker) => Promise<WriteResult>;
 }
 
+/** What each opening of a breaker has left, beside the executions; what cannot be read or written holds nothing up. */
+export interface Outages {
+  readonly read: (agent: string, openedAt: number) => Promise<Outage | undefined>;
+  /** On the condition that the stored one is one version behind (version 1: that there is none). */
+  readonly write: (outage: Outage) => Promise<WriteResult>;
+}
+
 /** Which workflows are paused, beside the executions; whoever starts executions asks. */
 export interface WorkflowPauses {
   /** Strongly consistent. */
@@ -212,6 +220,8 @@ export interface Ports {
   readonly workflowPauses?: WorkflowPauses;
   /** @default no breaker ever opens */
   readonly breakers?: Breakers;
+  /** @default an opening leaves no record */
+  readonly outages?: Outages;
   /** @default whatever a child is given, its agents are the first to check */
   readonly childInputs?: ChildInputs;
   /** @default none is called: the next tick sees what is due. A supervisor has none. */

@@ -128,3 +128,21 @@ test.each([
   expect((await cli(command, 'pay')).out).toBe(`${said} --url ${api.url}\n`);
   expect(api.asked[0]?.path).toBe(`/agents/pay/${command.split('-')[0]}`);
 });
+
+test('outages says when a service was away, what failed, and how each unknown outcome was settled', async () => {
+  const failure = { code: 'Error', message: 'socket hang up' };
+  const call = { executionId: 'e1', step: 'pay', attempt: 1, mode: 'execute', at: 0 };
+  const calls = [{ ...call, unknown: true, settled: 'not-done' }, call];
+  const items = [{ agent: 'pay', beganAt: 0, openedAt: 4_000, closedAt: 640_000, failure, failed: 3, calls }];
+  api.answers.push({ status: 200, body: { items } }, { status: 200, body: { items: [] } });
+  expect((await cli('outages', 'pay')).out).toBe(
+    [
+      'began 1970-01-01 00:00:00Z, noticed after 4 s, ended 1970-01-01 00:10:40Z (10 min 40 s): Error: socket hang up',
+      '3 calls failed, the outcome of 1 was unknown',
+      'EXECUTION  STEP  ATTEMPT  SETTLED',
+      'e1         pay   1        it was not done, and was tried again',
+      '1 more failed than are named\n',
+    ].join('\n'),
+  );
+  expect((await cli('outages', 'pay')).out).toBe('Its breaker has not opened.\n');
+});

@@ -11,7 +11,9 @@ import { dynamoBreakers } from '../../lib/aws/dynamo-breakers.ts';
 import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
 import { dynamoPresences } from '../../lib/aws/dynamo-presence.ts';
 import { memoryPresences } from '../../lib/testing/memory-presence.ts';
-import { describeBreakers } from './breakers.contract.ts';
+import { dynamoOutages } from '../../lib/aws/dynamo-outages.ts';
+import { memoryOutages } from '../../lib/testing/memory-outages.ts';
+import { describeBreakers, describeOutages } from './breakers.contract.ts';
 import { MOST_OPEN } from './lists.contract.ts';
 import { describeInventory } from './inventory.contract.ts';
 import { describePresences } from './presences.contract.ts';
@@ -30,6 +32,7 @@ describeStore('in memory', async () => ({
 }));
 
 describeReceipts('in memory', async () => ({ receipts: memoryReceipts(), close: async () => undefined }));
+describeOutages('in memory', async () => ({ outages: memoryOutages(), close: async () => undefined }));
 describeBreakers('in memory', async () => ({ breakers: memoryBreakers(), close: async () => undefined }));
 
 describeWorkflowPauses('in memory', async () => ({
@@ -91,6 +94,10 @@ describe('on DynamoDB', () => {
     describeReceipts(`DynamoDB, ${transport}`, async () => {
       const { client, name, close } = await open();
       return { receipts: dynamoReceipts(client, name, SHARDS), close };
+    });
+    describeOutages(`DynamoDB, ${transport}`, async () => {
+      const { client, name, close } = await open();
+      return { outages: dynamoOutages(client, name), close };
     });
     describeBreakers(`DynamoDB, ${transport}`, async () => {
       const { client, name, close } = await open();

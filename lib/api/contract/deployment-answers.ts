@@ -73,6 +73,28 @@ const BreakerView = shape<shown.BreakerView>('BreakerView')(
     lastPause: maybe(object({ ...pausedBy, endedAt: at, endedBy: maybe(caller) })),
   }),
 );
+const OutageView = shape<shown.OutageView>('OutageView')(
+  object({
+    agent: text,
+    beganAt: at,
+    openedAt: at,
+    closedAt: maybe(at),
+    failure: object({ code: text, message: text }),
+    failed: count,
+    calls: listOf(
+      object({
+        executionId: text,
+        step: text,
+        attempt: count,
+        mode: z.enum(['execute', 'probe', 'undo']),
+        at,
+        unknown: yes,
+        settled: maybe(z.enum(['done', 'not-done', 'repeated', 'undone', 'person', 'open', 'gone'])),
+      }),
+    ),
+  }),
+);
+export const Outages = shape<shown.Outages>('Outages')(object({ items: listOf(OutageView) }));
 export const AgentPauseView = shape<shown.AgentPauseView>('AgentPauseView')(
   object({ agent: text, breaker: BreakerView }),
 );

@@ -204,6 +204,13 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
     answers: { 200: deployment.Agents },
     errors: [],
   },
+  'GET /agents/{name}/outages': {
+    name: 'outages',
+    summary:
+      'Lists the latest openings of an agent’s breaker: begun, noticed, ended, which calls failed, and how each unknown outcome was settled.',
+    answers: { 200: deployment.Outages },
+    errors: ['unknown-agent'],
+  },
   'POST /agents/{name}/pause': {
     name: 'pauseAgent',
     summary:

@@ -18,6 +18,7 @@ import type { Caller } from '../records/caller.ts';
 import type { OpenBreaker, Report } from '../records/events.ts';
 import type { Failure } from '../records/failure.ts';
 import { cut } from '../records/text.ts';
+import { type FailedCall, MAX_OPENINGS } from './outage.ts';
 
 /** More failures than answers by so many open it. */
 export const THRESHOLD = 8;
@@ -48,6 +49,10 @@ export interface Breaker {
   /** The latest failure. */
   readonly failedAt: number;
   readonly failure?: Failure;
+  /** The calls behind the score, the latest; gone once it has closed. */
+  readonly calls?: readonly FailedCall[];
+  /** When it opened, the latest times: each has left a record. */
+  readonly openings?: readonly number[];
   /** Since when it lets nothing through but trials; absent while it is closed. */
   readonly openedAt?: number;
   /** No calls before; then one trial at a time (half-open). */
@@ -92,6 +97,8 @@ export interface Calls {
   readonly failed: number;
   readonly answered: number;
   readonly failure: Failure;
+  /** Those that failed. */
+  readonly calls?: readonly FailedCall[];
 }
 
 const blank = (agent: string): Breaker => ({
@@ -136,9 +143,13 @@ export function afterCalls(
   if (breaker?.openedAt !== undefined || breaker?.pause !== undefined) return undefined;
   const before = breaker ?? blank(agent);
   const recent = inputs.now - before.failedAt < WINDOW_MS;
-  const score = Math.max(0, (recent ? before.score : 0) - calls.answered) + calls.failed;
+  const left = Math.max(0, (recent ? before.score : 0) - calls.answered);
+  const score = left + calls.failed;
+  const { calls: known = [], ...rest } = before;
+  const failing = [...(left > 0 ? known : []), ...(calls.calls ?? [])].slice(-THRESHOLD * 2);
   const next: Breaker = {
-    ...before,
+    ...rest,
+    ...(failing.length === 0 ? {} : { calls: failing }),
     version: before.version + 1,
     writeId: inputs.writeId,
     score,
@@ -147,7 +158,9 @@ export function afterCalls(
   };
   if (score < THRESHOLD) return next;
   const flapping = before.closedAt !== undefined && inputs.now - before.closedAt < FLAPPING_MS;
-  return cooled({ ...next, openedAt: inputs.now, cooldowns: flapping ? before.cooldowns : 0 }, inputs);
+  const openings = [...(before.openings ?? []), inputs.now].slice(-MAX_OPENINGS);
+  const opened = { ...next, openedAt: inputs.now, openings, cooldowns: flapping ? before.cooldowns : 0 };
+  return cooled(opened, inputs);
 }
 
 const shortened = ({ code, message }: Failure): Failure => ({
@@ -188,7 +201,8 @@ export function afterTrial(
   if (failure !== undefined) {
     return cooled({ ...next, failedAt: inputs.now, failure: shortened(failure) }, inputs);
   }
-  const { openedAt: _opened, openUntil: _openUntil, trial: _trial, trialUntil: _until, ...rest } = next;
+  const { openedAt: _opened, openUntil: _openUntil, trial: _trial, trialUntil: _until, ...open } = next;
+  const { calls: _calls, ...rest } = open;
   return { ...rest, score: 0, closedAt: inputs.now };
 }
 

@@ -1,0 +1,60 @@
+/**
+ * Writes what an opening of a breaker leaves: its record, the calls that failed meanwhile, its end.
+ *
+ * Owns: that it holds nothing up, and two processes at once. Does not own: the record (`core/step/outage.ts`), when the breaker opens
+ * (`breaker.ts`).
+ *
+ * One write at the opening, one at the end, and one for each failed call in between: a breaker that is open lets none through but
+ * trials and what was under way.
+ */
+
+import type { Outages, Ports } from '../core/ports.ts';
+import type { Report } from '../core/records/events.ts';
+import type { Failure } from '../core/records/failure.ts';
+import { type Addition, type FailedCall, outageAfter, outageBegun } from '../core/step/outage.ts';
+import { decisionInputsOf } from '../engine/decision-inputs.ts';
+import type { Claim } from './attempt.ts';
+
+const MAX_ROUNDS = 5;
+
+/** Never rejects. */
+export const noteOpening = (
+  ports: Ports,
+  agent: string,
+  opened: { readonly at: number; readonly failure: Failure; readonly calls: readonly FailedCall[] },
+): Promise<void> =>
+  kept(ports, agent, async (outages) => {
+    const { at, failure, calls } = opened;
+    await outages.write(outageBegun(agent, at, failure, calls, decisionInputsOf(ports)));
+  });
+
+/** Never rejects. */
+export const addToOutage = (
+  ports: Ports,
+  agent: string,
+  openedAt: number,
+  addition: Addition,
+): Promise<void> =>
+  kept(ports, agent, async (outages) => {
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      const before = await outages.read(agent, openedAt);
+      // Whoever opened it could not write it, or has not yet: the calls are lost to it, and nothing else.
+      if (before === undefined) return;
+      if ((await outages.write(outageAfter(before, addition, decisionInputsOf(ports)))) === 'written') return;
+    }
+  });
+
+async function kept(ports: Ports, agent: string, write: (outages: Outages) => Promise<void>): Promise<void> {
+  if (ports.outages === undefined) return;
+  await write(ports.outages).catch(() => ports.log.note({ what: 'outage-failed', agent }));
+}
+
+/** The attempt as the record of an opening names it. */
+export function failedCall({ state, planStep }: Claim, report: Report, at: number): FailedCall | undefined {
+  const record = state.steps[planStep.name];
+  if (record?.mode === undefined) return undefined;
+  const { mode, attempt } = record;
+  const isUnknown = mode === 'execute' && report.kind === 'unknown';
+  const about = { executionId: state.execution.id, step: record.name, attempt, mode, at };
+  return { ...about, ...(isUnknown ? { unknown: true } : {}) };
+}

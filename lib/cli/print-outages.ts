@@ -1,0 +1,41 @@
+/**
+ * The openings of an agent's breaker, as text for people.
+ *
+ * Owns: the words. Does not own: the answers about a deployment as it is now (`print-deployment.ts`).
+ */
+
+import type { OutageView } from '../api/answers.ts';
+import { durationText, table, timeText } from './text.ts';
+
+export const outagesText = (items: readonly OutageView[]): string =>
+  items.length === 0 ? 'Its breaker has not opened.\n' : items.map(outageText).join('\n');
+
+function outageText({ beganAt, openedAt, closedAt, failure, failed, calls }: OutageView): string {
+  const end =
+    closedAt === undefined ? 'is open' : `ended ${timeText(closedAt)} (${durationText(closedAt - beganAt)})`;
+  const unknown = calls.filter((call) => call.unknown === true);
+  const lines = [
+    `began ${timeText(beganAt)}, noticed after ${durationText(openedAt - beganAt)}, ${end}: ${failure.code}: ${failure.message}`,
+    `${failed} ${failed === 1 ? 'call' : 'calls'} failed, the outcome of ${unknown.length} was unknown`,
+  ];
+  const rows = unknown.map(({ executionId, step, attempt, settled = 'open' }) => [
+    executionId,
+    step,
+    String(attempt),
+    SETTLED[settled],
+  ]);
+  const rest = failed - calls.length;
+  const more = rest > 0 ? `${rest} more failed than are named\n` : '';
+  const shown = rows.length === 0 ? '' : table(['EXECUTION', 'STEP', 'ATTEMPT', 'SETTLED'], rows);
+  return `${lines.join('\n')}\n${shown}${more}`;
+}
+
+const SETTLED: Readonly<Record<NonNullable<OutageView['calls'][number]['settled']>, string>> = {
+  done: 'it was done, and counts once',
+  'not-done': 'it was not done, and was tried again',
+  repeated: 'repeated under the same effect key',
+  undone: 'undone',
+  person: 'a person, or the default, decided',
+  open: 'still unknown',
+  gone: 'its history is gone',
+};
