@@ -12,19 +12,18 @@ import { decide } from '../core/decide.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { Ports } from '../core/ports.ts';
 import type { Decision } from '../core/records/decision.ts';
-import type { Event, OpenBreaker } from '../core/records/events.ts';
+import type { Event } from '../core/records/events.ts';
 import type { Message } from '../core/records/message.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { type Execution, type LeasedStep, isLeased } from '../core/records/state.ts';
-import { saidOf } from '../core/step/breaker.ts';
 import { commit, withWrite } from '../engine/commit.ts';
 import { type PlanCache, planOf } from '../engine/plans.ts';
 import { continueWith } from '../engine/reconcile.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
-import { type Claim, claimOf, type Ran, runAttempt } from './attempt.ts';
+import { type Claim, claimOf, runAttempt } from './attempt.ts';
 import type { Worker } from './author-code.ts';
 import { readForClaim } from './claim-read.ts';
-import { failedCall } from './outage-book.ts';
+import { notifyBreaker } from './notify-breaker.ts';
 import { deliverReport, STORE_RETRY_MS } from './report.ts';
 
 /** Lost races and ambiguous answers to a claim before the message is given back. */
@@ -145,22 +144,4 @@ async function performAndReport(
   // What the author's code may still do must not happen after `processDeadline`. Were the process given back now, the platform would
   // freeze it and let it go on with the next message; kept busy, it is ended in time, by its own return or by the platform.
   if (!report.codeReturned) await work;
-}
-
-/** Counts the attempt's outcome. @returns the breaker, if it is open now; then the attempt that failed is not charged */
-async function notifyBreaker(
-  ports: Ports,
-  { breaker }: Worker,
-  claim: Claim,
-  { report, lost }: Ran,
-  trial: string | undefined,
-): Promise<OpenBreaker | undefined> {
-  const said = saidOf(report);
-  if (breaker === undefined || said === 'not-asked' || (lost && said === 'failed')) return undefined;
-  if (said === 'answered') {
-    await breaker.answered(ports, trial);
-    return undefined;
-  }
-  const failure = ('failure' in report ? report.failure : undefined) ?? { code: 'failed', message: '' };
-  return breaker.failed(ports, trial, failure, failedCall(claim, report, ports.clock.now()));
 }

@@ -9,11 +9,9 @@
  */
 
 import type { Outages, Ports } from '../core/ports.ts';
-import type { Report } from '../core/records/events.ts';
 import type { Failure } from '../core/records/failure.ts';
 import { type Addition, type FailedCall, outageAfter, outageBegun } from '../core/step/outage.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
-import type { Claim } from './attempt.ts';
 
 const MAX_ROUNDS = 5;
 
@@ -47,14 +45,4 @@ export const addToOutage = (
 async function kept(ports: Ports, agent: string, write: (outages: Outages) => Promise<void>): Promise<void> {
   if (ports.outages === undefined) return;
   await write(ports.outages).catch(() => ports.log.note({ what: 'outage-failed', agent }));
-}
-
-/** The attempt as the record of an opening names it. */
-export function failedCall({ state, planStep }: Claim, report: Report, at: number): FailedCall | undefined {
-  const record = state.steps[planStep.name];
-  if (record?.mode === undefined) return undefined;
-  const { mode, attempt } = record;
-  const isUnknown = mode === 'execute' && report.kind === 'unknown';
-  const about = { executionId: state.execution.id, step: record.name, attempt, mode, at };
-  return { ...about, ...(isUnknown ? { unknown: true } : {}) };
 }

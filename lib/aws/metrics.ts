@@ -4,14 +4,16 @@
  * Owns: which note is which metric. Does not own: the metrics' names (`names.ts`), the log lines (`telemetry.ts`).
  *
  * A line costs no call. All metrics have one dimension, the deployment: each further one would multiply what CloudWatch
- * charges for, and an agent's own numbers are in the line as a field, for queries.
+ * charges for, and an agent's own numbers are in the line as a field, for queries. Who wants some by workflow or by agent all the same
+ * gets lines of their own (`detailed-metrics.ts`).
  */
 
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import type { Note } from '../core/records/decision.ts';
 import type { Log, Queue } from '../core/ports.ts';
 import type { OpenNow } from './open-now.ts';
-import { type MetricName, METRICS, METRICS_NAMESPACE } from './names.ts';
+import { detailedMeter } from './detailed-metrics.ts';
+import { type DetailBy, type MetricName, METRICS, METRICS_NAMESPACE } from './names.ts';
 
 type MetricValues = (note: Note) => Partial<Record<MetricName, number>>;
 
@@ -84,10 +86,14 @@ export interface MeterOptions {
   readonly deployment: string;
   /** Fields of the line beside the metrics: the role, and of an agent its name. */
   readonly fields: Readonly<Record<string, string>>;
+  /** Of what there are metrics one by one. @default of nothing */
+  readonly by?: ReadonlySet<DetailBy>;
 }
 
 export function createMeter(options: MeterOptions): Meter {
   const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: options.deployment });
+  const { deployment, by = new Set(), fields } = options;
+  const detailed = detailedMeter(deployment, by, fields['agent']);
   const add = (values: Partial<Record<MetricName, number>>): void => {
     for (const [name, value] of Object.entries(values)) {
       // Clocks of two machines may disagree by more than nothing.
@@ -95,13 +101,18 @@ export function createMeter(options: MeterOptions): Meter {
     }
   };
   return {
-    note: (note) => add(METRICS_OF_NOTES[note.what]?.(note) ?? {}),
+    note: (note, origin) => {
+      const values = METRICS_OF_NOTES[note.what]?.(note) ?? {};
+      add(values);
+      detailed.add(values, note, origin);
+    },
     sent: (messages) => add({ Messages: messages }),
     swept: ({ made, oldestOverdueMs, failed }) =>
       add({ Sweeps: made, OldestOverdue: oldestOverdueMs, EvaluationsFailed: failed }),
     open: ({ incidents, breakers }) => add({ OpenIncidents: incidents, OpenBreakers: breakers }),
     audited: ({ removed, ageMs }) => add({ Audits: 1, LeftoversRemoved: removed, AuditAge: ageMs }),
     flush: () => {
+      detailed.flush();
       if (!metrics.hasStoredMetrics()) return;
       for (const [key, value] of Object.entries(options.fields)) metrics.addMetadata(key, value);
       metrics.publishStoredMetrics();

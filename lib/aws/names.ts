@@ -29,6 +29,8 @@ export const ENV = {
   auditPages: 'STEADFAST_AUDIT_PAGES',
   /** The dimension that tells this deployment's metrics from another's. */
   deployment: 'STEADFAST_DEPLOYMENT',
+  /** Of what there are metrics one by one, with commas between them: `workflow`, `agent`. Absent: of neither. */
+  metricsBy: 'STEADFAST_METRICS_BY',
   /** Attempts that a worker performs at the same time. */
   workerConcurrency: 'STEADFAST_WORKER_CONCURRENCY',
   /** How long a worker that is asked to stop lets attempts go on, in ms. */
@@ -213,6 +215,35 @@ export const METRICS = {
   AuditAge: 'Milliseconds',
 } as const;
 export type MetricName = keyof typeof METRICS;
+
+/**
+ * Those that a deployment may have by workflow and by agent as well (`metricsBy`), under the same names, with one more dimension. A name
+ * that is only here is of no use for all together.
+ */
+export const DETAILED_METRICS = {
+  workflow: {
+    Started: 'Count',
+    Succeeded: 'Count',
+    Failed: 'Count',
+    Compensated: 'Count',
+    Canceled: 'Count',
+    Retries: 'Count',
+    /** From the start of an execution to its end. */
+    Duration: 'Milliseconds',
+    TimeToDetect: 'Milliseconds',
+    TimeToRecover: 'Milliseconds',
+  },
+  agent: {
+    Attempts: 'Count',
+    Retries: 'Count',
+    StepsDone: 'Count',
+    StepsFailed: 'Count',
+    TimeToClaim: 'Milliseconds',
+    TimeToDetect: 'Milliseconds',
+    TimeToRecover: 'Milliseconds',
+  },
+} as const;
+export type DetailBy = keyof typeof DETAILED_METRICS;
 
 /** Of these each value is the whole truth of its moment: they are never added up. */
 export const GAUGES: ReadonlySet<MetricName> = new Set([

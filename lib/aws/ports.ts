@@ -23,7 +23,7 @@ import { dynamoWorkflowPauses } from './dynamo-workflow-pauses.ts';
 import { eventBus } from './event-bus.ts';
 import { freshId } from './fresh-id.ts';
 import { createMeter, type Meter, metered } from './metrics.ts';
-import { DEFAULT_SWEEP_EVERY_MS, DEFAULT_WAKE_SHARDS, ENV } from './names.ts';
+import { type DetailBy, DEFAULT_SWEEP_EVERY_MS, DEFAULT_WAKE_SHARDS, ENV } from './names.ts';
 import { type AtWork, sqsQueue } from './sqs-queue.ts';
 import { serviceLogger, tellAll } from './telemetry.ts';
 import { CLIENT, transported } from './transport.ts';
@@ -49,8 +49,11 @@ export interface Telemetry {
 /** @param fields what every line of this function has: its role, and of an agent its name */
 export function telemetryOf(fields: { readonly role: string; readonly agent?: string }): Telemetry {
   const deployment = process.env[ENV.deployment] ?? 'local';
-  return { logger: serviceLogger(fields), meter: createMeter({ deployment, fields }) };
+  return { logger: serviceLogger(fields), meter: createMeter({ deployment, fields, by: metricsBy() }) };
 }
+
+const metricsBy = (): ReadonlySet<DetailBy> =>
+  new Set((process.env[ENV.metricsBy] ?? '').split(',').filter((one) => one !== '') as DetailBy[]);
 
 export const retention = (): { readonly retentionMs?: number } => {
   const text = process.env[ENV.retentionMs];

@@ -44,13 +44,13 @@ const WARNINGS: ReadonlySet<string> = new Set([
 /** @param others who hear every note as well */
 export function tellAll(logger: Logger, ...others: readonly Log[]): Log {
   return {
-    note: (note) => {
+    note: (note, origin) => {
       const { what, ...about } = note;
       const fields = correlated(about);
       if (ROUTINE.has(what)) logger.debug(what, fields);
       else if (WARNINGS.has(what)) logger.warn(what, fields);
       else logger.info(what, fields);
-      for (const other of others) other.note(note);
+      for (const other of others) other.note(note, origin);
     },
   };
 }

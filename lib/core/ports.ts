@@ -203,8 +203,15 @@ export interface RandomSource {
   readonly number: () => number;
 }
 
+/** Where a note comes from. */
+export interface NoteOrigin {
+  readonly workflow: string;
+  /** Of an end: since its start. */
+  readonly lastedMs?: number;
+}
+
 export interface Log {
-  readonly note: (note: Note) => void;
+  readonly note: (note: Note, origin?: NoteOrigin) => void;
 }
 
 /** The schemas of workflows that are run by steps of others; a process has those of its own bundle. */

@@ -15,7 +15,7 @@ import { given } from '../core/records/given.ts';
 import { incidentNews } from '../core/records/news.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Execution } from '../core/records/state.ts';
-import { tell } from './tell.ts';
+import { originOf, tell } from './tell.ts';
 import { wakeFor } from './wake-up.ts';
 
 /**
@@ -40,7 +40,8 @@ export async function commit(
   await called;
   const news = incidentNews(decision.write?.executionId ?? '', before.workflow, decision.write?.incident);
   if (news !== undefined) await tell(ports, news);
-  for (const note of decision.notes) ports.log.note(note);
+  const origin = originOf(before.workflow, decision.write?.execution);
+  for (const note of decision.notes) ports.log.note(note, origin);
   return 'written';
 }
 

@@ -4,9 +4,10 @@
  * Owns: that it holds nothing up. Does not own: what is told (`core/records/news.ts`).
  */
 
-import type { Ports } from '../core/ports.ts';
+import type { NoteOrigin, Ports } from '../core/ports.ts';
 import { given } from '../core/records/given.ts';
 import type { News } from '../core/records/news.ts';
+import type { Execution } from '../core/records/state.ts';
 
 /** Never rejects. */
 export async function tell({ announcer, log }: Pick<Ports, 'announcer' | 'log'>, news: News): Promise<void> {
@@ -21,3 +22,7 @@ export async function tell({ announcer, log }: Pick<Ports, 'announcer' | 'log'>,
     log.note({ what: 'not-told', ...about, detail });
   }
 }
+
+/** What whoever counts notes by workflow learns beside them. */
+export const originOf = (workflow: string, written: Execution | undefined): NoteOrigin =>
+  written?.endedAt === undefined ? { workflow } : { workflow, lastedMs: written.endedAt - written.startedAt };

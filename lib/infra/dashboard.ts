@@ -24,6 +24,7 @@ import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import type { MetricName } from '../aws/names.ts';
 import type { Agent } from './agent-fleet.ts';
+import { type Detailed, detailedGraphs } from './detailed-dashboard.ts';
 import type { MetricMaker } from './metrics.ts';
 
 const WHOLE = 24;
@@ -41,6 +42,7 @@ export interface DashboardProps {
   readonly supervisor: IFunction;
   readonly api: HttpApi;
   readonly table: ITable;
+  readonly detailed: readonly Detailed[];
 }
 
 export class SteadfastDashboard extends Construct {
@@ -54,6 +56,7 @@ export class SteadfastDashboard extends Construct {
         ...section('Is it healthy?', healthy(props)),
         ...section('What is at risk?', atRisk(props)),
         ...section('What is slow?', slow(props)),
+        ...props.detailed.flatMap((of) => section(`Each ${of.by}`, detailedGraphs(of))),
         ...section('What does it cost?', costs(props)),
       ],
     });
@@ -177,7 +180,8 @@ function byAgent(agents: readonly Agent[]): IWidget[] {
       title: 'Agents',
       logGroupNames,
       queryLines: [
-        `filter ispresent(${late})`,
+        // The lines of `metricsBy` hold the same figures once more, and no role.
+        `filter ispresent(${late}) and role like /./`,
         `stats ${[claimed, 'Retries', 'Unknowns', 'Probes', 'Undos'].map((name) => sum(name as MetricName)).join(', ')}, pct(${late}, 99) as claimed_after_ms by agent`,
         `sort ${claimed.toLowerCase()} desc`,
       ],

@@ -20,7 +20,7 @@ import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
 import { CfnOutput, Duration, Names, RemovalPolicy, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { DEFAULT_WAKE_SHARDS, ENV, type MetricName } from '../aws/names.ts';
+import { DEFAULT_WAKE_SHARDS, type DetailBy, ENV, type MetricName } from '../aws/names.ts';
 import { type Agent, AgentFleet } from './agent-fleet.ts';
 import { AuditClock } from './audit-clock.ts';
 import { agentEntry } from './bundle.ts';
@@ -274,7 +274,8 @@ export class Steadfast extends Construct {
     return this.metric('OldestOverdue', options);
   }
 
-  private watch({ monitoring, alarmTopic, encryptionKey, failureAlarmPercent }: SteadfastProps): Monitoring {
+  private watch(props: SteadfastProps): Monitoring {
+    const { monitoring, alarmTopic, encryptionKey, failureAlarmPercent, metricsBy = [] } = props;
     return new Monitoring(this, 'Monitoring', {
       metricOf: metricsOf(this.deploymentName),
       agents: [...this.agents.values()],
@@ -285,9 +286,15 @@ export class Steadfast extends Construct {
       audit: this.audit,
       failurePercent: failureAlarmPercent ?? 10,
       withDashboard: monitoring !== 'alarms',
+      detailed: metricsBy.map((by) => ({ deployment: this.deploymentName, by, names: this.namesOf(by) })),
       ...(alarmTopic === undefined ? {} : { alarmTopic }),
       ...(encryptionKey === undefined ? {} : { encryptionKey }),
     });
+  }
+
+  private namesOf(by: DetailBy): readonly string[] {
+    if (by === 'agent') return [...this.agents.keys()];
+    return this.#props.workflows.workflows.map(({ name }) => name);
   }
 
   private logSettings(props: SteadfastProps, removalPolicy: RemovalPolicy): LogSettings {
@@ -320,6 +327,7 @@ export class Steadfast extends Construct {
       [ENV.wakeShards]: String(props.wakeShards ?? DEFAULT_WAKE_SHARDS),
       [ENV.deployment]: this.deploymentName,
       [ENV.retentionMs]: String(checkedRetention(props.retention ?? Duration.days(30)).toMilliseconds()),
+      ...(props.metricsBy === undefined ? {} : { [ENV.metricsBy]: props.metricsBy.join(',') }),
       ...transportSetting(props),
     };
   }

@@ -126,7 +126,10 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
   const execution = held === undefined ? begun : bornPaused(workflow.plan, begun, held);
   const existing = await ports.store.create(execution, key === undefined);
   if (existing !== 'written') return sameStart(existing, execution);
-  ports.log.note({ what: 'started', executionId: execution.id, detail: workflow.name });
+  ports.log.note(
+    { what: 'started', executionId: execution.id, detail: workflow.name },
+    { workflow: workflow.name },
+  );
   // Nothing of it is sent, and its deadline is far away.
   if (held !== undefined) return execution;
   const known = { state: { execution, steps: {} }, fresh: true, readAt: now };

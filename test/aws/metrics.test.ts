@@ -13,7 +13,7 @@ import type { Context } from 'aws-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
 import { createMeter, METRICS_OF_NOTES, type Meter, metered } from '../../lib/aws/metrics.ts';
 import type { Item } from '../../lib/aws/dynamo-items.ts';
-import { ENV, METRICS, WAKE_EVENT } from '../../lib/aws/names.ts';
+import { type DetailBy, ENV, METRICS, WAKE_EVENT } from '../../lib/aws/names.ts';
 import { serviceLogger, tellAll } from '../../lib/aws/telemetry.ts';
 import { STEP_STATUSES } from '../../lib/core/transitions.ts';
 import { auditHandler } from '../../lib/supervisor/audit-handler.ts';
@@ -89,6 +89,42 @@ describe('the figures of an invocation', () => {
   test('are never negative, whatever the clocks of two machines say', async () => {
     const [line] = await flushed((meter) => meter.note({ what: 'claimed', detail: 'probe', ms: -3 }));
     expect(line).toMatchObject({ TimeToClaim: 0, Probes: 1 });
+  });
+});
+
+describe('the figures by workflow and by agent', () => {
+  const notes = (meter: Meter): void => {
+    const of = { workflow: 'order' };
+    meter.note({ what: 'started', detail: 'order' }, of);
+    meter.note({ what: 'claimed', detail: 'execute', attempt: 2, ms: 4 }, of);
+    meter.note({ what: 'succeeded' }, { ...of, lastedMs: 900 });
+    meter.note({ what: 'lease-ended', detail: 'execute', agent: 'ship', ms: 7 }, { workflow: 'refund' });
+  };
+  const detailed = (...by: readonly DetailBy[]): Promise<Line[]> =>
+    linesOf(() => {
+      const fields = { role: 'agent', agent: 'pay' };
+      const meter = createMeter({ deployment: 'd', fields, by: new Set(by) });
+      notes(meter);
+      meter.flush();
+    });
+  /** The line of the deployment as a whole is there anyway. */
+  const own = (lines: readonly Line[], dimension: string) =>
+    lines
+      .filter(({ _aws }) => _aws.CloudWatchMetrics[0].Dimensions[0]?.includes(dimension))
+      .map(({ _aws, ...fields }) => fields);
+
+  test('are lines of their own, each with one dimension more, only where they are asked for', async () => {
+    expect(await detailed()).toHaveLength(1);
+    expect(own(await detailed('workflow', 'agent'), 'workflow')).toEqual([
+      { service: 'd', workflow: 'order', Started: 1, Retries: 1, Succeeded: 1, Duration: 900 },
+      { service: 'd', workflow: 'refund', TimeToDetect: 7 },
+    ]);
+    // Whose function it is, unless the note names another.
+    expect(own(await detailed('agent'), 'agent')).toEqual([
+      { service: 'd', agent: 'pay', Attempts: 1, Retries: 1, TimeToClaim: 4 },
+      { service: 'd', agent: 'ship', TimeToDetect: 7 },
+    ]);
+    expect(own(await detailed('agent'), 'workflow')).toEqual([]);
   });
 });
 

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Duration } from 'aws-cdk-lib/core';
-import { METRICS } from '../../lib/aws/names.ts';
+import { DETAILED_METRICS, METRICS } from '../../lib/aws/names.ts';
 import { FOUND } from './fixture.ts';
 import { makeStack, Reader, type Resource, statementsIn } from './template.ts';
 
@@ -281,4 +281,44 @@ test('an own topic takes the alarms; the dashboard, or all of it, can be left aw
   expect(counts(new Reader(makeStack({ monitoring: 'none' })))).toEqual([0, 0, 0]);
   const topic = Topic.fromTopicArn(some, 'Own', 'arn:aws:sns:us-east-1:123456789012:own');
   expect(counts(new Reader(makeStack({ alarmTopic: topic })))).toEqual([18, 1, 0]);
+});
+
+describe('metrics by workflow and by agent', () => {
+  const detailed = makeStack({ metricsBy: ['workflow', 'agent'] });
+  const body = textOf(
+    new Reader(detailed).ofType('AWS::CloudWatch::Dashboard')[0]!.Properties['DashboardBody'],
+  );
+  const { widgets: all } = JSON.parse(body) as { widgets: Widget[] };
+  /** Name and value, of those with this dimension. */
+  const of = (by: string): unknown[][] =>
+    all
+      .flatMap(({ properties }) => properties.metrics ?? [])
+      .filter((metric) => metric.includes(by))
+      .map((metric) => [metric[1], metric[metric.indexOf(by) + 1]]);
+
+  test('are drawn of each one, by the names that are emitted; every function knows that they are asked for', () => {
+    const { workflows } = FOUND;
+    expect(new Set(of('workflow').map(([, value]) => value))).toEqual(
+      new Set(workflows.map(({ name }) => name)),
+    );
+    expect(new Set(of('agent').map(([, value]) => value))).toEqual(new Set(detailed.steadfast.agents.keys()));
+    for (const by of ['workflow', 'agent'] as const)
+      for (const [name] of of(by)) expect(Object.keys(DETAILED_METRICS[by])).toContain(name);
+    for (const path of ['Scheduler', 'Supervisor', 'Agents/pay'])
+      expect(new Reader(detailed).environmentOf(path)['STEADFAST_METRICS_BY']).toBe('workflow,agent');
+  });
+
+  test('are none where nobody asks for them, and their price is said', () => {
+    expect(drawn('Steadfast').every((metric) => metric.length === 3)).toBe(true);
+    expect(reader.environmentOf('Scheduler')).not.toHaveProperty('STEADFAST_METRICS_BY');
+    expect(widgets.some(({ properties }) => String(properties['title']).includes('by workflow'))).toBe(false);
+    const guide = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'OPERATIONS.md'), 'utf8');
+    const [workflow, agent] = [DETAILED_METRICS.workflow, DETAILED_METRICS.agent].map(
+      (names) => Object.keys(names).length,
+    ) as [number, number];
+    expect(guide).toContain(`asks for them: ${workflow} names and ${agent} at 0.30`);
+    expect(guide).toContain(
+      `${(workflow * 0.3).toFixed(1)} a workflow, ${(agent * 0.3).toFixed(1)} an agent`,
+    );
+  });
 });

@@ -1,0 +1,40 @@
+/**
+ * What an attempt says of its service, told to the breaker of its process.
+ *
+ * Owns: which attempts count, and how a failed one is named. Does not own: what a report says of a service (`core/step/breaker.ts`).
+ */
+
+import type { Ports } from '../core/ports.ts';
+import type { OpenBreaker, Report } from '../core/records/events.ts';
+import { saidOf } from '../core/step/breaker.ts';
+import type { FailedCall } from '../core/step/outage.ts';
+import type { Claim, Ran } from './attempt.ts';
+import type { Worker } from './author-code.ts';
+
+/** Counts the attempt's outcome. @returns the breaker, if it is open now; then the attempt that failed is not charged */
+export async function notifyBreaker(
+  ports: Ports,
+  { breaker }: Worker,
+  claim: Claim,
+  { report, lost }: Ran,
+  trial: string | undefined,
+): Promise<OpenBreaker | undefined> {
+  const said = saidOf(report);
+  if (breaker === undefined || said === 'not-asked' || (lost && said === 'failed')) return undefined;
+  if (said === 'answered') {
+    await breaker.answered(ports, trial);
+    return undefined;
+  }
+  const failure = ('failure' in report ? report.failure : undefined) ?? { code: 'failed', message: '' };
+  return breaker.failed(ports, trial, failure, failedCall(claim, report, ports.clock.now()));
+}
+
+/** The attempt as the record of an opening names it. */
+function failedCall({ state, planStep }: Claim, report: Report, at: number): FailedCall | undefined {
+  const record = state.steps[planStep.name];
+  if (record?.mode === undefined) return undefined;
+  const { mode, attempt } = record;
+  const isUnknown = mode === 'execute' && report.kind === 'unknown';
+  const about = { executionId: state.execution.id, step: record.name, attempt, mode, at };
+  return { ...about, ...(isUnknown ? { unknown: true } : {}) };
+}
