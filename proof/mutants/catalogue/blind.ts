@@ -146,9 +146,9 @@ export const BLIND: readonly Mutant[] = [
   {
     id: 'list-goes-on-behind-a-moment',
     bug: 'The next page of a list leaves out what started in the moment with which the page before ended.',
-    file: 'lib/testing/memory-table.ts',
-    find: 'compare(...place(...after), ...place(one.startedAt, one.id)) > 0',
-    replace: 'after[0] > one.startedAt',
+    file: 'lib/testing/memory-lists.ts',
+    find: 'compare(place(after), place(one.place)) > 0',
+    replace: 'after[0] > one.place[0]',
     killer: simulated(),
   },
   {
