@@ -1,6 +1,6 @@
 /**
  * Simulating processes, from code that is compiled once for all of them: what a loader adds to every function for its name
- * costs a tenth of the time, and what a test runner adds a third.
+ * costs a tenth of the time, and what a test runner adds another.
  *
  * Owns: the bundle, how a process is started. Does not own: what it does (`worker.ts`).
  */
