@@ -91,7 +91,7 @@ export const SAME: readonly Note[] = [
   same('operators/retry', "step.kind === 'agent' &&", 'of what no agent performs no attempt may have acted.'),
   same(
     'step/breaker',
-    'const before = breaker ?? {',
+    "cooldowns: 0,\n  writeId: ''",
     'the write id of no record is replaced by that of the first one.',
   ),
   same(

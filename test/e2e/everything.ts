@@ -171,6 +171,9 @@ async function askEverything(stage: Run): Promise<void> {
   for (const path of [
     '/workflows',
     '/executions?workflow=order-fulfilment',
+    '/executions?status=bad',
+    '/executions?code=card-declined',
+    '/overview',
     '/incidents',
     '/agents',
     '/health',

@@ -34,9 +34,8 @@ describe('without any tick', () => {
   });
 
   it('an agent that is killed at its work is noticed and its order ends well (L2)', async () => {
-    // In a warm process the second call is the claim: it dies with its lease held.
-    await stage.ended(await stage.startOrder('warm-up'));
-    const { hit } = stage.cloud.control.kill('charge-card', { afterCall: 2 });
+    // Its first write is the claim: it dies with its lease held.
+    const { hit } = stage.cloud.control.kill('charge-card', { afterCall: 1, operation: 'PutItem' });
     const id = await stage.startOrder('killed');
     expect((await hit).outcome).toBe('hit');
     const ended = await stage.ended(id);

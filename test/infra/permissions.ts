@@ -278,6 +278,12 @@ export const TRIGGER_MAY_BE_IDLE = (triggers: Readonly<Record<string, Pick<Trigg
 
 /** Permissions of the order-fulfilment example that an end-to-end run may leave unused. */
 export const MAY_BE_IDLE: readonly Row[] = [
+  ...['tag1', 'tag2', 'tag3'].map((name) => ({
+    who: 'scheduler',
+    actions: ['dynamodb:Query'],
+    on: `index ${name}`,
+    because: 'the workflow of the example names no field to search by',
+  })),
   {
     who: 'supervisor',
     actions: ['sqs:GetQueueAttributes'],

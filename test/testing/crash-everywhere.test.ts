@@ -290,7 +290,9 @@ describe('a mistake is found:', () => {
     });
     const report = await crashEverywhere(flow, {
       input: {},
-      agents: [only.handler({ execute: async () => 1 } as never)],
+      agents: [
+        only.handler({ execute: async () => 1, probe: async () => ({ verdict: 'cannot-tell' }) } as never),
+      ],
       within: '10d',
       only: 'after:execute:1',
     });
