@@ -17,7 +17,7 @@ import { documentOf, merged, type Report, summaryOf } from './mutation/report.ts
 const STRYKER = '@stryker-mutator/core@9.6.1';
 const ROOT = join(import.meta.dirname, '..');
 const DOCUMENT = join(ROOT, 'docs/MUTATION.md');
-const COPIED = ['lib', 'local', 'proof', 'test', 'scripts', 'package.json', 'tsconfig.json'];
+const COPIED = ['bench/parts', 'lib', 'local', 'proof', 'test', 'scripts', 'package.json', 'tsconfig.json'];
 
 interface Options {
   readonly files?: string;

@@ -9,7 +9,9 @@ import { type Mutant, mutatedFiles } from './mutant.ts';
 
 export const ROOT: string = join(import.meta.dirname, '../..');
 const COPIED = [
+  'bench/parts',
   'bin',
+  'console',
   'lib',
   'local',
   'proof',

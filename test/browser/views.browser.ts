@@ -70,10 +70,10 @@ describe('one execution', () => {
 
   it('shows hostile text as it is, in names, keys, tags, errors, inputs and outputs', async () => {
     const { page } = await openPage(browser, world.server, `#/executions/${id}?step=may-fail`);
-    const said = await page.locator('main').innerText();
+    // Each is waited for, so that what is read after them is the view and not what stood there while it was read.
     for (const place of ['.notice.bad', '.payload', '.head dl'])
       expect(await page.locator(place).first().innerText()).toContain('<img src=x onerror=');
-    expect(said).toContain(HOSTILE.slice(0, 60));
+    expect(await page.locator('main').innerText()).toContain(HOSTILE.slice(0, 60));
     expect(await page.locator('main img, main script').count()).toBe(0);
   });
 
