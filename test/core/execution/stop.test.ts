@@ -71,7 +71,13 @@ describe('behind a point of no return', () => {
   it('a person is asked about what failed, which is written to the step', () => {
     const failed = recordOf('it', 'failed', { failure, retryAt: 5, changedAt: 5 });
     const { write, ...rest } = see(plan, stateOf([past, failed]));
-    expect(write).toStrictEqual({ executionId: 'e-1', step: expect.anything() });
+    // With the execution's version: after a stop or an end that its writer did not see, nobody is asked (S20).
+    const before = stateOf([past, failed]).execution;
+    expect(write).toStrictEqual({
+      executionId: 'e-1',
+      step: expect.anything(),
+      execution: { ...before, version: before.version + 1, writeId: 'w-new', wakeAt: NOW + 30_000 },
+    });
     expect(changesOf(failed, write?.step)).toStrictEqual({
       status: 'waiting',
       version: 2,
