@@ -67,7 +67,13 @@ const RECORDS = 'lib/core/records';
 
 function sources(): readonly string[] {
   const records = readdirSync(join(ROOT, RECORDS)).map((file) => `${RECORDS}/${file}`);
-  const files = ['lib/api/answers.ts', 'lib/core/explain/words.ts', 'lib/core/explain/why.ts', ...records];
+  const files = [
+    'lib/api/answers.ts',
+    'lib/api/deployment-answers.ts',
+    'lib/core/explain/words.ts',
+    'lib/core/explain/why.ts',
+    ...records,
+  ];
   return files.map((file) => readFileSync(join(ROOT, file), 'utf8'));
 }
 

@@ -79,7 +79,8 @@ const LOADED = [
   'lib/core/plan/agent-parts.ts',
   'zod/mini',
 ];
-const CLIENT = ['lib/api/client.ts', 'lib/api/answers.ts', 'lib/api/authorization.ts'];
+const ANSWERS = ['lib/api/answers.ts', 'lib/api/deployment-answers.ts'];
+const CLIENT = ['lib/api/client.ts', ...ANSWERS, 'lib/api/authorization.ts'];
 const SHELL = ['commander', 'chokidar', '@smithy/', '@aws-sdk/credential-provider-node'];
 /** A folder may import itself and, of ours and of others, what begins with one of these. */
 const ROLES = ['lib/scheduler/', 'lib/agent/', 'lib/supervisor/'];
@@ -137,15 +138,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'console/vite.config.ts': { may: ['vite'], builtins: true },
   // In a browser: what is pure, and nobody imports it.
   'console/': {
-    may: [
-      'lib/api/answers.ts',
-      'lib/api/client.ts',
-      ...PICTURES,
-      'lib/core/',
-      'preact',
-      '@preact/',
-      '@dagrejs/',
-    ],
+    may: [...ANSWERS, 'lib/api/client.ts', ...PICTURES, 'lib/core/', 'preact', '@preact/', '@dagrejs/'],
   },
   'lambdas/': { may: [...ROLES, 'lib/index.ts', '@steadfast/'] },
 };

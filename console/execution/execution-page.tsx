@@ -6,7 +6,8 @@
 
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { ExecutionView, Reasons, WorkflowView } from '../../lib/api/answers.ts';
+import type { ExecutionView, Reasons } from '../../lib/api/answers.ts';
+import type { WorkflowView } from '../../lib/api/deployment-answers.ts';
 import { type Graph, graphOfExecution, type GraphStep } from '../../lib/cli/graph/graph.ts';
 import { api, settings } from '../api.ts';
 import { useLive } from '../live.ts';

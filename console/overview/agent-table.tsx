@@ -1,7 +1,7 @@
 /** The agents with their queue, their breaker and their latest failure; those that are missing first. */
 
 import type { JSX } from 'preact';
-import type { Agents, AgentView, BreakerView } from '../../lib/api/answers.ts';
+import type { Agents, AgentView, BreakerView } from '../../lib/api/deployment-answers.ts';
 import { Status } from '../parts/status.tsx';
 import { Ago, Until } from '../parts/time.tsx';
 import { addressOf } from '../router.ts';

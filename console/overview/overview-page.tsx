@@ -5,7 +5,8 @@
  */
 
 import type { JSX } from 'preact';
-import type { Agents, Health, IncidentPage, ListPage } from '../../lib/api/answers.ts';
+import type { IncidentPage, ListPage } from '../../lib/api/answers.ts';
+import type { Agents, Health } from '../../lib/api/deployment-answers.ts';
 import { durationText } from '../../lib/cli/text.ts';
 import { api, problemOf } from '../api.ts';
 import { executionLink } from '../execution/head.tsx';

@@ -1,6 +1,6 @@
 /** The workflows that can be started: they change with a deployment, so they are not read with everything else. */
 
-import type { WorkflowView } from '../../lib/api/answers.ts';
+import type { WorkflowView } from '../../lib/api/deployment-answers.ts';
 import { api } from '../api.ts';
 
 const FRESH_MS = 30_000;

@@ -4,7 +4,8 @@
  */
 
 import type { JSX } from 'preact';
-import type { ExecutionView, WorkflowStepView } from '../../lib/api/answers.ts';
+import type { ExecutionView } from '../../lib/api/answers.ts';
+import type { WorkflowStepView } from '../../lib/api/deployment-answers.ts';
 import { durationText } from '../../lib/cli/text.ts';
 import { executionLink } from '../execution/head.tsx';
 import { toneOfExecution, toneOfStep, SIGN } from '../parts/status.tsx';

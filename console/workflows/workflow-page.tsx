@@ -6,7 +6,8 @@
 
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { ExecutionView, WorkflowView } from '../../lib/api/answers.ts';
+import type { ExecutionView } from '../../lib/api/answers.ts';
+import type { WorkflowView } from '../../lib/api/deployment-answers.ts';
 import { ApiError } from '../../lib/api/client.ts';
 import { graphOfWorkflow } from '../../lib/cli/graph/graph.ts';
 import { performerOf } from '../../lib/cli/print-waiting-steps.ts';

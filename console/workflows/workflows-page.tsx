@@ -1,7 +1,7 @@
 /** Workflows: those that can be started, each with its steps in a line. */
 
 import type { JSX } from 'preact';
-import type { WorkflowView } from '../../lib/api/answers.ts';
+import type { WorkflowView } from '../../lib/api/deployment-answers.ts';
 import { durationText } from '../../lib/cli/text.ts';
 import { useLive } from '../live.ts';
 import { Empty, Shown } from '../parts/states.tsx';

@@ -14,7 +14,7 @@ import type { Receipts } from '../core/ports.ts';
 import { given } from '../core/records/given.ts';
 import { planOf } from '../engine/plans.ts';
 import type { Scheduler } from '../scheduler/start.ts';
-import type { Agents, AgentView, BreakerView } from './answers.ts';
+import type { Agents, AgentView, BreakerView } from './deployment-answers.ts';
 import { missingNow } from './health.ts';
 
 /** Open executions whose plans are read; there is no list of plans, and hardly more than one for each workflow. */

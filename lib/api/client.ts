@@ -9,21 +9,15 @@
 import { isTerminal } from '../core/records/state.ts';
 import { refusedNumbers, roundedIn } from '../core/plan/whole-numbers.ts';
 import type {
-  AgentPauseView,
-  Agents,
   ResolveOptions,
   CancelOptions,
   CommandOptions,
   ExecutionView,
   FailOptions,
-  Health,
   IncidentPage,
   Json,
   ListOptions,
   ListPage,
-  Overview,
-  Outages,
-  OutageView,
   PauseAgentOptions,
   PauseOptions,
   PauseWorkflowOptions,
@@ -32,9 +26,17 @@ import type {
   Started,
   StartOptions,
   Stopped,
+} from './answers.ts';
+import type {
+  AgentPauseView,
+  Agents,
+  Health,
+  Overview,
+  Outages,
+  OutageView,
   WorkflowPauseView,
   WorkflowView,
-} from './answers.ts';
+} from './deployment-answers.ts';
 
 /** `code` for programs, `message` for people; `details` as the API gave them, for example a schema's issues. */
 export class ApiError extends Error {

@@ -14,7 +14,7 @@ import { outagesOf } from '../scheduler/outages.ts';
 import { pauseWorkflow, resumeWorkflow, showPause } from '../scheduler/workflow-pauses.ts';
 import { pauseAgent, resumeAgent } from '../scheduler/agent-pauses.ts';
 import { agentsOf, breakerView } from './agents.ts';
-import type { AgentPauseView, WorkflowView } from './answers.ts';
+import type { AgentPauseView, WorkflowView } from './deployment-answers.ts';
 import { callerOf } from './callers.ts';
 import { overviewOf } from './overview.ts';
 import { emptyBody, parseBody, pauseAgentBody, parsePause, pauseWorkflowBody } from './requests.ts';

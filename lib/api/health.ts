@@ -12,7 +12,7 @@
 import type { Receipts } from '../core/ports.ts';
 import { type AuditReceipt, missingAgents, type ShardReceipt } from '../core/records/receipts.ts';
 import type { Scheduler } from '../scheduler/start.ts';
-import type { AuditHealth, Health, ShardHealth } from './answers.ts';
+import type { AuditHealth, Health, ShardHealth } from './deployment-answers.ts';
 
 /** An execution overdue for longer than two ticks says that no supervisor is at work. */
 const OVERDUE_ALARM_MS = 120_000;

@@ -13,7 +13,7 @@ import { atRiskSince } from '../core/records/risk.ts';
 import { isPausedOrPausing } from '../core/records/state.ts';
 import type { Scheduler } from '../scheduler/start.ts';
 import { breakersOf } from './agents.ts';
-import type { Overview, WorkflowCounts } from './answers.ts';
+import type { Overview, WorkflowCounts } from './deployment-answers.ts';
 import { healthOf } from './health.ts';
 
 /** Bad ends are counted for so long. */

@@ -9,7 +9,7 @@ import { isOnFailure } from '../core/plan/on-failure.ts';
 import { isTolerated } from '../core/plan/outcomes.ts';
 import type { AgentStep, Plan, PlanStep } from '../core/plan/plan.ts';
 import { given } from '../core/records/given.ts';
-import type { WorkflowStepView, WorkflowView } from './answers.ts';
+import type { WorkflowStepView, WorkflowView } from './deployment-answers.ts';
 
 /** @param planHash the address of the plan */
 export const workflowView = (plan: Plan, planHash: string): WorkflowView => ({

@@ -5,7 +5,7 @@
  */
 
 import type { Command } from 'commander';
-import type { AgentPauseView } from '../api/answers.ts';
+import type { AgentPauseView } from '../api/deployment-answers.ts';
 import { client, examples, say } from './commands.ts';
 import { type Cli, invocation } from './io.ts';
 import { outagesText } from './print-outages.ts';

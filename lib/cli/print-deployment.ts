@@ -11,7 +11,7 @@ import type {
   Health,
   MissingAgent,
   WorkflowPauseView,
-} from '../api/answers.ts';
+} from '../api/deployment-answers.ts';
 import { byText, durationText, table } from './text.ts';
 
 export function agentsText({ items, missing, examined }: Agents, now: number): string {

@@ -4,7 +4,7 @@
  * Owns: the words. Does not own: the answers about a deployment as it is now (`print-deployment.ts`).
  */
 
-import type { OutageView } from '../api/answers.ts';
+import type { OutageView } from '../api/deployment-answers.ts';
 import { durationText, table, timeText } from './text.ts';
 
 export const outagesText = (items: readonly OutageView[]): string =>

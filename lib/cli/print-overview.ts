@@ -4,7 +4,7 @@
  * Owns: the words. Does not own: the counts (`api/overview.ts`).
  */
 
-import type { Overview } from '../api/answers.ts';
+import type { Overview } from '../api/deployment-answers.ts';
 import { durationText, printable, table } from './text.ts';
 
 type Fact = readonly [name: string, text: string];

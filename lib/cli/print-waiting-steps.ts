@@ -3,7 +3,8 @@
  * executions.
  */
 
-import { callerText, type ExecutionView, type StepView, type WorkflowStepView } from '../api/answers.ts';
+import { callerText, type ExecutionView, type StepView } from '../api/answers.ts';
+import type { WorkflowStepView } from '../api/deployment-answers.ts';
 import { byText, durationText, table, timeText } from './text.ts';
 
 type Children = NonNullable<StepView['children']>;

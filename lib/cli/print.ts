@@ -10,8 +10,8 @@ import type {
   ListOrder,
   Reasons,
   StepView,
-  WorkflowView,
 } from '../api/answers.ts';
+import type { WorkflowView } from '../api/deployment-answers.ts';
 import { actedFacts, answerFacts, childrenText, noteOfKind, performerOf } from './print-waiting-steps.ts';
 import { leavesFact, standingFacts, statusText } from './print-standing.ts';
 import { pauseText } from './print-deployment.ts';

@@ -3,7 +3,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ExecutionView, StepView, WorkflowView } from '../../lib/api/answers.ts';
+import type { ExecutionView, StepView } from '../../lib/api/answers.ts';
+import type { WorkflowView } from '../../lib/api/deployment-answers.ts';
 import { graphOfExecution, graphOfWorkflow } from '../../lib/cli/graph/graph.ts';
 import { mermaidText } from '../../lib/cli/graph/mermaid.ts';
 import { planSource } from '../../lib/cli/graph/plan-source.ts';

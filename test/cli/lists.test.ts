@@ -1,7 +1,7 @@
 /** How things are, from the command line: lists by filter, and the status on one screen. */
 
 import { Command } from 'commander';
-import type { Overview } from '../../lib/api/answers.ts';
+import type { Overview } from '../../lib/api/deployment-answers.ts';
 import { addLists } from '../../lib/cli/lists.ts';
 import { overviewText } from '../../lib/cli/print-overview.ts';
 import { type Answer, type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';

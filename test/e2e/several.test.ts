@@ -8,7 +8,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { ExecutionView, WorkflowView } from '../../lib/api/answers.ts';
+import type { ExecutionView } from '../../lib/api/answers.ts';
+import type { WorkflowView } from '../../lib/api/deployment-answers.ts';
 import { steadfastIn } from '../../lib/cli/dev/project.ts';
 
 const ROOT = resolve(import.meta.dirname, '..', '..');

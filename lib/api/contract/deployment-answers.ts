@@ -3,14 +3,14 @@
  * them.
  *
  * Owns: the schemas. Each says the same as the type of its name, which the compiler holds. Does not own: the types and their
- * comments, which become the descriptions (`api/answers.ts`, `core/records/`).
+ * comments, which become the descriptions (`api/deployment-answers.ts`, `core/records/`).
  */
 
 import * as z from 'zod/mini';
 import { EXECUTION_STATUSES } from '../../core/transitions.ts';
 import type { AuditCounts } from '../../core/records/receipts.ts';
 import type { EndedPause, PausedStarts } from '../../core/operators/workflow-pause.ts';
-import type * as shown from '../answers.ts';
+import type * as shown from '../deployment-answers.ts';
 import { caller } from './execution-answers.ts';
 import { at, count, effect, json, kind, listOf, maybe, object, shape, SHAPES, text, yes } from './shape.ts';
 

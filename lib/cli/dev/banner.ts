@@ -6,7 +6,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import type { Json, WorkflowView } from '../../api/answers.ts';
+import type { Json } from '../../api/answers.ts';
+import type { WorkflowView } from '../../api/deployment-answers.ts';
 import { createClient } from '../../api/client.ts';
 import { CONSOLE_FOLDER, isBuilt } from '../console/files.ts';
 import { DEFAULT_URL, type Io } from '../io.ts';

@@ -5,7 +5,8 @@
  * where it comes from (`plan-source.ts`). No payload is in it: a picture is shown around.
  */
 
-import type { ExecutionView, StepView, WorkflowStepView, WorkflowView } from '../../api/answers.ts';
+import type { ExecutionView, StepView } from '../../api/answers.ts';
+import type { WorkflowStepView, WorkflowView } from '../../api/deployment-answers.ts';
 import { childrenNote, endsText, performerOf } from '../print-waiting-steps.ts';
 
 export interface GraphStep extends WorkflowStepView {

@@ -1,0 +1,213 @@
+/**
+ * The shapes of what a client gets of a deployment: its workflows, its agents, its health and its counts.
+ *
+ * Owns: the types alone. Does not own: how the answers are made (`workflow-view.ts`, `agents.ts`, `health.ts`, `overview.ts`).
+ */
+
+import type { Effect } from '../core/plan/agent.ts';
+import type { EndedPause, PausedStarts } from '../core/operators/workflow-pause.ts';
+import type { PlanStep } from '../core/plan/plan.ts';
+import type { Entry } from '../core/records/entry.ts';
+import type { Failure } from '../core/records/failure.ts';
+import type { Incident } from '../core/records/incident.ts';
+import type { Json } from '../core/records/json.ts';
+import type { EndedOperatorPause, OperatorPause } from '../core/records/operator-pause.ts';
+import type { ShownOutage } from '../scheduler/outages.ts';
+import type { AuditReceipt, ShardReceipt } from '../core/records/receipts.ts';
+import type { ExecutionStatus } from '../core/transitions.ts';
+
+export interface WorkflowView extends WorkflowPauseView {
+  readonly plan: string;
+  readonly withinMs: number;
+  /** Tags by which its executions are found; absent where there are none. */
+  readonly search?: readonly string[];
+  readonly steps: readonly WorkflowStepView[];
+}
+
+/** A workflow, and whether its executions are born paused. */
+export interface WorkflowPauseView {
+  readonly workflow: string;
+  /** Absent while it is not paused. */
+  readonly pause?: PausedStarts;
+  /** The latest that is over. */
+  readonly lastPause?: EndedPause;
+}
+
+export interface WorkflowStepView {
+  readonly name: string;
+  readonly kind: PlanStep['kind'];
+  readonly after: readonly string[];
+  /** It follows an end without success. */
+  readonly onFailure?: true;
+  /** Once it is done nothing is undone any more. */
+  readonly pointOfNoReturn?: true;
+  /** The agent of a step of kind 'agent', or of a map's items. */
+  readonly agent?: string;
+  readonly effect?: Effect;
+  /** Also of kind 'child'. */
+  readonly undo?: 'none' | 'required';
+  /** Of a wait: one of both. */
+  readonly forMs?: number;
+  /** As the plan has it: a time, or where it is read from. */
+  readonly until?: Json;
+  readonly withinMs?: number;
+  /** Of a callback or an approval. */
+  readonly heartbeatMs?: number;
+  /** Of an approval that must be another person's. */
+  readonly by?: 'another';
+  /** Of an approval that does not fail without an answer. */
+  readonly otherwise?: 'approve' | 'reject';
+  readonly remindMs?: number;
+  /** Of a child. */
+  readonly workflow?: string;
+  /** Of a map; as the plan has it. */
+  readonly over?: Json;
+  readonly concurrency?: number;
+  /** Of a map the items that may fail; of any other step that it may. */
+  readonly tolerate?: true | { readonly items: number } | { readonly percent: number };
+}
+
+export interface BreakerView {
+  /** 'half-open': one trial at a time finds out whether the service is back. 'paused': an operator holds it open. */
+  readonly status: 'closed' | 'open' | 'half-open' | 'paused';
+  readonly since?: number;
+  readonly until?: number;
+  /** A trial is under way. */
+  readonly trialUntil?: number;
+  readonly pause?: OperatorPause;
+  /** The latest that is over. */
+  readonly lastPause?: EndedOperatorPause;
+}
+
+/** What an opening of an agent's breaker has left. */
+export type OutageView = ShownOutage;
+
+export interface Outages {
+  /** Latest first. */
+  readonly items: readonly OutageView[];
+}
+
+export interface AgentPauseView {
+  readonly agent: string;
+  readonly breaker: BreakerView;
+}
+
+export interface AgentView {
+  readonly name: string;
+  readonly effect: Effect;
+  readonly workflows: readonly string[];
+  /** Messages, about; absent where the queue could not be asked. */
+  readonly queue?: { readonly waiting: number; readonly underWork: number; readonly delayed: number };
+  readonly breaker: BreakerView;
+  /** The latest failure that says something of the service: no refusals. */
+  readonly lastError?: Failure & { readonly at: number };
+}
+
+/** An agent that is not deployed although executions under way need it, or may. */
+export interface MissingAgent {
+  readonly name: string;
+  /** Executions that stand still because of it, about, as supervisors have met them in the last minutes. */
+  readonly waiting: number;
+  /** The open executions whose plan was read and names it. Some of them may need it no more. */
+  readonly planned: number;
+}
+
+export interface Agents {
+  readonly items: readonly AgentView[];
+  readonly missing: readonly MissingAgent[];
+  /** Open executions whose plans were read, those that are due soonest. */
+  readonly examined: number;
+}
+
+export interface Health {
+  /**
+   * 'overdue': an execution should have been evaluated long ago, so no supervisor is at work. 'agent-missing': executions
+   * wait for an agent that is not deployed.
+   */
+  readonly status: 'ok' | 'overdue' | 'agent-missing';
+  readonly oldestOverdueMs: number;
+  /** By agent that is not deployed: how many executions wait for it, about. Absent where none does. */
+  readonly missing?: Readonly<Record<string, number>>;
+  readonly workflows: number;
+  /** Of the wake index. */
+  readonly shards: readonly ShardHealth[];
+  /** Absent before its first run. */
+  readonly audit?: AuditHealth;
+}
+
+export interface ShardHealth {
+  readonly shard: number;
+  /** How long the oldest wake time in it is overdue now. */
+  readonly overdueMs: number;
+  /** The supervisor's latest. It leaves none while nothing is due, so an old one alone says nothing. */
+  readonly receipt?: Omit<ShardReceipt, 'shard' | 'version' | 'writeId'>;
+}
+
+/** The last run, and the last pass through the whole table. */
+export type AuditHealth = Omit<AuditReceipt, 'version' | 'writeId' | 'segments'>;
+
+/** Of one workflow; it may be one that can be started no more. */
+export interface WorkflowCounts {
+  readonly workflow: string;
+  readonly open: number;
+  /** Of these: a person is asked; nothing new starts. */
+  readonly waiting: number;
+  readonly paused: number;
+  readonly atRisk: number;
+  /** In the last 24 hours, other than well. */
+  readonly endedBadly: number;
+  /** The plans of those that are open. */
+  readonly plans: readonly {
+    readonly plan: string;
+    readonly open: number;
+    /** New executions start with it. */
+    readonly isCurrent: boolean;
+  }[];
+}
+
+/** Counts of the last seconds, without parts of lists. Where there are more than 10,000, a count is of as many, and says `atLeast`. */
+export interface Overview {
+  /** When it was counted. */
+  readonly at: number;
+  readonly health: Pick<Health, 'status' | 'oldestOverdueMs'>;
+  readonly open: {
+    readonly count: number;
+    readonly atLeast?: true;
+    readonly atRisk: number;
+    readonly byStatus: Readonly<Partial<Record<ExecutionStatus, number>>>;
+  };
+  /** The one that has been due for longest. */
+  readonly oldestOverdue?: {
+    readonly executionId: string;
+    readonly workflow: string;
+    readonly wakeAt: number;
+  };
+  /** Every end but success, of the last 24 hours. */
+  readonly endedBadly: {
+    readonly since: number;
+    readonly count: number;
+    readonly atLeast?: true;
+    readonly byStatus: Readonly<Partial<Record<ExecutionStatus, number>>>;
+    /** The 20 most frequent. */
+    readonly byCode: readonly { readonly code: string; readonly count: number }[];
+  };
+  /** Open incidents, approvals and callbacks. */
+  readonly inbox: {
+    readonly count: number;
+    readonly atLeast?: true;
+    readonly byKind: Readonly<Partial<Record<Incident['kind'] | Entry['kind'], number>>>;
+    /** Whose time is over first. */
+    readonly next?: {
+      readonly executionId: string;
+      readonly kind: Incident['kind'] | Entry['kind'];
+      readonly deadlineAt: number;
+    };
+  };
+  readonly workflows: readonly WorkflowCounts[];
+  /** Those that are not closed. */
+  readonly breakers: readonly { readonly agent: string; readonly breaker: BreakerView }[];
+  /** Agents that are not deployed, and how many executions wait for each, about. */
+  readonly missing: readonly { readonly agent: string; readonly waiting: number }[];
+  /** The latest sweep that left a receipt; a supervisor leaves none while nothing is due. */
+  readonly sweptAt?: number;
+}
