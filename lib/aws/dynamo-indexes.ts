@@ -9,6 +9,7 @@
  */
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { badEndOf } from '../core/operators/lists.ts';
 import type { Entry } from '../core/records/entry.ts';
 import type { Incident } from '../core/records/incident.ts';
 import { riskAt } from '../core/records/risk.ts';
@@ -98,15 +99,14 @@ function tagged({ id, search = [], tags = {} }: Execution): Attributes {
   return Object.fromEntries(keys);
 }
 
-/** One without a cause never ran: it has taken the place of a child. */
-function endedBadly({ id, status, cause, endedAt }: Execution): Attributes {
-  if (!isTerminal(status) || status === 'succeeded' || cause === undefined || endedAt === undefined)
-    return {};
-  const shard = shardOf(id, LIST_SHARDS);
+function endedBadly(execution: Execution): Attributes {
+  const end = badEndOf(execution);
+  if (end === undefined) return {};
+  const shard = shardOf(execution.id, LIST_SHARDS);
   return {
-    [TABLE.endedIndex.pk]: { S: sharded(status, shard) },
-    [TABLE.codeIndex.pk]: { S: sharded(cause.failure.code, shard) },
-    [TABLE.codeIndex.sk]: { N: String(endedAt) },
+    [TABLE.endedIndex.pk]: { S: sharded(execution.status, shard) },
+    [TABLE.codeIndex.pk]: { S: sharded(end.code, shard) },
+    [TABLE.codeIndex.sk]: { N: String(end.endedAt) },
   };
 }
 

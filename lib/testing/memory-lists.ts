@@ -6,12 +6,12 @@
  */
 
 import {
+  badEndOf,
   indexFor,
   isListed,
   type ListFilter,
   type ListOrder,
   MOST_OPEN,
-  STATUS_GROUPS,
   type Survey,
 } from '../core/operators/lists.ts';
 import type { ListedPage, ListQuery } from '../core/ports.ts';
@@ -80,17 +80,15 @@ function orderOf(query: ListFilter, isCrowded: boolean): ListOrder {
 /** Where the index has it; nothing where it does not. */
 function timeOf(snapshot: Snapshot, orderedBy: ListOrder, { code }: ListFilter): number | undefined {
   const { execution } = snapshot;
-  if (orderedBy === 'endedAt' && !endedBadly(execution)) return undefined;
+  const end = badEndOf(execution);
+  if (orderedBy === 'endedAt') return end?.endedAt;
   if (orderedBy !== 'codeAt') return execution[orderedBy];
   const times = openIncidents(snapshot).flatMap(({ failure, openedAt }) =>
     failure.code === code ? [openedAt] : [],
   );
-  if (endedBadly(execution) && execution.cause?.failure.code === code) times.push(execution.endedAt ?? 0);
+  if (end !== undefined && end.code === code) times.push(end.endedAt);
   return times.length === 0 ? undefined : Math.max(...times);
 }
-
-const endedBadly = ({ status, cause }: Execution): boolean =>
-  STATUS_GROUPS.bad.includes(status) && cause !== undefined;
 
 export function surveyIn(all: Iterable<Snapshot>, endedSince: number, most: number = MOST_OPEN): Survey {
   const snapshots = [...all];
@@ -104,7 +102,7 @@ export function surveyIn(all: Iterable<Snapshot>, endedSince: number, most: numb
     wakeAt: execution.wakeAt ?? 0,
   }));
   const ended = whole
-    .filter((execution) => endedBadly(execution) && (execution.endedAt ?? 0) >= endedSince)
+    .filter((execution) => (badEndOf(execution)?.endedAt ?? -1) >= endedSince)
     .map(({ id, workflow, status, cause, endedAt = 0 }) => ({
       executionId: id,
       workflow,

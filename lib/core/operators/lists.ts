@@ -41,6 +41,16 @@ export const STATUS_GROUPS: Readonly<Record<'open' | 'bad', readonly ExecutionSt
   bad: EXECUTION_STATUSES.filter((status) => isTerminal(status) && status !== 'succeeded'),
 };
 
+/** When and of what it ended badly. One without a cause never ran: it has taken the place of a child. */
+export const badEndOf = ({
+  status,
+  cause,
+  endedAt,
+}: Execution): { readonly endedAt: number; readonly code: string } | undefined =>
+  !STATUS_GROUPS.bad.includes(status) || cause === undefined || endedAt === undefined
+    ? undefined
+    : { endedAt, code: cause.failure.code };
+
 /**
  * By what a list is ordered: latest start first; latest end first; the latest first that ended with the code, or asks; and of more
  * open executions than are sorted, the one first that is due first.
