@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, normalize } from 'node:path';
+import type { AttemptContext } from '../lib/core/plan/agent.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
@@ -127,4 +128,20 @@ describe('an id that is cited', () => {
       "/** P0 so. */\n// by F99\nit('does (S98, L97)', () => problems.push(`C96 was`));\nconst a = 'S59';";
     expect(idsIn(text)).toEqual(['P0', 'F99', 'S98', 'L97', 'C96']);
   });
+});
+
+it('what an attempt is given is in the author’s reference, each member once', () => {
+  const given: Record<keyof AttemptContext, true> = {
+    executionId: true,
+    step: true,
+    attempt: true,
+    effectKey: true,
+    timeLeftMs: true,
+    signal: true,
+    progress: true,
+    log: true,
+  };
+  const table = read('docs/WORKFLOWS.md').split('| `ctx` | what it is |')[1]?.split('\n\n')[0] ?? '';
+  const names = matches(table, /^\| ([^|]*) \|/gm).flatMap((cell) => matches(cell, /`(\w+)/g));
+  expect(names.sort()).toEqual(Object.keys(given).sort());
 });

@@ -1,10 +1,8 @@
 /** S6 what is not known to have failed has not failed; S17 nothing but a name and a message of an error is kept. */
 
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { lackOf, perform } from '../../lib/agent/author-code.ts';
 import { type AgentHandler, agentHandler, handlerOfFile } from '../../lib/agent/handler.ts';
@@ -48,15 +46,6 @@ it('an output is never refused for a whole number beyond 2^53: what was lost was
     { mode: 'execute', ctx, input: {}, output: undefined },
   );
   expect(report).toMatchObject({ kind: 'done', output: { n: 2 ** 60 } });
-});
-
-it('what an attempt is given is in the author’s reference, each member once', () => {
-  const page = readFileSync(join(import.meta.dirname, '../../docs/WORKFLOWS.md'), 'utf8');
-  const table = page.split('| `ctx` | what it is |')[1]?.split('\n\n')[0] ?? '';
-  const cells = [...table.matchAll(/^\| ([^|]*) \|/gm)].map(([, cell = '']) => cell);
-  const names = cells.flatMap((cell) => [...cell.matchAll(/`(\w+)/g)].map(([, name]) => name));
-  expect(new Set(names)).toEqual(new Set(Object.keys(ctx)));
-  expect(names).toHaveLength(Object.keys(ctx).length);
 });
 
 it('nothing is executed that its agent could not be asked about or take back', async () => {
