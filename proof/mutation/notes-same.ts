@@ -151,4 +151,38 @@ export const SAME: readonly Note[] = [
     'if (!Object.values(changes).includes(undefined)) return next as Execution;',
     'it spares most writes a second copy.',
   ),
+  same('plan/outcomes', 'if (known === undefined) {', 'it spares the next call the same answer.'),
+  same(
+    'plan/outcomes',
+    'new Set(plan.steps.flatMap(({ when }) => (when === undefined ? [] : stepsIn(when))))',
+    'no step has such a name, and in what is not there no step is named.',
+  ),
+  same(
+    'plan/outcomes',
+    "source.split(':')",
+    'no step has an empty name, nor that one; likewise in what follows.',
+  ),
+  same(
+    'plan/outcomes',
+    'certain.get(needed)?.has(name)',
+    'both are there; the question mark is for the compiler.',
+  ),
+  same('plan/outcomes', 'when === undefined ? [] : [when]', 'what is not there asks for nothing.'),
+  same(
+    'execution/tolerate',
+    'state.execution.cause?.at ?? 0',
+    'a stop has a cause; the rest is for the compiler.',
+  ),
+  same(
+    'execution/tolerate',
+    "state.execution.status !== 'compensating'",
+    'what leaves things as they are and performs nothing is such a stop, or over.',
+  ),
+  same('execution/tolerate', "case 'compensation-failed':", 'the other half has the answer of both.'),
+  same('execution/tolerate', 'default:', 'nothing is what a function without an end answers, too.'),
+  same(
+    'execution/tolerate',
+    "step.kind === 'agent' && attemptedVariant(step, record)",
+    'what is no agent’s has no effect of its own, and acts by its executions alone.',
+  ),
 ];
