@@ -143,11 +143,14 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lambdas/': { may: [...ROLES, 'lib/index.ts', '@steadfast/'] },
 };
 
+/** What examples talk to outside by a library of its maker's. */
+const OUTSIDE = ['@aws-sdk/client-', 'sql.js'];
+
 /** One example: the library's front door, its own folder; how it is shown and tested may drive the local cloud. */
 function exampleLayer(path: string): [string, Layer] {
   const folder = `${path.split('/').slice(0, 2).join('/')}/`;
   const drives = path.includes('/demo/') || path.endsWith('.test.ts');
-  const may = ['lib/index.ts', 'zod/mini', ...(drives ? ['local/', 'lib/testing/'] : [])];
+  const may = ['lib/index.ts', 'zod/mini', ...OUTSIDE, ...(drives ? ['local/', 'lib/testing/'] : [])];
   return [folder, { may, builtins: true }];
 }
 

@@ -100,3 +100,22 @@ test('examples by name are a stack of their own, without what starts the other',
     .flatMap(({ Properties }) => Properties['ReservedConcurrentExecutions'] ?? []);
   expect(reserved).toEqual([6]);
 });
+
+test('an example that reads objects is allowed those of its bucket, each agent what it needs', () => {
+  const app = synthesise({ ...withoutCode, 'steadfast:only': 'etl-from-s3' });
+  expect(app.ofType('AWS::S3::Bucket').map(({ id }) => id)).toEqual([expect.stringMatching(/^Drop/)]);
+  const objects = ['incoming/*', 'work/*'];
+  const granted = app.ofType('AWS::IAM::Policy').flatMap(({ id, Properties }) => {
+    const [, agent = ''] = /^SteadfastAgents([a-z]+)/.exec(id) ?? [];
+    const text = JSON.stringify(Properties['PolicyDocument']);
+    const keys = objects.filter((pattern) => text.includes(`"/${pattern}"`));
+    return keys.length === 0 ? [] : [[agent, keys, text.includes('s3:PutObject')] as const];
+  });
+  const byAgent = Object.fromEntries(granted.map(([agent, ...what]) => [agent, what]));
+  expect(byAgent).toEqual({
+    extractobject: [objects, true],
+    loadrows: [['work/*'], false],
+    transformbyline: [['work/*'], true],
+    transformfile: [['work/*'], true],
+  });
+});

@@ -1,0 +1,39 @@
+/**
+ * Loads rows into a warehouse that does NOT deduplicate: two requests are two loads, and every row is there twice.
+ *
+ * It earns its safety by asking: each load has the step's effect key as its label, and is there as a whole or not at all.
+ */
+
+import { type AttemptContext, done, notDone } from 'steadfast';
+import * as z from 'zod/mini';
+import { readText } from '../objects.ts';
+import { read } from '../rows.ts';
+import { askWarehouse } from '../warehouse-client.ts';
+import { loadRows } from '../workflow.ts';
+
+const Load = z.object({ id: z.string(), rows: z.int(), dropped: z.boolean() });
+const Loads = z.object({ loads: z.array(Load) });
+
+const loadsOf = async (ctx: AttemptContext): Promise<readonly z.infer<typeof Load>[]> => {
+  const request = { method: 'GET', path: '/warehouse/loads', query: { label: ctx.effectKey } } as const;
+  return (await askWarehouse(ctx, request, Loads)).loads;
+};
+
+export const handler = loadRows.handler({
+  execute: async (ctx, { bucket, ready, source }) => {
+    const rows = read(await readText(ctx, { bucket, key: ready }));
+    const body = { label: ctx.effectKey, source, rows };
+    const load = await askWarehouse(ctx, { method: 'POST', path: '/warehouse/loads', body }, Load);
+    return { load: load.id, rows: load.rows };
+  },
+  probe: async (ctx) => {
+    const [load] = await loadsOf(ctx);
+    return load === undefined ? notDone() : done({ load: load.id, rows: load.rows });
+  },
+  /** By label, not by output: what an attempt of unknown outcome has loaded is dropped as well. */
+  undo: async (ctx) => {
+    const standing = (await loadsOf(ctx)).filter(({ dropped }) => !dropped);
+    for (const { id } of standing)
+      await askWarehouse(ctx, { method: 'DELETE', path: `/warehouse/loads/${id}` }, z.unknown());
+  },
+});

@@ -1,0 +1,22 @@
+/**
+ * Makes the same rows as `transform-file`, one line at a time: a copy of any size, in the memory of its rows' text.
+ * Idempotent, one result for each effect key.
+ */
+
+import { createInterface } from 'node:readline';
+import { readStream, remove, write } from '../objects.ts';
+import { type Row, rowOf, written } from '../rows.ts';
+import { transformByLine } from '../workflow.ts';
+
+const resultOf = ({ effectKey }: { readonly effectKey: string }): string => `work/${effectKey}.ready`;
+
+export const handler = transformByLine.handler({
+  execute: async (ctx, { bucket, copy }) => {
+    const rows: Row[] = [];
+    const lines = createInterface({ input: await readStream(ctx, { bucket, key: copy }) });
+    for await (const line of lines) if (line !== '') rows.push(rowOf(line, rows.length + 1));
+    await write(ctx, { bucket, key: resultOf(ctx) }, written(rows));
+    return { ready: resultOf(ctx), rows: rows.length };
+  },
+  undo: (ctx, { bucket }) => remove(ctx, { bucket, key: resultOf(ctx) }),
+});

@@ -1,0 +1,55 @@
+/**
+ * What a line of a file says, and the row that becomes of it.
+ *
+ * Owns: which lines are good. Does not own: where lines come from and rows go (`agents/`). Pure.
+ */
+
+import { PermanentError } from 'steadfast';
+import * as z from 'zod/mini';
+
+const Text = z.string().check(z.minLength(1));
+
+/** As a till writes it: money as text. */
+export const Line = z.object({
+  receipt: Text,
+  till: Text,
+  amount: z.string().check(z.regex(/^-?\d{1,9}\.\d\d$/)),
+  soldAt: z.iso.datetime({ offset: true }),
+});
+export type Line = z.infer<typeof Line>;
+
+/** As the warehouse has it: whole cents, the day in UTC. */
+export const Row = z.object({ receipt: Text, till: Text, cents: z.int(), day: z.iso.date() });
+export type Row = z.infer<typeof Row>;
+
+/**
+ * @param number of the line in its file, from 1
+ * @throws PermanentError naming the line and nothing of what is in it
+ */
+export function rowOf(text: string, number: number): Row {
+  const { data: line, success } = z.safeParse(Line, parsed(text));
+  if (!success) throw new PermanentError(`line ${number} is no sale`);
+  const { receipt, till, amount, soldAt } = line;
+  return {
+    receipt,
+    till,
+    cents: Number(amount.replace('.', '')),
+    day: new Date(soldAt).toISOString().slice(0, 10),
+  };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Rows as they wait for the warehouse. */
+export const written = (rows: readonly Row[]): string =>
+  rows.map((row) => `${JSON.stringify(row)}\n`).join('');
+export const read = (text: string): Row[] => linesOf(text).map((line) => z.parse(Row, JSON.parse(line)));
+
+/** The lines of a text that is whole in memory; the last one may end without a break. */
+export const linesOf = (text: string): string[] => text.split('\n').filter((line) => line !== '');

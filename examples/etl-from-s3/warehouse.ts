@@ -1,0 +1,117 @@
+/**
+ * The warehouse: rows in SQLite, in one file.
+ *
+ * Owns: that the rows of a load are there as a whole or not at all, and that it appends whenever it is asked. Does not own:
+ * how it is asked (`world.ts`).
+ */
+
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import initSqlJs, { type Database, type ParamsObject, type SqlValue } from 'sql.js';
+import type { Row } from './rows.ts';
+
+const TABLES = `
+  CREATE TABLE IF NOT EXISTS loads (
+    id INTEGER PRIMARY KEY, label TEXT NOT NULL, source TEXT NOT NULL, rows INTEGER NOT NULL,
+    drops INTEGER NOT NULL DEFAULT 0
+  );
+  CREATE TABLE IF NOT EXISTS sales (
+    load INTEGER NOT NULL REFERENCES loads, receipt TEXT NOT NULL, till TEXT NOT NULL, cents INTEGER NOT NULL, day TEXT NOT NULL
+  );
+`;
+
+/** A load as the warehouse remembers it, also when its rows were dropped. */
+export interface Load {
+  readonly id: string;
+  readonly label: string;
+  readonly source: string;
+  readonly rows: number;
+  /** How often it was dropped. */
+  readonly drops: number;
+}
+
+export class Warehouse {
+  readonly #database: Database;
+  readonly #file: string;
+
+  private constructor(database: Database, file: string) {
+    this.#database = database;
+    this.#file = file;
+  }
+
+  static async open(file: string): Promise<Warehouse> {
+    const { Database } = await initSqlJs();
+    mkdirSync(dirname(file), { recursive: true });
+    const database = existsSync(file) ? new Database(readFileSync(file)) : new Database();
+    database.run(TABLES);
+    return new Warehouse(database, file);
+  }
+
+  /** Appends, whatever the label: a second load is a second load. */
+  load(label: string, source: string, rows: readonly Row[]): Load {
+    return this.#transaction(() => {
+      this.#database.run('INSERT INTO loads (label, source, rows) VALUES (?, ?, ?)', [
+        label,
+        source,
+        rows.length,
+      ]);
+      const [{ id } = { id: 0 }] = this.#all('SELECT last_insert_rowid() AS id');
+      const insert = this.#database.prepare('INSERT INTO sales VALUES (?, ?, ?, ?, ?)');
+      for (const { receipt, till, cents, day } of rows)
+        insert.run([id as SqlValue, receipt, till, cents, day]);
+      insert.free();
+      return { id: String(id), label, source, rows: rows.length, drops: 0 };
+    });
+  }
+
+  /** @returns whether there is such a load */
+  drop(id: string): boolean {
+    return this.#transaction(() => {
+      this.#database.run('DELETE FROM sales WHERE load = ?', [id]);
+      this.#database.run('UPDATE loads SET drops = drops + 1 WHERE id = ?', [id]);
+      return this.#database.getRowsModified() === 1;
+    });
+  }
+
+  /** In their order. */
+  loads(): Load[] {
+    return this.#all('SELECT * FROM loads ORDER BY id').map(
+      ({ id, ...load }) => ({ ...load, id: String(id) }) as unknown as Load,
+    );
+  }
+
+  /** Every row there is, sorted by what is in it. */
+  rows(): Row[] {
+    const all = this.#all('SELECT receipt, till, cents, day FROM sales ORDER BY receipt, till, cents, day');
+    return all as unknown as Row[];
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #all(query: string): ParamsObject[] {
+    const statement = this.#database.prepare(query);
+    const found: ParamsObject[] = [];
+    while (statement.step()) found.push(statement.getAsObject());
+    statement.free();
+    return found;
+  }
+
+  /** In the file before it returns, so before anybody is answered. */
+  #transaction<Result>(change: () => Result): Result {
+    this.#database.run('BEGIN');
+    let result: Result;
+    try {
+      result = change();
+    } catch (error) {
+      this.#database.run('ROLLBACK');
+      throw error;
+    }
+    this.#database.run('COMMIT');
+    const next = `${this.#file}.next`;
+    writeFileSync(next, this.#database.export());
+    renameSync(next, this.#file);
+    return result;
+  }
+}

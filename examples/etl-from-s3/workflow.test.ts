@@ -1,0 +1,158 @@
+/** The batch and one of its files, with the handlers that are deployed, buckets in memory and a warehouse of their own. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PermanentError } from 'steadfast';
+import { crashEverywhere, type Effect, type TestRun, testWorkflow } from 'steadfast/testing';
+import { handler as extract } from './agents/extract-object.ts';
+import { handler as load } from './agents/load-rows.ts';
+import { handler as byLine } from './agents/transform-by-line.ts';
+import { handler as transform } from './agents/transform-file.ts';
+import { type Buckets, startBuckets } from './bucket-in-memory.ts';
+import { manifestOf, type Sample, sampleFile, sorted } from './sample.ts';
+import {
+  etlFile,
+  etlFromS3,
+  loadRows,
+  type SourceObject,
+  transformByLine,
+  transformFile,
+} from './workflow.ts';
+import { startWorld, type World } from './world.ts';
+
+const agents = [extract, transform, byLine, load];
+const FILE: SourceObject = { bucket: 'drop', key: sampleFile(1, 5).key };
+const BATCH: SourceObject = { bucket: 'drop', key: 'incoming/2026-03-01.manifest' };
+
+let folder: string;
+let world: World;
+let buckets: Buckets;
+
+beforeAll(async () => {
+  buckets = await startBuckets();
+  process.env['AWS_ENDPOINT_URL_S3'] = buckets.url;
+  process.env['AWS_REGION'] = 'us-east-1';
+  process.env['AWS_ACCESS_KEY_ID'] = process.env['AWS_SECRET_ACCESS_KEY'] = 'test';
+});
+afterAll(() => buckets.stop());
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'warehouse-'));
+  world = await startWorld({ port: 0, file: join(folder, 'sales.sqlite') });
+  process.env['WAREHOUSE_URL'] = world.url;
+  buckets.objects.clear();
+});
+afterEach(async () => {
+  await world.stop();
+  rmSync(folder, { recursive: true });
+});
+
+function put(files: readonly Sample[]): void {
+  for (const { key, text } of files) buckets.objects.set(`/drop/${key}`, text);
+  buckets.objects.set(`/drop/${BATCH.key}`, manifestOf(files));
+}
+
+/** What the executions have made: copies and results by their effect keys, and loads, those that were dropped included. */
+function effects(): Effect[] {
+  const made = [...buckets.objects.keys()].flatMap((place) => {
+    const [, key, kind] = /^\/drop\/work\/(.*)\.(copy|ready)$/.exec(place) ?? [];
+    return key === undefined || kind === undefined ? [] : [{ key, kind }];
+  });
+  const loads = world.warehouse
+    .loads()
+    .map(({ label, drops }) => ({ key: label, kind: 'load', undone: drops }));
+  return [...made, ...loads];
+}
+
+const fiftyFiles = (bad: readonly number[]): readonly Sample[] =>
+  Array.from({ length: 50 }, (_, number) => sampleFile(number, 20, bad.includes(number)));
+
+test('a batch with one bad file in fifty is loaded, row by row what the good ones say', async () => {
+  const files = fiftyFiles([17]);
+  put(files);
+  const run = await testWorkflow(etlFromS3, { agents }).start(BATCH);
+  expect(await run.untilEnd()).toMatchObject({ status: 'succeeded', output: { files: 50, bad: 1 } });
+  expect(world.warehouse.rows()).toEqual(sorted(files.flatMap(({ rows }) => rows)));
+  expect(effects().filter(({ kind }) => kind === 'load')).toHaveLength(49);
+});
+
+test('of a batch with two bad files in fifty nothing is left', async () => {
+  put(fiftyFiles([17, 40]));
+  const run = await testWorkflow(etlFromS3, { agents }).start(BATCH);
+  expect((await run.untilEnd()).status).toBe('compensated');
+  expect(world.warehouse.rows()).toEqual([]);
+  expect(effects().filter(({ undone }) => undone !== 1)).toEqual([]);
+});
+
+test('a file that is named and is not there is a bad one', async () => {
+  const run = await testWorkflow(etlFile, { agents }).start(FILE);
+  expect(await run.untilEnd()).toMatchObject({ status: 'failed', failure: { code: 'PermanentError' } });
+});
+
+test('a file at which the transform dies goes to another agent, and its rows are the same', async () => {
+  const file = sampleFile(1, 500);
+  put([file]);
+  const trial = testWorkflow(etlFile, { agents });
+  trial.die(transformFile, { when: 'before', times: Infinity });
+  const { status, output } = await (await trial.start(FILE)).untilEnd();
+  expect([status, output]).toEqual(['succeeded', { load: '1', rows: 500 }]);
+  expect(trial.calls(transformByLine).filter(({ on }) => on === 'execute')).toHaveLength(1);
+  expect(world.warehouse.rows()).toEqual(sorted(file.rows));
+});
+
+test('a load of which no answer came is found by its label, not loaded again', async () => {
+  put([sampleFile(1, 5)]);
+  const trial = testWorkflow(etlFile, { agents });
+  trial.loseReply(loadRows);
+  expect((await (await trial.start(FILE)).untilEnd()).status).toBe('succeeded');
+  expect(world.warehouse.rows()).toHaveLength(5);
+});
+
+test('no output has a row in it', async () => {
+  put([sampleFile(1, 500)]);
+  const { steps } = await (await testWorkflow(etlFile, { agents }).start(FILE)).untilEnd();
+  for (const { output } of Object.values(steps)) expect(JSON.stringify(output).length).toBeLessThan(200);
+});
+
+describe('a fault at any point loses and doubles nothing', () => {
+  const start = (trial: { start(input: SourceObject): Promise<TestRun> }): Promise<TestRun> =>
+    trial.start(FILE);
+
+  test('of a file that only the other agent can transform', async () => {
+    put([sampleFile(1, 5)]);
+    const report = await crashEverywhere(etlFile, {
+      input: FILE,
+      agents,
+      effects,
+      scenario: (trial) => {
+        trial.die(transformFile, { when: 'after', times: Infinity });
+        return start(trial);
+      },
+    });
+    expect(report.findings).toEqual([]);
+    expect(report.ends).toEqual({ succeeded: report.runs + 1 });
+  });
+
+  test('of a file on its way back', async () => {
+    put([sampleFile(1, 5)]);
+    const report = await crashEverywhere(etlFile, {
+      input: FILE,
+      agents,
+      effects,
+      scenario: (trial) => {
+        trial.fail(loadRows, { times: Infinity, with: new PermanentError('no such table') });
+        return start(trial);
+      },
+    });
+    expect(report.findings).toEqual([]);
+    expect(report.ends).toEqual({ compensated: report.runs + 1 });
+  });
+
+  test('of a batch', async () => {
+    put([sampleFile(1, 5), sampleFile(2, 5)]);
+    const report = await crashEverywhere(etlFromS3, { input: BATCH, agents, effects });
+    expect(report.findings).toEqual([]);
+    expect(report.ends).toEqual({ succeeded: report.runs + 1 });
+  });
+});

@@ -1,0 +1,80 @@
+/**
+ * ETL from S3: a manifest that is written to a bucket names files; each is extracted, transformed and loaded by an execution of
+ * its own. Of a hundred files two may be bad.
+ *
+ * Owns: the agents' contracts and the two workflows. Does not own: how an agent does its work (`agents/`), what a row is
+ * (`rows.ts`).
+ *
+ * No step hands rows to another: outputs are keys of objects, so a file of any size fits.
+ *
+ * The limits are short so that a recovery can be watched on a laptop.
+ */
+
+import { agent, retry, useAgent, workflow } from 'steadfast';
+import * as z from 'zod/mini';
+
+const LIMITS = { lease: '5s', pickup: '5s', timeout: '20s', settle: '1s' } as const;
+const PATIENCE = retry(4, { first: '500ms', max: '5s' });
+
+const Text = z.string().check(z.minLength(1));
+const Count = z.int().check(z.nonnegative());
+const SourceObject = z.object({ bucket: Text, key: Text });
+export type SourceObject = z.infer<typeof SourceObject>;
+
+/** Copies an object, so that whoever tries again works on the same bytes; of a manifest it says which files it names. */
+export const extractObject = agent('extract-object', {
+  input: SourceObject,
+  output: z.object({ copy: Text, names: z.array(Text) }),
+  effect: 'idempotent', // one copy for each effect key
+  ...LIMITS,
+});
+
+const transforms = {
+  input: z.object({ bucket: Text, copy: Text }),
+  output: z.object({ ready: Text, rows: Count }),
+  effect: 'idempotent', // one result for each effect key
+  ...LIMITS,
+} as const;
+
+/** Has the whole file in memory: fast, until a file is larger than that. */
+export const transformFile = agent('transform-file', transforms);
+
+/** The same rows, one line at a time: slow, in as much memory as a line takes. */
+export const transformByLine = agent('transform-by-line', transforms);
+
+/** The warehouse appends as often as it is asked, all rows of a load or none, and knows loads by their label. */
+export const loadRows = agent('load-rows', {
+  input: z.object({ bucket: Text, ready: Text, source: Text }),
+  output: z.object({ load: Text, rows: Count }),
+  effect: 'probed',
+  ...LIMITS,
+});
+
+/** One file. Exported, so that one that was mended is loaded by itself. */
+export const etlFile = workflow('etl-file', { input: SourceObject, within: '1h' }, (w) => {
+  const { bucket, key } = w.input;
+  const extract = w.step('extract', extractObject, { bucket, key }, { recovery: [PATIENCE] });
+  const transform = w.step(
+    'transform',
+    transformFile,
+    { bucket, copy: extract.output.copy },
+    { recovery: [retry(1, { first: '500ms' }), useAgent(transformByLine, { attempts: 3 })] },
+  );
+  const load = w.step(
+    'load',
+    loadRows,
+    { bucket, ready: transform.output.ready, source: key },
+    { recovery: [PATIENCE] },
+  );
+  return { load: load.output.load, rows: load.output.rows };
+});
+
+export const etlFromS3 = workflow('etl-from-s3', { input: SourceObject, within: '12h' }, (w) => {
+  const { bucket, key } = w.input;
+  const list = w.step('list', extractObject, { bucket, key }, { recovery: [PATIENCE] });
+  const files = w.map('files', etlFile, list.output.names, (name) => ({ bucket, key: name }), {
+    concurrency: 10, // as many sessions as the warehouse has
+    tolerate: '2%',
+  });
+  return { files: files.output.total, bad: files.output.failed };
+});
