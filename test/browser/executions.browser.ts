@@ -3,7 +3,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { closePages, openPage, startBrowser } from './browser.ts';
 import { memoryPage, type MemoryPage } from './memory-world.ts';
-import { calm } from './page-server.ts';
 
 const MANY = 10_000;
 /** Of a screen that shows 30 a second. */
@@ -26,9 +25,7 @@ afterAll(async () => {
   await browser?.close();
   await world?.server.close();
 });
-beforeEach(() => {
-  Object.assign(world.server.weather, calm());
-});
+beforeEach(() => world.server.calm());
 afterEach(closePages);
 
 const rows = (page: Page): Promise<number> => page.locator('.list tbody tr:not(.space)').count();

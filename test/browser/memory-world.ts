@@ -11,7 +11,7 @@ import { PermanentError } from '../../lib/core/records/errors.ts';
 import type { Json } from '../../lib/core/records/json.ts';
 import { memoryReceipts } from '../../lib/testing/memory-receipts.ts';
 import { anAgent, anyObject, harness, type Harness } from '../engine/harness.ts';
-import { type PageServer, servePage } from './page-server.ts';
+import { answeredBy, type PageServer, servePage } from './page-server.ts';
 
 /** Obeyed anywhere, it would say so in `window.hacked`. */
 export const HOSTILE =
@@ -71,7 +71,7 @@ export async function memoryPage(): Promise<MemoryPage> {
   );
   h.clock.advanceTo(Date.now());
   const app = routes(h.scheduler, memoryReceipts());
-  const server = await servePage(async (request) => app.fetch(request, callerOf('ann')));
+  const server = await servePage(answeredBy(async (request) => app.fetch(request, callerOf('ann'))));
   const ask = async (path: string, init?: RequestInit, as = 'ann'): Promise<Response> =>
     app.fetch(new Request(`http://api${path}`, init), callerOf(as));
   const view: MemoryPage['view'] = async (id) =>

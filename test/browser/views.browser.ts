@@ -3,7 +3,6 @@
 import type { Browser, Locator, Page } from 'playwright-core';
 import { axeFinds, closePages, expectAccessible, expectFits, openPage, startBrowser } from './browser.ts';
 import { HOSTILE, memoryPage, type MemoryPage } from './memory-world.ts';
-import { calm } from './page-server.ts';
 
 let browser: Browser;
 let world: MemoryPage;
@@ -18,9 +17,7 @@ afterAll(async () => {
   await browser?.close();
   await world?.server.close();
 });
-beforeEach(() => {
-  Object.assign(world.server.weather, calm());
-});
+beforeEach(() => world.server.calm());
 afterEach(closePages);
 
 const PLACES = (): readonly (readonly [string, string, string])[] => [
@@ -190,7 +187,7 @@ describe('the keyboard alone', () => {
 
 describe('what is planted is found', () => {
   it('by axe', async () => {
-    world.server.weather.page = (html) => html.replace('<body>', '<body><img src="./icon.svg">');
+    world.server.plant((html) => html.replace('<body>', '<body><img src="./icon.svg">'));
     const { page } = await openPage(browser, world.server, '#/workflows');
     expect((await axeFinds(page)).join()).toContain('image-alt');
   });
@@ -200,7 +197,7 @@ describe('what is planted is found', () => {
     ['a style in the page', '<p style="color: red">red</p>'],
     ['an image from elsewhere', '<img alt="" src="http://127.0.0.1:9/x.png">'],
   ])('by the policy: %s', async (_, planted) => {
-    world.server.weather.page = (html) => html.replace('<body>', `<body>${planted}`);
+    world.server.plant((html) => html.replace('<body>', `<body>${planted}`));
     const { page, problems } = await openPage(browser, world.server, '#/workflows');
     await page.getByRole('heading', { name: 'Workflows' }).waitFor();
     expect(problems.splice(0).join()).toContain('csp: ');
