@@ -1,30 +1,17 @@
 /**
  * What AWS charges for what is counted.
  *
- * Owns: the prices (`prices.json`), dollars of a set of units, the same workflow on what would be used instead. Pure.
+ * Owns: the prices that the product does not show (`prices.json`), dollars of a set of units, the same workflow on what would be used instead. Does not own: AWS's prices
+ * (`lib/cli/cost/prices.ts`). Pure.
  */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { AWS_PRICES } from '../../lib/cli/cost/prices.ts';
 
-interface Prices {
-  readonly asOf: string;
+interface OwnPrices {
   readonly usd: Readonly<
-    Record<
-      | 'writeUnits'
-      | 'readUnits'
-      | 'sqsRequests'
-      | 'lambdaRequests'
-      | 'lambdaGbSeconds'
-      | 'events'
-      | 'apiRequests'
-      | 'logGb'
-      | 'storageGbMonth'
-      | 'stepFunctionsTransitions'
-      | 'durableOperations'
-      | 'durableGbWritten',
-      number
-    >
+    Record<'storageGbMonth' | 'stepFunctionsTransitions' | 'durableOperations' | 'durableGbWritten', number>
   >;
   /** `processorShare`: of one virtual processor, at 1,769 MB for a whole one. */
   readonly lambda: { readonly memoryGb: number; readonly processorShare: number };
@@ -32,7 +19,8 @@ interface Prices {
   readonly platformLogBytesPerInvocation: number;
 }
 
-export const PRICES = JSON.parse(readFileSync(join(import.meta.dirname, 'prices.json'), 'utf8')) as Prices;
+const own = JSON.parse(readFileSync(join(import.meta.dirname, 'prices.json'), 'utf8')) as OwnPrices;
+export const PRICES = { ...own, asOf: AWS_PRICES.asOf, usd: { ...AWS_PRICES.usd, ...own.usd } } as const;
 
 /** What AWS bills, of which the limits speak. */
 export const BILLED = [

@@ -12,6 +12,7 @@ import { addCallbacks } from './callbacks.ts';
 import { addCommands } from './commands.ts';
 import { addCompletion } from './completion/command.ts';
 import { addConsole } from './console/command.ts';
+import { addCost } from './cost/command.ts';
 import { addIncidents } from './incidents.ts';
 import { addLists } from './lists.ts';
 import { addLogs } from './logs/command.ts';
@@ -86,6 +87,7 @@ function programOf(cli: Cli): Command {
   addLists(program, cli);
   addGraph(program, cli);
   addLogs(program, cli);
+  addCost(program, cli);
   addOperations(program, cli);
   addPauses(program, cli);
   addIncidents(program, cli);
