@@ -1,6 +1,6 @@
 /**
  * The announcer on EventBridge: one event at the end of an execution, one for each change of an entry of the inbox, and one for what
- * is told of incidents, breakers and agents.
+ * is told of incidents, breakers, agents and executions at risk.
  *
  * At least once: consumers recognise a repeated one by `detail.executionId` and `detail.endedAt`; of an entry by `step`,
  * `change` and `at` beside the id.

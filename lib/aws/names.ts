@@ -151,6 +151,7 @@ export const NEWS_EVENTS = {
   incident: { source: 'steadfast', detailType: 'Steadfast Incident', version: '1' },
   breaker: { source: 'steadfast', detailType: 'Steadfast Breaker', version: '1' },
   missing: { source: 'steadfast', detailType: 'Steadfast Agent Missing', version: '1' },
+  risk: { source: 'steadfast', detailType: 'Steadfast Execution At Risk', version: '1' },
 } as const;
 
 /** The event that calls a supervisor, on a bus of its own. */

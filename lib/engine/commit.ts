@@ -2,7 +2,7 @@
  * From a decision to its effects: the only file that turns one into writes and messages.
  *
  * Owns: the order. First an end, or a change of an entry that an earlier write holds, is announced, then the write, then the
- * messages; and of an incident that the write opened or resolved is told. A message wakes an agent. The wake time in the execution's record wakes a supervisor: its sweeps find the execution
+ * messages; and of an incident that the write opened or resolved, and of an execution that it found at risk, is told. A message wakes an agent. The wake time in the execution's record wakes a supervisor: its sweeps find the execution
  * once that time has come, and it is called now if none would sweep by then. So a crash between the write and the messages is
  * made good at the wake time. After one between the announcement and the write the same is announced twice, which listeners must
  * expect (docs/EVENTS.md).
@@ -12,7 +12,7 @@
 import type { Ports, WriteResult } from '../core/ports.ts';
 import type { Decision, Send, Write } from '../core/records/decision.ts';
 import { given } from '../core/records/given.ts';
-import { incidentNews } from '../core/records/news.ts';
+import { incidentNews, riskNews } from '../core/records/news.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Execution } from '../core/records/state.ts';
 import { originOf, tell } from './tell.ts';
@@ -26,7 +26,7 @@ import { wakeFor } from './wake-up.ts';
 export async function commit(
   ports: Ports,
   decision: Decision,
-  before: Pick<Execution, 'wakeAt' | 'workflow'>,
+  before: Pick<Execution, 'wakeAt' | 'workflow' | 'riskSince'>,
 ): Promise<WriteResult> {
   if (decision.announce !== undefined) await ports.announcer.announce(decision.announce);
   if (decision.announceEntry !== undefined) await ports.announcer.announceEntry(decision.announceEntry);
@@ -38,9 +38,10 @@ export async function commit(
   const sends = reachable(ports, decision.sends);
   if (sends.length > 0) await ports.queue.send(sends);
   await called;
-  const news = incidentNews(decision.write?.executionId ?? '', before.workflow, decision.write?.incident);
-  if (news !== undefined) await tell(ports, news);
-  const origin = originOf(before.workflow, decision.write?.execution);
+  const { executionId = '', execution, incident } = decision.write ?? {};
+  const news = [incidentNews(executionId, before.workflow, incident), riskNews(before, execution)];
+  for (const one of news) if (one !== undefined) await tell(ports, one);
+  const origin = originOf(before.workflow, execution);
   for (const note of decision.notes) ports.log.note(note, origin);
   return 'written';
 }

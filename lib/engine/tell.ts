@@ -16,9 +16,9 @@ export async function tell({ announcer, log }: Pick<Ports, 'announcer' | 'log'>,
   } catch (error) {
     const detail = error instanceof Error ? error.name : 'error';
     const about =
-      news.about === 'incident'
-        ? given({ executionId: news.executionId, step: news.step })
-        : { agent: news.agent };
+      'agent' in news
+        ? { agent: news.agent }
+        : { executionId: news.executionId, ...('step' in news ? given({ step: news.step }) : {}) };
     log.note({ what: 'not-told', ...about, detail });
   }
 }

@@ -22,7 +22,7 @@ import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { Function as LambdaFunction, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { TABLE } from '../aws/names.ts';
+import { INDEXES } from '../aws/names.ts';
 import type { Agent } from './agent-fleet.ts';
 import type { MetricMaker } from './metrics.ts';
 
@@ -126,7 +126,7 @@ export class Alarms extends Construct {
     return [
       this.raise('OldestOverdue', {
         alarmDescription:
-          'Something has been due for minutes and nobody has looked: the supervisor cannot keep up, or cannot handle an execution.',
+          'Something has been due for minutes and nobody has looked: the supervisor cannot keep up, or cannot handle an execution: npx steadfast list --at-risk names them.',
         metric: metricOf('OldestOverdue', { period: MINUTE }),
         threshold: OVERDUE.toMilliseconds(),
         bad: 3,
@@ -134,7 +134,7 @@ export class Alarms extends Construct {
       }),
       this.raise('EvaluationsFailing', {
         alarmDescription:
-          'The supervisor has failed for a quarter of an hour to look at some execution. Its log names it: look-failed.',
+          'The supervisor has failed for a quarter of an hour to look at some execution. Its log names it: evaluation-failed.',
         metric: metricOf('EvaluationsFailed', { period: FIVE_MINUTES }),
         threshold: 1,
         bad: 3,
@@ -185,7 +185,7 @@ export class Alarms extends Construct {
     return [
       this.raise('IncidentOpened', {
         alarmDescription:
-          'A question to a person was opened. GET /incidents says which, and what happens without an answer.',
+          'A question to a person was opened: npx steadfast incidents names its execution, and what happens without an answer. The event of the incident has the id.',
         metric: metricOf('IncidentsOpened', { period: FIVE_MINUTES }),
         threshold: 1,
         bad: 1,
@@ -193,14 +193,14 @@ export class Alarms extends Construct {
       }),
       this.raise('IncidentOpen', {
         alarmDescription:
-          'A question to a person has been open for a quarter of an hour, and is over when none is. GET /incidents says which.',
+          'A question to a person has been open for a quarter of an hour, and is over when none is: npx steadfast incidents names its execution.',
         metric: metricOf('OpenIncidents', { period: FIVE_MINUTES }),
         threshold: 1,
         bad: 3,
         of: 3,
       }),
       this.raise('BreakerOpen', {
-        alarmDescription: `The service behind an agent has been away for ${BREAKER_OPEN_MINUTES} minutes: what needs it waits. GET /agents says which, since when and with which error.`,
+        alarmDescription: `The service behind an agent has been away for ${BREAKER_OPEN_MINUTES} minutes: what needs it waits. npx steadfast agents says which, since when and with which error; npx steadfast list --at-risk names what waits.`,
         metric: metricOf('OpenBreakers', { period: MINUTE }),
         threshold: 1,
         bad: BREAKER_OPEN_MINUTES,
@@ -209,7 +209,7 @@ export class Alarms extends Construct {
       }),
       this.raise('AgentMissing', {
         alarmDescription:
-          'Executions under way need an agent that is no longer deployed: they stand still, also what is to be undone. GET /agents says which and how many wait for it. Deploy it again until they have ended; they go on within a minute.',
+          'Executions under way need an agent that is no longer deployed: they stand still, also what is to be undone. npx steadfast agents says which, npx steadfast list --at-risk what waits for it. Deploy it again until they have ended; they go on within a minute.',
         metric: metricOf('AgentsMissing', { period: MINUTE }),
         threshold: 1,
         bad: MISSING_MINUTES,
@@ -221,7 +221,7 @@ export class Alarms extends Construct {
   private failureRate({ metricOf, failurePercent }: AlarmsProps): Alarm {
     const period = FIVE_MINUTES;
     return this.raise('FailureRate', {
-      alarmDescription: `Of the executions that ended, ${failurePercent} % or more failed or had to be undone.`,
+      alarmDescription: `Of the executions that ended, ${failurePercent} % or more failed or had to be undone: npx steadfast list --status bad names them, each with the code of its failure.`,
       metric: new MathExpression({
         label: 'failed or undone, %',
         expression: `IF(FILL(s,0)+FILL(f,0)+FILL(u,0)+FILL(c,0)>=${FEWEST_ENDS}, 100*(FILL(f,0)+FILL(u,0))/(FILL(s,0)+FILL(f,0)+FILL(u,0)+FILL(c,0)), 0)`,
@@ -257,7 +257,7 @@ export class Alarms extends Construct {
     const tableThrottles = ['Read', 'Write'].map((kind) =>
       table.metric(`${kind}ThrottleEvents`, { period, statistic: Stats.SUM }),
     );
-    const indexThrottles = [TABLE.wakeIndex, TABLE.listIndex].map(({ name }) =>
+    const indexThrottles = INDEXES.map(({ name }) =>
       table.metric('WriteThrottleEvents', {
         period,
         statistic: Stats.SUM,

@@ -118,6 +118,7 @@ describe('alarms', () => {
         'DeadLetters-ship',
         'DeadLetters-mail',
         'Throttled',
+        'Throttled2',
         'RecursionDropped',
       ]),
     );
@@ -207,7 +208,7 @@ describe('alarms', () => {
       Threshold: 1,
       TreatMissingData: 'notBreaching',
     });
-    expect(Properties['AlarmDescription']).toMatch(/GET \/agents says which.* Deploy it again/);
+    expect(Properties['AlarmDescription']).toMatch(/npx steadfast agents says which.* Deploy it again/);
   });
 
   test('are sent, raised and over, to one topic, which takes them from CloudWatch and over TLS alone', () => {
@@ -252,8 +253,10 @@ describe('alarms', () => {
       peers: [`a-${n}`],
     }));
     const many = new Reader(makeStack({ workflows: { ...FOUND, agents } }));
-    const throttled = ['Throttled', 'Throttled2', 'Throttled3'].map((id) => watchedBy(named(id, many)));
-    expect(throttled.map((metrics) => metrics.length)).toEqual([10, 10, 6]);
+    const throttled = ['Throttled', 'Throttled2', 'Throttled3', 'Throttled4'].map((id) =>
+      watchedBy(named(id, many)),
+    );
+    expect(throttled.map((metrics) => metrics.length)).toEqual([10, 10, 10, 1]);
     expect(throttled.flat().filter(({ MetricName }) => MetricName === 'Throttles')).toHaveLength(22);
   });
 });
@@ -267,7 +270,7 @@ test('the operators’ guide says what metrics and alarms cost, and names every 
   const read = alarms.flatMap(watchedBy).length - 2 * agents.size;
   expect(guide).toContain(`that they read | ${(read * 0.1).toFixed(1)}, 0.2 an agent`);
   const ids = alarms.map(({ Metadata }) => Metadata!['aws:cdk:path']!.split('/').at(-2)!);
-  const told = ids.map((id) => id.replace(/-.*/, '-<agent>'));
+  const told = ids.map((id) => id.replace(/-.*/, '-<agent>').replace(/\d+$/, ''));
   expect(told.filter((id) => !guide.includes(`| \`${id}\` |`))).toEqual([]);
 });
 
@@ -277,10 +280,10 @@ test('an own topic takes the alarms; the dashboard, or all of it, can be left aw
     ['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::SNS::Topic'].map(
       (type) => one.ofType(type).length,
     );
-  expect(counts(new Reader(some))).toEqual([18, 0, 1]);
+  expect(counts(new Reader(some))).toEqual([19, 0, 1]);
   expect(counts(new Reader(makeStack({ monitoring: 'none' })))).toEqual([0, 0, 0]);
   const topic = Topic.fromTopicArn(some, 'Own', 'arn:aws:sns:us-east-1:123456789012:own');
-  expect(counts(new Reader(makeStack({ alarmTopic: topic })))).toEqual([18, 1, 0]);
+  expect(counts(new Reader(makeStack({ alarmTopic: topic })))).toEqual([19, 1, 0]);
 });
 
 describe('metrics by workflow and by agent', () => {

@@ -1,7 +1,8 @@
 /**
- * What listeners on the event bus are told beside ends and entries: of incidents, of breakers, of agents that are missing.
+ * What listeners on the event bus are told beside ends and entries: of incidents, of breakers, of agents that are missing, of
+ * executions that are at risk.
  *
- * Owns: the shapes, and which write of an incident is news. Does not own: who tells it, and when (`engine/commit.ts`,
+ * Owns: the shapes, and which write of an incident or of an execution is news. Does not own: who tells it, and when (`engine/commit.ts`,
  * `agent/breaker.ts`, `supervisor/receipts.ts`), how it is put on the bus (`aws/event-bus.ts`).
  *
  * Told once and not again: nothing rests on it. What is open is in the table, and in the API.
@@ -10,6 +11,7 @@
 import type { Caller } from './caller.ts';
 import { given } from './given.ts';
 import type { Incident } from './incident.ts';
+import type { Execution } from './state.ts';
 
 export interface IncidentNews
   extends Pick<
@@ -49,7 +51,39 @@ export interface MissingNews {
   readonly view: string;
 }
 
-export type News = IncidentNews | BreakerNews | MissingNews;
+/** An open execution may not end well or in time without help. Once for each time that it gets there. */
+export interface RiskNews {
+  readonly about: 'risk';
+  readonly change: 'at-risk';
+  readonly executionId: string;
+  readonly workflow: string;
+  readonly at: number;
+  readonly startedAt: number;
+  readonly deadlineAt: number;
+  /** Says why, and what comes next. */
+  readonly view: string;
+}
+
+export type News = IncidentNews | BreakerNews | MissingNews | RiskNews;
+
+/** What a write of an execution tells: that it is at risk, where it was not. */
+export function riskNews(
+  before: Pick<Execution, 'riskSince'>,
+  execution: Execution | undefined,
+): RiskNews | undefined {
+  if (execution?.riskSince === undefined || before.riskSince !== undefined) return undefined;
+  const { id, workflow, riskSince, startedAt, deadlineAt } = execution;
+  return {
+    about: 'risk',
+    change: 'at-risk',
+    executionId: id,
+    workflow,
+    at: riskSince,
+    startedAt,
+    deadlineAt,
+    view: `/executions/${id}/why`,
+  };
+}
 
 /** What a write of an incident tells: that it was opened or is resolved; nothing of one whose time is moved. */
 export function incidentNews(

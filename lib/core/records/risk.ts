@@ -27,6 +27,10 @@ export function riskAt({ startedAt, retries, deadlineAt }: Execution): number {
   return Math.floor(from + RISKY_PART * (deadlineAt - from));
 }
 
+/** Three quarters of its time are over. It stands still during a pause, and is no matter once the execution is undone. */
+export const isLate = (execution: Execution, now: number): boolean =>
+  isForward(execution.status) && now >= riskAt(execution);
+
 /** Since when it is at risk; nothing where it is not. */
 export function atRiskSince(risk: Risk, now: number): number | undefined {
   const { status, wakeAt, riskSince } = risk;
@@ -34,7 +38,7 @@ export function atRiskSince(risk: Risk, now: number): number | undefined {
   const times = [
     riskSince,
     wakeAt === undefined ? undefined : wakeAt + OVERDUE_RISK_MS,
-    // Its time stands still during a pause, and is no matter once it is undone.
+    // As `isLate` says.
     isForward(status) ? risk.riskAt : undefined,
   ].filter((at) => at !== undefined && at <= now);
   return times.length === 0 ? undefined : Math.min(...(times as number[]));

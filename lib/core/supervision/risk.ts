@@ -1,14 +1,15 @@
 /**
- * What of its steps puts an execution at risk, noticed in the writes that are made anyway.
+ * What puts an execution at risk, noticed in the writes that are made anyway.
  *
- * Owns: `riskSince`. Does not own: the rest of being at risk, which the clock says (`records/risk.ts`). No decision reads it, and none
- * writes for its sake: a healthy execution never has it, and one that is well again may keep it until its next write, which a
+ * Owns: `riskSince`, also of one whose time is running out, so that whoever writes it tells of that once. Does not own: when that is,
+ * and what is overdue (`records/risk.ts`), of which nobody writes. No decision reads it, and none writes for its sake: a healthy execution never has it, and one that is well again may keep it until its next write, which a
  * wake time brings at the latest.
  */
 
 import type { Plan, PlanStep } from '../plan/plan.ts';
 import type { Decision } from '../records/decision.ts';
 import type { Snapshot } from '../records/snapshot.ts';
+import { isLate } from '../records/risk.ts';
 import { type Execution, isTerminal, type Step } from '../records/state.ts';
 
 /** @param decision whose write of the execution's record, if it has one, says so too */
@@ -16,7 +17,9 @@ export function noticeRisk(plan: Plan, state: Snapshot, now: number, decision: D
   const { write } = decision;
   if (write?.execution === undefined) return decision;
   const { riskSince, ...execution } = write.execution;
-  const isAtRisk = !isTerminal(execution.status) && plan.steps.some((step) => isRisky(step, recordOf(step)));
+  const isAtRisk =
+    !isTerminal(execution.status) &&
+    (isLate(execution, now) || plan.steps.some((step) => isRisky(step, recordOf(step))));
   const since = isAtRisk ? (riskSince ?? now) : undefined;
   if (since === riskSince) return decision;
   const noticed: Execution = since === undefined ? execution : { ...execution, riskSince: since };
