@@ -90,7 +90,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   };
 }
 
-async function sayPresent({ gatewayUrl, resources }: Cloud): Promise<void> {
+export async function sayPresent({ gatewayUrl, resources }: Cloud): Promise<void> {
   const table = [...resources.values()].find(({ type }) => type === 'AWS::DynamoDB::Table');
   const credentials = { accessKeyId: 'bench', secretAccessKey: 'bench' };
   const client = new DynamoDBClient({ endpoint: gatewayUrl, region: 'us-east-1', credentials });
@@ -210,7 +210,7 @@ function within(ms: number, otherwise: string, wait: (waiting: Waiting) => void)
 const QUIET_WITHIN_MS = 120_000;
 
 /** The last write of an execution comes after its announcement. */
-async function quiet({ control }: Cloud, struck: number): Promise<void> {
+export async function quiet({ control }: Cloud, struck: number): Promise<void> {
   const giveUpAt = performance.now() + QUIET_WITHIN_MS;
   for (;;) {
     await pause(50);

@@ -1,0 +1,9 @@
+/** Issues a token: idempotent, one for each effect key. The undo revokes by the key, so it needs no output. */
+
+import { issue, revoke } from '../services.ts';
+import { issueToken } from '../workflow.ts';
+
+export const handler = issueToken.handler({
+  execute: async (ctx, { account }) => ({ token: await issue(ctx, ctx.effectKey, account) }),
+  undo: (ctx) => revoke(ctx, ctx.effectKey),
+});

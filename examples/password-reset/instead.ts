@@ -1,0 +1,27 @@
+/**
+ * What to use instead: one function behind a queue. The same two requests, one after the other, under the message's id.
+ *
+ * Owns: that work. Does not own: trying again: the queue does, as long as a message may wait, and then has it in its
+ * dead-letter queue. Nothing is undone: a token that nobody was told of runs out by itself.
+ */
+
+import * as z from 'zod/mini';
+import { issue, mail } from './services.ts';
+import type { Reset } from './workflow.ts';
+
+const Records = z.object({ Records: z.array(z.object({ messageId: z.string(), body: z.string() })) });
+const TIMEOUT_MS = 10_000;
+
+/** A message whose work has failed comes again; the others of its batch do not. */
+export async function handler(event: unknown): Promise<{ batchItemFailures: { itemIdentifier: string }[] }> {
+  const { Records: records } = z.parse(Records, event);
+  const ends = await Promise.allSettled(records.map(({ messageId, body }) => reset(messageId, body)));
+  const failed = records.filter((_, at) => ends[at]?.status === 'rejected');
+  return { batchItemFailures: failed.map(({ messageId }) => ({ itemIdentifier: messageId })) };
+}
+
+async function reset(key: string, body: string): Promise<void> {
+  const { account } = JSON.parse(body) as Reset;
+  const ctx = { signal: AbortSignal.timeout(TIMEOUT_MS) };
+  await mail(ctx, key, account, await issue(ctx, key, account));
+}

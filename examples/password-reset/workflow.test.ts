@@ -1,0 +1,97 @@
+/** The workflow with the handlers that are deployed, and the function that does the same, against services of their own. */
+
+import { PermanentError } from 'steadfast';
+import { crashEverywhere, type Effect, testWorkflow } from 'steadfast/testing';
+import { handler as issue } from './agents/issue-token.ts';
+import { handler as mail } from './agents/mail-link.ts';
+import { handler as instead } from './instead.ts';
+import { issueToken, mailLink, passwordReset, type Reset } from './workflow.ts';
+import { startWorld, type World } from './world.ts';
+
+const agents = [issue, mail];
+const reset: Reset = { account: 'ann@example.com' };
+
+let world: World;
+beforeEach(async () => {
+  world = await startWorld({ port: 0 });
+  process.env['RESET_WORLD_URL'] = world.url;
+});
+afterEach(async () => {
+  delete process.env['RESET_WORLD_URL'];
+  await world.stop();
+});
+
+const effects = (): Effect[] =>
+  world.ledger.map(({ key, kind, revoked }) => ({ key, kind, undone: revoked }));
+const made = (): readonly unknown[] => world.ledger.map(({ kind, revoked }) => [kind, revoked]);
+
+test('a link is mailed, and the token is in no record', async () => {
+  const { status, steps } = await (await testWorkflow(passwordReset, { agents }).start(reset)).untilEnd();
+  expect([status, made()]).toEqual([
+    'succeeded',
+    [
+      ['token', 0],
+      ['mail', 0],
+    ],
+  ]);
+  expect(steps['issue']?.output).toEqual({ token: 'token-1' });
+});
+
+test('a token of which nobody could be told is revoked', async () => {
+  const trial = testWorkflow(passwordReset, { agents });
+  trial.loseReply(issueToken);
+  trial.fail(mailLink, { times: Infinity, with: new PermanentError('no such mailbox') });
+  expect((await (await trial.start(reset)).untilEnd()).status).toBe('compensated');
+  expect(made()).toEqual([['token', 1]]);
+});
+
+test('a mail service that is away until the token is worthless is not waited for any longer', async () => {
+  const trial = testWorkflow(passwordReset, { agents });
+  trial.fail(mailLink, { times: Infinity });
+  const { status, tookMs } = await (await trial.start(reset)).untilEnd();
+  expect([status, made()]).toEqual(['compensated', [['token', 1]]]);
+  expect(Math.round((tookMs ?? 0) / 60_000)).toBe(30);
+});
+
+describe('a fault at any point loses and doubles nothing', () => {
+  test('on the way to the mail', async () => {
+    const report = await crashEverywhere(passwordReset, { input: reset, agents, effects });
+    expect(report.findings).toEqual([]);
+    expect(report.ends).toEqual({ succeeded: report.runs + 1 });
+  });
+
+  test('nor on the way back', async () => {
+    const report = await crashEverywhere(passwordReset, {
+      input: reset,
+      agents,
+      effects,
+      scenario: (trial, input) => {
+        trial.fail(mailLink, { times: Infinity, with: new PermanentError('no such mailbox') });
+        return trial.start(input);
+      },
+    });
+    expect(report.findings).toEqual([]);
+    expect(report.ends).toEqual({ compensated: report.runs + 1 });
+  });
+});
+
+describe('a queue and a function', () => {
+  const message = { messageId: 'm-1', body: JSON.stringify(reset) };
+
+  test('do the same, once for each message, however often it is delivered', async () => {
+    expect(await instead({ Records: [message, message] })).toEqual({ batchItemFailures: [] });
+    expect(await instead({ Records: [message] })).toEqual({ batchItemFailures: [] });
+    expect(made()).toEqual([
+      ['token', 0],
+      ['mail', 0],
+    ]);
+  });
+
+  test('have what failed come again, and nothing else of its batch', async () => {
+    const broken = { messageId: 'm-2', body: '{' };
+    expect(await instead({ Records: [message, broken] })).toEqual({
+      batchItemFailures: [{ itemIdentifier: 'm-2' }],
+    });
+    expect(world.ledger).toHaveLength(2);
+  });
+});
