@@ -143,8 +143,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lambdas/': { may: [...ROLES, 'lib/index.ts', '@steadfast/'] },
 };
 
-/** What examples talk to outside by a library of its maker's. */
-const OUTSIDE = ['@aws-sdk/client-', 'sql.js'];
+/** What examples talk to outside: what their worlds share, and libraries of its makers. */
+const OUTSIDE = ['examples/world/', '@aws-sdk/client-', 'sql.js'];
 
 /** One example: the library's front door, its own folder; how it is shown and tested may drive the local cloud. */
 function exampleLayer(path: string): [string, Layer] {
@@ -303,6 +303,7 @@ describe('a rule finds what is planted', () => {
     ['lambda → core', imports, plant('lambdas/x.ts', "import { a } from '../lib/core/plan/plan.ts';")],
     ['example → core', imports, plant('examples/a/x.ts', "import { a } from '../../lib/core/plan/plan.ts';")],
     ['example → another', imports, plant('examples/a/x.ts', "import { a } from '../b/x.ts';")],
+    ['world → example', imports, plant('examples/world/x.ts', "import { a } from '../a/x.ts';")],
     ['example → local', imports, plant('examples/a/x.ts', "import { a } from '../../local/cloud.ts';")],
     ['lib → index', noIndex, plant('lib/core/x.ts', "import { a } from '../index.ts';")],
     ['lib → the test kit', noIndex, plant('lib/cli/x.ts', "import { a } from 'steadfast/testing';")],
@@ -337,9 +338,9 @@ describe('a rule finds what is planted', () => {
       plant('lib/infra/x.ts', "import { TABLE } from '../aws/names.ts';\nimport { join } from 'node:path';"),
     ],
     [
-      'the local cloud in a demo',
+      'the local cloud and the outside world in a demo',
       imports,
-      plant('examples/a/demo/x.ts', "import { a } from '../../../local/cloud.ts';"),
+      plant('examples/a/demo/x.ts', "import '../../../local/cloud.ts';\nimport '../../world/server.ts';"),
     ],
     [
       'words in comments and texts',

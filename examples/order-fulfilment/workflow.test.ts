@@ -17,8 +17,9 @@ import {
   reserveStock,
   scheduleShipping,
 } from './workflow.ts';
-import type { Entry } from './world/ledger.ts';
-import { startWorld, type World } from './world/server.ts';
+import type { OrderEntry as Entry } from './world.ts';
+import { startWorld, type World } from '../world/server.ts';
+import { DEEDS } from './world.ts';
 
 const { plan } = orderFulfilment;
 const agents = [charge, reserve, ship, notify];
@@ -74,7 +75,7 @@ describe('with the handlers that are deployed, against the world', () => {
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'world-'));
-    world = await startWorld({ port: 0, ledgerFile: join(folder, 'ledger.jsonl') });
+    world = await startWorld({ deeds: DEEDS, port: 0, ledgerFile: join(folder, 'ledger.jsonl') });
     process.env['WORLD_URL'] = world.url;
   });
 

@@ -3,7 +3,7 @@
  * An order that is not fulfilled is taken back, and the customer is told that as well, once.
  *
  * Owns: the four agents' contracts and the workflow. Does not own: how an agent does its work (`agents/`), or the
- * services it talks to (`world/`).
+ * services it talks to (`world.ts`).
  *
  * The limits are short so that a recovery can be watched on a laptop. In production a lease of 30 s and a settle time
  * of the external service's own request timeout are a better start.

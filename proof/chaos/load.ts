@@ -6,7 +6,7 @@
  * treats it (`order-plan.ts`, `failure/plan.ts`).
  */
 
-import type { RuleInput } from '../../examples/order-fulfilment/world/behaviour.ts';
+import type { RuleInput } from '../../examples/world/behaviour.ts';
 import type { External } from './stage.ts';
 import type { StartedKey } from './table-audit.ts';
 

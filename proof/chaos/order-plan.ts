@@ -7,7 +7,7 @@
  * that after it was sent. Its answers may come much later, or never.
  */
 
-import type { RuleInput } from '../../examples/order-fulfilment/world/behaviour.ts';
+import type { RuleInput } from '../../examples/world/behaviour.ts';
 import type { PlannedStart } from './load.ts';
 import { type Dice, diceOf } from './random.ts';
 
@@ -30,7 +30,7 @@ export function plannedOrder(seed: number, index: number): PlannedStart {
       items: [{ sku: 'lighthouse', quantity: 1 }],
       total: 4_200,
     },
-    rules: rules.map((rule) => ({ ...rule, match: { ...rule.match, orderId } })),
+    rules: rules.map((rule) => ({ ...rule, match: { ...rule.match, about: orderId } })),
     ...(dice.chance(0.1) ? { repeatAfterMs: dice.chance(0.3) ? 0 : dice.between(1, 8_000) } : {}),
     ...(dice.chance(0.06) ? { cancelAfterMs: dice.between(0, 3_000) } : {}),
   };

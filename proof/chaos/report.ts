@@ -2,11 +2,11 @@
  * From everything that was seen to the verdict. Pure.
  *
  * Owns: the summary (the JSON line), the limits, the lines that explain a failure. Does not own: the checks themselves
- * (`table-audit.ts`, `detection.ts`, the example's `world/audit.ts`).
+ * (`table-audit.ts`, `detection.ts`, the example's `audit.ts`).
  */
 
-import { audit, type AuditedExecution, type Finding } from '../../examples/order-fulfilment/world/audit.ts';
-import type { Entry } from '../../examples/order-fulfilment/world/ledger.ts';
+import { audit, type AuditedExecution, type Finding } from '../../examples/order-fulfilment/audit.ts';
+import type { OrderEntry as Entry } from '../../examples/order-fulfilment/world.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import { detectionLimitMs, longestLeaseMs } from './bounds.ts';

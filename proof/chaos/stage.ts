@@ -9,7 +9,8 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ExternalWorld, externalWorldAt } from '../../examples/order-fulfilment/demo/api.ts';
-import { startWorld } from '../../examples/order-fulfilment/world/server.ts';
+import { DEEDS } from '../../examples/order-fulfilment/world.ts';
+import { startWorld } from '../../examples/world/server.ts';
 import { synthesize } from '../../lib/infra/synth.ts';
 import { type Cloud, startCloud } from '../../local/cloud.ts';
 import type { LogLine } from '../../local/lambda/function-logs.ts';
@@ -63,7 +64,7 @@ export async function setStage(
     only: [deployed.name],
     validation: false,
   });
-  const world = await startWorld({ port: 0, ledgerFile: join(folder, 'ledger.jsonl') });
+  const world = await startWorld({ deeds: DEEDS, port: 0, ledgerFile: join(folder, 'ledger.jsonl') });
   undo.push(() => world.stop());
   say('Starting a fresh local cloud from it …');
   const cloud = await startCloud({

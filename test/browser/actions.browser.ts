@@ -72,7 +72,7 @@ describe('on a local cloud', () => {
 
   /** Under way for as long as somebody needs to act on it. */
   const slow = (orderId: string): Promise<unknown> =>
-    behave({ service: 'payment', mode: 'slow', ms: 8_000, match: { orderId } });
+    behave({ service: 'payment', mode: 'slow', ms: 8_000, match: { about: orderId } });
 
   it('pauses and resumes; the reason is kept; what is wrong in the dialog is said there', async () => {
     await slow('page-2');
@@ -103,7 +103,7 @@ describe('on a local cloud', () => {
   });
 
   it('shows an order that is declined: what failed, what was undone, what stands', async () => {
-    await behave({ service: 'carrier', mode: 'decline', match: { orderId: 'page-4' } });
+    await behave({ service: 'carrier', mode: 'decline', match: { about: 'page-4' } });
     const page = await startedBy('page-4');
     await untilStatus(page, 'compensated');
     await page.getByText('It failed').waitFor();

@@ -49,9 +49,9 @@ async function smaller(png: Buffer): Promise<Buffer> {
 
 it('are taken of an order that failed, of the overview and of the workflow', async () => {
   for (let at = 1; at <= 9; at += 1) await stage.startOrder(`order-${at}`);
-  await behave({ service: 'payment', mode: 'unavailable', times: 2, match: { orderId: 'order-10' } });
-  await behave({ service: 'carrier', mode: 'decline', match: { orderId: 'order-10' } });
-  await behave({ service: 'payment', mode: 'decline', match: { orderId: 'order-11' } });
+  await behave({ service: 'payment', mode: 'unavailable', times: 2, match: { about: 'order-10' } });
+  await behave({ service: 'carrier', mode: 'decline', match: { about: 'order-10' } });
+  await behave({ service: 'payment', mode: 'decline', match: { about: 'order-11' } });
   const failed = await stage.startOrder('order-10');
   await stage.ended(await stage.startOrder('order-11'));
   await stage.ended(failed);

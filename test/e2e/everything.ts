@@ -79,7 +79,7 @@ async function callSupervisor(stage: Run): Promise<void> {
 }
 
 async function misbehave(stage: Run, orderId: string, rule: Misbehaviour): Promise<void> {
-  const body = JSON.stringify({ ...rule, match: { orderId } });
+  const body = JSON.stringify({ ...rule, match: { about: orderId } });
   await fetch(`${stage.world.url}/behave`, { method: 'POST', body });
 }
 

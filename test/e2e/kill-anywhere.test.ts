@@ -3,7 +3,7 @@
  * world's ledger has one effect per step or one undone, never two.
  */
 
-import { audit } from '../../examples/order-fulfilment/world/audit.ts';
+import { audit } from '../../examples/order-fulfilment/audit.ts';
 import { type Answer, setStage, type Stage } from './stage.ts';
 
 let stage: Stage;

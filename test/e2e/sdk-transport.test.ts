@@ -1,6 +1,6 @@
 /** All calls by the AWS SDK, as with `transport: 'sdk'`: the same end, the same recovery. All other tests here have the direct way. */
 
-import { audit } from '../../examples/order-fulfilment/world/audit.ts';
+import { audit } from '../../examples/order-fulfilment/audit.ts';
 import { setStage, type Stage } from './stage.ts';
 
 let stage: Stage;

@@ -9,7 +9,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { startWorld, type World } from '../../examples/order-fulfilment/world/server.ts';
+import { DEEDS } from '../../examples/order-fulfilment/world.ts';
+import { startWorld, type World } from '../../examples/world/server.ts';
 import { dynamoPresences } from '../../lib/aws/dynamo-presence.ts';
 import { ENV, type Transport } from '../../lib/aws/names.ts';
 import { presenceAfter } from '../../lib/core/supervision/presence.ts';
@@ -139,7 +140,7 @@ export async function setStage({
     refuse = reject;
   });
   refused.catch(() => undefined);
-  const world = await startWorld({ port: 0, ledgerFile: join(folder, 'ledger.jsonl') });
+  const world = await startWorld({ deeds: DEEDS, port: 0, ledgerFile: join(folder, 'ledger.jsonl') });
   const cloud = await startCloud({
     assembly,
     dataDir: join(folder, 'data'),

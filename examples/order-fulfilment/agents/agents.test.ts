@@ -2,9 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type AttemptContext, PermanentError, TransientError } from 'steadfast';
-import type { RuleInput } from '../world/behaviour.ts';
-import type { Entry } from '../world/ledger.ts';
-import { startWorld, type World } from '../world/server.ts';
+import type { RuleInput } from '../../world/behaviour.ts';
+import type { OrderEntry as Entry } from '../world.ts';
+import { startWorld, type World } from '../../world/server.ts';
+import { DEEDS } from '../world.ts';
 import * as chargeCard from './charge-card.ts';
 import * as notifyCustomer from './notify-customer.ts';
 import * as reserveStock from './reserve-stock.ts';
@@ -15,7 +16,7 @@ let world: World;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'world-'));
-  world = await startWorld({ port: 0, ledgerFile: join(folder, 'ledger.jsonl') });
+  world = await startWorld({ deeds: DEEDS, port: 0, ledgerFile: join(folder, 'ledger.jsonl') });
   process.env['WORLD_URL'] = world.url;
 });
 

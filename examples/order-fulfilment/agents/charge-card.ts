@@ -10,7 +10,7 @@ import * as z from 'zod/mini';
 import { type ChargeInput, type ChargeOutput, chargeCard } from '../workflow.ts';
 import { callWorld } from '../world-client.ts';
 
-const Charge = z.object({ id: z.string(), refunded: z.boolean() });
+const Charge = z.object({ id: z.string(), undone: z.boolean() });
 const Charges = z.object({ charges: z.array(Charge) });
 
 export async function execute(ctx: AttemptContext, input: ChargeInput): Promise<ChargeOutput> {
@@ -35,7 +35,7 @@ export async function probe(ctx: AttemptContext): Promise<Verdict<ChargeOutput>>
 export async function undo(ctx: AttemptContext): Promise<void> {
   for (const charge of await charges(ctx)) {
     // Already given back by an earlier call of this undo; the payment service would pay a second time.
-    if (charge.refunded) continue;
+    if (charge.undone) continue;
     await callWorld(ctx, { method: 'POST', path: `/payment/charges/${charge.id}/refund` }, z.unknown());
   }
 }

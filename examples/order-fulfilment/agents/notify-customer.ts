@@ -8,7 +8,7 @@
 import type { AttemptContext } from 'steadfast';
 import * as z from 'zod/mini';
 import { type NotifyInput, type NotifyOutput, notifyCustomer } from '../workflow.ts';
-import type { MailSubject } from '../world/ledger.ts';
+import type { MailSubject } from '../world.ts';
 import { callWorld } from '../world-client.ts';
 
 const Message = z.object({ id: z.string() });
@@ -19,7 +19,7 @@ export async function execute(ctx: AttemptContext, input: NotifyInput): Promise<
     ctx,
     {
       method: 'POST',
-      path: '/mail/messages',
+      path: '/mail/mails',
       body: {
         key: ctx.effectKey,
         executionId: ctx.executionId,

@@ -7,7 +7,7 @@ import * as z from 'zod/mini';
 import { type ShipInput, type ShipOutput, scheduleShipping } from '../workflow.ts';
 import { callWorld } from '../world-client.ts';
 
-const Shipment = z.object({ id: z.string(), trackingNumber: z.string(), canceled: z.boolean() });
+const Shipment = z.object({ id: z.string(), trackingNumber: z.string(), undone: z.boolean() });
 const Shipments = z.object({ shipments: z.array(Shipment) });
 type Shipment = z.infer<typeof Shipment>;
 
@@ -31,7 +31,7 @@ export async function probe(ctx: AttemptContext): Promise<Verdict<ShipOutput>> {
 
 export async function undo(ctx: AttemptContext): Promise<void> {
   for (const shipment of await shipments(ctx)) {
-    if (shipment.canceled) continue;
+    if (shipment.undone) continue;
     await callWorld(ctx, { method: 'POST', path: `/carrier/shipments/${shipment.id}/cancel` }, z.unknown());
   }
 }

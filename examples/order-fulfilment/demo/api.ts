@@ -5,8 +5,8 @@
  */
 
 import * as z from 'zod/mini';
-import type { Rule, RuleInput } from '../world/behaviour.ts';
-import type { Entry } from '../world/ledger.ts';
+import type { Rule, RuleInput } from '../../world/behaviour.ts';
+import type { OrderEntry as Entry } from '../world.ts';
 import type { Order } from '../workflow.ts';
 
 const Attempt = z.object({

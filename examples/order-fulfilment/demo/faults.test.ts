@@ -1,4 +1,4 @@
-import type { Entry } from '../world/ledger.ts';
+import type { OrderEntry as Entry } from '../world.ts';
 import type { Step } from './api.ts';
 import { type Controls, Saboteur } from './faults.ts';
 import { FROZEN, KILLED } from './scenarios.ts';

@@ -9,7 +9,7 @@
  * function, so that no other order's agent can be meant.
  */
 
-import type { Entry } from '../world/ledger.ts';
+import type { OrderEntry as Entry } from '../world.ts';
 import type { Execution } from './api.ts';
 import { type Freeze, FROZEN, type Kill, KILLED } from './scenarios.ts';
 

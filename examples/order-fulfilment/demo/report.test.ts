@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Rule } from '../world/behaviour.ts';
-import type { Entry, EntryKind } from '../world/ledger.ts';
+import type { Rule } from '../../world/behaviour.ts';
+import type { EntryKind, OrderEntry as Entry } from '../world.ts';
 import type { Attempt, Execution, Step } from './api.ts';
 import { median, type Observations, report } from './report.ts';
 import { FROZEN, KILLED, type Scenario, SCENARIOS } from './scenarios.ts';
@@ -71,7 +71,7 @@ function entriesOf({ orderId, expectedCounts, expectedStatus }: Scenario): Entry
 const rules: Rule[] = SCENARIOS.flatMap(({ misbehaviour, orderId }, id) =>
   misbehaviour === undefined
     ? []
-    : [{ ...misbehaviour, id, match: { orderId }, fired: misbehaviour.times ?? 1 }],
+    : [{ ...misbehaviour, id, match: { about: orderId }, fired: misbehaviour.times ?? 1 }],
 );
 
 const perfect: Observations = {

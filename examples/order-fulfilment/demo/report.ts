@@ -2,12 +2,12 @@
  * What the demo says at its end: per order what happened and whether it is as expected, then one JSON line.
  *
  * Owns: the judgement (status, history, ledger and fault of every order) and its wording. Pure. Does not own: what
- * each order expects (`scenarios.ts`), what a double or a loss is (`world/audit.ts`).
+ * each order expects (`scenarios.ts`), what a double or a loss is (`audit.ts`).
  */
 
-import { type Audit, audit, type Counts } from '../world/audit.ts';
-import type { Rule } from '../world/behaviour.ts';
-import type { Entry } from '../world/ledger.ts';
+import { type Audit, audit, type Counts } from '../audit.ts';
+import type { Rule } from '../../world/behaviour.ts';
+import type { OrderEntry as Entry } from '../world.ts';
 import { type Execution, hasEnded } from './api.ts';
 import {
   detectedAfter,
@@ -91,7 +91,7 @@ function judge(seen: Observations, scenario: Scenario, execution: Execution, aud
   const { executionId } = execution;
   const counts = audited.executions.find((each) => each.executionId === executionId)?.counts;
   if (counts === undefined) throw new Error(`the audit left out ${executionId}`);
-  const rules = seen.rules.filter((rule) => rule.match?.orderId === scenario.orderId);
+  const rules = seen.rules.filter((rule) => rule.match?.about === scenario.orderId);
   const facts: Facts = {
     execution,
     counts,

@@ -101,11 +101,11 @@ async function perform(stage: Stage, table: Table): Promise<boolean> {
 
 async function misbehave(world: ExternalWorld): Promise<void> {
   for (const { misbehaviour, orderId } of SCENARIOS) {
-    if (misbehaviour !== undefined) await world.behave({ ...misbehaviour, match: { orderId } });
+    if (misbehaviour !== undefined) await world.behave({ ...misbehaviour, match: { about: orderId } });
   }
   const late = { mode: 'slow-reply', ms: REPLY_AFTER_MS, times: 1 } as const;
-  await world.behave({ ...late, service: 'payment', match: { orderId: KILLED.orderId } });
-  await world.behave({ ...late, service: 'warehouse', match: { orderId: FROZEN.orderId } });
+  await world.behave({ ...late, service: 'payment', match: { about: KILLED.orderId } });
+  await world.behave({ ...late, service: 'warehouse', match: { about: FROZEN.orderId } });
 }
 
 const orderOf = (orderId: Scenario['orderId']) => ({

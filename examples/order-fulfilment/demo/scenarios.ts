@@ -5,9 +5,9 @@
  * the proof that its fault really happened. Does not own: how processes are killed and frozen (`faults.ts`).
  */
 
-import type { RuleInput } from '../world/behaviour.ts';
-import type { Counts } from '../world/audit.ts';
-import type { Entry } from '../world/ledger.ts';
+import type { RuleInput } from '../../world/behaviour.ts';
+import type { Counts } from '../audit.ts';
+import type { OrderEntry as Entry } from '../world.ts';
 import type { Attempt, Execution } from './api.ts';
 
 /** What is known of one order when all is over. */

@@ -62,7 +62,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
 
 async function startWorldProcess(folder: string, undo: (() => Promise<void> | void)[]): Promise<string> {
   const ledger = join(folder, 'ledger.jsonl');
-  const child = forkTypeScript(join(EXAMPLE, 'world', 'server.ts'), ['--port', '0', '--ledger', ledger]);
+  const child = forkTypeScript(join(EXAMPLE, 'world.ts'), ['--port', '0', '--ledger', ledger]);
   undo.push(() => end(child));
   const [message] = (await Promise.race([
     once(child, 'message'),

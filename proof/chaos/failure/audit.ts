@@ -12,8 +12,8 @@
  *   misuse      One key for two requests, or a request under a key that was taken back.
  */
 
-import type { Entry } from '../../../examples/order-fulfilment/world/ledger.ts';
-import { EFFECTS, UNDO_OF } from '../../../examples/order-fulfilment/world/audit.ts';
+import type { OrderEntry as Entry } from '../../../examples/order-fulfilment/world.ts';
+import { EFFECTS, UNDO_OF } from '../../../examples/order-fulfilment/audit.ts';
 import { isOnFailure, onFailureSteps } from '../../../lib/core/plan/on-failure.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';

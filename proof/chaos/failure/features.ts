@@ -4,7 +4,7 @@
  * Owns: the counts. A check of something that never happened proves nothing, so a count of 0 fails the run (`report.ts`).
  */
 
-import type { Entry } from '../../../examples/order-fulfilment/world/ledger.ts';
+import type { OrderEntry as Entry } from '../../../examples/order-fulfilment/world.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import { isTerminal, type Step } from '../../../lib/core/records/state.ts';
 import type { TableContent } from '../table-audit.ts';

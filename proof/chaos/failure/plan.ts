@@ -5,7 +5,7 @@
  * they ended so (`audit.ts`).
  */
 
-import type { RuleInput } from '../../../examples/order-fulfilment/world/behaviour.ts';
+import type { RuleInput } from '../../../examples/world/behaviour.ts';
 import type { ExecutionStatus } from '../../../lib/core/transitions.ts';
 import type { PlannedStart } from '../load.ts';
 import { SERVICES, trouble, troubleWhileUndoing, usualTimes } from '../order-plan.ts';
@@ -141,7 +141,7 @@ export function plannedFailure(seed: number, index: number): PlannedFailure {
   const subject = `${workflow}-${index}`;
   const rules = PARTS[workflow].flatMap((part) => {
     const all = [...(scene.rules[part] ?? []), ...troubles(dice), ...usualTimes(dice)];
-    return all.map((rule): RuleInput => ({ ...rule, match: { ...rule.match, orderId: subject + part } }));
+    return all.map((rule): RuleInput => ({ ...rule, match: { ...rule.match, about: subject + part } }));
   });
   const cancels = scene.mayBeCanceled === true && dice.chance(0.25);
   return {
@@ -185,7 +185,7 @@ function plannedRollout(
       ...(dice.chance(0.1) ? [trouble(dice, dice.pick(SERVICES))] : []),
       { service: 'carrier', mode: 'slow-reply', ms: dice.between(50, 500) },
     ];
-    return own.map((rule) => ({ ...rule, match: { orderId } }));
+    return own.map((rule) => ({ ...rule, match: { about: orderId } }));
   });
   const isTooMany = bad.size > count * TOLERATED_SHARE;
   return {

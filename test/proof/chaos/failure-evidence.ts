@@ -1,6 +1,6 @@
 /** Records, events and a ledger of the failure workflows, for the tests to plant something in. */
 
-import type { Entry, EntryKind } from '../../../examples/order-fulfilment/world/ledger.ts';
+import type { EntryKind, OrderEntry as Entry } from '../../../examples/order-fulfilment/world.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';

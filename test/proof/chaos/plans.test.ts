@@ -79,7 +79,7 @@ describe('an order', () => {
   });
 
   it('has rules of its own only, and no service takes effect later than it was declared to', () => {
-    const foreign = orders.filter(({ key, rules }) => rules.some((rule) => rule.match?.orderId !== key));
+    const foreign = orders.filter(({ key, rules }) => rules.some((rule) => rule.match?.about !== key));
     const late = orders.flatMap(({ rules }) =>
       rules.filter(({ mode, ms = 0 }) => mode === 'slow' && ms >= 1_000),
     );

@@ -6,24 +6,25 @@
  */
 
 import * as z from 'zod/mini';
-import type { Call } from './services.ts';
+import type { Call, Deed } from './deeds.ts';
 
 /**
  * `slow`: waits, then does the work, even if the caller has given up. `slow-reply`: does the work, then waits.
- * `unavailable`: 503, not done. `decline`: 402 or 422, not done. `hang`: not done and never answered. `drop-reply`:
+ * `unavailable`: 503, not done. `decline`: refused for good, not done. `hang`: not done and never answered. `drop-reply`:
  * does the work and closes the connection without an answer.
  */
 const Mode = z.enum(['slow', 'slow-reply', 'unavailable', 'decline', 'hang', 'drop-reply']);
 
 export const RuleInput = z.object({
-  service: z.enum(['payment', 'warehouse', 'carrier', 'mail']),
+  service: z.string(),
   mode: Mode,
   match: z.optional(
     z.object({
-      orderId: z.optional(z.string()),
+      /** An order, a host: what the call is about. */
+      about: z.optional(z.string()),
       /** A part of the reference or key. */
       reference: z.optional(z.string()),
-      /** Another action of the service than its work: 'refund', 'lookup', … or 'any'. */
+      /** Another action of the service than its deed: 'refund', 'lookup', … or 'any'. */
       action: z.optional(z.string()),
     }),
   ),
@@ -42,23 +43,23 @@ export interface Rule extends RuleInput {
   fired: number;
 }
 
-/** What a rule applies to when it does not name an action: the service's work, not its queries or its undo. */
-const WORK: Readonly<Record<RuleInput['service'], string>> = {
-  payment: 'charge',
-  warehouse: 'reserve',
-  carrier: 'ship',
-  mail: 'send',
-};
-
 export class Behaviour {
+  readonly #services: ReadonlySet<string>;
   #rules: Rule[] = [];
   #lastId = 0;
+
+  constructor(deeds: readonly Deed[]) {
+    this.#services = new Set(deeds.map(({ service }) => service));
+  }
 
   get rules(): readonly Rule[] {
     return this.#rules;
   }
 
+  /** @throws SyntaxError for a service that is not there */
   add(input: RuleInput): Rule {
+    if (!this.#services.has(input.service))
+      throw new SyntaxError(`there is no service '${input.service}', only ${[...this.#services].join(', ')}`);
     this.#lastId += 1;
     const rule: Rule = { ...input, id: this.#lastId, fired: 0 };
     this.#rules.push(rule);
@@ -80,11 +81,12 @@ export class Behaviour {
 const usedUp = (rule: Rule): boolean => rule.times !== undefined && rule.fired >= rule.times;
 
 function applies(rule: Rule, call: Call): boolean {
-  const { orderId, reference, action = WORK[rule.service] } = rule.match ?? {};
+  // Its deed, not its queries or its undo, unless it says otherwise.
+  const { about, reference, action = call.deed.action } = rule.match ?? {};
   return (
-    rule.service === call.service &&
+    rule.service === call.deed.service &&
     (action === 'any' || action === call.action) &&
-    (orderId === undefined || orderId === call.orderId) &&
+    (about === undefined || about === call.about) &&
     (reference === undefined || call.reference.includes(reference))
   );
 }

@@ -19,7 +19,7 @@
  * no claim. Its doubles count.
  */
 
-import type { Entry, EntryKind, MailSubject } from './ledger.ts';
+import type { EntryKind, MailSubject, OrderEntry as Entry } from './world.ts';
 
 /** The part of `GET /executions/{id}` that the audit needs. */
 export interface AuditedExecution {

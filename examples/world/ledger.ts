@@ -2,43 +2,27 @@
  * The outside world's memory: what was really done, in order, never changed afterwards.
  *
  * Owns: the entries, their file (one JSON line each) and its recovery after a kill. Does not own: what an entry means
- * to a service (`services.ts`) or whether the sum of them is right (`audit.ts`).
+ * to a service (`deeds.ts`) or whether the sum of them is right (an example's audit).
  */
 
 import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-export type Service = 'payment' | 'warehouse' | 'carrier' | 'mail';
-
-/** Of a service that deduplicates: `repeat`: it was asked again and did nothing; `misuse`: with other parameters, and refused. */
-export type EntryKind =
-  | 'charge'
-  | 'refund'
-  | 'reservation'
-  | 'release'
-  | 'shipment'
-  | 'cancellation'
-  | 'mail'
-  | 'repeat'
-  | 'misuse';
-
-/** Of a mail: what it says. */
-export type MailSubject = 'on-its-way' | 'not-fulfilled';
-
+/** What every entry has; beside it what its service was told: an order, an amount. */
 export interface Entry {
   readonly seq: number;
   /** Epoch ms. */
   readonly at: number;
-  readonly service: Service;
-  readonly kind: EntryKind;
+  readonly service: string;
+  /**
+   * `charge`, or what takes one back: `refund`. Of a service that deduplicates also `repeat`: it was asked again and did
+   * nothing, and `misuse`: with other parameters, and refused.
+   */
+  readonly kind: string;
   readonly id: string;
   /** The caller's reference or idempotency key. */
   readonly reference: string;
-  readonly orderId?: string;
   readonly executionId?: string;
-  /** Whole cents. */
-  readonly amount?: number;
-  readonly subject?: MailSubject;
   /** A digest of what a service that deduplicates was asked for. */
   readonly parameters?: string;
   /** The id of the entry that this one takes back or repeats. */
@@ -70,17 +54,22 @@ export class Ledger {
     return written;
   }
 
-  find(kind: EntryKind, reference: string): readonly Entry[] {
+  find(kind: string, reference: string): readonly Entry[] {
     return this.#entries.filter((entry) => entry.kind === kind && entry.reference === reference);
   }
 
-  byId(kind: EntryKind, id: string): Entry | undefined {
+  byId(kind: string, id: string): Entry | undefined {
     return this.#entries.find((entry) => entry.kind === kind && entry.id === id);
   }
 
   /** Whether an entry of that kind takes `id` back. */
-  has(kind: EntryKind, id: string): boolean {
+  has(kind: string, id: string): boolean {
     return this.#entries.some((entry) => entry.kind === kind && entry.of === id);
+  }
+
+  /** What was done of a kind, and nothing of the other kind takes back. */
+  standing(kind: string, undoKind: string): readonly Entry[] {
+    return this.#entries.filter((entry) => entry.kind === kind && !this.has(undoKind, entry.id));
   }
 }
 

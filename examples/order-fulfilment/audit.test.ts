@@ -1,5 +1,5 @@
 import { audit, type AuditedExecution } from './audit.ts';
-import type { Entry, EntryKind, MailSubject } from './ledger.ts';
+import type { EntryKind, MailSubject, OrderEntry as Entry } from './world.ts';
 
 /** Of a mail the third is its subject. */
 type Line = readonly [kind: EntryKind, id: string, of?: string];

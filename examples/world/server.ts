@@ -1,28 +1,24 @@
 /**
- * The outside world as a process of its own: four services over HTTP, one ledger, and faults on request.
+ * An outside world: its services over HTTP, one ledger, and faults on request.
  *
- * Owns: HTTP, how a misbehaviour looks on the wire, and the process's life. Does not own: what the services do
- * (`services.ts`).
+ * Owns: HTTP, and how a misbehaviour looks on the wire. Does not own: what the services do (`deeds.ts`), the process
+ * (`process.ts`).
  *
- *   npx tsx examples/order-fulfilment/world/server.ts [--port 4520] [--ledger .steadfast/world.jsonl] [--with-stdin]
- *
- * Started with an IPC channel, it ends when the channel closes; with `--with-stdin`, when its standard input does.
+ *   GET /ledger · GET, POST, DELETE /behave · what the services have
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import * as z from 'zod/mini';
 import { Behaviour, type Rule, RuleInput } from './behaviour.ts';
+import { type Answer, type Call, type Deed, refuse, understand } from './deeds.ts';
 import { Ledger } from './ledger.ts';
-import { type Answer, type Call, refuse, understand } from './services.ts';
 
 export interface WorldOptions {
   /** 0 for any free one. */
   readonly port: number;
   readonly ledgerFile: string;
+  readonly deeds: readonly Deed[];
 }
 
 export interface World {
@@ -34,7 +30,7 @@ const MAX_BODY_BYTES = 100_000;
 
 export async function startWorld(options: WorldOptions): Promise<World> {
   const ledger = new Ledger(options.ledgerFile);
-  const behaviour = new Behaviour();
+  const behaviour = new Behaviour(options.deeds);
   const timers = new Set<NodeJS.Timeout>();
   const wait = (ms: number, then: () => void): void => {
     const timer = setTimeout(() => {
@@ -44,7 +40,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     timers.add(timer);
   };
   const server = createServer((request, response) => {
-    serve(ledger, behaviour, wait, request, response).catch((error: unknown) => {
+    serve({ ledger, behaviour, deeds: options.deeds, wait }, request, response).catch((error: unknown) => {
       const known = [z.core.$ZodError, SyntaxError, URIError].some((type) => error instanceof type);
       answer(response, refuse(known ? 400 : 500, error instanceof Error ? error.message : 'unknown error'));
     });
@@ -66,10 +62,15 @@ function listen(server: Server, port: number): Promise<void> {
   });
 }
 
+interface Inside {
+  readonly ledger: Ledger;
+  readonly behaviour: Behaviour;
+  readonly deeds: readonly Deed[];
+  readonly wait: (ms: number, then: () => void) => void;
+}
+
 async function serve(
-  ledger: Ledger,
-  behaviour: Behaviour,
-  wait: (ms: number, then: () => void) => void,
+  { ledger, behaviour, deeds, wait }: Inside,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -79,7 +80,7 @@ async function serve(
   const body = await jsonBody(request);
   const own = ownEndpoint(ledger, behaviour, method, path, body);
   if (own !== undefined) return answer(response, own);
-  const call = understand(ledger, { method, path, query: url.searchParams, body });
+  const call = understand(deeds, ledger, { method, path, query: url.searchParams, body });
   if (call === undefined) return answer(response, refuse(404, `there is no ${method} ${url.pathname}`));
   behave(behaviour.take(call), call, wait, response);
 }
@@ -124,12 +125,9 @@ function behave(
     }
     case 'unavailable':
       if (rule?.retryAfter !== undefined) response.setHeader('retry-after', rule.retryAfter);
-      return answer(response, refuse(503, `the ${call.service} service is unavailable`));
+      return answer(response, refuse(503, `the ${call.deed.service} service is unavailable`));
     case 'decline':
-      return answer(
-        response,
-        refuse(call.service === 'payment' ? 402 : 422, `the ${call.service} service declines`),
-      );
+      return answer(response, refuse(call.deed.declines ?? 422, `the ${call.deed.service} service declines`));
     case 'drop-reply':
       call.perform();
       response.destroy();
@@ -155,33 +153,4 @@ async function jsonBody(request: IncomingMessage): Promise<unknown> {
     chunks.push(chunk);
   }
   return bytes === 0 ? undefined : (JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown);
-}
-
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      port: { type: 'string', default: '4520' },
-      ledger: { type: 'string', default: '.steadfast/world.jsonl' },
-      'with-stdin': { type: 'boolean', default: false },
-    },
-  });
-  const world = await startWorld({ port: Number(values.port), ledgerFile: resolve(values.ledger) });
-  const end = (): void => {
-    void world.stop().then(() => process.exit(0));
-  };
-  process.once('SIGINT', end).once('SIGTERM', end);
-  // A parent that was killed cannot stop its children; they must notice.
-  if (process.connected) process.once('disconnect', end);
-  if (values['with-stdin']) process.stdin.once('end', end).resume();
-  process.send?.({ url: world.url });
-  process.stdout.write(`The outside world is at ${world.url}; its ledger is ${values.ledger}\n`);
-}
-
-if (process.argv[1] !== undefined && resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
-  await main().catch((error: unknown) => {
-    process.stderr.write(
-      `The outside world cannot start: ${error instanceof Error ? error.message : String(error)}\n`,
-    );
-    process.exitCode = 1;
-  });
 }

@@ -1,9 +1,10 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Rule, RuleInput } from './behaviour.ts';
-import type { Entry } from './ledger.ts';
-import { startWorld, type World } from './server.ts';
+import type { Rule, RuleInput } from '../world/behaviour.ts';
+import type { Entry } from '../world/ledger.ts';
+import { startWorld, type World } from '../world/server.ts';
+import { DEEDS } from './world.ts';
 
 let folder: string;
 let ledgerFile: string;
@@ -12,7 +13,7 @@ let world: World;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'world-'));
   ledgerFile = join(folder, 'ledger.jsonl');
-  world = await startWorld({ port: 0, ledgerFile });
+  world = await startWorld({ deeds: DEEDS, port: 0, ledgerFile });
 });
 
 afterEach(async () => {
@@ -59,7 +60,7 @@ describe('the services', () => {
       { kind: 'refund', of: first.body['id'], ...charge },
     ]);
     const found = await ask('GET', '/payment/charges?reference=r-1');
-    expect(found.body['charges']).toMatchObject([{ refunded: true }, { refunded: false }]);
+    expect(found.body['charges']).toMatchObject([{ undone: true }, { undone: false }]);
     expect((await ask('GET', '/payment/charges?reference=other')).body).toEqual({ charges: [] });
   });
 
@@ -69,9 +70,9 @@ describe('the services', () => {
     const again = await post('/warehouse/reservations', input);
     expect([first.status, again.status]).toEqual([201, 200]);
     expect(again.body['id']).toBe(first.body['id']);
-    expect((await ask('DELETE', '/warehouse/reservations?key=k-1')).body).toEqual({ released: true });
-    expect((await ask('DELETE', '/warehouse/reservations?key=k-1')).body).toEqual({ released: false });
-    expect((await ask('DELETE', '/warehouse/reservations?key=never')).body).toEqual({ released: false });
+    expect((await ask('DELETE', '/warehouse/reservations?key=k-1')).body).toEqual({ undone: true });
+    expect((await ask('DELETE', '/warehouse/reservations?key=k-1')).body).toEqual({ undone: false });
+    expect((await ask('DELETE', '/warehouse/reservations?key=never')).body).toEqual({ undone: false });
     expect((await post('/warehouse/reservations', input)).status).toBe(409);
     expect(await kinds()).toEqual(['reservation', 'repeat', 'release', 'repeat']);
   });
@@ -84,20 +85,20 @@ describe('the services', () => {
     expect(await kinds()).toEqual(['shipment', 'shipment', 'cancellation']);
     const found = await ask('GET', '/carrier/shipments?reference=r-1');
     expect(found.body['shipments']).toMatchObject([
-      { canceled: true, trackingNumber: 'TRACK-1' },
-      { canceled: false, trackingNumber: 'TRACK-2' },
+      { undone: true, trackingNumber: 'TRACK-1' },
+      { undone: false, trackingNumber: 'TRACK-2' },
     ]);
   });
 
   test('mail is sent once per key', async () => {
-    await post('/mail/messages', { key: 'k-1', to: 'a@b.example' });
-    await post('/mail/messages', { key: 'k-1', to: 'a@b.example' });
+    await post('/mail/mails', { key: 'k-1', to: 'a@b.example' });
+    await post('/mail/mails', { key: 'k-1', to: 'a@b.example' });
     expect(await kinds()).toEqual(['mail', 'repeat']);
   });
 
   test('a key stands for one request: another one under it is refused, and noted', async () => {
-    await post('/mail/messages', { key: 'k-1', to: 'a@b.example' });
-    expect((await post('/mail/messages', { key: 'k-1', to: 'c@d.example' })).status).toBe(422);
+    await post('/mail/mails', { key: 'k-1', to: 'a@b.example' });
+    expect((await post('/mail/mails', { key: 'k-1', to: 'c@d.example' })).status).toBe(422);
     expect(await kinds()).toEqual(['mail', 'misuse']);
   });
 
@@ -107,6 +108,11 @@ describe('the services', () => {
     expect((await post('/payment/charges/charge-9/refund', undefined)).status).toBe(404);
     expect((await post('/payment/elsewhere', {})).status).toBe(404);
     expect((await post('/behave', { service: 'payment', mode: 'nap' })).status).toBe(400);
+    expect((await post('/behave', { service: 'pay', mode: 'hang' })).body).toEqual({
+      error: { message: "there is no service 'pay', only payment, warehouse, carrier, mail" },
+    });
+    expect((await ask('DELETE', '/mail/mails?key=k-1')).status).toBe(404);
+    expect((await post('/carrier/shipments/shipment-1/refund', undefined)).status).toBe(404);
     expect(await ledger()).toEqual([]);
   });
 });
@@ -116,7 +122,7 @@ describe('the ledger', () => {
     await post('/payment/charges', charge);
     await world.stop();
     appendFileSync(ledgerFile, '{"seq":2,"kind":"cha');
-    world = await startWorld({ port: 0, ledgerFile });
+    world = await startWorld({ deeds: DEEDS, port: 0, ledgerFile });
     expect(await kinds()).toEqual(['charge']);
     await post('/payment/charges', charge);
     const lines = readFileSync(ledgerFile, 'utf8').trimEnd().split('\n');
@@ -156,7 +162,7 @@ describe('misbehaviour', () => {
   test('hang: not done and never answered', async () => {
     await behave({ service: 'mail', mode: 'hang' });
     const giveUp = new AbortController();
-    const asked = ask('POST', '/mail/messages', { key: 'k' }, giveUp.signal);
+    const asked = ask('POST', '/mail/mails', { key: 'k' }, giveUp.signal);
     const gaveUp = expect(asked).rejects.toThrow('aborted');
     while ((await rules())[0]?.fired !== 1);
     giveUp.abort();
@@ -169,7 +175,7 @@ describe('misbehaviour', () => {
     expect((await post('/warehouse/reservations', { key: 'k' })).status).toBe(201);
     await behave({ service: 'mail', mode: 'slow-reply', ms: 600_000 });
     const giveUp = new AbortController();
-    const asked = ask('POST', '/mail/messages', { key: 'k' }, giveUp.signal);
+    const asked = ask('POST', '/mail/mails', { key: 'k' }, giveUp.signal);
     const gaveUp = expect(asked).rejects.toThrow('aborted');
     while (!(await kinds()).includes('mail'));
     giveUp.abort();
@@ -177,7 +183,7 @@ describe('misbehaviour', () => {
   });
 
   test('applies to the order, the reference and the action it names; queries and undo pass otherwise', async () => {
-    await behave({ service: 'payment', mode: 'decline', match: { orderId: 'order-2' } });
+    await behave({ service: 'payment', mode: 'decline', match: { about: 'order-2' } });
     await behave({ service: 'payment', mode: 'decline', match: { reference: 'special' } });
     await behave({ service: 'payment', mode: 'unavailable', match: { action: 'refund' }, times: 1 });
     const first = await post('/payment/charges', charge);

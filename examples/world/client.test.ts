@@ -2,7 +2,9 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { PermanentError, TransientError } from 'steadfast';
 import * as z from 'zod/mini';
-import { callWorld } from './world-client.ts';
+import { worldAt } from './client.ts';
+
+const callWorld = worldAt('WORLD_URL', 'http://127.0.0.1:1');
 
 let server: Server | undefined;
 

@@ -1,0 +1,103 @@
+/**
+ * How the agents talk to the outside world, and what each of its answers says about the work.
+ *
+ * Owns: the mapping from an HTTP answer, or from the lack of one, to "certainly not done" (`TransientError`,
+ * `PermanentError`) or "I do not know" (anything else that is thrown). Does not own: what an agent asks.
+ *
+ * Only what the service itself said, or a connection that never came to be, proves that nothing was done. A reset
+ * connection, a missing answer and a 500 prove nothing.
+ */
+
+import { type AttemptContext, PermanentError, TransientError } from 'steadfast';
+import * as z from 'zod/mini';
+
+export interface WorldRequest {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * One request to the outside world.
+ * @returns the answer's body as `schema` sees it; a body that does not fit throws, which means "unknown"
+ * @throws TransientError not done, may be tried again · PermanentError not done, and trying again cannot help
+ */
+export type CallWorld = <T>(
+  ctx: Pick<AttemptContext, 'signal'>,
+  request: WorldRequest,
+  schema: z.ZodMiniType<T>,
+) => Promise<T>;
+
+/** @param variable of the environment that says where the world is · @param usual where it is when nothing says so */
+export const worldAt =
+  (variable: string, usual: string): CallWorld =>
+  async (ctx, request, schema) => {
+    const response = await send(process.env[variable] ?? usual, ctx, request);
+    if (!response.ok) throw await refusal(request, response);
+    return z.parse(schema, await response.json());
+  };
+
+async function send(
+  world: string,
+  ctx: Pick<AttemptContext, 'signal'>,
+  request: WorldRequest,
+): Promise<Response> {
+  const url = new URL(request.path, world);
+  for (const [name, value] of Object.entries(request.query ?? {})) url.searchParams.set(name, value);
+  try {
+    return await fetch(url, {
+      method: request.method,
+      // The contract shows the two members an author needs; what is handed over is the platform's own signal.
+      signal: ctx.signal as AbortSignal,
+      ...(request.body === undefined
+        ? {}
+        : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(request.body) }),
+    });
+  } catch (error) {
+    if (neverConnected(error)) {
+      throw new TransientError(`${url.host} refused the connection`, { cause: error });
+    }
+    throw error;
+  }
+}
+
+const Refused = z.object({ cause: z.object({ code: z.literal('ECONNREFUSED') }) });
+
+/** Nothing was sent: the connection was refused. Every other network error may have come after the work. */
+const neverConnected = (error: unknown): boolean => z.safeParse(Refused, error).success;
+
+const Refusal = z.object({ error: z.object({ message: z.string() }) });
+
+async function refusal(request: WorldRequest, response: Response): Promise<Error> {
+  const text = await response.text().catch(() => '');
+  const message = `${request.method} ${request.path} was answered ${response.status}: ${reasonIn(text)}`;
+  switch (response.status) {
+    case 429:
+    case 503: {
+      const retryAfterMs = retryAfter(response.headers.get('retry-after'));
+      return new TransientError(message, retryAfterMs === undefined ? {} : { retryAfterMs });
+    }
+    case 402:
+    case 409:
+    case 422:
+      return new PermanentError(message);
+    default:
+      return new Error(message);
+  }
+}
+
+function reasonIn(text: string): string {
+  try {
+    return z.parse(Refusal, JSON.parse(text)).error.message;
+  } catch {
+    return text.slice(0, 200) || 'no reason given';
+  }
+}
+
+/** Seconds, or an HTTP date; nonsense is no wish. */
+function retryAfter(header: string | null): number | undefined {
+  if (header === null) return undefined;
+  const ms = /^\d+$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
+  return ms > 0 ? ms : undefined;
+}

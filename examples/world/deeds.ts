@@ -1,0 +1,204 @@
+/**
+ * What a service of the outside world does when it is called, and what each call does to the ledger.
+ *
+ * Owns: the two kinds of services that there are: one does it as often as it is asked and can be asked what it did, the other
+ * does it once per key; the form of their answers. Does not own: which services an example has (its `world.ts`), HTTP
+ * (`server.ts`), misbehaviour (`behaviour.ts`).
+ *
+ *   as often as asked   POST /<service>/<kind>s {reference, …} · GET /<service>/<kind>s?reference= · POST …/<id>/<undo>
+ *   once per key        POST /<service>/<kind>s {key, …} · DELETE /<service>/<kind>s?key=
+ */
+
+import { createHash } from 'node:crypto';
+import * as z from 'zod/mini';
+import type { Entry, Ledger, NewEntry } from './ledger.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+/** A request understood: who is asked for what. Nothing is done before `perform`. */
+export interface Call {
+  readonly deed: Deed;
+  readonly action: string;
+  readonly reference: string;
+  /** What it is about: an order, a host. */
+  readonly about: string | undefined;
+  readonly perform: () => Answer;
+}
+
+export interface ServiceRequest {
+  readonly method: string;
+  /** Decoded path segments: ['payment', 'charges', 'charge-7', 'refund']. */
+  readonly path: readonly string[];
+  readonly query: URLSearchParams;
+  readonly body: unknown;
+}
+
+/** The one thing that a service does. */
+export interface Deed {
+  readonly service: string;
+  /** What an entry of it is called: `charge`; they are at /payment/charges. */
+  readonly kind: string;
+  /** What a fault is aimed at when it names no action: `charge`, and not a lookup. */
+  readonly action: string;
+  readonly oncePerKey?: true;
+  /** What a request says of it, and the ledger keeps. */
+  readonly data: z.ZodMiniType<Readonly<Record<string, unknown>>>;
+  /** Which of that says what the request is about. */
+  readonly about: string;
+  /** What takes it back; as often as it is asked where it `repeats`. */
+  readonly undo?: { readonly kind: string; readonly action: string; readonly repeats?: true };
+  /** Why the service will not do it, whoever asks: a quota, an account without funds. */
+  readonly refuses?: (data: Readonly<Record<string, unknown>>, ledger: Ledger) => string | undefined;
+  /** What an answer says beside the entry. */
+  readonly shows?: (entry: Entry) => object;
+  /** How a refusal is answered; 422 unless it says otherwise. */
+  readonly declines?: 402 | 409 | 422;
+}
+
+const Text = z.string().check(z.minLength(1));
+const Asked = z.object({ reference: Text, executionId: z.optional(Text) });
+const AskedByKey = z.object({ key: Text, executionId: z.optional(Text) });
+
+/**
+ * @returns undefined for a path that no service has
+ * @throws ZodError for a body that a service does not understand
+ */
+export function understand(
+  deeds: readonly Deed[],
+  ledger: Ledger,
+  request: ServiceRequest,
+): Call | undefined {
+  const [service, collection, ...rest] = request.path;
+  const deed = deeds.find((one) => one.service === service && `${one.kind}s` === collection);
+  if (deed === undefined) return undefined;
+  const world = { deed, ledger, request };
+  if (deed.oncePerKey === true) return rest.length === 0 ? byKey(world) : undefined;
+  return rest.length === 0 ? byReference(world) : undoing(world, rest);
+}
+
+interface World {
+  readonly deed: Deed;
+  readonly ledger: Ledger;
+  readonly request: ServiceRequest;
+}
+
+/** It does not deduplicate: POST does it again, GET lists what was done. */
+function byReference({ deed, ledger, request }: World): Call | undefined {
+  if (request.method === 'GET') {
+    const reference = z.parse(Text, request.query.get('reference'));
+    const found = (): readonly Entry[] => ledger.find(deed.kind, reference);
+    const all = { [`${deed.kind}s`]: found().map((entry) => shown(deed, ledger, entry)) };
+    const about = aboutOf(deed, found()[0]);
+    return { deed, action: 'lookup', reference, about, perform: () => ({ status: 200, body: all }) };
+  }
+  if (request.method !== 'POST') return undefined;
+  const { reference, executionId } = z.parse(Asked, request.body);
+  const data = z.parse(deed.data, request.body);
+  const entry = { service: deed.service, kind: deed.kind, reference, executionId, ...data };
+  const perform = (): Answer => {
+    const why = deed.refuses?.(data, ledger);
+    if (why !== undefined) return refuse(deed.declines ?? 422, why);
+    return { status: 201, body: shown(deed, ledger, ledger.append(compact(entry))) };
+  };
+  return { deed, action: deed.action, reference, about: aboutOf(deed, data), perform };
+}
+
+/** Of what was done under one id. */
+function undoing(
+  { deed, ledger, request }: World,
+  [id = '', verb, ...more]: readonly string[],
+): Call | undefined {
+  const { undo } = deed;
+  if (request.method !== 'POST' || undo === undefined || verb !== undo.action || more.length > 0)
+    return undefined;
+  const done = ledger.byId(deed.kind, id);
+  const perform = (): Answer => {
+    if (done === undefined) return refuse(404, 'there is no such entry');
+    if (undo.repeats === true) return { status: 201, body: ledger.append(takingBack(undo.kind, done)) };
+    if (!ledger.has(undo.kind, id)) ledger.append(takingBack(undo.kind, done));
+    return { status: 200, body: shown(deed, ledger, done) };
+  };
+  return { deed, action: undo.action, reference: done?.reference ?? '', about: aboutOf(deed, done), perform };
+}
+
+/**
+ * It deduplicates: the first POST under a key does it, every other one is answered from memory, and refused if it asks for
+ * something else. A key that was taken back is used up: a late request must not do it again.
+ */
+function byKey({ deed, ledger, request }: World): Call | undefined {
+  if (request.method === 'DELETE' && deed.undo !== undefined)
+    return undoingKey(deed, deed.undo, ledger, request);
+  if (request.method !== 'POST') return undefined;
+  const { key, executionId } = z.parse(AskedByKey, request.body);
+  const data = z.parse(deed.data, request.body);
+  const perform = (): Answer => {
+    const [known] = ledger.find(deed.kind, key);
+    const parameters = createHash('sha256').update(JSON.stringify(request.body)).digest('hex').slice(0, 12);
+    const entry = { service: deed.service, reference: key, parameters, executionId, ...data };
+    if (known === undefined) {
+      const why = deed.refuses?.(data, ledger);
+      if (why !== undefined) return refuse(deed.declines ?? 422, why);
+      return {
+        status: 201,
+        body: shown(deed, ledger, ledger.append(compact({ ...entry, kind: deed.kind }))),
+      };
+    }
+    const isSame = known.parameters === parameters;
+    ledger.append(compact({ ...entry, kind: isSame ? 'repeat' : 'misuse', of: known.id }));
+    if (!isSame) return refuse(422, 'this key stands for a request with other parameters');
+    if (isUndone(deed, ledger, known)) return refuse(409, `the ${deed.kind} under this key was taken back`);
+    return { status: 200, body: shown(deed, ledger, known) };
+  };
+  return { deed, action: deed.action, reference: key, about: aboutOf(deed, data), perform };
+}
+
+function undoingKey(
+  deed: Deed,
+  undo: NonNullable<Deed['undo']>,
+  ledger: Ledger,
+  request: ServiceRequest,
+): Call {
+  const key = z.parse(Text, request.query.get('key'));
+  const [done] = ledger.find(deed.kind, key);
+  const perform = (): Answer => {
+    const stands = done !== undefined && !isUndone(deed, ledger, done);
+    if (stands) ledger.append(takingBack(undo.kind, done));
+    return { status: 200, body: { undone: stands } };
+  };
+  return { deed, action: undo.action, reference: key, about: aboutOf(deed, done), perform };
+}
+
+const isUndone = ({ undo }: Deed, ledger: Ledger, entry: Entry): boolean =>
+  undo !== undefined && ledger.has(undo.kind, entry.id);
+
+/** The entry as its caller sees it. */
+const shown = (deed: Deed, ledger: Ledger, entry: Entry): object => ({
+  ...entry,
+  ...deed.shows?.(entry),
+  undone: isUndone(deed, ledger, entry),
+});
+
+const aboutOf = (deed: Deed, data: object | undefined): string | undefined =>
+  (data as Readonly<Record<string, string | undefined>> | undefined)?.[deed.about];
+
+export const refuse = (status: number, message: string): Answer => ({ status, body: { error: { message } } });
+
+/** With everything that the entry says, but its own number and time. */
+function takingBack(
+  kind: string,
+  { seq: _seq, at: _at, id, parameters: _digest, ...entry }: Entry,
+): NewEntry {
+  return { ...entry, kind, of: id };
+}
+
+type Loose<T> = { readonly [Key in keyof T]: T[Key] | undefined };
+
+/** Leaves absent what is absent, as in the file. */
+function compact(entry: Loose<NewEntry> & Pick<NewEntry, 'service' | 'kind' | 'reference'>): NewEntry {
+  return Object.fromEntries(
+    Object.entries(entry).filter(([, value]) => value !== undefined),
+  ) as unknown as NewEntry;
+}
