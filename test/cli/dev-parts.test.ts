@@ -139,6 +139,16 @@ test('workflow folders are those that synthesis finds, with what they hold for d
   ]);
 });
 
+test('the folder that is to be tried comes first', () => {
+  write({
+    'cdk.json': '{"context":{"steadfast:try":"b"}}',
+    'workflows/a/workflow.ts': '',
+    'workflows/b/workflow.ts': '',
+    'workflows/c/workflow.ts': '',
+  });
+  expect(projectFolders(projectAt()).map(({ name }) => name)).toEqual(['b', 'a', 'c']);
+});
+
 test('a laptop runs all of them, unless cdk.json names some', () => {
   write({ 'cdk.json': '{"context":{}}' });
   expect(everythingIn(projectAt())).toEqual({ 'steadfast:only': '*' });

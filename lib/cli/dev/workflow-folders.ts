@@ -23,10 +23,11 @@ export const everythingIn = ({ context }: Project): Readonly<Record<string, unkn
 /** Where workflow folders are, unless cdk.json says another place. */
 const PARENTS = ['workflows', 'examples'];
 
-/** In the order in which synthesis finds them. */
+/** In the order in which synthesis finds them; the one that `steadfast:try` of cdk.json names comes first. */
 export function projectFolders({ root, context }: Pick<Project, 'root' | 'context'>): WorkflowFolder[] {
   const only = listOf(context['steadfast:only']);
   const parents = listOf(context['steadfast:folders']) ?? PARENTS;
+  const first = context['steadfast:try'];
   return parents
     .map((parent) => resolve(root, parent))
     .filter((parent) => existsSync(parent))
@@ -36,7 +37,8 @@ export function projectFolders({ root, context }: Pick<Project, 'root' | 'contex
         .filter((name) => writtenFile(join(parent, name, 'workflow')) !== undefined)
         .filter((name) => only === undefined || only.includes(name))
         .map((name) => folderAt(join(parent, name), name)),
-    );
+    )
+    .toSorted((a, b) => Number(b.name === first) - Number(a.name === first));
 }
 
 function folderAt(path: string, name: string): WorkflowFolder {
