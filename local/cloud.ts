@@ -27,10 +27,13 @@ import { byPath, type Listeners } from './http/by-path.ts';
 import { HttpApis } from './http/http-api.ts';
 import { type Listening, listen, listenNear } from './http/servers.ts';
 import { BlankProcesses } from './lambda/blank-processes.ts';
-import { EventSource } from './lambda/event-source.ts';
+import type { EventSource } from './lambda/event-source.ts';
+import { connectSources } from './lambda/event-sources.ts';
 import { FunctionLogs, type LogLine } from './lambda/function-logs.ts';
 import { functionSettings } from './lambda/function-settings.ts';
 import { LocalFunction } from './lambda/local-function.ts';
+import { MetricStore } from './metrics/metric-store.ts';
+import { PlatformMetrics } from './metrics/platform-metrics.ts';
 import { Guardian } from './processes/guardian.ts';
 import { Buckets } from './s3/buckets.ts';
 import { FileJournal } from './sqs/journal.ts';
@@ -38,7 +41,6 @@ import { QueueDirectory } from './sqs/queue-directory.ts';
 import { type Assembly, readAssembly } from './template/assembly.ts';
 import { type ResolvedResource, type ResolvedTemplate, resolveTemplate } from './template/template.ts';
 import { readStackModel, type StackModel } from './template/stack-model.ts';
-import { TemplateError } from './template/json.ts';
 
 export interface CloudOptions {
   /** The `cdk.out` folder. */
@@ -91,6 +93,8 @@ export interface Cloud {
   /** Resources of the template that are only names here. */
   readonly notRun: readonly string[];
   readonly control: Control;
+  /** Takes the metrics of a line that a process beside the cloud has logged; those of the functions come by themselves. */
+  readonly metricsIn: (line: string) => void;
   /** Stops everything. Messages being worked on go back to their queues. */
   stop(): Promise<void>;
 }
@@ -141,6 +145,7 @@ async function start(options: CloudOptions, undo: Undo, stop: () => Promise<void
   const platform = new PlatformAccess(access, PLACE);
   platform.requireTrust(policies);
   const notRun = [...model.notRun, ...policies.notes];
+  const metrics = keptMetrics(options, data, undo);
   const dynamo = await dynamoStarting;
   const proxy = new DynamoProxy(dynamo);
   undo.push(() => proxy.close());
@@ -158,6 +163,7 @@ async function start(options: CloudOptions, undo: Undo, stop: () => Promise<void
     notRun,
     access,
     platform,
+    metrics,
     dynamo,
     proxy,
   });
@@ -168,8 +174,19 @@ async function start(options: CloudOptions, undo: Undo, stop: () => Promise<void
     resources: template.resources,
     notRun,
     control: parts,
+    metricsIn: metrics.line,
     stop,
   };
+}
+
+function keptMetrics(
+  { clock = systemClock, onProblem }: CloudOptions,
+  data: DataDirectory,
+  undo: Undo,
+): MetricStore {
+  const metrics = new MetricStore({ clock, file: data.metrics, onProblem: onProblem ?? (() => {}) });
+  undo.push(() => metrics.keep());
+  return metrics;
 }
 
 async function startDynamo(
@@ -209,13 +226,15 @@ interface Prepared {
   readonly notRun: readonly string[];
   readonly access: Access;
   readonly platform: PlatformAccess;
+  readonly metrics: MetricStore;
   readonly dynamo: DynamoServer;
   readonly proxy: DynamoProxy;
 }
 
 /** Everything is known and DynamoDB is ready: make the parts and connect them. */
 function run(prepared: Prepared): Control {
-  const { options, undo, data, main, gateway, template, model, access, platform, dynamo, proxy } = prepared;
+  const { options, undo, data, main, gateway, template, model, access, platform, metrics, dynamo, proxy } =
+    prepared;
   const onProblem = options.onProblem ?? (() => {});
   const clock = options.clock ?? systemClock;
   const queues = new QueueDirectory(
@@ -225,7 +244,9 @@ function run(prepared: Prepared): Control {
   );
   undo.push(() => queues.close());
   const faults = new Faults();
-  const functions = startFunctions(prepared, faults);
+  const measured = new PlatformMetrics(queues.all(), metrics, clock);
+  undo.push(() => measured.stop());
+  const functions = startFunctions(prepared, faults, measured);
   const byName = new Map(functions.map((local) => [local.spec.functionName, local]));
   const functionByName = (name: string) => byName.get(name);
   const shared = {
@@ -241,13 +262,13 @@ function run(prepared: Prepared): Control {
   const counts = new CallCounts();
   const callPlace = { ...PLACE, partitionKey: partitionKeysOf(model.tables) };
   const buckets = new Buckets(model.buckets, bus, clock, { folder: data.objects, ...PLACE });
-  const emulators = { dynamo: proxy, queues, bus, buckets };
+  const emulators = { dynamo: proxy, queues, bus, buckets, periods: metrics.periods.bind(metrics) };
   const { onWritten = () => undefined } = options;
   const backends = { ...emulators, access, callPlace, gatewayUrl: gateway.url, onWritten, ...PLACE };
   gateway.serve(awsGateway(backends, counts, faults));
   const schedules = new Schedules(model.rules, bus, clock, shared);
   undo.push(() => schedules.stop());
-  const sources = connectSources(prepared, queues, functionByName, clock);
+  const sources = connectSources(model.mappings, platform, { queues, functionByName, clock });
   const control = new Control({ functions, queues, bus, buckets, schedules, dynamo, counts, access, faults });
   // The first one is at the root.
   const served = model.apis.toSorted(
@@ -263,19 +284,22 @@ function run(prepared: Prepared): Control {
   const others = { '/_local': controlListener(control, facts), ...options.beside };
   main.serve(byPath(others, listenerOf(apis)));
   for (const source of sources) source.start();
+  measured.start();
   if (options.schedules !== false) schedules.start();
-  // Last in, first out: stop taking work, give back what is under way, end the processes, then the rest.
-  undo.push(
-    async () => {
-      await Promise.all(functions.map(async (local) => await local.stop()));
-    },
-    () => {
-      for (const source of sources) source.stop();
-      for (const source of sources) source.giveBack();
-    },
-  );
+  undo.push(...endOfWork(functions, sources));
   return control;
 }
+
+/** Last in, first out: stop taking work, give back what is under way, end the processes; then comes the rest. */
+const endOfWork = (functions: readonly LocalFunction[], sources: readonly EventSource[]): Undo => [
+  async () => {
+    await Promise.all(functions.map(async (local) => await local.stop()));
+  },
+  () => {
+    for (const source of sources) source.stop();
+    for (const source of sources) source.giveBack();
+  },
+];
 
 const listenerOf =
   (apis: HttpApis): RequestListener =>
@@ -284,8 +308,8 @@ const listenerOf =
     apis.serve(request, response).catch(() => response.destroy());
   };
 
-function startFunctions(prepared: Prepared, faults: Faults): LocalFunction[] {
-  const { options, undo, assembly, data, guardian, gateway, model, platform } = prepared;
+function startFunctions(prepared: Prepared, faults: Faults, measured: PlatformMetrics): LocalFunction[] {
+  const { options, undo, assembly, data, guardian, gateway, model, platform, metrics } = prepared;
   const logs = new FunctionLogs(data.logs, options.onLog);
   undo.push(async () => await logs.close());
   const blanks = new BlankProcesses(guardian, data.compileCache);
@@ -306,7 +330,11 @@ function startFunctions(prepared: Prepared, faults: Faults): LocalFunction[] {
             ? { inspectPort: options.inspect.port, maxProcesses: 1 }
             : {}),
           idleAfterMs: IDLE_AFTER_MS,
-          onLine: (name, pid, stream, line) => logs.write(name, pid, stream, line),
+          onLine: (name, pid, stream, line) => {
+            logs.write(name, pid, stream, line);
+            metrics.line(line);
+          },
+          onOver: measured.called,
           onDelivered: (local, process) => {
             platform.logs(local.spec, process.invocations === 1);
             faults.delivered(local, process);
@@ -315,30 +343,4 @@ function startFunctions(prepared: Prepared, faults: Faults): LocalFunction[] {
         blanks,
       ),
   );
-}
-
-function connectSources(
-  { model, platform }: Prepared,
-  queues: QueueDirectory,
-  functionByName: (name: string) => LocalFunction | undefined,
-  clock: Clock,
-): EventSource[] {
-  return model.mappings
-    .filter((spec) => spec.enabled)
-    .map((spec) => {
-      const queue = queues.byArn(spec.queueArn);
-      const local = functionByName(spec.functionName);
-      const path = `${spec.logicalId}.Properties`;
-      if (queue === undefined)
-        throw new TemplateError(path, `its queue ${spec.queueArn} is not in this stack`);
-      if (local === undefined)
-        throw new TemplateError(path, `its function ${spec.functionName} is not in this stack`);
-      return new EventSource(
-        spec,
-        queue,
-        local,
-        clock,
-        platform.mapping(local.spec.logicalId, spec.queueArn),
-      );
-    });
 }

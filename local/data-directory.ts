@@ -35,6 +35,8 @@ export interface DataDirectory {
   readonly logs: string;
   readonly code: string;
   readonly compileCache: string;
+  /** The metrics of the last hours. */
+  readonly metrics: string;
   /** Writes the guardian's pid into the lock, for the process that takes it over. */
   guardedBy(guardianPid: number | undefined): void;
   release(): void;
@@ -83,6 +85,7 @@ export async function openDataDirectory(directory: string, fresh: boolean): Prom
     logs: folder('logs'),
     code: folder('code'),
     compileCache: folder('compile-cache'),
+    metrics: join(path, 'metrics.jsonl'),
     guardedBy: (guardianPid) => writeLock(lockPath, { pid: process.pid, guardianPid }, 'w'),
     release: () => {
       if (existsSync(lockPath)) unlinkSync(lockPath);

@@ -30,6 +30,7 @@ const SERVICE_OF_TARGET: Readonly<Record<string, string>> = {
   DynamoDB_20120810: 'dynamodb',
   AmazonSQS: 'sqs',
   AWSEvents: 'events',
+  GraniteServiceVersion20100801: 'cloudwatch',
 };
 /** `<logicalId>-<n>`, as local-function.ts makes them. */
 const FUNCTION_KEY = /^([A-Za-z0-9]+)-\d+$/;

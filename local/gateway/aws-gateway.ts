@@ -14,6 +14,7 @@ import type { EventBus } from '../events/event-bus.ts';
 import type { Access } from '../iam/access.ts';
 import { type CallPlace, needsOf } from '../iam/actions.ts';
 import { deniedAnswer } from '../iam/answers.ts';
+import { metricData, MetricDataError, type Periods } from '../metrics/metric-data.ts';
 import type { Buckets } from '../s3/buckets.ts';
 import { runSqsOperation } from '../sqs/operations.ts';
 import type { QueueDirectory } from '../sqs/queue-directory.ts';
@@ -41,6 +42,8 @@ export interface Backends {
   readonly queues: QueueDirectory;
   readonly bus: EventBus;
   readonly buckets: Buckets;
+  /** What there is of a metric, for CloudWatch's questions. */
+  readonly periods: Periods;
   readonly gatewayUrl: string;
   readonly accountId: string;
   readonly access: Access;
@@ -115,11 +118,13 @@ async function execute(
     const entries = (JSON.parse(call.body.toString()) as { Entries?: unknown }).Entries;
     return jsonAnswer(backends.bus.put(Array.isArray(entries) ? entries : []), '1.1');
   }
+  if (call.service === 'cloudwatch' && call.operation === 'GetMetricData')
+    return serveMetrics(call, backends);
   if (call.object !== undefined && call.operation !== 'unknown') {
     return backends.buckets.serve(call.object, call.body, request.headers);
   }
   const supported =
-    'DynamoDB, SQS, EventBridge PutEvents, and of S3 PutObject, GetObject, HeadObject, DeleteObject';
+    'DynamoDB, SQS, EventBridge PutEvents, CloudWatch GetMetricData in JSON, and of S3 PutObject, GetObject, HeadObject, DeleteObject';
   const message = `${call.service} ${call.operation} is not emulated by the local cloud; it has ${supported}`;
   return errorAnswer(501, 'NotEmulatedLocally', message);
 }
@@ -132,7 +137,16 @@ async function forwarded({ operation, body }: AwsCall, { dynamo, onWritten }: Ba
   return answer;
 }
 
-const EMULATED: ReadonlySet<string> = new Set(['dynamodb', 'sqs', 'events', 's3']);
+function serveMetrics({ body }: AwsCall, { periods }: Backends): AwsAnswer {
+  try {
+    return jsonAnswer(metricData(JSON.parse(body.toString() || '{}'), periods), '1.0');
+  } catch (error) {
+    if (error instanceof MetricDataError) return errorAnswer(400, error.code, error.message);
+    return errorAnswer(400, 'SerializationException', 'the request body must be a JSON object');
+  }
+}
+
+const EMULATED: ReadonlySet<string> = new Set(['dynamodb', 'sqs', 'events', 's3', 'cloudwatch']);
 
 /** The answer to a call that its caller may not make. */
 function refusal(call: AwsCall, { access, callPlace }: Backends): AwsAnswer | undefined {

@@ -51,6 +51,8 @@ export function needsOf(call: AwsCall, place: CallPlace): readonly Need[] | unde
   if (call.service === 'dynamodb') return dynamoNeeds(call.operation, body, place);
   if (call.service === 'sqs') return [sqsNeed(call.operation, body, place)];
   if (call.service === 'events' && call.operation === 'PutEvents') return eventNeeds(body, place);
+  if (call.service === 'cloudwatch')
+    return [{ action: `cloudwatch:${call.operation}`, resource: '*', context: {} }];
   return undefined;
 }
 

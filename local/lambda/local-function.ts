@@ -24,6 +24,8 @@ export interface FunctionSettings {
   readonly onLine: (functionName: string, pid: number, stream: 'stdout' | 'stderr', line: string) => void;
   /** Called right before an event is handed to a process that is ready for it (faults at the next event). */
   readonly onDelivered: (local: LocalFunction, process: FunctionProcess) => void;
+  /** Called when an event is over. @param ms since it was handed to its process; 0 for one that never was */
+  readonly onOver: (functionName: string, ms: number, ok: boolean) => void;
 }
 
 interface Waiting {
@@ -109,7 +111,13 @@ export class LocalFunction {
   }
 
   async #run(process: FunctionProcess, event: string, requestId: string): Promise<InvocationResult> {
-    const result = await process.invoke(requestId, event, () => this.settings.onDelivered(this, process));
+    let deliveredAt: number | undefined;
+    const result = await process.invoke(requestId, event, () => {
+      deliveredAt = performance.now();
+      this.settings.onDelivered(this, process);
+    });
+    const ms = deliveredAt === undefined ? 0 : performance.now() - deliveredAt;
+    this.settings.onOver(this.spec.functionName, ms, result.ok);
     // After a failed start or an uncaught error the process is on its way out: it gets no second event.
     if (!result.ok && result.kind === 'init') void process.kill();
     else if (!process.dead) this.#release(process);

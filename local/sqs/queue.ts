@@ -179,6 +179,13 @@ export class Queue {
     return { visible, inFlight: this.#inFlightCount, delayed: this.#delayedCount };
   }
 
+  /** When the oldest message was sent that can be received or is worked on. */
+  oldestSentAt(): number | undefined {
+    this.#promote(this.#clock.now());
+    for (const { state, sentAt } of this.#messages.values()) if (state !== 'delayed') return sentAt;
+    return undefined;
+  }
+
   /** All messages, oldest first, without receiving them. */
   peek(): StoredMessage[] {
     this.#promote(this.#clock.now());

@@ -1,0 +1,144 @@
+/**
+ * Owns: the metrics of the last hours, by the minute: those that programs write into their logs, and those of the cloud's own
+ * queues.
+ * Owns not: how a line is read (embedded.ts), what is answered about them (metric-data.ts).
+ *
+ * Invariants
+ * - I1 it is bounded: so many metrics, so many minutes of each. What is more is left out, and told once.
+ * - I2 a file that cannot be read stops no start, and one that cannot be written no end: the metrics begin anew.
+ */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import type { Clock } from '../clock.ts';
+import { Distribution, type KeptDistribution } from './distribution.ts';
+import { measuredBy, type MetricName } from './embedded.ts';
+
+export const MINUTE_MS = 60_000;
+/** Twice what a dashboard shows. */
+export const KEPT_MS: number = 6 * 3_600_000;
+export const MOST_METRICS = 1_000;
+
+interface Series {
+  readonly metric: MetricName;
+  /** Minute since 1970 → its values. */
+  readonly minutes: Map<number, Distribution>;
+}
+
+export interface MetricStoreOptions {
+  readonly clock: Clock;
+  /** Where they are kept from one start to the next. */
+  readonly file: string;
+  readonly onProblem: (message: string) => void;
+}
+
+export class MetricStore {
+  readonly #options: MetricStoreOptions;
+  readonly #series = new Map<string, Series>();
+  #isFull = false;
+
+  constructor(options: MetricStoreOptions) {
+    this.#options = options;
+    this.#read();
+  }
+
+  /** A line that a program wrote. */
+  readonly line = (line: string): void => {
+    for (const { at, values, ...metric } of measuredBy(line))
+      for (const value of values) this.add(metric, value, at);
+  };
+
+  add(metric: MetricName, value: number, at: number = this.#options.clock.now()): void {
+    const minutes = this.#isKept(at) ? this.#minutesOf(metric) : undefined;
+    if (minutes === undefined) return;
+    const minute = Math.floor(at / MINUTE_MS);
+    const values = minutes.get(minute) ?? new Distribution();
+    values.add(value);
+    minutes.set(minute, values);
+    if (minutes.size > KEPT_MS / MINUTE_MS) this.#forget(minutes);
+  }
+
+  /** @returns from the time on, one after the other, what there is of each period; a period without values is left out */
+  periods(metric: MetricName, fromMs: number, toMs: number, periodMs: number): [number, Distribution][] {
+    const found = new Map<number, Distribution>();
+    for (const [minute, values] of this.#series.get(keyOf(metric))?.minutes ?? []) {
+      const at = minute * MINUTE_MS;
+      if (at < fromMs || at >= toMs) continue;
+      const begin = Math.floor(at / periodMs) * periodMs;
+      const all = found.get(begin) ?? new Distribution();
+      all.addAll(values);
+      found.set(begin, all);
+    }
+    return [...found].sort(([one], [other]) => one - other);
+  }
+
+  /** Writes them to their file. */
+  keep(): void {
+    const lines = [...this.#series.values()].map(({ metric, minutes }) => {
+      this.#forget(minutes);
+      return `${JSON.stringify({ ...metric, minutes: [...minutes] })}\n`;
+    });
+    const { file, onProblem } = this.#options;
+    try {
+      writeFileSync(file, lines.join(''));
+    } catch {
+      onProblem(`the metrics cannot be kept: ${file}`);
+    }
+  }
+
+  #read(): void {
+    const { file, onProblem } = this.#options;
+    if (!existsSync(file)) return;
+    try {
+      const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
+      for (const line of lines.slice(0, MOST_METRICS)) {
+        const { minutes, ...metric } = JSON.parse(line) as KeptSeries;
+        const kept = minutes.map(([minute, values]) => [minute, Distribution.from(values)] as const);
+        this.#series.set(keyOf(metric), { metric, minutes: new Map(kept) });
+      }
+    } catch {
+      this.#series.clear();
+      onProblem(`the metrics of earlier runs cannot be read and begin anew: ${file}`);
+    }
+  }
+
+  #minutesOf(metric: MetricName): Series['minutes'] | undefined {
+    const key = keyOf(metric);
+    const known = this.#series.get(key);
+    if (known !== undefined) return known.minutes;
+    if (this.#series.size >= MOST_METRICS) this.#makeRoom();
+    if (this.#series.size >= MOST_METRICS) return undefined;
+    const minutes: Series['minutes'] = new Map();
+    this.#series.set(key, { metric, minutes });
+    return minutes;
+  }
+
+  #makeRoom(): void {
+    for (const [key, { minutes }] of this.#series) {
+      this.#forget(minutes);
+      if (minutes.size === 0) this.#series.delete(key);
+    }
+    if (this.#series.size < MOST_METRICS || this.#isFull) return;
+    this.#isFull = true;
+    this.#options.onProblem(`there are more than ${MOST_METRICS} metrics; further ones are not kept`);
+  }
+
+  #forget(minutes: Series['minutes']): void {
+    for (const minute of minutes.keys()) if (!this.#isKept(minute * MINUTE_MS)) minutes.delete(minute);
+  }
+
+  /** What a clock of elsewhere puts into another day is of no use here. */
+  #isKept(at: number): boolean {
+    return Math.abs(this.#options.clock.now() - at) <= KEPT_MS;
+  }
+}
+
+type KeptSeries = MetricName & {
+  readonly minutes: readonly (readonly [minute: number, values: KeptDistribution])[];
+};
+
+/** Names are texts of anybody's: nothing in one can make it another's. */
+const keyOf = ({ namespace, name, dimensions }: MetricName): string =>
+  JSON.stringify([
+    namespace,
+    name,
+    ...Object.entries(dimensions).sort(([one], [other]) => (one < other ? -1 : 1)),
+  ]);

@@ -1,0 +1,73 @@
+/**
+ * Owns: the metrics that AWS has of its own services: of a queue how many messages wait, how many are worked on, how old the oldest
+ * is; of a function how often it was called, for how long, and how often that failed.
+ * Owns not: the queues and functions, where the metrics go.
+ *
+ * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
+ * https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html
+ */
+import type { Clock } from '../clock.ts';
+import type { Queue } from '../sqs/queue.ts';
+import type { MetricStore } from './metric-store.ts';
+
+/** SQS has a value a minute; between two a queue on a laptop may be full and empty again. */
+const EVERY_MS = 10_000;
+
+export class PlatformMetrics {
+  readonly #queues: readonly Queue[];
+  readonly #metrics: MetricStore;
+  readonly #clock: Clock;
+  #cancel: () => void = () => undefined;
+
+  constructor(queues: readonly Queue[], metrics: MetricStore, clock: Clock) {
+    this.#queues = queues;
+    this.#metrics = metrics;
+    this.#clock = clock;
+  }
+
+  start(): void {
+    for (const queue of this.#queues) this.#measure(queue);
+    this.#cancel = this.#clock.setTimer(EVERY_MS, () => this.start());
+  }
+
+  stop(): void {
+    this.#cancel();
+  }
+
+  #measure(queue: Queue): void {
+    const { visible, inFlight, delayed } = queue.counts();
+    const oldestAt = queue.oldestSentAt();
+    this.#add(
+      'AWS/SQS',
+      { QueueName: queue.settings.queueName },
+      {
+        ApproximateNumberOfMessagesVisible: visible,
+        ApproximateNumberOfMessagesNotVisible: inFlight,
+        ApproximateNumberOfMessagesDelayed: delayed,
+        ApproximateAgeOfOldestMessage:
+          oldestAt === undefined ? 0 : Math.floor((this.#clock.now() - oldestAt) / 1_000),
+      },
+    );
+  }
+
+  /** An event is over. */
+  readonly called = (functionName: string, ms: number, ok: boolean): void =>
+    this.#add(
+      'AWS/Lambda',
+      { FunctionName: functionName },
+      {
+        Invocations: 1,
+        Errors: ok ? 0 : 1,
+        Duration: ms,
+      },
+    );
+
+  #add(
+    namespace: string,
+    dimensions: Readonly<Record<string, string>>,
+    values: Readonly<Record<string, number>>,
+  ): void {
+    for (const [name, value] of Object.entries(values))
+      this.#metrics.add({ namespace, name, dimensions }, value);
+  }
+}
