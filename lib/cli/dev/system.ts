@@ -7,6 +7,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cloud, CloudOptions, Inspect } from '../../../local/cloud.ts';
+import { DETAILED_METRICS, ENV } from '../../aws/names.ts';
 import type { Io } from '../io.ts';
 import type { DevFolder } from './dev-folder.ts';
 import { showProgress } from './progress.ts';
@@ -37,6 +38,9 @@ export interface SystemOptions {
   readonly inspect?: Inspect;
 }
 
+/** What is charged for one by one on AWS costs nothing here. */
+const DETAILED = { [ENV.metricsBy]: Object.keys(DETAILED_METRICS).join(',') };
+
 export async function startSystem(options: SystemOptions, io: Io): Promise<System> {
   const { found, folder, environment } = options;
   const starting = showProgress(io, 'Starting the local cloud', 3);
@@ -45,9 +49,10 @@ export async function startSystem(options: SystemOptions, io: Io): Promise<Syste
     throw error;
   });
   starting.end('done');
-  const workers = startWorkers(found.assembly, cloud, environment, (text, agent) =>
-    appendFileSync(join(folder.logs, `worker-${agent}.log`), text),
-  );
+  const workers = startWorkers(found.assembly, cloud, { ...environment, ...DETAILED }, (line, agent) => {
+    appendFileSync(join(folder.logs, `worker-${agent}.log`), line);
+    cloud.metricsIn(line);
+  });
   evaluateAtOnce(cloud);
   return {
     apiUrl: cloud.apiUrl,
@@ -82,7 +87,7 @@ async function startLocal(options: SystemOptions, io: Io): Promise<Cloud> {
     api,
     dataDir: join(folder.path, 'cloud'),
     port,
-    environment,
+    environment: { ...environment, ...DETAILED },
     beside,
     onWritten,
     ...(inspect === undefined ? {} : { inspect }),

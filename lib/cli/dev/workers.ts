@@ -8,6 +8,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import type { Cloud } from '../../../local/cloud.ts';
 import { BUNDLES, ENV } from '../../aws/names.ts';
 
@@ -25,7 +26,7 @@ export interface LocalWorker {
 
 /**
  * @param environment beside what they need, and before it
- * @param write is given what they write
+ * @param write is given what they write, a line at a time
  * @param only these agents'
  */
 export function startWorkers(
@@ -59,8 +60,8 @@ function startWorker(
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     env: { ...systemVariables(), ...environment },
   });
-  for (const stream of [child.stdout, child.stderr])
-    stream?.on('data', (chunk: Buffer) => write(chunk.toString('utf8'), agent));
+  for (const input of [child.stdout, child.stderr])
+    if (input !== null) createInterface({ input }).on('line', (line) => write(`${line}\n`, agent));
   const gone = new Promise<void>((resolve) => {
     child.once('exit', () => resolve());
     child.once('error', () => resolve());
