@@ -62,6 +62,7 @@ describe('the question about the deadline', () => {
       ...moved,
       status: 'waiting',
       wakeAt: NOW + 30_000,
+      riskSince: NOW,
     });
     expect(rest).toStrictEqual({
       sends: [],
