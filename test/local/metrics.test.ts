@@ -205,7 +205,11 @@ describe('GetMetricData', () => {
       { ...request, MetricDataQueries: [{ ...query, MetricStat: { ...query.MetricStat, Stat: 'p101' } }] },
       /Stat of m0 is "p101"/,
     ],
-    ['too many', { ...request, MetricDataQueries: Array(501).fill(query) }, /allowed are 500/],
+    [
+      'too many',
+      { ...request, MetricDataQueries: Array.from({ length: 501 }, () => query) },
+      /allowed are 500/,
+    ],
   ])('refuses %s', (_, body, message) => {
     expect(() => metricData(body, none)).toThrow(message);
   });
