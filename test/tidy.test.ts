@@ -91,7 +91,12 @@ const SDK = ['@aws-sdk/', '@smithy/'];
 /** A role's Lambda function is where it meets AWS. */
 const HANDLER = ['lib/core/', 'lib/engine/', 'lib/aws/', '@aws-', 'aws-lambda'];
 /** What the command line says and draws, without the command line. */
-const PICTURES = ['lib/cli/graph/graph.ts', 'lib/cli/print-waiting-steps.ts', 'lib/cli/text.ts'];
+const PICTURES = [
+  'lib/cli/graph/graph.ts',
+  'lib/cli/print-outages.ts',
+  'lib/cli/print-waiting-steps.ts',
+  'lib/cli/text.ts',
+];
 /** A folder may import itself and, of ours and of others, what begins with one of these. The first that fits counts. */
 const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/core/': { may: ['@standard-schema/spec'] },

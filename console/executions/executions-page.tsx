@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { ListPage } from '../../lib/api/answers.ts';
+import type { ExecutionSummary, ListPage } from '../../lib/api/answers.ts';
 import { settings } from '../api.ts';
 import { useLive } from '../live.ts';
 import { Empty, Problem, Shown } from '../parts/states.tsx';
@@ -66,11 +66,21 @@ function Listed({ pages, filters, again, onSeen }: ListedProps): JSX.Element {
         )}
       </Empty>
     );
+  const causes = filters.code === undefined && filters.tag === undefined ? byCause(items) : [];
   const orderedBy = pages.read.value[0]?.page.orderedBy;
   return (
     <>
       {settings.readOnly ? null : (
         <Bulk ids={[...selected.value]} clear={() => (selected.value = new Set())} done={again} />
+      )}
+      {causes.length === 0 ? null : (
+        <p class="chips" role="group" aria-label="Causes of those that were read">
+          {causes.map(([code, count]) => (
+            <a key={code} href={addressOf(['executions'], { ...filters, code })}>
+              {code}: {count}
+            </a>
+          ))}
+        </p>
       )}
       <List
         items={items}
@@ -99,4 +109,12 @@ function Listed({ pages, filters, again, onSeen }: ListedProps): JSX.Element {
       )}
     </>
   );
+}
+
+/** By the code of their failures, the most frequent first. */
+function byCause(items: readonly ExecutionSummary[]): readonly (readonly [string, number])[] {
+  const counts = new Map<string, number>();
+  for (const { cause } of items)
+    if (cause !== undefined) counts.set(cause.failure.code, (counts.get(cause.failure.code) ?? 0) + 1);
+  return [...counts].sort((one, other) => other[1] - one[1]);
 }

@@ -42,6 +42,7 @@ export function FilterBar({ filters }: { filters: Filters }): JSX.Element {
     code: useSignal(''),
     key: useSignal(''),
     plan: useSignal(''),
+    tag: useSignal(''),
   };
   const names = Object.keys(fields) as (keyof typeof fields)[];
   useEffect(() => {
@@ -56,6 +57,7 @@ export function FilterBar({ filters }: { filters: Filters }): JSX.Element {
   };
   const chosen = filters.workflow === undefined ? {} : { [filters.workflow]: filters.workflow };
   const known = Object.fromEntries((workflows.data ?? []).map(({ workflow }) => [workflow, workflow]));
+  const tags = [...new Set((workflows.data ?? []).flatMap(({ search = [] }) => search))].sort();
   const options: (readonly [string, string])[] = [
     ['', 'any workflow'],
     ...Object.entries({ ...known, ...chosen }),
@@ -70,17 +72,19 @@ export function FilterBar({ filters }: { filters: Filters }): JSX.Element {
     >
       <ChoiceField label="Status" text={fields.status} options={STATUS_OPTIONS} />
       <ChoiceField label="Workflow" text={fields.workflow} options={options} />
-      <ChoiceField label="Since" text={fields.since} options={sinceOptions(filters.since)} />
+      <TextField label="Since" placeholder="24h, 09:00" text={fields.since} offered={SINCE_OPTIONS} />
       <TextField label="Code" placeholder="card-declined" text={fields.code} />
       <TextField label="Key of its start" placeholder="order-4711" text={fields.key} />
+      {tags.length === 0 && filters.tag === undefined ? null : (
+        <TextField
+          label="Tag"
+          placeholder={`${tags[0] ?? 'name'}:value`}
+          text={fields.tag}
+          offered={tags.map((name) => `${name}:`)}
+        />
+      )}
       <TextField label="Plan" placeholder="its hash" text={fields.plan} />
       <button type="submit">Show</button>
     </form>
   );
 }
-
-/** Also an instant that a link has given. */
-const sinceOptions = (since: string | undefined): readonly (readonly [string, string])[] =>
-  since === undefined || SINCE_OPTIONS.some(([value]) => value === since)
-    ? SINCE_OPTIONS
-    : [...SINCE_OPTIONS, [since, /^\d+$/.test(since) ? new Date(Number(since)).toISOString() : since]];

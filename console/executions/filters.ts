@@ -14,7 +14,9 @@ export interface Filters {
   readonly code?: string;
   readonly key?: string;
   readonly plan?: string;
-  /** '24h', or epoch ms. */
+  /** 'name:value'. */
+  readonly tag?: string;
+  /** '24h': so long ago; '09:00': the latest, on this machine's clock; a time as '2026-01-02T03:04', or epoch ms. */
   readonly since?: string;
   readonly until?: string;
 }
@@ -25,8 +27,8 @@ export const NAMES = [
   'atRisk',
   'code',
   'key',
-
   'plan',
+  'tag',
   'since',
   'until',
 ] as const;
@@ -41,23 +43,27 @@ export const STATUS_OPTIONS: readonly (readonly [string, string])[] = [
   ...STATUSES.map((status) => [status, status] as const),
 ];
 
-export const SINCE_OPTIONS: readonly (readonly [string, string])[] = [
-  ['', 'any time'],
-  ['15m', 'the last 15 minutes'],
-  ['1h', 'the last hour'],
-  ['6h', 'the last 6 hours'],
-  ['24h', 'the last 24 hours'],
-  ['7d', 'the last 7 days'],
-  ['30d', 'the last 30 days'],
-];
+/** Offered; any other may be typed. */
+export const SINCE_OPTIONS: readonly string[] = ['15m', '1h', '6h', '24h', '7d', '30d', '09:00'];
 
 const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** '24h' as the instant that long ago; else epoch ms. */
-function instantOf(text: string, now: number): number {
+/** @returns no number where the text is no instant */
+export function instantOf(text: string, now: number): number {
   const [, count = '', unit = ''] = /^(\d+)([mhd])$/.exec(text) ?? [];
   const ms = UNIT_MS[unit];
-  return ms === undefined ? Number(text) : now - Number(count) * ms;
+  if (ms !== undefined) return now - Number(count) * ms;
+  if (/^\d{1,2}:\d{2}$/.test(text)) return latest(text, now);
+  return /^\d{5,}$/.test(text) ? Number(text) : Date.parse(text);
+}
+
+/** '09:00' of today, or of yesterday while that is still to come. */
+function latest(text: string, now: number): number {
+  const [hour = 0, minute = 0] = text.split(':').map(Number);
+  const at = new Date(now);
+  at.setHours(hour, minute, 0, 0);
+  if (at.getTime() > now) at.setDate(at.getDate() - 1);
+  return at.getTime();
 }
 
 /** What the list is asked for; what is no status, or no instant, the API refuses in words. */

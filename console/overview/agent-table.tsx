@@ -1,14 +1,16 @@
-/** The agents with their queue, their breaker and their latest failure; those that are missing first. */
+/** The agents with their queue, their breaker, their latest failure and their outages; those that are missing first. */
 
 import type { JSX } from 'preact';
 import type { Agents, AgentView, BreakerView } from '../../lib/api/deployment-answers.ts';
+import { api } from '../api.ts';
+import { HoldButton, PausedBy } from '../parts/hold.tsx';
 import { Status } from '../parts/status.tsx';
 import { Ago, Until } from '../parts/time.tsx';
 import { addressOf } from '../router.ts';
 
 const TONE = { closed: 'done', open: 'failed', 'half-open': 'waiting', paused: 'waiting' } as const;
 
-export const AgentTable = ({ agents }: { agents: Agents }): JSX.Element => (
+export const AgentTable = ({ agents, done }: { agents: Agents; done: () => void }): JSX.Element => (
   <section aria-labelledby="agents">
     <h2 id="agents">Agents</h2>
     {agents.missing.map(({ name, waiting, planned }) => (
@@ -28,11 +30,12 @@ export const AgentTable = ({ agents }: { agents: Agents }): JSX.Element => (
             <th scope="col">Delayed</th>
             <th scope="col">Latest failure</th>
             <th scope="col">Workflows</th>
+            <th scope="col">Calls</th>
           </tr>
         </thead>
         <tbody>
           {agents.items.map((agent) => (
-            <AgentRow key={agent.name} agent={agent} />
+            <AgentRow key={agent.name} agent={agent} done={done} />
           ))}
         </tbody>
       </table>
@@ -42,12 +45,17 @@ export const AgentTable = ({ agents }: { agents: Agents }): JSX.Element => (
 
 const AgentRow = ({
   agent: { name, effect, queue, breaker, lastError, workflows },
+  done,
 }: {
   agent: AgentView;
+  done: () => void;
 }): JSX.Element => (
   <tr>
     <th scope="row">
-      {name} <span class="faint">{effect}</span>
+      {name} <span class="faint">{effect}</span>{' '}
+      <a class="outages" href={addressOf(['overview'], { agent: name })} aria-label={`Outages of ${name}`}>
+        outages
+      </a>
     </th>
     <td>
       <Breaker breaker={breaker} />
@@ -74,22 +82,38 @@ const AgentRow = ({
         </a>
       ))}
     </td>
+    <td>
+      <HoldButton
+        what={`the calls of ${name}`}
+        pause={breaker.pause}
+        means={{
+          pause: 'Nothing new is sent to it: its steps wait. Attempts that run go on to their end.',
+          resume: 'What waits for it is sent again.',
+        }}
+        hold={({ reason }) => api.pauseAgent(name, reason === undefined ? {} : { reason })}
+        release={() => api.resumeAgent(name)}
+        done={done}
+      />
+    </td>
   </tr>
 );
 
-const Breaker = ({ breaker: { status, since, until } }: { breaker: BreakerView }): JSX.Element => (
-  <>
-    <Status tone={TONE[status]}>{status}</Status>
-    {status === 'closed' || since === undefined ? null : (
-      <span class="faint">
-        {' '}
-        since <Ago at={since} />
-      </span>
-    )}
-    {status === 'closed' || until === undefined ? null : (
-      <span class="faint">
-        , next trial <Until at={until} />
-      </span>
-    )}
-  </>
-);
+const Breaker = ({ breaker: { status, since, until, pause } }: { breaker: BreakerView }): JSX.Element =>
+  pause === undefined ? (
+    <>
+      <Status tone={TONE[status]}>{status}</Status>
+      {status === 'closed' || since === undefined ? null : (
+        <span class="faint">
+          {' '}
+          since <Ago at={since} />
+        </span>
+      )}
+      {status === 'closed' || until === undefined ? null : (
+        <span class="faint">
+          , next trial <Until at={until} />
+        </span>
+      )}
+    </>
+  ) : (
+    <PausedBy pause={pause} />
+  );

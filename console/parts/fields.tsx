@@ -34,20 +34,37 @@ type TextProps = FieldProps & {
   readonly placeholder?: string;
 };
 
-export const TextField = ({ text, required, placeholder, ...field }: TextProps): JSX.Element => (
+/** @param offered what is often wanted; anything else may be typed */
+export const TextField = ({
+  text,
+  required,
+  placeholder,
+  offered = [],
+  ...field
+}: TextProps & { offered?: readonly string[] }): JSX.Element => (
   <Field {...field}>
     {(id, about) => (
-      <input
-        id={id}
-        aria-describedby={about}
-        type="text"
-        autocomplete="off"
-        spellcheck={false}
-        required={required === true}
-        placeholder={placeholder ?? ''}
-        value={text.value}
-        onInput={(event) => (text.value = event.currentTarget.value)}
-      />
+      <>
+        <input
+          id={id}
+          aria-describedby={about}
+          type="text"
+          autocomplete="off"
+          spellcheck={false}
+          required={required === true}
+          placeholder={placeholder ?? ''}
+          list={offered.length === 0 ? undefined : `${id}-offered`}
+          value={text.value}
+          onInput={(event) => (text.value = event.currentTarget.value)}
+        />
+        {offered.length === 0 ? null : (
+          <datalist id={`${id}-offered`}>
+            {offered.map((one) => (
+              <option key={one} value={one} />
+            ))}
+          </datalist>
+        )}
+      </>
     )}
   </Field>
 );

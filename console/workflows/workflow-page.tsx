@@ -8,30 +8,23 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { ExecutionView } from '../../lib/api/answers.ts';
 import type { WorkflowView } from '../../lib/api/deployment-answers.ts';
-import { ApiError } from '../../lib/api/client.ts';
 import { graphOfWorkflow } from '../../lib/cli/graph/graph.ts';
 import { performerOf } from '../../lib/cli/print-waiting-steps.ts';
 import { durationText } from '../../lib/cli/text.ts';
-import { settings } from '../api.ts';
+import { api, settings } from '../api.ts';
 import { useLive } from '../live.ts';
 import { GraphPicture } from '../parts/graph.tsx';
 import { layoutOf } from '../parts/graph-layout.ts';
+import { LastPaused, PausedBy } from '../parts/hold.tsx';
 import { Empty, Shown } from '../parts/states.tsx';
 import { addressOf, place, refine } from '../router.ts';
-import { deployed } from './deployed.ts';
 import { Grid } from './grid.tsx';
+import { HoldStarts } from './hold-starts.tsx';
 import { latestOf, plansUnderWay } from './latest.ts';
 import { StartForm } from './start-form.tsx';
 
-async function workflowNamed(name: string): Promise<WorkflowView> {
-  const all = await deployed();
-  const one = all.find(({ workflow }) => workflow === name);
-  if (one === undefined) throw new ApiError('unknown-workflow', `there is no workflow '${name}' here`);
-  return one;
-}
-
 export function WorkflowPage({ name }: { name: string }): JSX.Element {
-  const live = useLive(`workflow ${name}`, () => workflowNamed(name));
+  const live = useLive(`workflow ${name}`, () => api.workflow(name));
   return (
     <article class="workflow">
       <h1>
@@ -41,13 +34,13 @@ export function WorkflowPage({ name }: { name: string }): JSX.Element {
         {name}
       </h1>
       <Shown live={live} what={`workflow ${name}`}>
-        {(workflow) => <Workflow workflow={workflow} />}
+        {(workflow) => <Workflow workflow={workflow} again={live.again} />}
       </Shown>
     </article>
   );
 }
 
-function Workflow({ workflow }: { workflow: WorkflowView }): JSX.Element {
+function Workflow({ workflow, again }: { workflow: WorkflowView; again: () => void }): JSX.Element {
   const { query } = place.value;
   const layout = useMemo(() => layoutOf(graphOfWorkflow(workflow)), [workflow]);
   const name = workflow.workflow;
@@ -59,11 +52,20 @@ function Workflow({ workflow }: { workflow: WorkflowView }): JSX.Element {
         {workflow.steps.length} steps · within {durationText(workflow.withinMs)} · plan{' '}
         <code title={workflow.plan}>{workflow.plan.slice(0, 8)}</code>
       </p>
+      {workflow.pause === undefined ? (
+        <LastPaused lastPause={workflow.lastPause} />
+      ) : (
+        <p class="notice warn" role="status">
+          <PausedBy pause={workflow.pause} />{' '}
+          <a href={addressOf(['executions'], { workflow: name, status: 'paused' })}>what is paused</a>
+        </p>
+      )}
       {settings.readOnly ? null : query.get('start') === undefined ? (
         <div class="buttons">
           <button type="button" class="primary" onClick={() => refine({ start: '1' })}>
             Start one …
           </button>
+          <HoldStarts workflow={workflow} done={again} />
         </div>
       ) : (
         <StartForm

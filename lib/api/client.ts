@@ -93,6 +93,7 @@ export interface Client {
   /** A heartbeat of the external party: it is still at work. */
   readonly heartbeatCallback: (token: string) => Promise<CallbackOutcome>;
   readonly workflows: () => Promise<readonly WorkflowView[]>;
+  readonly workflow: (workflow: string) => Promise<WorkflowView>;
   /** What is started of it is born paused. */
   readonly pauseWorkflow: (workflow: string, options?: PauseWorkflowOptions) => Promise<WorkflowPauseView>;
   readonly resumeWorkflow: (workflow: string) => Promise<WorkflowPauseView>;
@@ -168,13 +169,14 @@ export function createClient(options: ClientOptions): Client {
     heartbeatCallback: (token) => settle(token, 'heartbeat', {}),
     workflows: async () =>
       (await call<{ items: readonly WorkflowView[] }>('GET', '/workflows', 'items')).items,
+    workflow: (name) => call('GET', ofWorkflow(name), 'steps'),
     pauseWorkflow: (workflow, command = {}) =>
       call('POST', `${ofWorkflow(workflow)}/pause`, 'workflow', command),
-    resumeWorkflow: (workflow) => call('POST', `${ofWorkflow(workflow)}/resume`, 'workflow'),
+    resumeWorkflow: (workflow) => call('POST', `${ofWorkflow(workflow)}/resume`, 'workflow', {}),
     agents: () => call('GET', '/agents', 'items'),
     outages: async (agent) => (await call<Outages>('GET', `${ofAgent(agent)}/outages`, 'items')).items,
     pauseAgent: (agent, command = {}) => call('POST', `${ofAgent(agent)}/pause`, 'agent', command),
-    resumeAgent: (agent) => call('POST', `${ofAgent(agent)}/resume`, 'agent'),
+    resumeAgent: (agent) => call('POST', `${ofAgent(agent)}/resume`, 'agent', {}),
     health: () => call('GET', '/health', 'oldestOverdueMs'),
     overview: () => call('GET', '/overview', 'endedBadly'),
   };

@@ -22,7 +22,7 @@ function outageText({ beganAt, openedAt, closedAt, failure, failed, calls }: Out
     executionId,
     step,
     String(attempt),
-    SETTLED[settled],
+    BECAME[settled],
   ]);
   const rest = failed - calls.length;
   const more = rest > 0 ? `${rest} more failed than are named\n` : '';
@@ -30,7 +30,8 @@ function outageText({ beganAt, openedAt, closedAt, failure, failed, calls }: Out
   return `${lines.join('\n')}\n${shown}${more}`;
 }
 
-const SETTLED: Readonly<Record<NonNullable<OutageView['calls'][number]['settled']>, string>> = {
+/** What became of a call whose outcome was unknown. */
+export const BECAME: Readonly<Record<NonNullable<OutageView['calls'][number]['settled']>, string>> = {
   done: 'it was done, and counts once',
   'not-done': 'it was not done, and was tried again',
   repeated: 'repeated under the same effect key',

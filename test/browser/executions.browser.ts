@@ -2,7 +2,7 @@
 
 import type { Browser, Page } from 'playwright-core';
 import { closePages, openPage, startBrowser } from './browser.ts';
-import { memoryPage, type MemoryPage } from './memory-world.ts';
+import { HOSTILE, memoryPage, type MemoryPage } from './memory-world.ts';
 
 const MANY = 10_000;
 /** Of a screen that shows 30 a second. */
@@ -82,6 +82,34 @@ describe('ten thousand executions', () => {
   });
 });
 
+describe('the filters', () => {
+  it('have a tag that workflows search by, which is in the address; one that none has is refused in words', async () => {
+    const { page } = await openPage(browser, world.server, '#/executions');
+    await page.getByLabel('Tag').fill(`orderId:${HOSTILE}`);
+    await page.keyboard.press('Enter');
+    await page.getByText('1 read, and these are all').waitFor();
+    expect(page.url()).toContain('tag=orderId');
+    await page.reload();
+    await page.getByText('1 read, and these are all').waitFor();
+    expect(await page.getByLabel('Tag').inputValue()).toBe(`orderId:${HOSTILE}`);
+    expect(await page.locator('.list').innerText()).toContain('<img src=x onerror=');
+    await page.getByLabel('Tag').fill('colour:red');
+    await page.keyboard.press('Enter');
+    await page.getByText('there are: orderId').waitFor();
+  });
+
+  it('take a time of day, and say what is no time', async () => {
+    const { page } = await openPage(browser, world.server, '#/executions?since=1m');
+    await page.getByText('100 read').waitFor();
+    await page.getByLabel('Since').fill('2099-01-01T09:00');
+    await page.keyboard.press('Enter');
+    await page.getByText('No execution is like that').waitFor();
+    await page.getByLabel('Since').fill('soon');
+    await page.keyboard.press('Enter');
+    await page.getByText('a time in ms since 1970 is wanted').waitFor();
+  });
+});
+
 describe('the keyboard', () => {
   it('moves through the list, selects, and opens', async () => {
     const { page } = await openPage(browser, world.server, '#/executions');
@@ -131,20 +159,30 @@ describe('the overview', () => {
   it('has numbers that lead to their lists, and says who is waited for', async () => {
     const { page } = await openPage(browser, world.server, '');
     await page.locator('.health').getByText('healthy').waitFor();
-    await page.getByRole('link', { name: '≥ 100 open' }).waitFor();
     await page.locator('.lines').getByText('release').waitFor();
     await page.getByRole('row', { name: /refuses/ }).waitFor();
-    await page.getByRole('link', { name: '≥ 100 open' }).click();
-    await page.getByText('100 read').waitFor();
-    expect(page.url()).toContain('status=open');
+    for (const [name, address, read] of [
+      ['≥ 10,000 open', 'status=open', '100 read'],
+      ['3 waiting for people', '#/people', 'What waits for people'],
+      ['10,000 open, everything', 'workflow=everything&status=open', '100 read'],
+      ['running: ', 'status=running', '100 read'],
+    ] as const) {
+      await page.goto(world.server.url);
+      await page
+        .getByRole('link', { name: new RegExp(`^${name}`) })
+        .first()
+        .click();
+      await page.getByText(read).waitFor();
+      expect(page.url()).toContain(address);
+    }
   });
 
   it('asks for all its parts at once, and shows each as it comes', async () => {
     world.server.weather.delayMs = 3_000;
     const before = world.server.asked.length;
     const { page } = await openPage(browser, world.server, '');
-    const parts = ['/health', '/agents', '/incidents', 'status=open', 'atRisk=true', 'status=bad'];
-    await page.getByText('Reading the health').waitFor();
+    const parts = ['/overview', '/agents', '/incidents', '/workflows', 'status=bad'];
+    await page.getByText('Reading the counts').waitFor();
     const asked = world.server.asked.slice(before);
     for (const part of parts) expect(asked.join()).toContain(part);
     await page.locator('.health').waitFor();

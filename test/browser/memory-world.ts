@@ -9,7 +9,11 @@ import { exists } from '../../lib/core/plan/refs.ts';
 import { human, retry, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
 import { PermanentError } from '../../lib/core/records/errors.ts';
 import type { Json } from '../../lib/core/records/json.ts';
+import type { Breakers, Outages } from '../../lib/core/ports.ts';
+import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
+import { memoryOutages } from '../../lib/testing/memory-outages.ts';
 import { memoryReceipts } from '../../lib/testing/memory-receipts.ts';
+import { memoryWorkflowPauses } from '../../lib/testing/memory-workflow-pauses.ts';
 import { anAgent, anyObject, harness, type Harness } from '../engine/harness.ts';
 import { answeredBy, type PageServer, servePage } from './page-server.ts';
 
@@ -27,28 +31,34 @@ const below = workflow('below', { input: anyObject, within: '1d' }, (w) => {
   return { answer: answer.output };
 });
 
-export const everything = workflow('everything', { input: anyObject, within: '7d' }, (w) => {
-  const first = w.step('first', works, { note: w.input['note'] } as never);
-  w.step('skipped', works, {}, { when: exists(w.input['never'] as never), after: [first] });
-  const may = w.step('may-fail', refuses, {}, { tolerate: true, recovery: [retry(0)], after: [first] });
-  const list = w.map('list', works, w.input['list'] as never, (item: unknown) => ({ item }) as never, {
-    after: [first],
-  });
-  const child = w.child('child', below as unknown as Workflow, {} as never, { after: [first] });
-  const release = w.approval('release', { within: '5d', otherwise: 'approve', after: [list, may] });
-  const asked = w.step(
-    'asked',
-    asks,
-    {},
-    { recovery: [retry(0), human({ within: '1d', otherwise: 'undo' })], after: [first] },
-  );
-  w.step('last', works, {}, { after: [release, child, asked] });
-  w.onFailure('told', works, {});
-  return { done: true };
-});
+export const everything = workflow(
+  'everything',
+  { input: anyObject, within: '7d', search: ['orderId'] },
+  (w) => {
+    const first = w.step('first', works, { note: w.input['note'] } as never);
+    w.step('skipped', works, {}, { when: exists(w.input['never'] as never), after: [first] });
+    const may = w.step('may-fail', refuses, {}, { tolerate: true, recovery: [retry(0)], after: [first] });
+    const list = w.map('list', works, w.input['list'] as never, (item: unknown) => ({ item }) as never, {
+      after: [first],
+    });
+    const child = w.child('child', below as unknown as Workflow, {} as never, { after: [first] });
+    const release = w.approval('release', { within: '5d', otherwise: 'approve', after: [list, may] });
+    const asked = w.step(
+      'asked',
+      asks,
+      {},
+      { recovery: [retry(0), human({ within: '1d', otherwise: 'undo' })], after: [first] },
+    );
+    w.step('last', works, {}, { after: [release, child, asked] });
+    w.onFailure('told', works, {});
+    return { done: true };
+  },
+);
 
 export interface MemoryPage extends Harness {
   readonly server: PageServer;
+  readonly breakers: Breakers;
+  readonly outages: Outages;
   /** With hostile text in its input, key, tags, errors and outputs; until only people are waited for. */
   readonly begunOne: (key?: string) => Promise<string>;
   readonly view: (id: string) => Promise<ExecutionView>;
@@ -61,6 +71,11 @@ export async function memoryPage(): Promise<MemoryPage> {
   const refused = async (): Promise<never> => {
     throw new PermanentError(HOSTILE);
   };
+  const operated = {
+    breakers: memoryBreakers(),
+    outages: memoryOutages(),
+    workflowPauses: memoryWorkflowPauses(),
+  };
   const h = harness(
     everything as unknown as Workflow,
     {
@@ -68,6 +83,8 @@ export async function memoryPage(): Promise<MemoryPage> {
       refuses: { execute: refused, undo: async () => undefined },
       asks: { execute: refused, undo: async () => undefined },
     } as never,
+    1,
+    (world) => ({ ...world, ...operated }),
   );
   h.clock.advanceTo(Date.now());
   const app = routes(h.scheduler, memoryReceipts());
@@ -82,6 +99,7 @@ export async function memoryPage(): Promise<MemoryPage> {
   };
   return {
     ...h,
+    ...operated,
     server,
     view,
     goOn,

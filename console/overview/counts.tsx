@@ -1,0 +1,137 @@
+/** Is it healthy, and how much there is: a number for each list, which leads to it. */
+
+import type { JSX } from 'preact';
+import type { Overview } from '../../lib/api/deployment-answers.ts';
+import { durationText } from '../../lib/cli/text.ts';
+import { executionLink } from '../execution/head.tsx';
+import type { Filters } from '../executions/filters.ts';
+import { Status } from '../parts/status.tsx';
+import { Ago } from '../parts/time.tsx';
+import { addressOf } from '../router.ts';
+
+export const BAD: Filters = { status: 'bad', since: '24h' };
+
+const HEALTH = {
+  ok: ['done', 'healthy', 'A supervisor is at work, and every agent that is needed is deployed.'],
+  overdue: [
+    'failed',
+    'overdue',
+    'Executions should have been evaluated long ago: no supervisor is at work. See its log and its schedule.',
+  ],
+  'agent-missing': [
+    'failed',
+    'agent missing',
+    'Executions wait for an agent that is not deployed: deploy it again.',
+  ],
+} as const;
+
+export function Healthy({ overview: { health, missing } }: { overview: Overview }): JSX.Element {
+  const [tone, word, means] = HEALTH[health.status];
+  return (
+    <div class={`health ${tone}`} role={health.status === 'ok' ? undefined : 'alert'}>
+      <Status tone={tone}>{word}</Status>
+      <p>{means}</p>
+      {missing.map(({ agent, waiting }) => (
+        <p key={agent}>
+          <code>{agent}</code>: about {waiting} executions wait
+        </p>
+      ))}
+    </div>
+  );
+}
+
+export const Tiles = ({ overview: { open, inbox, endedBadly } }: { overview: Overview }): JSX.Element => (
+  <div class="tiles">
+    <Tile name="open" {...open} href={listOf({ status: 'open' })} />
+    <Tile
+      name="at risk"
+      count={open.atRisk}
+      {...(open.atLeast === undefined ? {} : { atLeast: true })}
+      href={listOf({ atRisk: 'true' })}
+    />
+    <Tile name="waiting for people" {...inbox} href={addressOf(['people'])} />
+    <Tile name="ended without success in 24 h" {...endedBadly} href={listOf(BAD)} />
+  </div>
+);
+
+const listOf = (filters: Filters): string => addressOf(['executions'], { ...filters });
+
+/** '7', and beyond what is counted '≥ 10,000'. */
+export const countText = (count: number, atLeast?: true): string =>
+  `${atLeast === true ? '≥ ' : ''}${count.toLocaleString('en')}`;
+
+const Tile = ({
+  name,
+  count,
+  atLeast,
+  href,
+}: {
+  name: string;
+  count: number;
+  atLeast?: true;
+  href: string;
+}): JSX.Element => (
+  <a class="tile" href={href}>
+    <strong>{countText(count, atLeast)}</strong> <span>{name}</span>
+  </a>
+);
+
+/** What is open, by its status; each leads to its list. */
+export const OpenByStatus = ({ overview: { open } }: { overview: Overview }): JSX.Element | null =>
+  open.count === 0 ? null : (
+    <p class="chips">
+      {Object.entries(open.byStatus).map(([status, count]) => (
+        <a key={status} href={listOf({ status })}>
+          {status}: {count.toLocaleString('en')}
+        </a>
+      ))}
+    </p>
+  );
+
+/** By the code of their failures, the most frequent first. */
+export const ByCause = ({
+  byCode,
+}: {
+  byCode: readonly { readonly code: string; readonly count: number }[];
+}): JSX.Element => (
+  <p class="chips">
+    {byCode.map(({ code, count }) => (
+      <a key={code} href={listOf({ ...BAD, code })}>
+        {code}: {count.toLocaleString('en')}
+      </a>
+    ))}
+  </p>
+);
+
+export const Supervisors = ({
+  overview: { sweptAt, oldestOverdue, health },
+}: {
+  overview: Overview;
+}): JSX.Element => (
+  <section aria-labelledby="supervisors">
+    <h2 id="supervisors">Supervisors</h2>
+    <dl class="facts across">
+      <div>
+        <dt>last sweep with something due</dt>
+        <dd>{sweptAt === undefined ? 'none yet' : <Ago at={sweptAt} />}</dd>
+      </div>
+      <div>
+        <dt>oldest overdue</dt>
+        <dd>
+          {oldestOverdue === undefined ? (
+            health.oldestOverdueMs === 0 ? (
+              'nothing'
+            ) : (
+              durationText(health.oldestOverdueMs)
+            )
+          ) : (
+            <>
+              <a href={executionLink(oldestOverdue.executionId)}>{oldestOverdue.workflow}</a>, due{' '}
+              <Ago at={oldestOverdue.wakeAt} />
+            </>
+          )}
+        </dd>
+      </div>
+    </dl>
+  </section>
+);

@@ -1,0 +1,112 @@
+/**
+ * The outages of an agent's service: of each opening of its breaker when it began, how soon it was noticed, when it ended, what failed
+ * and how each unknown outcome was settled.
+ */
+
+import type { JSX } from 'preact';
+import type { OutageView } from '../../lib/api/deployment-answers.ts';
+import { BECAME } from '../../lib/cli/print-outages.ts';
+import { durationText } from '../../lib/cli/text.ts';
+import { api } from '../api.ts';
+import { executionLink } from '../execution/head.tsx';
+import { useLive } from '../live.ts';
+import { Shown } from '../parts/states.tsx';
+import { Status } from '../parts/status.tsx';
+import { Clock } from '../parts/time.tsx';
+import { addressOf } from '../router.ts';
+
+export function OutagesOf({ agent }: { agent: string }): JSX.Element {
+  const live = useLive(`outages ${agent}`, () => api.outages(agent));
+  return (
+    <section aria-labelledby="outages">
+      <h2 id="outages">
+        Outages of {agent}, latest first{' '}
+        <a class="close" href={addressOf(['overview'])}>
+          close
+        </a>
+      </h2>
+      <Shown live={live} what={`the outages of ${agent}`}>
+        {(outages) =>
+          outages.length === 0 ? (
+            <p class="faint">Its breaker has not opened: its service was never found to be out of order.</p>
+          ) : (
+            outages.map((outage) => <OutageCard key={outage.openedAt} outage={outage} />)
+          )
+        }
+      </Shown>
+    </section>
+  );
+}
+
+function OutageCard({ outage }: { outage: OutageView }): JSX.Element {
+  const { beganAt, openedAt, closedAt, failure, failed, calls } = outage;
+  const unknown = calls.filter((call) => call.unknown === true);
+  const open = unknown.filter(({ settled = 'open' }) => settled === 'open' || settled === 'gone').length;
+  return (
+    <article class="card outage" aria-label={`Outage of ${new Date(beganAt).toISOString()}`}>
+      <dl class="facts across">
+        <Fact name="began">
+          <Clock at={beganAt} />
+        </Fact>
+        <Fact name="noticed after">{durationText(openedAt - beganAt)}</Fact>
+        <Fact name="ended">
+          {closedAt === undefined ? <Status tone="failed">not yet</Status> : <Clock at={closedAt} />}
+        </Fact>
+        {closedAt === undefined ? null : <Fact name="lasted">{durationText(closedAt - beganAt)}</Fact>}
+        <Fact name="calls that failed">{failed}</Fact>
+        <Fact name="outcome unknown">
+          {unknown.length === 0
+            ? 'none: nothing was doubled or lost'
+            : open === 0
+              ? `${unknown.length}, each settled: nothing was doubled or lost`
+              : `${unknown.length}, ${open} not settled`}
+        </Fact>
+      </dl>
+      <p>
+        <code>{failure.code}</code> {failure.message}
+      </p>
+      {calls.length === 0 ? null : <Calls calls={calls} />}
+      {failed > calls.length ? (
+        <p class="faint">{failed - calls.length} more failed than are named.</p>
+      ) : null}
+    </article>
+  );
+}
+
+const Fact = ({ name, children }: { name: string; children: JSX.Element | string | number }): JSX.Element => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);
+
+const Calls = ({ calls }: { calls: OutageView['calls'] }): JSX.Element => (
+  <div class="scroll" tabIndex={0} role="group" aria-label="Calls that failed">
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Execution</th>
+          <th scope="col">Step</th>
+          <th scope="col">Attempt</th>
+          <th scope="col">What became of it</th>
+        </tr>
+      </thead>
+      <tbody>
+        {calls.map(({ executionId, step, attempt, unknown, settled = 'open' }) => (
+          <tr key={`${executionId} ${step} ${attempt}`}>
+            <td>
+              <a class="mono" href={executionLink(executionId, step)}>
+                {executionId}
+              </a>
+            </td>
+            <td>{step}</td>
+            <td class="number">{attempt}</td>
+            <td>
+              {unknown === true ? `its outcome was unknown: ${BECAME[settled]}` : 'it failed for certain'}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+);

@@ -1,0 +1,115 @@
+/** The workflows with how many of each are open, ask, are paused, at risk or ended badly; each number leads to its list. */
+
+import type { JSX } from 'preact';
+import type { Overview, WorkflowCounts, WorkflowPauseView } from '../../lib/api/deployment-answers.ts';
+import type { Filters } from '../executions/filters.ts';
+import { PausedBy } from '../parts/hold.tsx';
+import { addressOf } from '../router.ts';
+import { HoldStarts } from '../workflows/hold-starts.tsx';
+import { countText } from './counts.tsx';
+
+interface TableProps {
+  readonly counts: Overview['workflows'];
+  /** Nothing is known of a pause until they are read. */
+  readonly pauses: readonly WorkflowPauseView[] | undefined;
+  readonly done: () => void;
+}
+
+export const WorkflowTable = ({ counts, pauses = [], done }: TableProps): JSX.Element => (
+  <section aria-labelledby="of-workflows">
+    <h2 id="of-workflows">Workflows</h2>
+    {counts.length === 0 ? (
+      <p class="faint">None is deployed: a workflow is a folder with a workflow.ts.</p>
+    ) : (
+      <div class="scroll" tabIndex={0} role="group" aria-label="Workflows">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Workflow</th>
+              <th scope="col">Open</th>
+              <th scope="col">At risk</th>
+              <th scope="col">Waiting</th>
+              <th scope="col">Paused</th>
+              <th scope="col">Ended badly, 24 h</th>
+              <th scope="col">Old plans</th>
+              <th scope="col">Starts</th>
+            </tr>
+          </thead>
+          <tbody>
+            {counts.map((one) => (
+              <WorkflowRow
+                key={one.workflow}
+                counts={one}
+                pause={pauses.find(({ workflow }) => workflow === one.workflow)}
+                done={done}
+              />
+            ))}
+          </tbody>
+        </table>
+      </div>
+    )}
+  </section>
+);
+
+function WorkflowRow({
+  counts: { workflow, open, atRisk, waiting, paused, endedBadly, plans },
+  pause,
+  done,
+}: {
+  counts: WorkflowCounts;
+  pause: WorkflowPauseView | undefined;
+  done: () => void;
+}): JSX.Element {
+  const cell = (count: number, name: string, filters: Filters): JSX.Element => (
+    <td class="number">
+      <CountLink count={count} name={`${name}, ${workflow}`} filters={{ workflow, ...filters }} />
+    </td>
+  );
+  return (
+    <tr>
+      <th scope="row">
+        <a href={addressOf(['workflows', workflow])}>{workflow}</a>
+      </th>
+      {cell(open, 'open', { status: 'open' })}
+      {cell(atRisk, 'at risk', { atRisk: 'true' })}
+      {cell(waiting, 'waiting', { status: 'waiting' })}
+      {cell(paused, 'paused', { status: 'paused' })}
+      {cell(endedBadly, 'ended badly', { status: 'bad', since: '24h' })}
+      <td>
+        {plans
+          .filter(({ isCurrent }) => !isCurrent)
+          .map((plan) => (
+            <OldPlan key={plan.plan} {...plan} />
+          ))}
+      </td>
+      <td class="wrap">
+        <PausedBy pause={pause?.pause} />{' '}
+        {pause === undefined ? null : <HoldStarts workflow={pause} done={done} />}
+      </td>
+    </tr>
+  );
+}
+
+/** A number that leads to what it counts; nothing to be seen there is no link. */
+const CountLink = ({
+  count,
+  name,
+  filters,
+}: {
+  count: number;
+  name: string;
+  filters: Filters;
+}): JSX.Element =>
+  count === 0 ? (
+    <span class="faint">0</span>
+  ) : (
+    <a href={addressOf(['executions'], { ...filters })} aria-label={`${countText(count)} ${name}`}>
+      {countText(count)}
+    </a>
+  );
+
+const OldPlan = ({ plan, open }: { plan: string; open: number }): JSX.Element => (
+  <a class="in-row" href={addressOf(['executions'], { plan, status: 'open' })} title={plan}>
+    <code>{plan.slice(0, 8)}</code>: {open}
+  </a>
+);

@@ -1,0 +1,104 @@
+/**
+ * What an operator holds back, the starts of a workflow or the calls of an agent: whether, by whom, since when, and the two questions
+ * before it begins and before it ends.
+ *
+ * Owns: how it is shown and asked. Does not own: what is held back (whoever shows it says so).
+ */
+
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { callerText } from '../../lib/api/answers.ts';
+import type { BreakerView, WorkflowPauseView } from '../../lib/api/deployment-answers.ts';
+import { settings } from '../api.ts';
+import { Dialog } from './dialog.tsx';
+import { TextField } from './fields.tsx';
+import { Status } from './status.tsx';
+import { Ago, Clock } from './time.tsx';
+
+type Pause = NonNullable<WorkflowPauseView['pause']> | NonNullable<BreakerView['pause']>;
+type LastPause = NonNullable<WorkflowPauseView['lastPause']> | NonNullable<BreakerView['lastPause']>;
+
+export interface Held {
+  /** 'the starts of order-fulfilment'. */
+  readonly what: string;
+  readonly pause: Pause | undefined;
+  readonly lastPause?: LastPause | undefined;
+  /** What follows from a pause, and from its end. */
+  readonly means: { readonly pause: string; readonly resume: string };
+  readonly hold: (given: { readonly reason?: string; readonly within?: string }) => Promise<unknown>;
+  readonly release: () => Promise<unknown>;
+  /** Each thing held back may be paused for so long before a person is asked. */
+  readonly hasWithin?: true;
+  readonly done: () => void;
+}
+
+/** Who paused it, when and why; nothing while it is not paused. */
+export const PausedBy = ({ pause }: { pause: Pause | undefined }): JSX.Element | null =>
+  pause === undefined ? null : (
+    <span class="paused-by">
+      <Status tone="waiting">paused</Status> <Ago at={pause.at} />
+      {pause.by === undefined ? null : ` by ${callerText(pause.by)}`}
+      {pause.reason === '' ? null : `: ${pause.reason}`}
+    </span>
+  );
+
+export const LastPaused = ({ lastPause }: { lastPause: LastPause | undefined }): JSX.Element | null =>
+  lastPause === undefined ? null : (
+    <p class="faint">
+      Last paused <Clock at={lastPause.at} /> to <Clock at={lastPause.endedAt} />
+      {lastPause.by === undefined ? null : ` by ${callerText(lastPause.by)}`}
+      {lastPause.reason === '' ? null : `: ${lastPause.reason}`}
+    </p>
+  );
+
+export function HoldButton(held: Held): JSX.Element | null {
+  const isAsked = useSignal(false);
+  const verb = held.pause === undefined ? 'Pause' : 'Resume';
+  if (settings.readOnly) return null;
+  return (
+    <>
+      <button type="button" aria-label={`${verb} ${held.what}`} onClick={() => (isAsked.value = true)}>
+        {verb} …
+      </button>
+      {isAsked.value ? <Asked verb={verb} close={() => (isAsked.value = false)} {...held} /> : null}
+    </>
+  );
+}
+
+function Asked({
+  verb,
+  close,
+  what,
+  means,
+  hold,
+  release,
+  hasWithin,
+  done,
+}: Held & { verb: 'Pause' | 'Resume'; close: () => void }): JSX.Element {
+  const reason = useSignal('');
+  const within = useSignal('');
+  const isPause = verb === 'Pause';
+  const act = async (): Promise<void> => {
+    if (isPause)
+      await hold({
+        ...(reason.value === '' ? {} : { reason: reason.value }),
+        ...(within.value === '' ? {} : { within: within.value }),
+      });
+    else await release();
+    done();
+  };
+  return (
+    <Dialog title={`${verb} ${what}?`} confirm={verb} grave={isPause} act={act} close={close}>
+      <p>{isPause ? means.pause : means.resume}</p>
+      {isPause ? <TextField label="Reason" hint="For those who read it later." text={reason} /> : null}
+      {isPause && hasWithin === true ? (
+        <TextField
+          label="Each at most for"
+          hint="Then a person is asked. As 30m, 2h or 7d; empty: what its workflow says."
+          placeholder="2h"
+          text={within}
+        />
+      ) : null}
+    </Dialog>
+  );
+}

@@ -1,0 +1,110 @@
+/** The overview's own actions and what it says of agents: pauses of workflows and agents, outages, hostile text in their reasons. */
+
+import type { Browser, Page } from 'playwright-core';
+import { closePages, expectAccessible, expectFits, openPage, startBrowser } from './browser.ts';
+import { HOSTILE, memoryPage, type MemoryPage } from './memory-world.ts';
+
+let browser: Browser;
+let world: MemoryPage;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+afterAll(() => browser?.close());
+beforeEach(async () => {
+  world = await memoryPage();
+});
+afterEach(async () => {
+  await closePages();
+  await world.server.close();
+});
+
+const confirm = async (page: Page, name: string): Promise<void> => {
+  await page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+};
+const rowOf = (page: Page, table: string, name: string) =>
+  page.getByRole('group', { name: table }).getByRole('row', { name: new RegExp(`^${name}`) });
+
+describe('a workflow', () => {
+  it('is paused with a reason, shows by whom and since when, and is resumed; what was born paused is a list', async () => {
+    const { page } = await openPage(browser, world.server, '');
+    await page.getByRole('button', { name: 'Pause the starts of everything' }).click();
+    await page.getByLabel('Reason').fill(HOSTILE);
+    await page.getByLabel('Each at most for').fill('long');
+    await page.getByRole('dialog').getByRole('button', { name: 'Pause', exact: true }).click();
+    await page.getByText('bad-duration').waitFor();
+    await page.getByLabel('Each at most for').fill('2h');
+    await confirm(page, 'Pause');
+    const row = rowOf(page, 'Workflows', 'everything');
+    await row.getByText('by local:ann').waitFor();
+    expect(await row.innerText()).toContain('<img src=x onerror=');
+    await expectAccessible(page);
+    world.clock.advanceTo(world.clock.now() + 60_000);
+    await world.post('/workflows/everything/executions', { input: { list: [] } });
+    await page.reload();
+    await row.getByRole('link', { name: '1 paused, everything' }).click();
+    await page.getByText('1 read, and these are all').waitFor();
+    await page.goto(`${world.server.url}#/workflows/everything`);
+    await page.getByRole('status').getByText('by local:ann').waitFor();
+    await page.getByRole('button', { name: 'Resume the starts of everything' }).click();
+    await page.getByText('What was born paused stays so').waitFor();
+    await confirm(page, 'Resume');
+    await page.getByText('Last paused').waitFor();
+  });
+});
+
+describe('an agent', () => {
+  it('is paused with a reason, shows by whom and since when, and is resumed', async () => {
+    const { page } = await openPage(browser, world.server, '');
+    await page.getByRole('button', { name: 'Pause the calls of works' }).click();
+    await page.getByLabel('Reason').fill('its service is repaired');
+    await confirm(page, 'Pause');
+    const row = rowOf(page, 'Agents', 'works');
+    await row.getByText('by local:ann: its service is repaired').waitFor();
+    await page.getByRole('button', { name: 'Resume the calls of works' }).click();
+    await confirm(page, 'Resume');
+    await row.getByText('closed').waitFor();
+  });
+
+  it('shows its outages: begun, noticed, ended, and how each unknown outcome was settled', async () => {
+    const at = world.clock.now() - 3_600_000;
+    const failure = { code: 'failed', message: HOSTILE };
+    const about = { agent: 'works', version: 1, writeId: 'w', failure };
+    await world.breakers.write({ ...about, score: 0, failedAt: at, cooldowns: 0, openings: [at] });
+    const id = (await world.begin({ list: [] })).id;
+    const call = { executionId: id, step: 'first', attempt: 1, mode: 'execute' as const, at };
+    await world.outages.write({
+      ...about,
+      beganAt: at - 5_000,
+      openedAt: at,
+      closedAt: at + 120_000,
+      failed: 3,
+      calls: [
+        { ...call, unknown: true },
+        { ...call, attempt: 2 },
+      ],
+    });
+    for (const look of [{}, { width: 360 }, { dark: true }]) {
+      const { page } = await openPage(browser, world.server, '', look);
+      await page.getByRole('link', { name: 'Outages of works' }).click();
+      const card = page.getByRole('article', { name: /^Outage of/ });
+      await card.getByText('5 s', { exact: true }).waitFor();
+      await card.getByText('2 min 5 s').waitFor();
+      await card.getByText('1, 1 not settled').waitFor();
+      await card.getByText('1 more failed than are named').waitFor();
+      expect(await card.innerText()).toContain('<img src=x onerror=');
+      await expectAccessible(page);
+      await expectFits(page);
+    }
+  });
+
+  it('without an outage, or of which they cannot be read, says so', async () => {
+    const { page } = await openPage(browser, world.server, '#/overview?agent=works');
+    await page.getByText('Its breaker has not opened').waitFor();
+    await page.goto(`${world.server.url}#/overview?agent=gone`);
+    await page.getByText('unknown-agent').waitFor();
+    await page.getByRole('link', { name: 'close' }).click();
+    await page.getByText('unknown-agent').waitFor({ state: 'detached' });
+  });
+});
