@@ -29,7 +29,8 @@ export function Field({
 }
 
 type TextProps = FieldProps & {
-  readonly text: Signal<string>;
+  /** A signal, or what stands for one. */
+  readonly text: { value: string };
   readonly required?: boolean;
   readonly placeholder?: string;
 };

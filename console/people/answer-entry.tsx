@@ -6,11 +6,13 @@
 
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
 import type { EntryView, Json } from '../../lib/api/answers.ts';
-import { ApiError, exactJson } from '../../lib/api/client.ts';
+import { ApiError } from '../../lib/api/client.ts';
 import { api } from '../api.ts';
+import { type Answer, answered, sent, StepForm } from '../forms/step-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
-import { JsonField, TextField } from '../parts/fields.tsx';
+import { TextField } from '../parts/fields.tsx';
 import { answering } from './outcome.ts';
 
 type Verdict = 'give' | 'refuse';
@@ -61,16 +63,16 @@ function Asked({
   close,
 }: AnswerProps & { verdict: Verdict; close: () => void }): JSX.Element {
   const text = useSignal('');
-  const output = useSignal('{}');
+  const output = useMemo<Answer>(() => ({}), []);
   const label = LABEL[entry.kind][verdict];
   const act = async (): Promise<void> => {
     const send = async (): Promise<unknown> => {
       const token = await tokenOf(executionId, entry.step);
-      if (verdict === 'give') return api.completeCallback(token, outputOf(entry, text.value, output.value));
+      if (verdict === 'give') return api.completeCallback(token, outputOf(entry, text.value, output));
       const code = entry.kind === 'approval' ? { code: 'rejected' } : {};
       return api.failCallback(token, { ...code, ...(text.value === '' ? {} : { message: text.value }) });
     };
-    await answering(executionId, send, entry.step);
+    await answering(executionId, () => sent(output, send), entry.step);
     done();
   };
   return (
@@ -86,7 +88,7 @@ function Asked({
       </p>
       {verdict === 'refuse' ? <p>The step fails, and what its workflow says of that follows.</p> : null}
       {verdict === 'give' && entry.kind === 'callback' ? (
-        <JsonField label="Output, as JSON" text={output} />
+        <StepForm executionId={executionId} step={entry.step} side="output" into={output} />
       ) : null}
       {verdict === 'give' && entry.kind === 'callback' ? null : (
         <TextField
@@ -99,8 +101,8 @@ function Asked({
   );
 }
 
-function outputOf({ kind }: EntryView, comment: string, output: string): Json {
-  if (kind === 'callback') return exactJson(output, 'the output');
+function outputOf({ kind }: EntryView, comment: string, output: Answer): Json {
+  if (kind === 'callback') return answered(output, 'the output');
   return comment === '' ? {} : { comment };
 }
 

@@ -4,14 +4,15 @@
  * Owns: the form. Does not own: which choices are safe (the API says so).
  */
 
-import { type Signal, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
 import type { Choice, IncidentView, ResolveOptions } from '../../lib/api/answers.ts';
-import { exactJson } from '../../lib/api/client.ts';
 import { api } from '../api.ts';
 import { now } from '../clock.ts';
+import { type Answer, answered, sent, StepForm } from '../forms/step-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
-import { JsonField, TextField, TickField } from '../parts/fields.tsx';
+import { TextField, TickField } from '../parts/fields.tsx';
 import { Until } from '../parts/time.tsx';
 import { answering } from './outcome.ts';
 
@@ -83,18 +84,18 @@ function Asked({
 }: AnswerProps & { choice: Choice; close: () => void }): JSX.Element {
   const reason = useSignal('');
   const nothingHappened = useSignal(false);
-  const json = useSignal('{}');
+  const value = useMemo<Answer>(() => ({}), []);
   const [label, means] = MEANS[choice];
   const offered = incident.choices?.find((one) => one.choice === choice);
   const act = async (): Promise<void> => {
-    await answering(executionId, () =>
+    const send = (): Promise<unknown> =>
       api.resolve(executionId, incident.number, {
         choice,
         ...(reason.value === '' ? {} : { reason: reason.value }),
         ...(offered?.needs === undefined ? {} : { nothingHappened: nothingHappened.value }),
-        ...payloadOf(choice, json),
-      }),
-    );
+        ...payloadOf(choice, value),
+      });
+    await answering(executionId, () => sent(value, async () => send()));
     done();
   };
   return (
@@ -113,14 +114,20 @@ function Asked({
       {offered?.needs === undefined ? null : (
         <TickField ticked={nothingHappened} label="I have checked: no attempt had an effect." />
       )}
-      {choice === 'retry-with-input' ? <JsonField label="Input, as JSON" text={json} /> : null}
-      {choice === 'give-output' ? <JsonField label="Output, as JSON" text={json} /> : null}
+      {SIDE[choice] === undefined ? null : (
+        <StepForm executionId={executionId} step={incident.step ?? ''} side={SIDE[choice]} into={value} />
+      )}
       <TextField label="Reason" hint="Kept with the incident, for those who read it later." text={reason} />
     </Dialog>
   );
 }
 
-function payloadOf(choice: Choice, json: Signal<string>): Pick<ResolveOptions, 'input' | 'output'> {
-  if (choice === 'retry-with-input') return { input: exactJson(json.value, 'the input') };
-  return choice === 'give-output' ? { output: exactJson(json.value, 'the output') } : {};
+const SIDE: Readonly<Partial<Record<Choice, 'input' | 'output'>>> = {
+  'retry-with-input': 'input',
+  'give-output': 'output',
+};
+
+function payloadOf(choice: Choice, value: Answer): Pick<ResolveOptions, 'input' | 'output'> {
+  if (choice === 'retry-with-input') return { input: answered(value, 'the input') };
+  return choice === 'give-output' ? { output: answered(value, 'the output') } : {};
 }

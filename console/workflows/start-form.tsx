@@ -1,24 +1,27 @@
 /**
- * The start of an execution: its input as JSON, with the last execution's as an example, and a key that keeps it from being
- * started twice.
+ * The start of an execution: its input by its schema or as JSON, with the author's example or the last execution's input in it, and a
+ * key that keeps it from being started twice.
  */
 
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { Json } from '../../lib/api/answers.ts';
-import { ApiError, exactJson } from '../../lib/api/client.ts';
+import type { WorkflowForms } from '../../lib/api/deployment-answers.ts';
+import { ApiError } from '../../lib/api/client.ts';
 import { api, problemOf } from '../api.ts';
-import { JsonField, TextField } from '../parts/fields.tsx';
+import { refusedAt, SchemaForm, useWriting, write, type Writing, written } from '../forms/schema-form.tsx';
+import { TextField } from '../parts/fields.tsx';
 import { go } from '../router.ts';
 
 interface StartProps {
   readonly workflow: string;
+  readonly forms: WorkflowForms | undefined;
   readonly latestInput: Json | undefined;
   readonly close: () => void;
 }
 
-export function StartForm({ workflow, latestInput, close }: StartProps): JSX.Element {
-  const input = useSignal('{}');
+export function StartForm({ workflow, forms = {}, latestInput, close }: StartProps): JSX.Element {
+  const writing = useWriting(forms.input, forms.example);
   const key = useSignal('');
   const error = useSignal<unknown>(undefined);
   const isBusy = useSignal(false);
@@ -32,12 +35,12 @@ export function StartForm({ workflow, latestInput, close }: StartProps): JSX.Ele
     try {
       const idempotencyKey = key.value === '' ? ownKey.value : key.value;
       const started = await api.start(workflow, {
-        input: exactJson(input.value, 'the input'),
+        input: written(writing, 'the input'),
         idempotencyKey,
       });
       go(['executions', started.executionId]);
     } catch (refused) {
-      error.value = refused;
+      error.value = refusedAt(writing, refused) ? undefined : refused;
     } finally {
       isBusy.value = false;
     }
@@ -45,21 +48,20 @@ export function StartForm({ workflow, latestInput, close }: StartProps): JSX.Ele
   return (
     <form class="card start" onSubmit={(event) => void submit(event)} aria-label={`Start ${workflow}`}>
       <h2>Start an execution of {workflow}</h2>
-      <JsonField
-        label="Input, as JSON"
-        text={input}
-        problem={problemIn(error.value)}
+      <SchemaForm
+        writing={writing}
+        label="Input"
         hint="Its schema is checked when it is sent."
+        problem={problemIn(error.value)}
       />
-      {latestInput === undefined ? null : (
-        <button
-          type="button"
-          class="quiet"
-          onClick={() => (input.value = JSON.stringify(latestInput, null, 2))}
-        >
-          Take the input of the latest execution
-        </button>
-      )}
+      <div class="buttons">
+        {forms.example === undefined ? null : (
+          <Take what="the example" value={forms.example} writing={writing} />
+        )}
+        {latestInput === undefined ? null : (
+          <Take what="the input of the latest execution" value={latestInput} writing={writing} />
+        )}
+      </div>
       <TextField
         label="Key"
         hint="The same key with the same input is the same execution: for example the number of the order. Empty: a new one."
@@ -76,6 +78,12 @@ export function StartForm({ workflow, latestInput, close }: StartProps): JSX.Ele
     </form>
   );
 }
+
+const Take = ({ what, value, writing }: { what: string; value: Json; writing: Writing }): JSX.Element => (
+  <button type="button" class="quiet" onClick={() => write(writing, value)}>
+    Take {what}
+  </button>
+);
 
 /** With all issues of the schema, where there are some. */
 function problemIn(error: unknown): string | undefined {

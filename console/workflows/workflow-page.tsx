@@ -70,6 +70,7 @@ function Workflow({ workflow, again }: { workflow: WorkflowView; again: () => vo
       ) : (
         <StartForm
           workflow={name}
+          forms={workflow.forms}
           latestInput={latest.data?.[0]?.input}
           close={() => refine({ start: undefined })}
         />

@@ -22,7 +22,22 @@ export interface WorkflowView extends WorkflowPauseView {
   /** Tags by which its executions are found; absent where there are none. */
   readonly search?: readonly string[];
   readonly steps: readonly WorkflowStepView[];
+  /** Of one workflow alone, not in the list of all. */
+  readonly forms?: WorkflowForms;
 }
+
+/** What a person can be asked to fill in, as far as the schemas say it. */
+export interface WorkflowForms {
+  /** JSON Schema of the input of a start. */
+  readonly input?: Json;
+  /** An input that its author has written beside it, in `example-input.json`. */
+  readonly example?: Json;
+  /** By step: JSON Schema of another input, and of the output that a callback is completed with or a person gives. */
+  readonly steps?: Readonly<Record<string, { readonly input?: Json; readonly output?: Json }>>;
+}
+
+/** By workflow. */
+export type AllForms = Readonly<Record<string, WorkflowForms>>;
 
 /** A workflow, and whether its executions are born paused. */
 export interface WorkflowPauseView {

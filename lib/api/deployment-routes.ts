@@ -14,13 +14,18 @@ import { outagesOf } from '../scheduler/outages.ts';
 import { pauseWorkflow, resumeWorkflow, showPause } from '../scheduler/workflow-pauses.ts';
 import { pauseAgent, resumeAgent } from '../scheduler/agent-pauses.ts';
 import { agentsOf, breakerView } from './agents.ts';
-import type { AgentPauseView, WorkflowView } from './deployment-answers.ts';
+import type { AgentPauseView, AllForms, WorkflowView } from './deployment-answers.ts';
 import { callerOf } from './callers.ts';
 import { overviewOf } from './overview.ts';
 import { emptyBody, parseBody, pauseAgentBody, parsePause, pauseWorkflowBody } from './requests.ts';
 import { workflowView } from './workflow-view.ts';
 
-export function deploymentRoutes(app: Hono, scheduler: Scheduler, receipts: Receipts | undefined): void {
+export function deploymentRoutes(
+  app: Hono,
+  scheduler: Scheduler,
+  receipts: Receipts | undefined,
+  forms: () => Promise<AllForms>,
+): void {
   const viewOf = async ({ workflow, planHash }: Registered): Promise<WorkflowView> => ({
     ...workflowView(workflow.plan, planHash),
     ...(await showPause(scheduler, workflow.name)),
@@ -30,7 +35,10 @@ export function deploymentRoutes(app: Hono, scheduler: Scheduler, receipts: Rece
       items: await Promise.all([...scheduler.workflows.values()].map(viewOf)),
     }),
   );
-  app.get('/workflows/:name', async (c) => c.json(await viewOf(workflowOf(scheduler, c.req.param('name')))));
+  app.get('/workflows/:name', async (c) => {
+    const [view, all] = await Promise.all([viewOf(workflowOf(scheduler, c.req.param('name'))), forms()]);
+    return c.json({ ...view, ...given({ forms: all[view.workflow] }) });
+  });
   app.post('/workflows/:name/pause', async (c) => {
     const { within, ...asked } = parseBody(await c.req.text(), pauseWorkflowBody);
     const withinMs = within === undefined ? {} : { withinMs: parsePause(within) };

@@ -22,6 +22,7 @@ import { resolveIncident, type ResolutionRequest } from '../scheduler/incidents.
 import { list } from '../scheduler/lists.ts';
 import { type Scheduler, show, showAtEnd, start } from '../scheduler/start.ts';
 import type { ExecutionView } from './answers.ts';
+import type { AllForms } from './deployment-answers.ts';
 import { callerOf } from './callers.ts';
 import { deploymentRoutes } from './deployment-routes.ts';
 import { fittedExecution, fittedExplanation } from './fitting.ts';
@@ -53,11 +54,13 @@ const STATUS_OF: Readonly<Record<string, ContentfulStatusCode>> = STATUS;
 /**
  * @param receipts of supervisors and audit, for `/health`
  * @param openapi reads the contract as text, for `/openapi.json`
+ * @param forms reads what `GET /workflows/{name}` says of a workflow's schemas
  */
 export function routes(
   scheduler: Scheduler,
   receipts?: Receipts,
   openapi: () => Promise<string> = noContract,
+  forms: () => Promise<AllForms> = noForms,
 ): Hono {
   const app = new Hono();
   app.use(async (c, next) => {
@@ -73,7 +76,7 @@ export function routes(
   commandRoutes(app, scheduler);
   incidentRoutes(app, scheduler);
   callbackRoutes(app, scheduler);
-  deploymentRoutes(app, scheduler, receipts);
+  deploymentRoutes(app, scheduler, receipts, forms);
   app.get('/health', async (c) => {
     const health = await healthOf(scheduler, receipts);
     return c.json(health, health.status === 'ok' ? 200 : 503);
@@ -95,6 +98,7 @@ export function routes(
   return app;
 }
 
+const noForms = async (): Promise<AllForms> => ({});
 const noContract = async (): Promise<string> => {
   throw refuse('unknown-route', 'the contract is not served here; it is docs/openapi.json of the package');
 };

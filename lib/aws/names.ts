@@ -54,6 +54,8 @@ export const DEFAULT_TRANSPORT: Transport = 'direct';
 export const TRIGGER_FILE = 'trigger.json';
 /** Beside the scheduler's code: what `GET /openapi.json` answers. A cold start does not read it. */
 export const OPENAPI_FILE = 'openapi.json';
+/** Likewise: by workflow, the forms that `GET /workflows/{name}` answers with it. */
+export const FORMS_FILE = 'forms.json';
 
 /** In a cloud assembly: a folder for each deployment, by its name, with what its functions and images are made of. */
 export const BUNDLES = 'bundles';

@@ -15,7 +15,7 @@ import { basename, dirname, join, relative, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { type BuildOptions, buildSync, type Metafile } from 'esbuild';
-import { OPENAPI_FILE } from '../aws/names.ts';
+import { FORMS_FILE, OPENAPI_FILE } from '../aws/names.ts';
 import { type Discovery, DiscoveryError } from './discover.ts';
 import { PACKAGE_ROOT, programFile } from '../project/package-files.ts';
 
@@ -101,7 +101,9 @@ export function bundleDeployment(found: Discovery, inspected?: string): Readonly
   const whole = new Map(
     [...bundles].map(([name, bundle]) => [
       name,
-      name === 'scheduler' ? withFile(bundle, OPENAPI_FILE, openapi()) : bundle,
+      name === 'scheduler'
+        ? withFile(withFile(bundle, OPENAPI_FILE, openapi()), FORMS_FILE, formsIn(found))
+        : bundle,
     ]),
   );
   const file = agents.find(({ name }) => name === inspected)?.file;
@@ -110,6 +112,9 @@ export function bundleDeployment(found: Discovery, inspected?: string): Readonly
   const readable = bundleFunctions({ root: found.root, entries: {}, agents: one, readable: true });
   return new Map([...whole, ...readable]);
 }
+
+const formsIn = ({ workflows }: Discovery): string =>
+  JSON.stringify(Object.fromEntries(workflows.map(({ name, forms }) => [name, forms ?? {}])));
 
 /** Without the spaces. */
 const openapi = (): string =>

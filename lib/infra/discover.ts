@@ -18,6 +18,7 @@ import type { DeclaredTrigger } from '../core/plan/trigger-declaration.ts';
 import { type InputShape, referenceProblems } from '../core/plan/reference-check.ts';
 import { writtenFile } from '../project/project-files.ts';
 import { agentFileProblem, type DeclaredSpec } from './agent-files.ts';
+import { type Forms, formsOf } from './forms.ts';
 import { jsonSchemaOf } from './json-schema.ts';
 
 /** A layout that cannot be deployed; says which file or folder, and what is expected. */
@@ -57,6 +58,8 @@ export interface FoundWorkflow {
   readonly asksAnother?: true;
   /** Absent: its schema does not say it. */
   readonly input?: InputShape;
+  /** What a person can be asked to fill in. */
+  readonly forms?: Forms;
 }
 
 /** What starts a workflow, as its author has written beside it. */
@@ -111,6 +114,7 @@ interface WorkflowLike {
   readonly agents: readonly AgentLike[];
   readonly plan?: PlanLike;
   readonly input?: unknown;
+  readonly callbacks?: Readonly<Record<string, unknown>>;
 }
 
 interface AgentLike {
@@ -233,6 +237,7 @@ async function loadFolder(folder: string, relativeToRoot: (path: string) => stri
     agents: workflow.agents.map(({ spec }) => spec.name),
     ...(workflow.plan !== undefined && asksAnother(workflow.plan) ? { asksAnother: true as const } : {}),
     ...inputOf(workflow.input),
+    ...formsIn(workflow, folder),
   }));
   return { workflows, agents, warnings: unusedFiles(folder, used, relativeToRoot) };
 }
@@ -310,6 +315,12 @@ function inputOf(input: unknown): Pick<FoundWorkflow, 'input'> {
   if (schema === undefined) return {};
   const { required } = Object(jsonSchemaOf(input, 'input')) as { required?: unknown };
   return { input: { schema, required: Array.isArray(required) ? (required as string[]) : [] } };
+}
+
+/** Absent where nothing is known. */
+function formsIn(workflow: WorkflowLike, folder: string): Pick<FoundWorkflow, 'forms'> {
+  const forms = formsOf(workflow, folder);
+  return Object.keys(forms).length === 0 ? {} : { forms };
 }
 
 /** The types see a wrong path as well, but nothing makes an author ask them before the start. */

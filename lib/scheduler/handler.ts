@@ -9,16 +9,20 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { APIGatewayProxyEventV2, APIGatewayProxyResultV2, Context } from 'aws-lambda';
 import { handle } from 'hono/aws-lambda';
+import type { AllForms } from '../api/deployment-answers.ts';
 import { routes } from '../api/routes.ts';
 import { metering, once } from '../aws/invocation.ts';
-import { ENV, OPENAPI_FILE } from '../aws/names.ts';
+import { ENV, FORMS_FILE, OPENAPI_FILE } from '../aws/names.ts';
 import { startingPortsOf, fromEnvironment, receiptsOf, telemetryOf } from '../aws/ports.ts';
 import type { Workflow } from '../core/plan/workflow.ts';
 import { IDS } from './ids.ts';
 import { createScheduler } from './start.ts';
 
-const openapi = (): Promise<string> =>
-  readFile(join(fromEnvironment('LAMBDA_TASK_ROOT'), OPENAPI_FILE), 'utf8');
+/** What is beside the code. */
+const beside = (file: string): Promise<string> =>
+  readFile(join(fromEnvironment('LAMBDA_TASK_ROOT'), file), 'utf8');
+const openapi = (): Promise<string> => beside(OPENAPI_FILE);
+const forms = async (): Promise<AllForms> => JSON.parse(await beside(FORMS_FILE)) as AllForms;
 
 export function schedulerHandler(
   workflows: readonly Workflow[],
@@ -28,7 +32,7 @@ export function schedulerHandler(
     const ports = startingPortsOf(telemetry);
     const personalRoles = new Set(process.env[ENV.personalRoles]?.split(' '));
     const scheduler = createScheduler(ports, workflows, IDS, personalRoles);
-    return handle(routes(scheduler, receiptsOf(ports), openapi));
+    return handle(routes(scheduler, receiptsOf(ports), openapi, forms));
   });
   return (event, context) =>
     metering(

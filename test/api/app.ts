@@ -27,6 +27,9 @@ export const flow = workflow('flow', { input: order, within: '1h' }, (w) => {
   return { order: w.input.orderId };
 });
 
+/** As synthesis makes them. */
+export const FORMS = { input: { type: 'object' }, example: { orderId: 'o-1' }, steps: { a: { output: {} } } };
+
 export interface Answer {
   readonly status: number;
   readonly body: Record<string, Json | undefined>;
@@ -49,7 +52,12 @@ export function client(
 ): Client {
   const h = harness(served, { worker: { execute, undo: async () => undefined } }, 1, wrap);
   const receipts = memoryReceipts();
-  const app = routes(h.scheduler, receipts, () => readFile(CONTRACT, 'utf8'));
+  const app = routes(
+    h.scheduler,
+    receipts,
+    () => readFile(CONTRACT, 'utf8'),
+    async () => ({ flow: FORMS }),
+  );
   const ask = async (path: string, init: RequestInit): Promise<Answer> => {
     const response = await app.request(path, init);
     const text = await response.text();

@@ -3,7 +3,7 @@
 import { withStore } from '../engine/process.ts';
 import { PermanentError } from '../../lib/core/records/errors.ts';
 import { memoryWorkflowPauses } from '../../lib/testing/memory-workflow-pauses.ts';
-import { client } from './app.ts';
+import { client, FORMS } from './app.ts';
 
 const errorOf = ({ status, body }: { status: number; body: Record<string, unknown> }) => [
   status,
@@ -229,4 +229,11 @@ describe('what is possible', () => {
       ]);
     }
   });
+});
+
+it('a workflow alone says what of it can be filled in; the list of all does not', async () => {
+  const c = client();
+  expect((await c.get('/workflows/flow')).body['forms']).toEqual(FORMS);
+  const { items } = (await c.get('/workflows')).body as { items: readonly object[] };
+  expect(items.map((one) => 'forms' in one)).toEqual([false]);
 });

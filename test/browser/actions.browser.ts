@@ -49,6 +49,7 @@ describe('on a local cloud', () => {
     });
   const startedBy = async (orderId: string): Promise<Page> => {
     const { page } = await openPage(browser, server, '#/workflows/order-fulfilment?start=1');
+    await press(page, 'Write input as JSON');
     await page.getByLabel('Input, as JSON').fill(orderOf(orderId));
     await page.getByLabel('Key').fill(orderId);
     await press(page, 'Start');
@@ -59,6 +60,7 @@ describe('on a local cloud', () => {
   it('starts an execution, says what does not fit its schema, and follows it to its end', async () => {
     const { page } = await openPage(browser, server, '#/workflows/order-fulfilment');
     await press(page, 'Start one …');
+    await press(page, 'Write input as JSON');
     await page.getByLabel('Input, as JSON').fill('{"orderId": 1}');
     await press(page, 'Start');
     await page.getByText('bad-input').waitFor();

@@ -5,6 +5,7 @@
 
 import { routes } from '../../lib/api/routes.ts';
 import type { ExecutionView } from '../../lib/api/answers.ts';
+import type { WorkflowForms } from '../../lib/api/deployment-answers.ts';
 import { exists } from '../../lib/core/plan/refs.ts';
 import { human, retry, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
 import { PermanentError } from '../../lib/core/records/errors.ts';
@@ -59,6 +60,8 @@ export interface MemoryPage extends Harness {
   readonly server: PageServer;
   readonly breakers: Breakers;
   readonly outages: Outages;
+  /** What is known of the schemas of 'everything'; a test may put other ones in. */
+  forms: WorkflowForms;
   /** With hostile text in its input, key, tags, errors and outputs; until only people are waited for. */
   readonly begunOne: (key?: string) => Promise<string>;
   readonly view: (id: string) => Promise<ExecutionView>;
@@ -87,7 +90,8 @@ export async function memoryPage(): Promise<MemoryPage> {
     (world) => ({ ...world, ...operated }),
   );
   h.clock.advanceTo(Date.now());
-  const app = routes(h.scheduler, memoryReceipts());
+  const own = { forms: {} as WorkflowForms };
+  const app = routes(h.scheduler, memoryReceipts(), undefined, async () => ({ everything: own.forms }));
   const server = await servePage(answeredBy(async (request) => app.fetch(request, callerOf('ann'))));
   const ask = async (path: string, init?: RequestInit, as = 'ann'): Promise<Response> =>
     app.fetch(new Request(`http://api${path}`, init), callerOf(as));
@@ -100,6 +104,12 @@ export async function memoryPage(): Promise<MemoryPage> {
   return {
     ...h,
     ...operated,
+    get forms() {
+      return own.forms;
+    },
+    set forms(forms) {
+      own.forms = forms;
+    },
     server,
     view,
     goOn,

@@ -291,3 +291,41 @@ describe('what starts a workflow, in triggers.ts beside it', () => {
     );
   });
 });
+
+describe('forms', () => {
+  const module = (schema: string) => `
+    import { declareAgent as agent } from '${process.cwd()}/lib/core/plan/agent.ts';
+    import { workflow } from '${process.cwd()}/lib/core/plan/workflow.ts';
+    import * as z from '${process.cwd()}/node_modules/zod/mini/index.js';
+    const pay = agent('pay', { input: z.object({ amount: z.int() }), output: z.any(), effect: 'idempotent', timeout: '20s', lease: '5s', pickup: '5s' });
+    export const it: unknown = workflow('asks', { input: ${schema}, within: '2h' }, (w) => {
+      w.step('pay', pay, { amount: 1 }, { undo: 'none' });
+      w.callback('answer', { output: z.object({ ok: z.boolean() }), within: '1h' });
+    });`;
+  const forms = async (schema: string, example: string) => {
+    const files = {
+      'examples/asks/workflow.ts': module(schema),
+      'examples/asks/agents/pay.ts': AGENT_MODULE,
+      'examples/asks/example-input.json': example,
+    };
+    const [one] = (await found(files)).workflows;
+    return one?.forms;
+  };
+
+  test('are of the input, with the example beside it, and of what a person may give a step', async () => {
+    expect(await forms("z.object({ id: z._default(z.string(), 'x') })", '{"id": "o-1"}')).toMatchObject({
+      // Of what is given to it: a default makes it one that may be left out.
+      input: { properties: { id: { type: 'string' } } },
+      example: { id: 'o-1' },
+      steps: {
+        pay: { input: { properties: { amount: { type: 'integer' } } } },
+        answer: { output: { properties: { ok: { type: 'boolean' } }, required: ['ok'] } },
+      },
+    });
+  });
+
+  test('leave out a schema that is too large, and an example that is no JSON', async () => {
+    const large = 'z.object({ id: z.enum(Array.from({ length: 9_000 }, (_, at) => `option-${at}`)) })';
+    expect(Object.keys((await forms(large, '{')) ?? {})).toEqual(['steps']);
+  });
+});

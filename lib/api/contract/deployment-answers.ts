@@ -49,6 +49,13 @@ const pauses = {
 export const WorkflowPauseView = shape<shown.WorkflowPauseView>('WorkflowPauseView')(
   object({ workflow: text, ...pauses }),
 );
+const WorkflowForms = shape<shown.WorkflowForms>('WorkflowForms')(
+  object({
+    input: maybe(json),
+    example: maybe(json),
+    steps: maybe(z.record(text, object({ input: maybe(json), output: maybe(json) }))),
+  }),
+);
 export const WorkflowView = shape<shown.WorkflowView>('WorkflowView')(
   object({
     workflow: text,
@@ -56,6 +63,7 @@ export const WorkflowView = shape<shown.WorkflowView>('WorkflowView')(
     withinMs: count,
     search: maybe(listOf(text)),
     steps: listOf(WorkflowStepView),
+    forms: maybe(WorkflowForms),
     ...pauses,
   }),
 );

@@ -1,0 +1,137 @@
+/**
+ * What is in the fields of a form, as it was typed: a tree beside the shape's.
+ *
+ * Owns: a value as a draft, and a draft as a value, or what in it is none. Does not own: the fields (`schema-form.tsx`), whether the
+ * value fits its schema (the API says so).
+ */
+
+import type { Json } from '../../lib/api/answers.ts';
+import { exactJson } from '../../lib/api/client.ts';
+import { isObject, type Shape } from './schema.ts';
+
+export type Draft =
+  /** Of a text, a number, JSON; of a choice and of yes or no the option as JSON. '' leaves it out. */
+  | { readonly kind: 'typed'; readonly text: string }
+  | { readonly kind: 'fields'; readonly fields: Readonly<Record<string, Draft>>; readonly rest: Rest }
+  | { readonly kind: 'items'; readonly items: readonly Draft[] };
+
+/** What the form has no field for; it is sent on as it is. */
+type Rest = { readonly [key: string]: Json };
+
+/** By the place of the field: 'items.0.sku'; of the whole ''. */
+export type Problems = ReadonlyMap<string, string>;
+
+export const placeOf = (within: string, name: string | number): string =>
+  within === '' ? String(name) : `${within}.${name}`;
+
+/** @param value nothing: an empty form */
+export function draftOf(shape: Shape, value: Json | undefined): Draft {
+  switch (shape.kind) {
+    case 'object': {
+      const given = isObject(value) ? value : {};
+      const names = new Set(shape.fields.map(({ name }) => name));
+      return {
+        kind: 'fields',
+        fields: Object.fromEntries(
+          shape.fields.map((field) => [field.name, draftOf(field.shape, given[field.name])]),
+        ),
+        rest: Object.fromEntries(Object.entries(given).filter(([name]) => !names.has(name))),
+      };
+    }
+    case 'list':
+      return {
+        kind: 'items',
+        items: Array.isArray(value) ? value.map((item) => draftOf(shape.item, item as Json)) : [],
+      };
+    case 'text':
+      return { kind: 'typed', text: typeof value === 'string' ? value : '' };
+    case 'json':
+      return { kind: 'typed', text: value === undefined ? '' : JSON.stringify(value, null, 2) };
+    default:
+      return { kind: 'typed', text: value === undefined ? firstOf(shape) : JSON.stringify(value) };
+  }
+}
+
+/** What can be nothing else need not be chosen. */
+const firstOf = (shape: Shape): string =>
+  shape.kind === 'choice' && shape.options.length === 1 ? JSON.stringify(shape.options[0]) : '';
+
+/** Whether a form can show the value: one of another kind is written as JSON. */
+export function fits(shape: Shape, value: Json | undefined): boolean {
+  if (value === undefined || shape.kind === 'json') return true;
+  switch (shape.kind) {
+    case 'object':
+      return isObject(value) && shape.fields.every((field) => fits(field.shape, value[field.name]));
+    case 'list':
+      return Array.isArray(value) && value.every((item) => fits(shape.item, item as Json));
+    case 'choice':
+      return shape.options.some((option) => JSON.stringify(option) === JSON.stringify(value));
+    case 'text':
+      return typeof value === 'string';
+    default:
+      return typeof value === shape.kind;
+  }
+}
+
+/** The value, or what in the fields is none. Nothing: it is left out. */
+export function valueOf(shape: Shape, draft: Draft, isRequired = true): { value?: Json; problems: Problems } {
+  const problems = new Map<string, string>();
+  const value = read(shape, draft, isRequired, '', problems);
+  return { ...(value === undefined ? {} : { value }), problems };
+}
+
+function read(
+  shape: Shape,
+  draft: Draft,
+  isRequired: boolean,
+  place: string,
+  problems: Map<string, string>,
+): Json | undefined {
+  if (draft.kind === 'typed') return typed(shape, draft.text, isRequired, place, problems);
+  if (draft.kind === 'items' && shape.kind === 'list') {
+    const items = draft.items.map(
+      (item, at) => read(shape.item, item, true, placeOf(place, at), problems) ?? null,
+    );
+    return items.length === 0 && !isRequired ? undefined : items;
+  }
+  if (draft.kind !== 'fields' || shape.kind !== 'object') return undefined;
+  const given = shape.fields.flatMap((field): [string, Json][] => {
+    const own = draft.fields[field.name];
+    const at = placeOf(place, field.name);
+    // Of an object that may be left out, nothing is missed until something of it is there.
+    const isMissed = field.isRequired && (isRequired || hasAny(draft));
+    const value = own === undefined ? undefined : read(field.shape, own, isMissed, at, problems);
+    return value === undefined ? [] : [[field.name, value]];
+  });
+  if (given.length === 0 && Object.keys(draft.rest).length === 0 && !isRequired) return undefined;
+  return { ...draft.rest, ...Object.fromEntries(given) };
+}
+
+const hasAny = (draft: Draft): boolean => {
+  if (draft.kind === 'typed') return draft.text !== '';
+  if (draft.kind === 'items') return draft.items.length > 0;
+  return Object.keys(draft.rest).length > 0 || Object.values(draft.fields).some(hasAny);
+};
+
+function typed(
+  shape: Shape,
+  text: string,
+  isRequired: boolean,
+  place: string,
+  problems: Map<string, string>,
+): Json | undefined {
+  if (shape.kind === 'text') return text === '' && !isRequired ? undefined : text;
+  if (text.trim() === '') {
+    if (isRequired) problems.set(place, shape.kind === 'json' ? 'JSON is wanted' : 'it is needed');
+    return undefined;
+  }
+  try {
+    const value = exactJson(text, 'it');
+    if (shape.kind !== 'number' || typeof value === 'number') return value;
+    problems.set(place, 'a number is wanted');
+  } catch (error) {
+    const wanted = shape.kind === 'number' ? 'a number is wanted' : 'this is no JSON';
+    problems.set(place, error instanceof SyntaxError ? wanted : String(Object(error).message));
+  }
+  return undefined;
+}

@@ -1,0 +1,111 @@
+/**
+ * A JSON Schema as the fields of a form: texts, numbers, yes or no, choices, objects and lists of these. Anything else is a field of
+ * JSON.
+ *
+ * Owns: what is read of a schema. Does not own: what is in the fields (`draft.ts`), whether a value fits (the API says so).
+ */
+
+import type { Json } from '../../lib/api/answers.ts';
+
+type JsonObject = { readonly [key: string]: Json };
+
+interface About {
+  readonly title?: string;
+  readonly hint?: string;
+}
+
+export type Shape = About &
+  (
+    | { readonly kind: 'text' | 'boolean' | 'json' }
+    | { readonly kind: 'number'; readonly isWhole: boolean }
+    | { readonly kind: 'choice'; readonly options: readonly Json[] }
+    | { readonly kind: 'object'; readonly fields: readonly FieldShape[] }
+    | { readonly kind: 'list'; readonly item: Shape }
+  );
+
+export interface FieldShape {
+  readonly name: string;
+  readonly isRequired: boolean;
+  readonly shape: Shape;
+}
+
+/** Deeper ones, and those that hold themselves, are JSON. */
+const MAX_DEPTH = 6;
+/** More options than anybody chooses from, and more fields than anybody fills in. */
+const MAX_OPTIONS = 100;
+const MAX_FIELDS = 60;
+
+export const isObject = (value: Json | undefined): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** @param schema nothing is known without one */
+export function shapeOf(schema: Json | undefined): Shape {
+  return isObject(schema) ? shaped(schema, schema, 0) : { kind: 'json' };
+}
+
+function shaped(schema: Json | undefined, root: JsonObject, depth: number): Shape {
+  const known = isObject(schema) ? resolved(schema, root) : undefined;
+  if (known === undefined || depth > MAX_DEPTH) return { kind: 'json' };
+  return { ...aboutOf(known), ...kindOf(known, root, depth) };
+}
+
+/** Keys that say more of a value than a form's field can. */
+const BEYOND = ['anyOf', 'oneOf', 'allOf', 'not', 'if', '$ref', 'patternProperties', 'prefixItems'];
+
+function kindOf(schema: JsonObject, root: JsonObject, depth: number): Shape {
+  const { type, const: only, enum: options } = schema;
+  if (only !== undefined) return { kind: 'choice', options: [only] };
+  if (Array.isArray(options))
+    return options.length > 0 && options.length <= MAX_OPTIONS
+      ? { kind: 'choice', options: options as readonly Json[] }
+      : { kind: 'json' };
+  if (BEYOND.some((key) => schema[key] !== undefined)) return { kind: 'json' };
+  switch (type) {
+    case 'string':
+      return { kind: 'text' };
+    case 'number':
+      return { kind: 'number', isWhole: false };
+    case 'integer':
+      return { kind: 'number', isWhole: true };
+    case 'boolean':
+      return { kind: 'boolean' };
+    case 'array':
+      return isObject(schema['items'])
+        ? { kind: 'list', item: shaped(schema['items'], root, depth + 1) }
+        : { kind: 'json' };
+    case 'object':
+      return objectOf(schema, root, depth);
+    default:
+      return { kind: 'json' };
+  }
+}
+
+/** One whose keys are the caller's own is JSON. */
+function objectOf({ properties, required }: JsonObject, root: JsonObject, depth: number): Shape {
+  if (!isObject(properties)) return { kind: 'json' };
+  const wanted = Array.isArray(required) ? required : [];
+  const fields = Object.entries(properties).map(([name, schema]) => ({
+    name,
+    isRequired: wanted.includes(name),
+    shape: shaped(schema, root, depth + 1),
+  }));
+  return fields.length > MAX_FIELDS ? { kind: 'json' } : { kind: 'object', fields };
+}
+
+/** Where it refers to a part of its own document; once, for a part that refers on is JSON. */
+function resolved(schema: JsonObject, root: JsonObject): JsonObject | undefined {
+  const { $ref, ...own } = schema;
+  if (typeof $ref !== 'string') return schema;
+  if (!$ref.startsWith('#/')) return undefined;
+  let at: Json | undefined = root;
+  for (const part of $ref.slice(2).split('/')) {
+    const key = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    at = isObject(at) && Object.hasOwn(at, key) ? at[key] : undefined;
+  }
+  return isObject(at) ? { ...at, ...own } : undefined;
+}
+
+const aboutOf = ({ title, description }: JsonObject): About => ({
+  ...(typeof title === 'string' && title !== '' ? { title } : {}),
+  ...(typeof description === 'string' && description !== '' ? { hint: description } : {}),
+});

@@ -1,0 +1,74 @@
+/**
+ * The form of an answer by hand: the output of a step, or another input for it, by the schema that its workflow has now. Where none is
+ * known it is a field of JSON.
+ *
+ * Owns: where the schema is read. Does not own: the form (`schema-form.tsx`), what the value is for (whoever asks).
+ */
+
+import type { JSX } from 'preact';
+import type { Json } from '../../lib/api/answers.ts';
+import { api } from '../api.ts';
+import { useLive } from '../live.ts';
+import { Loading } from '../parts/states.tsx';
+import { refusedAt, SchemaForm, useWriting, type Writing, written } from './schema-form.tsx';
+
+/** What is being written, once there is a form for it. */
+export interface Answer {
+  writing?: Writing;
+}
+
+interface StepFormProps {
+  readonly executionId: string;
+  readonly step: string;
+  readonly side: 'input' | 'output';
+  readonly into: Answer;
+}
+
+export function StepForm(props: StepFormProps): JSX.Element {
+  const { executionId, step, side } = props;
+  const live = useLive(
+    `form ${executionId} ${step} ${side}`,
+    () => schemaOf(executionId, step, side),
+    () => true,
+  );
+  if (live.data === undefined) return <Loading what="its schema" />;
+  return <Known {...props} schema={live.data.schema} />;
+}
+
+const LABEL = { input: 'Input', output: 'Output' } as const;
+
+function Known({ side, into, schema }: StepFormProps & { schema: Json | undefined }): JSX.Element {
+  const writing = useWriting(schema, undefined);
+  into.writing = writing;
+  return <SchemaForm writing={writing} label={LABEL[side]} />;
+}
+
+/** A workflow that is not deployed any more, and one that no start has, says nothing. */
+async function schemaOf(
+  executionId: string,
+  step: string,
+  side: 'input' | 'output',
+): Promise<{ readonly schema?: Json }> {
+  try {
+    const { workflow } = await api.get(executionId);
+    const { forms } = await api.workflow(workflow);
+    const schema = forms?.steps?.[step]?.[side];
+    return schema === undefined ? {} : { schema };
+  } catch {
+    return {};
+  }
+}
+
+/** The value. @throws ApiError what is wrong with it, which is said at its fields as well */
+export const answered = ({ writing }: Answer, what: string): Json =>
+  writing === undefined ? {} : written(writing, what);
+
+/** Has what the API has refused be said at the fields. */
+export async function sent<T>({ writing }: Answer, send: () => Promise<T>): Promise<T> {
+  try {
+    return await send();
+  } catch (error) {
+    if (writing !== undefined) refusedAt(writing, error);
+    throw error;
+  }
+}

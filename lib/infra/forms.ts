@@ -1,0 +1,92 @@
+/**
+ * What a person can be asked to fill in: of a workflow the JSON Schema of its input, with an example, and of each step that of an answer
+ * by hand.
+ *
+ * Owns: which schemas, how large one may be, where an example is looked for. Does not own: the conversion (`json-schema.ts`), who
+ * serves them (`lib/api/deployment-routes.ts`). They are made at synthesis: no function loads a converter.
+ */
+
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { jsonSchemaOf } from './json-schema.ts';
+
+/** As the API answers them: `WorkflowForms`. */
+export interface Forms {
+  readonly input?: unknown;
+  readonly example?: unknown;
+  readonly steps?: Readonly<Record<string, { readonly input?: unknown; readonly output?: unknown }>>;
+}
+
+/** What is read of a workflow; structural, because the infrastructure does not know the core. */
+interface Asking {
+  readonly name: string;
+  readonly input?: unknown;
+  readonly agents: readonly AgentSchemas[];
+  readonly callbacks?: Readonly<Record<string, unknown>>;
+  readonly plan?: { readonly steps: readonly StepLike[]; readonly onFailure?: readonly StepLike[] };
+}
+
+interface AgentSchemas {
+  readonly spec: { readonly name: string };
+  readonly input?: unknown;
+  readonly output?: unknown;
+}
+
+interface StepLike {
+  readonly kind: string;
+  readonly name?: string;
+  readonly agent?: string;
+}
+
+/** A larger one is no form that anybody fills in. */
+const MAX_SCHEMA_BYTES = 32 * 1024;
+/** Of all steps of a workflow: one answer has them all. */
+const MAX_STEPS_BYTES = 512 * 1024;
+const EXAMPLE = 'example-input.json';
+
+/** @param folder of the workflow; the example in it is of the workflow of its name */
+export function formsOf(workflow: Asking, folder: string): Forms {
+  const steps = stepForms(workflow);
+  return {
+    ...named('input', schemaFor(workflow.input)),
+    ...(basename(folder) === workflow.name ? named('example', exampleIn(folder)) : {}),
+    ...(Object.keys(steps).length > 0 && bytesOf(steps) <= MAX_STEPS_BYTES ? { steps } : {}),
+  };
+}
+
+function stepForms({ plan, agents, callbacks = {} }: Asking): NonNullable<Forms['steps']> {
+  const all = [...(plan?.steps ?? []), ...(plan?.onFailure ?? [])];
+  return Object.fromEntries(
+    all.flatMap(({ kind, name = '', agent }) => {
+      const { input, output } =
+        kind === 'callback'
+          ? { input: undefined, output: callbacks[name] }
+          : (agents.find(({ spec }) => kind === 'agent' && spec.name === agent) ?? {});
+      const form = { ...named('input', schemaFor(input)), ...named('output', schemaFor(output)) };
+      return Object.keys(form).length === 0 ? [] : [[name, form] as const];
+    }),
+  );
+}
+
+/** Of what is given to it, before it is changed in any way. */
+function schemaFor(schema: unknown): unknown {
+  const json = schema === undefined ? undefined : jsonSchemaOf(schema, 'input');
+  return json !== undefined && bytesOf(json) <= MAX_SCHEMA_BYTES ? json : undefined;
+}
+
+/** One that is no JSON is no example. */
+function exampleIn(folder: string): unknown {
+  const file = join(folder, EXAMPLE);
+  if (!existsSync(file)) return undefined;
+  try {
+    const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
+    return bytesOf(value) <= MAX_SCHEMA_BYTES ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value) ?? '');
+
+const named = <Name extends string>(name: Name, value: unknown): Partial<Record<Name, unknown>> =>
+  value === undefined ? {} : ({ [name]: value } as Record<Name, unknown>);
