@@ -1,6 +1,6 @@
 /** Correct agents survive a fault at every point; each planted mistake of an agent's author is found. */
 
-import { done, human, notDone, PermanentError, workflow } from 'steadfast';
+import { agent, done, human, notDone, PermanentError, workflow } from 'steadfast';
 import { crashEverywhere, type CrashOptions, externalWorld } from 'steadfast/testing';
 import * as z from 'zod/mini';
 import {
@@ -66,6 +66,28 @@ describe('agents that do what they declare', () => {
       "effects that come later than an agent’s settle (book-flight 1s, book-hotel 1s, confirm-trip 1s); say how late a service may act, for example slowest: '45s'",
     ]);
   });
+});
+
+it('does not take a repeated look for a double: an agent without a lasting effect may answer anything', async () => {
+  const look = agent('look', {
+    input: z.object({}),
+    output: z.object({ seen: z.int() }),
+    effect: 'none',
+    undo: 'none',
+  });
+  let looks = 0;
+  const handler = look.handler({
+    execute: async () => {
+      looks += 1;
+      return { seen: looks };
+    },
+  });
+  const watch = workflow('watch', { input: z.object({}), within: '1h' }, (w) => {
+    w.step('look', look, {});
+  });
+  const report = await crashEverywhere(watch, { input: {}, agents: [handler] });
+  expect(report.findings).toEqual([]);
+  expect(looks).toBeGreaterThan(report.runs + 1);
 });
 
 describe('the points', () => {

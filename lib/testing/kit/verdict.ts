@@ -116,7 +116,8 @@ function bookOf({ effects, calls }: Evidence): readonly Effect[] {
   const book: { key: string; kind: string; undone: boolean; output: string }[] = [];
   for (const call of calls) {
     const acted = call.outcome === 'returned' || call.outcome === 'threw';
-    if (!acted) continue;
+    // What has no lasting effect outside may run as often as it likes.
+    if (!acted || call.effect === 'none') continue;
     const own = book.filter((effect) => effect.key === call.effectKey);
     if (call.on === 'undo' && call.outcome === 'returned') for (const effect of own) effect.undone = true;
     if (call.on !== 'execute') continue;
