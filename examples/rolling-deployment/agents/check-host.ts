@@ -1,0 +1,15 @@
+/** Has the monitor look at a host: 503 is one that is not up yet, 422 one that is sick, which fails for good. */
+
+import * as z from 'zod/mini';
+import { checkHost } from '../workflow.ts';
+import { callWorld } from '../world-client.ts';
+
+const Check = z.object({ id: z.string() });
+
+export const handler = checkHost.handler({
+  execute: async (ctx, { host, version }) => {
+    const body = { reference: ctx.effectKey, executionId: ctx.executionId, host, version };
+    const { id } = await callWorld(ctx, { method: 'POST', path: '/monitor/checks', body }, Check);
+    return { check: id };
+  },
+});

@@ -1,0 +1,22 @@
+/**
+ * Takes a host out of the load balancer, or back in: idempotent, the balancer takes an order once for each key. The undo goes by the
+ * key, so it needs no output, and one that was never taken is fine with the balancer.
+ */
+
+import * as z from 'zod/mini';
+import { shiftTraffic } from '../workflow.ts';
+import { callWorld } from '../world-client.ts';
+
+const Shift = z.object({ id: z.string() });
+
+export const handler = shiftTraffic.handler({
+  execute: async (ctx, { host, to }) => {
+    const body = { key: ctx.effectKey, executionId: ctx.executionId, host, to };
+    const { id } = await callWorld(ctx, { method: 'POST', path: '/balancer/shifts', body }, Shift);
+    return { shift: id };
+  },
+  undo: async (ctx) => {
+    const query = { key: ctx.effectKey };
+    await callWorld(ctx, { method: 'DELETE', path: '/balancer/shifts', query }, z.unknown());
+  },
+});

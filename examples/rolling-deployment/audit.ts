@@ -1,0 +1,85 @@
+/**
+ * What the ledger says of a fleet, at its end and at each moment before. Pure: entries in, findings out.
+ *
+ * Owns: what a host runs and whether it gets requests, as its entries tell it. Does not own: what is expected of a deployment.
+ */
+
+import type { FleetEntry } from './world.ts';
+
+export interface Host {
+  /** The releases on it, the former one not counted; the last one runs. */
+  readonly installed: readonly FleetEntry[];
+  readonly shifts: readonly FleetEntry[];
+}
+
+export interface FleetAudit {
+  /** How many hosts run which release at the end. */
+  readonly running: Readonly<Record<string, number>>;
+  /** Installations, roll-backs and shifts that took place twice, and keys for two different requests. */
+  readonly doubled: number;
+  /** Hosts that get no requests at the end. */
+  readonly leftOut: readonly string[];
+  /** The most hosts that got no requests at one moment. */
+  readonly outAtMost: number;
+}
+
+const NEW: Host = { installed: [], shifts: [] };
+/** What runs on a host on which nothing stands that was installed here. */
+export const FORMER = 'former';
+
+export const isOut = ({ shifts }: Host): boolean => shifts.at(-1)?.to === 'out';
+export const releaseOn = ({ installed }: Host): string => installed.at(-1)?.version ?? FORMER;
+
+export function audit(entries: readonly FleetEntry[], hosts: readonly string[]): FleetAudit {
+  const fleet = new Map<string, Host>(hosts.map((host) => [host, NEW]));
+  let outAtMost = 0;
+  for (const entry of entries) {
+    fleet.set(entry.host, after(fleet.get(entry.host) ?? NEW, entry));
+    if (entry.service === 'balancer') outAtMost = Math.max(outAtMost, out(fleet).length);
+  }
+  const running: Record<string, number> = {};
+  for (const host of fleet.values()) running[releaseOn(host)] = (running[releaseOn(host)] ?? 0) + 1;
+  return { running, doubled: doubles(entries), leftOut: out(fleet), outAtMost };
+}
+
+const out = (fleet: ReadonlyMap<string, Host>): string[] =>
+  [...fleet].filter(([, host]) => isOut(host)).map(([name]) => name);
+
+function after(host: Host, entry: FleetEntry): Host {
+  const without = (entries: readonly FleetEntry[]) => entries.filter(({ id }) => id !== entry.of);
+  switch (entry.kind) {
+    case 'shift':
+      return { ...host, shifts: [...host.shifts, entry] };
+    case 'shift-back':
+      return { ...host, shifts: without(host.shifts) };
+    case 'install':
+      return { ...host, installed: [...host.installed, entry] };
+    case 'roll-back':
+      return { ...host, installed: without(host.installed) };
+    default:
+      return host;
+  }
+}
+
+/** Of one request there is one entry, and one that takes it back; a service that deduplicates shows a repeat as such. */
+function doubles(entries: readonly FleetEntry[]): number {
+  const counted = entries.filter(({ kind }) => !['check', 'repeat', 'misuse'].includes(kind));
+  const seen = new Set(counted.map(({ kind, reference, of = '' }) => `${kind} ${reference} ${of}`));
+  return counted.length - seen.size + entries.filter(({ kind }) => kind === 'misuse').length;
+}
+
+/**
+ * The batches of the hosts whose release was rolled back once nothing more of it was installed, in that order: 3, 2, 1 when the
+ * last batch comes first.
+ */
+export function rolledBack(
+  entries: readonly FleetEntry[],
+  batches: readonly (readonly string[])[],
+  version: string,
+): readonly number[] {
+  const own = entries.filter((entry) => entry.version === version);
+  const last = own.findLastIndex(({ kind }) => kind === 'install');
+  const back = own.slice(last + 1).filter(({ kind }) => kind === 'roll-back');
+  const order = back.map(({ host }) => batches.findIndex((batch) => batch.includes(host)) + 1);
+  return order.filter((batch, at) => batch !== order[at - 1]);
+}

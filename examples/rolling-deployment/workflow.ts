@@ -1,0 +1,91 @@
+/**
+ * Rolling deployment: a release for a fleet, batch after batch; on each host drain, install, check, back to work. Where too many
+ * hosts of a batch are sick the gate closes, and the fleet goes back to the former release, the last batch first.
+ *
+ * Owns: the agents' contracts and the three workflows. Does not own: how an agent does its work (`agents/`), or the services
+ * it talks to (`world.ts`).
+ *
+ * The limits are short so that a recovery can be watched on a laptop.
+ */
+
+import { agent, exists, type Ref, retry, workflow } from 'steadfast';
+import * as z from 'zod/mini';
+
+const LIMITS = { lease: '5s', pickup: '5s', timeout: '20s', settle: '1s' } as const;
+const PATIENCE = retry(10, { first: '500ms', max: '5s' });
+const UNDO = retry(20, { first: '500ms', max: '5s' });
+
+/** Of one batch out of work at the same time. */
+export const OUT_OF_WORK = 5;
+
+const Text = z.string().check(z.minLength(1));
+const Release = z.object({ host: Text, version: Text });
+
+/** The load balancer takes an order once for each key. */
+export const shiftTraffic = agent('shift-traffic', {
+  input: z.object({ host: Text, to: z.enum(['in', 'out']) }),
+  output: z.object({ shift: Text }),
+  effect: 'idempotent',
+  ...LIMITS,
+});
+
+/** The installer installs as often as it is asked, each time with a restart, but can be asked what it did. */
+export const installRelease = agent('install-release', {
+  input: Release,
+  output: z.object({ install: Text }),
+  effect: 'probed',
+  ...LIMITS,
+});
+
+/** Looking at a host changes nothing of it. */
+export const checkHost = agent('check-host', {
+  input: Release,
+  output: z.object({ check: Text }),
+  effect: 'none',
+  undo: 'none',
+  ...LIMITS,
+});
+
+/** One host. Exported, so that one that was sick gets the release by itself once it is well. */
+export const deployHost = workflow('deploy-host', { input: Release, within: '1h' }, (w) => {
+  const { host, version } = w.input;
+  const patient = { recovery: [PATIENCE], undo: UNDO };
+  const drain = w.step('drain', shiftTraffic, { host, to: 'out' }, patient);
+  const install = w.step('install', installRelease, { host, version }, { ...patient, after: [drain] });
+  const check = w.step('check', checkHost, { host, version }, { recovery: [PATIENCE], after: [install] });
+  w.step('enrol', shiftTraffic, { host, to: 'in' }, { ...patient, after: [check] });
+  return { install: install.output.install };
+});
+
+/** A longer list is cut into parts, which are undone side by side: more hosts would be out of work than `OUT_OF_WORK`. */
+const Hosts = z.array(Text).check(z.minLength(1), z.maxLength(25));
+
+/** One batch with its gate: a tenth of it may be sick. */
+const deployBatch = workflow(
+  'deploy-batch',
+  { input: z.object({ version: Text, hosts: Hosts }), within: '4h' },
+  (w) => {
+    const { version } = w.input;
+    w.map('hosts', deployHost, w.input.hosts, (host) => ({ host, version }), {
+      concurrency: OUT_OF_WORK,
+      tolerate: '10%',
+    });
+  },
+);
+
+const MOST_BATCHES = 10;
+const Batches = z.array(Hosts).check(z.minLength(1), z.maxLength(MOST_BATCHES));
+const Fleet = z.object({ version: Text, batches: Batches });
+export type Fleet = z.infer<typeof Fleet>;
+
+/** Steps, not a list: each begins after the one before and is undone before it, and a pause holds the next one. */
+export const rollingDeployment = workflow('rolling-deployment', { input: Fleet, within: '2d' }, (w) => {
+  const { version, batches } = w.input;
+  const before: { readonly name: string }[] = [];
+  for (let at = 0; at < MOST_BATCHES; at += 1) {
+    const hosts = batches[at] as Ref<string[]>;
+    const after = before.slice(-1);
+    before.push(w.child(`batch-${at + 1}`, deployBatch, { version, hosts }, { after, when: exists(hosts) }));
+  }
+  return { version };
+});

@@ -1,0 +1,56 @@
+/**
+ * The outside world of a deployment: load balancer, installer, monitor.
+ *
+ * Owns: which of them deduplicate (the balancer) and which do not (the installer), what an entry of theirs says. Does not own:
+ * how a service works (`../world`), whether the sum of it is right (`audit.ts`).
+ *
+ *   npx tsx examples/rolling-deployment/world.ts [--port 4537] [--ledger .steadfast/world.jsonl] [--with-stdin]
+ */
+
+import * as z from 'zod/mini';
+import type { Deed } from '../world/deeds.ts';
+import type { Entry } from '../world/ledger.ts';
+import { serveIfMain } from '../world/process.ts';
+
+export interface FleetEntry extends Entry {
+  readonly service: 'balancer' | 'installer' | 'monitor';
+  /** `shift-back` and `roll-back` take back a `shift` and an `install`. */
+  readonly kind: 'shift' | 'shift-back' | 'install' | 'roll-back' | 'check' | 'repeat' | 'misuse';
+  readonly host: string;
+  /** Of a shift: whether the host gets requests. */
+  readonly to?: 'in' | 'out';
+  readonly version?: string;
+}
+
+const Text = z.string().check(z.minLength(1));
+
+export const DEEDS: readonly Deed[] = [
+  {
+    service: 'balancer',
+    kind: 'shift',
+    action: 'shift',
+    oncePerKey: true,
+    data: z.object({ host: Text, to: z.enum(['in', 'out']) }),
+    about: 'host',
+    undo: { kind: 'shift-back', action: 'shift-back' },
+  },
+  {
+    service: 'installer',
+    kind: 'install',
+    action: 'install',
+    data: z.object({ host: Text, version: Text }),
+    about: 'host',
+    // Each one restarts the host: doubles must show.
+    undo: { kind: 'roll-back', action: 'roll-back', repeats: true },
+  },
+  {
+    service: 'monitor',
+    kind: 'check',
+    action: 'check',
+    data: z.object({ host: Text, version: Text }),
+    about: 'host',
+  },
+];
+export const PLACE = { deeds: DEEDS, port: 4537 } as const;
+
+await serveIfMain(import.meta.url, PLACE);
