@@ -5,7 +5,7 @@ import { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { SteadfastStack } from '../lib/infra/steadfast-stack.ts';
 import { addSteadfast, createApp, exitWith } from '../lib/infra/synth.ts';
 
-/** Workflow folders of the stack. Any others are a stack of their own: `-c steadfast:only=video-publishing`. */
+/** Workflow folders of the stack. Any others are a stack of their own: `-c steadfast:only=password-reset`. */
 const DEPLOYED = ['order-fulfilment'];
 
 /** What `triggers.ts` of a folder listens to: made in the stack that deploys such a folder, and in no other. */

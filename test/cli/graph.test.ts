@@ -267,14 +267,14 @@ describe('a workflow that is not deployed', () => {
   test('is that of the project here, whether or not an API answers', async () => {
     answer({ items: [] });
     refuse('unknown-execution');
-    const { out, err } = await cli('graph', 'video-publishing');
-    expect(out).toContain('s1[["encode<br/>map encode-rendition"]]');
+    const { out, err } = await cli('graph', 'video-encoding');
+    expect(out).toContain('s1[["encode<br/>map video-chunk"]]');
     expect(err).toBe(
-      "'video-publishing' is not deployed: this is the plan of examples/video-publishing/workflow.ts\n",
+      "'video-encoding' is not deployed: this is the plan of examples/video-encoding/workflow.ts\n",
     );
     const silent = createClient({ url: 'http://127.0.0.1:9' });
-    const { graph, file } = await planSource(silent, 'video-publishing', join(ROOT, 'test'));
-    expect([graph.steps.length > 0, file]).toEqual([true, '../examples/video-publishing/workflow.ts']);
+    const { graph, file } = await planSource(silent, 'video-encoding', join(ROOT, 'test'));
+    expect([graph.steps.length > 0, file]).toEqual([true, '../examples/video-encoding/workflow.ts']);
   });
 
   test('is found in a folder of another name, also beside one that cannot be loaded', async () => {

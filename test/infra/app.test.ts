@@ -90,8 +90,8 @@ test('the default is one example with one bucket and one schedule, for a new acc
 });
 
 test('examples by name are a stack of their own, without what starts the other', () => {
-  const app = synthesise({ ...withoutCode, 'steadfast:only': 'video-publishing', stage: 'prod' });
-  expect(app.stacks).toEqual(['Steadfast-prod-video-publishing']);
+  const app = synthesise({ ...withoutCode, 'steadfast:only': 'password-reset', stage: 'prod' });
+  expect(app.stacks).toEqual(['Steadfast-prod-password-reset']);
   expect(agentsIn(app)).not.toContain('charge-card');
   expect(app.ofType('AWS::Scheduler::Schedule')).toEqual([]);
   expect(app.ofType('AWS::DynamoDB::Table')[0]?.DeletionPolicy).toBe('Retain');

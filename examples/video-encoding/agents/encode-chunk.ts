@@ -1,0 +1,38 @@
+/**
+ * Encodes a chunk: idempotent, one file for each effect key, and says how far it is. Over 720 lines it needs a licence, of which it
+ * assures itself at 47 %: while the licence's service does not answer the encoder stands still, and its heartbeats go on.
+ */
+
+import type { AttemptContext } from 'steadfast';
+import * as z from 'zod/mini';
+import { encoder } from '../encoder.ts';
+import { begin, finish, remove, uploadAt } from '../library.ts';
+import { encodeChunk } from '../workflow.ts';
+import { callWorld } from '../world-client.ts';
+
+const FREE_HEIGHT = 720;
+const CHECKED_AT = 0.47;
+
+export const handler = encodeChunk.handler({
+  execute: async (ctx, { upload, from, seconds, height }) => {
+    const target = await begin(ctx);
+    let licensed = height <= FREE_HEIGHT;
+    const at = async (share: number): Promise<void> => {
+      ctx.progress(licensed ? share : Math.min(share, CHECKED_AT));
+      if (licensed || share < CHECKED_AT) return;
+      await checkLicence(ctx, `${upload}/${from}`, height);
+      licensed = true;
+      ctx.progress(share);
+    };
+    // The contract shows the two members an author needs; what is handed over is the platform's own signal.
+    const signal = ctx.signal as AbortSignal;
+    await encoder().encode({ source: uploadAt(upload), target, from, seconds, height, signal, at });
+    return { file: await finish(target, ctx.effectKey), seconds, height };
+  },
+  undo: (ctx) => remove(ctx.effectKey),
+});
+
+async function checkLicence(ctx: AttemptContext, chunk: string, height: number): Promise<void> {
+  const body = { reference: ctx.effectKey, executionId: ctx.executionId, chunk, height };
+  await callWorld(ctx, { method: 'POST', path: '/licence/checks', body }, z.unknown());
+}

@@ -1,0 +1,46 @@
+/**
+ * Compares what is published with what was uploaded, and with what lies in the library. Pure: entries and files in, findings out.
+ *
+ * Owns: what is double, incomplete and left behind. Does not own: reading them.
+ */
+
+import type { FilmEntry } from './world.ts';
+
+export interface FilmAudit {
+  /** Pages that stand, and the heights of their segments. */
+  readonly pages: readonly (readonly number[])[];
+  /** Pages, and takedowns of one page, beyond the first under one reference. */
+  readonly doubled: number;
+  /** Segments of a page that are not there, and seconds of a film that no segment has. */
+  readonly lost: number;
+  /** Files that no page has. */
+  readonly leftBehind: readonly string[];
+}
+
+/**
+ * @param files of the library's segments, with their seconds
+ * @param seconds of the film of each page
+ */
+export function audit(
+  entries: readonly FilmEntry[],
+  files: ReadonlyMap<string, number>,
+  seconds: number,
+): FilmAudit {
+  const all = entries.filter(({ kind }) => kind === 'page');
+  const takedowns = entries.filter(({ kind }) => kind === 'takedown');
+  const pages = all.filter(({ id }) => !takedowns.some(({ of }) => of === id));
+  const shown = pages.map(({ segments = [] }) => segments);
+  const published = new Set(shown.flat().map(({ file }) => file));
+  const missing = [...published].filter((file) => !files.has(file)).length;
+  const short = shown.map((segments) =>
+    Math.abs(seconds - segments.reduce((sum, { file }) => sum + (files.get(file) ?? 0), 0)),
+  );
+  return {
+    pages: shown.map((segments) => segments.map(({ height }) => height)),
+    doubled: surplus(all.map(({ reference }) => reference)) + surplus(takedowns.map(({ of }) => of)),
+    lost: missing + short.reduce((sum, each) => sum + each, 0),
+    leftBehind: [...files.keys()].filter((file) => !published.has(file)),
+  };
+}
+
+const surplus = (names: readonly (string | undefined)[]): number => names.length - new Set(names).size;

@@ -1,0 +1,85 @@
+/**
+ * Video encoding: cut a film into chunks, encode them side by side, publish what has become of them as one page. A chunk at
+ * which the encoder stalls is encoded again with other parameters.
+ *
+ * Owns: the agents' contracts and the two workflows. Does not own: how an agent does its work (`agents/`), what encodes
+ * (`encoder.ts`), where films are (`library.ts`), the services (`world.ts`).
+ *
+ * The limits are short so that a recovery can be watched on a laptop. In production an attempt may take hours, and
+ * `maxNoProgress` is minutes.
+ */
+
+import { agent, retry, withInput, workflow } from 'steadfast';
+import * as z from 'zod/mini';
+
+const LIMITS = { lease: '3s', pickup: '5s', settle: '1s' } as const;
+const PATIENCE = retry(4, { first: '500ms', max: '5s' });
+
+const Text = z.string().check(z.minLength(1));
+const Seconds = z.int().check(z.nonnegative());
+const Chunk = z.object({ upload: Text, from: Seconds, seconds: Seconds });
+const Segment = z.object({ file: Text, seconds: Seconds, height: z.int() });
+export type Segment = z.infer<typeof Segment>;
+
+/** Where the encoder's tools are. It reads, and nothing else. */
+export const planChunks = agent('plan-chunks', {
+  input: z.object({ upload: Text }),
+  output: z.object({ seconds: Seconds, chunks: z.array(Chunk) }),
+  effect: 'none',
+  undo: 'none',
+  runsIn: 'container',
+  timeout: '1m',
+  ...LIMITS,
+});
+
+/** One file for each effect key, so an unknown outcome is simply tried again. */
+export const encodeChunk = agent('encode-chunk', {
+  input: z.object({ ...Chunk.shape, height: z.int() }),
+  output: Segment,
+  effect: 'idempotent',
+  runsIn: 'container', // where the encoder is, for as long as it takes
+  timeout: '30s',
+  maxNoProgress: '4s', // being alive is not enough
+  ...LIMITS,
+});
+
+/** The catalogue publishes as often as it is asked, but can be asked what it has published. */
+export const publishFilm = agent('publish-film', {
+  input: z.object({ title: Text, segments: z.array(z.nullable(Segment)) }),
+  output: z.object({ page: Text }),
+  effect: 'probed',
+  timeout: '20s',
+  ...LIMITS,
+});
+
+/** One chunk. Exported, so that one of them can be made by itself. */
+export const videoChunk = workflow('video-chunk', { input: Chunk, within: '6h' }, (w) => {
+  const { upload, from, seconds } = w.input;
+  const chunk = { upload, from, seconds };
+  const encode = w.step(
+    'encode',
+    encodeChunk,
+    { ...chunk, height: 1080 },
+    { recovery: [retry(1, { first: '500ms' }), withInput({ ...chunk, height: 720 }, { attempts: 10 })] },
+  );
+  const { output } = encode;
+  return { file: output.file, seconds: output.seconds, height: output.height };
+});
+
+const Upload = z.object({ upload: Text, title: Text });
+export type Upload = z.infer<typeof Upload>;
+
+export const videoEncoding = workflow('video-encoding', { input: Upload, within: '1d' }, (w) => {
+  const { upload, title } = w.input;
+  const plan = w.step('plan', planChunks, { upload }, { recovery: [PATIENCE] });
+  const encode = w.map('encode', videoChunk, plan.output.chunks, (chunk) => chunk, {
+    concurrency: 2, // as many encoders as there are; no `tolerate`: a film without one of its chunks is none
+  });
+  const publish = w.step(
+    'publish',
+    publishFilm,
+    { title, segments: encode.output.items },
+    { recovery: [PATIENCE] },
+  );
+  return { page: publish.output.page, seconds: plan.output.seconds };
+});
