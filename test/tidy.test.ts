@@ -69,14 +69,13 @@ interface Layer {
   readonly may: readonly string[];
   readonly builtins?: boolean;
 }
+const PLAN = ['reference-check', 'trigger-declaration', 'nearest', 'agent-parts'];
 /** Names, the API's routes, and what refuses a workflow when it is loaded, which is in no function. */
 const LOADED = [
   'lib/api/calls.ts',
   'lib/aws/names.ts',
-  'lib/core/plan/reference-check.ts',
-  'lib/core/plan/trigger-declaration.ts',
-  'lib/core/plan/nearest.ts',
-  'lib/core/plan/agent-parts.ts',
+  'lib/aws/charts.ts',
+  ...PLAN.map((file) => `lib/core/plan/${file}.ts`),
   'zod/mini',
 ];
 const ANSWERS = ['lib/api/answers.ts', 'lib/api/deployment-answers.ts'];
@@ -125,6 +124,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'lib/project/',
       'lib/worker/run.ts',
       'lib/aws/names.ts',
+      'lib/aws/charts.ts',
       'local/',
       'lib/testing/',
       ...SHELL,

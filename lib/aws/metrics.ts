@@ -56,6 +56,7 @@ export const METRICS_OF_NOTES: Readonly<Record<string, MetricValues>> = {
   'breaker-closed': one('BreakersClosed'),
   deferred: one('Deferred'),
   'agent-missing': one('AgentsMissing'),
+  'at-risk': one('AtRisk'),
   'incident-opened': one('IncidentsOpened'),
   'incident-resolved': one('IncidentsClosed'),
   'incident-timed-out': one('IncidentsClosed'),
@@ -109,7 +110,8 @@ export function createMeter(options: MeterOptions): Meter {
     sent: (messages) => add({ Messages: messages }),
     swept: ({ made, oldestOverdueMs, failed }) =>
       add({ Sweeps: made, OldestOverdue: oldestOverdueMs, EvaluationsFailed: failed }),
-    open: ({ incidents, breakers }) => add({ OpenIncidents: incidents, OpenBreakers: breakers }),
+    open: ({ incidents, entries, breakers }) =>
+      add({ OpenIncidents: incidents, OpenEntries: entries, OpenBreakers: breakers }),
     audited: ({ removed, ageMs }) => add({ Audits: 1, LeftoversRemoved: removed, AuditAge: ageMs }),
     flush: () => {
       detailed.flush();

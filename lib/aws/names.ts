@@ -197,10 +197,13 @@ export const METRICS = {
   Deferred: 'Count',
   /** By sweep: agents that are not deployed and that executions under way need. */
   AgentsMissing: 'Count',
+  /** Executions that may not end well or in time without help, each time that one gets there. */
+  AtRisk: 'Count',
   IncidentsOpened: 'Count',
   IncidentsClosed: 'Count',
-  /** How many are open right now, counted once a tick: incidents, breakers. */
+  /** How many are open right now, counted once a tick: incidents, approvals and callbacks, breakers. */
   OpenIncidents: 'Count',
+  OpenEntries: 'Count',
   OpenBreakers: 'Count',
   /** The supervisor's sweeps: how many, how late the latest item was, how many could not be evaluated. */
   Sweeps: 'Count',
@@ -252,6 +255,7 @@ export type DetailBy = keyof typeof DETAILED_METRICS;
 export const GAUGES: ReadonlySet<MetricName> = new Set([
   'OldestOverdue',
   'OpenIncidents',
+  'OpenEntries',
   'OpenBreakers',
   'AuditAge',
 ]);

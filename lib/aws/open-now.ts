@@ -1,10 +1,12 @@
 /**
- * What is open right now, counted: incidents that wait for a person, breakers that let nothing through but trials.
+ * What is open right now, counted: incidents that wait for a person, approvals and callbacks that wait for an answer, breakers that let
+ * nothing through but trials.
  *
  * Owns: the two reads. Does not own: what becomes of the numbers (`metrics.ts`), when a breaker is open (`core/step/breaker.ts`).
  *
  * Counted in the table and not from openings and closings: a count that one lost line would make wrong for ever is no gauge.
- * Costs a query of each of eight shards and one read of the agents' breakers, in a tick that has something to count: an idle system is not counted.
+ * Costs a query of each of eight shards and one read of the agents' breakers, in a tick that has something to count: an idle system is
+ * counted every quarter of an hour, for an approval is opened by whoever works, and leaves nothing due.
  */
 
 import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
@@ -17,23 +19,28 @@ import { TABLE } from './names.ts';
 
 export interface OpenNow {
   readonly incidents: number;
+  readonly entries: number;
   readonly breakers: number;
 }
 
+const COUNT_EVERY_MS = 15 * 60_000;
+
 /**
- * Whether a tick of this process has something to count: none has counted yet, something was open, or its last tick found
+ * Whether a tick of this process has something to count: none has counted for long, something was open, or its last tick found
  * something due, as the one does after whatever opens an incident or a breaker.
  */
 export class OpenGauge {
   #open: number | undefined;
+  #countedAt = 0;
 
-  isDue(): boolean {
-    return this.#open !== 0;
+  isDue(now: number): boolean {
+    return this.#open !== 0 || now - this.#countedAt >= COUNT_EVERY_MS;
   }
 
   /** @param open nothing where it is not known */
-  counted(open: OpenNow | undefined): void {
-    this.#open = open && open.incidents + open.breakers;
+  counted(open: OpenNow | undefined, now: number): void {
+    this.#open = open && open.incidents + open.entries + open.breakers;
+    this.#countedAt = now;
   }
 }
 
@@ -47,22 +54,25 @@ export async function openNow(
   agents: readonly string[],
   now: number,
 ): Promise<OpenNow> {
-  const [incidents, found] = await Promise.all([
-    countIncidents(client, table),
+  const [{ incidents, entries }, found] = await Promise.all([
+    countInbox(client, table),
     readBreakers(client, table, agents),
   ]);
   const open = found.filter((breaker) => passageOf(breaker, now).kind !== 'free');
-  return { incidents, breakers: open.length };
+  return { incidents, entries, breakers: open.length };
 }
 
-async function countIncidents(client: DynamoDBClient, table: string): Promise<number> {
+type Inbox = Pick<OpenNow, 'incidents' | 'entries'>;
+
+async function countInbox(client: DynamoDBClient, table: string): Promise<Inbox> {
   const shards = shardsOf(INBOX_KEY, INBOX_SHARDS);
   const counts = await Promise.all(shards.map((shard) => countShard(client, table, shard)));
-  return counts.reduce((sum, count) => sum + count, 0);
+  const sum = (of: keyof Inbox): number => counts.reduce((all, count) => all + count[of], 0);
+  return { incidents: sum('incidents'), entries: sum('entries') };
 }
 
-async function countShard(client: DynamoDBClient, table: string, shard: string): Promise<number> {
-  let count = 0;
+async function countShard(client: DynamoDBClient, table: string, shard: string): Promise<Inbox> {
+  let [incidents, all] = [0, 0];
   let from: Item | undefined;
   for (let page = 0; page < MOST_PAGES; page += 1) {
     const answer = await client.send(
@@ -71,18 +81,19 @@ async function countShard(client: DynamoDBClient, table: string, shard: string):
         IndexName: TABLE.listIndex.name,
         Select: 'COUNT',
         KeyConditionExpression: '#key = :key',
-        // An approval that waits for its answer is in the same inbox, and nothing has gone wrong with it.
+        // An approval that waits for its answer is in the same inbox, and nothing has gone wrong with it: it was looked at, and counts apart.
         FilterExpression: 'begins_with(#sk, :incident)',
         ExpressionAttributeNames: { '#key': TABLE.listIndex.pk, '#sk': TABLE.sk },
         ExpressionAttributeValues: { ':key': { S: shard }, ':incident': { S: INCIDENT_PREFIX } },
         ...(from === undefined ? {} : { ExclusiveStartKey: from }),
       }),
     );
-    count += answer.Count ?? 0;
+    incidents += answer.Count ?? 0;
+    all += answer.ScannedCount ?? 0;
     from = answer.LastEvaluatedKey;
     if (from === undefined) break;
   }
-  return count;
+  return { incidents, entries: Math.max(0, all - incidents) };
 }
 
 async function readBreakers(

@@ -39,10 +39,12 @@ export async function commit(
   if (sends.length > 0) await ports.queue.send(sends);
   await called;
   const { executionId = '', execution, incident } = decision.write ?? {};
-  const news = [incidentNews(executionId, before.workflow, incident), riskNews(before, execution)];
+  const risk = riskNews(before, execution);
+  const news = [incidentNews(executionId, before.workflow, incident), risk];
   for (const one of news) if (one !== undefined) await tell(ports, one);
   const origin = originOf(before.workflow, execution);
-  for (const note of decision.notes) ports.log.note(note, origin);
+  const notes = risk === undefined ? decision.notes : [...decision.notes, { what: 'at-risk', executionId }];
+  for (const note of notes) ports.log.note(note, origin);
   return 'written';
 }
 

@@ -1,7 +1,8 @@
 /**
  * The dashboard: four questions, in the order in which a person on call asks them.
  *
- * Owns: which metric answers which question. Does not own: the metrics' names (`aws/names.ts`), when one is alarming.
+ * Owns: which metric answers which question, beside the charts that the console draws as well (`aws/charts.ts`). Does not own: the
+ * metrics' names (`aws/names.ts`), when one is alarming.
  */
 
 import {
@@ -9,10 +10,10 @@ import {
   AlarmStatusWidget,
   Dashboard,
   GraphWidget,
-  type IMetric,
   type IWidget,
   LogQueryWidget,
   MathExpression,
+  Metric,
   SingleValueWidget,
   Stats,
   TextWidget,
@@ -22,14 +23,14 @@ import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { CHARTS, QUEUE_DIMENSION, QUEUE_CHARTS, QUEUE_NAMESPACE } from '../aws/charts.ts';
 import type { MetricName } from '../aws/names.ts';
 import type { Agent } from './agent-fleet.ts';
 import { type Detailed, detailedGraphs } from './detailed-dashboard.ts';
+import { chartGraph, chartGraphOfEach, graph, HEIGHT, type MetricBy, THIRD } from './charts.ts';
 import type { MetricMaker } from './metrics.ts';
 
 const WHOLE = 24;
-const THIRD = 8;
-const HEIGHT = 6;
 /** Log groups that one query may read. */
 const MOST_LOG_GROUPS = 50;
 
@@ -68,17 +69,17 @@ const section = (question: string, widgets: IWidget[]): IWidget[][] => [
   widgets,
 ];
 
-const graph = (title: string, left: IMetric[], right: IMetric[] = []): GraphWidget =>
-  new GraphWidget({ title, left, right, width: THIRD, height: HEIGHT, leftYAxis: { min: 0 } });
+const charts = (answers: keyof typeof CHARTS, { metricOf }: DashboardProps): GraphWidget[] => {
+  const of: MetricBy<MetricName> = (name, statistic, label) => metricOf(name, { statistic, label });
+  return CHARTS[answers].map((chart) => chartGraph(chart, of));
+};
 
-function healthy({ metricOf, alarms }: DashboardProps): IWidget[] {
+function healthy(props: DashboardProps): IWidget[] {
+  const { metricOf, alarms } = props;
   const ends: MetricName[] = ['Succeeded', 'Failed', 'Compensated', 'Canceled'];
   return [
     new AlarmStatusWidget({ title: 'Alarms', alarms, width: THIRD, height: HEIGHT }),
-    graph(
-      'Executions',
-      (['Started', ...ends] as const).map((name) => metricOf(name)),
-    ),
+    ...charts('healthy', props),
     new SingleValueWidget({
       title: 'In the time shown',
       metrics: [
@@ -95,26 +96,21 @@ function healthy({ metricOf, alarms }: DashboardProps): IWidget[] {
   ];
 }
 
-function atRisk({ metricOf, agents }: DashboardProps): IWidget[] {
+function atRisk(props: DashboardProps): IWidget[] {
+  const { metricOf, agents } = props;
   return [
-    graph(
-      'Overdue, and looks that failed',
-      [metricOf('OldestOverdue')],
-      [
-        metricOf('EvaluationsFailed'),
-        metricOf('RecordsUnaudited'),
-        metricOf('AgentsMissing'),
-        metricOf('ClocksSkewed'),
-      ],
-    ),
-    graph('Lost and unknown', [
-      metricOf('LeasesLost'),
-      metricOf('Unknowns'),
+    ...charts('atRisk', props),
+    graph('Looks that failed', [
+      metricOf('EvaluationsFailed'),
+      metricOf('RecordsUnaudited'),
+      metricOf('AgentsMissing'),
+      metricOf('ClocksSkewed'),
+    ]),
+    graph('Found and made good', [
       metricOf('Adoptions'),
       metricOf('Dispatches'),
       metricOf('WakeTimesHealed'),
     ]),
-    graph('Open now: questions to people, breakers', [metricOf('OpenIncidents'), metricOf('OpenBreakers')]),
     graph('Held back, and people asked', [
       metricOf('Deferred'),
       metricOf('BreakersOpened'),
@@ -142,20 +138,14 @@ function atRisk({ metricOf, agents }: DashboardProps): IWidget[] {
   ];
 }
 
-function slow({ metricOf, agents, api, scheduler }: DashboardProps): IWidget[] {
-  const age = agents.map(({ agentName: label, queue }) =>
-    queue.metricApproximateAgeOfOldestMessage({ label, statistic: Stats.MAXIMUM }),
-  );
+function slow(props: DashboardProps): IWidget[] {
+  const { agents, api, scheduler } = props;
   const duration = agents.flatMap(
     ({ agentName: label, function: one }) => one?.metricDuration({ label, statistic: Stats.p(99) }) ?? [],
   );
   return [
-    graph('From due to claimed', [
-      metricOf('TimeToClaim', { statistic: Stats.p(50), label: 'p50' }),
-      metricOf('TimeToClaim', { label: 'p99' }),
-    ]),
-    graph('From lost to seen, from failed to done', [metricOf('TimeToDetect'), metricOf('TimeToRecover')]),
-    graph('Oldest message, by agent', age),
+    ...charts('slow', props),
+    ...queues(props),
     graph('Duration p99, by agent', duration),
     graph(
       'The API',
@@ -164,6 +154,21 @@ function slow({ metricOf, agents, api, scheduler }: DashboardProps): IWidget[] {
     ),
     ...byAgent(agents),
   ];
+}
+
+function queues({ agents }: DashboardProps): GraphWidget[] {
+  const of =
+    (agent: string): MetricBy<string> =>
+    (metricName, statistic, label) =>
+      new Metric({
+        namespace: QUEUE_NAMESPACE,
+        metricName,
+        dimensionsMap: { [QUEUE_DIMENSION]: queueOf.get(agent) ?? '' },
+        statistic,
+        label,
+      });
+  const queueOf = new Map(agents.map(({ agentName, queue }) => [agentName, queue.queueName]));
+  return QUEUE_CHARTS.map((chart) => chartGraphOfEach(chart, 'agent', [...queueOf.keys()], of));
 }
 
 /** The values are in each agent's log with its name; metrics for each agent would be charged for. */
@@ -180,9 +185,9 @@ function byAgent(agents: readonly Agent[]): IWidget[] {
       title: 'Agents',
       logGroupNames,
       queryLines: [
-        // The lines of `metricsBy` hold the same figures once more, and no role.
+        // The lines of `metricsBy` hold the same values once more, and no role.
         `filter ispresent(${late}) and role like /./`,
-        `stats ${[claimed, 'Retries', 'Unknowns', 'Probes', 'Undos'].map((name) => sum(name as MetricName)).join(', ')}, pct(${late}, 99) as claimed_after_ms by agent`,
+        `stats ${[claimed, 'Retries', 'StepsFailed', 'BreakersOpened', 'Unknowns', 'Probes', 'Undos'].map((name) => sum(name as MetricName)).join(', ')}, pct(${late}, 99) as claimed_after_ms by agent`,
         `sort ${claimed.toLowerCase()} desc`,
       ],
       width: THIRD,

@@ -47,12 +47,12 @@ export function supervisorHandler(): (event: unknown, context: Context) => Promi
     const leave = receiptBook(receiptsOf(ports()), ports());
     const options = { untilAt, sweepEveryMs, part, grace, leave, stay };
     // Beside the first sweeps, which it does not hold up; a tick's alone, of which there is one every minute.
-    const counted = called === undefined && gauge.isDue() ? countOpen(ports()) : undefined;
+    const counted = called === undefined && gauge.isDue(clock.now()) ? countOpen(ports()) : undefined;
     const sweeps = await tick(ports(), plans, options);
     const due = sweeps.reduce((sum, sweep) => sum + sweep.due, 0);
     const open = await counted;
     if (open !== undefined) meter.open(open);
-    if (counted !== undefined || due > 0) gauge.counted(due > 0 ? undefined : open);
+    if (counted !== undefined || due > 0) gauge.counted(due > 0 ? undefined : open, clock.now());
     const failed = sweeps.reduce((sum, sweep) => sum + sweep.failed, 0);
     const oldestOverdueMs = Math.max(0, ...sweeps.map((sweep) => sweep.oldestOverdueMs));
     // Called ones must not hide that no tick comes any more.

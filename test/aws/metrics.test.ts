@@ -18,6 +18,7 @@ import { serviceLogger, tellAll } from '../../lib/aws/telemetry.ts';
 import { STEP_STATUSES } from '../../lib/core/transitions.ts';
 import { auditHandler } from '../../lib/supervisor/audit-handler.ts';
 import { supervisorHandler } from '../../lib/supervisor/handler.ts';
+import { OpenGauge } from '../../lib/aws/open-now.ts';
 import { type Line, linesOf } from './lines.ts';
 
 const openBreakerOf = (agent: string) => ({
@@ -135,7 +136,7 @@ test('every metric that has a name is emitted, and no other', async () => {
     }
     meter.sent(1);
     meter.swept({ made: 1, oldestOverdueMs: 0, failed: 0 });
-    meter.open({ incidents: 0, breakers: 0 });
+    meter.open({ incidents: 0, entries: 0, breakers: 0 });
     meter.audited({ removed: 0, ageMs: 0 });
   });
   const names = lines.flatMap(({ _aws }) => _aws.CloudWatchMetrics[0].Metrics.map(({ Name }) => Name));
@@ -200,15 +201,18 @@ test.each([
   ]);
 });
 
-/** So many incidents, all in the same shard of the inbox. */
-const inOneShard = (count: () => number) => async (query: { ExpressionAttributeValues: Item }) => ({
-  Count: query.ExpressionAttributeValues[':key']?.S?.endsWith('#0') === true ? count() : 0,
-});
+/** So many incidents, all in the same shard of the inbox, and beside them so many approvals. */
+const inOneShard =
+  (count: () => number, entries = 0) =>
+  async (query: { ExpressionAttributeValues: Item }) => {
+    const isIt = query.ExpressionAttributeValues[':key']?.S?.endsWith('#0') === true;
+    return isIt ? { Count: count(), ScannedCount: count() + entries } : { Count: 0, ScannedCount: 0 };
+  };
 
 test('a tick of the supervisor that finds nothing still says that it swept, and what is open', async () => {
   const dynamo = mockClient(DynamoDBClient);
   dynamo.on(QueryCommand).resolves({ Items: [] });
-  dynamo.on(QueryCommand, { IndexName: 'list' }).callsFake(inOneShard(() => 2));
+  dynamo.on(QueryCommand, { IndexName: 'list' }).callsFake(inOneShard(() => 2, 3));
   dynamo.on(BatchGetItemCommand).resolves({ Responses: { t: [openBreakerOf('pay')] } });
   Object.assign(process.env, {
     [ENV.table]: 't',
@@ -229,6 +233,7 @@ test('a tick of the supervisor that finds nothing still says that it swept, and 
       OldestOverdue: 0,
       EvaluationsFailed: 0,
       OpenIncidents: 2,
+      OpenEntries: 3,
       OpenBreakers: 1,
     }),
   ]);
@@ -255,7 +260,7 @@ test('a supervisor that was called hides no missing tick: its sweeps are not cou
   expect(await linesOf(() => supervisorHandler()(called, TICK))).toEqual([]);
 });
 
-test('what is open is counted as long as something is, and then no more until something is due', async () => {
+test('what is open is counted as long as something is, and then no more until something is due or a while has passed', async () => {
   const dynamo = mockClient(DynamoDBClient);
   let [incidents, due] = [1, 0];
   dynamo
@@ -279,6 +284,28 @@ test('what is open is counted as long as something is, and then no more until so
   expect([await told(), await told()]).toEqual([undefined, undefined]);
   dynamo.on(BatchGetItemCommand).resolves({ Responses: { t: [] } });
   expect(await told()).toBe(1);
+});
+
+test('a quiet system is counted every quarter of an hour, for an approval leaves nothing due', () => {
+  const gauge = new OpenGauge();
+  const none = { incidents: 0, entries: 0, breakers: 0 };
+  expect(gauge.isDue(1_000_000)).toBe(true);
+  gauge.counted(none, 1_000_000);
+  expect([gauge.isDue(1_060_000), gauge.isDue(1_899_999), gauge.isDue(1_900_000)]).toEqual([
+    false,
+    false,
+    true,
+  ]);
+  gauge.counted({ ...none, entries: 1 }, 1_900_000);
+  expect(gauge.isDue(1_960_000)).toBe(true);
+});
+
+test('that an execution is at risk is counted, and is no line in the log', async () => {
+  const logger = serviceLogger({ role: 'agent' });
+  const note = { what: 'at-risk', executionId: 'e' };
+  expect(await linesOf(() => tellAll(logger).note(note))).toEqual([]);
+  const [line] = await flushed((meter) => meter.note(note));
+  expect(line).toMatchObject({ AtRisk: 1 });
 });
 
 test('a run of the audit says that it was made, and which records it could not read', async () => {

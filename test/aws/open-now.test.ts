@@ -57,8 +57,8 @@ function answering(answer: object): { readonly client: DynamoDBClient; readonly 
 }
 
 test('nothing is open in an empty table, and without agents no breaker is read', async () => {
-  expect(await counted()).toEqual({ incidents: 0, breakers: 0 });
-  const { client, calls } = answering({ Count: 0 });
+  expect(await counted()).toEqual({ incidents: 0, entries: 0, breakers: 0 });
+  const { client, calls } = answering({ Count: 0, ScannedCount: 0 });
   await openNow(client, name, [], T);
   expect(calls.map((call) => call instanceof QueryCommand)).toEqual(Array<boolean>(8).fill(true));
 });
@@ -75,7 +75,7 @@ test('incidents count from when they are opened until they are answered', async 
   // An approval is in the same inbox, and is no incident.
   expect(await store.write({ executionId: 'e-1', entry: anEntry() })).toBe('written');
   expect((await store.inbox(10)).items).toHaveLength(4);
-  expect((await counted()).incidents).toBe(3);
+  expect(await counted()).toMatchObject({ incidents: 3, entries: 1 });
   const answer = { version: 2, writeId: 'w-2', resolvedAt: T + 1, choice: 'skip', by: 'person' } as const;
   expect(await store.write({ executionId: 'e-2', incident: incident(answer) })).toBe('written');
   expect((await counted()).incidents).toBe(2);

@@ -4,9 +4,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Duration } from 'aws-cdk-lib/core';
-import { DETAILED_METRICS, METRICS } from '../../lib/aws/names.ts';
+import { METRICS } from '../../lib/aws/names.ts';
 import { FOUND } from './fixture.ts';
 import { makeStack, Reader, type Resource, statementsIn } from './template.ts';
+import { drawnIn, widgetsOf } from './widgets.ts';
 
 const stack = makeStack({ alarmEmail: 'on-call@example.com' });
 const reader = new Reader(stack);
@@ -14,30 +15,9 @@ const alarms = reader.ofType('AWS::CloudWatch::Alarm');
 const named = (id: string, from = reader): Resource =>
   from.one('AWS::CloudWatch::Alarm', `Monitoring/Alarms/${id}`);
 
-/** A property that CDK joined from text and tokens, as text. */
-const textOf = (value: unknown): string =>
-  typeof value === 'string'
-    ? value
-    : (value as { 'Fn::Join': [string, unknown[]] })['Fn::Join'][1]
-        .map((part) => (typeof part === 'string' ? part : 'token'))
-        .join('');
-interface Widget {
-  readonly type: string;
-  readonly properties: Readonly<Record<string, unknown>> & { readonly metrics?: unknown[][] };
-}
-const widgets = (
-  JSON.parse(textOf(reader.ofType('AWS::CloudWatch::Dashboard')[0]!.Properties['DashboardBody'])) as {
-    widgets: Widget[];
-  }
-).widgets;
+const widgets = widgetsOf(reader);
+const drawn = (namespace: string): unknown[][] => drawnIn(widgets, namespace);
 
-/** Of a namespace: [metric name, dimension name, dimension value], wherever one is drawn or watched. */
-function drawn(namespace: string): unknown[][] {
-  return widgets
-    .flatMap(({ properties }) => properties.metrics ?? [])
-    .filter(([space]) => space === namespace)
-    .map((metric) => metric.slice(1, 4));
-}
 interface Watched {
   readonly Namespace: string;
   readonly MetricName: string;
@@ -74,25 +54,6 @@ describe('the names', () => {
     expect(fields.length).toBeGreaterThan(3);
     expect(fields.filter((field) => !Object.hasOwn(METRICS, String(field)))).toEqual([]);
     expect(query.match(/SOURCE/g)).toHaveLength(3);
-  });
-});
-
-describe('the dashboard', () => {
-  test('answers four questions in the order in which they are asked', () => {
-    const headings = widgets
-      .filter(({ type }) => type === 'text')
-      .map(({ properties }) => properties['markdown']);
-    expect(headings).toEqual([
-      '## Is it healthy?',
-      '## What is at risk?',
-      '## What is slow?',
-      '## What does it cost?',
-    ]);
-  });
-
-  test('shows the state of every alarm', () => {
-    const states = widgets.find(({ type }) => type === 'alarm')!;
-    expect(states.properties['alarms']).toHaveLength(alarms.length);
   });
 });
 
@@ -284,44 +245,4 @@ test('an own topic takes the alarms; the dashboard, or all of it, can be left aw
   expect(counts(new Reader(makeStack({ monitoring: 'none' })))).toEqual([0, 0, 0]);
   const topic = Topic.fromTopicArn(some, 'Own', 'arn:aws:sns:us-east-1:123456789012:own');
   expect(counts(new Reader(makeStack({ alarmTopic: topic })))).toEqual([19, 1, 0]);
-});
-
-describe('metrics by workflow and by agent', () => {
-  const detailed = makeStack({ metricsBy: ['workflow', 'agent'] });
-  const body = textOf(
-    new Reader(detailed).ofType('AWS::CloudWatch::Dashboard')[0]!.Properties['DashboardBody'],
-  );
-  const { widgets: all } = JSON.parse(body) as { widgets: Widget[] };
-  /** Name and value, of those with this dimension. */
-  const of = (by: string): unknown[][] =>
-    all
-      .flatMap(({ properties }) => properties.metrics ?? [])
-      .filter((metric) => metric.includes(by))
-      .map((metric) => [metric[1], metric[metric.indexOf(by) + 1]]);
-
-  test('are drawn of each one, by the names that are emitted; every function knows that they are asked for', () => {
-    const { workflows } = FOUND;
-    expect(new Set(of('workflow').map(([, value]) => value))).toEqual(
-      new Set(workflows.map(({ name }) => name)),
-    );
-    expect(new Set(of('agent').map(([, value]) => value))).toEqual(new Set(detailed.steadfast.agents.keys()));
-    for (const by of ['workflow', 'agent'] as const)
-      for (const [name] of of(by)) expect(Object.keys(DETAILED_METRICS[by])).toContain(name);
-    for (const path of ['Scheduler', 'Supervisor', 'Agents/pay'])
-      expect(new Reader(detailed).environmentOf(path)['STEADFAST_METRICS_BY']).toBe('workflow,agent');
-  });
-
-  test('are none where nobody asks for them, and their price is said', () => {
-    expect(drawn('Steadfast').every((metric) => metric.length === 3)).toBe(true);
-    expect(reader.environmentOf('Scheduler')).not.toHaveProperty('STEADFAST_METRICS_BY');
-    expect(widgets.some(({ properties }) => String(properties['title']).includes('by workflow'))).toBe(false);
-    const guide = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'OPERATIONS.md'), 'utf8');
-    const [workflow, agent] = [DETAILED_METRICS.workflow, DETAILED_METRICS.agent].map(
-      (names) => Object.keys(names).length,
-    ) as [number, number];
-    expect(guide).toContain(`asks for them: ${workflow} names and ${agent} at 0.30`);
-    expect(guide).toContain(
-      `${(workflow * 0.3).toFixed(1)} a workflow, ${(agent * 0.3).toFixed(1)} an agent`,
-    );
-  });
 });
