@@ -6,7 +6,7 @@
 
 import { Command } from 'commander';
 import { Progress } from './chaos/progress.ts';
-import { diceOf } from './chaos/random.ts';
+import { drawsOf } from '../lib/testing/cloud/random.ts';
 import { auditJournal, processOf } from './chaos/remote-audit.ts';
 import { RemoteKiller, TARGETS } from './chaos/remote-killer.ts';
 import { type RemoteStage, setRemoteStage } from './chaos/remote-stage.ts';
@@ -72,7 +72,7 @@ async function load(
   options: Options,
   progress: Progress,
 ): Promise<readonly StartedKey[]> {
-  const dice = diceOf(options.seed);
+  const dice = drawsOf(options.seed);
   const keys: StartedKey[] = [];
   let untilAt = Number.POSITIVE_INFINITY;
   const blindAt = Date.now() + BLIND_AFTER_MS;

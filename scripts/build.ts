@@ -42,10 +42,15 @@ const PROGRAMS = [
   'lambdas/starter',
   'lambdas/supervisor',
   'lib/infra/discover-process',
+  'lib/infra/folder-app',
   'lib/infra/lambda-credentials',
+  'lib/testing/cloud/external-process',
   'lib/worker/attempt',
   'lib/worker/main',
 ];
+
+/** What `startCloud` of both kinds of modules loads when it is called. */
+const CLOUD = 'lib/testing/cloud/start';
 
 /** Not TypeScript, and started by their path from a module beside them. */
 const SCRIPTS = ['local/lambda/bootstrap.mjs', 'local/processes/guardian.mjs'];
@@ -141,6 +146,18 @@ const { outputFiles } = await build({
   // An ES module alone: `require` of it would fail where Node cannot do that yet.
   alias: { uuid: join(ROOT, 'node_modules', 'uuid', 'dist-node', 'index.js') },
   define: { 'import.meta.dirname': '__dirname' },
+  plugins: [
+    {
+      // It starts programs that lie beside it, so there is one of it, an ES module that `import()` loads.
+      name: 'one-cloud',
+      setup: (bundling) => {
+        bundling.onResolve({ filter: /\/cloud\/start\.js$/ }, () => ({
+          path: `../${CLOUD}.js`,
+          external: true,
+        }));
+      },
+    },
+  ],
 });
 for (const { path, text } of outputFiles)
   writeFileSync(path, transformSync(text, { ...commonJs, format: 'cjs' }).code);

@@ -118,6 +118,14 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch;
 }
 
+/** Asks by `get` until the execution has ended. */
+export async function endOf(get: Client['get'], executionId: string): Promise<ExecutionView> {
+  for (;;) {
+    const view = await get(executionId, { waitMs: WAIT_MS });
+    if (isTerminal(view.status)) return view;
+  }
+}
+
 /** A laptop's gateway takes the caller's name off it; a deployed one passes it on, and it is refused. */
 export const AS_HEADER = 'x-local-user';
 
@@ -149,12 +157,7 @@ export function createClient(options: ClientOptions): Client {
     url: base,
     start: (workflow, start) => call('POST', `${ofWorkflow(workflow)}/executions`, 'executionId', start),
     get,
-    untilEnd: async (id) => {
-      for (;;) {
-        const view = await get(id, { waitMs: WAIT_MS });
-        if (isTerminal(view.status)) return view;
-      }
-    },
+    untilEnd: (id) => endOf(get, id),
     why: (id) => call('GET', `${execution(id)}/why`, 'past'),
     list: (query = {}) => call('GET', `/executions${queryOf({ ...query })}`, 'items'),
     cancel: (id, command = {}) => call('POST', `${execution(id)}/cancel`, 'executionId', command),

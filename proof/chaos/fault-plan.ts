@@ -11,7 +11,8 @@
  */
 
 import type { FaultMoment } from '../../local/control/fault.ts';
-import { type Dice, diceOf } from './random.ts';
+import { type Draws, drawsOf } from '../../lib/testing/cloud/random.ts';
+import { callMoment, moments as momentsFrom, strikeMoment } from '../../lib/testing/cloud/kill-plan.ts';
 
 export const AGENTS = ['charge-card', 'reserve-stock', 'schedule-shipping', 'notify-customer'] as const;
 /** Everything that can be killed. */
@@ -55,10 +56,10 @@ const RECOVERY_AFTER_MS = [5_500, 9_000] as const;
 
 /** All faults of a run, in order of time. */
 export function faultPlan(seed: number, durationMs: number): readonly PlannedFault[] {
-  const kills = moments(diceOf(seed, 1), EVERY_MS.kill, durationMs).map(({ atMs, dice }) =>
+  const kills = moments(drawsOf(seed, 1), EVERY_MS.kill, durationMs).map(({ atMs, dice }) =>
     planned(atMs, { kind: 'kill', target: busyTarget(dice), moment: strikeMoment(dice) }),
   );
-  const freezes = moments(diceOf(seed, 2), EVERY_MS.freeze, durationMs).map(({ atMs, dice }) =>
+  const freezes = moments(drawsOf(seed, 2), EVERY_MS.freeze, durationMs).map(({ atMs, dice }) =>
     planned(atMs, {
       kind: 'freeze',
       target: busyTarget(dice),
@@ -67,7 +68,7 @@ export function faultPlan(seed: number, durationMs: number): readonly PlannedFau
     }),
   );
   const calls = (['ambiguous', 'throttle'] as const).flatMap((kind, at) =>
-    moments(diceOf(seed, 3 + at), EVERY_MS[kind], durationMs).map(({ atMs, dice }) =>
+    moments(drawsOf(seed, 3 + at), EVERY_MS[kind], durationMs).map(({ atMs, dice }) =>
       planned(atMs, { kind, target: dice.pick(FUNCTIONS), calls: dice.between(1, 4) }),
     ),
   );
@@ -79,14 +80,14 @@ export function faultPlan(seed: number, durationMs: number): readonly PlannedFau
 const planned = (atMs: number, fault: Fault): PlannedFault => ({ atMs, fault });
 
 function supervisorFaults(seed: number, durationMs: number): PlannedFault[] {
-  const kills = moments(diceOf(seed, 5), EVERY_MS.supervisorKill, durationMs).map(({ atMs, dice }) =>
+  const kills = moments(drawsOf(seed, 5), EVERY_MS.supervisorKill, durationMs).map(({ atMs, dice }) =>
     planned(atMs, {
       kind: 'kill',
       target: 'supervisor',
       moment: callMoment(dice, 8),
     }),
   );
-  const freezes = moments(diceOf(seed, 6), EVERY_MS.supervisorFreeze, durationMs).map(({ atMs, dice }) =>
+  const freezes = moments(drawsOf(seed, 6), EVERY_MS.supervisorFreeze, durationMs).map(({ atMs, dice }) =>
     planned(atMs, {
       kind: 'freeze',
       target: 'supervisor',
@@ -103,10 +104,10 @@ function storeRestarts(
   durationMs: number,
   kills: readonly PlannedFault[],
 ): readonly PlannedFault[] {
-  const restart = (atMs: number, dice: Dice): PlannedFault =>
+  const restart = (atMs: number, dice: Draws): PlannedFault =>
     planned(atMs, { kind: 'store-restart', downMs: dice.chance(0.5) ? 0 : dice.between(100, 2_500) });
-  const random = moments(diceOf(seed, 7), EVERY_MS.storeRestart, durationMs);
-  const aimed = moments(diceOf(seed, 8), EVERY_MS.recoveryRestart, durationMs).flatMap(({ atMs, dice }) => {
+  const random = moments(drawsOf(seed, 7), EVERY_MS.storeRestart, durationMs);
+  const aimed = moments(drawsOf(seed, 8), EVERY_MS.recoveryRestart, durationMs).flatMap(({ atMs, dice }) => {
     const kill = kills.findLast((each) => each.atMs <= atMs);
     const at = (kill?.atMs ?? atMs) + dice.between(...RECOVERY_AFTER_MS);
     return at < durationMs ? [{ atMs: at, dice }] : [];
@@ -114,28 +115,11 @@ function storeRestarts(
   return [...random, ...aimed].map(({ atMs, dice }) => restart(atMs, dice));
 }
 
-/** One moment somewhere in each interval of the mean length: random, but never none in a run that is long enough. */
-function moments(dice: Dice, everyMs: number, durationMs: number): { atMs: number; dice: Dice }[] {
-  const span = durationMs - FIRST_AT_MS;
-  const count = Math.max(0, Math.round(span / everyMs));
-  return Array.from({ length: count }, (_, at) => ({
-    atMs: Math.floor(FIRST_AT_MS + ((at + dice.random()) * span) / count),
-    dice,
+const moments = (dice: Draws, everyMs: number, durationMs: number): { atMs: number; dice: Draws }[] =>
+  momentsFrom(dice, { everyMs, durationMs, firstAtMs: FIRST_AT_MS }).map(({ atMs, draws }) => ({
+    atMs,
+    dice: draws,
   }));
-}
 
-const busyTarget = (dice: Dice): FunctionName =>
+const busyTarget = (dice: Draws): FunctionName =>
   dice.chance(0.2) ? 'scheduler' : dice.pick<FunctionName>(AGENTS);
-
-/** While it works, at once, or exactly before or after a call to the store or to a queue. */
-function strikeMoment(dice: Dice): FaultMoment {
-  const kind = dice.random();
-  if (kind < 0.4) return { nextEvent: true, afterMs: dice.between(0, 600) };
-  if (kind < 0.6) return 'now';
-  return callMoment(dice, 5);
-}
-
-const callMoment = (dice: Dice, most: number): FaultMoment => {
-  const nth = dice.between(1, most);
-  return dice.chance(0.5) ? { beforeCall: nth } : { afterCall: nth };
-};

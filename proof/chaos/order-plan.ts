@@ -9,7 +9,7 @@
 
 import type { RuleInput } from '../../examples/world/behaviour.ts';
 import type { PlannedStart } from './load.ts';
-import { type Dice, diceOf } from './random.ts';
+import { type Draws, drawsOf } from '../../lib/testing/cloud/random.ts';
 
 export type Service = RuleInput['service'];
 export const SERVICES = ['payment', 'warehouse', 'carrier', 'mail'] as const;
@@ -17,7 +17,7 @@ export const SERVICES = ['payment', 'warehouse', 'carrier', 'mail'] as const;
 const MAX_LATE_EFFECT_MS = 600;
 
 export function plannedOrder(seed: number, index: number): PlannedStart {
-  const dice = diceOf(seed, 1_000 + index);
+  const dice = drawsOf(seed, 1_000 + index);
   const orderId = `order-${index}`;
   const rules = [...misbehaviour(dice), ...usualTimes(dice)];
   return {
@@ -37,7 +37,7 @@ export function plannedOrder(seed: number, index: number): PlannedStart {
 }
 
 /** Most orders meet nothing of the kind. */
-function misbehaviour(dice: Dice): RuleInput[] {
+function misbehaviour(dice: Draws): RuleInput[] {
   const rules: RuleInput[] = [];
   if (dice.chance(0.35)) rules.push(trouble(dice, dice.pick<Service>(SERVICES)));
   if (dice.chance(0.06)) rules.push({ service: 'carrier', mode: 'decline' });
@@ -47,7 +47,7 @@ function misbehaviour(dice: Dice): RuleInput[] {
 }
 
 /** A service that goes wrong, and is well again after a few calls. */
-export function trouble(dice: Dice, service: Service): RuleInput {
+export function trouble(dice: Draws, service: Service): RuleInput {
   const kind = dice.random();
   if (kind < 0.3) return { service, mode: 'unavailable', times: dice.between(1, 3) };
   if (kind < 0.55) return { service, mode: 'drop-reply', times: dice.between(1, 2) };
@@ -57,7 +57,7 @@ export function trouble(dice: Dice, service: Service): RuleInput {
 }
 
 /** What is asked of a service while an outcome is unknown or an order is undone goes wrong as well. */
-export function troubleWhileUndoing(dice: Dice): RuleInput {
+export function troubleWhileUndoing(dice: Draws): RuleInput {
   const [service, action] = dice.pick<readonly [Service, string]>([
     ['payment', 'refund'],
     ['payment', 'lookup'],
@@ -70,5 +70,5 @@ export function troubleWhileUndoing(dice: Dice): RuleInput {
 }
 
 /** A service that answers at once leaves no process time to die. */
-export const usualTimes = (dice: Dice): RuleInput[] =>
+export const usualTimes = (dice: Draws): RuleInput[] =>
   SERVICES.map((service) => ({ service, mode: 'slow-reply', ms: dice.between(50, 500) }));

@@ -6,7 +6,7 @@
  */
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { type Dice, diceOf } from './random.ts';
+import { type Draws, drawsOf } from '../../lib/testing/cloud/random.ts';
 import { processOf } from './remote-audit.ts';
 import { PRINT_MS, type RemoteStage } from './remote-stage.ts';
 
@@ -57,7 +57,7 @@ function attemptOf(pid: number): number | undefined {
 export class RemoteKiller {
   readonly kills: Kill[] = [];
   readonly #stage: RemoteStage;
-  readonly #dice: Dice;
+  readonly #dice: Draws;
   readonly #most: number;
   readonly #seen = new Set<number>();
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -66,7 +66,7 @@ export class RemoteKiller {
 
   constructor(stage: RemoteStage, seed: number, most: number) {
     this.#stage = stage;
-    this.#dice = diceOf(seed, 1);
+    this.#dice = drawsOf(seed, 1);
     this.#most = most;
   }
 

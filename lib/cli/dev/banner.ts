@@ -21,7 +21,7 @@ import type { WorkflowFolder } from './workflow-folders.ts';
 /** @param inspected the agent into which a debugger may look */
 export async function banner(
   folders: readonly WorkflowFolder[],
-  { apiUrl, workers, beside, triggers }: Omit<System, 'stop'>,
+  { apiUrl, workers, beside, triggers }: Omit<System, 'stop' | 'cloud' | 'killWorker'>,
   folder: DevFolder,
   inspected?: Inspected,
 ): Promise<string> {

@@ -13,7 +13,7 @@ import { Writes } from '../console/writes.ts';
 import { type Cli, CliError, EXIT, type Io, messageOf, portOf } from '../io.ts';
 import { banner, missingAgentsText, tryOne } from './banner.ts';
 import { changesIn } from './changes.ts';
-import { DEFAULT_DATA, openDevFolder } from './dev-folder.ts';
+import { DEFAULT_DATA, type DevFolder, openDevFolder } from './dev-folder.ts';
 import { startExternalParties } from './external-parties.ts';
 import { type Inspected, inspectContext, inspected, inspectIn } from './inspect.ts';
 import { findProject } from './project.ts';
@@ -123,7 +123,8 @@ function localConsole(deployment: string): Pick<SystemOptions, 'beside' | 'onWri
   return { beside: { '/console': listener }, onWritten: writes.add };
 }
 
-interface Again extends Omit<SystemOptions, 'found' | 'inspect'> {
+interface Again extends Omit<SystemOptions, 'found' | 'inspect' | 'folder'> {
+  readonly folder: DevFolder;
   readonly run: Run;
   readonly into: Inspected | undefined;
 }

@@ -4,6 +4,8 @@
  * Owns: that both start and stop together. Does not own: the assembly (`synthesis.ts`), what is said of it (`banner.ts`).
  */
 
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cloud, CloudOptions, Inspect } from '../../../local/cloud.ts';
@@ -12,22 +14,25 @@ import type { Io } from '../io.ts';
 import type { DevFolder } from './dev-folder.ts';
 import { showProgress } from './progress.ts';
 import type { Chosen } from './project.ts';
-import { startWorkers } from './workers.ts';
+import { type LocalWorker, startWorkers } from './workers.ts';
 
 export interface System {
   readonly apiUrl: string;
+  readonly cloud: Cloud;
   /** Agents whose work is done by a process of its own, as in a container. */
   readonly workers: readonly string[];
   /** The others of the stack: the path of the construct, where its API is. */
   readonly beside: readonly { readonly path: string; readonly apiUrl: string }[];
   /** What starts executions beside the API, by name. */
   readonly triggers: readonly string[];
+  /** Kills the worker of an agent, and starts another, as the service would that keeps it running. @returns their pids */
+  readonly killWorker: (agent: string) => Promise<readonly number[]>;
   readonly stop: () => Promise<void>;
 }
 
 export interface SystemOptions {
   readonly found: Chosen;
-  readonly folder: DevFolder;
+  readonly folder: Pick<DevFolder, 'path' | 'logs'>;
   readonly port: number;
   /** Added to every function's environment. */
   readonly environment: Readonly<Record<string, string>>;
@@ -36,6 +41,8 @@ export interface SystemOptions {
   readonly onWritten: () => void;
   /** The agent's function into which a debugger looks. */
   readonly inspect?: Inspect;
+  /** What a test wants of the local cloud beside that. */
+  readonly cloud?: Pick<CloudOptions, 'schedules' | 'concurrencyPerFunction' | 'onLog'>;
 }
 
 /** What is charged for one by one on AWS costs nothing here. */
@@ -49,14 +56,30 @@ export async function startSystem(options: SystemOptions, io: Io): Promise<Syste
     throw error;
   });
   starting.end('done');
-  const workers = startWorkers(found.assembly, cloud, { ...environment, ...DETAILED }, (line, agent) => {
-    appendFileSync(join(folder.logs, `worker-${agent}.log`), line);
-    cloud.metricsIn(line);
-  });
+  const work = (only?: readonly string[]): LocalWorker[] =>
+    startWorkers(
+      found.assembly,
+      cloud,
+      { ...environment, ...DETAILED },
+      (line, agent) => {
+        appendFileSync(join(folder.logs, `worker-${agent}.log`), line);
+        cloud.metricsIn(line);
+      },
+      only,
+    );
+  const workers = work();
   evaluateAtOnce(cloud);
   return {
     apiUrl: cloud.apiUrl,
+    cloud,
     workers: workers.map(({ agent }) => agent),
+    killWorker: async (agent) => {
+      const killed = workers.filter((worker) => worker.agent === agent);
+      for (const worker of killed) workers.splice(workers.indexOf(worker), 1);
+      await Promise.all(killed.map(({ process }) => killedProcess(process)));
+      if (killed.length > 0) workers.push(...work([agent]));
+      return killed.flatMap(({ process: { pid } }) => pid ?? []);
+    },
     beside: found.beside.map(({ path, api }) => ({ path, apiUrl: `${cloud.apiUrl}/_apis/${api}` })),
     triggers: triggersOf(cloud, found.path),
     stop: async () => {
@@ -64,6 +87,13 @@ export async function startSystem(options: SystemOptions, io: Io): Promise<Syste
       await cloud.stop();
     },
   };
+}
+
+async function killedProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
 }
 
 /** By their queues, which each has one of. */
@@ -77,7 +107,7 @@ function triggersOf(cloud: Cloud, steadfast: string): string[] {
 }
 
 async function startLocal(options: SystemOptions, io: Io): Promise<Cloud> {
-  const { found, folder, port, environment, beside, onWritten, inspect } = options;
+  const { found, folder, port, environment, beside, onWritten, inspect, cloud } = options;
   // Loaded here: the other commands have no use for a cloud.
   const { startCloud } = await import('../../../local/cloud.ts');
   const { assembly, stack, api } = found;
@@ -92,6 +122,7 @@ async function startLocal(options: SystemOptions, io: Io): Promise<Cloud> {
     onWritten,
     ...(inspect === undefined ? {} : { inspect }),
     onProblem: (message) => io.err(`local cloud: ${message}\n`),
+    ...cloud,
   });
 }
 

@@ -5,6 +5,8 @@
  */
 
 import type { Workflow } from '../../core/plan/workflow.ts';
+import type { KnownWorkflows } from '../../api/typed-client.ts';
+import type { LocalCloud, LocalCloudOptions } from '../cloud/local-cloud.ts';
 import { type TestOptions, WorkflowTest } from './workflow-test.ts';
 
 export { crashEverywhere } from './crash-everywhere.ts';
@@ -15,6 +17,17 @@ export type { Effect, ExternalWorld } from './external-world.ts';
 export type { RunState, StepState } from './run-state.ts';
 export type { AgentRef, StartOptions, TestAgent, TestOptions } from './workflow-test.ts';
 export type { WorkflowTest } from './workflow-test.ts';
+export type { ArmedFault, CallFault, FaultHit, FaultMoment } from '../../../local/control/fault.ts';
+export type {
+  LocalBucket,
+  LocalCallCount,
+  LocalCloud,
+  LocalCloudOptions,
+  LocalEvent,
+  LocalFunctionState,
+  RandomKillOptions,
+  RandomKills,
+} from '../cloud/local-cloud.ts';
 export type { OpenIncident, TestRun } from './test-run.ts';
 
 /**
@@ -24,4 +37,24 @@ export type { OpenIncident, TestRun } from './test-run.ts';
  */
 export function testWorkflow<I>(workflow: Workflow<I>, options: TestOptions): WorkflowTest<I> {
   return new WorkflowTest(workflow, options);
+}
+
+/**
+ * A project on the local cloud, with real processes: its CDK app is synthesised and run as `steadfast dev` runs it, in a folder that is
+ * deleted afterwards. End it with `stop()`.
+ *
+ *     const cloud = await startCloud<{ 'order-fulfilment': typeof orderFulfilment }>();
+ *     cloud.kill('charge-card', { afterCall: 1, operation: 'PutItem' });
+ *     const { executionId } = await cloud.client.start('order-fulfilment', { input });
+ *     const { status } = await cloud.client.untilEnd(executionId);
+ *     await cloud.stop();
+ *
+ * @throws Error that says what to do, with nothing left running
+ */
+export async function startCloud<W extends KnownWorkflows = Readonly<Record<string, Workflow>>>(
+  options: LocalCloudOptions = {},
+): Promise<LocalCloud<W>> {
+  // Loaded here: a test in memory has no use for a cloud.
+  const { start } = await import('../cloud/start.ts');
+  return start<W>(options);
 }

@@ -9,7 +9,7 @@ import type { RuleInput } from '../../../examples/world/behaviour.ts';
 import type { ExecutionStatus } from '../../../lib/core/transitions.ts';
 import type { PlannedStart } from '../load.ts';
 import { SERVICES, trouble, troubleWhileUndoing, usualTimes } from '../order-plan.ts';
-import { type Dice, diceOf } from '../random.ts';
+import { type Draws, drawsOf } from '../../../lib/testing/cloud/random.ts';
 
 type Rule = Omit<RuleInput, 'match'> & { readonly match?: { readonly action?: string } };
 /** By what the outside world knows it as: a part of the subject's name, or '' for the subject itself. */
@@ -132,7 +132,7 @@ export interface PlannedFailure extends PlannedStart {
 }
 
 export function plannedFailure(seed: number, index: number): PlannedFailure {
-  const dice = diceOf(seed, 1_000 + index);
+  const dice = drawsOf(seed, 1_000 + index);
   const rollout = ROLLOUTS[index];
   if (rollout !== undefined) return plannedRollout(dice, index, rollout);
   const name = sceneAt(seed, index);
@@ -158,18 +158,18 @@ export function plannedFailure(seed: number, index: number): PlannedFailure {
 
 /** Every scene comes once, in an order of its own, before any comes again. */
 function sceneAt(seed: number, index: number): SceneName {
-  const dice = diceOf(seed, 500_000 + Math.floor(index / NAMES.length));
+  const dice = drawsOf(seed, 500_000 + Math.floor(index / NAMES.length));
   const inTurn = NAMES.map((name) => ({ name, at: dice.random() })).sort((one, other) => one.at - other.at);
   return inTurn[index % NAMES.length]?.name ?? 'order';
 }
 
-const troubles = (dice: Dice): RuleInput[] => [
+const troubles = (dice: Draws): RuleInput[] => [
   ...(dice.chance(0.2) ? [trouble(dice, dice.pick(SERVICES))] : []),
   ...(dice.chance(0.1) ? [troubleWhileUndoing(dice)] : []),
 ];
 
 function plannedRollout(
-  dice: Dice,
+  dice: Draws,
   index: number,
   { hosts: count, bad: [least, most] }: (typeof ROLLOUTS)[number],
 ): PlannedFailure {

@@ -2,7 +2,7 @@
 
 import { AGENTS, faultPlan, FUNCTIONS, type PlannedFault } from '../../../proof/chaos/fault-plan.ts';
 import { plannedOrder } from '../../../proof/chaos/order-plan.ts';
-import { diceOf } from '../../../proof/chaos/random.ts';
+import { drawsOf } from '../../../lib/testing/cloud/random.ts';
 
 const MINUTE = 60_000;
 const SEEDS = Array.from({ length: 20 }, (_, seed) => seed * 7_919);
@@ -12,7 +12,7 @@ const of = (plan: readonly PlannedFault[], kind: string): readonly PlannedFault[
 describe('the random source', () => {
   it('give the same numbers for the same seed and stream, others for others', () => {
     const draw = (seed: number, stream: number): number[] => {
-      const { random } = diceOf(seed, stream);
+      const { random } = drawsOf(seed, stream);
       return [random(), random(), random()];
     };
     expect(draw(7, 1)).toEqual(draw(7, 1));
@@ -21,7 +21,7 @@ describe('the random source', () => {
   });
 
   it('stay in their bounds and reach them', () => {
-    const dice = diceOf(3);
+    const dice = drawsOf(3);
     const drawn = Array.from({ length: 2_000 }, () => dice.between(2, 5));
     expect(new Set(drawn)).toEqual(new Set([2, 3, 4, 5]));
     const shares = Array.from({ length: 2_000 }, () => dice.chance(0.25)).filter(Boolean).length;

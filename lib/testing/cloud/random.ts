@@ -1,6 +1,6 @@
-/** Owns: random numbers from a seed, and the few ways chaos draws from them. Pure: the same seed, the same draws. */
+/** Owns: random numbers from a seed, and the few ways they are drawn. Pure: the same seed, the same draws. */
 
-export interface Dice {
+export interface Draws {
   /** In [0, 1). */
   readonly random: () => number;
   /** Whole, from `low` to `high`, both included. */
@@ -10,7 +10,7 @@ export interface Dice {
 }
 
 /** Mulberry32. Several streams of one seed are kept apart by `stream`, so that one more draw in one moves no other. */
-export function diceOf(seed: number, stream = 0): Dice {
+export function drawsOf(seed: number, stream = 0): Draws {
   let state = (Math.imul(seed, 0x9e3779b1) ^ Math.imul(stream + 1, 0x85ebca6b)) >>> 0;
   const random = (): number => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -1,0 +1,16 @@
+/** The CDK app of `npm run example` and `npm run gallery`: one stack of the workflow folders that `-c steadfast:only=` names. */
+
+import { App, RemovalPolicy } from 'aws-cdk-lib/core';
+import { SteadfastStack, Workflows } from 'steadfast/cdk';
+import { grantUse, sources } from './sources.ts';
+
+const app = new App();
+const only = String(app.node.tryGetContext('steadfast:only')).split(',');
+const stack = new SteadfastStack(app, 'Examples', {
+  workflows: Workflows.fromFolder('examples', { only }),
+  settings: sources,
+  monitoring: 'none',
+  removalPolicy: RemovalPolicy.DESTROY,
+});
+grantUse(stack);
+app.synth();

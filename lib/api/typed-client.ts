@@ -1,0 +1,118 @@
+/**
+ * The client with inputs and outputs by workflow.
+ *
+ * Owns: their types, and that a call without an answer is made again under the same key. Does not own: the calls (`client.ts`), who
+ * calls (`authorization.ts`).
+ */
+
+import type { CommandOptions, ExecutionView, Json, Started, StartOptions } from './answers.ts';
+import type { Authorization } from './authorization.ts';
+import { ApiError, type Client as AnyClient, createClient as anyClient, endOf } from './client.ts';
+import type { Workflow } from '../core/plan/workflow.ts';
+
+/** The workflows of a deployment by name: `{ 'order-fulfilment': typeof orderFulfilment }`, of `import type`. */
+export type KnownWorkflows = object;
+
+type InputOf<W> = W extends Workflow<infer I, infer _> ? I : Json;
+type OutputOf<W> = W extends Workflow<infer _, infer O> ? O : Json;
+
+/** Only in the type: what the execution answers. */
+declare const ANSWERS: unique symbol;
+export type ExecutionId<O = Json> = string & { readonly [ANSWERS]?: O };
+
+/** With the output of its workflow. */
+export type Execution<O = Json> = Omit<ExecutionView, 'output'> & { readonly output?: O };
+
+type Rest<T, Keys extends keyof T> = { readonly [Key in Exclude<keyof T, Keys>]: T[Key] };
+
+export interface Client<W extends KnownWorkflows = Readonly<Record<string, Workflow>>>
+  extends Rest<AnyClient, 'start' | 'get' | 'untilEnd'> {
+  /** Starts an execution; without an `idempotencyKey` under one of its own, so that it is started once. */
+  readonly start: <Name extends keyof W & string>(
+    workflow: Name,
+    options: Omit<StartOptions, 'input'> & { readonly input: InputOf<W[Name]> },
+  ) => Promise<Started & { readonly executionId: ExecutionId<OutputOf<W[Name]>> }>;
+  /** With `waitMs` (at most 25 s), the answer comes when the execution has ended or the time is over. */
+  readonly get: <O = Json>(
+    executionId: ExecutionId<O>,
+    options?: { readonly waitMs?: number; readonly step?: string },
+  ) => Promise<Execution<O>>;
+  /** Asks until the execution has ended. It will: its workflow says within what time. */
+  readonly untilEnd: <O = Json>(executionId: ExecutionId<O>) => Promise<Execution<O>>;
+}
+
+export interface ClientOptions {
+  /** For example `http://127.0.0.1:4510`, or the output `ApiUrl` of the stack. */
+  readonly url: string;
+  /** `bearer(token)` or `awsSignature({ region, credentials })`. @default a laptop's API asks for none */
+  readonly authorization?: Authorization;
+  /** How often a call that got no answer is made again, under the same key. @default 3 */
+  readonly retries?: number;
+  /** @default the platform's fetch */
+  readonly fetch?: typeof fetch;
+}
+
+/**
+ * A client of a deployment's HTTP API. Every method rejects with `ApiError`: with the API's own code, or with `no-answer`,
+ * `unavailable`, `forbidden`, `not-steadfast`, and where it has nobody to call as `no-credentials`.
+ * @throws ApiError `bad-url`
+ */
+export function createClient<W extends KnownWorkflows = Readonly<Record<string, Workflow>>>(
+  options: ClientOptions,
+): Client<W> {
+  const { url, authorization, retries = 3 } = options;
+  // Bound, as browsers want it, and looked up at each call.
+  const plain: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));
+  const client = anyClient({ url, fetch: authorization === undefined ? plain : authorization(plain) });
+  const again = <A extends readonly unknown[], R>(call: (...args: A) => Promise<R>) => {
+    return (...args: A): Promise<R> => repeated(() => call(...args), retries);
+  };
+  const command =
+    <O extends CommandOptions, R>(call: (id: string, given?: O) => Promise<R>) =>
+    (id: string, given?: O): Promise<R> =>
+      again(call)(id, { commandId: crypto.randomUUID(), ...given } as O);
+  return {
+    ...client,
+    start: (workflow: string, given: StartOptions) =>
+      again(client.start)(workflow, { idempotencyKey: crypto.randomUUID(), ...given }),
+    get: again(client.get),
+    // Each of its calls may be made again so often.
+    untilEnd: (id: string) => endOf(again(client.get), id),
+    why: again(client.why),
+    list: again(client.list),
+    cancel: command(client.cancel),
+    pause: command(client.pause),
+    resume: command(client.resume),
+    retry: command(client.retry),
+    incidents: again(client.incidents),
+    completeCallback: again(client.completeCallback),
+    failCallback: again(client.failCallback),
+    heartbeatCallback: again(client.heartbeatCallback),
+    workflows: again(client.workflows),
+    agents: again(client.agents),
+    health: again(client.health),
+  } as unknown as Client<W>;
+}
+
+const FIRST_WAIT_MS = 200;
+const LONGEST_WAIT_MS = 5_000;
+/** Too many requests, or no answer that says what became of the call: the API's own `internal` says neither. */
+const isTransient = (error: unknown): boolean =>
+  error instanceof ApiError &&
+  (error.code === 'no-answer' ||
+    error.code === 'unavailable' ||
+    error.code === 'internal' ||
+    error.status === 429);
+
+/** With exponential backoff and full jitter. */
+async function repeated<R>(call: () => Promise<R>, retries: number): Promise<R> {
+  for (let failed = 0; ; failed += 1) {
+    try {
+      return await call();
+    } catch (error) {
+      if (failed >= retries || !isTransient(error)) throw error;
+      const waitMs = Math.random() * Math.min(FIRST_WAIT_MS * 2 ** failed, LONGEST_WAIT_MS);
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+    }
+  }
+}

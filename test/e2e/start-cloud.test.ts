@@ -1,0 +1,91 @@
+/** `startCloud` of `steadfast/testing`: a user's own test on real processes. */
+
+import { existsSync } from 'node:fs';
+import { type LocalCloud, startCloud } from 'steadfast/testing';
+import type { orderFulfilment } from '../../examples/order-fulfilment/workflow.ts';
+import { PACKAGE_ROOT } from '../../lib/project/package-files.ts';
+import { exampleAssembly } from './assembly.ts';
+import { order } from './stage.ts';
+
+type Workflows = { 'order-fulfilment': typeof orderFulfilment };
+type Order = Parameters<LocalCloud<Workflows>['client']['start']>[1]['input'];
+
+const NAME = 'order-fulfilment';
+let cloud: LocalCloud<Workflows>;
+let said = '';
+
+beforeAll(async () => {
+  cloud = await startCloud<Workflows>({
+    project: PACKAGE_ROOT,
+    assembly: await exampleAssembly(),
+    only: [NAME],
+    say: (text) => {
+      said += text;
+    },
+  });
+});
+afterAll(() => cloud?.stop());
+
+const start = async (orderId: string): Promise<string> =>
+  (await cloud.client.start(NAME, { input: order(orderId) as Order, idempotencyKey: orderId })).executionId;
+
+interface Entry {
+  readonly kind: string;
+  readonly orderId?: string;
+}
+/** What the `dev.ts` in its own process has in its ledger. */
+async function done(orderId: string): Promise<string[]> {
+  const answer = await fetch(`${cloud.environment['WORLD_URL']}/ledger`);
+  const { entries } = (await answer.json()) as { entries: readonly Entry[] };
+  return entries.filter((entry) => entry.orderId === orderId).map(({ kind }) => kind);
+}
+
+test('it runs the functions of the assembly, and the dev.ts beside them', () => {
+  expect(said).toContain('Starting the local cloud');
+  const names = cloud.functions().map(({ logicalId }) => logicalId);
+  expect(names).toEqual(expect.arrayContaining([expect.stringContaining('Agentschargecard')]));
+  expect(cloud.environment['WORLD_URL']).toMatch(/^http:/);
+});
+
+test('an agent that is killed when it has claimed its step is followed by another', async () => {
+  const { hit } = cloud.kill('charge-card', { afterCall: 1, operation: 'PutItem' });
+  const end = await cloud.client.untilEnd(await start('killed'));
+  expect(await hit).toMatchObject({ outcome: 'hit', pids: [expect.any(Number)] });
+  expect(end.status).toBe('succeeded');
+  expect(end.steps.find(({ name }) => name === 'charge')?.attempts.length).toBeGreaterThan(1);
+  expect((await done('killed')).filter((kind) => kind === 'charge')).toHaveLength(1);
+});
+
+test('answers that AWS loses and calls that it refuses change nothing of the end', async () => {
+  cloud.loseAnswers('reserve-stock', { calls: 2 });
+  const refused = cloud.throttle('schedule-shipping', { calls: 2 });
+  expect((await cloud.client.untilEnd(await start('unanswered'))).status).toBe('succeeded');
+  expect((await refused.hit).outcome).toBe('hit');
+  expect(await done('unanswered')).toEqual(
+    expect.arrayContaining(['charge', 'reservation', 'shipment', 'mail']),
+  );
+});
+
+test('kills at random moments are counted, by whom they hit', async () => {
+  const kills = cloud.killAtRandom({ seed: 7, everyMs: 1_000 });
+  const ids = await Promise.all(['one', 'two', 'three'].map(start));
+  const ends = await Promise.all(ids.map((id) => cloud.client.untilEnd(id)));
+  kills.stop();
+  expect(ends.map(({ status }) => status)).toEqual(['succeeded', 'succeeded', 'succeeded']);
+  const sum = Object.values(kills.byFunction()).reduce((total, count) => total + count, 0);
+  expect(sum).toBe(kills.count());
+  expect(sum).toBeGreaterThan(0);
+});
+
+test('a name that nothing has is refused with those there are', () => {
+  expect(() => cloud.kill('chargecart')).toThrow(
+    /no function is called "chargecart"; there are: .*chargecard/,
+  );
+});
+
+test('when it is stopped, its folder is gone, and its API is not there', async () => {
+  await cloud.stop();
+  expect(existsSync(cloud.folder)).toBe(false);
+  await expect(fetch(`${cloud.url}/health`)).rejects.toThrow();
+  await cloud.stop();
+});

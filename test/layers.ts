@@ -1,0 +1,138 @@
+/** Who may import whom (docs/ARCHITECTURE.md, folders): `tidy.test.ts` holds each file to it. */
+
+/** What authors import by the package's name: its `exports`. */
+export const ENTRIES: Readonly<Record<string, string>> = {
+  steadfast: 'lib/index.ts',
+  'steadfast/cdk': 'lib/cdk.ts',
+  'steadfast/client': 'lib/client.ts',
+  'steadfast/testing': 'lib/testing/kit/test-workflow.ts',
+};
+interface Layer {
+  readonly may: readonly string[];
+  readonly builtins?: boolean;
+}
+const PLAN = ['reference-check', 'trigger-declaration', 'nearest', 'agent-parts'];
+/** Names, the API's routes, and what refuses a workflow when it is loaded, which is in no function. */
+const LOADED = [
+  'lib/api/calls.ts',
+  'lib/aws/names.ts',
+  'lib/aws/charts.ts',
+  ...PLAN.map((file) => `lib/core/plan/${file}.ts`),
+  'zod/mini',
+];
+const ANSWERS = ['lib/api/answers.ts', 'lib/api/deployment-answers.ts'];
+const CLIENT = ['lib/api/client.ts', ...ANSWERS, 'lib/api/authorization.ts'];
+const SHELL = ['commander', 'chokidar', '@smithy/', '@aws-sdk/credential-provider-node'];
+const ROLES = ['lib/scheduler/', 'lib/agent/', 'lib/supervisor/'];
+/** What is shared by the roles; a role knows no other. */
+const ROLE = { may: ['lib/core/', 'lib/engine/', '@standard-schema/spec'] };
+/** The clients, and what they are made of. */
+const SDK = ['@aws-sdk/', '@smithy/'];
+/** A role's Lambda function is where it meets AWS. */
+const HANDLER = ['lib/core/', 'lib/engine/', 'lib/aws/', '@aws-', 'aws-lambda'];
+/** What the command line says and draws, without the command line. */
+const PICTURES = [
+  'lib/cli/graph/graph.ts',
+  'lib/cli/print-outages.ts',
+  'lib/cli/print-waiting-steps.ts',
+  'lib/cli/text.ts',
+];
+/** A folder may import itself and, of ours and of others, what begins with one of these. The first that fits counts. */
+const LAYERS: Readonly<Record<string, Layer>> = {
+  'lib/core/': { may: ['@standard-schema/spec'] },
+  'lib/engine/': { may: ['lib/core/', '@standard-schema/spec'] },
+  // What answers HTTP is in no agent's code.
+  'lib/scheduler/handler.ts': { may: [...HANDLER, 'lib/scheduler/', 'lib/api/', 'hono'], builtins: true },
+  'lib/scheduler/starter-handler.ts': { may: [...HANDLER, 'lib/scheduler/'], builtins: true },
+  'lib/scheduler/ids.ts': { may: ['uuid'], builtins: true },
+  'lib/scheduler/': ROLE,
+  'lib/agent/handler.ts': { may: [...HANDLER, 'lib/agent/'] },
+  'lib/agent/': ROLE,
+  'lib/supervisor/handler.ts': { may: [...HANDLER, 'lib/supervisor/'] },
+  'lib/supervisor/audit-handler.ts': { may: [...HANDLER, 'lib/supervisor/'] },
+  'lib/supervisor/': ROLE,
+  'lib/aws/': { may: ['lib/core/', ...SDK, '@aws-lambda', 'aws-lambda', 'zod/'], builtins: true },
+  // A project on the local cloud, as `steadfast dev` starts it.
+  'lib/testing/cloud/': {
+    may: [...ANSWERS, 'lib/api/typed-client.ts', 'lib/cli/', 'lib/project/', 'lib/testing/', 'local/'],
+    builtins: true,
+  },
+  'lib/testing/': {
+    may: [
+      'lib/api/typed-client.ts',
+      'local/control/fault.ts',
+      'lib/core/',
+      'lib/engine/',
+      ...ROLES,
+      'node:v8',
+      'node:vm',
+    ],
+  },
+  'lib/api/': { may: ['lib/core/', 'lib/engine/', ...ROLES, 'hono', 'zod/mini'] },
+  'lib/project/': { may: [], builtins: true },
+  'lib/infra/': { may: ['aws-cdk-lib', 'constructs', 'esbuild', 'lib/project/', ...LOADED], builtins: true },
+  'lib/worker/': { may: ['lib/core/', 'lib/engine/', 'lib/aws/'], builtins: true },
+  'lib/cli/': {
+    may: [
+      ...CLIENT,
+      'lib/api/calls.ts',
+      'lib/api/workflow-view.ts',
+      'lib/project/',
+      'lib/worker/run.ts',
+      'lib/aws/names.ts',
+      'lib/aws/charts.ts',
+      'local/',
+      'lib/testing/',
+      ...SHELL,
+    ],
+    builtins: true,
+  },
+  'lib/cdk.ts': { may: ['lib/infra/'] },
+  'lib/client.ts': { may: [...CLIENT, 'lib/api/typed-client.ts'] },
+  // Author code of our own: it calls what is outside, as an author's does.
+  'lib/remote/': {
+    may: ['lib/core/', 'lib/aws/', '@aws-sdk/credential-provider-node'],
+    builtins: true,
+  },
+  'lib/index.ts': { may: ['lib/core/', 'lib/agent/handler.ts', 'lib/remote/', '@standard-schema/spec'] },
+  'local/': { may: [], builtins: true },
+  'console/vite.config.ts': { may: ['vite'], builtins: true },
+  // In a browser: what is pure, and nobody imports it.
+  'console/': {
+    may: [...ANSWERS, 'lib/api/client.ts', ...PICTURES, 'lib/core/', 'preact', '@preact/', '@dagrejs/'],
+  },
+  'lambdas/': { may: [...ROLES, 'lib/index.ts', '@steadfast/'] },
+};
+
+/** What examples talk to outside: what their worlds share, and libraries of its makers. */
+const OUTSIDE = ['examples/world/', '@aws-sdk/client-', 'sql.js'];
+
+/** How all are shown: the types that `example.ts` of each is written to. */
+const SHOWN = ['examples/gallery/example.ts', 'examples/gallery/audit.ts'];
+/** What a user of the package has as well. */
+const PACKAGE = ['lib/index.ts', 'lib/client.ts', 'lib/testing/kit/test-workflow.ts'];
+
+/** One example: the package's entries, its own folder; how it is shown and tested may drive the local cloud. */
+function exampleLayer(path: string): [string, Layer] {
+  const folder = `${path.split('/').slice(0, 2).join('/')}/`;
+  if (folder === 'examples/gallery/')
+    return [
+      folder,
+      { may: [...PACKAGE, 'lib/cdk.ts', 'aws-cdk-lib/', 'zod/mini', 'examples/world/'], builtins: true },
+    ];
+  const shows = /\/(?:example|example\.test)\.ts$/.test(path) ? [...SHOWN, ...PACKAGE] : [];
+  const drives = path.includes('/demo/') || path.endsWith('.test.ts');
+  const may = [
+    'lib/index.ts',
+    'zod/mini',
+    ...OUTSIDE,
+    ...shows,
+    ...(drives ? ['local/', 'lib/testing/'] : []),
+  ];
+  return [folder, { may, builtins: true }];
+}
+
+export const layerOf = (path: string): [string, Layer] | undefined =>
+  path.startsWith('examples/')
+    ? exampleLayer(path)
+    : Object.entries(LAYERS).find(([folder]) => path.startsWith(folder));
