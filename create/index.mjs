@@ -60,7 +60,7 @@ function main() {
   console.log(`
 ${[...byHand, 'Next:'].join('\n')}
 ${place === '' ? '' : `  cd ${place}\n`}  ${project.manager.run('test')}
-  npx steadfast dev --try   # the whole system on this machine, and one execution of it
+  npx steadfast dev --try   # the whole system on this machine, and one execution of it; Ctrl-C stops it
 `);
 }
 

@@ -18,7 +18,7 @@ const filled = (text, values) =>
   text
     // Whole lines stand in a comment.
     .replace(/^\/\/ __imports__\n/, values.imports ?? '')
-    .replace(/^ *# __(setup|place)__\n/gm, (_, name) => values[name] ?? '')
+    .replace(/^ *# __(setup|place|types)__\n/gm, (_, name) => values[name] ?? '')
     .replaceAll(/__([a-z]+)__/g, (whole, name) => values[name] ?? whole);
 
 function copy(from, to, values, written) {
@@ -69,6 +69,8 @@ export function addToApp(project) {
     manager: manager.name,
     install: manager.ci,
     test: manager.run('test'),
+    // Where the tests do not check types themselves.
+    types: checksTypes(project) ? '' : '      - run: npx tsc --noEmit\n',
     setup: setupOf(manager),
     ...placeOf(project),
   };
@@ -84,7 +86,7 @@ export function addToApp(project) {
   const byHand = [...addConstruct(root, written), ...settleYarn(project, written)];
   if (hasCi)
     byHand.push(
-      `There are workflows in ${relative(root, dirname(ci))}: have one run ${[values.install, 'npx tsc --noEmit', values.test, 'npx cdk synth --quiet'].join(', ')}.\n`,
+      `There are workflows in ${relative(root, dirname(ci))}: have one run ${[values.install, ...(checksTypes(project) ? [] : ['npx tsc --noEmit']), values.test, 'npx cdk synth --quiet'].join(', ')}.\n`,
     );
   if (runner === undefined)
     byHand.push(
@@ -92,6 +94,8 @@ export function addToApp(project) {
     );
   return { written: written.map((path) => relative(root, path)), byHand };
 }
+
+const checksTypes = ({ manifest }) => /\btsc\b/.test(manifest.scripts?.test ?? '');
 
 /** In a folder of a repository CI works there; GitHub finds workflows at the top alone. A workspace's lock file may lie above. */
 const placeOf = ({ repository: { app }, manager }) =>

@@ -15,7 +15,20 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { check, folder, onlyOne, refused, ROOT, run, tryIt, use, usePrograms, work } from './steps.ts';
+import {
+  check,
+  folder,
+  onlyOne,
+  refused,
+  ROOT,
+  run,
+  checked,
+  tryIt,
+  tryOnce,
+  use,
+  usePrograms,
+  work,
+} from './steps.ts';
 
 const MAX_CLIENT_KB = 10;
 /** The oldest CDK that is promised, as in `peerDependencies`. */
@@ -205,7 +218,8 @@ export const FIXTURES: Readonly<Record<string, Fixture>> = {
     await run(root, 'pnpm install --frozen-lockfile');
     onlyOne(root, 'constructs');
     onlyOne(root, 'aws-cdk-lib');
-    await use(cwd, 'pnpm');
+    await checked(cwd, 'pnpm');
+    await tryOnce(cwd);
   },
   /** Agents that containers' workers perform, one of them a program in Python: synthesised, and run beside the local cloud. */
   containers: async (given) => {

@@ -136,11 +136,21 @@ export async function tryIt(cwd: string, options = ''): Promise<string> {
 }
 
 /** Everything that a project of TypeScript does with it. @returns what its local system has said */
-export async function use(cwd: string, manager: 'npm' | 'pnpm' = 'npm'): Promise<string> {
+export async function use(cwd: string): Promise<string> {
+  await checked(cwd, 'npm');
+  return await tryIt(cwd);
+}
+
+export async function checked(cwd: string, manager: 'npm' | 'pnpm'): Promise<void> {
   await run(cwd, 'npx tsc');
   await run(cwd, 'npx cdk synth --quiet');
   await run(cwd, `${manager} test`);
-  return await tryIt(cwd);
+}
+
+/** One execution, as a CI job runs it. @throws Failed unless the exit code says that it succeeded */
+export async function tryOnce(cwd: string): Promise<void> {
+  const said = await run(cwd, 'npx steadfast dev --once --fresh --port 0');
+  check(said.includes('It ended: succeeded.'), `in ${cwd}: dev --once ended well, and said:\n${said}`);
 }
 
 /** One copy of a package in the whole tree, however often it is linked. @throws Failed */

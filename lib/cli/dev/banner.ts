@@ -5,12 +5,12 @@
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { relative, resolve } from 'node:path';
+import { join, relative, resolve } from 'node:path';
 import type { Json } from '../../api/answers.ts';
 import type { WorkflowView } from '../../api/deployment-answers.ts';
 import { createClient } from '../../api/client.ts';
 import { CONSOLE_FOLDER, isBuilt } from '../console/files.ts';
-import { DEFAULT_URL, type Io } from '../io.ts';
+import { DEFAULT_URL, EXIT, type Io } from '../io.ts';
 import { missingLine } from '../print-deployment.ts';
 import { whyText } from '../print.ts';
 import { DEFAULT_DATA, type DevFolder } from './dev-folder.ts';
@@ -61,17 +61,32 @@ export async function missingAgentsText(apiUrl: string): Promise<string> {
   return missing.map((agent) => `WARNING: ${missingLine(agent, examined)}\n`).join('');
 }
 
-/** Starts the first workflow with its example input, and says how it ended. */
-export async function tryOne(url: string, folders: readonly WorkflowFolder[], io: Io): Promise<void> {
+/** What to say of a change: of a `dev.ts` that it is not run again, for what it started may hold what executions have done. */
+export function changedText(
+  files: readonly string[],
+  folders: readonly WorkflowFolder[],
+  root: string,
+): string {
+  const devFiles = new Set(folders.map(({ devFile }) => devFile));
+  const kept = files.filter((file) => devFiles.has(join(root, file)));
+  const lines = kept.map(
+    (file) => `What ${file} has started goes on as it was: Ctrl-C and a new start run it again.`,
+  );
+  return `\n${[`${files[0]} has changed.`, ...lines].join('\n')}\n`;
+}
+
+/** Starts the first workflow with its example input, and says how it ended. @returns the exit code that says so too */
+export async function tryOne(url: string, folders: readonly WorkflowFolder[], io: Io): Promise<number> {
   const client = createClient({ url });
   const first = firstOf(folders, await client.workflows());
-  if (first === undefined) return;
+  if (first === undefined) return EXIT.failed;
   const { workflow, input } = first;
   io.out(`Starting an execution of ${workflow} with ${JSON.stringify(input)} …\n`);
   const { executionId } = await client.start(workflow, { input: input as Json });
   const { status } = await client.untilEnd(executionId);
   const reasons = await client.why(executionId);
-  io.out(`\n${whyText(reasons, Date.now())}\nIt ended: ${status}. Ctrl-C stops the rest.\n`);
+  io.out(`\n${whyText(reasons, Date.now())}\nIt ended: ${status}.\n`);
+  return status === 'succeeded' ? EXIT.ok : EXIT.notSucceeded;
 }
 
 interface First {

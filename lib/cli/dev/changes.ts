@@ -9,31 +9,35 @@ import { extname, relative } from 'node:path';
 import { watch } from 'chokidar';
 
 export interface Changes {
-  /** Resolves with the first file of the next change, from the project's folder. */
-  readonly next: () => Promise<string>;
+  /** Resolves with the files of the next change, from the project's folder, in the order in which they were seen. */
+  readonly next: () => Promise<readonly string[]>;
   readonly stop: () => Promise<void>;
 }
 
 /** What is built, installed or kept there is not written by authors. Folders with a dot are not either. */
 const NOT_CODE = new Set(['node_modules', 'cdk.out', 'dist', 'coverage']);
+/** Tests are run by their runner, and are no part of what is deployed. */
+const TESTS = new Set(['test', 'tests', '__tests__']);
+const TEST_FILE = /\.(?:test|spec)\.\w+$/;
 const ENDINGS = new Set(['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs', '.json']);
 /** So long nothing more may change. */
 const QUIET_MS = 300;
 
 const isLeftOut = (path: string): boolean =>
-  path.split(/[\\/]/).some((part) => part.startsWith('.') || NOT_CODE.has(part));
+  TEST_FILE.test(path) ||
+  path.split(/[\\/]/).some((part) => part.startsWith('.') || NOT_CODE.has(part) || TESTS.has(part));
 
 /** @param root the project's folder. @returns once it is watched: what changes from then on is told */
 export async function changesIn(root: string): Promise<Changes> {
-  let first: string | undefined;
+  let files = new Set<string>();
   let isQuiet = true;
-  let heard: ((file: string) => void) | undefined;
+  let heard: ((files: readonly string[]) => void) | undefined;
   let timer: NodeJS.Timeout | undefined;
   const tell = (): void => {
-    if (heard === undefined || first === undefined || !isQuiet) return;
-    heard(first);
+    if (heard === undefined || files.size === 0 || !isQuiet) return;
+    heard([...files]);
     heard = undefined;
-    first = undefined;
+    files = new Set();
   };
   const watcher = watch(root, {
     ignoreInitial: true,
@@ -42,8 +46,10 @@ export async function changesIn(root: string): Promise<Changes> {
       return own !== '' && (isLeftOut(own) || (stats?.isFile() === true && !ENDINGS.has(extname(own))));
     },
   });
-  watcher.on('all', (_, path) => {
-    first ??= relative(root, path);
+  watcher.on('all', (event, path) => {
+    // Of a folder its files are told.
+    if (event.endsWith('Dir')) return;
+    files.add(relative(root, path));
     isQuiet = false;
     clearTimeout(timer);
     timer = setTimeout(() => {

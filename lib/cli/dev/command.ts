@@ -11,7 +11,7 @@ import { CONSOLE_FOLDER } from '../console/files.ts';
 import { consoleListener } from '../console/listener.ts';
 import { Writes } from '../console/writes.ts';
 import { type Cli, CliError, EXIT, type Io, messageOf, portOf } from '../io.ts';
-import { banner, missingAgentsText, tryOne } from './banner.ts';
+import { banner, changedText, missingAgentsText, tryOne } from './banner.ts';
 import { changesIn } from './changes.ts';
 import { DEFAULT_DATA, type DevFolder, openDevFolder } from './dev-folder.ts';
 import { startExternalParties } from './external-parties.ts';
@@ -29,6 +29,7 @@ interface DevFlags {
   readonly data: string;
   readonly fresh?: true;
   readonly try?: true;
+  readonly once?: true;
   readonly restart: boolean;
   readonly app?: string;
   readonly stack?: string;
@@ -44,6 +45,7 @@ export function addDev(program: Command, cli: Cli): void {
     .option('--data <folder>', 'where tables, queues and logs are kept', DEFAULT_DATA)
     .option('--fresh', 'forget the data of earlier runs first')
     .option('--try', 'start the first workflow with its example input, show how it ends, and go on running')
+    .option('--once', 'as --try, then stop; the exit code is 4 unless it succeeded')
     .option('--no-restart', 'do not start again when a file of the project changes')
     .option('--app <command>', 'that runs the CDK app, instead of the one in the nearest cdk.json')
     .option('--stack <name>', 'the stack to run, where several hold a Steadfast')
@@ -51,7 +53,7 @@ export function addDev(program: Command, cli: Cli): void {
     .option('--inspect <agent>', 'let a debugger into the process of this agent')
     .addHelpText(
       'after',
-      '\nExamples:\n  $ npx steadfast dev\n  $ npx steadfast dev --port 4600 --fresh\n\nCtrl-C stops it; the next start finds its data again.',
+      '\nExamples:\n  $ npx steadfast dev\n  $ npx steadfast dev --port 4600 --fresh\n  $ npx steadfast dev --once --fresh --port 0   # in CI\n\nCtrl-C stops it; the next start finds its data again.',
     )
     .action(async (flags: DevFlags) => {
       cli.exitCode = await dev(flags, cli.io);
@@ -64,8 +66,7 @@ async function dev(flags: DevFlags, io: Io): Promise<number> {
   const stopping = listenForStop(io);
   const cleanUps: CleanUp[] = [];
   try {
-    await start(flags, io, stopping, cleanUps);
-    return EXIT.ok;
+    return await start(flags, io, stopping, cleanUps);
   } catch (error) {
     // What an interrupt broke off is no failure.
     if (stopping.signal.aborted) return EXIT.ok;
@@ -76,7 +77,8 @@ async function dev(flags: DevFlags, io: Io): Promise<number> {
   }
 }
 
-async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: CleanUp[]): Promise<void> {
+/** @returns the exit code, once it is to stop */
+async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: CleanUp[]): Promise<number> {
   const { signal } = stopping;
   const project = findProject(process.cwd(), flags.app);
   const folder = openDevFolder(flags.data, flags.fresh ?? false);
@@ -92,7 +94,7 @@ async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: Clea
   const folders = projectFolders(project);
   await loadTypescript();
   const environment = await startExternalParties(folders, folder.external, io, (stop) => cleanUps.push(stop));
-  if (signal.aborted) return;
+  if (signal.aborted) return EXIT.ok;
   // One for all restarts: a page that is open goes on.
   const own = localConsole(found.stack);
   const system = await startSystem({ found, folder, port: flags.port, environment, ...own, ...inspect }, io);
@@ -101,12 +103,16 @@ async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: Clea
   folder.announce(system.apiUrl);
   io.out(await banner(folders, system, folder, into));
   io.err(await missingAgentsText(system.apiUrl));
-  if (flags.try === true) await tryOne(system.apiUrl, folders, io);
+  if (flags.once === true) return await tryOne(system.apiUrl, folders, io);
+  if (flags.try === true) {
+    await tryOne(system.apiUrl, folders, io);
+    io.out('Ctrl-C stops the rest.\n');
+  }
   const port = Number(new URL(system.apiUrl).port);
   for (;;) {
-    const file = await Promise.race([stopping.asked, changes?.next() ?? stopping.asked]);
-    if (file === undefined) return;
-    io.out(`\n${file} has changed.\n`);
+    const files = await Promise.race([stopping.asked, changes?.next() ?? stopping.asked]);
+    if (files === undefined) return EXIT.ok;
+    io.out(changedText(files, folders, project.root));
     await again(running, { run, folder, port, environment, ...own, into }, io, signal);
   }
 }

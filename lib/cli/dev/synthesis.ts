@@ -78,7 +78,8 @@ export async function synthesise(
   const said = collect(child);
   const [code] = (await once(child, 'close')) as [number | null];
   signal.removeEventListener('abort', end);
-  progress.end(code === 0 ? `done in ${((Date.now() - startedAt) / 1_000).toFixed(1)} s` : 'failed');
+  const how = signal.aborted ? 'broken off' : 'failed';
+  progress.end(code === 0 ? `done in ${((Date.now() - startedAt) / 1_000).toFixed(1)} s` : how);
   if (code === 0) return;
   throw new CliError(
     'synthesis',

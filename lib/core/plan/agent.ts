@@ -119,8 +119,8 @@ export interface AttemptContext {
    * (`within`) it may be longer: a pause of the execution gives time back.
    */
   readonly timeLeftMs: () => number;
-  /** Aborted when the lease is lost or the attempt's time is over. Hand it to every request. */
-  readonly signal: AbortSignalLike;
+  /** Aborted when the lease is lost or the attempt's time is over. Hand it to every request: `fetch(url, { signal: ctx.signal })`. */
+  readonly signal: PlatformSignal;
   /**
    * Reports an advance. A number (a share, a count) must be larger than the last one, a text (a cursor) must differ from it; anything
    * else is no progress. Stored with a heartbeat.
@@ -129,7 +129,12 @@ export interface AttemptContext {
   readonly log: AttemptLog;
 }
 
-/** The part of the platform's AbortSignal that matters here; a real one is handed over. */
+/** The platform's AbortSignal where its types are known, as in an author's project; they are not in these pure files. */
+export type PlatformSignal = typeof globalThis extends { AbortSignal: { prototype: infer Signal } }
+  ? Signal & AbortSignalLike
+  : AbortSignalLike;
+
+/** The part of the platform's AbortSignal that matters to the roles. */
 export type AbortSignalLike = {
   readonly aborted: boolean;
   addEventListener(type: 'abort', listener: () => void): void;
