@@ -133,6 +133,8 @@ interface Effects {
   readonly standing: Set<string>;
   /** The key that is being undone; another one later is of a next stage. */
   undoBegan: string | undefined;
+  /** It stays, by somebody's word: so does what its last attempt does late. */
+  isLeft: boolean;
 }
 
 /** Of one attempt, as its service sees it. */
@@ -154,7 +156,10 @@ export class EffectOrder {
     const before = steps[after.name];
     if (before?.status === 'compensated' && after.status === 'retrying' && after.epoch === before.epoch)
       this.#former.add(effectKeyOf(execution, after.name, before.key));
-    if (after.status === 'tolerated') this.left(execution, after.name);
+    if (after.status !== 'tolerated') return;
+    this.left(execution, after.name);
+    // One that did nothing for certain may not act late.
+    this.#of(`${execution.id}.${execution.life}`, after.name).isLeft = after.mayHaveActed;
   }
 
   /** @param isLasting whether anything of it stands */
@@ -162,7 +167,7 @@ export class EffectOrder {
     const { executionId, step, effectKey } = act;
     const place = placeOf(act);
     const effects = this.#of(place, step);
-    if (isLasting) effects.standing.add(`${effectKey}/${service}`);
+    if (isLasting && !effects.isLeft) effects.standing.add(`${effectKey}/${service}`);
     if (effects.undoBegan !== effectKey) effects.undoBegan = undefined;
     if (plan.tolerated !== undefined) return;
     // What failed and is tolerated is undone before its dependents begin.
@@ -197,7 +202,7 @@ export class EffectOrder {
   #of(place: string, step: string): Effects {
     const steps = this.#executions.get(place) ?? new Map<string, Effects>();
     this.#executions.set(place, steps);
-    const effects = steps.get(step) ?? { standing: new Set<string>(), undoBegan: undefined };
+    const effects = steps.get(step) ?? { standing: new Set<string>(), undoBegan: undefined, isLeft: false };
     steps.set(step, effects);
     return effects;
   }
