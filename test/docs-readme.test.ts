@@ -91,6 +91,13 @@ import { handler as charge } from '../../../../examples/order-fulfilment/agents/
 import { orderFulfilment } from '../../../../examples/order-fulfilment/workflow.ts';
 const [input, agents, world] = [{ orderId: '', email: '', address: '', items: [], total: 1 }, [charge], externalWorld()];
 ${block}`;
+/** A test of another agent than the one that is there. */
+const killed = (block: string): string => `import { testWorkflow } from 'steadfast/testing';
+import { handler } from './agents/deliver-greeting.ts';
+import { deliverGreeting as reserveSeat, firstGreeting as helloGreeting } from './workflow.ts';
+const agents = [handler];
+declare const boxOffice: { readonly seats: () => readonly { readonly key: string }[] };
+${block}`;
 /** Two lines that suppose a builder, and what they are about. */
 const lines = (guide: string): string => `import { agent, workflow } from 'steadfast';
 import * as z from 'zod/mini';
@@ -117,7 +124,9 @@ beforeAll(() => {
     'order.ts': orderWorkflow,
     'handler.ts': handler,
     'stack.ts': stack(blockWith(readme, 'new Steadfast')),
-    'browser.ts': stack(blockWith(firstProject, 'new Steadfast')),
+    'environment.ts': stack(blockWith(firstProject, 'BOX_OFFICE_URL')),
+    'browser.ts': stack(blockWith(firstProject, 'allowOrigins')),
+    'killed.ts': killed(blockWith(firstProject, 'boxOffice')),
     'client.ts': client(blockWith(firstProject, 'createClient')),
     'crash.ts': crash(blockWith(readme, 'crashEverywhere')),
     'trigger-calls.ts': triggers(blockWith(read('docs/TRIGGERS.md'), 'triggerOnEvent')),

@@ -244,10 +244,7 @@ function Items(
           </button>
         </div>
       ))}
-      <button
-        type="button"
-        onClick={() => withItems([...draft.items, draftOf(shape.item, undefined)])}
-      >
+      <button type="button" onClick={() => withItems([...draft.items, draftOf(shape.item, undefined)])}>
         Add to {props.label}
       </button>
     </fieldset>

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { banner, changedText, quoted, tryOne } from '../../lib/cli/dev/banner.ts';
+import { banner, quoted } from '../../lib/cli/dev/banner.ts';
 import { openDevFolder, runningApi } from '../../lib/cli/dev/dev-folder.ts';
 import { startExternalParties } from '../../lib/cli/dev/external-parties.ts';
 import { showProgress } from '../../lib/cli/dev/progress.ts';
@@ -267,33 +267,6 @@ describe('code', () => {
     const found = await synthesiseOne(toRun, join(root, 'out'), io, signal, known);
     expect([found.stack, readFileSync(join(root, 'asked'), 'utf8')]).toEqual([stack, asked]);
   });
-});
-
-test.each([
-  ['succeeded', 0],
-  ['compensated', 4],
-])('one that was tried and ends %s has the exit code %d', async (status, code) => {
-  write({ 'examples/a/workflow.ts': '', 'examples/a/example-input.json': '{}' });
-  const api = await fakeApi();
-  const executionId = 'e-1';
-  const view = { executionId, workflow: 'a', status, startedAt: 1, endedAt: 2, steps: [] };
-  const next = { who: 'none', what: 'nothing' };
-  const why = { executionId, status, past: [], steps: [], next, warnings: [], commands: [] };
-  const items = [{ workflow: 'a', plan: 'p', withinMs: 1, steps: [] }];
-  for (const body of [{ items }, { executionId, status: 'running' }, view, why])
-    api.answers.push({ status: 200, body });
-  const exitCode = await tryOne(api.url, projectFolders(projectAt()), io);
-  await api.stop();
-  expect([exitCode, said.includes(`It ended: ${status}.`)]).toEqual([code, true]);
-});
-
-test('of a changed dev.ts it is said that it is not run again', () => {
-  write({ 'examples/a/workflow.ts': '', 'examples/a/dev.ts': '' });
-  const folders = projectFolders(projectAt());
-  expect(changedText(['lib/a.ts'], folders, root)).toBe('\nlib/a.ts has changed.\n');
-  expect(changedText(['lib/a.ts', 'examples/a/dev.ts'], folders, root)).toBe(
-    '\nlib/a.ts has changed.\nWhat examples/a/dev.ts has started goes on as it was: Ctrl-C and a new start run it again.\n',
-  );
 });
 
 describe('the banner', () => {

@@ -1,0 +1,55 @@
+/** What `steadfast dev` says of the execution that it tries, and of files that change. */
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { changedText, tryOne } from '../../lib/cli/dev/banner.ts';
+import { projectFolders, type WorkflowFolder } from '../../lib/cli/dev/workflow-folders.ts';
+import type { Io } from '../../lib/cli/io.ts';
+import { fakeApi } from './fake-api.ts';
+
+let root: string;
+let said: string;
+const io: Io = { out: (text) => (said += text), err: () => {}, env: {}, isTTY: false };
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'steadfast-tried-'));
+  said = '';
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+function write(files: Readonly<Record<string, string>>): void {
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), content);
+  }
+}
+
+const foldersAt = (): WorkflowFolder[] => projectFolders({ root, context: {} });
+
+test.each([
+  ['succeeded', 0],
+  ['compensated', 4],
+])('one that was tried and ends %s has the exit code %d', async (status, code) => {
+  write({ 'examples/a/workflow.ts': '', 'examples/a/example-input.json': '{}' });
+  const api = await fakeApi();
+  const executionId = 'e-1';
+  const view = { executionId, workflow: 'a', status, startedAt: 1, endedAt: 2, steps: [] };
+  const next = { who: 'none', what: 'nothing' };
+  const why = { executionId, status, past: [], steps: [], next, warnings: [], commands: [] };
+  const items = [{ workflow: 'a', plan: 'p', withinMs: 1, steps: [] }];
+  for (const body of [{ items }, { executionId, status: 'running' }, view, why])
+    api.answers.push({ status: 200, body });
+  const exitCode = await tryOne(api.url, foldersAt(), io);
+  await api.stop();
+  expect([exitCode, said.includes(`It ended: ${status}.`)]).toEqual([code, true]);
+});
+
+test('of a changed dev.ts it is said that it is not run again', () => {
+  write({ 'examples/a/workflow.ts': '', 'examples/a/dev.ts': '' });
+  const folders = foldersAt();
+  expect(changedText(['lib/a.ts'], folders, root)).toBe('\nlib/a.ts has changed.\n');
+  expect(changedText(['lib/a.ts', 'examples/a/dev.ts'], folders, root)).toBe(
+    '\nlib/a.ts has changed.\nWhat examples/a/dev.ts has started goes on as it was: Ctrl-C and a new start run it again.\n',
+  );
+});
