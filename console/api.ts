@@ -18,10 +18,12 @@ export interface Settings {
   readonly local: boolean;
   /** The server says at once when something was written. */
   readonly tellsWrites: boolean;
+  /** Log lines can be read. */
+  readonly hasLogs: boolean;
 }
 
 function settingsOf(text: string): Settings {
-  const unknown = { deployment: 'unknown', readOnly: false, local: true, tellsWrites: false };
+  const unknown = { deployment: 'unknown', readOnly: false, local: true, tellsWrites: false, hasLogs: false };
   try {
     return { ...unknown, ...(JSON.parse(text) as Partial<Settings>) };
   } catch {
@@ -48,6 +50,36 @@ export async function writesPast(known: number): Promise<number | 'forbidden'> {
   const answer = await withToken(`writes?known=${known}`);
   if (answer.status === 403) return 'forbidden';
   return ((await answer.json()) as { readonly writes: number }).writes;
+}
+
+export interface LogLines {
+  readonly lines: readonly LogLine[];
+  /** There are more than these, which are the latest. */
+  readonly isCut: boolean;
+  /** Of CloudWatch Logs. */
+  readonly scannedBytes?: number;
+}
+
+/** Each part as text; '' where a line has none. */
+export interface LogLine {
+  readonly at: number;
+  readonly level: string;
+  readonly executionId: string;
+  readonly who: string;
+  readonly step: string;
+  readonly attempt: string;
+  readonly message: string;
+  readonly rest: string;
+}
+
+/** @throws ApiError as the API refuses, and where lines cannot be read */
+export async function logLines(id: string, level: string, children: boolean): Promise<LogLines> {
+  const query = new URLSearchParams({ level, ...(children ? { children: 'true' } : {}) });
+  const answer = await withToken(`logs/${encodeURIComponent(id)}?${query}`).catch(() => undefined);
+  if (answer === undefined) throw new ApiError('no-answer', 'the server of this page does not answer');
+  const body = (await answer.json()) as LogLines & { error?: { code: string; message: string } };
+  if (body.error === undefined) return body;
+  throw new ApiError(body.error.code, body.error.message, { status: answer.status });
 }
 
 /** What went wrong in words, and what to do about it. */

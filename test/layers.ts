@@ -32,7 +32,10 @@ const SDK = ['@aws-sdk/', '@smithy/'];
 const HANDLER = ['lib/core/', 'lib/engine/', 'lib/aws/', '@aws-', 'aws-lambda'];
 /** What the command line says and draws, without the command line. */
 const PICTURES = [
+  'lib/cli/cost/estimate.ts',
+  'lib/cli/cost/prices.ts',
   'lib/cli/graph/graph.ts',
+  'lib/cli/logs/line.ts',
   'lib/cli/print-outages.ts',
   'lib/cli/print-waiting-steps.ts',
   'lib/cli/text.ts',

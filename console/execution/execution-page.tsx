@@ -20,6 +20,7 @@ import { addressOf, place } from '../router.ts';
 import { deployed } from '../workflows/deployed.ts';
 import { Actions } from './actions.tsx';
 import { Head, Operated, Stands } from './head.tsx';
+import { Logs } from './logs.tsx';
 import { StepPanel } from './step-panel.tsx';
 import { Timeline } from './timeline.tsx';
 import { Why } from './why.tsx';
@@ -92,6 +93,7 @@ function Execution({ view, reasons, workflows, opened, again }: Read & { again: 
           <Stands standing={view.standing} />
           <Payloads view={view} />
           <Operated view={view} />
+          <Logs id={id} />
         </div>
         <Why reasons={reasons} hrefOf={hrefOf} />
       </div>

@@ -18,6 +18,7 @@ import { layoutOf } from '../parts/graph-layout.ts';
 import { LastPaused, PausedBy } from '../parts/hold.tsx';
 import { Empty, Shown } from '../parts/states.tsx';
 import { addressOf, place, refine } from '../router.ts';
+import { Cost } from './cost.tsx';
 import { Grid } from './grid.tsx';
 import { HoldStarts } from './hold-starts.tsx';
 import { latestOf, plansUnderWay } from './latest.ts';
@@ -89,6 +90,7 @@ function Workflow({ workflow, again }: { workflow: WorkflowView; again: () => vo
         {(views) => <Latest workflow={workflow} views={views} />}
       </Shown>
       <Plans workflow={workflow} />
+      <Cost workflow={workflow} />
     </>
   );
 }

@@ -16,6 +16,7 @@ import { memoryOutages } from '../../lib/testing/memory-outages.ts';
 import { memoryReceipts } from '../../lib/testing/memory-receipts.ts';
 import { memoryWorkflowPauses } from '../../lib/testing/memory-workflow-pauses.ts';
 import { anAgent, anyObject, harness, type Harness } from '../engine/harness.ts';
+import type { ConsoleOptions } from '../../lib/cli/console/listener.ts';
 import { answeredBy, type PageServer, servePage } from './page-server.ts';
 
 /** Obeyed anywhere, it would say so in `window.hacked`. */
@@ -70,29 +71,37 @@ export interface MemoryPage extends Harness {
   readonly goOn: (id: string) => Promise<void>;
 }
 
-export async function memoryPage(): Promise<MemoryPage> {
-  const refused = async (): Promise<never> => {
-    throw new PermanentError(HOSTILE);
-  };
+const refused = async (): Promise<never> => {
+  throw new PermanentError(HOSTILE);
+};
+
+type Implementations = Parameters<typeof harness>[1];
+
+const OF_EVERYTHING = {
+  works: { execute: async () => ({ note: HOSTILE }), undo: async () => undefined },
+  refuses: { execute: refused, undo: async () => undefined },
+  asks: { execute: refused, undo: async () => undefined },
+};
+
+/** @param more of the server */
+export async function memoryPage(
+  served: Workflow = everything as unknown as Workflow,
+  implementations: Implementations = OF_EVERYTHING,
+  more: Partial<ConsoleOptions> = {},
+): Promise<MemoryPage> {
   const operated = {
     breakers: memoryBreakers(),
     outages: memoryOutages(),
     workflowPauses: memoryWorkflowPauses(),
   };
-  const h = harness(
-    everything as unknown as Workflow,
-    {
-      works: { execute: async () => ({ note: HOSTILE }), undo: async () => undefined },
-      refuses: { execute: refused, undo: async () => undefined },
-      asks: { execute: refused, undo: async () => undefined },
-    } as never,
-    1,
-    (world) => ({ ...world, ...operated }),
-  );
+  const h = harness(served, implementations, 1, (world) => ({ ...world, ...operated }));
   h.clock.advanceTo(Date.now());
   const own = { forms: {} as WorkflowForms };
-  const app = routes(h.scheduler, memoryReceipts(), undefined, async () => ({ everything: own.forms }));
-  const server = await servePage(answeredBy(async (request) => app.fetch(request, callerOf('ann'))));
+  const app = routes(h.scheduler, memoryReceipts(), undefined, async () => ({ [served.name]: own.forms }));
+  const server = await servePage(
+    answeredBy(async (request) => app.fetch(request, callerOf('ann'))),
+    more,
+  );
   const ask = async (path: string, init?: RequestInit, as = 'ann'): Promise<Response> =>
     app.fetch(new Request(`http://api${path}`, init), callerOf(as));
   const view: MemoryPage['view'] = async (id) =>

@@ -40,6 +40,8 @@ export interface Stage {
   readonly ended: (executionId: string) => Promise<Answer['body']>;
   /** A supervisor is said to be at work for so long, so that nobody calls one who knows of it. */
   readonly sayPresent: (forMs: number) => Promise<void>;
+  /** The folder with a file for each function. */
+  readonly logs: string;
   readonly strike: () => Promise<void>;
 }
 
@@ -169,6 +171,7 @@ export async function setStage({
     world,
     request,
     sayPresent,
+    logs: join(folder, 'data', 'logs'),
     startOrder: async (orderId) => {
       const { body } = await request('POST', '/workflows/order-fulfilment/executions', {
         input: order(orderId),

@@ -17,6 +17,7 @@ import type { Upstream } from './calls.ts';
 import { CONSOLE_FOLDER } from './files.ts';
 import { consoleListener } from './listener.ts';
 import { CODE_WITHIN_MS, Login } from './login.ts';
+import { awsLogs, type ReadLogs } from './logs.ts';
 
 export const DEFAULT_PORT = 4520;
 
@@ -54,7 +55,11 @@ ${examples(
       const upstream = await upstreamOf(cli, command, checkedStack(flags.stack));
       // Whoever may not read hears of it here, and not in a page.
       await createClient(upstream).health();
-      const served = await serve(flags, upstream);
+      const served = await serve(
+        flags,
+        upstream,
+        awsLogs(() => callsOf(cli, command), flags.stack),
+      );
       try {
         say(cli, command, { url: served.url, api: upstream.url, readOnly: flags.readOnly === true }, () =>
           text(served.url, upstream, flags),
@@ -93,14 +98,16 @@ interface Served {
   readonly close: () => Promise<void>;
 }
 
-async function serve({ stack, readOnly, port }: Flags, upstream: Upstream): Promise<Served> {
+async function serve({ stack, readOnly, port }: Flags, upstream: Upstream, logs: ReadLogs): Promise<Served> {
   const { listen } = await import('../../../local/http/servers.ts');
   const listening = await listen(port, 'of the console; --port chooses another').catch((error: unknown) => {
     throw new CliError('port', messageOf(error), EXIT.failed);
   });
   const login = new Login();
   const settings = { deployment: stack, readOnly: readOnly === true, local: false };
-  listening.serve(consoleListener({ folder: CONSOLE_FOLDER, settings, upstream: () => upstream, login }));
+  listening.serve(
+    consoleListener({ folder: CONSOLE_FOLDER, settings, upstream: () => upstream, login, logs }),
+  );
   return { url: `${listening.url}/console/?code=${login.code}`, close: () => listening.close() };
 }
 

@@ -49,6 +49,8 @@ export interface Settings {
   readonly local: boolean;
   /** Of each write the page can hear at once, at `writes` beside it. */
   readonly tellsWrites?: boolean;
+  /** Log lines of an execution can be read, at `logs/<id>` beside it. */
+  readonly hasLogs?: boolean;
 }
 
 export const pageWith = (page: string, token: string, settings: Settings): string =>

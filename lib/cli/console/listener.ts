@@ -11,11 +11,13 @@
  */
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { ExecutionView } from '../../api/answers.ts';
 import { AS_HEADER } from '../../api/client.ts';
 import { readBody } from '../../../local/http/read-body.ts';
 import { CallbackHandles } from './callback-handles.ts';
 import { type Answered, type Call, passOn, routeRefusal, type Upstream, withToken } from './calls.ts';
 import { fileOf, pageWith, type Settings } from './files.ts';
+import { logsText, logsWanted, type ReadLogs } from './logs.ts';
 import { hostRefusal, type Refusal, targetOf, tokenRefusal, writeRefusal } from './request-checks.ts';
 import type { Login } from './login.ts';
 import { secret } from './secrets.ts';
@@ -37,6 +39,8 @@ export interface ConsoleOptions {
   readonly login?: Login;
   /** Where each write is known as soon as it is made. @default - pages read again by themselves */
   readonly writes?: Writes;
+  /** Where log lines of an execution are read. @default - nowhere */
+  readonly logs?: ReadLogs;
   /** @default 30_000 */
   readonly answerWithinMs?: number;
 }
@@ -66,6 +70,8 @@ const reply = (status: number, type: string, body: string | Buffer, more = {}): 
 const JSON_TYPE = 'application/json';
 const refused = ({ status, code, message }: Refusal): Reply =>
   reply(status, JSON_TYPE, JSON.stringify({ error: { code, message } }));
+
+const LOGS = /^\/console\/logs\/([^/]+)$/;
 
 const UNKNOWN: Refusal = { status: 404, code: 'unknown-route', message: 'the console has no such path' };
 
@@ -107,6 +113,9 @@ class Console {
     if (!this.#isOpenTo(request)) return isApi ? refused(NOT_OPENED) : reply(401, TEXT, OPEN_IT);
     const { writes } = this.#options;
     if (path === '/console/writes' && writes !== undefined) return this.#written(request, writes, query);
+    const [, id] = LOGS.exec(path) ?? [];
+    if (id !== undefined && this.#options.logs !== undefined)
+      return this.#logLines(request, this.#options.logs, id, query);
     return isApi
       ? await this.#call(request, path.slice('/console/api'.length), query)
       : await this.#file(request, path.slice('/console/'.length));
@@ -132,10 +141,36 @@ class Console {
     return reply(200, JSON_TYPE, JSON.stringify({ writes: await writes.past(known, signal) }));
   }
 
+  /** Of an execution that the API shows to whoever asks, and of no other. */
+  async #logLines(request: IncomingMessage, logs: ReadLogs, id: string, query: string): Promise<Reply> {
+    const { method, headers, socket } = request;
+    const wanted = logsWanted(query);
+    const refusal = tokenRefusal(request, this.#token) ?? routeRefusal('GET', `/executions/${id}`);
+    if (refusal !== undefined || method !== 'GET' || wanted === undefined) return refused(refusal ?? UNKNOWN);
+    const { settings, upstream, answerWithinMs = ANSWER_WITHIN_MS } = this.#options;
+    const signal = AbortSignal.timeout(answerWithinMs);
+    const as = headers[AS_HEADER];
+    const call: Call = {
+      method,
+      path: `/executions/${id}`,
+      query: '',
+      ...(settings.local && typeof as === 'string' ? { as } : {}),
+    };
+    const answer = await passOn(call, upstream(socket.localPort ?? 0), signal);
+    if ('code' in answer) return refused(answer);
+    if (answer.status !== 200) return this.#passedBack(answer);
+    const text = await logsText(logs, JSON.parse(answer.text) as ExecutionView, wanted, signal);
+    return typeof text === 'string' ? this.#passedBack({ status: 200, text }) : refused(text);
+  }
+
   async #file({ method = '' }: IncomingMessage, name: string): Promise<Reply> {
     if (method !== 'GET' && method !== 'HEAD') return refused(UNKNOWN);
-    const { folder, writes } = this.#options;
-    const settings = { ...this.#options.settings, tellsWrites: writes !== undefined };
+    const { folder, writes, logs } = this.#options;
+    const settings = {
+      ...this.#options.settings,
+      tellsWrites: writes !== undefined,
+      hasLogs: logs !== undefined,
+    };
     const found = await fileOf(folder, name === '' ? 'index.html' : name);
     if (found === undefined) return name === '' ? reply(503, TEXT, NOT_BUILT) : refused(UNKNOWN);
     const { type, body, isHashed } = found;

@@ -9,6 +9,7 @@ import type { Command } from 'commander';
 import { loadTypescript } from '../../project/package-files.ts';
 import { CONSOLE_FOLDER } from '../console/files.ts';
 import { consoleListener } from '../console/listener.ts';
+import { localLogs } from '../console/logs.ts';
 import { Writes } from '../console/writes.ts';
 import { type Cli, CliError, EXIT, type Io, messageOf, portOf } from '../io.ts';
 import { banner, changedText, missingAgentsText, tryOne } from './banner.ts';
@@ -96,7 +97,7 @@ async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: Clea
   const environment = await startExternalParties(folders, folder.external, io, (stop) => cleanUps.push(stop));
   if (signal.aborted) return EXIT.ok;
   // One for all restarts: a page that is open goes on.
-  const own = localConsole(found.stack);
+  const own = localConsole(found.stack, folder.logs);
   const system = await startSystem({ found, folder, port: flags.port, environment, ...own, ...inspect }, io);
   const running = { system, stackPath: found.stackPath };
   cleanUps.push(() => running.system.stop());
@@ -118,13 +119,14 @@ async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: Clea
 }
 
 /** It asks the API that is behind the same port. */
-function localConsole(deployment: string): Pick<SystemOptions, 'beside' | 'onWritten'> {
+function localConsole(deployment: string, logs: string): Pick<SystemOptions, 'beside' | 'onWritten'> {
   const writes = new Writes();
   const listener = consoleListener({
     folder: CONSOLE_FOLDER,
     settings: { deployment, readOnly: false, local: true },
     upstream: (port) => ({ url: `http://127.0.0.1:${port}`, fetch }),
     writes,
+    logs: localLogs(logs),
   });
   return { beside: { '/console': listener }, onWritten: writes.add };
 }

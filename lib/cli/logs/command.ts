@@ -13,8 +13,8 @@ import { checkedStack } from '../aws/tagged.ts';
 import { client, examples } from '../commands.ts';
 import { DEFAULT_DATA, logsIn } from '../dev/dev-folder.ts';
 import { type Cli, CliError, type Clock, CLOCK, DEFAULT_URL, RUNNING } from '../io.ts';
-import { Insights, MOST_LINES } from './insights.ts';
-import { type Level, LEVELS, lineText, type LogLine, type LogSource } from './line.ts';
+import { Insights, insightsOf, MOST_LINES } from './insights.ts';
+import { type Level, LEVELS, lineText, type LogLine, type LogSource, type Wanted } from './line.ts';
 import { LocalFiles } from './local-files.ts';
 
 interface Flags {
@@ -25,11 +25,6 @@ interface Flags {
   readonly data: string;
   readonly stack?: string;
 }
-
-/** Clocks of functions may be that far behind the table's. */
-const BEFORE_START_MS = 60_000;
-/** An attempt may outlive its execution for as long as a function runs. */
-const AFTER_END_MS = 15 * 60_000;
 
 const ID = '0f343b0931126a20f133d67c2b018a3b';
 const HELP = `
@@ -126,28 +121,17 @@ function placeOf(command: Command, { url }: Client, { stack }: Flags): 'aws' | '
   );
 }
 
-const wantedOf = ({ children, level, since }: Flags, { executionId }: ExecutionView): LocalWanted => ({
-  executionId,
+const wantedOf = ({ children, level, since }: Flags): Omit<Wanted, 'executionId'> => ({
   children: children === true,
   level,
   ...(since === undefined ? {} : { since }),
 });
-type LocalWanted = ConstructorParameters<typeof LocalFiles>[1];
 
-const files = (flags: Flags, view: ExecutionView): LogSource =>
-  new LocalFiles(logsIn(flags.data), wantedOf(flags, view));
+const files = (flags: Flags, { executionId }: ExecutionView): LogSource =>
+  new LocalFiles(logsIn(flags.data), { executionId, ...wantedOf(flags) });
 
-function insights(cli: Cli, command: Command, flags: Flags, view: ExecutionView): Insights {
-  const { startedAt, endedAt } = view;
-  return new Insights({
-    calls: callsOf(cli, command),
-    clock: CLOCK,
-    stack: flags.stack ?? '',
-    wanted: wantedOf(flags, view),
-    from: Math.max(startedAt - BEFORE_START_MS, flags.since ?? 0),
-    ...(endedAt === undefined ? {} : { to: endedAt + AFTER_END_MS }),
-  });
-}
+const insights = (cli: Cli, command: Command, flags: Flags, view: ExecutionView): Insights =>
+  insightsOf({ calls: callsOf(cli, command), clock: CLOCK, stack: flags.stack ?? '' }, view, wantedOf(flags));
 
 const nothingText = ({ level, stack }: Flags): string =>
   `no lines${level === 'trace' ? '' : ` from level ${level} on`}: what a healthy step does is logged at level DEBUG alone (docs/OPERATIONS.md says how to have it)${

@@ -8,6 +8,7 @@
  * https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_StartQuery.html
  */
 
+import type { ExecutionView } from '../../api/answers.ts';
 import type { Answer, Calls } from '../aws/calls.ts';
 import { taggedWith } from '../aws/tagged.ts';
 import { CliError, type Clock, EXIT } from '../io.ts';
@@ -33,6 +34,24 @@ export interface InsightsOptions {
   /** Epoch ms; absent: now. */
   readonly to?: number;
 }
+
+/** Clocks of functions may be that far behind the table's. */
+const BEFORE_START_MS = 60_000;
+/** An attempt may outlive its execution for as long as a function runs. */
+const AFTER_END_MS = 15 * 60_000;
+
+/** Of one execution, in the time in which there can be lines of it. */
+export const insightsOf = (
+  where: Pick<InsightsOptions, 'calls' | 'clock' | 'stack'>,
+  { executionId, startedAt, endedAt }: ExecutionView,
+  wanted: Omit<Wanted, 'executionId'>,
+): Insights =>
+  new Insights({
+    ...where,
+    wanted: { executionId, ...wanted },
+    from: Math.max(startedAt - BEFORE_START_MS, wanted.since ?? 0),
+    ...(endedAt === undefined ? {} : { to: endedAt + AFTER_END_MS }),
+  });
 
 export class Insights implements LogSource {
   readonly #options: InsightsOptions;

@@ -84,26 +84,40 @@ const ELSEWHERE: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** '2026-11-21 09:36:02.123Z  WARN   charge-card  charge #2  asked  parcel="p1"'. @param id of the execution asked for */
-export function lineText({ at, level, executionId, entry }: LogLine, id: string): string {
-  const { role, agent, step, attempt, message } = entry;
-  const place = [
-    executionId.slice(id.length),
-    step === undefined ? '' : plain(step),
-    attempt === undefined ? '' : `#${plain(attempt)}`,
-  ].filter((part) => part !== '');
+/** What is read of a line, each as text; '' where it has none. */
+export interface LineParts {
+  /** The agent, or the role. */
+  readonly who: string;
+  readonly step: string;
+  readonly attempt: string;
+  readonly message: string;
+  /** What else was written, as 'key=value'. */
+  readonly rest: string;
+}
+
+export function lineParts({ entry }: LogLine): LineParts {
+  const { role, agent, step = '', attempt = '', message = '' } = entry;
   const rest = Object.entries(entry)
     .filter(([key]) => !ELSEWHERE.has(key))
     .map(([key, value]) => `${key}=${key === 'error' ? errorText(value) : JSON.stringify(value)}`);
+  return {
+    who: plain(agent ?? role ?? ''),
+    step: plain(step),
+    attempt: plain(attempt),
+    message: plain(message),
+    rest: rest.join(' '),
+  };
+}
+
+/** '2026-11-21 09:36:02.123Z  WARN   charge-card  charge #2  asked  parcel="p1"'. @param id of the execution asked for */
+export function lineText(line: LogLine, id: string): string {
+  const { at, level, executionId } = line;
+  const { who, step, attempt, message, rest } = lineParts(line);
+  const place = [executionId.slice(id.length), step, attempt === '' ? '' : `#${attempt}`].filter(
+    (part) => part !== '',
+  );
   const time = new Date(at).toISOString().replace('T', ' ');
-  const parts = [
-    time,
-    level.padEnd(5),
-    plain(agent ?? role ?? ''),
-    place.join(' '),
-    plain(message),
-    rest.join(' '),
-  ];
+  const parts = [time, level.padEnd(5), who, place.join(' '), message, rest];
   return `${printable(parts.filter((part) => part !== '').join('  '))}\n`;
 }
 

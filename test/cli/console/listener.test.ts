@@ -55,7 +55,7 @@ describe('the page', () => {
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     expect(one.token).toMatch(/^[\w-]{43}$/);
     expect(text).toContain(
-      'content="{&#34;deployment&#34;:&#34;Shop&#34;,&#34;readOnly&#34;:false,&#34;local&#34;:false,&#34;tellsWrites&#34;:false}"',
+      'content="{&#34;deployment&#34;:&#34;Shop&#34;,&#34;readOnly&#34;:false,&#34;local&#34;:false,&#34;tellsWrites&#34;:false,&#34;hasLogs&#34;:false}"',
     );
     expect(headers).toMatchObject({
       'cache-control': 'no-store',

@@ -1,0 +1,129 @@
+/** Log lines through the console: of executions that the API shows, and of no others; never a file that a page names. */
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freshId } from '../../../lib/aws/fresh-id.ts';
+import { localLogs, logsText, type ReadLogs } from '../../../lib/cli/console/logs.ts';
+import { CliError } from '../../../lib/cli/io.ts';
+import { entry, execution } from '../logs/lines.ts';
+import { endAll, json, OUTSIDE, serve, type Served } from './served.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'steadfast-console-logs-'));
+  writeFileSync(
+    join(folder, 'pay.log'),
+    `${entry(0, 'asked', { step: 'pay', attempt: 2, parcel: 'p1' })}\n${entry(1, 'other', { correlation_id: 'e2' })}\n`,
+  );
+  writeFileSync(
+    join(folder, 'ship.log'),
+    `${entry(-5, 'before', { correlation_id: 'e1.ship', level: 'WARN' })}\n`,
+  );
+});
+afterEach(async () => {
+  await endAll();
+  rmSync(folder, { recursive: true });
+});
+
+const shows = async (logs: ReadLogs, status = 200): Promise<Served> => {
+  const one = await serve({ logs });
+  one.answer = json(
+    status,
+    status === 200 ? execution() : { error: { code: 'unknown-execution', message: 'no' } },
+  );
+  return one;
+};
+const linesIn = (text: string) => (JSON.parse(text) as { lines: Record<string, unknown>[] }).lines;
+
+it('are of one execution, in the order of time, and with those below it where that is asked for', async () => {
+  const one = await shows(localLogs(folder));
+  const { status, text } = await one.page('/console/logs/e1');
+  expect([status, one.asked.map(({ method, path }) => `${method} ${path}`)]).toEqual([
+    200,
+    ['GET /executions/e1'],
+  ]);
+  expect(linesIn(text)).toEqual([
+    expect.objectContaining({
+      who: 'charge-card',
+      step: 'pay',
+      attempt: '2',
+      message: 'asked',
+      rest: 'parcel="p1"',
+    }),
+  ]);
+  const all = await one.page('/console/logs/e1?children=true');
+  expect(linesIn(all.text).map(({ message }) => message)).toEqual(['before', 'asked']);
+  const warned = await one.page('/console/logs/e1?children=true&level=warn');
+  expect(linesIn(warned.text).map(({ message }) => message)).toEqual(['before']);
+});
+
+it('of an execution that the API does not show are not read', async () => {
+  const read: string[] = [];
+  const one = await shows(async ({ executionId }) => {
+    read.push(executionId);
+    return { lines: [], isCut: false };
+  }, 404);
+  const { status, code } = await one.page('/console/logs/e1');
+  expect([status, code, read]).toEqual([404, 'unknown-execution', []]);
+});
+
+it.each([
+  ['another method', '/console/logs/e1', { method: 'POST', body: '{}' }],
+  ['a level that there is not', '/console/logs/e1?level=loud', {}],
+  [
+    'a request without the page’s token',
+    '/console/logs/e1',
+    { headers: { 'x-steadfast-console': undefined } },
+  ],
+  ['a request of another host', '/console/logs/e1', { headers: { host: 'evil.example' } }],
+  ['a path', '/console/logs/../../etc/passwd', {}],
+  ['an encoded path', '/console/logs/..%2f..%2fetc%2fpasswd', {}],
+  ['a folder', '/console/logs/..', {}],
+])('%s is refused, with nothing asked and nothing read', async (_, target, sent) => {
+  const one = await shows(async () => {
+    throw new Error('read');
+  });
+  const { status, text } = await one.page(target, sent);
+  expect(status).toBeGreaterThanOrEqual(400);
+  expect(status).toBeLessThan(500);
+  expect([one.asked, text.includes(OUTSIDE), text.includes('root:')]).toEqual([[], false, false]);
+});
+
+it('that cannot be read are said in words', async () => {
+  const none = await shows(localLogs(join(folder, 'gone')));
+  expect(await none.page('/console/logs/e1')).toMatchObject({ status: 502, code: 'no-logs' });
+  const denied = await shows(async () => {
+    throw new CliError('not-allowed', 'not allowed: logs:StartQuery');
+  });
+  expect(await denied.page('/console/logs/e1')).toMatchObject({ status: 502, code: 'not-allowed' });
+});
+
+it('that take too long are given up, with the command that waits', async () => {
+  const never = (): Promise<never> => new Promise(() => {});
+  const answer = await logsText(never, execution(), { children: false, level: 'trace' }, AbortSignal.abort());
+  expect(answer).toMatchObject({
+    status: 504,
+    code: 'no-answer',
+    message: expect.stringContaining('npx steadfast logs'),
+  });
+});
+
+it('of a thousand and more are the latest, and that is said', async () => {
+  const lines = Array.from({ length: 1_500 }, (_, at) => `${entry(at, `line ${at}`)}\n`);
+  writeFileSync(join(folder, 'pay.log'), lines.join(''));
+  const { text } = await (await shows(localLogs(folder))).page('/console/logs/e1');
+  expect([linesIn(text).length, linesIn(text)[0]?.['message'], JSON.parse(text).isCut]).toEqual([
+    1_000,
+    'line 500',
+    true,
+  ]);
+});
+
+it('show no token of a callback, if an agent has logged one', async () => {
+  const token = `e1.answer.${freshId()}`;
+  writeFileSync(join(folder, 'pay.log'), `${entry(0, `call ${token}`)}\n`);
+  const { text } = await (await shows(localLogs(folder))).page('/console/logs/e1');
+  expect(text).toContain('e1.answer.');
+  expect(text).not.toContain(token);
+});
