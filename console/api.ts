@@ -1,11 +1,12 @@
 /**
  * The calls of the page: the API of its own origin, at `api/` beside it.
  *
- * Owns: the token that each request carries, what the server has said about itself. Does not own: the calls and their errors
+ * Owns: the token that each request carries, what the server has said about itself, what it answers itself. Does not own: the calls and their errors
  * (`lib/api/client.ts`).
  */
 
 import { ApiError, type Client, createClient } from '../lib/api/client.ts';
+import type { ShownCharts } from '../lib/cli/console/shown-charts.ts';
 
 const metaOf = (name: string): string =>
   document.querySelector(`meta[name="${name}"]`)?.getAttribute('content') ?? '';
@@ -20,10 +21,19 @@ export interface Settings {
   readonly tellsWrites: boolean;
   /** Log lines can be read. */
   readonly hasLogs: boolean;
+  /** The server knows where metrics are. */
+  readonly hasCharts: boolean;
 }
 
 function settingsOf(text: string): Settings {
-  const unknown = { deployment: 'unknown', readOnly: false, local: true, tellsWrites: false, hasLogs: false };
+  const unknown = {
+    deployment: 'unknown',
+    readOnly: false,
+    local: true,
+    tellsWrites: false,
+    hasLogs: false,
+    hasCharts: false,
+  };
   try {
     return { ...unknown, ...(JSON.parse(text) as Partial<Settings>) };
   } catch {
@@ -75,9 +85,17 @@ export interface LogLine {
 /** @throws ApiError as the API refuses, and where lines cannot be read */
 export async function logLines(id: string, level: string, children: boolean): Promise<LogLines> {
   const query = new URLSearchParams({ level, ...(children ? { children: 'true' } : {}) });
-  const answer = await withToken(`logs/${encodeURIComponent(id)}?${query}`).catch(() => undefined);
+  return ownAnswer(`logs/${encodeURIComponent(id)}?${query}`);
+}
+
+/** @throws ApiError as the API refuses, and where metrics cannot be read */
+export const readCharts = (): Promise<ShownCharts> => ownAnswer('charts');
+
+/** Of the server of this page, and not of the API. */
+async function ownAnswer<T>(path: string): Promise<T> {
+  const answer = await withToken(path).catch(() => undefined);
   if (answer === undefined) throw new ApiError('no-answer', 'the server of this page does not answer');
-  const body = (await answer.json()) as LogLines & { error?: { code: string; message: string } };
+  const body = (await answer.json()) as T & { error?: { code: string; message: string } };
   if (body.error === undefined) return body;
   throw new ApiError(body.error.code, body.error.message, { status: answer.status });
 }
@@ -93,6 +111,9 @@ const ADVICE: Readonly<Record<string, string>> = {
   unavailable: 'It is read again by itself in a moment.',
   forbidden: 'The page is of an earlier server, or your credentials are over: open it again.',
   'not-steadfast': 'Something else answers here: check what serves this page.',
+  'not-allowed': 'Your credentials need cloudwatch:GetMetricData.',
+  'no-credentials': 'Log in to AWS again, in the shell that serves this page.',
+  'no-region': 'Call npx steadfast console with --region.',
   'unknown-execution': 'Check the id. Executions are removed some time after their end.',
   'unknown-workflow': 'It is not deployed under this name: choose one of the list.',
 };

@@ -34,6 +34,7 @@ const HANDLER = ['lib/core/', 'lib/engine/', 'lib/aws/', '@aws-', 'aws-lambda'];
 const PICTURES = [
   'lib/cli/cost/estimate.ts',
   'lib/cli/cost/prices.ts',
+  'lib/cli/console/shown-charts.ts',
   'lib/cli/graph/graph.ts',
   'lib/cli/logs/line.ts',
   'lib/cli/print-outages.ts',
@@ -102,7 +103,16 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'console/vite.config.ts': { may: ['vite'], builtins: true },
   // In a browser: what is pure, and nobody imports it.
   'console/': {
-    may: [...ANSWERS, 'lib/api/client.ts', ...PICTURES, 'lib/core/', 'preact', '@preact/', '@dagrejs/'],
+    may: [
+      ...ANSWERS,
+      'lib/api/client.ts',
+      ...PICTURES,
+      'lib/core/',
+      'preact',
+      '@preact/',
+      '@dagrejs/',
+      'uplot',
+    ],
   },
   'lambdas/': { may: [...ROLES, 'lib/index.ts', '@steadfast/'] },
 };

@@ -18,6 +18,7 @@ import { ExecutionStatusOf } from '../parts/status.tsx';
 import { Ago, Until } from '../parts/time.tsx';
 import { place } from '../router.ts';
 import { AgentTable } from './agent-table.tsx';
+import { Charts } from './charts.tsx';
 import { BAD, ByCause, Healthy, OpenByStatus, Supervisors, Tiles } from './counts.tsx';
 import { OutagesOf } from './outages.tsx';
 import { WorkflowTable } from './workflow-table.tsx';
@@ -67,6 +68,7 @@ export function OverviewPage(): JSX.Element {
       <Shown live={agents} what="the agents">
         {(data) => <AgentTable agents={data} done={agents.again} />}
       </Shown>
+      <Charts />
       {agent === undefined ? null : <OutagesOf key={agent} agent={agent} />}
       {counted.data === undefined ? null : <Supervisors overview={counted.data} />}
     </article>

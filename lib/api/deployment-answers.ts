@@ -148,6 +148,19 @@ export interface Health {
   readonly shards: readonly ShardHealth[];
   /** Absent before its first run. */
   readonly audit?: AuditHealth;
+  /** Absent where nothing is measured. */
+  readonly metrics?: MetricsPlace;
+}
+
+/** Under which names CloudWatch has its metrics. */
+export interface MetricsPlace {
+  /** The value of their dimension `service`. */
+  readonly service: string;
+  /** Of what there are metrics one by one. */
+  readonly by: readonly ('workflow' | 'agent')[];
+  readonly workflows: readonly string[];
+  /** Of each agent the name of its queue. */
+  readonly queues: Readonly<Record<string, string>>;
 }
 
 export interface ShardHealth {

@@ -12,13 +12,21 @@
 import type { Receipts } from '../core/ports.ts';
 import { type AuditReceipt, missingAgents, type ShardReceipt } from '../core/records/receipts.ts';
 import type { Scheduler } from '../scheduler/start.ts';
-import type { AuditHealth, Health, ShardHealth } from './deployment-answers.ts';
+import type { AuditHealth, Health, MetricsPlace, ShardHealth } from './deployment-answers.ts';
 
 /** An execution overdue for longer than two ticks says that no supervisor is at work. */
 const OVERDUE_ALARM_MS = 120_000;
+/** What the environment says of them. */
+export type Measured = Omit<MetricsPlace, 'workflows'>;
+
 const NO_RECEIPTS: Awaited<ReturnType<Receipts['read']>> = { shards: [] };
 
-export async function healthOf(scheduler: Scheduler, receipts?: Receipts): Promise<Health> {
+/** @param metrics where there are any */
+export async function healthOf(
+  scheduler: Scheduler,
+  receipts?: Receipts,
+  metrics?: Measured,
+): Promise<Health> {
   const { store, clock } = scheduler.ports;
   const now = clock.now();
   const numbers = Array.from({ length: store.shards }, (_, shard) => shard);
@@ -42,6 +50,7 @@ export async function healthOf(scheduler: Scheduler, receipts?: Receipts): Promi
     workflows: scheduler.workflows.size,
     shards,
     ...(left.audit === undefined ? {} : { audit: auditHealth(left.audit) }),
+    ...(metrics === undefined ? {} : { metrics: { ...metrics, workflows: [...scheduler.workflows.keys()] } }),
   };
 }
 

@@ -26,7 +26,7 @@ import type { AllForms } from './deployment-answers.ts';
 import { callerOf } from './callers.ts';
 import { deploymentRoutes } from './deployment-routes.ts';
 import { fittedExecution, fittedExplanation } from './fitting.ts';
-import { healthOf } from './health.ts';
+import { healthOf, type Measured } from './health.ts';
 import {
   answerBody,
   asJson,
@@ -55,12 +55,14 @@ const STATUS_OF: Readonly<Record<string, ContentfulStatusCode>> = STATUS;
  * @param receipts of supervisors and audit, for `/health`
  * @param openapi reads the contract as text, for `/openapi.json`
  * @param forms reads what `GET /workflows/{name}` says of a workflow's schemas
+ * @param metrics where there are any, for `/health`
  */
 export function routes(
   scheduler: Scheduler,
   receipts?: Receipts,
   openapi: () => Promise<string> = noContract,
   forms: () => Promise<AllForms> = noForms,
+  metrics?: Measured,
 ): Hono {
   const app = new Hono();
   app.use(async (c, next) => {
@@ -78,7 +80,7 @@ export function routes(
   callbackRoutes(app, scheduler);
   deploymentRoutes(app, scheduler, receipts, forms);
   app.get('/health', async (c) => {
-    const health = await healthOf(scheduler, receipts);
+    const health = await healthOf(scheduler, receipts, metrics);
     return c.json(health, health.status === 'ok' ? 200 : 503);
   });
   app.get('/openapi.json', async (c) => c.body(await openapi(), 200, { 'content-type': 'application/json' }));

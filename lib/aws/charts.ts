@@ -53,7 +53,10 @@ export const CHARTS: Readonly<Record<'healthy' | 'atRisk' | 'slow', readonly Cha
     {
       title: 'Executions',
       unit: 'count',
-      lines: [metric('Started'), ...ENDS.map((name) => metric(name))],
+      lines: [
+        metric('Started', 'Sum', 'started'),
+        ...ENDS.map((name) => metric(name, 'Sum', name.toLowerCase())),
+      ],
     },
     {
       title: 'Success rate, %',
@@ -62,18 +65,24 @@ export const CHARTS: Readonly<Record<'healthy' | 'atRisk' | 'slow', readonly Cha
     },
   ],
   atRisk: [
-    { title: 'Overdue, ms', unit: 'ms', lines: [metric('OldestOverdue', 'Maximum')] },
+    { title: 'Overdue, ms', unit: 'ms', lines: [metric('OldestOverdue', 'Maximum', 'oldest')] },
     {
       title: 'Became at risk, lost or unknown',
       unit: 'count',
-      lines: [metric('AtRisk'), metric('LeasesLost'), metric('Unknowns')],
+      lines: [
+        metric('AtRisk', 'Sum', 'became at risk'),
+        metric('LeasesLost', 'Sum', 'leases lost'),
+        metric('Unknowns', 'Sum', 'outcomes unknown'),
+      ],
     },
     {
       title: 'Open now: questions to people, breakers',
       unit: 'count',
-      lines: (['OpenIncidents', 'OpenEntries', 'OpenBreakers'] as const).map((name) =>
-        metric(name, 'Maximum'),
-      ),
+      lines: [
+        metric('OpenIncidents', 'Maximum', 'incidents'),
+        metric('OpenEntries', 'Maximum', 'approvals and callbacks'),
+        metric('OpenBreakers', 'Maximum', 'breakers'),
+      ],
     },
     {
       title: 'Retries per execution',

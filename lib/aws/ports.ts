@@ -52,6 +52,17 @@ export function telemetryOf(fields: { readonly role: string; readonly agent?: st
   return { logger: serviceLogger(fields), meter: createMeter({ deployment, fields, by: metricsBy() }) };
 }
 
+/** Under which names CloudWatch has what this deployment measures. */
+export function measured(): { service: string; by: DetailBy[]; queues: Record<string, string> } {
+  const urls = [...agentQueues(process.env)];
+  const queues = urls.map(([agent, url]) => [agent, url.slice(url.lastIndexOf('/') + 1)] as const);
+  return {
+    service: fromEnvironment(ENV.deployment),
+    by: [...metricsBy()],
+    queues: Object.fromEntries(queues),
+  };
+}
+
 const metricsBy = (): ReadonlySet<DetailBy> =>
   new Set((process.env[ENV.metricsBy] ?? '').split(',').filter((one) => one !== '') as DetailBy[]);
 

@@ -13,7 +13,7 @@ import type { AllForms } from '../api/deployment-answers.ts';
 import { routes } from '../api/routes.ts';
 import { metering, once } from '../aws/invocation.ts';
 import { ENV, FORMS_FILE, OPENAPI_FILE } from '../aws/names.ts';
-import { startingPortsOf, fromEnvironment, receiptsOf, telemetryOf } from '../aws/ports.ts';
+import { fromEnvironment, measured, receiptsOf, startingPortsOf, telemetryOf } from '../aws/ports.ts';
 import type { Workflow } from '../core/plan/workflow.ts';
 import { IDS } from './ids.ts';
 import { createScheduler } from './start.ts';
@@ -32,7 +32,7 @@ export function schedulerHandler(
     const ports = startingPortsOf(telemetry);
     const personalRoles = new Set(process.env[ENV.personalRoles]?.split(' '));
     const scheduler = createScheduler(ports, workflows, IDS, personalRoles);
-    return handle(routes(scheduler, receiptsOf(ports), openapi, forms));
+    return handle(routes(scheduler, receiptsOf(ports), openapi, forms, measured()));
   });
   return (event, context) =>
     metering(

@@ -3,6 +3,7 @@
  * wherever somebody outside can put some.
  */
 
+import type { Measured } from '../../lib/api/health.ts';
 import { routes } from '../../lib/api/routes.ts';
 import type { ExecutionView } from '../../lib/api/answers.ts';
 import type { WorkflowForms } from '../../lib/api/deployment-answers.ts';
@@ -83,11 +84,15 @@ const OF_EVERYTHING = {
   asks: { execute: refused, undo: async () => undefined },
 };
 
-/** @param more of the server */
+/**
+ * @param more of the server
+ * @param measured what the API says of its metrics; without it there are none
+ */
 export async function memoryPage(
   served: Workflow = everything as unknown as Workflow,
   implementations: Implementations = OF_EVERYTHING,
   more: Partial<ConsoleOptions> = {},
+  measured?: Measured,
 ): Promise<MemoryPage> {
   const operated = {
     breakers: memoryBreakers(),
@@ -97,7 +102,8 @@ export async function memoryPage(
   const h = harness(served, implementations, 1, (world) => ({ ...world, ...operated }));
   h.clock.advanceTo(Date.now());
   const own = { forms: {} as WorkflowForms };
-  const app = routes(h.scheduler, memoryReceipts(), undefined, async () => ({ [served.name]: own.forms }));
+  const readForms = async () => ({ [served.name]: own.forms });
+  const app = routes(h.scheduler, memoryReceipts(), undefined, readForms, measured);
   const server = await servePage(
     answeredBy(async (request) => app.fetch(request, callerOf('ann'))),
     more,

@@ -76,6 +76,8 @@ export interface StageOptions {
    * @default as they do where nothing is set
    */
   readonly transport?: Transport;
+  /** Added to every function's environment. */
+  readonly environment?: Readonly<Record<string, string>>;
   /** What else answers at the API's port. */
   readonly beside?: NonNullable<CloudOptions['beside']>;
   /** An assembly that is there already, with its template changed. */
@@ -130,6 +132,7 @@ export async function setStage({
   changed,
   present = false,
   beside = {},
+  environment = {},
 }: StageOptions): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'steadfast-e2e-'));
   const assembly = join(folder, 'cdk.out');
@@ -150,7 +153,11 @@ export async function setStage({
     port: 0,
     schedules,
     beside,
-    environment: { WORLD_URL: world.url, ...(transport === undefined ? {} : { [ENV.transport]: transport }) },
+    environment: {
+      WORLD_URL: world.url,
+      ...environment,
+      ...(transport === undefined ? {} : { [ENV.transport]: transport }),
+    },
     onDenied: ({ message }) => refuse(new Error(message)),
   });
   const sayPresent = (forMs: number): Promise<void> => writePresence(cloud, forMs);

@@ -143,6 +143,14 @@ const ShardHealth = shape<shown.ShardHealth>('ShardHealth')(
     ),
   }),
 );
+const MetricsPlace = shape<shown.MetricsPlace>('MetricsPlace')(
+  object({
+    service: text,
+    by: listOf(z.enum(['workflow', 'agent'])),
+    workflows: listOf(text),
+    queues: z.record(text, text),
+  }),
+);
 const verdict = z.enum(['ok', 'overdue', 'agent-missing']);
 export const Health = shape<shown.Health>('Health')(
   object({
@@ -152,6 +160,7 @@ export const Health = shape<shown.Health>('Health')(
     workflows: count,
     shards: listOf(ShardHealth),
     audit: maybe(AuditHealth),
+    metrics: maybe(MetricsPlace),
   }),
 );
 

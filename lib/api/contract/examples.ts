@@ -282,6 +282,12 @@ export const EXAMPLES: Readonly<Record<Route, Example>> = {
       oldestOverdueMs: 0,
       workflows: 1,
       shards: [{ shard: 0, overdueMs: 0, receipt: { sweptAt: AT, due: 3, failed: 0, oldestOverdueMs: 40 } }],
+      metrics: {
+        service: 'Steadfast-prod-Steadfast-1A2B3C4D',
+        by: [],
+        workflows: ['greeting'],
+        queues: { 'compose-greeting': 'Steadfast-prod-1a2b3c4d_compose-greeting' },
+      },
     },
   },
   'GET /openapi.json': { path: '/openapi.json', answer: { openapi: '3.1.0' } },

@@ -2,7 +2,7 @@
  * Signed calls of AWS's own APIs, without a client for each of ten services.
  *
  * Owns: addresses, the two shapes of a request (JSON with a target, REST), when a call is tried again, how a refusal reads. Does
- * not own: the signature and its credentials (`../signed-fetch.ts`), what is called (`../quiesce/`, `../logs/`).
+ * not own: the signature and its credentials (`../signed-fetch.ts`), what is called (`../quiesce/`, `../logs/`, `../console/`).
  */
 
 import type { Command } from 'commander';
@@ -21,15 +21,17 @@ const TARGETS = {
   ecs: ['AmazonEC2ContainerServiceV20141113', '1.1'],
   events: ['AWSEvents', '1.1'],
   logs: ['Logs_20140328', '1.1'],
+  monitoring: ['GraniteServiceVersion20100801', '1.0'],
   ssm: ['AmazonSSM', '1.1'],
   tagging: ['ResourceGroupsTaggingAPI_20170126', '1.1'],
 } as const;
 type JsonService = keyof typeof TARGETS;
 type RestService = 'apigateway' | 'lambda' | 'scheduler';
 
-/** Tagging is the one whose actions are called otherwise than its address. */
+/** Those whose actions are called otherwise than their addresses. */
+const ACTIONS: Readonly<Record<string, string>> = { monitoring: 'cloudwatch', tagging: 'tag' };
 const actionOf = (service: string, operation: string): string =>
-  `${service === 'tagging' ? 'tag' : service}:${operation}`;
+  `${ACTIONS[service] ?? service}:${operation}`;
 
 const TRIES = 8;
 const FIRST_PAUSE_MS = 500;

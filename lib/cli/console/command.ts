@@ -14,10 +14,11 @@ import { type Cli, CliError, DEFAULT_URL, EXIT, messageOf, portOf } from '../io.
 import { regionOf, signedFetch } from '../signed-fetch.ts';
 import { apiUrlOf } from './api-url.ts';
 import type { Upstream } from './calls.ts';
+import type { GetMetricData } from './charts.ts';
 import { CONSOLE_FOLDER } from './files.ts';
-import { consoleListener } from './listener.ts';
+import { consoleListener, type ConsoleOptions } from './listener.ts';
 import { CODE_WITHIN_MS, Login } from './login.ts';
-import { awsLogs, type ReadLogs } from './logs.ts';
+import { awsLogs } from './logs.ts';
 
 export const DEFAULT_PORT = 4520;
 
@@ -53,13 +54,13 @@ ${examples(
     )
     .action(async (flags: Flags, command: Command) => {
       const upstream = await upstreamOf(cli, command, checkedStack(flags.stack));
+      // In the region of the deployment; where that is not known, the page says so in place of the charts.
+      const metrics = (): GetMetricData => (asked) =>
+        callsOf(cli, command).json('monitoring', 'GetMetricData', asked);
       // Whoever may not read hears of it here, and not in a page.
       await createClient(upstream).health();
-      const served = await serve(
-        flags,
-        upstream,
-        awsLogs(() => callsOf(cli, command), flags.stack),
-      );
+      const logs = awsLogs(() => callsOf(cli, command), flags.stack);
+      const served = await serve(flags, upstream, { logs, metrics });
       try {
         say(cli, command, { url: served.url, api: upstream.url, readOnly: flags.readOnly === true }, () =>
           text(served.url, upstream, flags),
@@ -98,16 +99,19 @@ interface Served {
   readonly close: () => Promise<void>;
 }
 
-async function serve({ stack, readOnly, port }: Flags, upstream: Upstream, logs: ReadLogs): Promise<Served> {
+async function serve(
+  { stack, readOnly, port }: Flags,
+  upstream: Upstream,
+  more: Pick<ConsoleOptions, 'logs' | 'metrics'>,
+): Promise<Served> {
   const { listen } = await import('../../../local/http/servers.ts');
   const listening = await listen(port, 'of the console; --port chooses another').catch((error: unknown) => {
     throw new CliError('port', messageOf(error), EXIT.failed);
   });
   const login = new Login();
   const settings = { deployment: stack, readOnly: readOnly === true, local: false };
-  listening.serve(
-    consoleListener({ folder: CONSOLE_FOLDER, settings, upstream: () => upstream, login, logs }),
-  );
+  const served = { folder: CONSOLE_FOLDER, settings, upstream: () => upstream, login, ...more };
+  listening.serve(consoleListener(served));
   return { url: `${listening.url}/console/?code=${login.code}`, close: () => listening.close() };
 }
 

@@ -51,6 +51,8 @@ export interface Settings {
   readonly tellsWrites?: boolean;
   /** Log lines of an execution can be read, at `logs/<id>` beside it. */
   readonly hasLogs?: boolean;
+  /** At `charts` beside it. */
+  readonly hasCharts?: boolean;
 }
 
 export const pageWith = (page: string, token: string, settings: Settings): string =>

@@ -1,9 +1,9 @@
 /**
  * The console as it is served, by `npm start` and by `steadfast console` alike: the page below `/console/`, the API below
- * `/console/api/`.
+ * `/console/api/`, the charts at `/console/charts`.
  *
  * Owns: the order of the checks, and how each answer looks. Does not own: the checks (`request-checks.ts`, `login.ts`), the calls
- * (`calls.ts`), the page (`files.ts`).
+ * (`calls.ts`), the page (`files.ts`), the charts (`chart-source.ts`).
  *
  * Invariants
  * - I1 nothing is read of a body, and nothing is asked of the API, before every check of the head has passed.
@@ -16,6 +16,8 @@ import { AS_HEADER } from '../../api/client.ts';
 import { readBody } from '../../../local/http/read-body.ts';
 import { CallbackHandles } from './callback-handles.ts';
 import { type Answered, type Call, passOn, routeRefusal, type Upstream, withToken } from './calls.ts';
+import { ChartSource } from './chart-source.ts';
+import type { GetMetricData } from './charts.ts';
 import { fileOf, pageWith, type Settings } from './files.ts';
 import { logsText, logsWanted, type ReadLogs } from './logs.ts';
 import { hostRefusal, type Refusal, targetOf, tokenRefusal, writeRefusal } from './request-checks.ts';
@@ -41,6 +43,8 @@ export interface ConsoleOptions {
   readonly writes?: Writes;
   /** Where log lines of an execution are read. @default - nowhere */
   readonly logs?: ReadLogs;
+  /** Where charts are measured. @param port that the page was asked at. @default - the page shows none */
+  readonly metrics?: (port: number) => GetMetricData;
   /** @default 30_000 */
   readonly answerWithinMs?: number;
 }
@@ -87,9 +91,12 @@ class Console {
   readonly #options: ConsoleOptions;
   readonly #token = secret();
   readonly #handles = new CallbackHandles();
+  readonly #charts: ChartSource | undefined;
 
   constructor(options: ConsoleOptions) {
     this.#options = options;
+    const { metrics, upstream } = options;
+    if (metrics !== undefined) this.#charts = new ChartSource(metrics, upstream);
   }
 
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -116,6 +123,8 @@ class Console {
     const [, id] = LOGS.exec(path) ?? [];
     if (id !== undefined && this.#options.logs !== undefined)
       return this.#logLines(request, this.#options.logs, id, query);
+    if (path === '/console/charts' && this.#charts !== undefined)
+      return await this.#measured(request, this.#charts);
     return isApi
       ? await this.#call(request, path.slice('/console/api'.length), query)
       : await this.#file(request, path.slice('/console/'.length));
@@ -163,6 +172,14 @@ class Console {
     return typeof text === 'string' ? this.#passedBack({ status: 200, text }) : refused(text);
   }
 
+  async #measured(request: IncomingMessage, charts: ChartSource): Promise<Reply> {
+    const refusal = tokenRefusal(request, this.#token);
+    if (refusal !== undefined || request.method !== 'GET') return refused(refusal ?? UNKNOWN);
+    const signal = AbortSignal.timeout(this.#options.answerWithinMs ?? ANSWER_WITHIN_MS);
+    const found = await charts.read(request.socket.localPort ?? 0, signal);
+    return 'code' in found ? refused(found) : reply(200, JSON_TYPE, found.text);
+  }
+
   async #file({ method = '' }: IncomingMessage, name: string): Promise<Reply> {
     if (method !== 'GET' && method !== 'HEAD') return refused(UNKNOWN);
     const { folder, writes, logs } = this.#options;
@@ -170,6 +187,7 @@ class Console {
       ...this.#options.settings,
       tellsWrites: writes !== undefined,
       hasLogs: logs !== undefined,
+      ...(this.#charts === undefined ? {} : { hasCharts: true }),
     };
     const found = await fileOf(folder, name === '' ? 'index.html' : name);
     if (found === undefined) return name === '' ? reply(503, TEXT, NOT_BUILT) : refused(UNKNOWN);

@@ -16,6 +16,7 @@ import { banner, changedText, missingAgentsText, tryOne } from './banner.ts';
 import { changesIn } from './changes.ts';
 import { DEFAULT_DATA, type DevFolder, openDevFolder } from './dev-folder.ts';
 import { startExternalParties } from './external-parties.ts';
+import { localMetrics } from './local-metrics.ts';
 import { type Inspected, inspectContext, inspected, inspectIn } from './inspect.ts';
 import { findProject } from './project.ts';
 import { type Run, synthesiseOne } from './synthesis.ts';
@@ -127,6 +128,7 @@ function localConsole(deployment: string, logs: string): Pick<SystemOptions, 'be
     upstream: (port) => ({ url: `http://127.0.0.1:${port}`, fetch }),
     writes,
     logs: localLogs(logs),
+    metrics: localMetrics,
   });
   return { beside: { '/console': listener }, onWritten: writes.add };
 }

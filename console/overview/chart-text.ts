@@ -1,0 +1,37 @@
+/** Charts as text: a value in its unit, and what the whole time came to. */
+
+import type { ShownChart, ShownCharts, ShownLine } from '../../lib/cli/console/shown-charts.ts';
+import { durationText } from '../../lib/cli/text.ts';
+
+type Unit = ShownChart['unit'];
+
+export function valueText(value: number, unit: Unit): string {
+  switch (unit) {
+    case 'ms':
+      return durationText(value);
+    case 's':
+      return durationText(value * 1_000);
+    case 'percent':
+      return `${Number(value.toFixed(1))} %`;
+    case 'ratio':
+      return String(Number(value.toPrecision(2)));
+    case 'count':
+      return value.toLocaleString('en');
+  }
+}
+
+export const latestOf = ({ values }: ShownLine): number | undefined =>
+  values.findLast((value) => value !== null) ?? undefined;
+
+/** In place of the picture, for whoever cannot see it. */
+export function lineText(line: ShownLine, unit: Unit): string {
+  const latest = latestOf(line);
+  const now = latest === undefined ? 'no value' : valueText(latest, unit);
+  return `${now}; ${line.isHighest ? 'at most' : 'in all'} ${valueText(line.over, unit)}`;
+}
+
+/** GetMetricData is $0.01 for 1,000 metrics (https://aws.amazon.com/cloudwatch/pricing/). */
+const PER_METRIC = 0.01 / 1_000;
+
+export const priceText = ({ asked }: ShownCharts): string =>
+  `${asked} metrics a minute, about $${(60 * asked * PER_METRIC).toFixed(3)} an hour`;

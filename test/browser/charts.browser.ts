@@ -1,0 +1,178 @@
+/** The charts of the overview: drawn and said as text, whatever a name holds; how often they are read; nothing to show, and no leave to. */
+
+import type { Browser, Page } from 'playwright-core';
+import type { GetMetricData } from '../../lib/cli/console/charts.ts';
+import { CliError } from '../../lib/cli/io.ts';
+import { metricData } from '../../local/metrics/metric-data.ts';
+import { MetricStore } from '../../local/metrics/metric-store.ts';
+import { systemClock } from '../../local/clock.ts';
+import { closePages, expectAccessible, expectFits, openPage, startBrowser } from './browser.ts';
+import { HOSTILE, memoryPage, type MemoryPage } from './memory-world.ts';
+
+let browser: Browser;
+let world: MemoryPage;
+let store: MetricStore;
+let answers: (asked: object) => unknown;
+
+const metrics: GetMetricData = async (asked) => answers(asked) as never;
+const place = {
+  service: 'shop',
+  by: ['workflow', 'agent'] as const,
+  queues: { works: 'q_works', [HOSTILE]: 'q_hostile' },
+};
+
+beforeAll(async () => {
+  browser = await startBrowser();
+});
+afterAll(() => browser?.close());
+beforeEach(async () => {
+  const onProblem = (text: string): never => {
+    throw new Error(text);
+  };
+  store = new MetricStore({ clock: systemClock, file: '/nowhere/metrics.jsonl', onProblem });
+  answers = (asked) => metricData(asked, store.periods.bind(store));
+  world = await memoryPage(undefined, undefined, { metrics: () => metrics }, place);
+});
+afterEach(async () => {
+  await closePages();
+  await world.server.close();
+});
+
+const own = (name: string, value: number, agoMinutes: number, more: Record<string, string> = {}): void =>
+  store.add(
+    { namespace: 'Steadfast', name, dimensions: { service: 'shop', ...more } },
+    value,
+    Date.now() - agoMinutes * 60_000,
+  );
+
+/** Two hours of a system in which a little goes wrong. */
+function someHours(): void {
+  for (let ago = 0; ago < 120; ago += 1) {
+    own('Started', 1, ago);
+    own(ago % 10 === 0 ? 'Failed' : 'Succeeded', 1, ago);
+    if (ago % 5 === 0) own('Retries', 1, ago);
+    for (const ms of [20, 45, 3_000]) own('TimeToClaim', ms, ago);
+    own('OldestOverdue', ago % 30 === 0 ? 70_000 : 0, ago);
+    own('Succeeded', 1, ago, { workflow: 'everything' });
+    own('Duration', 900, ago, { workflow: 'everything' });
+    own('StepsDone', 1, ago, { agent: HOSTILE });
+    for (const QueueName of ['q_works', 'q_hostile']) {
+      const metric = {
+        namespace: 'AWS/SQS',
+        name: 'ApproximateAgeOfOldestMessage',
+        dimensions: { QueueName },
+      };
+      store.add(metric, ago, Date.now() - ago * 60_000);
+    }
+  }
+}
+
+const chart = (page: Page, title: string) => page.getByRole('figure').filter({ hasText: title }).first();
+const opened = async (page: Page, ...groups: readonly string[]): Promise<void> => {
+  for (const group of groups) await page.locator('.charts').getByText(group, { exact: true }).click();
+};
+
+describe.each([
+  ['light', { dark: false }],
+  ['dark', { dark: true }],
+  ['360 pixels wide', { width: 360, height: 740 }],
+])('%s', (_, look) => {
+  it('the charts are drawn, said as text, accessible, and fit', async () => {
+    someHours();
+    const { page } = await openPage(browser, world.server, '', look);
+    await chart(page, 'Success rate').locator('canvas').waitFor();
+    expect(await chart(page, 'Success rate').innerText()).toMatch(/succeeded .*in all 90 %/);
+    expect(await chart(page, 'Executions').innerText()).toMatch(/started .*in all 120/);
+    expect(await chart(page, 'Overdue').innerText()).toMatch(/at most 1 min 1[01]/);
+    expect(await chart(page, 'Became at risk').innerText()).toContain('No value in this time.');
+    await opened(page, 'Queue of each agent', 'Each workflow', 'Each agent');
+    await chart(page, 'Duration p99').locator('canvas').waitFor();
+    expect(await chart(page, 'Duration p99').innerText()).toMatch(/everything .*9\d\d ms/);
+    // What an outsider can name is text, and nothing else.
+    expect(await chart(page, 'Oldest message').innerText()).toContain('<img src=x onerror=');
+    expect(await page.locator('main img, main script').count()).toBe(0);
+    await expectAccessible(page);
+    await expectFits(page);
+  });
+});
+
+it('a picture takes the colours of the page, also of one that changes them', async () => {
+  someHours();
+  const { page } = await openPage(browser, world.server, '');
+  await chart(page, 'Success rate').locator('canvas').waitFor();
+  const light = await page
+    .locator('.charts canvas')
+    .first()
+    .evaluate((canvas) => (canvas as HTMLCanvasElement).toDataURL());
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await page.waitForFunction(
+    (before) => document.querySelector<HTMLCanvasElement>('.charts canvas')?.toDataURL() !== before,
+    light,
+  );
+});
+
+it('they are read once a minute, and not while nobody looks', async () => {
+  someHours();
+  const { page } = await openPage(browser, world.server, '#/people');
+  let read = 0;
+  page.on('request', (request) => {
+    if (request.url().endsWith('/charts')) read += 1;
+  });
+  await page.clock.install();
+  await page.goto(`${world.server.url}#/`);
+  await chart(page, 'Success rate').locator('canvas').waitFor();
+  expect(read).toBe(1);
+  await page.clock.runFor(30_000);
+  // Another view and back again is no reason to read anew.
+  await page.goto(`${world.server.url}#/people`);
+  await page.goto(`${world.server.url}#/`);
+  await chart(page, 'Success rate').locator('canvas').waitFor();
+  expect(read).toBe(1);
+  const nextMinute = page.waitForRequest(/\/charts$/);
+  await page.clock.runFor(31_000);
+  await nextMinute;
+  expect(read).toBe(2);
+  const hide = (hidden: boolean): Promise<void> =>
+    page.evaluate((isHidden) => {
+      Object.defineProperty(document, 'hidden', { configurable: true, get: () => isHidden });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, hidden);
+  await hide(true);
+  await page.clock.runFor(600_000);
+  expect(read).toBe(2);
+  const looked = page.waitForRequest(/\/charts$/);
+  await hide(false);
+  await looked;
+  expect(read).toBe(3);
+});
+
+it('says that there is nothing yet, and why', async () => {
+  const { page } = await openPage(browser, world.server, '');
+  await page.getByText('Nothing was measured in the last 3 h.').waitFor();
+  await expectAccessible(page);
+});
+
+it('says which leave is missing, leaves all else of the overview as it is, and reads again when asked to', async () => {
+  someHours();
+  const answer = answers;
+  answers = () => {
+    throw new CliError('not-allowed', 'not allowed: cloudwatch:GetMetricData');
+  };
+  const { page } = await openPage(browser, world.server, '');
+  await page.getByText('Your credentials need cloudwatch:GetMetricData.').waitFor();
+  await page.getByText('Supervisors').waitFor();
+  await expectAccessible(page);
+  answers = answer;
+  await page.locator('.charts').getByRole('button', { name: 'Try again now' }).click();
+  await chart(page, 'Success rate').locator('canvas').waitFor();
+});
+
+it('says of a deployment what reading them costs, and how each workflow would be seen', async () => {
+  someHours();
+  await world.server.close();
+  world = await memoryPage(undefined, undefined, { metrics: () => metrics }, { ...place, by: [] });
+  world.server.weather.settings = { deployment: 'Shop', readOnly: true, local: false };
+  const { page } = await openPage(browser, world.server, '');
+  await page.getByText('21 metrics a minute, about $0.013 an hour').waitFor();
+  await page.getByText("metricsBy: ['workflow']").waitFor();
+});
