@@ -1,0 +1,108 @@
+/** How a deployment goes wrong, and what must be so afterwards. `FLEET_HOSTS=200` has it roll over 200 hosts. */
+
+import { auditDeeds } from '../gallery/audit.ts';
+import type { Example, Finding, Played, Scene, Seen, Stage } from '../gallery/example.ts';
+import { audit, rolledBack } from './audit.ts';
+import { type Fleet, OUT_OF_WORK } from './workflow.ts';
+import { DEEDS, type FleetEntry } from './world.ts';
+
+const HOSTS = Number(process.env['FLEET_HOSTS'] ?? 30);
+const BATCH = Math.min(20, Math.ceil(HOSTS / 3));
+const BATCHES = Math.ceil(HOSTS / BATCH);
+
+/** 'shop/2-07' is the seventh host of the second batch. */
+const hostOf = (subject: string, batch: number, at: number): string =>
+  `${subject}/${batch}-${String(at).padStart(2, '0')}`;
+
+const fleetOf = (subject: string): Fleet => ({
+  version: 'v2',
+  batches: Array.from({ length: BATCHES }, (_, batch) =>
+    Array.from({ length: Math.min(BATCH, HOSTS - batch * BATCH) }, (_each, at) =>
+      hostOf(subject, batch + 1, at + 1),
+    ),
+  ),
+});
+
+const start = async ({ client }: Stage, subject: string): Promise<string> =>
+  (await client.start('rolling-deployment', { input: fleetOf(subject), idempotencyKey: subject }))
+    .executionId;
+
+const sick = ({ world }: Stage, host: string): Promise<void> =>
+  world.behave({ service: 'monitor', mode: 'decline', match: { about: host } });
+
+const installsOf = async ({ world }: Stage, subject: string): Promise<readonly FleetEntry[]> =>
+  (await world.ledger<FleetEntry>()).filter(
+    ({ kind, host }) => kind === 'install' && host.startsWith(`${subject}/`),
+  );
+
+const scenes: readonly Scene[] = [
+  {
+    name: 'paused',
+    wrong:
+      'A host is sick, an answer of the installer is lost, its agent is killed, and an operator pauses in mid-fleet',
+    ends: ['succeeded'],
+    play: async (stage, subject) => {
+      await sick(stage, hostOf(subject, 1, 3));
+      const match = { about: hostOf(subject, 1, 5) };
+      await stage.world.behave({ service: 'installer', mode: 'drop-reply', times: 1, match });
+      const executionId = await start(stage, subject);
+      await stage.until('the second batch', async () => (await installsOf(stage, subject))[BATCH]);
+      stage.cloud.kill('install-release', { nextEvent: true });
+      await stage.client.pause(executionId, { reason: 'the shop is full' });
+      await stage.until('the pause', async () => {
+        const { status } = await stage.client.get(executionId);
+        return status === 'paused' && (await installsOf(stage, subject)).length >= 2 * BATCH
+          ? true
+          : undefined;
+      });
+      await stage.client.resume(executionId, { reason: 'the rush is over' });
+      return executionId;
+    },
+    tell: () =>
+      'The sick host went back to the former release by itself. The second batch came to its end in spite of the kill, the third waited for the resume.',
+  },
+  {
+    name: 'gate-closes',
+    wrong: 'Too many hosts of the last batch are sick',
+    ends: ['compensated'],
+    play: async (stage, subject) => {
+      for (let at = 1; at <= Math.floor(BATCH / 10) + 1; at += 1)
+        await sick(stage, hostOf(subject, BATCHES, at * 2));
+      return start(stage, subject);
+    },
+    tell: () => 'The gate closed. Every host is back on the former release, the last batch went first.',
+  },
+];
+
+/** Of one fleet: how many of its hosts were out of work, and in which order they went back. */
+function findingsOf({ subject, end }: Played, entries: readonly FleetEntry[]): Finding[] {
+  const own = entries.filter(({ host }) => host.startsWith(`${subject}/`));
+  const { batches, version } = fleetOf(subject);
+  const { leftOut, outAtMost } = audit(own, batches.flat());
+  const back = rolledBack(own, batches, version);
+  const found = [
+    ...(outAtMost > OUT_OF_WORK ? [`${outAtMost} hosts were out of work at the same time`] : []),
+    ...(leftOut.length > 0 && end !== undefined ? [`${leftOut.join(', ')} get no requests`] : []),
+    ...(end?.status === 'compensated' && back.some((batch, at) => batch !== BATCHES - at)
+      ? [`the batches went back in the order ${back.join(', ')}`]
+      : []),
+  ];
+  return found.map((text) => ({ kind: 'other', subject, text }));
+}
+
+async function look({ stage, played }: Seen) {
+  const entries = await stage.world.ledger<FleetEntry>();
+  // A host may be looked at as often as one likes.
+  const deeds = DEEDS.filter(({ kind }) => kind !== 'check');
+  const { ledger, findings } = auditDeeds(deeds, entries, played, ({ end }) =>
+    end.status === 'succeeded' ? { install: HOSTS - 1, shift: 2 * (HOSTS - 1) } : {},
+  );
+  return { ledger, findings: [...findings, ...played.flatMap((one) => findingsOf(one, entries))] };
+}
+
+export default {
+  title: `Rolling deployment: a release for ${HOSTS} hosts, batch after batch, with a gate; it is paused in mid-fleet, or goes back in reverse.`,
+  world: 'FLEET_WORLD_URL',
+  scenes,
+  audit: look,
+} satisfies Example;
