@@ -15,7 +15,7 @@ import {
 } from './trip.ts';
 
 const input = { trip: 'to Ghent' };
-const soldOut: CrashOptions<Input>['scenario'] = (trial, given) => {
+const soldOut: NonNullable<CrashOptions<Input>['scenario']> = (trial, given) => {
   trial.fail(confirmTrip, { times: 2 });
   return trial.start(given);
 };
@@ -55,6 +55,19 @@ describe('agents that do what they declare', () => {
     });
     expect(report.findings).toEqual([]);
     expect(Object.keys(report.ends)).toEqual(['canceled']);
+  });
+
+  it('survive a question that a person answers', async () => {
+    const report = await ofGoodAgents({
+      scenario: async (trial, given) => {
+        const run = await soldOut(trial, given);
+        await run.untilIncident();
+        await run.answer({ choice: 'retry' });
+        return run;
+      },
+    });
+    expect(report.findings).toEqual([]);
+    expect(Object.keys(report.ends).toSorted()).toEqual(['compensated', 'succeeded']);
   });
 
   it('are believed where nobody looks outside, and the report says so', async () => {

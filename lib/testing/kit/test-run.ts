@@ -10,7 +10,7 @@ import { choicesFor } from '../../core/operators/choices.ts';
 import { type Duration, parseDuration } from '../../core/plan/duration.ts';
 import { graphOf, hasChildren, isCallback, type Plan, type PlanStep } from '../../core/plan/plan.ts';
 import type { Caller } from '../../core/records/caller.ts';
-import { refuse } from '../../core/records/errors.ts';
+import { isSteadfastError, refuse } from '../../core/records/errors.ts';
 import type { CallbackAnswer } from '../../core/records/events.ts';
 import type { Choice, Incident } from '../../core/records/incident.ts';
 import type { Json } from '../../core/records/json.ts';
@@ -41,6 +41,11 @@ interface Operator {
 }
 
 let commands = 0;
+
+const isAlreadyResolved = (error: unknown, choice: Choice): boolean =>
+  isSteadfastError(error) &&
+  error.code === 'already-resolved' &&
+  (error.details as { readonly choice?: Choice } | undefined)?.choice === choice;
 
 /** Longer than any deadline that a workflow can have, its undo included. */
 const LONGEST: Duration = '366d';
@@ -117,7 +122,16 @@ export class TestRun {
     }
     const { by = 'operator', ...rest } = request;
     const asked = { ...rest, by: local(by), incident: number };
-    await this.#ask((scheduler) => resolveIncident(scheduler, this.id, asked));
+    let asks = 0;
+    await this.#ask(async (scheduler) => {
+      asks += 1;
+      try {
+        await resolveIncident(scheduler, this.id, asked);
+      } catch (error) {
+        // The scheduler died after it had written the answer; the client asks again, and reads that its own was taken.
+        if (asks === 1 || !isAlreadyResolved(error, rest.choice)) throw error;
+      }
+    });
   }
 
   /**
