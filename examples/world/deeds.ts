@@ -48,14 +48,25 @@ export interface Deed {
   readonly data: z.ZodMiniType<Readonly<Record<string, unknown>>>;
   /** Which of that says what the request is about. */
   readonly about: string;
-  /** What takes it back; as often as it is asked where it `repeats`. */
-  readonly undo?: { readonly kind: string; readonly action: string; readonly repeats?: true };
+  readonly undo?: Undo;
   /** Why the service will not do it, whoever asks: a quota, an account without funds. */
   readonly refuses?: (data: Readonly<Record<string, unknown>>, ledger: Ledger) => string | undefined;
+  /** What comes with it unasked, under the same reference: the disk of a machine. Of a service that does not deduplicate. */
+  readonly brings?: (entry: Entry) => readonly Readonly<Record<string, unknown>>[];
   /** What an answer says beside the entry. */
   readonly shows?: (entry: Entry) => object;
   /** How a refusal is answered; 422 unless it says otherwise. */
   readonly declines?: 402 | 409 | 422;
+}
+
+/** What takes a deed back. */
+export interface Undo {
+  readonly kind: string;
+  readonly action: string;
+  /** As often as it is asked. */
+  readonly repeats?: true;
+  /** Why it is not taken back, by whoever asks: an account that is blocked, a network that is in use. Answered with 409. */
+  readonly refuses?: (entry: Entry, ledger: Ledger) => string | undefined;
 }
 
 const Text = z.string().check(z.minLength(1));
@@ -101,7 +112,9 @@ function byReference({ deed, ledger, request }: World): Call | undefined {
   const perform = (): Answer => {
     const why = deed.refuses?.(data, ledger);
     if (why !== undefined) return refuse(deed.declines ?? 422, why);
-    return { status: 201, body: shown(deed, ledger, ledger.append(compact(entry))) };
+    const done = ledger.append(compact(entry));
+    for (const more of deed.brings?.(done) ?? []) ledger.append(compact({ ...entry, ...more }));
+    return { status: 201, body: shown(deed, ledger, done) };
   };
   return { deed, action: deed.action, reference, about: aboutOf(deed, data), perform };
 }
@@ -117,6 +130,9 @@ function undoing(
   const done = ledger.byId(deed.kind, id);
   const perform = (): Answer => {
     if (done === undefined) return refuse(404, 'there is no such entry');
+    const why =
+      undo.repeats === true || !ledger.has(undo.kind, id) ? undo.refuses?.(done, ledger) : undefined;
+    if (why !== undefined) return refuse(409, why);
     if (undo.repeats === true) return { status: 201, body: ledger.append(takingBack(undo.kind, done)) };
     if (!ledger.has(undo.kind, id)) ledger.append(takingBack(undo.kind, done));
     return { status: 200, body: shown(deed, ledger, done) };
@@ -155,16 +171,13 @@ function byKey({ deed, ledger, request }: World): Call | undefined {
   return { deed, action: deed.action, reference: key, about: aboutOf(deed, data), perform };
 }
 
-function undoingKey(
-  deed: Deed,
-  undo: NonNullable<Deed['undo']>,
-  ledger: Ledger,
-  request: ServiceRequest,
-): Call {
+function undoingKey(deed: Deed, undo: Undo, ledger: Ledger, request: ServiceRequest): Call {
   const key = z.parse(Text, request.query.get('key'));
   const [done] = ledger.find(deed.kind, key);
   const perform = (): Answer => {
     const stands = done !== undefined && !isUndone(deed, ledger, done);
+    const why = stands ? undo.refuses?.(done, ledger) : undefined;
+    if (why !== undefined) return refuse(409, why);
     if (stands) ledger.append(takingBack(undo.kind, done));
     return { status: 200, body: { undone: stands } };
   };

@@ -69,7 +69,8 @@ export class Ledger {
 
   /** What was done of a kind, and nothing of the other kind takes back. */
   standing(kind: string, undoKind: string): readonly Entry[] {
-    return this.#entries.filter((entry) => entry.kind === kind && !this.has(undoKind, entry.id));
+    const undone = new Set(this.#entries.flatMap((entry) => (entry.kind === undoKind ? [entry.of] : [])));
+    return this.#entries.filter((entry) => entry.kind === kind && !undone.has(entry.id));
   }
 }
 
