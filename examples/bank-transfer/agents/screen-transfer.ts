@@ -1,0 +1,14 @@
+/** Has the payee compared with the sanctions list: a question, without effect. A hit is final (`PermanentError`). */
+
+import * as z from 'zod/mini';
+import { screenTransfer } from '../workflow.ts';
+import { callWorld } from '../world-client.ts';
+
+const Check = z.object({ id: z.string() });
+
+export const handler = screenTransfer.handler({
+  execute: async (ctx, input) => {
+    const body = { reference: ctx.effectKey, executionId: ctx.executionId, ...input };
+    return { check: (await callWorld(ctx, { method: 'POST', path: '/screening/checks', body }, Check)).id };
+  },
+});

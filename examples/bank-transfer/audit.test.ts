@@ -1,0 +1,74 @@
+import { audit, wrongAtAnyMoment } from './audit.ts';
+import type { BankEntry } from './books.ts';
+
+type Line = Pick<BankEntry, 'kind'> & Partial<BankEntry>;
+
+const ledger = (...lines: readonly Line[]): BankEntry[] =>
+  lines.map((line, at) => ({
+    seq: at + 1,
+    at,
+    id: `${line.kind}-${at + 1}`,
+    service: 'bank',
+    reference: 'r',
+    executionId: 'x',
+    transfer: 't',
+    ...line,
+  }));
+
+const HOLD: Line = { kind: 'hold', id: 'h', account: 'ada', amount: 100 };
+const DEBIT: Line = { kind: 'booking', id: 'd', from: 'ada', to: 'clearing', amount: 100 };
+const CREDIT: Line = { kind: 'booking', id: 'c', from: 'clearing', to: 'ben', amount: 100 };
+const BACK: Line = { ...DEBIT, kind: 'reversal', id: 'b', of: 'd' };
+const RELEASE: Line = { ...HOLD, kind: 'release', id: 'l', of: 'h' };
+
+const CLEAN = { atAnyMoment: [], doubled: [], lost: [], leftBehind: [] };
+const after = (status: string, ...lines: readonly Line[]) =>
+  audit(ledger(...lines), [{ executionId: 'x', status }]);
+
+test('nothing is wrong with a transfer, nor with one that is taken back', () => {
+  expect(after('succeeded', HOLD, DEBIT, CREDIT)).toEqual(CLEAN);
+  expect(after('compensated', HOLD, DEBIT, BACK, RELEASE)).toEqual(CLEAN);
+  expect(after('compensated', HOLD, RELEASE)).toEqual(CLEAN);
+});
+
+describe('the auditor finds', () => {
+  test('a booking of which one half is missing', () => {
+    expect(wrongAtAnyMoment(ledger(HOLD, { ...DEBIT, to: 'nowhere' }))).toEqual([
+      'the sum of all accounts is 1020999900 in the place of 1021000000',
+    ]);
+  });
+
+  test('an account that was overdrawn, also if it is not any more', () => {
+    const spent: Line = { ...DEBIT, from: 'dora' };
+    expect(wrongAtAnyMoment(ledger(spent, { ...spent, kind: 'reversal' }))).toEqual(["'dora' is overdrawn"]);
+  });
+
+  test('money that is credited before it is debited', () => {
+    expect(after('succeeded', HOLD, CREDIT, DEBIT)).toEqual({
+      ...CLEAN,
+      atAnyMoment: ['x: the clearing account has -100 of 100'],
+    });
+  });
+
+  test('a debit, a credit and a reversal that came twice', () => {
+    expect(after('succeeded', HOLD, DEBIT, { ...DEBIT, id: 'd2' }, CREDIT, CREDIT)).toMatchObject({
+      atAnyMoment: ['x: the clearing account has 200 of 100'],
+      doubled: ['x: 2 × debit', 'x: 2 × credit'],
+    });
+    expect(after('compensated', HOLD, DEBIT, BACK, BACK, RELEASE).doubled).toEqual(['x: 2 × reversal of d']);
+  });
+
+  test('money that stays in the clearing account', () => {
+    expect(after('compensated', HOLD, DEBIT, RELEASE)).toEqual({
+      ...CLEAN,
+      lost: ['x: compensated, and not all is given back'],
+      leftBehind: ['x: 100 in the clearing account'],
+    });
+  });
+
+  test('a success without a credit, a hold that stays, and money that moves for nobody', () => {
+    expect(after('succeeded', HOLD).lost).toEqual(['x: succeeded, and nothing is credited']);
+    expect(after('compensated', HOLD).lost).toEqual(['x: compensated, and still held']);
+    expect(audit(ledger(HOLD), []).lost).toEqual(['x: an execution that nobody knows']);
+  });
+});

@@ -1,0 +1,196 @@
+/** The transfer with the handlers that are deployed, against a bank of its own, whose books an auditor holds against each moment. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  crashEverywhere,
+  type CrashReport,
+  type Effect,
+  type TestRun,
+  testWorkflow,
+  type WorkflowTest,
+} from 'steadfast/testing';
+import type { RuleInput } from '../world/behaviour.ts';
+import { startWorld, type World } from '../world/server.ts';
+import { handler as hold } from './agents/hold-funds.ts';
+import { handler as post } from './agents/post-booking.ts';
+import { handler as screen } from './agents/screen-transfer.ts';
+import { wrongAtAnyMoment } from './audit.ts';
+import { type BankEntry, balances } from './books.ts';
+import { bankTransfer, postBooking, type Transfer } from './workflow.ts';
+import { DEEDS } from './world.ts';
+
+const agents = [hold, screen, post];
+const SMALL: Transfer = { transfer: 't-1', from: 'ada', to: 'ben', amount: 25_000 };
+/** More than one person may release. */
+const LARGE: Transfer = { ...SMALL, amount: 1_000_001 };
+const AT_THE_LIMIT: Transfer = { ...SMALL, amount: 1_000_000 };
+
+let folder: string;
+let world: World;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'bank-'));
+  world = await startWorld({ deeds: DEEDS, port: 0, ledgerFile: join(folder, 'ledger.jsonl') });
+  process.env['BANK_URL'] = world.url;
+});
+afterEach(async () => {
+  delete process.env['BANK_URL'];
+  await world.stop();
+  rmSync(folder, { recursive: true });
+});
+
+const send = async (path: string, body: object): Promise<{ readonly id: string }> => {
+  const response = await fetch(`${world.url}${path}`, { method: 'POST', body: JSON.stringify(body) });
+  return (await response.json()) as { id: string };
+};
+const behave = (rule: RuleInput): Promise<unknown> => send('/behave', rule);
+const block = async (account: string): Promise<string> =>
+  (await send('/bank/blocks', { reference: 'a court', transfer: SMALL.transfer, account })).id;
+const lift = (id: string): Promise<unknown> => send(`/bank/blocks/${id}/lift`, {});
+
+async function ledger(): Promise<readonly BankEntry[]> {
+  const response = await fetch(`${world.url}/ledger`);
+  return ((await response.json()) as { entries: BankEntry[] }).entries;
+}
+
+const kinds = async (): Promise<string[]> => (await ledger()).map(({ kind }) => kind);
+
+async function has(...accounts: readonly string[]): Promise<unknown[]> {
+  const all = balances(await ledger());
+  return accounts.map((account) => all.get(account));
+}
+
+/** What took place, and how often each was taken back. */
+async function effects(): Promise<readonly Effect[]> {
+  const entries = await ledger();
+  return entries
+    .filter(({ kind }) => kind === 'hold' || kind === 'booking')
+    .map(({ id, kind, reference }) => ({
+      key: reference,
+      kind,
+      undone: entries.filter(({ of, kind: other }) => of === id && other !== 'repeat').length,
+    }));
+}
+
+/** As started by Ann and released by Ben. */
+async function released(trial: WorkflowTest<Transfer>, transfer: Transfer): Promise<TestRun> {
+  const run = await trial.start(transfer, { by: 'ann' });
+  await run.untilAsked('release');
+  await run.approve('release', { by: 'ben' });
+  return run;
+}
+
+/** A transfer to a payee, and back to a payer, who may both be paid nothing: until a person has lifted the second block. */
+async function liftedByAPerson(trial: WorkflowTest<Transfer>, transfer: Transfer): Promise<TestRun> {
+  const blocks = await Promise.all([block('ben'), block('ada')]);
+  const run = await trial.start(transfer);
+  await run.untilIncident();
+  for (const each of blocks) await lift(each);
+  await run.answer({ choice: 'retry', by: 'carl' });
+  return run;
+}
+
+test('a small transfer needs one person', async () => {
+  const run = await testWorkflow(bankTransfer, { agents }).start(AT_THE_LIMIT);
+  expect((await run.untilEnd()).status).toBe('succeeded');
+  expect(await kinds()).toEqual(['hold', 'check', 'booking', 'booking']);
+  expect(await has('ada', 'clearing', 'ben')).toEqual([999_000_000, 0, 2_000_000]);
+});
+
+describe('a large one', () => {
+  test('is not released by whoever started it, but by somebody else', async () => {
+    const run = await testWorkflow(bankTransfer, { agents }).start(LARGE, { by: 'ann' });
+    await run.untilAsked('release');
+    await expect(run.approve('release', { by: 'ann' })).rejects.toMatchObject({ code: 'not-another' });
+    expect(await kinds()).toEqual(['hold', 'check']);
+    await run.approve('release', { by: 'ben' });
+    expect((await run.untilEnd()).status).toBe('succeeded');
+  });
+
+  test('that nobody releases in two days moves nothing, and is held no longer', async () => {
+    const run = await testWorkflow(bankTransfer, { agents }).start(LARGE, { by: 'ann' });
+    const { status, failure } = await run.untilEnd();
+    expect([status, failure?.code]).toEqual(['compensated', 'rejected']);
+    expect(await kinds()).toEqual(['hold', 'check', 'release']);
+  });
+});
+
+describe('refused before anything moves is', () => {
+  test('a payee on the sanctions list', async () => {
+    const run = await testWorkflow(bankTransfer, { agents }).start({ ...SMALL, to: 'mallory' });
+    expect((await run.untilEnd()).status).toBe('compensated');
+    expect(await kinds()).toEqual(['hold', 'release']);
+  });
+
+  test('what the payer has not got, and what is held for another transfer', async () => {
+    const trial = testWorkflow(bankTransfer, { agents });
+    const first = await trial.start({ ...SMALL, from: 'ben', to: 'cleo', amount: 900_000 });
+    await first.until(({ steps }) => steps['reserve']?.status === 'done');
+    const second = await trial.start({ ...SMALL, from: 'ben', to: 'ada', amount: 200_000 });
+    expect((await second.untilEnd()).failure?.message).toMatch("'ben' has not got 200000");
+    expect((await first.untilEnd()).status).toBe('succeeded');
+  });
+});
+
+test('a booking of which no answer came is found by its reference, not booked again', async () => {
+  await behave({ service: 'bank', mode: 'drop-reply', match: { action: 'book' }, times: 2 });
+  expect((await (await testWorkflow(bankTransfer, { agents }).start(SMALL)).untilEnd()).status).toBe(
+    'succeeded',
+  );
+  expect(await kinds()).toEqual(['hold', 'check', 'booking', 'booking']);
+});
+
+test('a booking that takes effect when its sender is long dead is not booked again', async () => {
+  const trial = testWorkflow(bankTransfer, { agents });
+  trial.lateEffect(postBooking, { by: '4s', times: 2 });
+  expect((await (await trial.start(SMALL)).untilEnd()).status).toBe('succeeded');
+  expect((await kinds()).filter((kind) => kind === 'booking')).toHaveLength(2);
+});
+
+test('what cannot be credited is booked back', async () => {
+  await block('ben');
+  expect((await (await testWorkflow(bankTransfer, { agents }).start(SMALL)).untilEnd()).status).toBe(
+    'compensated',
+  );
+  expect(await kinds()).toEqual(['block', 'hold', 'check', 'booking', 'reversal', 'release']);
+});
+
+test('what cannot be booked back either waits in the clearing account for a person', async () => {
+  const trial = testWorkflow(bankTransfer, { agents });
+  const blocks = await Promise.all([block('ben'), block('ada')]);
+  const run = await trial.start(SMALL);
+  const incident = await run.untilIncident();
+  expect([incident.step, incident.choices.map(({ choice }) => choice)]).toEqual([
+    'debit',
+    ['retry', 'skip', 'fail'],
+  ]);
+  expect(await has('ada', 'clearing', 'ben')).toEqual([999_975_000, 25_000, 1_000_000]);
+  await lift(blocks[1]);
+  await run.answer({ choice: 'retry', by: 'carl' });
+  expect((await run.untilEnd()).status).toBe('compensated');
+  expect(await has('ada', 'clearing', 'ben')).toEqual([1_000_000_000, 0, 1_000_000]);
+});
+
+describe('a fault at any point loses and doubles nothing, and no moment shows another sum:', () => {
+  const expectSound = async (report: CrashReport, end: string): Promise<void> => {
+    expect(report.findings).toEqual([]);
+    expect(report.ends).toEqual({ [end]: report.runs + 1 });
+    expect(wrongAtAnyMoment(await ledger())).toEqual([]);
+    expect(balances(await ledger()).get('clearing')).toBe(0);
+  };
+
+  test('of a transfer that two persons release', async () => {
+    await expectSound(
+      await crashEverywhere(bankTransfer, { input: LARGE, agents, effects, scenario: released }),
+      'succeeded',
+    );
+  });
+
+  test('of one that a person has booked back', async () => {
+    await expectSound(
+      await crashEverywhere(bankTransfer, { input: SMALL, agents, effects, scenario: liftedByAPerson }),
+      'compensated',
+    );
+  });
+});

@@ -1,0 +1,92 @@
+/**
+ * Bank transfer: reserve, screen, ask a second person above a limit, debit into the clearing account, credit out of it.
+ *
+ * Owns: the agents' contracts and the workflow. Does not own: how an agent does its work (`agents/`), the bank (`world.ts`), what
+ * must be so at any moment (`audit.ts`).
+ *
+ * The limits are short so that a recovery can be watched on a laptop. `settle` is what the bank's slowest request may take.
+ */
+
+import { agent, gt, retry, workflow } from 'steadfast';
+import * as z from 'zod/mini';
+
+const LIMITS = { lease: '5s', pickup: '5s', timeout: '20s', settle: '4s' } as const;
+const PATIENCE = retry(6, { first: '500ms', max: '5s' });
+/** Of what takes back: then a person is asked, and the money is in the clearing account meanwhile. */
+const UNDO = retry(3, { first: '500ms', max: '2s' });
+
+/** Where money is between two customers. */
+export const CLEARING = 'clearing';
+/** In cents. What is more is released by two persons. */
+export const FOUR_EYES_ABOVE = 1_000_000;
+
+const Text = z.string().check(z.minLength(1));
+/** Whole cents. */
+const Amount = z.int().check(z.positive());
+const Account = Text;
+
+/** The bank holds once for each key. What is held cannot be spent twice. */
+export const holdFunds = agent('hold-funds', {
+  input: z.object({ transfer: Text, account: Account, amount: Amount }),
+  output: z.object({ hold: Text }),
+  effect: 'idempotent',
+  ...LIMITS,
+});
+
+/** Asks whether the payee may be paid. A question changes nothing, however often it is asked. */
+export const screenTransfer = agent('screen-transfer', {
+  input: z.object({ transfer: Text, payee: Account }),
+  output: z.object({ check: Text }),
+  effect: 'none',
+  ...LIMITS,
+});
+
+/** The bank books as often as it is told to, and knows its bookings by their reference. */
+export const postBooking = agent('post-booking', {
+  input: z.object({ transfer: Text, from: Account, to: Account, amount: Amount, hold: z.optional(Text) }),
+  output: z.object({ booking: Text }),
+  effect: 'probed',
+  ...LIMITS,
+});
+
+const Transfer = z.object({ transfer: Text, from: Account, to: Account, amount: Amount });
+export type Transfer = z.infer<typeof Transfer>;
+
+const options = { input: Transfer, within: '3d', search: ['transfer'] } as const;
+export const bankTransfer = workflow('bank-transfer', options, (w) => {
+  const { transfer, from, to, amount } = w.input;
+  const reserve = w.step(
+    'reserve',
+    holdFunds,
+    { transfer, account: from, amount },
+    { recovery: [PATIENCE], undo: UNDO },
+  );
+  const screen = w.step(
+    'screen',
+    screenTransfer,
+    { transfer, payee: to },
+    { after: [reserve], recovery: [PATIENCE] },
+  );
+  const release = w.approval('release', {
+    by: 'another',
+    within: '2d',
+    remindEvery: '4h',
+    otherwise: 'reject',
+    when: gt(amount, FOUR_EYES_ABOVE),
+    after: [screen],
+  });
+  const debit = w.step(
+    'debit',
+    postBooking,
+    { transfer, from, to: CLEARING, amount, hold: reserve.output.hold },
+    { after: [release], recovery: [PATIENCE], undo: UNDO },
+  );
+  // The payee may spend it at once: what is credited is not taken back.
+  const credit = w.step(
+    'credit',
+    postBooking,
+    { transfer, from: CLEARING, to, amount },
+    { after: [debit], recovery: [PATIENCE], pointOfNoReturn: true },
+  );
+  return { debit: debit.output.booking, credit: credit.output.booking };
+});
