@@ -1,0 +1,14 @@
+/** Asks whether the site answers where its name points: without effect, so asked again as often as needed. */
+
+import * as z from 'zod/mini';
+import { checkSite } from '../workflow.ts';
+import { callWorld } from '../world-client.ts';
+
+const Check = z.object({ id: z.string() });
+
+export const handler = checkSite.handler({
+  execute: async (ctx, input) => {
+    const body = { reference: ctx.effectKey, executionId: ctx.executionId, ...input };
+    return { id: (await callWorld(ctx, { method: 'POST', path: '/site/checks', body }, Check)).id };
+  },
+});

@@ -1,0 +1,19 @@
+/**
+ * Claims a name: idempotent, one for each effect key. Another region's try may claim it only when this one has given it up, so the
+ * undo is what makes that try possible.
+ */
+
+import * as z from 'zod/mini';
+import { claimName } from '../workflow.ts';
+import { callWorld } from '../world-client.ts';
+
+const Name = z.object({ id: z.string() });
+
+export const handler = claimName.handler({
+  execute: async (ctx, input) => {
+    const body = { key: ctx.effectKey, executionId: ctx.executionId, ...input };
+    return { id: (await callWorld(ctx, { method: 'POST', path: '/names/names', body }, Name)).id };
+  },
+  undo: (ctx) =>
+    callWorld(ctx, { method: 'DELETE', path: '/names/names', query: { key: ctx.effectKey } }, z.unknown()),
+});

@@ -1,0 +1,40 @@
+/**
+ * Makes machines, databases and balancers, at a service that makes another one each time it is asked.
+ *
+ * It earns its safety by asking: everything carries the effect key as its tag. A probe finds what an attempt that went silent has
+ * made, and the undo removes whatever carries the tag, also what nobody asked for: a machine's disk outlives it.
+ */
+
+import { type AttemptContext, done, notDone } from 'steadfast';
+import * as z from 'zod/mini';
+import { createResource } from '../workflow.ts';
+import { callWorld } from '../world-client.ts';
+
+const Tagged = z.object({ id: z.string(), undone: z.boolean() });
+type Tagged = z.infer<typeof Tagged>;
+
+const tagged = async (ctx: AttemptContext, what: 'resources' | 'disks'): Promise<readonly Tagged[]> => {
+  const query = { reference: ctx.effectKey };
+  const answer = z.record(z.string(), z.array(Tagged));
+  const found = await callWorld(ctx, { method: 'GET', path: `/compute/${what}`, query }, answer);
+  return found[what] ?? [];
+};
+
+export const handler = createResource.handler({
+  execute: async (ctx, input) => {
+    const body = { reference: ctx.effectKey, executionId: ctx.executionId, ...input };
+    const { id } = await callWorld(ctx, { method: 'POST', path: '/compute/resources', body }, Tagged);
+    return { id };
+  },
+  probe: async (ctx) => {
+    const [made] = await tagged(ctx, 'resources');
+    return made === undefined ? notDone() : done({ id: made.id });
+  },
+  undo: async (ctx) => {
+    // In this order: a disk is not removed while its machine is there.
+    for (const what of ['resources', 'disks'] as const)
+      for (const { id, undone } of await tagged(ctx, what))
+        if (!undone)
+          await callWorld(ctx, { method: 'POST', path: `/compute/${what}/${id}/delete` }, z.unknown());
+  },
+});

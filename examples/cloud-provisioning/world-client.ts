@@ -1,0 +1,5 @@
+/** The agents' way to this example's outside world. Owns: where it is. Does not own: what its answers mean (`../world/client.ts`). */
+
+import { worldAt } from '../world/client.ts';
+
+export const callWorld = worldAt('CLOUD_URL', 'http://127.0.0.1:4542');
