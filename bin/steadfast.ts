@@ -2,6 +2,12 @@
 
 import { run } from '../lib/cli/main.ts';
 
+// Who reads has seen enough, as in `npx steadfast show … | head`.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit();
+  throw error;
+});
+
 process.exitCode = await run(process.argv.slice(2), {
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),
