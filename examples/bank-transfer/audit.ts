@@ -1,8 +1,8 @@
 /**
  * The auditor of the bank: what must be so at any moment, and what must be so when the transfers are over. Pure.
  *
- * The ledger only grows, so each moment that ever was is a beginning of it: whoever looks at all of them misses none between
- * two looks.
+ * The ledger only grows, so each moment that ever was is a beginning of it: whoever goes through it from its start misses none
+ * between two looks.
  *
  *   at any moment   The sum of all accounts, clearing included, is what the bank opened with. Nobody is overdrawn. Of each
  *                   transfer the clearing account has nothing or the whole amount: no money is credited that was not
@@ -10,75 +10,68 @@
  *   doubled         A second hold, debit or credit of one transfer, or a second reversal of one booking, also if it was taken
  *                   back later.
  *   lost            Succeeded, and the payee has not got it; compensated or canceled, and the payer has not got it back, or
- *                   it is still held. Or money of an execution that nobody knows.
+ *                   it is still held. Or money that moves for a transfer that nobody knows.
  *   leftBehind      Transfers that are over, and of which something is in the clearing account.
  */
 
 import { type BankEntry, movesOf, OPENING, TOTAL } from './books.ts';
 import { CLEARING } from './workflow.ts';
 
-/** The part of `GET /executions/{id}` that the audit needs. */
-export interface AuditedExecution {
-  readonly executionId: string;
+/** How its execution ended. */
+export interface AuditedTransfer {
+  readonly transfer: string;
   readonly status: string;
 }
 
+export interface Finding {
+  readonly kind: 'doubled' | 'lost' | 'leftBehind' | 'other';
+  /** Which transfer. */
+  readonly subject: string;
+  readonly text: string;
+}
+
+const about = (kind: Finding['kind'], subject: string, text: string): Finding => ({ kind, subject, text });
+
 /** @returns what was wrong in the books at any moment up to now, each thing once */
-export function wrongAtAnyMoment(entries: readonly BankEntry[]): string[] {
+export function wrongAtAnyMoment(entries: readonly BankEntry[]): Finding[] {
   const has = new Map(Object.entries(OPENING));
   const inClearing = new Map<string, number>();
-  const wrong = new Set<string>();
+  const wrong = new Map<string, Finding>();
   for (const entry of entries) {
-    const { executionId = NOBODY, amount = 0 } = entry;
-    for (const [account, change] of movesOf(entry)) {
+    const { executionId = '', transfer = '', amount = 0 } = entry;
+    const note = (text: string): unknown => wrong.set(`${transfer} ${text}`, about('other', transfer, text));
+    const moves = movesOf(entry);
+    for (const [account, change] of moves) {
       has.set(account, (has.get(account) ?? 0) + change);
       if (account === CLEARING) inClearing.set(executionId, (inClearing.get(executionId) ?? 0) + change);
-      else if ((has.get(account) ?? 0) < 0) wrong.add(`'${account}' is overdrawn`);
+      else if ((has.get(account) ?? 0) < 0) note(`'${account}' is overdrawn`);
     }
-    const sum = Object.keys(OPENING).reduce((total, account) => total + (has.get(account) ?? 0), 0);
-    if (sum !== TOTAL) wrong.add(`the sum of all accounts is ${sum} in the place of ${TOTAL}`);
+    if (moves.length === 0) continue;
+    const sum = sumOf(has);
+    if (sum !== TOTAL) note(`the sum of all accounts is ${sum} in the place of ${TOTAL}`);
     const part = inClearing.get(executionId) ?? 0;
-    if (part !== 0 && part !== amount && movesOf(entry).length > 0)
-      wrong.add(`${executionId}: the clearing account has ${part} of ${amount}`);
+    if (part !== 0 && part !== amount) note(`the clearing account has ${part} of ${amount}`);
   }
-  return [...wrong];
+  return [...wrong.values()];
 }
 
-export interface Audit {
-  readonly atAnyMoment: readonly string[];
-  readonly doubled: readonly string[];
-  readonly lost: readonly string[];
-  readonly leftBehind: readonly string[];
+/** Of the accounts that there are: what is booked to another one is missing. */
+export const sumOf = (balances: ReadonlyMap<string, number>): number =>
+  Object.keys(OPENING).reduce((total, account) => total + (balances.get(account) ?? 0), 0);
+
+/** What is wrong when the transfers are over, the moments before included. */
+export function audit(entries: readonly BankEntry[], transfers: readonly AuditedTransfer[]): Finding[] {
+  const own = grouped(entries, ({ transfer = '' }) => transfer);
+  const known = new Set(transfers.map(({ transfer }) => transfer));
+  return [
+    ...wrongAtAnyMoment(entries),
+    ...[...own].flatMap(([transfer, of]) => [...doubles(transfer, of), ...rest(transfer, of)]),
+    ...transfers.flatMap((one) => losses(one, own.get(one.transfer) ?? [])),
+    ...[...own.keys()].flatMap((transfer) =>
+      known.has(transfer) ? [] : [about('lost', transfer, 'a transfer that nobody knows')],
+    ),
+  ];
 }
-
-export function audit(entries: readonly BankEntry[], executions: readonly AuditedExecution[]): Audit {
-  const groups = byExecution(entries);
-  const status = new Map(executions.map((execution) => [execution.executionId, execution.status]));
-  return {
-    atAnyMoment: wrongAtAnyMoment(entries),
-    doubled: [...groups].flatMap(([executionId, own]) => doubles(executionId, own)),
-    lost: [
-      ...executions.flatMap((execution) => losses(execution, groups.get(execution.executionId) ?? [])),
-      ...[...groups].flatMap(([executionId, own]) =>
-        !status.has(executionId) && own.some(({ kind }) => kind !== 'check')
-          ? [`${executionId}: an execution that nobody knows`]
-          : [],
-      ),
-    ],
-    leftBehind: [...groups].flatMap(([executionId, own]) => {
-      const rest = movedTo(CLEARING, own);
-      return rest === 0 ? [] : [`${executionId}: ${rest} in the clearing account`];
-    }),
-  };
-}
-
-const NOBODY = '(no execution)';
-
-const byExecution = (entries: readonly BankEntry[]): ReadonlyMap<string, readonly BankEntry[]> =>
-  grouped(
-    entries.filter(({ kind }) => kind !== 'block' && kind !== 'lift'),
-    ({ executionId = NOBODY }) => executionId,
-  );
 
 function grouped<K>(
   entries: readonly BankEntry[],
@@ -92,24 +85,29 @@ function grouped<K>(
 const movedTo = (account: string, own: readonly BankEntry[]): number =>
   own.flatMap(movesOf).reduce((sum, [moved, amount]) => (moved === account ? sum + amount : sum), 0);
 
-function doubles(executionId: string, own: readonly BankEntry[]): string[] {
+function doubles(transfer: string, own: readonly BankEntry[]): Finding[] {
   const what = ({ kind, to, of }: BankEntry): string | undefined => {
     if (kind === 'hold') return 'hold';
     if (kind === 'booking') return to === CLEARING ? 'debit' : 'credit';
     return kind === 'release' || kind === 'reversal' ? `${kind} of ${of}` : undefined;
   };
   return [...grouped(own, what)].flatMap(([name, all]) =>
-    name !== undefined && all.length > 1 ? [`${executionId}: ${all.length} × ${name}`] : [],
+    name !== undefined && all.length > 1 ? [about('doubled', transfer, `${all.length} × ${name}`)] : [],
   );
 }
 
-function losses({ executionId, status }: AuditedExecution, own: readonly BankEntry[]): string[] {
-  const entry = own.find(({ kind }) => kind === 'hold');
+function rest(transfer: string, own: readonly BankEntry[]): Finding[] {
+  const amount = movedTo(CLEARING, own);
+  return amount === 0 ? [] : [about('leftBehind', transfer, `${amount} in the clearing account`)];
+}
+
+function losses({ transfer, status }: AuditedTransfer, own: readonly BankEntry[]): Finding[] {
   const count = (kind: BankEntry['kind']): number => own.filter((one) => one.kind === kind).length;
+  const payer = own.find(({ kind }) => kind === 'hold')?.account ?? '';
   const credited = own.some(({ kind, from }) => kind === 'booking' && from === CLEARING);
-  if (status === 'succeeded') return credited ? [] : [`${executionId}: succeeded, and nothing is credited`];
+  if (status === 'succeeded' && !credited)
+    return [about('lost', transfer, 'succeeded, and nothing is credited')];
   if (status !== 'compensated' && status !== 'canceled') return [];
-  if (movedTo(entry?.account ?? '', own) !== 0)
-    return [`${executionId}: ${status}, and not all is given back`];
-  return count('release') < count('hold') ? [`${executionId}: ${status}, and still held`] : [];
+  if (movedTo(payer, own) !== 0) return [about('lost', transfer, `${status}, and not all is given back`)];
+  return count('release') < count('hold') ? [about('lost', transfer, `${status}, and still held`)] : [];
 }

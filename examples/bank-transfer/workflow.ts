@@ -10,7 +10,7 @@
 import { agent, gt, retry, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 
-const LIMITS = { lease: '5s', pickup: '5s', timeout: '20s', settle: '4s' } as const;
+const LIMITS = { lease: '5s', pickup: '5s', timeout: '8s', settle: '4s' } as const;
 const PATIENCE = retry(6, { first: '500ms', max: '5s' });
 /** Of what takes back: then a person is asked, and the money is in the clearing account meanwhile. */
 const UNDO = retry(3, { first: '500ms', max: '2s' });

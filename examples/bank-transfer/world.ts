@@ -85,7 +85,7 @@ export const DEEDS: readonly Deed[] = [
     data: z.object({ transfer: Text, payee: Text }),
     about: 'transfer',
     refuses: ({ payee }) =>
-      SANCTIONED.has(String(payee)) ? `'${payee}' is on the sanctions list` : undefined,
+      SANCTIONED.has(String(payee)) ? `'${String(payee)}' is on the sanctions list` : undefined,
   },
 ];
 export const PLACE = { deeds: DEEDS, port: 4541 } as const;

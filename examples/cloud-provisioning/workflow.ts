@@ -9,7 +9,7 @@
 import { agent, concat, eq, type Input, retry, type StepHandle, withInput, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 
-const LIMITS = { lease: '5s', pickup: '5s', timeout: '20s', settle: '2s' } as const;
+const LIMITS = { lease: '4s', pickup: '5s', timeout: '6s', settle: '1s' } as const;
 /** Throttled or away: waited for. A quota is neither, and waited for by nobody. */
 const PATIENT = {
   recovery: [retry(6, { first: '300ms', max: '5s' })],
