@@ -30,15 +30,21 @@ const NORTH: Order = {
 };
 const EAST: Order = { ...NORTH, region: 'east' };
 const NOWHERE: Order = { ...EAST, otherwise: 'west' };
-/** So many runs with a fault, at points at equal distances; `CRASH_RUNS=2000` is all of them. */
+/** So many runs with a fault, at points at equal distances; `CRASH_RUNS=200` for more. */
 const RUNS = Number(process.env['CRASH_RUNS'] ?? 16);
 
 let folder: string;
 let world: World;
+let clouds = 0;
+/** An empty cloud. */
+async function begin(): Promise<void> {
+  clouds += 1;
+  world = await startWorld({ deeds: DEEDS, port: 0, ledgerFile: join(folder, `${clouds}.jsonl`) });
+  process.env['CLOUD_URL'] = world.url;
+}
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'cloud-'));
-  world = await startWorld({ deeds: DEEDS, port: 0, ledgerFile: join(folder, 'ledger.jsonl') });
-  process.env['CLOUD_URL'] = world.url;
+  await begin();
 });
 afterEach(async () => {
   delete process.env['CLOUD_URL'];
@@ -144,11 +150,11 @@ test('one that is canceled half-way leaves nothing', async () => {
 });
 
 describe('a fault at any point loses and doubles nothing', () => {
-  let environments = 0;
-  /** A name may be claimed once, so each run has another one. */
-  const scenario = (trial: WorkflowTest<Order>, order: Order): Promise<TestRun> => {
-    environments += 1;
-    return trial.start({ ...order, environment: `shop-${environments}` });
+  /** Each run has a cloud to itself. */
+  const scenario = async (trial: WorkflowTest<Order>, order: Order): Promise<TestRun> => {
+    await world.stop();
+    await begin();
+    return trial.start(order);
   };
 
   test('of an environment that is built', async () => {
