@@ -135,7 +135,8 @@ test('a removal that is refused, away or not answered is made again', async () =
   const removal = { match: { action: 'delete' } } as const;
   await behave({ service: 'compute', mode: 'unavailable', times: 3, ...removal });
   await behave({ service: 'network', mode: 'drop-reply', times: 3, ...removal });
-  await ended(NOWHERE);
+  await behave({ service: 'network', mode: 'decline', times: 2, ...removal });
+  expect((await ended(NOWHERE)).status).toBe('compensated');
   expect(await standingByRegion()).toEqual({});
 });
 

@@ -5,7 +5,7 @@
 
 import * as z from 'zod/mini';
 import { claimName } from '../workflow.ts';
-import { callWorld } from '../world-client.ts';
+import { callWorld, remove } from '../world-client.ts';
 
 const Name = z.object({ id: z.string() });
 
@@ -14,6 +14,5 @@ export const handler = claimName.handler({
     const body = { key: ctx.effectKey, executionId: ctx.executionId, ...input };
     return { id: (await callWorld(ctx, { method: 'POST', path: '/names/names', body }, Name)).id };
   },
-  undo: (ctx) =>
-    callWorld(ctx, { method: 'DELETE', path: '/names/names', query: { key: ctx.effectKey } }, z.unknown()),
+  undo: (ctx) => remove(ctx, { method: 'DELETE', path: '/names/names', query: { key: ctx.effectKey } }),
 });

@@ -5,7 +5,7 @@
 
 import * as z from 'zod/mini';
 import { createNetworkPart } from '../workflow.ts';
-import { callWorld } from '../world-client.ts';
+import { callWorld, remove } from '../world-client.ts';
 
 const Part = z.object({ id: z.string() });
 
@@ -15,6 +15,5 @@ export const handler = createNetworkPart.handler({
     const { id } = await callWorld(ctx, { method: 'POST', path: '/network/parts', body }, Part);
     return { id };
   },
-  undo: (ctx) =>
-    callWorld(ctx, { method: 'DELETE', path: '/network/parts', query: { key: ctx.effectKey } }, z.unknown()),
+  undo: (ctx) => remove(ctx, { method: 'DELETE', path: '/network/parts', query: { key: ctx.effectKey } }),
 });

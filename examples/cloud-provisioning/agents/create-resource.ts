@@ -8,7 +8,7 @@
 import { type AttemptContext, done, notDone } from 'steadfast';
 import * as z from 'zod/mini';
 import { createResource } from '../workflow.ts';
-import { callWorld } from '../world-client.ts';
+import { callWorld, remove } from '../world-client.ts';
 
 const Tagged = z.object({ id: z.string(), undone: z.boolean() });
 type Tagged = z.infer<typeof Tagged>;
@@ -34,7 +34,6 @@ export const handler = createResource.handler({
     // In this order: a disk is not removed while its machine is there.
     for (const what of ['resources', 'disks'] as const)
       for (const { id, undone } of await tagged(ctx, what))
-        if (!undone)
-          await callWorld(ctx, { method: 'POST', path: `/compute/${what}/${id}/delete` }, z.unknown());
+        if (!undone) await remove(ctx, { method: 'POST', path: `/compute/${what}/${id}/delete` });
   },
 });
