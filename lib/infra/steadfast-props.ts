@@ -138,8 +138,9 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly sweepEvery?: Duration;
   /**
-   * Shards of the wake index. More are needed past about 500 changes of open executions a second each. With fewer than
-   * before, the audit's next pass brings back what is open in those that are gone.
+   * Shards of the wake index, 1 to 64. More are needed past about 500 changes of open executions a second each: 16 are for a thousand
+   * starts a second. Each costs some $0.16 a month in a system that is never idle. More may be had at any time; with fewer than
+   * before, the audit's next pass brings back what is open in those that are gone (OPERATIONS.md).
    * @default 4
    */
   readonly wakeShards?: number;

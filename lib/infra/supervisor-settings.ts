@@ -24,6 +24,8 @@ export interface SupervisorSettingsGiven {
 
 /** More would have four rules of the schedule, each with the five targets that EventBridge allows. */
 const MOST_SUPERVISORS = 20;
+/** Good for some 30,000 changes of open executions a second, which is more than a table on demand takes. */
+const MOST_SHARDS = 64;
 const SHORTEST_MS = 1_000;
 /** A tick has 57 s: of longer gaps there would be too few for the visits that replace a dead supervisor. */
 const LONGEST_MS = 15_000;
@@ -33,6 +35,9 @@ export function supervisorSettings(given: SupervisorSettingsGiven): SupervisorSe
   const supervisors = given.supervisors ?? DEFAULT_SUPERVISORS;
   const shards = given.wakeShards ?? DEFAULT_WAKE_SHARDS;
   const sweepEvery = given.sweepEvery ?? Duration.millis(DEFAULT_SWEEP_EVERY_MS);
+  if (!Number.isInteger(shards) || shards < 1 || shards > MOST_SHARDS) {
+    throw new Error(`wakeShards is ${shards}; allowed is a whole number from 1 to ${MOST_SHARDS}`);
+  }
   if (!Number.isInteger(supervisors) || supervisors < 1 || supervisors > MOST_SUPERVISORS) {
     throw new Error(`supervisors is ${supervisors}; allowed is a whole number from 1 to ${MOST_SUPERVISORS}`);
   }

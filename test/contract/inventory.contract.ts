@@ -155,11 +155,21 @@ function resharded(under: () => InventoryUnderTest): void {
     );
   const next = (id: string): Execution => anExecution({ id, version: 2, writeId: 'w-2', wakeAt: T });
 
-  it('that is greater hides none', async () => {
+  it.each([4, 16])('that is greater, %i, hides none, before its next write and after', async (shards) => {
     for (const id of ids) await under().store.create(anExecution({ id }));
-    const { store, inventory } = under().reshard(4);
+    const { store, inventory } = under().reshard(shards);
     expect(await dueIn(store)).toEqual([...ids].sort());
     expect([...(await placesIn(inventory)).values()]).toEqual(ids.map(() => 'swept'));
+    for (const id of ids) expect(await store.write({ executionId: id, execution: next(id) })).toBe('written');
+    expect(await dueIn(store)).toEqual([...ids].sort());
+    const used = await Promise.all(
+      Array.from(
+        { length: shards },
+        async (_, shard) => (await store.due(shard, Number.MAX_SAFE_INTEGER)).items,
+      ),
+    );
+    // They have moved: those of before had two.
+    expect(used.filter((items) => items.length > 0).length).toBeGreaterThan(2);
   });
 
   it('that is lower hides some: those, and they come back with their next write (S12)', async () => {

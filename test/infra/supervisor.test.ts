@@ -60,18 +60,24 @@ describe('the supervisors', () => {
       { supervisors: 5 },
       `supervisors is 5, and the wake index has ${DEFAULT_WAKE_SHARDS} shards (wakeShards): a supervisor without a shard of its own has nothing to do; allowed are 4, or raise wakeShards as well`,
     ],
+    [{ wakeShards: 0 }, 'wakeShards is 0; allowed is a whole number from 1 to 64'],
+    [{ wakeShards: 65 }, 'wakeShards is 65; allowed is a whole number from 1 to 64'],
+    [{ wakeShards: 2.5 }, 'wakeShards is 2.5; allowed is a whole number from 1 to 64'],
     [{ sweepEvery: Duration.millis(999) }, 'allowed are 1 to 15 seconds'],
     [{ sweepEvery: Duration.seconds(16) }, 'sweepEvery is 16 seconds; allowed are 1 to 15 seconds'],
   ])('are refused as %j', (given, message) => {
     expect(() => supervisorSettings(given)).toThrow(message);
   });
 
-  test.each([{ supervisors: 4 }, { sweepEvery: Duration.seconds(15) }, { sweepEvery: Duration.seconds(1) }])(
-    'may be %j',
-    (given) => {
-      expect(() => supervisorSettings(given)).not.toThrow();
-    },
-  );
+  test.each([
+    { supervisors: 4 },
+    { wakeShards: 16 },
+    { wakeShards: 64, supervisors: 20 },
+    { sweepEvery: Duration.seconds(15) },
+    { sweepEvery: Duration.seconds(1) },
+  ])('may be %j', (given) => {
+    expect(() => supervisorSettings(given)).not.toThrow();
+  });
 });
 
 describe('a call of a supervisor', () => {

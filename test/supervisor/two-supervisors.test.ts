@@ -16,12 +16,11 @@ const open = (wrap?: Parameters<typeof harness>[3]): Harness => harness(single, 
 const loseAll = (h: Harness): number => h.sent.splice(0).length;
 
 describe('any number of supervisors', () => {
-  const SHARDS = 6;
-  const askedBy = async (parts: readonly Part[]): Promise<number[]> => {
-    const asked = Array.from({ length: SHARDS }, () => 0);
+  const askedBy = async (parts: readonly Part[], shards = 6): Promise<number[]> => {
+    const asked = Array.from({ length: shards }, () => 0);
     const h = open((world) =>
       withStore(world, () => ({
-        shards: SHARDS,
+        shards,
         due: async (shard) => {
           asked[shard] = (asked[shard] ?? 0) + 1;
           return { items: [] };
@@ -35,7 +34,11 @@ describe('any number of supervisors', () => {
   const partsOf = (of: number): Part[] => Array.from({ length: of }, (_, part) => ({ part, of }));
 
   it.each([1, 2, 3, 4, 5, 6])('as many as %i ask each shard once in all (C3)', async (of) => {
-    expect(await askedBy(partsOf(of))).toEqual(Array.from({ length: SHARDS }, () => 1));
+    expect(await askedBy(partsOf(of))).toEqual(Array.from({ length: 6 }, () => 1));
+  });
+
+  it.each([1, 4, 16, 64])('ask each of %i shards once in all (C3)', async (shards) => {
+    expect(await askedBy(partsOf(2), shards)).toEqual(Array.from({ length: shards }, () => 1));
   });
 
   it('leave no shard out while their number changes, rule by rule', async () => {
