@@ -16,7 +16,7 @@ function outageText({ beganAt, openedAt, closedAt, failure, failed, calls }: Out
   const unknown = calls.filter((call) => call.unknown === true);
   const lines = [
     `began ${timeText(beganAt)}, noticed after ${durationText(openedAt - beganAt)}, ${end}: ${failure.code}: ${failure.message}`,
-    `${failed} ${failed === 1 ? 'call' : 'calls'} failed, the outcome of ${unknown.length} was unknown`,
+    `${failed} ${failed === 1 ? 'call' : 'calls'} failed, the outcome of ${unknown.length} was unknown${stillUnknown(unknown)}`,
   ];
   const rows = unknown.map(({ executionId, step, attempt, settled = 'open' }) => [
     executionId,
@@ -28,6 +28,13 @@ function outageText({ beganAt, openedAt, closedAt, failure, failed, calls }: Out
   const more = rest > 0 ? `${rest} more failed than are named\n` : '';
   const shown = rows.length === 0 ? '' : table(['EXECUTION', 'STEP', 'ATTEMPT', 'SETTLED'], rows);
   return `${lines.join('\n')}\n${shown}${more}`;
+}
+
+/** What may be doubled or lost is among those that are not settled. */
+function stillUnknown(unknown: OutageView['calls']): string {
+  const left = unknown.filter(({ settled = 'open' }) => settled === 'open' || settled === 'gone').length;
+  if (unknown.length === 0) return '';
+  return left === 0 ? ', and all of it is settled' : `, and of ${left} it is not settled`;
 }
 
 /** What became of a call whose outcome was unknown. */

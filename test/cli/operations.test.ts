@@ -138,11 +138,34 @@ test('outages says when a service was away, what failed, and how each unknown ou
   expect((await cli('outages', 'pay')).out).toBe(
     [
       'began 1970-01-01 00:00:00Z, noticed after 4 s, ended 1970-01-01 00:10:40Z (10 min 40 s): Error: socket hang up',
-      '3 calls failed, the outcome of 1 was unknown',
+      '3 calls failed, the outcome of 1 was unknown, and all of it is settled',
       'EXECUTION  STEP  ATTEMPT  SETTLED',
       'e1         pay   1        it was not done, and was tried again',
       '1 more failed than are named\n',
     ].join('\n'),
   );
   expect((await cli('outages', 'pay')).out).toBe('Its breaker has not opened.\n');
+});
+
+test.each([
+  [
+    'is still open',
+    [{ settled: 'done' }, { settled: 'open' }, { settled: 'gone' }],
+    'of 3 was unknown, and of 2 it is not settled\n',
+  ],
+  ['there was none', [], 'of 0 was unknown\n'],
+])('outages says of how many unknown outcomes what may be doubled or lost: %s', async (_, unknown, said) => {
+  const failure = { code: 'Error', message: 'socket hang up' };
+  const calls = unknown.map((one) => ({
+    executionId: 'e1',
+    step: 'pay',
+    attempt: 1,
+    mode: 'execute',
+    at: 0,
+    unknown: true,
+    ...one,
+  }));
+  const items = [{ agent: 'pay', beganAt: 0, openedAt: 4_000, failure, failed: calls.length, calls }];
+  api.answers.push({ status: 200, body: { items } });
+  expect((await cli('outages', 'pay')).out).toContain(said);
 });
