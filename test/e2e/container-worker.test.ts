@@ -17,6 +17,7 @@ import { discoverWorkflows } from '../../lib/infra/discover.ts';
 import { SteadfastStack } from '../../lib/infra/steadfast-stack.ts';
 import { createApp, PROJECT_ROOT } from '../../lib/infra/synth.ts';
 import { type Cloud, startCloud } from '../../local/cloud.ts';
+import { measuredBy } from '../../local/metrics/embedded.ts';
 import type { Json } from '../../local/template/json.ts';
 import { policyActions, unnoticed } from './policy-changes.ts';
 
@@ -169,6 +170,9 @@ describe('a worker', () => {
     expect(await exit).toBe(0);
     expect(told(run)).toEqual(['begun 1', 'done 1']);
     expect((await run.ended()).status).toBe('succeeded');
+    // What it measures comes a whole line at a time, as the local cloud takes it.
+    const names = said.flatMap(measuredBy).map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['Attempts', 'StepsDone']));
   });
 
   it('sends what is to be tried again itself', async () => {
