@@ -127,6 +127,9 @@ await build({
   logLevel: 'warning',
 });
 
+// One class of errors for `instanceof`, also of the client that `startCloud` gives.
+writeFileSync(join(DIST, 'lib/api/typed-client.js'), "export { createClient } from '../client.js';\n");
+
 mkdirSync(join(DIST, 'cjs'), { recursive: true });
 const commonJs = { platform: 'node', target: 'node20', logLevel: 'warning' } as const;
 // Only ES modules can be split: what entries share is there once, and each file is made CommonJS afterwards.

@@ -42,6 +42,8 @@ export interface LocalCloudOptions {
   readonly processesPerFunction?: number;
   /** Port of the HTTP API. @default - any free one */
   readonly port?: number;
+  /** Ends the start, and later the cloud, with nothing left running. */
+  readonly signal?: AbortSignal;
   /** Called with what is at work while it starts, and with what the cloud itself complains about. */
   readonly say?: (text: string) => void;
   /** Called with each line that a function writes. */

@@ -46,7 +46,9 @@ export async function start<W extends KnownWorkflows>(options: LocalCloudOptions
     })();
     return stopped;
   };
+  options.signal?.addEventListener('abort', () => void stop(), { once: true });
   try {
+    options.signal?.throwIfAborted();
     return await startIn(folder, options, { undo, ended, stop });
   } catch (error) {
     await stop();
