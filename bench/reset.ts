@@ -19,7 +19,8 @@ import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Duration, RemovalPolicy } from 'aws-cdk-lib/core';
 import { Command } from 'commander';
 import { build } from 'esbuild';
-import { startWorld, type World } from '../examples/password-reset/world.ts';
+import { DEEDS, type ResetEntry } from '../examples/password-reset/world.ts';
+import { startWorld, type World } from '../examples/world/server.ts';
 import { discoverWorkflows } from '../lib/infra/discover.ts';
 import { createApp, PROJECT_ROOT } from '../lib/infra/synth.ts';
 import { SteadfastStack } from '../lib/infra/steadfast-stack.ts';
@@ -101,7 +102,7 @@ async function assembly(folder: string): Promise<string> {
 
 async function main({ resets, json }: Options): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'steadfast-reset-'));
-  const world = await startWorld({ port: 0 });
+  const world = await startWorld({ deeds: DEEDS, port: 0, ledgerFile: join(folder, 'ledger.jsonl') });
   try {
     const cloud = await startCloud({
       assembly: await assembly(folder),
@@ -175,7 +176,9 @@ const MAIL_WITHIN_MS = 60_000;
 async function mailed(world: World, account: string): Promise<number> {
   const giveUpAt = performance.now() + MAIL_WITHIN_MS;
   while (performance.now() < giveUpAt) {
-    const mail = world.ledger.findLast((entry) => entry.kind === 'mail' && entry.account === account);
+    const mail = world.ledger.findLast(
+      (entry) => entry.kind === 'mail' && (entry as ResetEntry).account === account,
+    );
     if (mail !== undefined) return mail.at;
     await new Promise((soon) => setTimeout(soon, POLL_EVERY_MS));
   }

@@ -39,7 +39,7 @@ it('has no link from a published page to a file that is in neither the package n
   const inPackage = [...published, ...files, 'LICENSE', 'package.json'];
   const inRepository = [...leftOut, 'AGENTS.md', 'CONTRIBUTING.md'];
   const folders = (page: string): RegExp =>
-    page === 'README.md'
+    ['README.md', 'docs/README.md', 'docs/PATTERN.md'].includes(page)
       ? /^(?:docs\/decisions|examples)(?:\/|$)/
       : /^(?:containers|docs\/decisions)(?:\/|$)/;
   const lost = [...published, 'llms.txt'].flatMap((page) =>

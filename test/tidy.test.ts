@@ -205,6 +205,7 @@ describe('a rule finds what is planted', () => {
     ['example → another', imports, plant('examples/a/x.ts', "import { a } from '../b/x.ts';")],
     ['world → example', imports, plant('examples/world/x.ts', "import { a } from '../a/x.ts';")],
     ['example → local', imports, plant('examples/a/x.ts', "import { a } from '../../local/cloud.ts';")],
+    ['demo → local', imports, plant('examples/a/demo/x.ts', "import { a } from '../../../local/cloud.ts';")],
     ['lib → index', noIndex, plant('lib/core/x.ts', "import { a } from '../index.ts';")],
     ['lib → the test kit', noIndex, plant('lib/cli/x.ts', "import { a } from 'steadfast/testing';")],
     ['lib → index by name', noIndex, plant('lib/testing/x.ts', "import { a } from 'steadfast';")],
@@ -238,9 +239,9 @@ describe('a rule finds what is planted', () => {
       plant('lib/infra/x.ts', "import { TABLE } from '../aws/names.ts';\nimport { join } from 'node:path';"),
     ],
     [
-      'the local cloud and the outside world in a demo',
+      'the test kit and the outside world in a demo',
       imports,
-      plant('examples/a/demo/x.ts', "import '../../../local/cloud.ts';\nimport '../../world/server.ts';"),
+      plant('examples/a/demo/x.ts', "import 'steadfast/testing';\nimport '../../world/server.ts';"),
     ],
     [
       'words in comments and texts',

@@ -48,34 +48,40 @@ export interface Counts {
   readonly stuck: number;
 }
 
-/** @param times how often each scene is played @param untilAt what has not ended then is stuck */
+/**
+ * Plays all scenes at once, round after round.
+ * @param again whether one more round is played, by its number, from 0
+ * @param untilAt what has not ended then is stuck
+ */
 export async function perform(
   name: string,
   cloud: LocalCloud,
-  times: number,
+  again: (round: number) => boolean,
   untilAt: number,
   onEnd: (played: Played) => void = () => undefined,
 ): Promise<Performance> {
   const example = await loadExample(name);
   const stage = stageOn(cloud, example, untilAt);
-  const scenes = Array.from({ length: times }, (_, round) =>
-    example.scenes.map((scene) => ({ scene, subject: `${scene.name}-${round + 1}` })),
-  ).flat();
-  const played = await Promise.all(
-    scenes.map(async ({ scene, subject }) => {
-      const one = await playedOnce(stage, scene, subject, untilAt);
+  const played: Played[] = [];
+  for (let round = 0; again(round) && Date.now() < untilAt; round += 1) {
+    const playOne = async (scene: Scene): Promise<void> => {
+      const one = await playedOnce(stage, scene, `${scene.name}-${round + 1}`, untilAt);
+      played.push(one);
       onEnd(one);
-      return one;
-    }),
-  );
+    };
+    await Promise.all(example.scenes.map(playOne));
+  }
   const audit = await Promise.resolve(example.audit({ stage, played })).catch(
     (error: unknown): Audit => ({
       ledger: 'it could not be read',
       findings: [{ kind: 'other', text: `the audit failed: ${messageOf(error)}` }],
     }),
   );
-  return { name, example, played, audit };
+  return { name, example, played: inOrder(played, example.scenes), audit };
 }
+
+const inOrder = (played: readonly Played[], scenes: readonly Scene[]): readonly Played[] =>
+  played.toSorted((one, other) => scenes.indexOf(one.scene) - scenes.indexOf(other.scene));
 
 async function playedOnce(stage: Stage, scene: Scene, subject: string, untilAt: number): Promise<Played> {
   try {

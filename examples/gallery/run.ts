@@ -66,7 +66,7 @@ async function main(): Promise<number> {
     const untilAt = Date.now() + Number(values.within) * 1_000;
     const onEnd = ({ scene, end }: Played): void =>
       console.log(`  ${scene.name}: ${end?.status ?? 'not ended'}`);
-    const performance = await perform(name, cloud, 1, untilAt, onEnd);
+    const performance = await perform(name, cloud, (round) => round < 1, untilAt, onEnd);
     console.log(`\n${linesOf(performance).join('\n')}\n`);
     well = isWell([performance]);
     const seconds = Math.round((Date.now() - beganAt) / 100) / 10;

@@ -11,7 +11,7 @@ import { dirname } from 'node:path';
 /** What every entry has; beside it what its service was told: an order, an amount. */
 export interface Entry {
   readonly seq: number;
-  /** Epoch ms. */
+  /** Epoch ms, with fractions. */
   readonly at: number;
   readonly service: string;
   /**
@@ -48,7 +48,8 @@ export class Ledger {
   /** Written before it returns, so before the caller is answered. */
   append(entry: NewEntry): Entry {
     const seq = this.#entries.length + 1;
-    const written: Entry = { seq, at: Date.now(), id: `${entry.kind}-${seq}`, ...entry };
+    const at = performance.timeOrigin + performance.now();
+    const written: Entry = { seq, at, id: `${entry.kind}-${seq}`, ...entry };
     appendFileSync(this.#file, `${JSON.stringify(written)}\n`);
     this.#entries.push(written);
     return written;

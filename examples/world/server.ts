@@ -12,7 +12,7 @@ import type { AddressInfo } from 'node:net';
 import * as z from 'zod/mini';
 import { Behaviour, type Rule, RuleInput } from './behaviour.ts';
 import { type Answer, type Call, type Deed, refuse, understand } from './deeds.ts';
-import { Ledger } from './ledger.ts';
+import { type Entry, Ledger } from './ledger.ts';
 
 export interface WorldOptions {
   /** 0 for any free one. */
@@ -23,6 +23,7 @@ export interface WorldOptions {
 
 export interface World {
   readonly url: string;
+  readonly ledger: readonly Entry[];
   readonly stop: () => Promise<void>;
 }
 
@@ -52,7 +53,8 @@ export async function startWorld(options: WorldOptions): Promise<World> {
       server.close(() => stopped());
       server.closeAllConnections();
     });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop };
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { url, ledger: ledger.entries, stop };
 }
 
 function listen(server: Server, port: number): Promise<void> {

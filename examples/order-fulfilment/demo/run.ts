@@ -10,7 +10,8 @@ import { type Api, apiAt, type Execution, hasEnded, type ExternalWorld, external
 import { REPLY_AFTER_MS, Saboteur } from './faults.ts';
 import { report } from './report.ts';
 import { FROZEN, KILLED, type Scenario, SCENARIOS } from './scenarios.ts';
-import { setStage, type Stage } from './setup.ts';
+import type { LocalCloud } from 'steadfast/testing';
+import { setStage } from './setup.ts';
 import { type Table, tableOn } from './table.ts';
 
 const HELP = `Usage: npm run demo [-- --port <n>] [--keep]
@@ -47,39 +48,38 @@ async function main(): Promise<number> {
     return 0;
   }
   const table = tableOn(process.stdout, Date.now() - process.uptime() * 1_000);
-  let strike: Stage['strike'] | undefined;
+  const interrupt = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
       isInterrupted = true;
       table.close();
       console.log('\nInterrupted: stopping the local cloud and the outside world.');
-      void (strike?.(false) ?? Promise.resolve()).finally(() => process.exit(130));
+      interrupt.abort();
+      void starting.then(
+        (started) => started.stop().finally(() => process.exit(130)),
+        () => process.exit(130),
+      );
     });
   }
+  const starting = setStage({ port: Number(values.port), say: table.say, signal: interrupt.signal });
   let keep = values.keep;
+  const cloud = await starting;
   try {
-    const stage = await setStage({
-      port: Number(values.port),
-      say: table.say,
-      onCleanUp: (how) => {
-        strike = how;
-      },
-    });
-    const ok = await perform(stage, table);
+    const ok = await perform(cloud, table);
     keep ||= !ok;
-    if (keep) console.log(`Tables, logs and ledger of this run: ${stage.folder}`);
+    if (keep) console.log(`Tables, logs and ledger of this run: ${cloud.folder}`);
     return ok ? 0 : 1;
   } finally {
-    await strike?.(keep);
+    await cloud.stop({ keep });
   }
 }
 
-async function perform(stage: Stage, table: Table): Promise<boolean> {
-  const api = apiAt(stage.cloud.apiUrl);
-  const world = externalWorldAt(stage.worldUrl);
-  const saboteur = new Saboteur(stage.cloud.control, table.say);
+async function perform(cloud: LocalCloud, table: Table): Promise<boolean> {
+  const api = apiAt(cloud.url);
+  const world = externalWorldAt(cloud.environment['WORLD_URL'] ?? '');
+  const saboteur = new Saboteur(cloud, table.say);
   await misbehave(world);
-  table.say(`Starting ${SCENARIOS.length} orders at once at ${stage.cloud.apiUrl} …`);
+  table.say(`Starting ${SCENARIOS.length} orders at once at ${cloud.url} …`);
   const ids = await Promise.all(SCENARIOS.map(({ orderId }) => api.start(orderOf(orderId))));
   saboteur.ringSupervisor();
   table.say('Ringing the supervisor, which would look by itself within a minute.');

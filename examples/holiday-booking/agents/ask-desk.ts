@@ -1,0 +1,11 @@
+/** Asks the travel desk to confirm, once for each effect key. */
+
+import { byKey } from '../services.ts';
+import { askDesk } from '../workflow.ts';
+
+const requests = byKey('desk', 'request');
+
+export const handler = askDesk.handler({
+  execute: async (ctx, input) => ({ request: await requests.act(ctx, input) }),
+  undo: (ctx) => requests.undo(ctx),
+});

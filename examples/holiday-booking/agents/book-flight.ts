@@ -1,0 +1,16 @@
+/** Books a seat at an airline that does not deduplicate: a probe asks it what it has booked under the effect key. */
+
+import { done, notDone } from 'steadfast';
+import { byReference } from '../services.ts';
+import { bookFlight } from '../workflow.ts';
+
+const seats = byReference('airline', 'seat');
+
+export const handler = bookFlight.handler({
+  execute: async (ctx, input) => ({ booking: await seats.act(ctx, input) }),
+  probe: async (ctx) => {
+    const booking = await seats.find(ctx);
+    return booking === undefined ? notDone() : done({ booking });
+  },
+  undo: (ctx) => seats.undo(ctx),
+});

@@ -1,0 +1,16 @@
+/** Books a car at a rental that does not deduplicate, and may be seconds late: a probe asks it what it has booked under the effect key. */
+
+import { done, notDone } from 'steadfast';
+import { byReference } from '../services.ts';
+import { rentCar } from '../workflow.ts';
+
+const cars = byReference('rental', 'car');
+
+export const handler = rentCar.handler({
+  execute: async (ctx, input) => ({ booking: await cars.act(ctx, input) }),
+  probe: async (ctx) => {
+    const booking = await cars.find(ctx);
+    return booking === undefined ? notDone() : done({ booking });
+  },
+  undo: (ctx) => cars.undo(ctx),
+});

@@ -1,0 +1,6 @@
+/** The airline, the hotels and the others for `npm start`. */
+
+import { type DevContext, startDevWorld } from '../world/process.ts';
+import { PLACE } from './world.ts';
+
+export default (context: DevContext) => startDevWorld(context, 'HOLIDAY_WORLD_URL', PLACE);

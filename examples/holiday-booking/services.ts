@@ -1,0 +1,52 @@
+/**
+ * How the services of a holiday are asked: one that books as often as it is asked, by reference; one that books once, by key.
+ *
+ * Owns: the requests, for the agents. Does not own: what an answer means (`../world/client.ts`).
+ */
+
+import type { AttemptContext } from 'steadfast';
+import * as z from 'zod/mini';
+import { worldAt } from '../world/client.ts';
+
+const callWorld = worldAt('HOLIDAY_WORLD_URL', 'http://127.0.0.1:4536');
+const Made = z.object({ id: z.string() });
+const Found = z.record(z.string(), z.array(z.object({ id: z.string(), undone: z.boolean() })));
+
+type Body = Readonly<Record<string, unknown>>;
+
+/** A service that does it whenever it is asked; the effect key is the reference it can be asked by. */
+export const byReference = (service: string, kind: string) => {
+  const path = `/${service}/${kind}s`;
+  const found = async (ctx: AttemptContext) => {
+    const answer = await callWorld(ctx, { method: 'GET', path, query: { reference: ctx.effectKey } }, Found);
+    return answer[`${kind}s`] ?? [];
+  };
+  return {
+    act: async (ctx: AttemptContext, body: Body): Promise<string> => {
+      const { effectKey: reference, executionId } = ctx;
+      const request = { method: 'POST', path, body: { reference, executionId, ...body } } as const;
+      return (await callWorld(ctx, request, Made)).id;
+    },
+    find: async (ctx: AttemptContext): Promise<string | undefined> => (await found(ctx))[0]?.id,
+    /** All there is under the reference, also what an attempt of unknown outcome has booked. */
+    undo: async (ctx: AttemptContext): Promise<void> => {
+      for (const { id, undone } of await found(ctx))
+        if (!undone) await callWorld(ctx, { method: 'POST', path: `${path}/${id}/cancel` }, z.unknown());
+    },
+  };
+};
+
+/** A service that does it once per key, and takes it back by the key. */
+export const byKey = (service: string, kind: string) => {
+  const path = `/${service}/${kind}s`;
+  return {
+    act: async (ctx: AttemptContext, body: Body): Promise<string> => {
+      const { effectKey: key, executionId } = ctx;
+      const request = { method: 'POST', path, body: { key, executionId, ...body } } as const;
+      return (await callWorld(ctx, request, Made)).id;
+    },
+    undo: async (ctx: AttemptContext): Promise<void> => {
+      await callWorld(ctx, { method: 'DELETE', path, query: { key: ctx.effectKey } }, z.unknown());
+    },
+  };
+};
