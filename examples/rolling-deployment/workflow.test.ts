@@ -151,7 +151,7 @@ describe('a fault at any point loses and doubles nothing', () => {
       input: fleetOf(2, 1),
       agents,
       effects,
-      maxRuns: 30, // of some 290: those of a host are all struck above
+      maxRuns: 15, // of some 290: those of a host are all struck above
       scenario: (trial, fleet) => sick(trial, ['host-2']).start(fleet),
     });
     expect(report.findings).toEqual([]);
