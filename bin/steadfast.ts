@@ -1,5 +1,6 @@
 /** The command line: `npx steadfast --help`, begun by `steadfast.cjs`. */
 
+import { createInterface } from 'node:readline/promises';
 import { run } from '../lib/cli/main.ts';
 
 // Who reads has seen enough, as in `npx steadfast show … | head`.
@@ -13,4 +14,14 @@ process.exitCode = await run(process.argv.slice(2), {
   err: (text) => process.stderr.write(text),
   env: process.env,
   isTTY: process.stdout.isTTY,
+  ...(process.stdin.isTTY ? { ask } : {}),
 });
+
+async function ask(question: string): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await lines.question(question);
+  } finally {
+    lines.close();
+  }
+}

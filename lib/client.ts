@@ -11,6 +11,7 @@
 
 export { createClient } from './api/typed-client.ts';
 export type { KnownWorkflows, ExecutionId, Execution, Client, ClientOptions } from './api/typed-client.ts';
+export type { BulkAction, BulkOptions, BulkProgress, BulkView } from './api/bulk-answers.ts';
 export { awsSignature, bearer } from './api/authorization.ts';
 export type { Authorization, AwsCredentials, AwsSignatureOptions } from './api/authorization.ts';
 export { ApiError } from './api/client.ts';

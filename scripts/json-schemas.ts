@@ -69,6 +69,7 @@ function sources(): readonly string[] {
   const records = readdirSync(join(ROOT, RECORDS)).map((file) => `${RECORDS}/${file}`);
   const files = [
     'lib/api/answers.ts',
+    'lib/api/bulk-answers.ts',
     'lib/api/deployment-answers.ts',
     'lib/core/explain/words.ts',
     'lib/core/explain/why.ts',

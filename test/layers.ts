@@ -11,7 +11,7 @@ interface Layer {
   readonly may: readonly string[];
   readonly builtins?: boolean;
 }
-const PLAN = ['reference-check', 'trigger-declaration', 'nearest', 'agent-parts'];
+const PLAN = ['built-in', 'reference-check', 'trigger-declaration', 'nearest', 'agent-parts'];
 /** Names, the API's routes, and what refuses a workflow when it is loaded, which is in no function. */
 const LOADED = [
   'lib/api/calls.ts',
@@ -20,7 +20,7 @@ const LOADED = [
   ...PLAN.map((file) => `lib/core/plan/${file}.ts`),
   'zod/mini',
 ];
-const ANSWERS = ['lib/api/answers.ts', 'lib/api/deployment-answers.ts'];
+const ANSWERS = ['lib/api/answers.ts', 'lib/api/bulk-answers.ts', 'lib/api/deployment-answers.ts'];
 const CLIENT = ['lib/api/client.ts', ...ANSWERS, 'lib/api/authorization.ts'];
 const SHELL = ['commander', 'chokidar', '@smithy/', '@aws-sdk/credential-provider-node'];
 const ROLES = ['lib/scheduler/', 'lib/agent/', 'lib/supervisor/'];
@@ -48,6 +48,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   // What answers HTTP is in no agent's code.
   'lib/scheduler/handler.ts': { may: [...HANDLER, 'lib/scheduler/', 'lib/api/', 'hono'], builtins: true },
   'lib/scheduler/starter-handler.ts': { may: [...HANDLER, 'lib/scheduler/'], builtins: true },
+  'lib/scheduler/bulk-handler.ts': { may: [...HANDLER, 'lib/scheduler/'], builtins: true },
   'lib/scheduler/ids.ts': { may: ['uuid'], builtins: true },
   'lib/scheduler/': ROLE,
   'lib/agent/handler.ts': { may: [...HANDLER, 'lib/agent/'] },

@@ -27,6 +27,7 @@ import type {
   StartOptions,
   Stopped,
 } from './answers.ts';
+import type { BulkOptions, BulkView } from './bulk-answers.ts';
 import type {
   AgentPauseView,
   Agents,
@@ -87,6 +88,16 @@ export interface Client {
     readonly cursor?: string;
   }) => Promise<IncidentPage>;
   readonly resolve: (executionId: string, incident: number, answer: ResolveOptions) => Promise<Stopped>;
+  /** Makes one command for many executions, and begins to collect them. Nothing acts before it is confirmed. */
+  readonly makeBulk: (options: BulkOptions) => Promise<BulkView>;
+  /** How far it has come. */
+  readonly bulk: (bulkId: string) => Promise<BulkView>;
+  /** Goes on collecting, for some seconds: again while its status is 'collecting'. */
+  readonly collectBulk: (bulkId: string) => Promise<BulkView>;
+  /** From now on it acts, in the name of the caller. */
+  readonly confirmBulk: (bulkId: string) => Promise<BulkView>;
+  /** The same of one that approves or rejects. */
+  readonly answerBulk: (bulkId: string) => Promise<BulkView>;
   /** Answers the callback with this token. The same answer again gets the same reply. */
   readonly completeCallback: (token: string, output?: Json) => Promise<CallbackOutcome>;
   readonly failCallback: (token: string, options?: FailOptions) => Promise<CallbackOutcome>;
@@ -141,6 +152,7 @@ export function createClient(options: ClientOptions): Client {
   const execution = (id: string): string => `/executions/${encodeURIComponent(id)}`;
   const ofWorkflow = (name: string): string => `/workflows/${encodeURIComponent(name)}`;
   const ofAgent = (name: string): string => `/agents/${encodeURIComponent(name)}`;
+  const ofBulk = (id: string): string => `/bulk/${encodeURIComponent(id)}`;
   const settle = (
     token: string,
     what: 'complete' | 'fail' | 'heartbeat',
@@ -167,6 +179,11 @@ export function createClient(options: ClientOptions): Client {
     incidents: (query = {}) => call('GET', `/incidents${queryOf({ ...query })}`, 'items'),
     resolve: (id, incident, answer) =>
       call('POST', `${execution(id)}/incidents/${incident}/resolve`, 'executionId', answer),
+    makeBulk: (bulk) => call('POST', '/bulk', 'bulkId', bulk),
+    bulk: (id) => call('GET', ofBulk(id), 'bulkId'),
+    collectBulk: (id) => call('POST', `${ofBulk(id)}/collect`, 'bulkId', {}),
+    confirmBulk: (id) => call('POST', `${ofBulk(id)}/confirm`, 'bulkId', {}),
+    answerBulk: (id) => call('POST', `${ofBulk(id)}/answer`, 'bulkId', {}),
     completeCallback: (token, output) => settle(token, 'complete', output === undefined ? {} : { output }),
     failCallback: (token, failure = {}) => settle(token, 'fail', failure),
     heartbeatCallback: (token) => settle(token, 'heartbeat', {}),

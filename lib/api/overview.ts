@@ -8,6 +8,7 @@
  */
 
 import type { EndedKey, InboxKey, OpenKey, Survey } from '../core/operators/lists.ts';
+import { isBuiltIn } from '../core/plan/built-in.ts';
 import type { Receipts } from '../core/ports.ts';
 import { atRiskSince } from '../core/records/risk.ts';
 import { isPausedOrPausing } from '../core/records/state.ts';
@@ -26,7 +27,7 @@ export async function overviewOf(scheduler: Scheduler, receipts?: Receipts): Pro
   const now = clock.now();
   const since = now - ENDED_WITHIN_MS;
   const [survey, health, breakers] = await Promise.all([
-    store.survey(since),
+    store.survey(since).then(ofAuthors),
     healthOf(scheduler, receipts),
     breakersOf(scheduler, now),
   ]);
@@ -44,6 +45,13 @@ export async function overviewOf(scheduler: Scheduler, receipts?: Receipts): Pro
     ...(sweeps.length === 0 ? {} : { sweptAt: Math.max(...sweeps) }),
   };
 }
+
+/** What every deployment brings itself is counted nowhere; its questions are asked like others. */
+const ofAuthors = ({ open, ended, inbox }: Survey): Survey => ({
+  open: { ...open, items: open.items.filter(({ workflow }) => !isBuiltIn(workflow)) },
+  ended: { ...ended, items: ended.items.filter(({ workflow }) => !isBuiltIn(workflow)) },
+  inbox,
+});
 
 function openCounts(
   { items, atLeast }: Survey['open'],

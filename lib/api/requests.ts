@@ -6,6 +6,7 @@
  */
 
 import * as z from 'zod/mini';
+import { BULK_ACTIONS } from '../core/operators/bulk.ts';
 import { STATUS_GROUPS, type Tag } from '../core/operators/lists.ts';
 import { parseDuration } from '../core/plan/duration.ts';
 import { MAX_TAG_CHARS } from '../core/plan/search.ts';
@@ -102,7 +103,8 @@ export const showQuery = z.strictObject({
 /** Epoch ms, as all times. */
 const time = z.optional(z.string().check(z.regex(/^\d{1,15}$/, 'a time in ms since 1970 is wanted')));
 
-export const listQuery = z.strictObject({
+/** What finds executions, as a query spells it. */
+const filterQuery = {
   workflow: z.optional(z.string().check(z.maxLength(48))),
   status: z.optional(z.enum([...EXECUTION_STATUSES, 'open', 'bad'])),
   atRisk: z.optional(z.literal('true')),
@@ -112,8 +114,33 @@ export const listQuery = z.strictObject({
   plan: z.optional(z.string().check(z.minLength(1), z.maxLength(300))),
   since: time,
   until: time,
-  cursor,
-  limit,
+};
+
+export const listQuery = z.strictObject({ ...filterQuery, cursor, limit });
+
+/** The same in a body. */
+const bodyTime = z.optional(z.int().check(z.minimum(0), z.maximum(999_999_999_999_999)));
+const bulkFilter = z.strictObject({
+  ...filterQuery,
+  atRisk: z.optional(z.literal(true)),
+  since: bodyTime,
+  until: bodyTime,
+});
+
+export const bulkBody = z.strictObject({
+  action: z.enum(BULK_ACTIONS),
+  filter: z.optional(bulkFilter),
+  ids: z.optional(z.array(z.string().check(z.maxLength(1_200))).check(z.minLength(1))),
+  idempotencyKey: z.optional(key),
+  reason: commandBody.shape.reason,
+  undo: cancelBody.shape.undo,
+  within: pauseBody.shape.within,
+  choice: z.optional(answerBody.shape.choice),
+  input: answerBody.shape.input,
+  output: answerBody.shape.output,
+  nothingHappened: answerBody.shape.nothingHappened,
+  step: z.optional(z.string().check(z.regex(/^[a-z][a-z0-9-]{0,47}$/, 'the name of a step is wanted'))),
+  comment: z.optional(z.string().check(z.maxLength(500))),
 });
 
 /**
@@ -188,17 +215,31 @@ export function parseLimit(text: string | undefined): number {
 
 /** @throws SteadfastError `bad-request` */
 export function parseList(query: Readonly<Record<string, string>>): ListRequest {
-  const { status, atRisk, tag, since, until, limit: wanted, ...asked } = checked(query, listQuery, 'query');
-  return {
-    ...given(asked),
-    ...(status === undefined ? {} : { statuses: statusesOf(status) }),
-    ...(atRisk === undefined ? {} : { atRisk: true }),
-    ...(tag === undefined ? {} : { tag: tagOf(tag) }),
-    ...(since === undefined ? {} : { since: Number(since) }),
-    ...(until === undefined ? {} : { until: Number(until) }),
-    limit: parseLimit(wanted),
-  };
+  const { limit: wanted, cursor: from, ...asked } = checked(query, listQuery, 'query');
+  return { ...filterOf(asked), ...given({ cursor: from }), limit: parseLimit(wanted) };
 }
+
+type Asked = Omit<z.infer<typeof listQuery>, 'atRisk' | 'since' | 'until' | 'cursor' | 'limit'> & {
+  readonly atRisk?: unknown;
+  readonly since?: string | number | undefined;
+  readonly until?: string | number | undefined;
+};
+
+export const filterOf = ({
+  status,
+  atRisk,
+  tag,
+  since,
+  until,
+  ...asked
+}: Asked): Omit<ListRequest, 'limit' | 'cursor'> => ({
+  ...given(asked),
+  ...(status === undefined ? {} : { statuses: statusesOf(status) }),
+  ...(atRisk === undefined ? {} : { atRisk: true }),
+  ...(tag === undefined ? {} : { tag: tagOf(tag) }),
+  ...(since === undefined ? {} : { since: Number(since) }),
+  ...(until === undefined ? {} : { until: Number(until) }),
+});
 
 const tagOf = (text: string): Tag => {
   const colon = text.indexOf(':');
@@ -207,5 +248,11 @@ const tagOf = (text: string): Tag => {
 
 const statusesOf = (status: ExecutionStatus | 'open' | 'bad'): readonly ExecutionStatus[] =>
   status === 'open' || status === 'bad' ? STATUS_GROUPS[status] : [status];
+
+/** @throws SteadfastError `bad-request` */
+export const headerKey = (text: string | undefined): string | undefined =>
+  text === undefined
+    ? undefined
+    : checked({ input: null, idempotencyKey: text }, startBody, 'header').idempotencyKey;
 
 export const asJson = (value: unknown): Json => (value ?? null) as Json;

@@ -23,6 +23,7 @@ import { list } from '../scheduler/lists.ts';
 import { type Scheduler, show, showAtEnd, start } from '../scheduler/start.ts';
 import type { ExecutionView } from './answers.ts';
 import type { AllForms } from './deployment-answers.ts';
+import { bulkRoutes } from './bulk-routes.ts';
 import { callerOf } from './callers.ts';
 import { deploymentRoutes } from './deployment-routes.ts';
 import { fittedExecution, fittedExplanation } from './fitting.ts';
@@ -35,6 +36,7 @@ import {
   commandBody,
   completeBody,
   failBody,
+  headerKey,
   MAX_BODY_BYTES,
   parseBody,
   parseLimit,
@@ -78,6 +80,7 @@ export function routes(
   commandRoutes(app, scheduler);
   incidentRoutes(app, scheduler);
   callbackRoutes(app, scheduler);
+  bulkRoutes(app, scheduler);
   deploymentRoutes(app, scheduler, receipts, forms);
   app.get('/health', async (c) => {
     const health = await healthOf(scheduler, receipts, metrics);
@@ -228,12 +231,6 @@ function incidentRoutes(app: Hono, scheduler: Scheduler): void {
     return stopped(c, scheduler, state.execution);
   });
 }
-
-/** @throws SteadfastError `bad-request` */
-const headerKey = (text: string | undefined): string | undefined =>
-  text === undefined
-    ? undefined
-    : checked({ input: null, idempotencyKey: text }, startBody, 'header').idempotencyKey;
 
 const bodyOf = (code: string, message: string, details?: unknown): { error: Record<string, unknown> } => ({
   error: { code, message, ...(details === undefined ? {} : { details }) },

@@ -19,6 +19,7 @@ export const STATUS = {
   'unknown-step': 404,
   'unknown-incident': 404,
   'unknown-callback': 404,
+  'unknown-bulk': 404,
   // Who calls is known, or not, and that is why.
   'not-another': 403,
   'unknown-caller': 403,
@@ -33,6 +34,10 @@ export const STATUS = {
   'not-retryable': 409,
   'already-resolved': 409,
   'unsafe-choice': 409,
+  'not-collected': 409,
+  'empty-bulk': 409,
+  'bulk-expired': 409,
+  'no-bulk-actions': 409,
   'too-large': 413,
   internal: 500,
   // Between two releases; the other function that answers this call may be the newer one.

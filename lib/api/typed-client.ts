@@ -7,6 +7,7 @@
 
 import type { CommandOptions, ExecutionView, Json, Started, StartOptions } from './answers.ts';
 import type { Authorization } from './authorization.ts';
+import type { BulkOptions } from './bulk-answers.ts';
 import { ApiError, type Client as AnyClient, createClient as anyClient, endOf } from './client.ts';
 import type { Workflow } from '../core/plan/workflow.ts';
 
@@ -85,6 +86,12 @@ export function createClient<W extends KnownWorkflows = Readonly<Record<string, 
     resume: command(client.resume),
     retry: command(client.retry),
     incidents: again(client.incidents),
+    makeBulk: (given: BulkOptions) =>
+      again(client.makeBulk)({ idempotencyKey: crypto.randomUUID(), ...given }),
+    bulk: again(client.bulk),
+    collectBulk: again(client.collectBulk),
+    confirmBulk: again(client.confirmBulk),
+    answerBulk: again(client.answerBulk),
     completeCallback: again(client.completeCallback),
     failCallback: again(client.failCallback),
     heartbeatCallback: again(client.heartbeatCallback),

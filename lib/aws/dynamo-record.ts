@@ -7,12 +7,12 @@
 import { type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
 import type { WriteResult } from '../core/ports.ts';
 import { type Item, text } from './dynamo-items.ts';
-import { conditional, putOne } from './dynamo-put.ts';
+import { conditional, type Put, putOne } from './dynamo-put.ts';
 
 const ITEM_VERSION = '1';
 
 /** Where its kind is kept: the name of the attribute that has the text. */
-export type RecordField = 'breaker' | 'outage' | 'pause' | 'presence' | 'receipt';
+export type RecordField = 'breaker' | 'bulk' | 'outage' | 'page' | 'pause' | 'presence' | 'receipt' | 'total';
 
 export const recordIn = (item: Item, field: RecordField): unknown => JSON.parse(text(item, field));
 
@@ -28,13 +28,20 @@ export async function readRecord<Kept>(
   return Item && (recordIn(Item, field) as Kept);
 }
 
-export async function writeRecord(
+interface Versioned {
+  readonly version: number;
+  readonly writeId: string;
+}
+
+export const writeRecord = async (
   client: DynamoDBClient,
   table: string,
   key: Item,
   field: RecordField,
-  record: { readonly version: number; readonly writeId: string },
-): Promise<WriteResult> {
+  record: Versioned,
+): Promise<WriteResult> => (await putOne(client, recordPut(table, key, field, record))).kind;
+
+export function recordPut(table: string, key: Item, field: RecordField, record: Versioned): Put {
   const item: Item = {
     ...key,
     v: { N: ITEM_VERSION },
@@ -42,5 +49,5 @@ export async function writeRecord(
     writeId: { S: record.writeId },
     [field]: { S: JSON.stringify(record) },
   };
-  return (await putOne(client, conditional(table, item, record))).kind;
+  return conditional(table, item, record);
 }

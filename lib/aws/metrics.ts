@@ -10,6 +10,7 @@
 
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import type { Note } from '../core/records/decision.ts';
+import { isBuiltIn } from '../core/plan/built-in.ts';
 import type { Log, Queue } from '../core/ports.ts';
 import type { OpenNow } from './open-now.ts';
 import { detailedMeter } from './detailed-metrics.ts';
@@ -103,6 +104,8 @@ export function createMeter(options: MeterOptions): Meter {
   };
   return {
     note: (note, origin) => {
+      // What every deployment brings itself is in no rate of its executions.
+      if ([origin?.workflow, note.agent, fields['agent']].some(isBuiltIn)) return;
       const values = METRICS_OF_NOTES[note.what]?.(note) ?? {};
       add(values);
       detailed.add(values, note, origin);

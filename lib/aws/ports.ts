@@ -15,6 +15,7 @@ import { agentQueues } from './agent-queues.ts';
 import { clock } from './clock.ts';
 import { ClockSkew } from './clock-skew.ts';
 import { dynamoBreakers } from './dynamo-breakers.ts';
+import { dynamoBulks } from './dynamo-bulks.ts';
 import { dynamoOutages } from './dynamo-outages.ts';
 import { dynamoPresences } from './dynamo-presence.ts';
 import { dynamoReceipts } from './dynamo-receipts.ts';
@@ -93,12 +94,13 @@ export function callingPortsOf(telemetry: Telemetry, atWork?: AtWork): OwnPorts 
   return { ...own, wakeUps: { ...own.presences, call, known: { untilAt: 0 } } };
 }
 
-/** The ports of a role that starts executions for callers. */
+/** The ports of a role that starts executions for callers, or obeys their commands. */
 export function startingPortsOf(telemetry: Telemetry): OwnPorts {
   const own = callingPortsOf(telemetry);
   return {
     ...own,
     workflowPauses: dynamoWorkflowPauses(own.table.client, own.table.name),
+    bulks: dynamoBulks(own.table.client, own.table.name, (ms) => clock.sleep(ms)),
   };
 }
 

@@ -31,6 +31,8 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether `out` is a terminal, on which a line may be written again. */
   readonly isTTY: boolean;
+  /** Has a person type a line; absent where nobody sits there. */
+  readonly ask?: (question: string) => Promise<string>;
 }
 
 /** Time, which a test moves. */

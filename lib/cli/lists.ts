@@ -24,10 +24,9 @@ interface ListFlags extends Omit<ListOptions, 'limit' | 'cursor'> {
   readonly limit: number;
 }
 
-export function addLists(program: Command, cli: Cli, clock: Clock = CLOCK): void {
-  program
-    .command('list')
-    .description('list executions: all of them, or what a filter finds')
+/** The options that say which executions are meant. */
+export const withFilter = (command: Command, clock: Clock): Command =>
+  command
     .option('--workflow <name>', 'only of this workflow')
     .addOption(
       new Option(
@@ -48,7 +47,13 @@ export function addLists(program: Command, cli: Cli, clock: Clock = CLOCK): void
       'from then on: 2h (ago), 09:30 (today), 2026-01-31 or 2026-01-31T09:30Z',
       sinceOf(clock),
     )
-    .option('--until <time>', 'before then', sinceOf(clock))
+    .option('--until <time>', 'before then', sinceOf(clock));
+
+export function addLists(program: Command, cli: Cli, clock: Clock = CLOCK): void {
+  withFilter(
+    program.command('list').description('list executions: all of them, or what a filter finds'),
+    clock,
+  )
     .option('--limit <count>', `how many, 1 to ${MAX_LIMIT}`, countOf, 20)
     .addHelpText(
       'after',

@@ -8,6 +8,7 @@
 import { Command, CommanderError } from 'commander';
 import { ApiError } from '../api/client.ts';
 import { packageVersion } from '../project/package-files.ts';
+import { addBulk } from './bulk/command.ts';
 import { addCallbacks } from './callbacks.ts';
 import { addCommands } from './commands.ts';
 import { addCompletion } from './completion/command.ts';
@@ -90,6 +91,7 @@ function programOf(cli: Cli): Command {
   addCost(program, cli);
   addOperations(program, cli);
   addPauses(program, cli);
+  addBulk(program, cli);
   addIncidents(program, cli);
   addCallbacks(program, cli);
   addQuiesce(program, cli);

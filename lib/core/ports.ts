@@ -4,6 +4,7 @@
  */
 
 import type { AbortSignalLike } from './plan/agent.ts';
+import type { Bulk, BulkPage, BulkTotal } from './operators/bulk.ts';
 import type { ListFilter, ListOrder, Survey } from './operators/lists.ts';
 import type { Plan } from './plan/plan.ts';
 import type { Note, Send, Write } from './records/decision.ts';
@@ -143,6 +144,23 @@ export interface WorkflowPauses {
   readonly write: (pause: WorkflowPause) => Promise<WriteResult>;
 }
 
+/** Bulk actions, beside the executions. Each record is read strongly, but for all totals at once. */
+export interface Bulks {
+  readonly read: (bulk: string) => Promise<Bulk | undefined>;
+  readonly readPage: (bulk: string, page: number) => Promise<BulkPage | undefined>;
+  readonly readTotal: (bulk: string, shard: number) => Promise<BulkTotal | undefined>;
+  /** Those that there are, perhaps as they were a second ago. */
+  readonly readTotals: (bulk: string) => Promise<readonly BulkTotal[]>;
+  /** All or none of up to 100, on the condition that each stored one is one version behind (version 1: that there is none). */
+  readonly write: (records: BulkWrite) => Promise<WriteResult>;
+}
+
+export interface BulkWrite {
+  readonly bulk?: Bulk;
+  readonly pages?: readonly BulkPage[];
+  readonly total?: BulkTotal;
+}
+
 /** Until when a supervisor is at work, beside the executions; what cannot be read or written holds nothing up. */
 export interface Presences {
   /** Strongly consistent. */
@@ -225,6 +243,8 @@ export interface Ports {
   readonly queue: Queue;
   /** @default no workflow is ever paused */
   readonly workflowPauses?: WorkflowPauses;
+  /** @default there are no bulk actions */
+  readonly bulks?: Bulks;
   /** @default no breaker ever opens */
   readonly breakers?: Breakers;
   /** @default an opening leaves no record */

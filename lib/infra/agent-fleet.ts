@@ -247,6 +247,8 @@ function functionTimeout(agentName: string, attempt: Duration): Duration {
 
 export interface AgentFleetProps {
   readonly agents: readonly AgentDeclaration[];
+  /** What the deployment brings itself: none of the agents, but they send to them all. */
+  readonly builtIn?: readonly AgentDeclaration[];
   readonly code: (agentName: string) => Code;
   /** The folder of the image of an agent that runs in a container. */
   readonly imageFolder: (agentName: string) => string | undefined;
@@ -264,35 +266,40 @@ export interface AgentFleetProps {
 /** All agents of a deployment. */
 export class AgentFleet extends Construct {
   readonly agents: ReadonlyMap<string, Agent>;
+  /** Beside them, and counted among them nowhere. */
+  readonly builtIn: ReadonlyMap<string, Agent>;
 
   /** What the names of its agents' queues begin with, and no other queue's. */
   readonly queuePrefix: string;
 
   constructor(scope: Construct, id: string, props: AgentFleetProps) {
     super(scope, id);
-    const { agents, code, imageFolder, settings, ...shared } = props;
-    const names = agents.map(({ name }) => name);
+    const { agents, builtIn = [], code, imageFolder, settings, ...shared } = props;
+    const names = [...agents, ...builtIn].map(({ name }) => name);
     const stranger = Object.keys(settings).find((name) => !names.includes(name));
     if (stranger !== undefined)
       throw new Error(
         `settings for an agent '${stranger}', which does not exist; there are ${names.join(', ')}`,
       );
     this.queuePrefix = queuePrefix(this);
-    this.agents = new Map(
-      agents.map(({ name, timeoutMs, runsIn, remote }) => {
-        const own = {
-          agentName: name,
-          queueName: `${this.queuePrefix}${name}`,
-          timeout: Duration.millis(timeoutMs),
-          ...(runsIn === undefined ? {} : { runsIn }),
-          ...(remote === undefined ? {} : { remote }),
-          code: () => code(name),
-          imageFolder: () => imageFolder(name),
-          settings: settings[name] ?? {},
-        };
-        return [name, new Agent(this, name, { ...shared, ...own })];
-      }),
-    );
+    const made = (declared: readonly AgentDeclaration[]): ReadonlyMap<string, Agent> =>
+      new Map(
+        declared.map(({ name, timeoutMs, runsIn, remote }) => {
+          const own = {
+            agentName: name,
+            queueName: `${this.queuePrefix}${name}`,
+            timeout: Duration.millis(timeoutMs),
+            ...(runsIn === undefined ? {} : { runsIn }),
+            ...(remote === undefined ? {} : { remote }),
+            code: () => code(name),
+            imageFolder: () => imageFolder(name),
+            settings: settings[name] ?? {},
+          };
+          return [name, new Agent(this, name, { ...shared, ...own })];
+        }),
+      );
+    this.agents = made(agents);
+    this.builtIn = made(builtIn);
     for (const { name, peers } of agents) {
       const agent = this.agents.get(name);
       if (agent?.function !== undefined) this.allowSending(agent.function, peers);
@@ -308,15 +315,18 @@ export class AgentFleet extends Construct {
   }
 
   /**
-   * Lets a function send to all agents and ask how full their queues are. One line of a policy for all of them, so that it
+   * Lets a function send to all agents, and if it is to, ask how full their queues are. One line of a policy for all of them, so that it
    * neither grows nor changes with them: a send to an agent that is deployed no more is answered so, and not as forbidden.
    */
-  allowAll(sender: IFunction): void {
+  allowAll(
+    sender: IFunction,
+    actions: readonly string[] = ['sqs:SendMessage', 'sqs:GetQueueAttributes'],
+  ): void {
     const stack = Stack.of(this);
     const queues = stack.formatArn({ service: 'sqs', resource: `${this.queuePrefix}*` });
     Grants.addToPrincipal({
       grantee: sender,
-      actions: ['sqs:SendMessage', 'sqs:GetQueueAttributes'],
+      actions: [...actions],
       resourceArns: [queues],
     });
     if (sender.role !== undefined)
@@ -324,7 +334,7 @@ export class AgentFleet extends Construct {
         id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:sqs:<AWS::Region>:<AWS::AccountId>:${this.queuePrefix}*]`,
         reason: 'the queues of all agents of this deployment, and no others, have names with this prefix',
       });
-    tell(sender, this.environmentFor([...this.agents.keys()]));
+    tell(sender, this.environmentFor([...this.agents.keys(), ...this.builtIn.keys()]));
   }
 
   /** @returns what the sender must find in its environment */

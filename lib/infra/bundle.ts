@@ -16,6 +16,7 @@ import { pathToFileURL } from 'node:url';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { type BuildOptions, buildSync, type Metafile } from 'esbuild';
 import { FORMS_FILE, OPENAPI_FILE } from '../aws/names.ts';
+import { BULK_ENTRY } from './bulk-agent.ts';
 import { type Discovery, DiscoveryError } from './discover.ts';
 import { PACKAGE_ROOT, programFile } from '../project/package-files.ts';
 
@@ -94,6 +95,7 @@ export function bundleDeployment(found: Discovery, inspected?: string): Readonly
       supervisor: lambda('supervisor'),
       audit: lambda('audit'),
       starter: lambda('starter'),
+      [BULK_ENTRY]: lambda('bulk'),
     },
     agents: Object.fromEntries(agents.map(({ name, file }) => [agentEntry(name), file])),
     alias: { '@steadfast/workflows': writeWorkflowsModule(found) },

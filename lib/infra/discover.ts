@@ -13,6 +13,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, extname, join, relative, resolve, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { BUILT_IN_PREFIX, isBuiltIn } from '../core/plan/built-in.ts';
 import { nearest } from '../core/plan/nearest.ts';
 import type { DeclaredTrigger } from '../core/plan/trigger-declaration.ts';
 import { type InputShape, referenceProblems } from '../core/plan/reference-check.ts';
@@ -145,6 +146,8 @@ export async function discoverWorkflows(props: DiscoverProps): Promise<Discovery
     triggers.push(...(await triggersIn(folder, relativeToRoot)));
     warnings.push(...loaded.warnings);
   }
+  refuseBuiltIn('workflow', workflows, relativeToRoot);
+  refuseBuiltIn('agent', agents, relativeToRoot);
   refuseTwins('workflow', workflows, relativeToRoot);
   refuseTwins('agent', agents, relativeToRoot);
   return { root, workflows, agents, triggers, warnings };
@@ -367,6 +370,19 @@ function unusedFiles(
       (name) =>
         `${relativeToRoot(join(folder, AGENT_FOLDER, name))} is deployed nowhere: no workflow of its folder uses an agent '${withoutEnding(name)}'`,
     );
+}
+
+/** Names of what every deployment brings itself. */
+function refuseBuiltIn(
+  what: 'workflow' | 'agent',
+  found: readonly { readonly name: string; readonly file: string }[],
+  relativeToRoot: (path: string) => string,
+): void {
+  const one = found.find(({ name }) => isBuiltIn(name));
+  if (one === undefined) return;
+  throw new DiscoveryError(
+    `${relativeToRoot(one.file)}: no ${what} may be named '${one.name}': '${BUILT_IN_PREFIX}…' is what a deployment brings itself; give it another name`,
+  );
 }
 
 function refuseTwins(

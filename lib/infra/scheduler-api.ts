@@ -190,7 +190,8 @@ export class SchedulerApi extends Construct {
     const defaultRoute = new HttpRoute(this, 'Default', { httpApi: this.api, routeKey, integration });
     for (const [route, call] of Object.entries(CALLS)) {
       const [method = '', path = ''] = route.split(' ');
-      const own = call === 'callback' ? callbackAuthorizer : undefined;
+      // A bulk action answers in the name of who calls, and not of whoever has a token.
+      const own = path.startsWith('/callbacks/') ? callbackAuthorizer : undefined;
       const authorizationScopes = [...(scopes?.[call] ?? SCOPES[call])];
       this.api.addRoutes({
         path,

@@ -101,6 +101,12 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly agentConcurrency?: number;
   /**
+   * Whether one command may be given to many executions (`POST /bulk`, `steadfast bulk`): an agent that the deployment brings itself obeys
+   * it, with a queue and a function of its own. It may send to all agents.
+   * @default true
+   */
+  readonly bulkActions?: boolean;
+  /**
    * Executions set aside for the API's function, and its most: as many calls are answered at the same time, whatever the agents
    * take of the account's. With `?wait` a call lasts up to 25 s.
    * @default 'unreserved'

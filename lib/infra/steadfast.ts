@@ -23,6 +23,7 @@ import { Construct } from 'constructs';
 import { DEFAULT_WAKE_SHARDS, type DetailBy, ENV, type MetricName } from '../aws/names.ts';
 import { type Agent, AgentFleet } from './agent-fleet.ts';
 import { AuditClock } from './audit-clock.ts';
+import { BULK_AGENT, BULK_ENTRY, bulkSettings, tellPeople } from './bulk-agent.ts';
 import { agentEntry } from './bundle.ts';
 import { type CodeSource, codeSource } from './code-source.ts';
 import { warnOfConcurrency } from './concurrency.ts';
@@ -107,8 +108,9 @@ export class Steadfast extends Construct {
       ...shared,
       ...atRest,
       agents: props.workflows.agents,
-      settings: props.agentSettings ?? {},
-      code: (name) => code(agentEntry(name)),
+      builtIn: props.bulkActions === false ? [] : [BULK_AGENT],
+      settings: bulkSettings(props),
+      code: (name) => code(name === BULK_AGENT.name ? BULK_ENTRY : agentEntry(name)),
       imageFolder,
       maxConcurrency: props.agentConcurrency ?? 50,
     });
@@ -191,6 +193,11 @@ export class Steadfast extends Construct {
     props: QueueTriggerProps<NoInfer<Input>> = {},
   ): StartQueue {
     return this.triggers.onMessage(workflow, props);
+  }
+
+  /** Obeys bulk actions; none with `bulkActions: false`. */
+  get bulkAgent(): Agent | undefined {
+    return this.#fleet.builtIn.get(BULK_AGENT.name);
   }
 
   /** What the names of the agents' queues begin with, and the name of no other queue in the account. */
@@ -278,7 +285,7 @@ export class Steadfast extends Construct {
     const { monitoring, alarmTopic, encryptionKey, failureAlarmPercent, metricsBy = [] } = props;
     return new Monitoring(this, 'Monitoring', {
       metricOf: metricsOf(this.deploymentName),
-      agents: [...this.agents.values()],
+      agents: [...this.agents.values(), ...this.#fleet.builtIn.values()],
       scheduler: this.scheduler.function as IFunction,
       supervisor: this.supervisor.function as IFunction,
       api: this.scheduler.api,
@@ -356,10 +363,17 @@ export class Steadfast extends Construct {
   private grantRoles(fleet: AgentFleet, key: IKey | undefined): void {
     const scheduler = this.scheduler.function;
     const supervisor = this.supervisor.function;
-    const agents = [...this.agents.values()].flatMap((agent) => agent.function ?? agent.container ?? []);
+    const all = [...this.agents.values(), ...fleet.builtIn.values()];
+    const agents = all.flatMap((agent) => agent.function ?? agent.container ?? []);
     for (const role of [scheduler, supervisor, ...agents]) this.grantDecide(role, key);
     for (const role of [scheduler, ...agents]) this.wakeUps.grantCall(role);
     this.wakeUps.startOn(supervisor);
+    // Commands to executions of any workflow: what follows from them goes to any agent.
+    for (const { function: sender } of fleet.builtIn.values()) {
+      if (sender === undefined) continue;
+      fleet.allowAll(sender, ['sqs:SendMessage']);
+      tellPeople(sender, this.#props);
+    }
     if (key !== undefined) allowServices(key, this);
     for (const role of [scheduler, supervisor]) {
       fleet.allowAll(role);

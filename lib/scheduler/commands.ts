@@ -62,13 +62,15 @@ export const resume = (
 
 /**
  * Has a failed execution go on where it failed, or resolves all incidents of a waiting one with 'retry'.
+ * @param request `asOf`: what failed or was asked after that is not meant
  * @throws SteadfastError `unknown-execution`, `not-retryable`, `unknown-caller`, `too-many-people`
  */
 export const retry = (
   scheduler: Scheduler,
   executionId: string,
-  request: CommandRequest,
-): Promise<Execution> => obeyed(scheduler, executionId, request, { type: 'retry' });
+  request: CommandRequest & { readonly asOf?: number },
+): Promise<Execution> =>
+  obeyed(scheduler, executionId, request, { type: 'retry', ...given({ asOf: request.asOf }) });
 
 type Given = Command extends infer One
   ? One extends Command

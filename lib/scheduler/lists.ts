@@ -6,8 +6,10 @@
  */
 
 import { filterProblem, indexFor, isListed, type ListFilter } from '../core/operators/lists.ts';
+import { BULK } from '../core/plan/built-in.ts';
 import type { ListedPage } from '../core/ports.ts';
 import { refuse } from '../core/records/errors.ts';
+import { given } from '../core/records/given.ts';
 import { idOfKey, type Scheduler, workflowOf } from './start.ts';
 
 export interface ListRequest extends Omit<ListFilter, 'atRiskAt'> {
@@ -22,15 +24,26 @@ export interface ListRequest extends Omit<ListFilter, 'atRiskAt'> {
 export async function list(scheduler: Scheduler, request: ListRequest): Promise<ListedPage> {
   const { atRisk, key, limit, cursor, ...asked } = request;
   const { workflow } = asked;
-  const { clock, store } = scheduler.ports;
-  if (workflow !== undefined) workflowOf(scheduler, workflow);
+  const { clock } = scheduler.ports;
+  if (workflow !== undefined && workflow !== BULK.name) workflowOf(scheduler, workflow);
   const filter: ListFilter = { ...asked, ...(atRisk === true ? { atRiskAt: clock.now() } : {}) };
   if (key !== undefined) return startedWith(scheduler, key, filter);
+  return listed(scheduler, filter, limit, cursor);
+}
+
+/** @throws SteadfastError `bad-cursor`, `bad-request` (what does not go together) */
+export async function listed(
+  scheduler: Scheduler,
+  filter: ListFilter,
+  limit: number,
+  cursor: string | undefined,
+): Promise<ListedPage> {
   refuseUnknownTag(scheduler, filter);
   const problem = filterProblem(filter);
   if (problem !== undefined) throw refuse('bad-request', problem);
+  const { workflow } = filter;
   const workflows = workflow === undefined ? [...scheduler.workflows.keys()] : [workflow];
-  return store.list({ ...filter, workflows, limit, ...(cursor === undefined ? {} : { cursor }) });
+  return scheduler.ports.store.list({ ...filter, workflows, limit, ...given({ cursor }) });
 }
 
 /** @throws SteadfastError `bad-request`: no workflow names the tag in `search`, so no index has it */

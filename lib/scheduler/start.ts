@@ -9,6 +9,7 @@
 
 import { callbackKeysOf, newExecution } from '../core/execution/start.ts';
 import { bornPaused } from '../core/operators/workflow-pause.ts';
+import { isBuiltIn } from '../core/plan/built-in.ts';
 import { asksAnother, type Plan } from '../core/plan/plan.ts';
 import type { Workflow } from '../core/plan/workflow.ts';
 import type { Ports } from '../core/ports.ts';
@@ -90,9 +91,16 @@ export interface StartRequest {
  * @throws SteadfastError `unknown-workflow`, `unknown-execution` (the one to make good for), `bad-input` (details: the
  * schema's issues), `key-reused`, `unknown-caller`
  */
-export async function start(scheduler: Scheduler, request: StartRequest): Promise<Execution> {
+export const start = async (scheduler: Scheduler, request: StartRequest): Promise<Execution> =>
+  startOf(scheduler, workflowOf(scheduler, request.workflow), request);
+
+/** As `start`, of one that may be none of the authors'. */
+export async function startOf(
+  scheduler: Scheduler,
+  registered: Registered,
+  request: Omit<StartRequest, 'workflow'>,
+): Promise<Execution> {
   const { ports, hash } = scheduler;
-  const registered = workflowOf(scheduler, request.workflow);
   const { workflow, planHash } = registered;
   const checked = await check(workflow.input, request.input);
   if ('issues' in checked) {
@@ -214,6 +222,11 @@ async function publishPlan(scheduler: Scheduler, { workflow, planHash }: Registe
 export function workflowOf(scheduler: Scheduler, name: string): Registered {
   const registered = scheduler.workflows.get(name);
   if (registered !== undefined) return registered;
+  if (isBuiltIn(name))
+    throw refuse(
+      'unknown-workflow',
+      `'${cut(name, 60)}' is no workflow that is started or paused like others: bulk actions are, by POST /bulk (steadfast bulk)`,
+    );
   const known = [...scheduler.workflows.keys()].join(', ') || 'none';
   throw refuse('unknown-workflow', `there is no workflow '${cut(name, 60)}'; there are: ${known}`);
 }

@@ -46,6 +46,17 @@ const flushed = (act: (meter: Meter) => void): Promise<Line[]> =>
   });
 
 describe('the figures of an invocation', () => {
+  test('have nothing of what a deployment brings itself', async () => {
+    const lines = await flushed((meter) => {
+      meter.note({ what: 'started', executionId: 'e' }, { workflow: 'steadfast-bulk' });
+      meter.note(
+        { what: 'claimed', executionId: 'e', agent: 'steadfast-bulk' },
+        { workflow: 'steadfast-bulk' },
+      );
+    });
+    expect(lines).toEqual([]);
+  });
+
   test('are one line with one dimension, and the agent as a field', async () => {
     const lines = await flushed((meter) => {
       meter.note({ what: 'claimed', executionId: 'e', step: 's', attempt: 2, detail: 'execute', ms: 40 });

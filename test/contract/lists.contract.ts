@@ -88,6 +88,17 @@ export function lists(store: () => Store): void {
     expect(await paged({ ...OPEN, limit: 2, since: T + 60_000 * MOST_OPEN })).toEqual([`o-${MOST_OPEN}`]);
   });
 
+  it('has what a deployment brings itself only where it is asked for by its name', async () => {
+    const workflow = 'steadfast-bulk';
+    await put(open(1), open(2, { workflow }), ended(3, 'c'), ended(4, 'c', { workflow }));
+    expect(await found(OPEN)).toEqual(['o-1']);
+    expect(await found(BAD)).toEqual(['b-3']);
+    expect(await found({ code: 'c' })).toEqual(['b-3']);
+    expect(await found({ ...OPEN, workflow })).toEqual(['o-2']);
+    expect(await found({ ...BAD, workflow })).toEqual(['b-4']);
+    expect(await found({ workflow, workflows: [workflow] })).toHaveLength(2);
+  });
+
   it('has what is open and no part of a list', async () => {
     const parent = { executionId: 'o-1', step: 'map', index: 0, part: true } as const;
     await put(open(1), open(2, { parent }), ended(1, 'x', { parent }));

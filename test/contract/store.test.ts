@@ -21,6 +21,9 @@ import { describeReceipts } from './receipts.contract.ts';
 import { describeStore } from './store.contract.ts';
 import { dynamoWorkflowPauses } from '../../lib/aws/dynamo-workflow-pauses.ts';
 import { memoryWorkflowPauses } from '../../lib/testing/memory-workflow-pauses.ts';
+import { dynamoBulks } from '../../lib/aws/dynamo-bulks.ts';
+import { memoryBulks } from '../../lib/testing/memory-bulks.ts';
+import { describeBulks } from './bulks.contract.ts';
 import { describeWorkflowPauses } from './workflow-pauses.contract.ts';
 
 const SHARDS = 2;
@@ -39,6 +42,8 @@ describeWorkflowPauses('in memory', async () => ({
   pauses: memoryWorkflowPauses(),
   close: async () => undefined,
 }));
+
+describeBulks('in memory', async () => ({ bulks: memoryBulks(), close: async () => undefined }));
 
 describePresences('in memory', async () => ({
   presences: memoryPresences(),
@@ -106,6 +111,10 @@ describe('on DynamoDB', () => {
     describeWorkflowPauses(`DynamoDB, ${transport}`, async () => {
       const { client, name, close } = await open();
       return { pauses: dynamoWorkflowPauses(client, name), close };
+    });
+    describeBulks(`DynamoDB, ${transport}`, async () => {
+      const { client, name, close } = await open();
+      return { bulks: dynamoBulks(client, name, async () => undefined), close };
     });
     describePresences(`DynamoDB, ${transport}`, async () => {
       const { client, name, close } = await open();

@@ -51,6 +51,7 @@ export async function doEverything(whole: Stage, round: number): Promise<void> {
     cancelLate(stage),
     cancelAtWork(stage),
     cancelEarly(stage),
+    cancelInBulk(stage),
   ]);
   const losses = await loseMessages(stage);
   await leaveBehind(stage);
@@ -149,7 +150,26 @@ async function cancelEarly(stage: Run): Promise<void> {
   await cancelBetweenTries(stage, await orderWith(stage, 'canceled-early', ...rules), ['charge', 'reserve']);
 }
 
+/** The agent of bulk actions sends the undo itself. */
+async function cancelInBulk(stage: Run): Promise<void> {
+  const id = await orderWith(stage, 'canceled-in-bulk', { service: 'mail', mode: 'unavailable' });
+  await betweenTries(stage, id, ['notify']);
+  const { body: bulk } = await stage.request('POST', '/bulk', { action: 'cancel', ids: [id] });
+  const { body } = await stage.request('POST', `/bulk/${bulk.bulkId}/confirm`);
+  await stage.ended(body.executionId);
+  expect((await stage.request('GET', `/bulk/${bulk.bulkId}`)).body).toMatchObject({
+    status: 'done',
+    progress: { acted: 1, applied: 1 },
+  });
+}
+
 async function cancelBetweenTries(stage: Run, id: string, steps: readonly string[]): Promise<void> {
+  await betweenTries(stage, id, steps);
+  await stage.request('POST', `/executions/${id}/cancel`, { reason: 'changed my mind' });
+  await stage.ended(id);
+}
+
+async function betweenTries(stage: Run, id: string, steps: readonly string[]): Promise<void> {
   interface Shown {
     readonly name: string;
     readonly status: string;
@@ -163,8 +183,6 @@ async function cancelBetweenTries(stage: Run, id: string, steps: readonly string
     if (pausing.length === steps.length || body.endedAt !== undefined) break;
     await new Promise((next) => setTimeout(next, 50));
   }
-  await stage.request('POST', `/executions/${id}/cancel`, { reason: 'changed my mind' });
-  await stage.ended(id);
 }
 
 async function askEverything(stage: Run): Promise<void> {

@@ -20,6 +20,8 @@ import type { Send } from '../../lib/core/records/decision.ts';
 import type { Json } from '../../lib/core/records/json.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
+import { actOnPage } from '../../lib/scheduler/bulk-page.ts';
+import { bulkAgent, type PageInput } from '../../lib/scheduler/bulk-workflow.ts';
 import { createScheduler, type Scheduler, start } from '../../lib/scheduler/start.ts';
 import { sweepOnce } from '../../lib/supervisor/sweep.ts';
 import { type MemoryWorld, memoryWorld } from '../../lib/testing/memory.ts';
@@ -109,16 +111,20 @@ export function harness(
   let next = 0;
   const scheduler = createScheduler(seen, [workflow], { hash, newId: () => `e-${(next += 1)}` });
   const plans = new Map();
-  const workers = new Map(workflow.agents.map((agent) => [agent.spec.name, agent]));
+  const workers = new Map([bulkAgent as Agent, ...workflow.agents].map((agent) => [agent.spec.name, agent]));
+  // What every deployment brings itself.
+  const builtIn: Implementations = {
+    [bulkAgent.spec.name]: { execute: (ctx, input) => actOnPage(scheduler, input as PageInput, ctx) },
+  };
   const queuedAt = new WeakMap<Send, number>();
   // One warm process per agent; it minds the breaker where the ports have any.
-  const breakers = new Map(workflow.agents.map(({ spec }) => [spec.name, new ProcessBreaker(spec.name)]));
+  const breakers = new Map([...workers.keys()].map((name) => [name, new ProcessBreaker(name)]));
 
   const receives = new WeakMap<Send['message'], number>();
 
   const deliver = (send: Send, ports: Ports = seen): Promise<'handled' | 'give-back'> => {
     const agent = workers.get(send.agent);
-    const implementation = implementations[send.agent];
+    const implementation = implementations[send.agent] ?? builtIn[send.agent];
     if (agent === undefined || implementation === undefined) throw new Error(`no agent ${send.agent}`);
     return handleMessage(
       ports,

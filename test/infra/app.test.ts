@@ -65,6 +65,7 @@ test('the default is one example with one bucket and one schedule, for a new acc
     'notify-customer',
     'reserve-stock',
     'schedule-shipping',
+    'steadfast-bulk',
   ]);
   expect(app.ofType('AWS::S3::Bucket')).toHaveLength(1);
   expect(app.ofType('AWS::Scheduler::Schedule')).toHaveLength(1);

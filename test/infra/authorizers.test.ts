@@ -55,7 +55,7 @@ describe('the API', () => {
     for (const [key, scope] of Object.entries(scopes)) {
       const call = key.startsWith('GET ')
         ? 'read'
-        : key.includes('/callbacks/')
+        : key.includes('/callbacks/') || key === 'POST /bulk/{id}/answer'
           ? 'callback'
           : key.endsWith('/executions')
             ? 'start'
@@ -88,6 +88,9 @@ describe('the API', () => {
     const reader = new Reader(makeStack({ personalRoles: ['Approver', 'AWSReservedSSO_Ops_0123'] }));
     const name = 'STEADFAST_PERSONAL_ROLES';
     expect(reader.environmentOf('Scheduler')).toMatchObject({ [name]: 'Approver AWSReservedSSO_Ops_0123' });
+    expect(reader.environmentOf('Agents/steadfast-bulk')).toMatchObject({
+      [name]: 'Approver AWSReservedSSO_Ops_0123',
+    });
     expect(reader.environmentOf('Agents/pay')).not.toHaveProperty(name);
     expect(new Reader(makeStack({})).environmentOf('Scheduler')).not.toHaveProperty(name);
   });

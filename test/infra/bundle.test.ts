@@ -45,9 +45,10 @@ test('an agent’s bundle is one ES module with a source map, and it runs', asyn
 
 /**
  * In KB, minified, with the AWS clients: what a cold start has to read. The scheduler has the routes and every workflow's
- * schemas, a trigger's starter the schemas. What they have is in docs/OPERATIONS.md.
+ * schemas, a trigger's starter and the agent of bulk actions the schemas. What they have is in docs/OPERATIONS.md.
  */
-const budgetOf = (name: string): number => (/^(?:scheduler|starter)$/.test(name) ? 600 : 500);
+const budgetOf = (name: string): number => BUDGETS[name] ?? 500;
+const BUDGETS: Readonly<Record<string, number>> = { scheduler: 640, starter: 600, bulk: 600 };
 /** In KB, on top of that: what an agent of an author's imports to talk to its own service. */
 const AUTHORS_CLIENTS: Readonly<Record<string, number>> = { '@aws-sdk/client-s3': 200 };
 

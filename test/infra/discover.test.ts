@@ -329,3 +329,15 @@ describe('forms', () => {
     expect(Object.keys((await forms(large, '{')) ?? {})).toEqual(['steps']);
   });
 });
+
+test('no workflow and no agent has a name of what a deployment brings itself', async () => {
+  const own = { 'examples/own/workflow.ts': workflowModule('steadfast-bulk', []) };
+  expect(await refusal(own)).toBe(
+    "examples/own/workflow.ts: no workflow may be named 'steadfast-bulk': 'steadfast-…' is what a deployment brings itself; give it another name",
+  );
+  const agent = {
+    'examples/own/workflow.ts': workflowModule('own', ['steadfast-pay']),
+    'examples/own/agents/steadfast-pay.ts': AGENT_MODULE,
+  };
+  expect(await refusal(agent)).toContain("no agent may be named 'steadfast-pay'");
+});

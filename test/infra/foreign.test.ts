@@ -42,7 +42,7 @@ test('two of them have their own of everything', () => {
     count('AWS::ApiGatewayV2::Api'),
     count('AWS::CloudWatch::Dashboard'),
   ]).toEqual([2, 2, 2]);
-  expect(count('AWS::Lambda::EventSourceMapping')).toBe(2 * FOUND.agents.length + 4);
+  expect(count('AWS::Lambda::EventSourceMapping')).toBe(2 * (FOUND.agents.length + 1) + 4);
   expect(payments.deploymentName).not.toBe(reports.deploymentName);
 });
 

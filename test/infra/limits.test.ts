@@ -73,7 +73,7 @@ test('a folder that no stack holds is named, with how many agents it has', () =>
 });
 
 describe('the fullest stack', () => {
-  const stack = new SteadfastStack(makeApp(), 'T'.repeat(60), { workflows: foldersOf({ full: 42 }) });
+  const stack = new SteadfastStack(makeApp(), 'T'.repeat(60), { workflows: foldersOf({ full: 40 }) });
   const reader = new Reader(stack);
   const text = JSON.stringify(reader.template.toJSON());
   const of = (type: string): readonly Resource[] => reader.ofType(type);

@@ -53,7 +53,7 @@ describe('the names', () => {
     const fields = [...query.matchAll(/(?:sum|pct|ispresent)\((\w+)/g)].map(([, field]) => field);
     expect(fields.length).toBeGreaterThan(3);
     expect(fields.filter((field) => !Object.hasOwn(METRICS, String(field)))).toEqual([]);
-    expect(query.match(/SOURCE/g)).toHaveLength(3);
+    expect(query.match(/SOURCE/g)).toHaveLength(4);
   });
 });
 
@@ -77,6 +77,7 @@ describe('alarms', () => {
         'FailureRate',
         'DeadLetters-pay',
         'DeadLetters-ship',
+        'DeadLetters-steadfast-bulk',
         'DeadLetters-mail',
         'Throttled',
         'Throttled2',
@@ -217,8 +218,8 @@ describe('alarms', () => {
     const throttled = ['Throttled', 'Throttled2', 'Throttled3', 'Throttled4'].map((id) =>
       watchedBy(named(id, many)),
     );
-    expect(throttled.map((metrics) => metrics.length)).toEqual([10, 10, 10, 1]);
-    expect(throttled.flat().filter(({ MetricName }) => MetricName === 'Throttles')).toHaveLength(22);
+    expect(throttled.map((metrics) => metrics.length)).toEqual([10, 10, 10, 2]);
+    expect(throttled.flat().filter(({ MetricName }) => MetricName === 'Throttles')).toHaveLength(23);
   });
 });
 
@@ -241,8 +242,8 @@ test('an own topic takes the alarms; the dashboard, or all of it, can be left aw
     ['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::SNS::Topic'].map(
       (type) => one.ofType(type).length,
     );
-  expect(counts(new Reader(some))).toEqual([19, 0, 1]);
+  expect(counts(new Reader(some))).toEqual([20, 0, 1]);
   expect(counts(new Reader(makeStack({ monitoring: 'none' })))).toEqual([0, 0, 0]);
   const topic = Topic.fromTopicArn(some, 'Own', 'arn:aws:sns:us-east-1:123456789012:own');
-  expect(counts(new Reader(makeStack({ alarmTopic: topic })))).toEqual([19, 1, 0]);
+  expect(counts(new Reader(makeStack({ alarmTopic: topic })))).toEqual([20, 1, 0]);
 });

@@ -86,6 +86,7 @@ test('each part is what it is', () => {
     "AWS::SQS::Queue Agents/mail/Queue/Resource",
     "AWS::SQS::Queue Agents/pay/Queue/Resource",
     "AWS::SQS::Queue Agents/ship/Queue/Resource",
+    "AWS::SQS::Queue Agents/steadfast-bulk/Queue/Resource",
   ],
   "api": [
     "AWS::ApiGatewayV2::Stage Scheduler/Api/Stage/Resource",
@@ -99,6 +100,7 @@ test('each part is what it is', () => {
     "AWS::Logs::LogGroup Agents/mail/Logs/Resource",
     "AWS::Logs::LogGroup Agents/pay/Container/Logs/Resource",
     "AWS::Logs::LogGroup Agents/ship/Logs/Resource",
+    "AWS::Logs::LogGroup Agents/steadfast-bulk/Logs/Resource",
     "AWS::Logs::LogGroup Audit/Logs/Resource",
     "AWS::Logs::LogGroup Scheduler/Logs/Resource",
     "AWS::Logs::LogGroup Supervisor/Logs/Resource",

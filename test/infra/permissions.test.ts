@@ -7,7 +7,7 @@ import { makeStack, Reader, statementsIn } from './template.ts';
 
 const dev = new Reader(makeStack());
 /** Two workflows: their agents do not send to each other. */
-const AGENTS = { pay: ['pay', 'ship'], ship: ['pay', 'ship'], mail: ['mail'] };
+const AGENTS = { pay: ['pay', 'ship'], ship: ['pay', 'ship'], mail: ['mail'], 'steadfast-bulk': [] };
 
 test('each function may do what is listed, and nothing else', () => {
   const template = resolved(dev.template.toJSON() as Json, 'Test');

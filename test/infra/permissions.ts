@@ -53,6 +53,12 @@ export const PERMISSIONS: readonly Row[] = [
     because: 'next steps, retries, undo: whoever wrote a result sends what follows from it',
   },
   {
+    who: 'steadfast-bulk',
+    actions: ['sqs:SendMessage'],
+    on: 'all queues',
+    because: 'what follows from a command to many executions, of any workflow',
+  },
+  {
     who: 'scheduler',
     actions: ['sqs:SendMessage'],
     on: 'all queues',
@@ -316,6 +322,13 @@ export const MAY_BE_IDLE: readonly Row[] = [
     because:
       'an agent brings a wake time near where it tells a parent, or gives up: none of it in the example',
   })),
+  {
+    who: 'steadfast-bulk',
+    actions: ['events:PutEvents'],
+    on: 'wake bus',
+    because:
+      'a command that makes something due within a minute: in the run a supervisor is said to be there',
+  },
   ...['charge-card', 'reserve-stock', 'schedule-shipping', 'scheduler'].map((who) => ({
     who,
     actions: ['events:PutEvents'],

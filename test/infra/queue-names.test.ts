@@ -51,7 +51,7 @@ test('an address that a function puts together is that of the queue', () => {
   const scheduler = resources.get(reader.functionOf('Scheduler').id);
   const { Variables } = Object(scheduler?.properties['Environment']) as { Variables: Record<string, string> };
   const queues = agentQueues(Variables);
-  expect([...queues.keys()]).toEqual(['pay', 'ship', 'mail']);
+  expect([...queues.keys()]).toEqual(['pay', 'ship', 'mail', 'steadfast-bulk']);
   for (const [agent, url] of queues)
     expect(resources.get(reader.one('AWS::SQS::Queue', `Agents/${agent}/Queue`).id)?.ref).toBe(url);
 });

@@ -230,3 +230,25 @@ describe('a deployment', () => {
     expect(findingsOf(makeStack({ tracing: Tracing.ACTIVE }))).toEqual([]);
   });
 });
+
+describe('the agent of bulk actions', () => {
+  test('can be left out: then nothing of it is there, and the API and the supervisor know of none', () => {
+    const reader = new Reader(makeStack({ bulkActions: false }));
+    const ours = reader.all.filter(({ Metadata }) => Metadata?.['aws:cdk:path']?.includes('steadfast-bulk'));
+    expect(ours).toEqual([]);
+    for (const path of ['Scheduler', 'Supervisor'])
+      expect(reader.environmentOf(path)['STEADFAST_AGENTS']).toBe('pay,ship,mail');
+    expect(makeStack({ bulkActions: false }).steadfast.bulkAgent).toBeUndefined();
+  });
+
+  test('is none of the agents, and has settings under its name', () => {
+    const stack = makeStack({ agentSettings: { 'steadfast-bulk': { maxConcurrency: 3 } } });
+    expect([...stack.steadfast.agents.keys()]).toEqual(['pay', 'ship', 'mail']);
+    expect(stack.steadfast.bulkAgent?.agentName).toBe('steadfast-bulk');
+    const reader = new Reader(stack);
+    expect(mappingOf(reader, 'steadfastbulk')['ScalingConfig']).toEqual({ MaximumConcurrency: 3 });
+    expect(reader.environmentOf('Agents/steadfast-bulk')['STEADFAST_AGENTS']).toBe(
+      'pay,ship,mail,steadfast-bulk',
+    );
+  });
+});

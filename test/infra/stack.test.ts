@@ -77,12 +77,14 @@ describe('an agent', () => {
 
   test('takes one message at a time, says which failed, and has a limit to its concurrency', () => {
     const mappings = dev.ofType('AWS::Lambda::EventSourceMapping');
-    expect(mappings).toHaveLength(AGENTS.length);
-    for (const { Properties } of mappings) {
+    expect(mappings).toHaveLength(AGENTS.length + 1);
+    for (const { Properties, Metadata } of mappings) {
       expect(Properties).toMatchObject({
         BatchSize: 1,
         FunctionResponseTypes: ['ReportBatchItemFailures'],
-        ScalingConfig: { MaximumConcurrency: 50 },
+        ScalingConfig: {
+          MaximumConcurrency: Metadata?.['aws:cdk:path']?.includes('steadfast-bulk') === true ? 10 : 50,
+        },
       });
     }
   });
@@ -97,13 +99,19 @@ describe('an agent', () => {
   test('is told the names of the agents it works with, and of no others', () => {
     expect(agentsOf('Agents/pay')).toBe('pay,ship');
     expect(agentsOf('Agents/mail')).toBe('mail');
-    expect(agentsOf('Scheduler')).toBe('pay,ship,mail');
-    expect(agentsOf('Supervisor')).toBe('pay,ship,mail');
+    expect(agentsOf('Scheduler')).toBe('pay,ship,mail,steadfast-bulk');
+    expect(agentsOf('Supervisor')).toBe('pay,ship,mail,steadfast-bulk');
+    expect(agentsOf('Agents/steadfast-bulk')).toBe('pay,ship,mail,steadfast-bulk');
   });
 });
 
 describe('functions', () => {
-  const roles = ['Scheduler', 'Supervisor', 'Audit', ...AGENTS.map((name) => `Agents/${name}`)];
+  const roles = [
+    'Scheduler',
+    'Supervisor',
+    'Audit',
+    ...[...AGENTS, 'steadfast-bulk'].map((name) => `Agents/${name}`),
+  ];
 
   test.each(roles)('%s: its own log group with an end, JSON logs, arm64, the newest runtime', (path) => {
     const group = dev.one('AWS::Logs::LogGroup', `${path}/Logs`);
@@ -124,7 +132,9 @@ describe('functions', () => {
     const named = dev.all.filter(({ Properties }) =>
       ['TableName', 'QueueName', 'RoleName'].some((key) => key in Properties),
     );
-    const queues = AGENTS.map((name) => dev.one('AWS::SQS::Queue', `Agents/${name}/Queue`));
+    const queues = [...AGENTS, 'steadfast-bulk'].map((name) =>
+      dev.one('AWS::SQS::Queue', `Agents/${name}/Queue`),
+    );
     expect(named).toEqual(queues);
   });
 });

@@ -131,7 +131,7 @@ test('a starter knows the agents of its workflow only', () => {
 test('each of them may do what is listed, and nothing else', () => {
   const template = resolved(reader.template.toJSON() as Json, 'Test');
   const lines = policiesOf(template).permissions().map(namerOf(template));
-  const agents = { pay: ['pay', 'ship'], ship: ['pay', 'ship'], mail: ['mail'] };
+  const agents = { pay: ['pay', 'ship'], ship: ['pay', 'ship'], mail: ['mail'], 'steadfast-bulk': [] };
   const rows = TRIGGER_PERMISSIONS({
     'report-object-created': { source: 'rule', agents: ['mail'] },
     'shop-sold': { source: 'rule', agents: ['mail'] },

@@ -93,6 +93,12 @@ const DEPLOYED: Readonly<Record<string, object>> = {
   SteadfastAgentspayQueue454D92D3: { Type: 'AWS::SQS::Queue', QueueName: 'Test-2b69d643_pay' },
   SteadfastAgentspayDeadLetterQueue102C0B6C: { Type: 'AWS::SQS::Queue' },
   SteadfastAgentspayLogs1EB94AAD: { Type: 'AWS::Logs::LogGroup' },
+  SteadfastAgentssteadfastbulkQueue6B4E89B7: {
+    Type: 'AWS::SQS::Queue',
+    QueueName: 'Test-2b69d643_steadfast-bulk',
+  },
+  SteadfastAgentssteadfastbulkDeadLetterQueue6D83F2D4: { Type: 'AWS::SQS::Queue' },
+  SteadfastAgentssteadfastbulkLogs972AB65C: { Type: 'AWS::Logs::LogGroup' },
   SteadfastSchedulerApi850C57D5: { Type: 'AWS::ApiGatewayV2::Api', ProtocolType: 'HTTP' },
   SteadfastSchedulerLogs217C4A2A: { Type: 'AWS::Logs::LogGroup' },
   SteadfastSchedulerAccessLog49928639: { Type: 'AWS::Logs::LogGroup', LogGroupName: ACCESS_LOG },

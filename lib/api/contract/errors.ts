@@ -73,6 +73,10 @@ export const ERRORS: Readonly<Record<ErrorCode, Advice>> = {
     means: 'No callback or approval has this token.',
     next: 'Use the token as the step has given it out.',
   },
+  'unknown-bulk': {
+    means: 'There is no such bulk action, or it was over 30 days ago.',
+    next: 'Make a new one: `POST /bulk`.',
+  },
   'not-another': {
     means: "The approval must be another person's: the caller has acted in this execution.",
     next: 'Have another person answer; the message says who may.',
@@ -119,6 +123,22 @@ export const ERRORS: Readonly<Record<ErrorCode, Advice>> = {
   'unsafe-choice': {
     means: 'The choice would be wrong now: `details.choices` has those that are possible, and when.',
     next: 'Choose one of them.',
+  },
+  'not-collected': {
+    means: 'Not all executions of the bulk action are found yet.',
+    next: '`POST /bulk/{id}/collect` until its status is `collected`, then confirm it.',
+  },
+  'empty-bulk': {
+    means: 'The bulk action is about no execution.',
+    next: 'Nothing; or make one with another filter.',
+  },
+  'bulk-expired': {
+    means: 'Its executions were looked for over a day ago.',
+    next: 'Make a new one: what is meant may have changed.',
+  },
+  'no-bulk-actions': {
+    means: 'The deployment was made without the agent of bulk actions (`bulkActions: false`).',
+    next: 'Deploy with it, or act on the executions one by one.',
   },
   'too-large': {
     means: 'The body, the input or the output is longer than allowed.',

@@ -5,6 +5,7 @@
  */
 
 import type { Route } from '../calls.ts';
+import { BULK_EXAMPLES } from './bulk-examples.ts';
 
 export interface Example {
   readonly path: string;
@@ -156,6 +157,7 @@ export const EXAMPLES: Readonly<Record<Route, Example>> = {
     body: { choice: 'retry', reason: 'the address was corrected' },
     answer: started('running'),
   },
+  ...BULK_EXAMPLES,
   'POST /callbacks/{token}/complete': {
     path: `/callbacks/${TOKEN}/complete`,
     body: { output: { parcels: 2 } },

@@ -19,7 +19,7 @@ import type { Happened, Next } from '../../core/explain/words.ts';
 import type * as shown from '../answers.ts';
 import { at, count, json, kind, listOf, maybe, object, shape, text, yes } from './shape.ts';
 
-const executionStatus = z.enum(EXECUTION_STATUSES);
+export const executionStatus = z.enum(EXECUTION_STATUSES);
 const mode = z.enum(['execute', 'probe', 'undo']);
 const choice = z.enum(CHOICES);
 const failure = shape<Failure>('Failure')(object({ code: text, message: text }));
@@ -79,7 +79,7 @@ const summary = {
   tags: maybe(tags),
   parent: maybe(parent),
 };
-const ExecutionSummary = shape<shown.ExecutionSummary>('ExecutionSummary')(object(summary));
+export const ExecutionSummary = shape<shown.ExecutionSummary>('ExecutionSummary')(object(summary));
 export const ListPage = shape<shown.ListPage>('ListPage')(
   object({ items: listOf(ExecutionSummary), cursor: maybe(text), orderedBy: z.enum(ORDERS) }),
 );
@@ -138,6 +138,7 @@ const incident = {
   by: maybe(z.enum(['person', 'deadline', 'moot'])),
   caller: maybe(caller),
   reason: maybe(text),
+  commandId: maybe(text),
   choices: maybe(
     listOf(object({ choice, needs: maybe(text), notBefore: maybe(at), leaves: maybe(standing) })),
   ),

@@ -10,6 +10,7 @@ import * as z from 'zod/mini';
 import type { Route } from '../calls.ts';
 import {
   answerBody,
+  bulkBody,
   cancelBody,
   commandBody,
   completeBody,
@@ -23,6 +24,7 @@ import {
   startBody,
 } from '../requests.ts';
 import type { ErrorCode } from '../statuses.ts';
+import { BulkView } from './bulk-answers.ts';
 import * as deployment from './deployment-answers.ts';
 import * as execution from './execution-answers.ts';
 
@@ -53,6 +55,16 @@ const errors = (...groups: readonly (ErrorCode | readonly ErrorCode[])[]): reado
 const OF_COMMAND = errors('unknown-execution', OF_BODY, OF_CALLER);
 const OF_CALLBACK = errors('unknown-callback', 'already-closed', OF_CALLER);
 const OF_ANSWER = errors(OF_CALLBACK, OF_BODY, OF_PEOPLE, 'not-another', 'not-open');
+
+const OF_CONFIRMATION = errors(
+  'unknown-bulk',
+  'no-bulk-actions',
+  OF_BODY,
+  OF_CALLER,
+  'not-collected',
+  'empty-bulk',
+  'bulk-expired',
+);
 
 export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
   'GET /workflows': {
@@ -161,6 +173,49 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
       'unsafe-choice',
       'bad-input',
     ),
+  },
+  'POST /bulk': {
+    name: 'makeBulk',
+    summary:
+      'Makes a bulk action, one command for many executions, and begins to collect them: by a filter, or one by one. Nothing acts before it is confirmed.',
+    body: { type: 'BulkOptions', schema: bulkBody },
+    answers: { 202: BulkView },
+    errors: errors(
+      OF_BODY,
+      OF_CALLER,
+      'bad-duration',
+      'bad-cursor',
+      'unknown-workflow',
+      'unknown-bulk',
+      'key-reused',
+      'no-bulk-actions',
+    ),
+  },
+  'GET /bulk/{id}': {
+    name: 'bulk',
+    summary:
+      'Shows a bulk action: which executions it is about, how far it has come, and what has refused why.',
+    answers: { 200: BulkView },
+    errors: ['unknown-bulk', 'no-bulk-actions'],
+  },
+  'POST /bulk/{id}/collect': {
+    name: 'collectBulk',
+    summary: 'Goes on collecting, for some seconds; again until the status is no longer `collecting`.',
+    answers: { 202: BulkView },
+    errors: errors('unknown-bulk', 'no-bulk-actions', OF_BODY, 'bad-cursor', 'unknown-workflow'),
+  },
+  'POST /bulk/{id}/confirm': {
+    name: 'confirmBulk',
+    summary:
+      'Confirms: from now on it acts, in the name of the caller. Each execution is told once, also if this is called again.',
+    answers: { 202: BulkView },
+    errors: OF_CONFIRMATION,
+  },
+  'POST /bulk/{id}/answer': {
+    name: 'answerBulk',
+    summary: 'Confirms one that approves or rejects, which a caller must be allowed to answer.',
+    answers: { 202: BulkView },
+    errors: OF_CONFIRMATION,
   },
   'POST /callbacks/{token}/complete': {
     name: 'completeCallback',

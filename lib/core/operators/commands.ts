@@ -59,7 +59,7 @@ export function commandProblem(
     case 'resume':
       return isPausedOrPausing(status) ? undefined : whatItIs(state.execution);
     case 'retry':
-      return retryProblem(plan, state, now);
+      return retryProblem(plan, state, now, command.asOf);
   }
 }
 
@@ -188,7 +188,7 @@ function retry(plan: Plan, state: Snapshot, command: Of<'retry'>): Decision {
     const about = { reason, commands: rememberedBy(execution, command), ...given({ by }) };
     return retried(plan, state, about, command);
   }
-  const [first, ...others] = openRecoveryIncidents(state);
+  const [first, ...others] = openRecoveryIncidents(state, command.asOf);
   if (first === undefined) return nothing();
   const answer = { ...RETRY_RESOLUTION, reason: command.reason, ...given({ caller: command.by }) };
   const decision = resolve(plan, state, first, answer, command);

@@ -161,14 +161,20 @@ export function openIncident(
 /** The incident's record once it is resolved. */
 export const resolved = (
   incident: Incident,
-  { by, choice, reason, caller }: Pick<Incident, 'choice' | 'by' | 'reason' | 'caller'>,
+  {
+    by,
+    choice,
+    reason,
+    caller,
+    commandId,
+  }: Pick<Incident, 'choice' | 'by' | 'reason' | 'caller' | 'commandId'>,
   inputs: DecisionInputs,
 ): Incident => ({
   ...incident,
   version: incident.version + 1,
   writeId: inputs.writeId,
   resolvedAt: inputs.now,
-  ...given({ by, choice, reason, caller }),
+  ...given({ by, choice, reason, caller, commandId }),
 });
 
 /** Whether the execution waits for the resolution of this incident, for no other and for no approval. */

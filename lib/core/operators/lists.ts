@@ -7,6 +7,7 @@
  * Never a scan: each filter has an index that is read in its order; the others drop what was read.
  */
 
+import { isBuiltIn } from '../plan/built-in.ts';
 import type { Entry } from '../records/entry.ts';
 import type { Incident } from '../records/incident.ts';
 import { atRiskSince, type Risk, riskOf } from '../records/risk.ts';
@@ -91,15 +92,21 @@ export function filterProblem({
 
 /** Whether an execution, as it is now, is one of those that are asked for; the time is for the index to say. */
 export function isListed(execution: Execution, filter: ListFilter): boolean {
-  const { workflow, statuses, atRiskAt, plan } = filter;
+  const { statuses, atRiskAt, plan } = filter;
   return (
-    (workflow === undefined || execution.workflow === workflow) &&
+    isOfWorkflow(execution, filter) &&
     (statuses === undefined || statuses.includes(execution.status)) &&
     (plan === undefined || execution.plan === plan) &&
     (indexFor(filter) !== 'wake' || !isTerminal(execution.status)) &&
     (atRiskAt === undefined || atRiskSince(riskOf(execution), atRiskAt) !== undefined)
   );
 }
+
+/** What every deployment brings itself is listed only where it is asked for by its name. */
+export const isOfWorkflow = (
+  { workflow: name }: { readonly workflow: string },
+  { workflow }: ListFilter,
+): boolean => (workflow === undefined ? !isBuiltIn(name) : name === workflow);
 
 /** Of one that is open, what its index knows. */
 export interface OpenKey extends Risk {
@@ -142,9 +149,9 @@ export interface Survey {
 
 /** Whether what the index knows of an open one can be what is asked for. */
 export const mayBeListed = (key: OpenKey, filter: ListFilter): boolean => {
-  const { workflow, statuses, atRiskAt, plan, since = 0, until = Number.POSITIVE_INFINITY } = filter;
+  const { statuses, atRiskAt, plan, since = 0, until = Number.POSITIVE_INFINITY } = filter;
   return (
-    (workflow === undefined || key.workflow === workflow) &&
+    isOfWorkflow(key, filter) &&
     (statuses === undefined || statuses.includes(key.status)) &&
     (plan === undefined || key.plan === plan) &&
     key.startedAt >= since &&

@@ -26,18 +26,18 @@ import { resolutionProblem } from './choices.ts';
 import { MAX_KEPT } from './pause.ts';
 
 /** A retry answers these, one after the other. */
-export const openRecoveryIncidents = (state: Snapshot): Incident[] =>
-  openIncidents(state).filter((incident) => incident.kind === 'recovery');
+export const openRecoveryIncidents = (state: Snapshot, asOf: number = Number.POSITIVE_INFINITY): Incident[] =>
+  openIncidents(state).filter(({ kind, openedAt }) => kind === 'recovery' && openedAt <= asOf);
 
 export const RETRY_RESOLUTION = { choice: 'retry', by: 'person' } as const;
 
-/** Why a retry is not possible, or nothing. */
-export function retryProblem(plan: Plan, state: Snapshot, now: number): string | undefined {
+/** Why a retry is not possible, or nothing. @param asOf what failed or was asked after that is not meant */
+export function retryProblem(plan: Plan, state: Snapshot, now: number, asOf?: number): string | undefined {
   switch (state.execution.status) {
     case 'failed':
-      return failedProblem(plan, state, now);
+      return failedSince(state, asOf) ?? failedProblem(plan, state, now);
     case 'waiting':
-      return waitingProblem(plan, state, now);
+      return waitingProblem(plan, state, now, asOf);
     case 'succeeded':
     case 'compensated':
     case 'canceled':
@@ -56,6 +56,12 @@ export function retryProblem(plan: Plan, state: Snapshot, now: number): string |
 
 const instead = ({ execution }: Snapshot): string =>
   `start a new execution with "redriveOf": "${execution.id}"`;
+
+function failedSince({ execution }: Snapshot, asOf: number | undefined): string | undefined {
+  const { endedAt } = execution;
+  if (asOf === undefined || endedAt === undefined || endedAt <= asOf) return undefined;
+  return `it failed at ${new Date(endedAt).toISOString()}, after those that are meant were looked for`;
+}
 
 const TAKEN_BACK: ReadonlySet<Step['status']> = new Set([
   'compensating',
@@ -125,9 +131,12 @@ const isUnsafeToRestart = (step: PlanStep, record: Step | undefined): boolean =>
   record.mayHaveActed &&
   attemptedVariant(step, record).effect === 'unsafe';
 
-function waitingProblem(plan: Plan, state: Snapshot, now: number): string | undefined {
-  const questions = openRecoveryIncidents(state);
-  if (questions.length === 0) return 'none of its open questions is about a step that could be tried again';
+function waitingProblem(plan: Plan, state: Snapshot, now: number, asOf?: number): string | undefined {
+  const questions = openRecoveryIncidents(state, asOf);
+  if (questions.length === 0)
+    return openRecoveryIncidents(state).length === 0
+      ? 'none of its open questions is about a step that could be tried again'
+      : 'its open questions came after those that are meant were looked for';
   const problems = questions.flatMap((incident) => {
     const problem = resolutionProblem(plan, state, incident, RETRY_RESOLUTION, now);
     return problem === undefined ? [] : [`incident ${incident.number}, step '${incident.step}': ${problem}`];

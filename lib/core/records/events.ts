@@ -175,7 +175,11 @@ export type Command = {
       readonly withinMs?: number;
     }
   | { readonly type: 'resume' }
-  | { readonly type: 'retry' }
+  | {
+      readonly type: 'retry';
+      /** What failed or was asked after that is not meant. @default now */
+      readonly asOf?: number;
+    }
 );
 
 export interface Resolution {
@@ -189,6 +193,8 @@ export interface Resolution {
   readonly output?: Json;
   /** The person asserts that no attempt had an effect. */
   readonly nothingHappened?: boolean;
+  /** Of a command to many executions. */
+  readonly commandId?: string;
 }
 
 /** The latest `ctx.progress` of an attempt, and when it was called. */

@@ -55,6 +55,8 @@ export interface Incident {
   /** The person, where the gateway vouches for one. */
   readonly caller?: Caller;
   readonly reason?: string;
+  /** The command to many executions by which it was resolved: repeated, it is known. */
+  readonly commandId?: string;
 }
 
 /** The deadline of an incident holds only while the execution is not paused, but for the incident about the pause. */

@@ -1,0 +1,8 @@
+/** The agent of bulk actions: behind its queue, with every workflow that was found at synthesis. */
+
+import { workflows } from '@steadfast/workflows';
+import { agentHandler } from '../lib/agent/handler.ts';
+import { bulkWork } from '../lib/scheduler/bulk-handler.ts';
+import { bulkAgent } from '../lib/scheduler/bulk-workflow.ts';
+
+export const handler = agentHandler(bulkAgent, bulkWork(workflows) as never);

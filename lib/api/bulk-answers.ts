@@ -1,0 +1,84 @@
+/**
+ * The shapes of what a client sends and gets of bulk actions.
+ *
+ * Owns: the types alone. Does not own: the checks (`requests.ts`, `bulk-requests.ts`), or how the answers are made (`bulk-routes.ts`).
+ */
+
+import type { BulkAction } from '../core/operators/bulk.ts';
+import type { Caller } from '../core/records/caller.ts';
+import type { ExecutionStatus } from '../core/transitions.ts';
+import type { Choice, ExecutionSummary, Json, ListOptions } from './answers.ts';
+
+export type { BulkAction };
+
+export interface BulkOptions {
+  readonly action: BulkAction;
+  /** As of `GET /executions`; its times are those of now, so that what comes later is not meant. This or `ids`. */
+  readonly filter?: Omit<ListOptions, 'limit' | 'cursor'>;
+  /** These executions, up to 5,000. */
+  readonly ids?: readonly string[];
+  /** The same key with the same body is the same bulk action. */
+  readonly idempotencyKey?: string;
+  /** Kept with each execution. */
+  readonly reason?: string;
+  /** Of a cancel: false leaves what has acted as it is. @default true */
+  readonly undo?: boolean;
+  /** Of a pause: how long each may last before a person is asked; 30d at most. @default the workflow's, or '7d' */
+  readonly within?: string;
+  /** Of a resolve. */
+  readonly choice?: Choice;
+  /** Of a retry, the other input of the step that asks; of a resolve with 'retry-with-input'. */
+  readonly input?: Json;
+  /** Of a resolve with 'give-output'. */
+  readonly output?: Json;
+  /** Of a resolve: "I have checked: no attempt had an effect." */
+  readonly nothingHappened?: boolean;
+  /** Of a resolve, approve or reject: the step that asks. Without it an execution that asks more than one thing is left as it is. */
+  readonly step?: string;
+  /** Of an approve. */
+  readonly comment?: string;
+}
+
+export interface BulkView {
+  readonly bulkId: string;
+  readonly action: BulkAction;
+  /**
+   * `collecting`: there may be more executions (`POST /bulk/{id}/collect`). `collected`: it waits to be confirmed. `acting`: it was. `done`:
+   * every execution was told. `stopped`: its own execution has ended before that.
+   */
+  readonly status: 'collecting' | 'collected' | 'acting' | 'done' | 'stopped';
+  /** Executions that are meant, so far. */
+  readonly count: number;
+  /** Found as well, and in a status in which the action is never possible. */
+  readonly leftOut: number;
+  readonly reason?: string;
+  /** What has happened to an execution after that is not meant. */
+  readonly createdAt: number;
+  readonly createdBy?: Caller;
+  /** Until it is confirmed: the first ten. */
+  readonly examples?: readonly ExecutionSummary[];
+  readonly confirmedAt?: number;
+  /** In whose name it acts. */
+  readonly confirmedBy?: Caller;
+  /** The execution that obeys it: it can be paused, resumed and canceled like any other. */
+  readonly executionId?: string;
+  readonly executionStatus?: ExecutionStatus;
+  /** Once it is confirmed. */
+  readonly progress?: BulkProgress;
+}
+
+export interface BulkProgress {
+  /** Executions that it has come to. */
+  readonly acted: number;
+  /** Of these, that have obeyed. */
+  readonly applied: number;
+  /** The others, by the code of their refusal, most first. */
+  readonly refused: readonly RefusedView[];
+}
+
+export interface RefusedView {
+  /** As of the command itself; `not-asked`: there is nothing that it could answer; `several-asked`: name the `step`; `internal`: nobody knows. */
+  readonly code: string;
+  readonly count: number;
+  readonly examples: readonly { readonly executionId: string; readonly message: string }[];
+}

@@ -1,0 +1,72 @@
+/**
+ * What a client may ask of many executions, checked before anything is done with it.
+ *
+ * Owns: which fields go with which action. Does not own: the shape of the body (`requests.ts`).
+ */
+
+import type * as z from 'zod/mini';
+import type { BulkAction, BulkCommand } from '../core/operators/bulk.ts';
+import { refuse } from '../core/records/errors.ts';
+import { given } from '../core/records/given.ts';
+import type { Json } from '../core/records/json.ts';
+import type { BulkRequest } from '../scheduler/bulks.ts';
+import { bulkBody, filterOf, parseBody, parsePause } from './requests.ts';
+
+type Body = z.infer<typeof bulkBody>;
+
+/** Beside those that every action takes. */
+const FIELDS: Readonly<Record<BulkAction, readonly (keyof Body)[]>> = {
+  retry: ['input', 'step'],
+  cancel: ['undo'],
+  pause: ['within'],
+  resume: [],
+  resolve: ['choice', 'input', 'output', 'nothingHappened', 'step'],
+  approve: ['comment', 'step'],
+  reject: ['step'],
+};
+const OF_EVERY: readonly (keyof Body)[] = ['action', 'filter', 'ids', 'idempotencyKey', 'reason'];
+
+/** @throws SteadfastError `bad-json`, `bad-request`, `bad-duration`, `too-large`, `unsafe-number` */
+export function parseBulk(text: string): Omit<BulkRequest, 'by'> {
+  const body = parseBody(text, bulkBody);
+  const problem = problemOf(body);
+  if (problem !== undefined) throw refuse('bad-request', problem);
+  const { filter, ids, idempotencyKey } = body;
+  return {
+    command: commandOf(body),
+    ...given({ ids, idempotencyKey }),
+    ...(filter === undefined ? {} : { filter: filterOf(filter) }),
+  };
+}
+
+function problemOf(body: Body): string | undefined {
+  const { action, filter, ids, choice, input, step } = body;
+  if ((filter === undefined) === (ids === undefined))
+    return 'either filter or ids says which executions are meant: give one of the two';
+  if (filter !== undefined && Object.values(filter).every((one) => one === undefined))
+    return 'the filter finds everything; say which executions are meant, by status, workflow or code for example';
+  const stray = (Object.keys(body) as (keyof Body)[]).find(
+    (field) => body[field] !== undefined && ![...OF_EVERY, ...FIELDS[action]].includes(field),
+  );
+  if (stray !== undefined) {
+    const takes = FIELDS[action].join(', ') || 'nothing but a reason';
+    return `${stray} does not go with '${action}', which takes ${takes}`;
+  }
+  if (action === 'resolve' && choice === undefined) return "'resolve' needs a choice";
+  if (action === 'retry' && step !== undefined && input === undefined)
+    return "step goes with the other input of a 'retry'; without an input it is of all that failed";
+  return undefined;
+}
+
+function commandOf({ action, undo, within, input, output, nothingHappened, ...body }: Body): BulkCommand {
+  const { reason, choice, step, comment } = body;
+  return {
+    action,
+    ...given({ reason, choice, step, comment }),
+    ...(undo === false ? { undo } : {}),
+    ...(within === undefined ? {} : { withinMs: parsePause(within) }),
+    ...(input === undefined ? {} : { input: input as Json }),
+    ...(output === undefined ? {} : { output: output as Json }),
+    ...(nothingHappened === true ? { nothingHappened } : {}),
+  };
+}

@@ -1,0 +1,183 @@
+/**
+ * Bulk actions: one command for many executions.
+ *
+ * Owns: their records, which executions one may be about, what each page of them came to, and how that adds up. Does not own: the
+ * commands (`commands.ts`), how the executions are found and when anything acts (`scheduler/bulks.ts`, `scheduler/bulk-page.ts`).
+ *
+ * A bulk action is collected page by page and acts on nothing until it is confirmed; after that nothing of it changes but what its pages
+ * came to. A page is counted once: its result and the total are one write.
+ */
+
+import type { Caller } from '../records/caller.ts';
+import type { Choice } from '../records/incident.ts';
+import type { Json } from '../records/json.ts';
+import type { ExecutionStatus } from '../transitions.ts';
+import { type ListFilter, STATUS_GROUPS } from './lists.ts';
+
+export const BULK_ACTIONS = ['retry', 'cancel', 'pause', 'resume', 'resolve', 'approve', 'reject'] as const;
+export type BulkAction = (typeof BULK_ACTIONS)[number];
+
+/** What is done to each execution; what is not said is as in the command itself. */
+export interface BulkCommand {
+  readonly action: BulkAction;
+  readonly reason?: string;
+  /** Of a cancel. */
+  readonly undo?: false;
+  /** Of a pause: how long it may last before a person is asked. */
+  readonly withinMs?: number;
+  /** Of a retry, or a resolution: the other input. */
+  readonly input?: Json;
+  /** Of a resolution, as the next two. */
+  readonly choice?: Choice;
+  readonly output?: Json;
+  readonly nothingHappened?: true;
+  /** The step whose incident, or approval, it is; without it there must be one. */
+  readonly step?: string;
+  /** Of an approval. */
+  readonly comment?: string;
+}
+
+export interface Bulk {
+  readonly id: string;
+  readonly version: number;
+  readonly writeId: string;
+  /** Hash of the request's body: the same key with another body is refused. */
+  readonly inputHash: string;
+  readonly command: BulkCommand;
+  /** With every time bound as it was at the beginning; absent where the executions were named one by one. */
+  readonly filter?: ListFilter;
+  /** What happened to an execution after it is no business of the bulk action. */
+  readonly createdAt: number;
+  readonly createdBy?: Caller;
+  /** Where the list goes on; absent when all of it is collected. */
+  readonly cursor?: string;
+  readonly isCollected: boolean;
+  readonly count: number;
+  /** Found by the filter, and in a status in which the action is never possible. */
+  readonly leftOut: number;
+  readonly pages: number;
+  /** The first of them. */
+  readonly examples: readonly string[];
+  readonly confirmedAt?: number;
+  /** In whose name it acts: who has confirmed it. */
+  readonly confirmedBy?: Caller;
+  /** Its records go by themselves then. */
+  readonly goneAt: number;
+}
+
+/** Ids of executions, and once they were acted on what came of it. */
+export interface BulkPage {
+  readonly bulk: string;
+  readonly page: number;
+  readonly version: number;
+  readonly writeId: string;
+  readonly ids: readonly string[];
+  readonly result?: BulkResult;
+  readonly goneAt: number;
+}
+
+export interface BulkResult {
+  /** Executions that have obeyed. */
+  readonly applied: number;
+  /** The others, by the code of their refusal. */
+  readonly refused: Readonly<Record<string, Refused>>;
+}
+
+export interface Refused {
+  readonly count: number;
+  /** A few of them. */
+  readonly examples: readonly { readonly executionId: string; readonly message: string }[];
+}
+
+/** What some pages have come to: the page's number says in which total it is counted. */
+export interface BulkTotal extends BulkResult {
+  readonly bulk: string;
+  readonly shard: number;
+  readonly version: number;
+  readonly writeId: string;
+  readonly pages: number;
+  readonly goneAt: number;
+}
+
+/** Executions of a page. */
+export const BULK_PAGE = 100;
+/** As many as a list of a workflow may have items: a million executions. */
+export const MOST_PAGES = 10_000;
+/** Executions that are named one by one. */
+export const MOST_IDS = 5_000;
+export const MOST_EXAMPLES = 10;
+/** Pages that are under way at the same time should seldom write the same total. */
+export const TOTALS = 16;
+/** Examples of one refusal that a total keeps. */
+const EXAMPLES_OF_REFUSAL = 3;
+/** A set of executions that was looked at so long ago is looked at again. */
+export const CONFIRM_WITHIN_MS = 86_400_000;
+/** How long after its beginning. */
+export const BULK_KEPT_MS: number = 30 * 86_400_000;
+
+export const totalOf = (page: number): number => page % TOTALS;
+
+/** Who may confirm it: one that answers in a person's name takes the right to answer. */
+export const isAnswer = ({ action }: BulkCommand): boolean => action === 'approve' || action === 'reject';
+
+const PAUSED: readonly ExecutionStatus[] = ['pausing', 'paused'];
+const POSSIBLE: Readonly<Record<BulkAction, readonly ExecutionStatus[]>> = {
+  retry: ['failed', 'waiting'],
+  cancel: ['running', 'waiting', ...PAUSED],
+  pause: ['running', 'waiting'],
+  resume: PAUSED,
+  resolve: STATUS_GROUPS.open,
+  approve: STATUS_GROUPS.open,
+  reject: STATUS_GROUPS.open,
+};
+
+export const possibleStatuses = ({ action }: BulkCommand): readonly ExecutionStatus[] => POSSIBLE[action];
+
+/** Whether the action is ever possible in this status; whether it is now, the command itself says. */
+export const mayApply = ({ action }: BulkCommand, status: ExecutionStatus): boolean =>
+  POSSIBLE[action].includes(status);
+
+export const commandIdOf = (bulk: string, executionId: string): string => `${bulk}.${executionId}`;
+
+const NOTHING: BulkResult = { applied: 0, refused: {} };
+
+/** @param most examples of each refusal that are kept */
+export function added(
+  one: BulkResult,
+  other: BulkResult,
+  most: number = EXAMPLES_OF_REFUSAL,
+): Pick<BulkResult, 'applied' | 'refused'> {
+  const codes = [...new Set([...Object.keys(one.refused), ...Object.keys(other.refused)])];
+  const refused = codes.map((code) => {
+    const both = [one.refused[code], other.refused[code]];
+    const count = both.reduce((sum, each) => sum + (each?.count ?? 0), 0);
+    const examples = both.flatMap((each) => each?.examples ?? []).slice(0, most);
+    return [code, { count, examples }] as const;
+  });
+  return { applied: one.applied + other.applied, refused: Object.fromEntries(refused) };
+}
+
+/** What one execution came to, as a result of its own. */
+export const refusedOnce = (executionId: string, code: string, message: string): BulkResult => ({
+  applied: 0,
+  refused: { [code]: { count: 1, examples: [{ executionId, message }] } },
+});
+export const appliedOnce: BulkResult = { applied: 1, refused: {} };
+
+export const sumOf = (results: readonly BulkResult[], most?: number): BulkResult =>
+  results.reduce((sum, each) => added(sum, each, most), NOTHING);
+
+/** The two records of a page that was acted on. @param total as it is stored, if it is */
+export function pageDone(
+  page: BulkPage,
+  total: BulkTotal | undefined,
+  result: BulkResult,
+  writeId: string,
+): readonly [BulkPage, BulkTotal] {
+  const { bulk, goneAt } = page;
+  const before = total ?? { ...NOTHING, bulk, shard: totalOf(page.page), version: 0, pages: 0, goneAt };
+  return [
+    { ...page, version: page.version + 1, writeId, result },
+    { ...before, ...added(before, result), version: before.version + 1, writeId, pages: before.pages + 1 },
+  ];
+}

@@ -1,0 +1,18 @@
+/**
+ * What every deployment brings itself: the workflow and the agent behind bulk actions.
+ *
+ * Owns: their names, and that no author takes one. Does not own: what they do (`scheduler/bulk-workflow.ts`). The infrastructure loads this
+ * file, so it imports nothing.
+ */
+
+/** Of workflows and agents; no author's name begins so. */
+export const BUILT_IN_PREFIX = 'steadfast-';
+
+export const isBuiltIn = (name: string | undefined): boolean => name?.startsWith(BUILT_IN_PREFIX) === true;
+
+/** The workflow of a bulk action, and the agent that obeys it page by page. */
+export const BULK: { readonly name: string; readonly timeoutMs: number } = {
+  name: `${BUILT_IN_PREFIX}bulk`,
+  // A page takes seconds; a table that throttles makes them minutes.
+  timeoutMs: 300_000,
+};

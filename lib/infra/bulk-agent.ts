@@ -1,0 +1,39 @@
+/**
+ * The agent behind bulk actions, which a deployment brings itself.
+ *
+ * Owns: what it is as an agent, and its settings. Does not own: what it does (`scheduler/bulk-page.ts`), its queue and its function
+ * (`agent-fleet.ts`).
+ */
+
+import { Function as LambdaFunction, type IFunction } from 'aws-cdk-lib/aws-lambda';
+import { BULK } from '../core/plan/built-in.ts';
+import type { AgentDeclaration } from './agent-fleet.ts';
+import type { AgentSettings } from './agent-settings.ts';
+import { callerSetting, type SteadfastProps } from './steadfast-props.ts';
+
+/** It sends to all agents, which is said in one line (`AgentFleet.allowAll`). */
+export const BULK_AGENT: AgentDeclaration = { ...BULK, peers: [] };
+
+/** The key of its function's code. */
+export const BULK_ENTRY = 'bulk';
+
+/** Pages under way at the same time: a hundred commands each, ten at a time. */
+const CONCURRENCY = 10;
+
+/** Its own beside those of the others. */
+export const bulkSettings = ({
+  agentSettings = {},
+  bulkActions,
+}: Pick<SteadfastProps, 'agentSettings' | 'bulkActions'>): Readonly<Record<string, AgentSettings>> =>
+  bulkActions === false
+    ? agentSettings
+    : {
+        ...agentSettings,
+        [BULK.name]: { maxConcurrency: CONCURRENCY, ...agentSettings[BULK.name] },
+      };
+
+/** It answers approvals in a person's name, so it must know who is one. */
+export function tellPeople(handler: IFunction, props: SteadfastProps): void {
+  if (!(handler instanceof LambdaFunction)) return;
+  for (const [name, value] of Object.entries(callerSetting(props))) handler.addEnvironment(name, value);
+}

@@ -1,0 +1,243 @@
+/**
+ * One page of a bulk action: each of its executions is told the command.
+ *
+ * Owns: that each is acted on once, what is said of one to which the command does not apply any more, and that a page is counted once.
+ * Does not own: the commands themselves (`commands.ts`, `incidents.ts`, `callbacks.ts`), the sum (`core/operators/bulk.ts`).
+ *
+ * It acts in the name of whoever confirmed it, under the command id `<bulk>.<execution>`. A page that is done again, after its process
+ * died, finds that id and acts on nothing twice; and what has failed, or was asked, after the bulk action was made is not meant.
+ */
+
+import { effectiveState } from '../core/execution/effective-state.ts';
+import {
+  appliedOnce,
+  type Bulk,
+  type BulkPage,
+  type BulkResult,
+  commandIdOf,
+  pageDone,
+  refusedOnce,
+  sumOf,
+  totalOf,
+} from '../core/operators/bulk.ts';
+import type { Bulks } from '../core/ports.ts';
+import { isOpenEntry } from '../core/records/entry.ts';
+import { isSteadfastError, PermanentError, refuse, sayable } from '../core/records/errors.ts';
+import type { CallbackAnswer } from '../core/records/events.ts';
+import { given } from '../core/records/given.ts';
+import { callbackToken } from '../core/records/state.ts';
+import { cut } from '../core/records/text.ts';
+import { callbackProblem } from '../core/waiting/callback.ts';
+import { sideBySide } from '../engine/side-by-side.ts';
+import type { PageInput, PageOutput } from './bulk-workflow.ts';
+import { PAGE_TRIES } from './bulk-workflow.ts';
+import { closeCallback } from './callbacks.ts';
+import { cancel, pause, resume, retry } from './commands.ts';
+import { resolveIncident } from './incidents.ts';
+import { type Scheduler, show } from './start.ts';
+
+/** Executions that are told at the same time. */
+const LANES = 10;
+/** From this try on one of which nobody knows why it cannot be told is counted as such, and holds its page up no longer. */
+const LAST_TRIES = PAGE_TRIES - 5;
+/** Lost races in a row, against pages whose counts go into the same total. */
+const MAX_ROUNDS = 20;
+const MAX_MESSAGE = 300;
+
+/** Refusals of its own, beside those of the commands: nothing is asked that it could answer, or several things are. */
+const NOT_ASKED = 'not-asked';
+const SEVERAL_ASKED = 'several-asked';
+/** The code with which a rejected approval fails, whoever rejects it. */
+const REJECTED = 'rejected';
+
+/** What is refused for good: trying again cannot help. */
+const REFUSALS: ReadonlySet<string> = new Set([
+  'already-closed',
+  'already-resolved',
+  'bad-input',
+  'bad-output',
+  'not-another',
+  NOT_ASKED,
+  'not-cancelable',
+  'not-open',
+  'not-pausable',
+  'not-resumable',
+  'not-retryable',
+  SEVERAL_ASKED,
+  'too-large',
+  'too-many-people',
+  'unknown-callback',
+  'unknown-caller',
+  'unknown-execution',
+  'unknown-incident',
+  'unsafe-choice',
+]);
+
+export interface PageAttempt {
+  readonly attempt: number;
+  readonly signal: { readonly aborted: boolean };
+}
+
+/**
+ * Acts on a page, or finds that it was done.
+ * @throws PermanentError where there is no such page to act on; any other error: some of it could not be told yet
+ */
+export async function actOnPage(
+  scheduler: Scheduler,
+  { bulk: id, page: number }: PageInput,
+  attempt: PageAttempt,
+): Promise<PageOutput> {
+  const { bulks } = scheduler.ports;
+  if (bulks === undefined) throw new Error('this process has no place for bulk actions');
+  const [bulk, page] = await Promise.all([bulks.read(id), bulks.readPage(id, number)]);
+  if (bulk?.confirmedAt === undefined || page === undefined)
+    throw new PermanentError(`bulk action ${cut(id, 70)} has no page ${number} that was confirmed`);
+  return outputOf(
+    page.result ?? (await counted(scheduler, bulks, page, await obeyed(scheduler, bulk, page, attempt))),
+  );
+}
+
+const outputOf = ({ applied, refused }: BulkResult): PageOutput => ({
+  applied,
+  refused: Object.values(refused).reduce((sum, { count }) => sum + count, 0),
+});
+
+async function obeyed(
+  scheduler: Scheduler,
+  bulk: Bulk,
+  { ids }: BulkPage,
+  { attempt, signal }: PageAttempt,
+): Promise<BulkResult> {
+  const results = await sideBySide(ids, LANES, async (executionId): Promise<BulkResult> => {
+    if (signal.aborted) throw new Error('the time of this try is over');
+    try {
+      await apply(scheduler, bulk, executionId);
+      return appliedOnce;
+    } catch (error) {
+      if (isSteadfastError(error) && REFUSALS.has(error.code))
+        return refusedOnce(executionId, error.code, cut(error.message, MAX_MESSAGE));
+      if (attempt < LAST_TRIES) throw error;
+      return refusedOnce(executionId, 'internal', `whether it has obeyed is not known: ${sayable(error)}`);
+    }
+  });
+  return sumOf(results);
+}
+
+/** Together with the total, so that it is counted once; of two processes one counts it. */
+async function counted(
+  { ports }: Scheduler,
+  bulks: Bulks,
+  page: BulkPage,
+  result: BulkResult,
+): Promise<BulkResult> {
+  const { bulk, page: number } = page;
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const total = await bulks.readTotal(bulk, totalOf(number));
+    const [done, sum] = pageDone(page, total, result, ports.random.id());
+    if ((await bulks.write({ pages: [done], total: sum })) === 'written') return result;
+    const now = await bulks.readPage(bulk, number);
+    if (now?.result !== undefined) return now.result;
+  }
+  throw new Error('the totals of its bulk action changed at every try to count it');
+}
+
+/** @throws SteadfastError what the command refuses */
+async function apply(scheduler: Scheduler, bulk: Bulk, executionId: string): Promise<unknown> {
+  const { id, command, confirmedBy: by, createdAt } = bulk;
+  const { action, reason, undo, withinMs } = command;
+  const asked = { commandId: commandIdOf(id, executionId), ...given({ reason, by }) };
+  switch (action) {
+    case 'retry':
+      if (command.input !== undefined) return answerIncident(scheduler, bulk, executionId);
+      return retry(scheduler, executionId, { ...asked, asOf: createdAt });
+    case 'cancel':
+      return cancel(scheduler, executionId, { ...asked, ...given({ undo }) });
+    case 'pause':
+      return pause(scheduler, executionId, { ...asked, ...given({ withinMs }) });
+    case 'resume':
+      return resume(scheduler, executionId, asked);
+    case 'resolve':
+      return answerIncident(scheduler, bulk, executionId);
+    case 'approve':
+    case 'reject':
+      return answerApproval(scheduler, bulk, executionId);
+  }
+}
+
+/** Answers the one incident that was open when the bulk action was made; of several the step must be named. */
+async function answerIncident(
+  scheduler: Scheduler,
+  { id, command, confirmedBy: by, createdAt }: Bulk,
+  executionId: string,
+): Promise<unknown> {
+  const commandId = commandIdOf(id, executionId);
+  const { state } = await show(scheduler, executionId);
+  const { step, choice = 'retry-with-input', reason, input, output, nothingHappened } = command;
+  const incidents = Object.values(state.incidents ?? {}).filter(
+    (incident) => step === undefined || incident.step === step,
+  );
+  if (incidents.some((incident) => incident.commandId === commandId)) return state;
+  const open = incidents.filter(({ resolvedAt }) => resolvedAt === undefined);
+  const meant = one(
+    open.filter(({ openedAt }) => openedAt <= createdAt),
+    {
+      what: 'incidents',
+      steps: open.map((incident) => incident.step ?? incident.kind),
+      step,
+    },
+  );
+  const answer = { choice, commandId, ...given({ reason, input, output, nothingHappened, by }) };
+  return resolveIncident(scheduler, executionId, { incident: meant.number, ...answer });
+}
+
+/** Answers the one approval that was open when the bulk action was made; of several the step must be named. */
+async function answerApproval(
+  scheduler: Scheduler,
+  { command, confirmedBy: by, createdAt }: Bulk,
+  executionId: string,
+): Promise<unknown> {
+  const { state: stored, plan } = await show(scheduler, executionId);
+  const state = effectiveState(plan, stored);
+  const { action, step, reason, comment } = command;
+  const answer: CallbackAnswer =
+    action === 'approve'
+      ? { kind: 'complete', output: given({ comment }) }
+      : { kind: 'fail', failure: { code: REJECTED, message: reason ?? 'a person has rejected it' } };
+  const names = plan.steps
+    .filter(({ kind, name }) => kind === 'approval' && (step === undefined || name === step))
+    .map(({ name }) => name);
+  const tell = (name: string): Promise<unknown> =>
+    closeCallback(scheduler, callbackToken(stored.execution, name) ?? '', answer, by);
+  const open = names.filter(
+    (name) => isOpenEntry(state.entries?.[name]) && callbackProblem(plan, state, name) === undefined,
+  );
+  // What was answered before is the same answer of the same person, or it is refused.
+  const [answered] = names.filter((name) => SETTLED.has(state.steps[name]?.status ?? ''));
+  if (open.length === 0 && answered !== undefined) return tell(answered);
+  const isMeant = (name: string): boolean => (state.entries?.[name]?.openedAt ?? 0) <= createdAt;
+  return tell(one(open.filter(isMeant), { what: 'approvals', steps: open, step }));
+}
+
+const SETTLED: ReadonlySet<string> = new Set(['answered', 'done', 'failed', 'tolerated']);
+
+/** @throws SteadfastError `not-asked`, `several-asked` */
+function one<Asked>(
+  asked: readonly Asked[],
+  {
+    what,
+    steps,
+    step,
+  }: { readonly what: string; readonly steps: readonly string[]; readonly step: string | undefined },
+): Asked {
+  const [first, ...others] = asked;
+  if (first !== undefined && others.length === 0) return first;
+  const of = step === undefined ? '' : ` of step '${step}'`;
+  if (first === undefined)
+    throw refuse(
+      NOT_ASKED,
+      steps.length === 0
+        ? `it has no open ${what}${of}`
+        : `its open ${what}${of} came after the bulk action was made: ${steps.join(', ')}`,
+    );
+  throw refuse(SEVERAL_ASKED, `it has several open ${what}: ${steps.join(', ')}; name the step`);
+}

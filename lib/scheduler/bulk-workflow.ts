@@ -1,0 +1,67 @@
+/**
+ * The workflow of a bulk action: the agent that every deployment brings obeys it page by page.
+ *
+ * Owns: the plan, and how often a page is tried. Does not own: what is done with a page (`bulk-page.ts`), who starts it (`bulks.ts`).
+ *
+ * One part of the list is under way at a time, so that a pause or a cancel takes hold after 25 pages at most.
+ */
+
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { type Agent, declareAgent } from '../core/plan/agent.ts';
+import { BULK } from '../core/plan/built-in.ts';
+import { retry, type Workflow, workflow } from '../core/plan/workflow.ts';
+
+export interface PageInput {
+  readonly bulk: string;
+  readonly page: number;
+}
+
+/** So many executions have obeyed, and so many have refused. */
+export interface PageOutput {
+  readonly applied: number;
+  readonly refused: number;
+}
+
+/** Tries of a page: an hour and more. */
+export const PAGE_TRIES = 20;
+
+const schemaOf = <T>(isIt: (value: Readonly<Record<string, unknown>>) => boolean): StandardSchemaV1<T> => ({
+  '~standard': {
+    version: 1,
+    vendor: 'steadfast',
+    validate: (value) =>
+      typeof value === 'object' && value !== null && isIt(value as Readonly<Record<string, unknown>>)
+        ? { value: value as T }
+        : { issues: [{ message: 'is not what a bulk action writes' }] },
+  },
+});
+
+const count = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0;
+
+export const bulkAgent: Agent<PageInput, PageOutput> = declareAgent(BULK.name, {
+  input: schemaOf<PageInput>(({ bulk, page }) => typeof bulk === 'string' && count(page)),
+  output: schemaOf<PageOutput>(({ applied, refused }) => count(applied) && count(refused)),
+  // A command that is repeated under its id is obeyed once.
+  effect: 'idempotent',
+  undo: 'none',
+  lease: '10s',
+  timeout: `${BULK.timeoutMs}ms`,
+});
+
+export const bulkWorkflow: Workflow = workflow(
+  BULK.name,
+  {
+    input: schemaOf<{ readonly bulk: string; readonly pages: readonly number[] }>(
+      ({ bulk, pages }) => typeof bulk === 'string' && Array.isArray(pages) && pages.every(count),
+    ),
+    within: '7d',
+  },
+  (w) => {
+    const { bulk, pages } = w.input;
+    const obeyed = w.map('pages', bulkAgent, pages, (page) => ({ bulk, page }), {
+      concurrency: 25,
+      recovery: [retry(PAGE_TRIES - 1, { first: '1s', max: '5m' })],
+    });
+    return { pages: obeyed.output.total };
+  },
+) as Workflow;

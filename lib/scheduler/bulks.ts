@@ -1,0 +1,331 @@
+/**
+ * Bulk actions: one command for many executions, made, collected, confirmed.
+ *
+ * Owns: which executions are meant, that nothing acts before it is confirmed, repeated calls, and what is refused with which code. Does not
+ * own: the records (`core/operators/bulk.ts`), what is done with a page (`bulk-page.ts`), the filters (`lists.ts`).
+ *
+ * Its executions are stored page by page while they are counted, so that what was shown is what is acted on. Collecting is bounded work
+ * for each call; it ends before anything begins. The confirmation is one write, then a start under an id that follows from the bulk
+ * action's: confirmed again it is the same execution, which goes on without whoever started it.
+ */
+
+import {
+  type Bulk,
+  BULK_KEPT_MS,
+  BULK_PAGE,
+  type BulkCommand,
+  type BulkPage,
+  type BulkResult,
+  CONFIRM_WITHIN_MS,
+  isAnswer,
+  mayApply,
+  MOST_EXAMPLES,
+  MOST_IDS,
+  MOST_PAGES,
+  possibleStatuses,
+  sumOf,
+} from '../core/operators/bulk.ts';
+import type { ListFilter } from '../core/operators/lists.ts';
+import { BULK } from '../core/plan/built-in.ts';
+import type { Bulks } from '../core/ports.ts';
+import type { Caller } from '../core/records/caller.ts';
+import { refuse, type SteadfastError } from '../core/records/errors.ts';
+import { given } from '../core/records/given.ts';
+import { canonicalJson, type Json } from '../core/records/json.ts';
+import { isExecutionId } from '../core/records/names.ts';
+import type { Execution } from '../core/records/state.ts';
+import { cut } from '../core/records/text.ts';
+import { bulkWorkflow } from './bulk-workflow.ts';
+import { list, listed, type ListRequest } from './lists.ts';
+import { idOfKey, type Registered, type Scheduler, startOf, workflowOf } from './start.ts';
+
+/** One call collects for so long, and so many pages at most, for they are one write. */
+const COLLECT_MS = 5_000;
+const PAGES_OF_A_CALL = 50;
+
+export interface BulkRequest {
+  readonly command: BulkCommand;
+  /** One of the two. */
+  readonly filter?: Omit<ListRequest, 'limit' | 'cursor'>;
+  readonly ids?: readonly string[];
+  readonly idempotencyKey?: string;
+  readonly by?: Caller;
+}
+
+/**
+ * Makes a bulk action and begins to collect its executions; the same key is the same one. Nothing acts.
+ * @throws SteadfastError `no-bulk-actions`, `bad-request`, `unknown-workflow`, `key-reused`, `too-large`
+ */
+export async function makeBulk(scheduler: Scheduler, request: BulkRequest): Promise<Bulk> {
+  const { ports, hash } = scheduler;
+  const bulks = bulksOf(scheduler);
+  const { command, filter: asked, ids, idempotencyKey: key, by } = request;
+  const id = key === undefined ? scheduler.newId() : hash(`bulk\n${key}`);
+  const inputHash = hash(canonicalJson(given({ command, filter: asked, ids }) as unknown as Json));
+  const known = await bulks.read(id);
+  if (known !== undefined) return sameBulk(known, inputHash);
+  const createdAt = ports.clock.now();
+  const named = ids ?? (asked?.key === undefined ? undefined : await startedWith(scheduler, asked));
+  const bulk: Bulk = {
+    id,
+    version: 1,
+    writeId: ports.random.id(),
+    inputHash,
+    command,
+    createdAt,
+    ...given({ createdBy: by }),
+    isCollected: false,
+    count: 0,
+    leftOut: 0,
+    pages: 0,
+    examples: [],
+    goneAt: createdAt + BULK_KEPT_MS,
+  };
+  if (named !== undefined) return made(bulks, withIds(bulk, [...new Set(named)]));
+  const filter = frozen(scheduler, command, asked ?? {}, createdAt);
+  // What does not go together is refused before anything is stored.
+  await listed(scheduler, filter, 1, undefined);
+  const first = await made(bulks, { bulk: { ...bulk, filter }, pages: [] });
+  return first.isCollected ? first : collectBulk(scheduler, id);
+}
+
+/** @throws SteadfastError `key-reused` */
+function sameBulk(known: Bulk, inputHash: string): Bulk {
+  if (known.inputHash === inputHash) return known;
+  throw refuse(
+    'key-reused',
+    `this idempotency key has made bulk action ${known.id} with another body; use a new key for a new one`,
+  );
+}
+
+interface Written {
+  readonly bulk: Bulk;
+  readonly pages: readonly BulkPage[];
+}
+
+async function made(bulks: Bulks, { bulk, pages }: Written): Promise<Bulk> {
+  if ((await bulks.write({ bulk, pages })) === 'written') return bulk;
+  const known = await bulks.read(bulk.id);
+  return known === undefined ? bulk : sameBulk(known, bulk.inputHash);
+}
+
+/** @throws SteadfastError `too-large`, `bad-request` */
+function withIds(bulk: Bulk, ids: readonly string[]): Written {
+  if (ids.length > MOST_IDS)
+    throw refuse(
+      'too-large',
+      `there are ${ids.length} ids; ${MOST_IDS} are allowed, and a filter finds more`,
+    );
+  const wrong = ids.find((id) => !isExecutionId(id));
+  if (wrong !== undefined)
+    throw refuse('bad-request', `ids has '${cut(wrong, 70)}', which is not the id of an execution`);
+  return collected(bulk, { ids, leftOut: 0 });
+}
+
+/** An execution that is not there is none: there is nothing to act on. */
+async function startedWith(scheduler: Scheduler, asked: BulkRequest['filter']): Promise<readonly string[]> {
+  const { items } = await list(scheduler, { ...asked, limit: 1 });
+  return items.map(({ id }) => id);
+}
+
+/** The filter with its times as they are now, so that what comes later is not meant. */
+function frozen(
+  scheduler: Scheduler,
+  command: BulkCommand,
+  { atRisk, key: _key, ...asked }: NonNullable<BulkRequest['filter']>,
+  now: number,
+): ListFilter {
+  const { workflow, statuses, tag, code, plan, until = Number.POSITIVE_INFINITY } = asked;
+  if (workflow !== undefined) workflowOf(scheduler, workflow);
+  // Another index finds by what was asked for, and drops the others itself.
+  const isOpenToAny = [statuses, tag, code, plan, atRisk].every((one) => one === undefined);
+  return {
+    ...asked,
+    ...(isOpenToAny ? { statuses: possibleStatuses(command) } : {}),
+    ...(atRisk === true ? { atRiskAt: now } : {}),
+    until: Math.min(until, now + 1),
+  };
+}
+
+/**
+ * Goes on collecting, for some seconds.
+ * @throws SteadfastError `unknown-bulk`, `too-large`
+ */
+export async function collectBulk(scheduler: Scheduler, id: string): Promise<Bulk> {
+  const bulks = bulksOf(scheduler);
+  for (;;) {
+    const bulk = await bulkOf(scheduler, id);
+    if (bulk.isCollected) return bulk;
+    const next = collected(bulk, await found(scheduler, bulk), scheduler.ports.random.id());
+    if (next.bulk.pages > MOST_PAGES)
+      throw refuse(
+        'too-large',
+        `more than ${MOST_PAGES * BULK_PAGE} executions are found; narrow the filter, by since and until for example`,
+      );
+    if ((await bulks.write(next)) === 'written') return next.bulk;
+  }
+}
+
+interface Found {
+  readonly ids: readonly string[];
+  readonly leftOut: number;
+  /** Absent: that was all. */
+  readonly cursor?: string;
+}
+
+async function found(scheduler: Scheduler, { filter = {}, command, cursor: from }: Bulk): Promise<Found> {
+  const { clock } = scheduler.ports;
+  const untilAt = clock.now() + COLLECT_MS;
+  const ids = new Set<string>();
+  let leftOut = 0;
+  let cursor = from;
+  do {
+    const page = await listed(scheduler, filter, BULK_PAGE, cursor);
+    for (const execution of page.items) {
+      if (mayApply(command, execution.status)) ids.add(execution.id);
+      else leftOut += 1;
+    }
+    cursor = page.cursor;
+  } while (cursor !== undefined && ids.size < (PAGES_OF_A_CALL - 1) * BULK_PAGE && clock.now() < untilAt);
+  return { ids: [...ids], leftOut, ...given({ cursor }) };
+}
+
+/** @param writeId of the next version; without it the record is the first */
+function collected(bulk: Bulk, { ids, leftOut, cursor }: Found, writeId?: string): Written {
+  const { cursor: _before, ...before } = bulk;
+  const { goneAt } = bulk;
+  const pages = Array.from({ length: Math.ceil(ids.length / BULK_PAGE) }, (_, at) => ({
+    bulk: bulk.id,
+    page: bulk.pages + at,
+    version: 1,
+    writeId: writeId ?? bulk.writeId,
+    ids: ids.slice(at * BULK_PAGE, (at + 1) * BULK_PAGE),
+    goneAt,
+  }));
+  const next = {
+    ...before,
+    ...(writeId === undefined ? {} : { version: bulk.version + 1, writeId }),
+    ...given({ cursor }),
+    isCollected: cursor === undefined,
+    count: bulk.count + ids.length,
+    leftOut: bulk.leftOut + leftOut,
+    pages: bulk.pages + pages.length,
+    examples: [...bulk.examples, ...ids].slice(0, MOST_EXAMPLES),
+  };
+  return { bulk: next, pages };
+}
+
+/**
+ * Confirms: from now on it acts, in the name of who confirms it. Once more it is the same.
+ * @param as 'answer': approvals are answered, for which a caller needs a right of its own
+ * @throws SteadfastError `unknown-bulk`, `not-collected`, `empty-bulk`, `bulk-expired`, `bad-request`
+ */
+export async function confirmBulk(
+  scheduler: Scheduler,
+  id: string,
+  as: 'confirm' | 'answer',
+  by: Caller | undefined,
+): Promise<Bulk> {
+  const bulks = bulksOf(scheduler);
+  for (;;) {
+    const bulk = await bulkOf(scheduler, id);
+    refuseWrongWay(bulk, as);
+    if (bulk.confirmedAt !== undefined) return begun(scheduler, bulk);
+    const now = scheduler.ports.clock.now();
+    const problem = problemOf(bulk, now);
+    if (problem !== undefined) throw problem;
+    const confirmed = {
+      ...bulk,
+      version: bulk.version + 1,
+      writeId: scheduler.ports.random.id(),
+      confirmedAt: now,
+      ...given({ confirmedBy: by }),
+    };
+    if ((await bulks.write({ bulk: confirmed })) === 'written') return begun(scheduler, confirmed);
+  }
+}
+
+function refuseWrongWay({ id, command }: Bulk, as: 'confirm' | 'answer'): void {
+  const needed = isAnswer(command) ? 'answer' : 'confirm';
+  if (needed === as) return;
+  throw refuse('bad-request', `'${command.action}' is confirmed by POST /bulk/${id}/${needed}`);
+}
+
+function problemOf({ id, isCollected, count, createdAt }: Bulk, now: number): SteadfastError | undefined {
+  if (!isCollected)
+    return refuse(
+      'not-collected',
+      `${count} executions are found so far, and there may be more: POST /bulk/${id}/collect until it is collected`,
+    );
+  if (count === 0) return refuse('empty-bulk', 'it is about no execution: there is nothing to confirm');
+  if (now - createdAt > CONFIRM_WITHIN_MS)
+    return refuse(
+      'bulk-expired',
+      `its executions were looked for at ${new Date(createdAt).toISOString()}, over a day ago; make a new one`,
+    );
+  return undefined;
+}
+
+/** Written, then started: a process that dies between the two has the confirmation repeated. */
+async function begun(scheduler: Scheduler, bulk: Bulk): Promise<Bulk> {
+  const pages = Array.from({ length: bulk.pages }, (_, page) => page);
+  await startOf(scheduler, registered(scheduler), {
+    input: { bulk: bulk.id, pages },
+    idempotencyKey: bulk.id,
+    ...given({ by: bulk.confirmedBy }),
+  });
+  return bulk;
+}
+
+const registered = ({ hash }: Scheduler): Registered => ({
+  workflow: bulkWorkflow,
+  planHash: hash(canonicalJson(bulkWorkflow.plan as unknown as Json)),
+});
+
+export interface ShownBulk {
+  readonly bulk: Bulk;
+  /** Of what is not confirmed: the first of its executions. */
+  readonly examples: readonly Execution[];
+  /** Of what is confirmed: the execution that obeys it, once it has begun. */
+  readonly execution?: Execution;
+  readonly executionId: string;
+  readonly pagesDone: number;
+  readonly result: BulkResult;
+}
+
+/** @throws SteadfastError `unknown-bulk` */
+export const showBulk = async (scheduler: Scheduler, id: string): Promise<ShownBulk> =>
+  shownBulk(scheduler, await bulkOf(scheduler, id));
+
+export async function shownBulk(scheduler: Scheduler, bulk: Bulk): Promise<ShownBulk> {
+  const { store } = scheduler.ports;
+  const executionId = idOfKey(scheduler, BULK.name, bulk.id);
+  if (bulk.confirmedAt === undefined) {
+    const read = await Promise.all(bulk.examples.map((example) => store.readExecution(example)));
+    const examples = read.filter((one) => one !== undefined);
+    return { bulk, examples, executionId, pagesDone: 0, result: sumOf([]) };
+  }
+  const [execution, totals] = await Promise.all([
+    store.readExecution(executionId),
+    bulksOf(scheduler).readTotals(bulk.id),
+  ]);
+  const pagesDone = totals.reduce((sum, { pages }) => sum + pages, 0);
+  const result = sumOf(totals, MOST_EXAMPLES);
+  return { bulk, examples: [], ...given({ execution }), executionId, pagesDone, result };
+}
+
+/** @throws SteadfastError `unknown-bulk` */
+async function bulkOf(scheduler: Scheduler, id: string): Promise<Bulk> {
+  const bulk = isExecutionId(id) ? await bulksOf(scheduler).read(id) : undefined;
+  if (bulk !== undefined) return bulk;
+  throw refuse('unknown-bulk', `there is no bulk action '${cut(id, 70)}', or it was over 30 days ago`);
+}
+
+/** @throws SteadfastError `no-bulk-actions` */
+function bulksOf({ ports: { bulks, queue } }: Scheduler): Bulks {
+  if (bulks !== undefined && queue.reaches?.(BULK.name) !== false) return bulks;
+  throw refuse(
+    'no-bulk-actions',
+    'this deployment has no agent for bulk actions (bulkActions: false); leave that out and deploy, or act on the executions one by one',
+  );
+}

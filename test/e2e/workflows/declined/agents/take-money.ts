@@ -1,0 +1,15 @@
+import { appendFileSync, existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { PermanentError } from 'steadfast';
+import { takeMoney } from '../workflow.ts';
+
+/** A folder: `open` is in it once the bank is open; `calls` has a line for each call. */
+const bank = process.env['BANK'] ?? '';
+
+export const handler = takeMoney.handler({
+  execute: async ({ effectKey }, { order }) => {
+    appendFileSync(join(bank, 'calls'), `${order} ${effectKey}\n`);
+    if (order % 10 === 0 || !existsSync(join(bank, 'open'))) throw new PermanentError('declined');
+    return {};
+  },
+});

@@ -1,0 +1,139 @@
+/** Answers in bulk: incidents and approvals, each answered once, and in whose name. */
+
+import { human, retry, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import { actOnPage } from '../../lib/scheduler/bulk-page.ts';
+import { confirmBulk } from '../../lib/scheduler/bulks.ts';
+import { start } from '../../lib/scheduler/start.ts';
+import { anyObject } from '../engine/harness.ts';
+import {
+  ann,
+  bank,
+  confirmed,
+  failed,
+  make,
+  orders,
+  RETRY,
+  statusesOf,
+  type World,
+  world,
+} from './bulk-world.ts';
+
+const asking = workflow('asking', { input: anyObject, within: '8h' }, (w) => {
+  w.step('charge', bank, { order: w.input['order'] } as never, {
+    recovery: [retry(0), human({ within: '1h' })],
+  });
+}) as Workflow;
+
+const waiting = (state: { execution: { status: string } }): boolean => state.execution.status === 'waiting';
+
+async function askingNow(h: World, names: readonly string[], until = waiting): Promise<string[]> {
+  const ids: string[] = [];
+  for (const order of names) {
+    h.refused.add(order);
+    const { id } = await h.begin({ order });
+    await h.run(id, { until });
+    ids.push(id);
+  }
+  h.clock.advanceTo(h.clock.now() + 1_000);
+  return ids;
+}
+
+describe('incidents in bulk', () => {
+  it('are retried with another input, each once', async () => {
+    const h = world(asking);
+    const ids = await askingNow(h, orders(3));
+    const bulk = await make(
+      h,
+      { action: 'retry', input: { order: 'corrected' } },
+      { filter: { code: 'declined' } },
+    );
+    expect(bulk).toMatchObject({ count: 3 });
+    expect((await confirmed(h, bulk.id)).result).toEqual({ applied: 3, refused: {} });
+    expect(await statusesOf(h, ids)).toEqual(['succeeded', 'succeeded', 'succeeded']);
+    expect(h.calls.filter((order) => order === 'corrected')).toHaveLength(3);
+    const { incidents } = await h.state(ids[0] ?? '');
+    expect(Object.values(incidents ?? {})).toMatchObject([
+      { choice: 'retry-with-input', caller: ann, commandId: `${bulk.id}.${ids[0]}` },
+    ]);
+  });
+
+  it('are answered once: what is asked again later is left open', async () => {
+    const h = world(asking);
+    const [id = ''] = await askingNow(h, ['o-1']);
+    const bulk = await make(h, { action: 'resolve', choice: 'retry' }, { ids: [id] });
+    h.clock.advanceTo(h.clock.now() + 1_000);
+    expect((await confirmed(h, bulk.id)).result).toMatchObject({ applied: 1 });
+    await h.run(id, { until: (state) => Object.keys(state.incidents ?? {}).length === 2 });
+    const later = await make(h, RETRY, { ids: [id] });
+    await h.bulks.write({ bulk: { ...later, version: 2, writeId: 'w', createdAt: bulk.createdAt } });
+    expect((await confirmed(h, later.id)).result).toMatchObject({
+      applied: 0,
+      refused: { 'not-retryable': { count: 1 } },
+    });
+  });
+
+  it('that are not there are said to be none', async () => {
+    const h = world();
+    const ids = await failed(h, orders(1));
+    const bulk = await make(h, { action: 'resolve', choice: 'skip' }, { ids });
+    expect((await confirmed(h, bulk.id)).result).toMatchObject({ refused: { 'not-asked': { count: 1 } } });
+  });
+});
+
+const approving = workflow('approving', { input: anyObject, within: '8h' }, (w) => {
+  const ok = w.approval('ok', { within: '1h', by: 'another' });
+  w.step('charge', bank, { order: 'x' } as never, { after: [ok] });
+}) as Workflow;
+
+describe('approvals in bulk', () => {
+  const begin = async (h: World, name: string): Promise<string> => {
+    const { id } = await start(h.scheduler, {
+      workflow: 'approving',
+      input: {},
+      by: { kind: 'local', name },
+    });
+    await h.run(id, { until: waiting });
+    return id;
+  };
+
+  it('are given in the name of who confirms, who may not be who started them (S19)', async () => {
+    const h = world(approving);
+    const ids = [await begin(h, 'bob'), await begin(h, 'ann')];
+    const bulk = await make(h, { action: 'approve', comment: 'fine' }, { filter: { statuses: ['waiting'] } });
+    expect(bulk).toMatchObject({ count: 2 });
+    await expect(confirmBulk(h.scheduler, bulk.id, 'confirm', ann)).rejects.toMatchObject({
+      code: 'bad-request',
+    });
+    expect((await confirmed(h, bulk.id, 'answer')).result).toEqual({
+      applied: 1,
+      refused: {
+        'not-another': { count: 1, examples: [{ executionId: ids[1], message: expect.any(String) }] },
+      },
+    });
+    const { steps } = await h.state(ids[0] ?? '');
+    expect(steps['ok']).toMatchObject({
+      status: 'done',
+      by: ann,
+      output: { approved: true, comment: 'fine' },
+    });
+  });
+
+  it('are rejected, and a page that is done again finds the answer that it gave', async () => {
+    const h = world(approving);
+    const id = await begin(h, 'bob');
+    const bulk = await make(h, { action: 'reject', reason: 'no' }, { ids: [id] });
+    await confirmed(h, bulk.id, 'answer');
+    expect((await h.run(id)).execution).toMatchObject({
+      status: 'failed',
+      cause: { failure: { code: 'rejected' } },
+    });
+    const page = await h.bulks.readPage(bulk.id, 0);
+    const { result: _, ...undone } = page!;
+    await h.bulks.write({ pages: [{ ...undone, version: 3, writeId: 'again' }] });
+    const attempt = { attempt: 2, signal: { aborted: false } };
+    expect(await actOnPage(h.scheduler, { bulk: bulk.id, page: 0 }, attempt)).toEqual({
+      applied: 1,
+      refused: 0,
+    });
+  });
+});
