@@ -61,11 +61,13 @@ class Reading {
   private readonly key: string;
   private readonly load: () => Promise<unknown>;
   private readonly isOver: (data: unknown) => boolean;
+  private readonly lastMs: number;
 
-  constructor(key: string, load: () => Promise<unknown>, isOver: (data: unknown) => boolean) {
+  constructor(key: string, load: () => Promise<unknown>, isOver: (data: unknown) => boolean, lastMs: number) {
     this.key = key;
     this.load = load;
     this.isOver = isOver;
+    this.lastMs = lastMs;
     this.answer = signal<Answer>({ data: kept.get(key), error: undefined });
   }
 
@@ -106,7 +108,7 @@ class Reading {
     this.isOverNow = answer.error === undefined && this.isOver(answer.data);
     if (this.isOverNow) return;
     if (!document.hidden) this.timer = setTimeout(() => void this.read(), this.waitMs);
-    this.waitMs = Math.min(LAST_MS, this.waitMs * SLOWER);
+    this.waitMs = Math.min(this.lastMs, this.waitMs * SLOWER);
   }
 
   private take(answer: Answer): void {
@@ -132,14 +134,16 @@ class Reading {
 /**
  * @param key what is read: another key is another reading
  * @param isOver of an answer after which none differs
+ * @param lastMs how seldom it is read at last, while nothing changes
  */
 export function useLive<T>(
   key: string,
   load: () => Promise<T>,
   isOver: (data: T) => boolean = () => false,
+  lastMs: number = LAST_MS,
 ): Live<T> {
   // The key says all that the call depends on.
-  const reading = useMemo(() => new Reading(key, load, isOver as (data: unknown) => boolean), [key]);
+  const reading = useMemo(() => new Reading(key, load, isOver as (data: unknown) => boolean, lastMs), [key]);
   useEffect(() => {
     reading.start();
     return () => reading.stop();

@@ -40,8 +40,8 @@ it('has no link from a published page to a file that is in neither the package n
   const inRepository = [...leftOut, 'AGENTS.md', 'CONTRIBUTING.md'];
   const folders = (page: string): RegExp =>
     ['README.md', 'docs/README.md', 'docs/PATTERN.md'].includes(page)
-      ? /^(?:docs\/decisions|examples)(?:\/|$)/
-      : /^(?:containers|docs\/decisions)(?:\/|$)/;
+      ? /^(?:docs\/decisions|docs\/images|examples)(?:\/|$)/
+      : /^(?:containers|docs\/decisions|docs\/images)(?:\/|$)/;
   const lost = [...published, 'llms.txt'].flatMap((page) =>
     [...read(page).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
       .map(([, link = '']) => join(dirname(page), link))

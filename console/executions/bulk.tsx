@@ -1,65 +1,96 @@
 /**
- * One command to all that are selected: first how many and which, then one after the other, each under an id of its own, so that a
- * command is obeyed once even if it is sent twice.
+ * One command to many: to those that are selected, or to all that the filters find. First how many and ten of them, then, once it is
+ * confirmed, the deployment obeys it by itself; the page need not stay open.
  *
- * Owns: the question, the progress, what became of each. Does not own: the command itself (the API says what is possible).
+ * Owns: the questions. Does not own: how far one is (`bulk-progress.tsx`), what is possible (the API says so).
  */
 
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { ApiError } from '../../lib/api/client.ts';
-import { api } from '../api.ts';
+import { useEffect } from 'preact/hooks';
+import type { BulkAction, BulkOptions, BulkView } from '../../lib/api/bulk-answers.ts';
+import { api, problemOf } from '../api.ts';
 import { Dialog } from '../parts/dialog.tsx';
-import { TextField } from '../parts/fields.tsx';
+import { ChoiceField, TextField } from '../parts/fields.tsx';
+import { Loading } from '../parts/states.tsx';
+import { ExecutionStatusOf } from '../parts/status.tsx';
+import { refine } from '../router.ts';
+import { askedFor, type Filters } from './filters.ts';
 
-type Verb = 'retry' | 'pause' | 'resume' | 'cancel';
+interface Verb {
+  readonly action: BulkAction;
+  readonly label: string;
+  readonly undo?: false;
+  readonly grave?: true;
+}
 
-const VERBS: readonly (readonly [Verb, string])[] = [
-  ['retry', 'Retry'],
-  ['pause', 'Pause'],
-  ['resume', 'Resume'],
-  ['cancel', 'Cancel'],
-];
-const AT_A_TIME = 4;
-const EXAMPLES = 10;
+const VERBS = {
+  retry: { action: 'retry', label: 'Retry' },
+  pause: { action: 'pause', label: 'Pause' },
+  resume: { action: 'resume', label: 'Resume' },
+  cancel: { action: 'cancel', label: 'Cancel', grave: true },
+  'cancel-as-is': { action: 'cancel', label: 'Cancel, undo nothing', undo: false, grave: true },
+  approve: { action: 'approve', label: 'Approve', grave: true },
+  reject: { action: 'reject', label: 'Reject', grave: true },
+} as const satisfies Readonly<Record<string, Verb>>;
+type Name = keyof typeof VERBS;
+const OFTEN: readonly Name[] = ['retry', 'pause', 'resume', 'cancel'];
+const SELDOM: readonly Name[] = ['cancel-as-is', 'approve', 'reject'];
 
 interface BulkProps {
   readonly ids: readonly string[];
+  readonly filters: Filters;
   readonly clear: () => void;
-  readonly done: () => void;
 }
 
-interface Outcome {
-  readonly obeyed: number;
-  /** By reason, how many. */
-  readonly refused: ReadonlyMap<string, number>;
-}
-
-export function Bulk({ ids, clear, done }: BulkProps): JSX.Element {
-  const asked = useSignal<Verb | undefined>(undefined);
-  const outcome = useSignal<Outcome | undefined>(undefined);
+export function Bulk({ ids, filters, clear }: BulkProps): JSX.Element {
+  const asked = useSignal<Name | undefined>(undefined);
+  const seldom = useSignal('');
+  const reason = useSignal('');
+  // Of all executions that there ever were nobody means every one.
+  const isAny = ids.length > 0 || Object.keys(filters).length > 0;
+  const ask = (name: Name) => (): void => {
+    asked.value = name;
+  };
   return (
-    <div class="bulk" role="region" aria-label="Selected executions">
-      <strong>{ids.length} selected</strong>
-      {VERBS.map(([verb, label]) => (
-        <button key={verb} type="button" disabled={ids.length === 0} onClick={() => (asked.value = verb)}>
-          {label} …
+    <div class="bulk" role="region" aria-label="Many at once">
+      <strong>
+        {ids.length > 0 ? `${ids.length} selected` : isAny ? 'all that are found' : '0 selected'}
+      </strong>
+      {OFTEN.map((name) => (
+        <button key={name} type="button" disabled={!isAny} onClick={ask(name)}>
+          {VERBS[name].label} …
         </button>
       ))}
+      <ChoiceField
+        label="Other"
+        text={{
+          get value() {
+            return seldom.value;
+          },
+          set value(name: string) {
+            seldom.value = '';
+            if (isAny && name !== '') asked.value = name as Name;
+          },
+        }}
+        options={[['', '…'], ...SELDOM.map((name) => [name, `${VERBS[name].label} …`] as const)]}
+      />
+      <TextField label="Reason" placeholder="kept with each" text={reason} />
       <button type="button" class="quiet" disabled={ids.length === 0} onClick={clear}>
         select none
       </button>
       <span class="faint">x selects, arrows move, Enter opens</span>
-      {outcome.value === undefined ? null : <Result outcome={outcome.value} />}
       {asked.value === undefined ? null : (
         <Asked
-          verb={asked.value}
-          ids={ids}
+          key={asked.value}
+          verb={VERBS[asked.value]}
+          meant={ids.length > 0 ? { ids } : { filter: askedFor(filters, Date.now()) }}
+          reason={reason.value}
           close={() => (asked.value = undefined)}
-          done={(one) => {
-            outcome.value = one;
+          done={(bulkId) => {
             clear();
-            done();
+            reason.value = '';
+            refine({ bulk: bulkId });
           }}
         />
       )}
@@ -67,87 +98,97 @@ export function Bulk({ ids, clear, done }: BulkProps): JSX.Element {
   );
 }
 
-const Result = ({ outcome: { obeyed, refused } }: { outcome: Outcome }): JSX.Element => (
-  <div class="notice" role="status">
-    <p>{obeyed} obeyed.</p>
-    {[...refused].map(([reason, count]) => (
-      <p key={reason}>
-        {count} not: {reason}
-      </p>
-    ))}
-  </div>
-);
+interface AskedProps {
+  readonly verb: Verb;
+  readonly meant: Pick<BulkOptions, 'ids' | 'filter'>;
+  readonly reason: string;
+  readonly close: () => void;
+  readonly done: (bulkId: string) => void;
+}
 
-function Asked({
-  verb,
-  ids,
-  close,
-  done,
-}: {
-  verb: Verb;
-  ids: readonly string[];
-  close: () => void;
-  done: (outcome: Outcome) => void;
-}): JSX.Element {
-  const reason = useSignal('');
-  const over = useSignal(0);
-  const bulk = useSignal(crypto.randomUUID());
-  const [, label] = VERBS.find(([one]) => one === verb) ?? [verb, verb];
+function Asked({ verb, meant, reason, close, done }: AskedProps): JSX.Element {
+  const found = useSignal<BulkView | undefined>(undefined);
+  const error = useSignal<unknown>(undefined);
+  const { action, label, undo, grave } = verb;
+  useEffect(() => {
+    const seen = { isOver: false };
+    const look = async (): Promise<void> => {
+      try {
+        const options = {
+          action,
+          ...meant,
+          ...(reason === '' ? {} : { reason }),
+          ...(undo === false ? { undo } : {}),
+        };
+        let view = await api.makeBulk({ ...options, idempotencyKey: crypto.randomUUID() });
+        while (view.status === 'collecting' && !seen.isOver) {
+          found.value = view;
+          view = await api.collectBulk(view.bulkId);
+        }
+        found.value = view;
+      } catch (refused) {
+        error.value = refused;
+      }
+    };
+    void look();
+    return () => {
+      seen.isOver = true;
+    };
+  }, []);
+  const view = found.value;
+  const isFound = view !== undefined && view.status !== 'collecting';
   const act = async (): Promise<void> => {
-    done(await toAll(verb, ids, bulk.value, reason.value, () => (over.value += 1)));
+    if (view === undefined) return;
+    // An answer counts as that person's, and has a route of its own.
+    const isAnswer = action === 'approve' || action === 'reject';
+    await (isAnswer ? api.answerBulk(view.bulkId) : api.confirmBulk(view.bulkId));
+    done(view.bulkId);
   };
   return (
     <Dialog
-      title={`${label} ${ids.length} executions?`}
+      title={isFound ? `${label} ${many(view.count)}?` : `${label} many?`}
       confirm={label}
-      grave={verb === 'cancel'}
+      grave={grave === true}
+      isReady={isFound && view.count > 0}
       act={act}
       close={close}
     >
-      <ul class="ids">
-        {ids.slice(0, EXAMPLES).map((id) => (
-          <li key={id}>{id}</li>
-        ))}
-      </ul>
-      {ids.length > EXAMPLES ? <p class="faint">and {ids.length - EXAMPLES} more</p> : null}
-      <p class="faint">
-        What does not apply to one of them is said afterwards. Keep the page open until it is done.
-      </p>
-      <TextField label="Reason" hint="Kept with each execution." text={reason} />
-      {over.value === 0 ? null : (
-        <p role="status">
-          {over.value} of {ids.length}
+      {error.value === undefined ? null : (
+        <p class="notice bad" role="alert">
+          {problemOf(error.value).what}
         </p>
       )}
+      {isFound ? <Found view={view} /> : error.value === undefined ? <Loading what={soFar(view)} /> : null}
     </Dialog>
   );
 }
 
-async function toAll(
-  verb: Verb,
-  ids: readonly string[],
-  bulk: string,
-  reason: string,
-  step: () => void,
-): Promise<Outcome> {
-  const refused = new Map<string, number>();
-  let obeyed = 0;
-  const one = async (at: number): Promise<void> => {
-    const id = ids[at];
-    if (id === undefined) return;
-    try {
-      await api[verb](id, { commandId: `${bulk}.${id}`.slice(0, 128), ...(reason === '' ? {} : { reason }) });
-      obeyed += 1;
-    } catch (error) {
-      const what = error instanceof ApiError ? `${error.code}: ${sameFor(error.message, id)}` : String(error);
-      refused.set(what, (refused.get(what) ?? 0) + 1);
-    }
-    step();
-    await one(at + AT_A_TIME);
-  };
-  await Promise.all(Array.from({ length: AT_A_TIME }, (_, lane) => one(lane)));
-  return { obeyed, refused };
-}
+const many = (count: number): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? 'execution' : 'executions'}`;
+const soFar = (view: BulkView | undefined): string =>
+  view === undefined ? 'which are meant' : `which are meant: ${many(view.count)} so far`;
 
-/** The same reason of many is said once. */
-const sameFor = (message: string, id: string): string => message.replaceAll(id, '…');
+const Found = ({
+  view: { action, count, leftOut, examples = [], reason },
+}: {
+  view: BulkView;
+}): JSX.Element => (
+  <>
+    <p>
+      {many(count)}
+      {leftOut === 0 ? '.' : `; ${many(leftOut)} of those found cannot be told to ${action} now.`}
+    </p>
+    <ul class="ids">
+      {examples.map(({ executionId, status }) => (
+        <li key={executionId}>
+          <ExecutionStatusOf status={status} /> {executionId}
+        </li>
+      ))}
+    </ul>
+    {count > examples.length ? <p class="faint">and {many(count - examples.length)} more</p> : null}
+    <p class="faint">
+      Each is told once. It goes on by itself, also when this page is closed.
+      {reason === undefined ? '' : ` Reason: ${reason}`}
+    </p>
+  </>
+);

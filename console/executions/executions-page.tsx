@@ -5,9 +5,10 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { ExecutionSummary, ListPage } from '../../lib/api/answers.ts';
 import { settings } from '../api.ts';
-import { useLive } from '../live.ts';
+import { readAgain, useLive } from '../live.ts';
 import { Empty, Problem, Shown } from '../parts/states.tsx';
 import { addressOf, place } from '../router.ts';
+import { BulkProgress } from './bulk-progress.tsx';
 import { Bulk } from './bulk.tsx';
 import { FilterBar, UsualFilters } from './filter-bar.tsx';
 import { askedFor, type Filters, filtersIn } from './filters.ts';
@@ -16,6 +17,7 @@ import { PAGE, Pages } from './pages.ts';
 
 export function ExecutionsPage(): JSX.Element {
   const filters = filtersIn(place.value.query);
+  const bulk = place.value.query.get('bulk');
   return (
     <section aria-labelledby="executions" class="executions">
       <div class="title">
@@ -23,6 +25,7 @@ export function ExecutionsPage(): JSX.Element {
         <UsualFilters filters={filters} />
       </div>
       <FilterBar filters={filters} />
+      {bulk === undefined ? null : <BulkProgress key={bulk} id={bulk} done={readAgain} />}
       <Filtered key={JSON.stringify(filters)} filters={filters} />
     </section>
   );
@@ -36,9 +39,7 @@ function Filtered({ filters }: { filters: Filters }): JSX.Element {
   );
   return (
     <Shown live={live} what="the executions">
-      {() => (
-        <Listed pages={pages} filters={filters} again={live.again} onSeen={(first) => (seen.value = first)} />
-      )}
+      {() => <Listed pages={pages} filters={filters} onSeen={(first) => (seen.value = first)} />}
     </Shown>
   );
 }
@@ -46,11 +47,10 @@ function Filtered({ filters }: { filters: Filters }): JSX.Element {
 interface ListedProps {
   readonly pages: Pages;
   readonly filters: Filters;
-  readonly again: () => void;
   readonly onSeen: (first: number) => void;
 }
 
-function Listed({ pages, filters, again, onSeen }: ListedProps): JSX.Element {
+function Listed({ pages, filters, onSeen }: ListedProps): JSX.Element {
   const selected = useSignal<ReadonlySet<string>>(new Set());
   const items = pages.items();
   const hasMore = pages.hasMore();
@@ -71,7 +71,7 @@ function Listed({ pages, filters, again, onSeen }: ListedProps): JSX.Element {
   return (
     <>
       {settings.readOnly ? null : (
-        <Bulk ids={[...selected.value]} clear={() => (selected.value = new Set())} done={again} />
+        <Bulk ids={[...selected.value]} filters={filters} clear={() => (selected.value = new Set())} />
       )}
       {causes.length === 0 ? null : (
         <p class="chips" role="group" aria-label="Causes of those that were read">

@@ -100,7 +100,7 @@ const Calls = ({ calls }: { calls: OutageView['calls'] }): JSX.Element => (
               </a>
             </td>
             <td>{step}</td>
-            <td class="number">{attempt}</td>
+            <td>{attempt}</td>
             <td>
               {unknown === true ? `its outcome was unknown: ${BECAME[settled]}` : 'it failed for certain'}
             </td>

@@ -61,7 +61,7 @@ function WorkflowRow({
   done: () => void;
 }): JSX.Element {
   const cell = (count: number, name: string, filters: Filters): JSX.Element => (
-    <td class="number">
+    <td>
       <CountLink count={count} name={`${name}, ${workflow}`} filters={{ workflow, ...filters }} />
     </td>
   );

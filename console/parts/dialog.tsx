@@ -14,13 +14,23 @@ export interface Question {
   readonly confirm: string;
   /** Something that cannot be taken back. */
   readonly grave?: boolean;
+  /** What there is to confirm is known. @default true */
+  readonly isReady?: boolean;
   /** Resolves when it was done; what it rejects with is shown. */
   readonly act: () => Promise<void>;
   readonly close: () => void;
   readonly children?: ComponentChildren;
 }
 
-export function Dialog({ title, confirm, grave, act, close, children }: Question): JSX.Element {
+export function Dialog({
+  title,
+  confirm,
+  grave,
+  isReady = true,
+  act,
+  close,
+  children,
+}: Question): JSX.Element {
   const ref = useRef<HTMLDialogElement>(null);
   const isBusy = useSignal(false);
   const error = useSignal<unknown>(undefined);
@@ -33,7 +43,7 @@ export function Dialog({ title, confirm, grave, act, close, children }: Question
   }, []);
   const submit = async (event: Event): Promise<void> => {
     event.preventDefault();
-    if (isBusy.value) return;
+    if (isBusy.value || !isReady) return;
     isBusy.value = true;
     error.value = undefined;
     try {
@@ -59,7 +69,11 @@ export function Dialog({ title, confirm, grave, act, close, children }: Question
           <button type="button" onClick={close}>
             Leave it
           </button>
-          <button type="submit" class={grave === true ? 'grave' : 'primary'} disabled={isBusy.value}>
+          <button
+            type="submit"
+            class={grave === true ? 'grave' : 'primary'}
+            disabled={isBusy.value || !isReady}
+          >
             {isBusy.value ? 'Under way …' : confirm}
           </button>
         </div>

@@ -1,7 +1,7 @@
 /** The list of executions with ten thousand in it, and the overview: filters, keys, selecting many, numbers that are links. */
 
 import type { Browser, Page } from 'playwright-core';
-import { closePages, openPage, startBrowser } from './browser.ts';
+import { closePages, expectAccessible, expectFits, openPage, startBrowser } from './browser.ts';
 import { HOSTILE, memoryPage, type MemoryPage } from './memory-world.ts';
 
 const MANY = 10_000;
@@ -99,7 +99,7 @@ describe('the filters', () => {
   });
 
   it('take a time of day, and say what is no time', async () => {
-    const { page } = await openPage(browser, world.server, '#/executions?since=1m');
+    const { page } = await openPage(browser, world.server, '#/executions?since=6h');
     await page.getByText('100 read').waitFor();
     await page.getByLabel('Since').fill('2099-01-01T09:00');
     await page.keyboard.press('Enter');
@@ -126,32 +126,6 @@ describe('the keyboard', () => {
     await page.keyboard.press('PageUp');
     await page.keyboard.press('Enter');
     await page.getByText('What comes next').waitFor();
-  });
-});
-
-describe('many at once', () => {
-  it('are asked about with how many and which, then each is told; what does not apply is said', async () => {
-    const { page } = await openPage(browser, world.server, '#/executions');
-    await page.getByText('100 read').waitFor();
-    await page.getByLabel('Select all that were read').check();
-    await page.getByText('100 selected').waitFor();
-    await page.getByRole('button', { name: 'Pause …' }).click();
-    await page.getByRole('dialog').getByText('and 90 more').waitFor();
-    await page.getByLabel('Reason').fill('the bank is closed');
-    await page.getByRole('dialog').getByRole('button', { name: 'Pause', exact: true }).click();
-    await page.getByText('100 obeyed.').waitFor();
-    expect((await world.view(id)).pauses?.[0]).toMatchObject({
-      reason: 'the bank is closed',
-      by: { name: 'ann' },
-    });
-    await page.getByLabel('Select all that were read').check();
-    await page.getByRole('button', { name: 'Retry …' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Retry', exact: true }).click();
-    await page.getByText('100 not: not-retryable').waitFor();
-    await page.getByLabel('Select all that were read').check();
-    await page.getByRole('button', { name: 'Resume …' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Resume', exact: true }).click();
-    await page.getByText('100 obeyed.').waitFor();
   });
 });
 
@@ -192,5 +166,56 @@ describe('the overview', () => {
     world.clock.advanceTo(world.clock.now() + 3_600_000);
     const { page } = await openPage(browser, world.server, '');
     await page.locator('.health').getByText('no supervisor is at work').waitFor();
+  });
+});
+
+describe('many at once', () => {
+  const told = async (page: Page, words: string): Promise<void> => {
+    const its = await page.getByRole('link', { name: 'Its own execution' }).getAttribute('href');
+    await world.run(its?.split('/').at(-1) ?? '', { supervised: false });
+    await page.getByRole('region', { name: 'The bulk action' }).getByText(words).waitFor();
+  };
+  const agreed = async (page: Page, name: string): Promise<void> => {
+    await page.getByRole('dialog').getByRole('button', { name, exact: true }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  };
+
+  it('are asked about with how many and which, then each is told; the page need not stay open', async () => {
+    const { page } = await openPage(browser, world.server, '#/executions');
+    await page.getByText('100 read').waitFor();
+    expect(await page.getByRole('button', { name: 'Cancel …' }).isDisabled()).toBe(true);
+    await page.getByLabel('Select all that were read').check();
+    await page.getByText('100 selected').waitFor();
+    await page.getByLabel('Reason').fill(HOSTILE);
+    await page.getByRole('button', { name: 'Pause …' }).click();
+    await page.getByRole('dialog').getByText('and 90 executions more').waitFor();
+    await expectAccessible(page);
+    await agreed(page, 'Pause');
+    await page.getByText('pause is under way').waitFor();
+    const address = page.url();
+    await page.close();
+    const { page: later } = await openPage(browser, world.server, address.slice(address.indexOf('#')));
+    await told(later, 'pause is done: 100 of 100 told, 100 obeyed. By local:ann.');
+    expect((await world.view(id)).pauses?.[0]).toMatchObject({ by: { name: 'ann' } });
+    expect(await later.locator('main').innerText()).toContain(HOSTILE.slice(0, 60));
+    await expectAccessible(later);
+    await expectFits(later);
+  });
+
+  it('can be all that the filters find; what does not take the command is left out, and said', async () => {
+    const { page } = await openPage(browser, world.server, '#/executions?status=paused');
+    await page.getByText('100 read').waitFor();
+    await page.getByRole('button', { name: 'Retry …' }).click();
+    await page
+      .getByRole('dialog')
+      .getByText('100 executions of those found cannot be told to retry now')
+      .waitFor();
+    expect(await page.getByRole('dialog').getByRole('button', { name: 'Retry' }).isDisabled()).toBe(true);
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Resume …' }).click();
+    await page.getByRole('dialog').getByText('100 executions.').waitFor();
+    await agreed(page, 'Resume');
+    await told(page, 'resume is done: 100 of 100 told, 100 obeyed.');
+    await page.getByText('No execution is like that').waitFor();
   });
 });

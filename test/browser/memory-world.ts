@@ -13,6 +13,7 @@ import { PermanentError } from '../../lib/core/records/errors.ts';
 import type { Json } from '../../lib/core/records/json.ts';
 import type { Breakers, Outages } from '../../lib/core/ports.ts';
 import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
+import { memoryBulks } from '../../lib/testing/memory-bulks.ts';
 import { memoryOutages } from '../../lib/testing/memory-outages.ts';
 import { memoryReceipts } from '../../lib/testing/memory-receipts.ts';
 import { memoryWorkflowPauses } from '../../lib/testing/memory-workflow-pauses.ts';
@@ -96,6 +97,7 @@ export async function memoryPage(
 ): Promise<MemoryPage> {
   const operated = {
     breakers: memoryBreakers(),
+    bulks: memoryBulks(),
     outages: memoryOutages(),
     workflowPauses: memoryWorkflowPauses(),
   };

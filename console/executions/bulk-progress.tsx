@@ -1,0 +1,89 @@
+/** How far a bulk action is, and what has refused why; its address can be opened again until it is over, and after. */
+
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { callerText } from '../../lib/api/answers.ts';
+import type { BulkProgress as Progress, BulkView } from '../../lib/api/bulk-answers.ts';
+import { api } from '../api.ts';
+import { executionLink } from '../execution/head.tsx';
+import { useLive } from '../live.ts';
+import { Shown } from '../parts/states.tsx';
+import { refine } from '../router.ts';
+
+/** Somebody waits for it. */
+const EVERY_MS = 3_000;
+
+const isOver = ({ status }: BulkView): boolean => status === 'done' || status === 'stopped';
+
+export function BulkProgress({ id, done }: { id: string; done: () => void }): JSX.Element {
+  const live = useLive(`bulk ${id}`, () => api.bulk(id), isOver, EVERY_MS);
+  const isDone = live.data !== undefined && isOver(live.data);
+  // What it has changed is on screen, too.
+  useEffect(() => {
+    if (isDone) done();
+  }, [isDone]);
+  return (
+    <section class="card bulk-progress" aria-label="The bulk action">
+      <Shown live={live} what="how far it is">
+        {(view) => <Told view={view} />}
+      </Shown>
+      <button type="button" class="quiet" onClick={() => refine({ bulk: undefined })}>
+        close
+      </button>
+    </section>
+  );
+}
+
+const WORDS: Readonly<Record<BulkView['status'], string>> = {
+  collecting: 'is not confirmed',
+  collected: 'is not confirmed',
+  acting: 'is under way',
+  done: 'is done',
+  stopped: 'was stopped',
+};
+
+function Told({ view }: { view: BulkView }): JSX.Element {
+  const { action, status, count, progress, executionId, confirmedBy, reason } = view;
+  const { acted, applied, refused } = progress ?? { acted: 0, applied: 0, refused: [] };
+  return (
+    <>
+      <p role="status">
+        <strong>
+          {action} {WORDS[status]}
+        </strong>
+        : {acted.toLocaleString('en')} of {count.toLocaleString('en')} told, {applied.toLocaleString('en')}{' '}
+        obeyed.
+        {confirmedBy === undefined ? '' : ` By ${callerText(confirmedBy)}.`}
+        {reason === undefined ? '' : ` ${reason}`}
+      </p>
+      <progress max={count} value={acted} aria-label="told" />
+      {refused.map((one) => (
+        <Refused key={one.code} refused={one} />
+      ))}
+      {executionId === undefined ? null : (
+        <p class="faint">
+          <a href={executionLink(executionId)}>Its own execution</a> can be paused, resumed and canceled.
+        </p>
+      )}
+    </>
+  );
+}
+
+const Refused = ({
+  refused: { code, count, examples },
+}: {
+  refused: Progress['refused'][number];
+}): JSX.Element => (
+  <details>
+    <summary>
+      {count.toLocaleString('en')} not: <code>{code}</code>
+    </summary>
+    <ul class="plain">
+      {examples.map(({ executionId, message }) => (
+        <li key={executionId}>
+          <a href={executionLink(executionId)}>{executionId}</a> {message}
+        </li>
+      ))}
+    </ul>
+  </details>
+);

@@ -1,0 +1,137 @@
+/**
+ * A night on call, by the roles themselves on ports in memory: orders that were declined, one that waits for a person, one whose carrier
+ * did not answer, one that was canceled as it was, a service that is away, one that was away, and an older plan under way.
+ */
+
+import { createHash } from 'node:crypto';
+import { done } from '../../lib/core/plan/agent.ts';
+import { retry, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import { PermanentError } from '../../lib/core/records/errors.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { createScheduler, start } from '../../lib/scheduler/start.ts';
+import { anAgent, anyObject } from '../engine/harness.ts';
+import { memoryPage, type MemoryPage } from './memory-world.ts';
+
+const card = anAgent('charge-card');
+const carrier = anAgent('carrier', { effect: 'probed' });
+const mailer = anAgent('mailer', { effect: 'none', undo: 'none' });
+
+const orderOf = (within: '2h' | '3h'): Workflow =>
+  workflow('order', { input: anyObject, within, search: ['orderId'] }, (w) => {
+    const charge = w.step('charge', card, { amount: w.input['amount'] } as never, { recovery: [retry(0)] });
+    const ship = w.step('ship', carrier, { to: w.input['orderId'] } as never, {
+      after: [charge],
+      recovery: [retry(2)],
+    });
+    w.approval('release', { within: '1h', otherwise: 'approve', after: [ship] });
+    w.step('mail', mailer, {}, { recovery: [retry(0)] });
+  }) as unknown as Workflow;
+
+export interface OnCall extends MemoryPage {
+  /** By order: the id of its execution. */
+  readonly ids: Readonly<Record<'4711' | '4712' | '4713' | '4714' | 'old', string>>;
+  readonly declined: readonly string[];
+  /** Ended at once while the card is declined, and well once it is not. */
+  readonly card: { declined: boolean };
+}
+
+/** @param agents 'declined': so many orders are */
+export async function onCall(declined = 3): Promise<OnCall> {
+  const cards = { declined: false };
+  const decline = (): never => {
+    throw Object.assign(new PermanentError('the card was declined'), { code: 'card-declined' });
+  };
+  // What an external service takes of time.
+  const pass = (ms: number): void => world.clock.advanceTo(world.clock.now() + ms);
+  const world = await memoryPage(orderOf('2h'), {
+    'charge-card': {
+      execute: async () => (cards.declined ? decline() : { chargeId: 'c-1' }),
+      undo: async () => undefined,
+    },
+    carrier: {
+      execute: async (_, input) => {
+        // The reply was lost; the parcel is on its way.
+        if (Object(input)['to'] === '4713') {
+          pass(4_000);
+          throw new Error('socket hang up');
+        }
+        return { parcel: 'p-1' };
+      },
+      probe: async () => {
+        pass(2_000);
+        return done({ parcel: 'p-2' });
+      },
+      undo: async () => undefined,
+    },
+    mailer: { execute: async () => ({}) },
+  });
+  const hash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32);
+  const older = createScheduler(world, [orderOf('3h')], { hash, newId: () => 'e-old' });
+  const old = await start(older, {
+    workflow: 'order',
+    input: { orderId: '4710' },
+    tags: { orderId: '4710' },
+  });
+  const begun = async (orderId: string): Promise<string> =>
+    (await start(world.scheduler, { workflow: 'order', input: { orderId, amount: 42 }, tags: { orderId } }))
+      .id;
+  const waits = ({ entries = {} }: Snapshot): boolean => entries['release'] !== undefined;
+  const canceled = await begun('4712');
+  await world.run(canceled, { until: waits });
+  await world.post(`/executions/${canceled}/cancel`, { undo: false, reason: 'ordered twice' });
+  await world.run(canceled);
+  const lost = await begun('4713');
+  await world.run(lost, { until: waits });
+  cards.declined = true;
+  const failed: string[] = [];
+  for (let at = 0; at < declined; at += 1) failed.push(await begun(`5${String(at).padStart(3, '0')}`));
+  for (const id of failed) await world.run(id);
+  cards.declined = false;
+  const waiting = await begun('4711');
+  await world.run(waiting, { until: waits });
+  const asked = await begun('4714');
+  await world.run(asked, { until: waits });
+  await outOfOrder(world, lost);
+  return {
+    ...world,
+    ids: { 4711: waiting, 4712: canceled, 4713: lost, 4714: asked, old: old.id },
+    declined: failed,
+    card: cards,
+  };
+}
+
+/** The mailer's service is away, and the carrier's was. */
+async function outOfOrder({ breakers, outages, clock }: MemoryPage, lost: string): Promise<void> {
+  const at = clock.now() - 1_800_000;
+  const failure = { code: 'Error', message: 'socket hang up' };
+  const about = { version: 1, writeId: 'w', failure };
+  await breakers.write({
+    ...about,
+    agent: 'mailer',
+    score: 8,
+    failedAt: at,
+    cooldowns: 1,
+    openedAt: at,
+    openUntil: clock.now() + 3_600_000,
+  });
+  const own = await breakers.read('carrier');
+  if (own === undefined) throw new Error('the carrier has failed, and its breaker has not heard of it');
+  await breakers.write({ ...own, version: own.version + 1, writeId: 'w', openings: [at] });
+  const call = {
+    executionId: lost,
+    step: 'ship',
+    attempt: 1,
+    mode: 'execute',
+    at: at - 4_000,
+    unknown: true,
+  } as const;
+  await outages.write({
+    ...about,
+    agent: 'carrier',
+    beganAt: at - 4_000,
+    openedAt: at,
+    closedAt: at + 600_000,
+    failed: 1,
+    calls: [call],
+  });
+}

@@ -1,0 +1,260 @@
+/** The questions of a night on call, each answered by clicking exactly what docs/ON-CALL.md says, in as many clicks. */
+
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { localLogs } from '../../lib/cli/console/logs.ts';
+import { setStage } from '../e2e/stage.ts';
+import { closePages, openPage, startBrowser } from './browser.ts';
+import { onCall, type OnCall } from './on-call-world.ts';
+import { behind, type PageServer, servePage } from './page-server.ts';
+
+const DOCUMENT = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'ON-CALL.md'), 'utf8');
+const clicksIn = (question: number): number =>
+  Number(new RegExp(`^\\| ${question} \\|.*\\| (\\d) \\| [^|]*\\|$`, 'm').exec(DOCUMENT)?.[1]);
+
+let browser: Browser;
+let world: OnCall;
+let clicks = 0;
+beforeAll(async () => {
+  browser = await startBrowser();
+  world = await onCall();
+});
+afterAll(async () => {
+  await browser?.close();
+  await world?.server.close();
+});
+beforeEach(() => {
+  clicks = 0;
+});
+afterEach(async () => {
+  const [, question] = /^(\d+) /.exec(expect.getState().currentTestName ?? '') ?? [];
+  await closePages();
+  expect([question, clicks]).toEqual([question, clicksIn(Number(question))]);
+});
+
+const opened = async (place = '', server: PageServer = world.server): Promise<Page> => {
+  const { page } = await openPage(browser, server, place);
+  await page.locator('h1').first().waitFor();
+  return page;
+};
+const click = async (what: Locator): Promise<void> => {
+  clicks += 1;
+  await what.click();
+};
+const link = (page: Page, name: string | RegExp): Locator =>
+  page.getByRole('link', { name, exact: true }).first();
+const view = (page: Page, name: string): Promise<void> =>
+  click(page.getByRole('navigation', { name: 'Views' }).getByText(name));
+const filtered = async (page: Page, field: string, text: string): Promise<void> => {
+  clicks += 1;
+  await page.getByLabel(field).fill(text);
+  await page.keyboard.press('Enter');
+};
+/** From the list in which it was found. */
+const execution = async (id: string): Promise<Page> => {
+  const page = await opened('#/executions');
+  await click(link(page, id));
+  await page.getByText('What comes next').waitFor();
+  return page;
+};
+const confirmed = async (page: Page, name: string): Promise<void> => {
+  await click(page.getByRole('dialog').getByRole('button', { name, exact: true }));
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+};
+const rowOf = (page: Page, table: string, name: string): Locator =>
+  page.getByRole('group', { name: table }).getByRole('row', { name: new RegExp(`^${name}`) });
+
+it('1 is it healthy', async () => {
+  const page = await opened();
+  await page.locator('.health').getByText('healthy').waitFor();
+});
+
+it('2 which orders failed since nine, by cause', async () => {
+  const page = await opened();
+  await click(link(page, /ended without success in 24 h$/));
+  await filtered(page, 'Since', '09:00');
+  const causes = page.getByRole('group', { name: 'Causes of those that were read' });
+  await causes.waitFor();
+  expect(page.url()).toContain('since=09%3A00');
+  await causes.getByText('card-declined: 3').waitFor();
+});
+
+it('3 everything with card-declined', async () => {
+  const page = await opened();
+  await click(link(page, 'card-declined: 3'));
+  await page.getByText('3 read, and these are all').waitFor();
+  for (const id of world.declined) await link(page, id).waitFor();
+});
+
+it('4 where is order 4711', async () => {
+  const page = await opened();
+  await view(page, 'Executions');
+  await filtered(page, 'Tag', 'orderId:4711');
+  await page.getByText('1 read, and these are all').waitFor();
+  await click(link(page, world.ids['4711']));
+  await page.locator('.graph a', { hasText: /^release / }).waitFor();
+  expect(await page.locator('.why .next').innerText()).toContain('step release');
+});
+
+it('5 what waits for me, until when, what happens if I do nothing', async () => {
+  const page = await opened();
+  await view(page, 'People');
+  const card = page.getByRole('article', { name: 'approval release' }).first();
+  await card.getByText(/Without an answer: approve, in \d+ min/).waitFor();
+});
+
+it('6 approve it; who approved that one', async () => {
+  const page = await opened();
+  await view(page, 'People');
+  const card = page.getByRole('article').filter({ hasText: world.ids['4714'] });
+  await click(card.getByRole('button', { name: 'Approve' }));
+  await confirmed(page, 'Approve');
+  const { page: its } = await openPage(
+    browser,
+    world.server,
+    `#/executions/${world.ids['4714']}?step=release`,
+  );
+  await its
+    .locator('div', { has: its.locator('dt', { hasText: 'Answered by' }) })
+    .getByText('local:ann')
+    .first()
+    .waitFor();
+});
+
+it('7 why is this one slow', async () => {
+  const page = await execution(world.ids['4713']);
+  const row = page.locator('.timeline [role="img"][aria-label^="ship:"]');
+  const words = (await row.getAttribute('aria-label')) ?? '';
+  expect(words).toBe('ship: done; attempt 1: unknown (Error), 4 s; probe 1: done, 2 s');
+  await page.locator('.timeline .stretch.lost').first().waitFor();
+});
+
+it('8 is its outcome known, what proves it', async () => {
+  const page = await execution(world.ids['4713']);
+  await click(page.locator('.past summary', { hasText: 'probe' }).first());
+  await page.locator('.past details[open] dl').waitFor();
+  expect(await page.locator('.past details[open]').innerText()).toMatch(/done/);
+});
+
+it('9 what happens next, when', async () => {
+  const page = await execution(world.ids['4711']);
+  const next = page.locator('.why .next');
+  expect(await next.innerText()).toMatch(/in \d+ min/);
+});
+
+it('10 which agent is dead, since when', async () => {
+  const page = await opened();
+  const row = rowOf(page, 'Agents', 'mailer');
+  await row.getByText('open').waitFor();
+  await row.getByText(/since \d+ min .*ago/).waitFor();
+});
+
+it('11 what stands of this failed one', async () => {
+  const page = await execution(world.ids['4712']);
+  const stands = page.getByRole('region', { name: 'What stands' });
+  await stands.getByText('2 in effect').waitFor();
+  await stands.getByText('charge', { exact: true }).waitFor();
+});
+
+it('12 retry these 143 and not those', async () => {
+  const night = await onCall(143);
+  try {
+    const page = await opened('', night.server);
+    await click(link(page, 'card-declined: 143'));
+    await click(page.getByRole('button', { name: 'Retry …' }));
+    await page.getByRole('dialog').getByText('143 executions.').waitFor();
+    await confirmed(page, 'Retry');
+    const its = await page.getByRole('link', { name: 'Its own execution' }).getAttribute('href');
+    await night.run(its?.split('/').at(-1) ?? '');
+    await page.getByText('retry is done: 143 of 143 told, 143 obeyed').waitFor();
+    const [first = ''] = night.declined;
+    expect((await night.view(first)).status).not.toBe('failed');
+    // Canceled as it was: another cause, so it is none of these.
+    expect((await night.view(night.ids['4712'])).status).toBe('failed');
+  } finally {
+    await night.server.close();
+  }
+});
+
+it('13 stop all starts of this workflow', async () => {
+  const page = await opened();
+  await click(page.getByRole('button', { name: 'Pause the starts of order' }));
+  await confirmed(page, 'Pause');
+  await rowOf(page, 'Workflows', 'order').getByText('by local:ann').waitFor();
+  world.clock.advanceTo(world.clock.now() + 60_000);
+  expect((await world.begin({ orderId: '6000' })).status).toBe('paused');
+});
+
+it('14 stop calling this service', async () => {
+  const page = await opened();
+  await click(page.getByRole('button', { name: 'Pause the calls of charge-card' }));
+  await confirmed(page, 'Pause');
+  await rowOf(page, 'Agents', 'charge-card').getByText('by local:ann').waitFor();
+  await world.post('/agents/charge-card/resume', {});
+});
+
+it('15 what did last night’s outage do', async () => {
+  const page = await opened();
+  await click(page.getByRole('link', { name: 'Outages of carrier' }));
+  const card = page.getByRole('article', { name: /^Outage of/ });
+  for (const said of [
+    'began',
+    'noticed after',
+    '4 s',
+    'ended',
+    '10 min 4 s',
+    '1, each settled: nothing was doubled or lost',
+  ])
+    await card.getByText(said, { exact: true }).waitFor();
+});
+
+it('16 which attempt used which input and agent', async () => {
+  const page = await execution(world.ids['4711']);
+  await click(page.locator('.graph a', { hasText: /^charge / }));
+  const row = page.getByRole('group', { name: 'Attempts' }).getByRole('row').last();
+  expect(await row.innerText()).toMatch(/charge-card[^]*\{"amount":42\}/);
+});
+
+it('17 its log lines', async () => {
+  const stage = await setStage({ schedules: true });
+  const server = await servePage(behind(stage.cloud.apiUrl), { logs: localLogs(stage.logs) });
+  try {
+    const decline = { service: 'payment', mode: 'decline', match: { about: 'night-1' } };
+    await fetch(`${stage.world.url}/behave`, { method: 'POST', body: JSON.stringify(decline) });
+    const id = await stage.startOrder('night-1');
+    await stage.ended(id);
+    const page = await opened('#/executions', server);
+    await click(link(page, id));
+    await click(page.getByRole('button', { name: 'Read its log lines' }));
+    const lines = page.getByRole('group', { name: 'Log lines, in the order of time' }).getByRole('listitem');
+    await lines.first().waitFor();
+    expect((await lines.allInnerTexts()).join('\n')).toMatch(/charge-card/);
+  } finally {
+    await server.close();
+    await stage.strike();
+  }
+});
+
+it('18 which executions run the old plan', async () => {
+  await world.begin({ orderId: '7000' });
+  const { plan } = await world.view(world.ids.old);
+  const page = await opened();
+  await click(rowOf(page, 'Workflows', 'order').getByRole('link', { name: plan.slice(0, 8) }));
+  await page.getByText('1 read, and these are all').waitFor();
+  await link(page, world.ids.old).waitFor();
+});
+
+it('19 is the supervisor alive', async () => {
+  const page = await opened();
+  const part = page.getByRole('region', { name: 'Supervisors' });
+  await part.getByText('last sweep with something due').waitFor();
+  await part.getByText('oldest overdue').waitFor();
+});
+
+it('20 what does a million of these cost', async () => {
+  const page = await opened();
+  await click(rowOf(page, 'Workflows', 'order').getByRole('link', { name: 'order', exact: true }));
+  const cost = page.getByRole('region', { name: 'What a million cost, estimated' });
+  expect(await cost.innerText()).toMatch(/\$\d+\.\d\d for 1,000,000 executions of 3 steps/);
+});
