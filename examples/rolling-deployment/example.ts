@@ -1,5 +1,6 @@
 /** How a deployment goes wrong, and what must be so afterwards. `FLEET_HOSTS=200` has it roll over 200 hosts. */
 
+import type { ApiError } from 'steadfast/client';
 import { auditDeeds } from '../gallery/audit.ts';
 import type { Example, Finding, Played, Scene, Seen, Stage } from '../gallery/example.ts';
 import { audit, rolledBack } from './audit.ts';
@@ -35,6 +36,16 @@ const installsOf = async ({ world }: Stage, subject: string): Promise<readonly F
     ({ kind, host }) => kind === 'install' && host.startsWith(`${subject}/`),
   );
 
+/** Whether a command came before the end: while the API's processes are killed an operator may be too late. */
+const inTime = (command: Promise<unknown>): Promise<boolean> =>
+  command.then(
+    () => true,
+    (error: Partial<ApiError>) => {
+      if (error.status === 409) return false;
+      throw error;
+    },
+  );
+
 const scenes: readonly Scene[] = [
   {
     name: 'paused',
@@ -48,14 +59,16 @@ const scenes: readonly Scene[] = [
       const executionId = await start(stage, subject);
       await stage.until('the second batch', async () => (await installsOf(stage, subject))[BATCH]);
       stage.cloud.kill('install-release', { nextEvent: true });
-      await stage.client.pause(executionId, { reason: 'the shop is full' });
+      if (!(await inTime(stage.client.pause(executionId, { reason: 'the shop is full' }))))
+        return executionId;
       await stage.until('the pause', async () => {
-        const { status } = await stage.client.get(executionId);
+        const { status, endedAt } = await stage.client.get(executionId);
+        if (endedAt !== undefined) return true;
         return status === 'paused' && (await installsOf(stage, subject)).length >= 2 * BATCH
           ? true
           : undefined;
       });
-      await stage.client.resume(executionId, { reason: 'the rush is over' });
+      await inTime(stage.client.resume(executionId, { reason: 'the rush is over' }));
       return executionId;
     },
     tell: () =>
