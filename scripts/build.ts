@@ -38,6 +38,7 @@ const PROGRAMS = [
   'bin/steadfast',
   'lambdas/agent',
   'lambdas/audit',
+  'lambdas/bulk',
   'lambdas/scheduler',
   'lambdas/starter',
   'lambdas/supervisor',
@@ -129,6 +130,30 @@ await build({
 
 // One class of errors for `instanceof`, also of the client that `startCloud` gives.
 writeFileSync(join(DIST, 'lib/api/typed-client.js'), "export { createClient } from '../client.js';\n");
+
+// One file: what it consists of nobody else loads.
+await build({
+  absWorkingDir: ROOT,
+  entryPoints: [`dist/${CLOUD}.js`],
+  outfile: `dist/${CLOUD}.js`,
+  allowOverwrite: true,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20',
+  logLevel: 'warning',
+  packages: 'external',
+  plugins: [
+    {
+      name: 'own-folder',
+      setup: (bundling) => {
+        bundling.onResolve({ filter: /^\.\.\// }, ({ path }) => ({ path, external: true }));
+      },
+    },
+  ],
+});
+for (const name of ['control', 'kill-plan', 'random', 'random-kills'])
+  rmSync(join(DIST, dirname(CLOUD), `${name}.js`));
 
 mkdirSync(join(DIST, 'cjs'), { recursive: true });
 const commonJs = { platform: 'node', target: 'node20', logLevel: 'warning' } as const;
