@@ -1,8 +1,8 @@
 /**
  * The store on DynamoDB.
  *
- * Owns: what is written together, strongly consistent reads. Does not own: the items' form
- * (`dynamo-items.ts`), the condition of a write (`dynamo-put.ts`), or what a conflict means (the roles).
+ * Owns: what is written together, strongly consistent reads. Does not own: the lists that only the API reads, without which an agent's
+ * code is a fiftieth smaller (`dynamo-lists.ts`), the items' form (`dynamo-items.ts`), the condition of a write (`dynamo-put.ts`), or what a conflict means (the roles).
  *
  * S11 `create` never overwrites. No write without a condition anywhere.
  */
@@ -23,7 +23,6 @@ import type { Incident } from '../core/records/incident.ts';
 import { isLeftover, isOfEarlierLife } from '../core/records/retention.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Execution, Step } from '../core/records/state.ts';
-import { inboxPage } from './dynamo-inbox.ts';
 import { inputApart, inputIn, putInput } from './dynamo-inputs.ts';
 import {
   entryItem,
@@ -51,9 +50,9 @@ import {
 } from './dynamo-items.ts';
 import { wakeShardKey } from './dynamo-indexes.ts';
 import { overLeftovers } from './dynamo-leftovers.ts';
-import { type ListOptions, listPage } from './dynamo-list.ts';
+import type { ListOptions } from './dynamo-list.ts';
+import { dynamoLists, type Lists } from './dynamo-lists.ts';
 import { conditional, instead, type Put, putAll, putOne } from './dynamo-put.ts';
-import { readSurvey } from './dynamo-survey.ts';
 import { TABLE } from './names.ts';
 
 /** Items of one page of the wake index; a page of keys is far below DynamoDB's 1 MB. */
@@ -68,7 +67,13 @@ export interface DynamoOptions extends ListOptions {
   readonly pause?: (ms: number) => Promise<void>;
 }
 
-export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Store {
+export const dynamoStore = (client: DynamoDBClient, options: DynamoOptions): Store => ({
+  ...unlistedStore(client, options),
+  ...dynamoLists(client, options),
+});
+
+/** For the roles that list nothing. */
+export function unlistedStore(client: DynamoDBClient, options: DynamoOptions): Omit<Store, keyof Lists> {
   const { table, wakeShards, retentionMs, pause = async () => undefined } = options;
   const itemOf = (execution: Execution): Item => executionItem(execution, wakeShards, retentionMs);
   const readExecution: Store['readExecution'] = async (executionId) => {
@@ -116,9 +121,6 @@ export function dynamoStore(client: DynamoDBClient, options: DynamoOptions): Sto
       return over === undefined ? kind : (await putAll(client, over, pause)).kind;
     },
     due: (shard, untilAt, cursor, limit) => readDue(client, table, { shard, untilAt, limit, cursor }),
-    inbox: (limit, cursor) => inboxPage(client, table, limit, cursor),
-    list: (query) => listPage(client, options, query),
-    survey: (endedSince) => readSurvey(client, options, endedSince),
   };
 }
 

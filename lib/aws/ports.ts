@@ -16,10 +16,11 @@ import { clock } from './clock.ts';
 import { ClockSkew } from './clock-skew.ts';
 import { dynamoBreakers } from './dynamo-breakers.ts';
 import { dynamoBulks } from './dynamo-bulks.ts';
+import { dynamoLists, noLists } from './dynamo-lists.ts';
 import { dynamoOutages } from './dynamo-outages.ts';
 import { dynamoPresences } from './dynamo-presence.ts';
 import { dynamoReceipts } from './dynamo-receipts.ts';
-import { dynamoStore } from './dynamo-store.ts';
+import { unlistedStore } from './dynamo-store.ts';
 import { dynamoWorkflowPauses } from './dynamo-workflow-pauses.ts';
 import { eventBus } from './event-bus.ts';
 import { freshId } from './fresh-id.ts';
@@ -97,11 +98,20 @@ export function callingPortsOf(telemetry: Telemetry, atWork?: AtWork): OwnPorts 
 /** The ports of a role that starts executions for callers, or obeys their commands. */
 export function startingPortsOf(telemetry: Telemetry): OwnPorts {
   const own = callingPortsOf(telemetry);
+  const { client, name } = own.table;
   return {
     ...own,
-    workflowPauses: dynamoWorkflowPauses(own.table.client, own.table.name),
-    bulks: dynamoBulks(own.table.client, own.table.name, (ms) => clock.sleep(ms)),
+    workflowPauses: dynamoWorkflowPauses(client, name),
+    bulks: dynamoBulks(client, name, (ms) => clock.sleep(ms)),
   };
+}
+
+/** The ports of the one role that answers what there is: beside those of a start the lists. */
+export function listingPortsOf(telemetry: Telemetry): OwnPorts {
+  const own = startingPortsOf(telemetry);
+  const { client, name, shards } = own.table;
+  const lists = dynamoLists(client, { table: name, wakeShards: shards, log: own.log });
+  return { ...own, store: { ...own.store, ...lists } };
 }
 
 export const receiptsOf = ({ table: { client, name, shards } }: OwnPorts): Receipts =>
@@ -116,7 +126,10 @@ export function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): OwnPorts
   const events = transported(new EventBridgeClient(CLIENT));
   const pause = (ms: number): Promise<void> => clock.sleep(ms);
   return {
-    store: dynamoStore(dynamo, { table, wakeShards: shards, ...retention(), pause, log }),
+    store: {
+      ...unlistedStore(dynamo, { table, wakeShards: shards, ...retention(), pause, log }),
+      ...noLists,
+    },
     table: { client: dynamo, name: table, shards, agents: [...queues.keys()] },
     breakers: dynamoBreakers(dynamo, table),
     outages: dynamoOutages(dynamo, table),

@@ -7,10 +7,12 @@
 
 import { decide } from '../core/decide.ts';
 import { commandProblem } from '../core/operators/commands.ts';
+import { openRecoveryIncidents } from '../core/operators/retry.ts';
 import type { Caller } from '../core/records/caller.ts';
 import { refuse, type SteadfastError } from '../core/records/errors.ts';
 import type { Command } from '../core/records/events.ts';
 import { given } from '../core/records/given.ts';
+import type { Snapshot } from '../core/records/snapshot.ts';
 import { type Execution, isPausedOrPausing } from '../core/records/state.ts';
 import { carryOut } from '../engine/reconcile.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
@@ -110,7 +112,7 @@ async function obeyed(
     const { state, plan } = await show(scheduler, executionId);
     const { execution } = state;
     if (execution.commands.includes(command.commandId) || isObeyed(execution, command)) return execution;
-    const problem = commandProblem(plan, state, command, ports.clock.now());
+    const problem = notMeant(state, command) ?? commandProblem(plan, state, command, ports.clock.now());
     // The last of several incidents was resolved by another operator meanwhile.
     if (problem !== undefined && answers > 0) return execution;
     if (problem !== undefined) throw refusal(execution, command, problem);
@@ -128,6 +130,18 @@ const isObeyed = ({ status, cause }: Execution, command: Command): boolean =>
   command.type === 'cancel'
     ? status === 'compensating' && cause?.kind === 'cancel' && cause.undo === command.undo
     : command.type === 'pause' && isPausedOrPausing(status);
+
+/** Of a retry: what it is not about, for it failed or was asked later. */
+function notMeant(state: Snapshot, command: Command): string | undefined {
+  if (command.type !== 'retry' || command.asOf === undefined) return undefined;
+  const { asOf } = command;
+  const { status, endedAt = 0 } = state.execution;
+  if (status === 'failed' && endedAt > asOf)
+    return `it failed at ${new Date(endedAt).toISOString()}, after those that are meant were looked for`;
+  const asked = status === 'waiting' && openRecoveryIncidents(state).length > 0;
+  if (!asked || openRecoveryIncidents(state, asOf).length > 0) return undefined;
+  return 'its open questions came after those that are meant were looked for';
+}
 
 function refusal({ id, status }: Execution, { type }: Command, problem: string): SteadfastError {
   const { code, done } = REFUSAL[type];

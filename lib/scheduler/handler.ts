@@ -13,7 +13,7 @@ import type { AllForms } from '../api/deployment-answers.ts';
 import { routes } from '../api/routes.ts';
 import { metering, once } from '../aws/invocation.ts';
 import { ENV, FORMS_FILE, OPENAPI_FILE } from '../aws/names.ts';
-import { fromEnvironment, measured, receiptsOf, startingPortsOf, telemetryOf } from '../aws/ports.ts';
+import { fromEnvironment, measured, receiptsOf, listingPortsOf, telemetryOf } from '../aws/ports.ts';
 import type { Workflow } from '../core/plan/workflow.ts';
 import { IDS } from './ids.ts';
 import { createScheduler } from './start.ts';
@@ -29,7 +29,7 @@ export function schedulerHandler(
 ): (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyResultV2> {
   const telemetry = telemetryOf({ role: 'scheduler' });
   const app = once(() => {
-    const ports = startingPortsOf(telemetry);
+    const ports = listingPortsOf(telemetry);
     const personalRoles = new Set(process.env[ENV.personalRoles]?.split(' '));
     const scheduler = createScheduler(ports, workflows, IDS, personalRoles);
     return handle(routes(scheduler, receiptsOf(ports), openapi, forms, measured()));

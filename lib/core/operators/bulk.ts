@@ -120,22 +120,26 @@ export const totalOf = (page: number): number => page % TOTALS;
 /** Who may confirm it: one that answers in a person's name takes the right to answer. */
 export const isAnswer = ({ action }: BulkCommand): boolean => action === 'approve' || action === 'reject';
 
-const PAUSED: readonly ExecutionStatus[] = ['pausing', 'paused'];
-const POSSIBLE: Readonly<Record<BulkAction, readonly ExecutionStatus[]>> = {
-  retry: ['failed', 'waiting'],
-  cancel: ['running', 'waiting', ...PAUSED],
-  pause: ['running', 'waiting'],
-  resume: PAUSED,
-  resolve: STATUS_GROUPS.open,
-  approve: STATUS_GROUPS.open,
-  reject: STATUS_GROUPS.open,
-};
+/** The statuses in which it is ever possible; whether it is now, the command itself says. */
+export function possibleStatuses({ action }: BulkCommand): readonly ExecutionStatus[] {
+  switch (action) {
+    case 'retry':
+      return ['failed', 'waiting'];
+    case 'cancel':
+      return ['running', 'waiting', 'pausing', 'paused'];
+    case 'pause':
+      return ['running', 'waiting'];
+    case 'resume':
+      return ['pausing', 'paused'];
+    case 'resolve':
+    case 'approve':
+    case 'reject':
+      return STATUS_GROUPS.open;
+  }
+}
 
-export const possibleStatuses = ({ action }: BulkCommand): readonly ExecutionStatus[] => POSSIBLE[action];
-
-/** Whether the action is ever possible in this status; whether it is now, the command itself says. */
-export const mayApply = ({ action }: BulkCommand, status: ExecutionStatus): boolean =>
-  POSSIBLE[action].includes(status);
+export const mayApply = (command: BulkCommand, status: ExecutionStatus): boolean =>
+  possibleStatuses(command).includes(status);
 
 export const commandIdOf = (bulk: string, executionId: string): string => `${bulk}.${executionId}`;
 

@@ -59,7 +59,7 @@ export function commandProblem(
     case 'resume':
       return isPausedOrPausing(status) ? undefined : whatItIs(state.execution);
     case 'retry':
-      return retryProblem(plan, state, now, command.asOf);
+      return retryProblem(plan, state, now);
   }
 }
 

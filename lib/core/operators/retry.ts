@@ -31,13 +31,13 @@ export const openRecoveryIncidents = (state: Snapshot, asOf: number = Number.POS
 
 export const RETRY_RESOLUTION = { choice: 'retry', by: 'person' } as const;
 
-/** Why a retry is not possible, or nothing. @param asOf what failed or was asked after that is not meant */
-export function retryProblem(plan: Plan, state: Snapshot, now: number, asOf?: number): string | undefined {
+/** Why a retry is not possible, or nothing. */
+export function retryProblem(plan: Plan, state: Snapshot, now: number): string | undefined {
   switch (state.execution.status) {
     case 'failed':
-      return failedSince(state, asOf) ?? failedProblem(plan, state, now);
+      return failedProblem(plan, state, now);
     case 'waiting':
-      return waitingProblem(plan, state, now, asOf);
+      return waitingProblem(plan, state, now);
     case 'succeeded':
     case 'compensated':
     case 'canceled':
@@ -56,12 +56,6 @@ export function retryProblem(plan: Plan, state: Snapshot, now: number, asOf?: nu
 
 const instead = ({ execution }: Snapshot): string =>
   `start a new execution with "redriveOf": "${execution.id}"`;
-
-function failedSince({ execution }: Snapshot, asOf: number | undefined): string | undefined {
-  const { endedAt } = execution;
-  if (asOf === undefined || endedAt === undefined || endedAt <= asOf) return undefined;
-  return `it failed at ${new Date(endedAt).toISOString()}, after those that are meant were looked for`;
-}
 
 const TAKEN_BACK: ReadonlySet<Step['status']> = new Set([
   'compensating',
@@ -131,12 +125,9 @@ const isUnsafeToRestart = (step: PlanStep, record: Step | undefined): boolean =>
   record.mayHaveActed &&
   attemptedVariant(step, record).effect === 'unsafe';
 
-function waitingProblem(plan: Plan, state: Snapshot, now: number, asOf?: number): string | undefined {
-  const questions = openRecoveryIncidents(state, asOf);
-  if (questions.length === 0)
-    return openRecoveryIncidents(state).length === 0
-      ? 'none of its open questions is about a step that could be tried again'
-      : 'its open questions came after those that are meant were looked for';
+function waitingProblem(plan: Plan, state: Snapshot, now: number): string | undefined {
+  const questions = openRecoveryIncidents(state);
+  if (questions.length === 0) return 'none of its open questions is about a step that could be tried again';
   const problems = questions.flatMap((incident) => {
     const problem = resolutionProblem(plan, state, incident, RETRY_RESOLUTION, now);
     return problem === undefined ? [] : [`incident ${incident.number}, step '${incident.step}': ${problem}`];

@@ -1,0 +1,26 @@
+/**
+ * The lists and counts of the store on DynamoDB: what only the API's function reads.
+ *
+ * Owns: which of the store's reads they are. Does not own: the reads (`dynamo-list.ts`, `dynamo-inbox.ts`, `dynamo-survey.ts`).
+ */
+
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { Store } from '../core/ports.ts';
+import { inboxPage } from './dynamo-inbox.ts';
+import { type ListOptions, listPage } from './dynamo-list.ts';
+import { readSurvey } from './dynamo-survey.ts';
+
+export type Lists = Pick<Store, 'inbox' | 'list' | 'survey'>;
+
+export const dynamoLists = (client: DynamoDBClient, options: ListOptions): Lists => ({
+  inbox: (limit, cursor) => inboxPage(client, options.table, limit, cursor),
+  list: (query) => listPage(client, options, query),
+  survey: (endedSince) => readSurvey(client, options, endedSince),
+});
+
+const unlisted = async (): Promise<never> => {
+  throw new Error('this function reads no lists');
+};
+
+/** Of a function that lists nothing. */
+export const noLists: Lists = { inbox: unlisted, list: unlisted, survey: unlisted };
