@@ -12,11 +12,12 @@ import { callWorld, remove } from '../world-client.ts';
 
 const Tagged = z.object({ id: z.string(), undone: z.boolean() });
 type Tagged = z.infer<typeof Tagged>;
+const Found = z.optional(z.array(Tagged));
+const Answer = z.object({ resources: Found, disks: Found });
 
 const tagged = async (ctx: AttemptContext, what: 'resources' | 'disks'): Promise<readonly Tagged[]> => {
   const query = { reference: ctx.effectKey };
-  const answer = z.record(z.string(), z.array(Tagged));
-  const found = await callWorld(ctx, { method: 'GET', path: `/compute/${what}`, query }, answer);
+  const found = await callWorld(ctx, { method: 'GET', path: `/compute/${what}`, query }, Answer);
   return found[what] ?? [];
 };
 
