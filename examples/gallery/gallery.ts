@@ -67,10 +67,11 @@ async function main({ seed, names, short, json }: Options): Promise<number> {
       return passedMs < PLAY_MS || (kills.count() < KILLS && passedMs < LAST_ROUND_MS);
     };
     // What is under way then heals.
-    const healing = setInterval(() => {
+    const heal = (): void => {
       const passedMs = Date.now() - playedFromAt;
       if (passedMs > (short ? SHORT_MS : PLAY_MS) && (short || kills.count() >= KILLS)) kills.stop();
-    }, LOOK_EVERY_MS);
+    };
+    const healing = setInterval(heal, LOOK_EVERY_MS);
     const heard = progress();
     const performances = await Promise.all(
       names.map((name) => perform(name, cloud, again, playedFromAt + STUCK_MS, heard)),
