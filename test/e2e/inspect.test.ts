@@ -5,7 +5,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -17,15 +17,26 @@ const AGENT_FILE = join(ROOT, 'examples/order-fulfilment/agents/charge-card.ts')
 const LINE = 'const charge = await callWorld(';
 const INPUT = join(ROOT, 'examples/order-fulfilment/example-input.json');
 
+/** Of a project with one example, so that no other agents are bundled. */
+const CDK = {
+  app: `'${process.execPath}' --import tsx '${join(ROOT, 'bin/app.ts')}'`,
+  context: { 'steadfast:only': 'order-fulfilment', 'steadfast:folders': [join(ROOT, 'examples')] },
+};
+
+/** Inside the repository, where packages are found; ignored by git. */
+let project: string;
 let data: string;
 const running: ChildProcess[] = [];
 
 beforeEach(() => {
   data = mkdtempSync(join(tmpdir(), 'steadfast-e2e-inspect-'));
+  mkdirSync(join(ROOT, '.steadfast'), { recursive: true });
+  project = mkdtempSync(join(ROOT, '.steadfast', 'inspect-'));
+  writeFileSync(join(project, 'cdk.json'), JSON.stringify(CDK));
 });
 afterEach(() => {
   for (const child of running.splice(0)) child.kill('SIGKILL');
-  rmSync(data, { recursive: true, force: true });
+  for (const folder of [data, project]) rmSync(folder, { recursive: true, force: true });
 });
 
 /** A program on whose text a test waits. */
@@ -39,7 +50,7 @@ interface Talk {
 }
 
 function talk(...args: readonly string[]): Talk {
-  const child = spawn(process.execPath, args, { cwd: ROOT, env: { ...process.env, NODE_OPTIONS: '' } });
+  const child = spawn(process.execPath, args, { cwd: project, env: { ...process.env, NODE_OPTIONS: '' } });
   running.push(child);
   let text = '';
   let from = 0;
@@ -74,7 +85,18 @@ function talk(...args: readonly string[]): Talk {
 }
 
 const dev = (agent: string): Talk =>
-  talk('--import', 'tsx', 'bin/steadfast.ts', 'dev', '--port', '0', '--data', data, '--inspect', agent);
+  talk(
+    '--import',
+    'tsx',
+    join(ROOT, 'bin/steadfast.ts'),
+    'dev',
+    '--port',
+    '0',
+    '--data',
+    data,
+    '--inspect',
+    agent,
+  );
 
 /** Where a line of the author's file is in the code that runs, as a debugger finds it by the source map; lines count from 1. */
 function lineOfCode(): number {
