@@ -106,13 +106,13 @@ describe('the services', () => {
     expect((await post('/payment/charges', { amount: 1 })).status).toBe(400);
     expect((await ask('GET', '/payment/charges')).status).toBe(400);
     expect((await post('/payment/charges/charge-9/refund', undefined)).status).toBe(404);
-    expect((await post('/payment/elsewhere', {})).status).toBe(404);
+    expect((await post('/payment/elsewhere', {})).status).toBe(501);
     expect((await post('/behave', { service: 'payment', mode: 'nap' })).status).toBe(400);
     expect((await post('/behave', { service: 'pay', mode: 'hang' })).body).toEqual({
       error: { message: "there is no service 'pay', only payment, warehouse, carrier, mail" },
     });
-    expect((await ask('DELETE', '/mail/mails?key=k-1')).status).toBe(404);
-    expect((await post('/carrier/shipments/shipment-1/refund', undefined)).status).toBe(404);
+    expect((await ask('DELETE', '/mail/mails?key=k-1')).status).toBe(501);
+    expect((await post('/carrier/shipments/shipment-1/refund', undefined)).status).toBe(501);
     expect(await ledger()).toEqual([]);
   });
 });

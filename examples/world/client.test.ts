@@ -69,7 +69,7 @@ test('Retry-After is the service’s wish, in seconds or as a date; nonsense is 
   expect(retryAfterMs).toBeLessThanOrEqual(3_600_000);
 });
 
-test.each([402, 409, 422])('%i: not done, and never will be', async (status) => {
+test.each([402, 409, 422, 501])('%i: not done, and never will be', async (status) => {
   await worldThat(withStatus(status));
   expect(await failure(ask())).toBeInstanceOf(PermanentError);
 });

@@ -48,8 +48,7 @@ async function send(
   try {
     return await fetch(url, {
       method: request.method,
-      // The contract shows the two members an author needs; what is handed over is the platform's own signal.
-      signal: ctx.signal as AbortSignal,
+      signal: ctx.signal,
       ...(request.body === undefined
         ? {}
         : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(request.body) }),
@@ -81,6 +80,8 @@ async function refusal(request: WorldRequest, response: Response): Promise<Error
     case 402:
     case 409:
     case 422:
+    // There is no such service or path: a mistake in the agent or in `world.ts`, which no other attempt mends.
+    case 501:
       return new PermanentError(message);
     default:
       return new Error(message);

@@ -83,9 +83,15 @@ async function serve(
   const own = ownEndpoint(ledger, behaviour, method, path, body);
   if (own !== undefined) return answer(response, own);
   const call = understand(deeds, ledger, { method, path, query: url.searchParams, body });
-  if (call === undefined) return answer(response, refuse(404, `there is no ${method} ${url.pathname}`));
+  // Not 404, which an agent may take for an entry that is not there.
+  if (call === undefined)
+    return answer(response, refuse(501, `there is no ${method} ${url.pathname}: ${placesOf(deeds)}`));
   behave(behaviour.take(call), call, wait, response);
 }
+
+/** For whoever wrote an agent and forgot the deed, or calls its undo by another name. */
+const placesOf = (deeds: readonly Deed[]): string =>
+  `world.ts has ${deeds.map(({ service, kind, undo }) => `/${service}/${kind}s${undo === undefined ? '' : ` (undo: ${undo.action})`}`).join(', ')}`;
 
 /** What is there for the audience, not for the agents. */
 function ownEndpoint(
