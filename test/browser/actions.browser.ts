@@ -4,10 +4,9 @@
  */
 
 import type { Browser, Page } from 'playwright-core';
-import { setStage, type Stage } from '../e2e/stage.ts';
 import { closePages, openPage, startBrowser } from './browser.ts';
 import { memoryPage, type MemoryPage } from './memory-world.ts';
-import { behind, type PageServer, servePage } from './page-server.ts';
+import { type StagePage, stagePage } from './stage-page.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -27,18 +26,11 @@ const untilStatus = (page: Page, status: string): Promise<void> =>
   page.locator('.head h1 .status', { hasText: status }).waitFor();
 
 describe('on a local cloud', () => {
-  let stage: Stage;
-  let server: PageServer;
+  let place: StagePage;
   beforeAll(async () => {
-    stage = await setStage({ schedules: true });
-    server = await servePage(behind(stage.cloud.apiUrl));
+    place = await stagePage();
   });
-  afterAll(async () => {
-    await server?.close();
-    await stage?.strike();
-  });
-  const behave = (rule: object): Promise<unknown> =>
-    fetch(`${stage.world.url}/behave`, { method: 'POST', body: JSON.stringify(rule) });
+  afterAll(() => place?.close());
   const orderOf = (orderId: string): string =>
     JSON.stringify({
       orderId,
@@ -48,7 +40,7 @@ describe('on a local cloud', () => {
       total: 4_200,
     });
   const startedBy = async (orderId: string): Promise<Page> => {
-    const { page } = await openPage(browser, server, '#/workflows/order-fulfilment?start=1');
+    const { page } = await openPage(browser, place.server, '#/workflows/order-fulfilment?start=1');
     await press(page, 'Write input as JSON');
     await page.getByLabel('Input, as JSON').fill(orderOf(orderId));
     await page.getByLabel('Key').fill(orderId);
@@ -58,7 +50,7 @@ describe('on a local cloud', () => {
   };
 
   it('starts an execution, says what does not fit its schema, and follows it to its end', async () => {
-    const { page } = await openPage(browser, server, '#/workflows/order-fulfilment');
+    const { page } = await openPage(browser, place.server, '#/workflows/order-fulfilment');
     await press(page, 'Start one …');
     await press(page, 'Write input as JSON');
     await page.getByLabel('Input, as JSON').fill('{"orderId": 1}');
@@ -68,13 +60,13 @@ describe('on a local cloud', () => {
     await press(page, 'Start');
     await untilStatus(page, 'succeeded');
     await page.getByText('Nothing can be done; why not').waitFor();
-    await page.goto(`${server.url}#/workflows/order-fulfilment`);
+    await page.goto(`${place.server.url}#/workflows/order-fulfilment`);
     await page.locator('table.grid .cell.done').first().waitFor();
   });
 
   /** Under way for as long as somebody needs to act on it. */
   const slow = (orderId: string): Promise<unknown> =>
-    behave({ service: 'payment', mode: 'slow', ms: 8_000, match: { about: orderId } });
+    place.behave({ service: 'payment', mode: 'slow', ms: 8_000, match: { about: orderId } });
 
   it('pauses and resumes; the reason is kept; what is wrong in the dialog is said there', async () => {
     await slow('page-2');
@@ -105,7 +97,7 @@ describe('on a local cloud', () => {
   });
 
   it('shows an order that is declined: what failed, what was undone, what stands', async () => {
-    await behave({ service: 'carrier', mode: 'decline', match: { about: 'page-4' } });
+    await place.behave({ service: 'carrier', mode: 'decline', match: { about: 'page-4' } });
     const page = await startedBy('page-4');
     await untilStatus(page, 'compensated');
     await page.getByText('It failed').waitFor();

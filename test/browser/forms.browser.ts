@@ -1,10 +1,9 @@
 /** Forms from schemas: the start of an execution on a local cloud, an incident's answer; hostile titles; a schema that is no form. */
 
 import type { Browser, Page } from 'playwright-core';
-import { setStage, type Stage } from '../e2e/stage.ts';
 import { closePages, expectAccessible, expectFits, openPage, startBrowser } from './browser.ts';
 import { HOSTILE, memoryPage, type MemoryPage } from './memory-world.ts';
-import { behind, type PageServer, servePage } from './page-server.ts';
+import { type StagePage, stagePage } from './stage-page.ts';
 
 let browser: Browser;
 beforeAll(async () => {
@@ -17,19 +16,14 @@ const press = async (page: Page, name: string): Promise<void> =>
   page.getByRole('button', { name, exact: true }).click();
 
 describe('on a local cloud', () => {
-  let stage: Stage;
-  let server: PageServer;
+  let place: StagePage;
   beforeAll(async () => {
-    stage = await setStage({ schedules: true });
-    server = await servePage(behind(stage.cloud.apiUrl));
+    place = await stagePage();
   });
-  afterAll(async () => {
-    await server?.close();
-    await stage?.strike();
-  });
+  afterAll(() => place?.close());
 
   it('a start has the author’s example in it, says at its field what the API refuses, and starts', async () => {
-    const { page } = await openPage(browser, server, '#/workflows/order-fulfilment?start=1');
+    const { page } = await openPage(browser, place.server, '#/workflows/order-fulfilment?start=1');
     const field = (name: string) => page.getByLabel(name, { exact: true });
     await field('sku').waitFor();
     expect([await field('orderId').inputValue(), await field('quantity').inputValue()]).toEqual([

@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { localLogs } from '../../lib/cli/console/logs.ts';
-import { setStage } from '../e2e/stage.ts';
 import { closePages, openPage, startBrowser } from './browser.ts';
 import { onCall, type OnCall } from './on-call-world.ts';
-import { behind, type PageServer, servePage } from './page-server.ts';
+import type { PageServer } from './page-server.ts';
+import { stagePage } from './stage-page.ts';
 
 const DOCUMENT = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'ON-CALL.md'), 'utf8');
 const clicksIn = (question: number): number =>
@@ -217,11 +217,9 @@ it('16 which attempt used which input and agent', async () => {
 });
 
 it('17 its log lines', async () => {
-  const stage = await setStage({ schedules: true });
-  const server = await servePage(behind(stage.cloud.apiUrl), { logs: localLogs(stage.logs) });
+  const { stage, server, behave, close } = await stagePage(({ logs }) => ({ logs: localLogs(logs) }));
   try {
-    const decline = { service: 'payment', mode: 'decline', match: { about: 'night-1' } };
-    await fetch(`${stage.world.url}/behave`, { method: 'POST', body: JSON.stringify(decline) });
+    await behave({ service: 'payment', mode: 'decline', match: { about: 'night-1' } });
     const id = await stage.startOrder('night-1');
     await stage.ended(id);
     const page = await opened('#/executions', server);
@@ -231,8 +229,7 @@ it('17 its log lines', async () => {
     await lines.first().waitFor();
     expect((await lines.allInnerTexts()).join('\n')).toMatch(/charge-card/);
   } finally {
-    await server.close();
-    await stage.strike();
+    await close();
   }
 });
 

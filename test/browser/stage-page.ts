@@ -1,0 +1,34 @@
+/**
+ * The whole system on a local cloud, and the console in front of it.
+ *
+ * Owns: that both begin and end together. Does not own: the system (`../e2e/stage.ts`), the server (`page-server.ts`).
+ */
+
+import type { ConsoleOptions } from '../../lib/cli/console/listener.ts';
+import { setStage, type Stage } from '../e2e/stage.ts';
+import { behind, type PageServer, servePage } from './page-server.ts';
+
+export interface StagePage {
+  readonly stage: Stage;
+  readonly server: PageServer;
+  /** What a service of the outside world does from now on. */
+  readonly behave: (rule: object) => Promise<unknown>;
+  readonly close: () => Promise<void>;
+}
+
+/** @param more of the server: where log lines and metrics are */
+export async function stagePage(
+  more: (stage: Stage) => Partial<ConsoleOptions> = () => ({}),
+): Promise<StagePage> {
+  const stage = await setStage({ schedules: true });
+  const server = await servePage(behind(stage.cloud.apiUrl), more(stage));
+  return {
+    stage,
+    server,
+    behave: (rule) => fetch(`${stage.world.url}/behave`, { method: 'POST', body: JSON.stringify(rule) }),
+    close: async () => {
+      await server.close();
+      await stage.strike();
+    },
+  };
+}
