@@ -65,7 +65,6 @@ export async function makeBulk(scheduler: Scheduler, request: BulkRequest): Prom
   const known = await bulks.read(id);
   if (known !== undefined) return sameBulk(known, inputHash);
   const createdAt = ports.clock.now();
-  const named = ids ?? (asked?.key === undefined ? undefined : await startedWith(scheduler, asked));
   const bulk: Bulk = {
     id,
     version: 1,
@@ -81,7 +80,9 @@ export async function makeBulk(scheduler: Scheduler, request: BulkRequest): Prom
     examples: [],
     goneAt: createdAt + BULK_KEPT_MS,
   };
-  if (named !== undefined) return made(bulks, withIds(bulk, [...new Set(named)]));
+  if (ids !== undefined) return made(bulks, withIds(bulk, [...new Set(ids)]));
+  if (asked?.key !== undefined)
+    return made(bulks, collected(bulk, await startedWith(scheduler, command, asked)));
   const filter = frozen(scheduler, command, asked ?? {}, createdAt);
   // What does not go together is refused before anything is stored.
   await listed(scheduler, filter, 1, undefined);
@@ -123,9 +124,14 @@ function withIds(bulk: Bulk, ids: readonly string[]): Written {
 }
 
 /** An execution that is not there is none: there is nothing to act on. */
-async function startedWith(scheduler: Scheduler, asked: BulkRequest['filter']): Promise<readonly string[]> {
+async function startedWith(
+  scheduler: Scheduler,
+  command: BulkCommand,
+  asked: BulkRequest['filter'],
+): Promise<Found> {
   const { items } = await list(scheduler, { ...asked, limit: 1 });
-  return items.map(({ id }) => id);
+  const ids = items.filter(({ status }) => mayApply(command, status)).map(({ id }) => id);
+  return { ids, leftOut: items.length - ids.length };
 }
 
 /** The filter with its times as they are now, so that what comes later is not meant. */

@@ -99,6 +99,22 @@ describe('a bulk retry', () => {
     expect(bad).toMatchObject({ count: 1 });
   });
 
+  it('by the key of a start counts the execution it can apply to, and leaves out any other', async () => {
+    const h = world();
+    h.refused.add('refused');
+    const begun = async (order: string, idempotencyKey: string) => {
+      const { id } = await start(h.scheduler, { workflow: 'pay', input: { order }, idempotencyKey });
+      await h.run(id);
+      return id;
+    };
+    const failedOne = await begun('refused', 'k-1');
+    await begun('fine', 'k-2');
+    const by = (key: string) => make(h, RETRY, { filter: { workflow: 'pay', key } });
+    expect(await by('k-1')).toMatchObject({ count: 1, leftOut: 0, examples: [failedOne], isCollected: true });
+    expect(await by('k-2')).toMatchObject({ count: 0, leftOut: 1, pages: 0, isCollected: true });
+    expect(await by('none')).toMatchObject({ count: 0, leftOut: 0 });
+  });
+
   it('of one key is one, and another body under that key is refused (S11)', async () => {
     const h = world();
     const ids = await failed(h, orders(2));
