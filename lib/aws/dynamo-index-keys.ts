@@ -40,6 +40,13 @@ export interface KeyRange {
   readonly readAhead?: number;
 }
 
+/** Of what is read only these are answered: read units are spent on all. Names no key of the index, which DynamoDB refuses. */
+export interface Condition {
+  readonly expression: string;
+  readonly names: Readonly<Record<string, string>>;
+  readonly values: Item;
+}
+
 const READ_AHEAD = 25;
 
 export class IndexKeys {
@@ -191,14 +198,16 @@ class Partition {
   }
 }
 
-/** All that an index has in some partitions, until there is more than that. */
+/** All that an index has in some partitions, or what of it a condition holds for, until more than `most` are read. */
 export async function readAll(
   client: DynamoDBClient,
   table: string,
-  { index, partitions, first, since = 0 }: KeyRange,
+  { index, partitions, first, since = 0, until = Number.MAX_SAFE_INTEGER }: KeyRange,
   most: number,
+  condition?: Condition,
 ): Promise<{ readonly items: readonly Item[]; readonly atLeast?: true }> {
   const items: Item[] = [];
+  let read = 0;
   let isCut = false;
   const readPartition = async (key: string): Promise<void> => {
     let from: Item | undefined;
@@ -207,20 +216,27 @@ export async function readAll(
         new QueryCommand({
           TableName: table,
           IndexName: index.name,
-          KeyConditionExpression: '#key = :key AND #at >= :since',
-          ExpressionAttributeNames: { '#key': index.pk, '#at': index.sk },
-          ExpressionAttributeValues: { ':key': { S: key }, ':since': { N: String(since) } },
+          KeyConditionExpression: '#key = :key AND #at BETWEEN :from AND :to',
+          ExpressionAttributeNames: { '#key': index.pk, '#at': index.sk, ...condition?.names },
+          ExpressionAttributeValues: {
+            ':key': { S: key },
+            ':from': { N: String(since) },
+            ':to': { N: String(until - 1) },
+            ...condition?.values,
+          },
+          ...(condition === undefined ? {} : { FilterExpression: condition.expression }),
           ScanIndexForward: first === 'earliest',
           ...(from === undefined ? {} : { ExclusiveStartKey: from }),
         }),
       );
       items.push(...(answer.Items ?? []));
+      read += answer.ScannedCount ?? 0;
       from = answer.LastEvaluatedKey;
-    } while (from !== undefined && items.length <= most);
+    } while (from !== undefined && read <= most);
     if (from !== undefined) isCut = true;
   };
   await Promise.all(partitions.map(readPartition));
-  return isCut || items.length > most ? { items: items.slice(0, most), atLeast: true } : { items };
+  return isCut || read > most ? { items: items.slice(0, most), atLeast: true } : { items };
 }
 
 /** A short name of a partition that stays the same whatever others there are. */

@@ -6,17 +6,19 @@
  *
  * The index is ordered by when an execution is due, and operators read the latest first: up to `mostOpen` all of it is read and sorted
  * for a first page, 1 MB and so 128 read units for about 4,000 of them; the pages after it in the same process go on in what it has read.
- * Beyond that a page is in the order of the index.
+ * Beyond that a page is in the order of the index. Of those at risk, which are few, each page reads all anew: DynamoDB looks at as many
+ * for it, and answers the few.
  */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { isListed, type Bounded, mayBeListed, MOST_OPEN, type OpenKey } from '../core/operators/lists.ts';
 import { isExecutionId } from '../core/records/names.ts';
+import { OVERDUE_RISK_MS } from '../core/records/risk.ts';
 import type { ListedPage, ListQuery } from '../core/ports.ts';
 import type { Execution } from '../core/records/state.ts';
 import type { ExecutionStatus } from '../core/transitions.ts';
 import { BATCH } from './dynamo-batch.ts';
-import { badCursor, type IndexKey, IndexKeys, readAll } from './dynamo-index-keys.ts';
+import { badCursor, type IndexKey, IndexKeys, type KeyRange, readAll } from './dynamo-index-keys.ts';
 import { shardsOf, WAKE_KEY } from './dynamo-indexes.ts';
 import { idOfKey, type Item, number, text } from './dynamo-items.ts';
 import { filteredPage, type ReadExecutions } from './dynamo-page.ts';
@@ -49,9 +51,7 @@ export async function openPage(
   if (cursor === undefined || cursor.startsWith(BY_START)) {
     const after = cursor === undefined ? undefined : parsePlace(cursor.slice(1));
     const bound = after === undefined ? mostOpen : SLACK * mostOpen;
-    const { items, atLeast } = await (after === undefined
-      ? readAnew(client, options, bound)
-      : readOnce(client, options, bound));
+    const { items, atLeast } = await readFor(client, options, { query, bound, isFirst: after === undefined });
     if (atLeast === undefined) return pageByStart(items, after, query, read);
     if (after !== undefined) throw badCursor();
   }
@@ -69,6 +69,15 @@ export async function openPage(
     ...(page.cursor === undefined ? {} : { cursor: `${BY_WAKE}${page.cursor}` }),
     orderedBy: 'wakeAt',
   };
+}
+
+function readFor(
+  client: DynamoDBClient,
+  options: OpenOptions,
+  { query, bound, isFirst }: { readonly query: ListQuery; readonly bound: number; readonly isFirst: boolean },
+): Promise<Bounded<OpenKey>> {
+  if (query.atRiskAt !== undefined) return readAtRisk(client, options, query.atRiskAt, bound);
+  return isFirst ? readAnew(client, options, bound) : readOnce(client, options, bound);
 }
 
 /** What a first page has read, its next pages are of, for so long: what has ended since is dropped when it is read. */
@@ -143,16 +152,44 @@ function parsePlace(cursor: string): Place {
 /** Without parts of lists. */
 export async function readOpen(
   client: DynamoDBClient,
-  { table, wakeShards }: OpenOptions,
+  options: OpenOptions,
   most: number,
 ): Promise<Bounded<OpenKey>> {
-  const partitions = shardsOf(WAKE_KEY, wakeShards);
-  // Of too many those are known that are due first.
-  const range = { index: TABLE.wakeIndex, partitions, first: 'earliest' } as const;
-  const { items, atLeast } = await readAll(client, table, range, most);
-  const keys = items.filter((item) => !isPart(item)).map(openKeyOf);
-  return { items: keys, ...(atLeast === undefined ? {} : { atLeast }) };
+  const { items, atLeast } = await readAll(client, options.table, rangeOf(options), most);
+  return boundedKeys(items, atLeast);
 }
+
+/** Overdue ones by the key of the index, and others by what it has of them: more may be, and none other is (`atRiskSince`). */
+async function readAtRisk(
+  client: DynamoDBClient,
+  options: OpenOptions,
+  at: number,
+  most: number,
+): Promise<Bounded<OpenKey>> {
+  const overdueUntil = Math.max(0, at - OVERDUE_RISK_MS + 1);
+  const range = rangeOf(options);
+  const [overdue, others] = await Promise.all([
+    readAll(client, options.table, { ...range, until: overdueUntil }, most),
+    readAll(client, options.table, { ...range, since: overdueUntil }, most, {
+      expression: '#riskAt <= :at OR #riskSince <= :at',
+      names: { '#riskAt': 'riskAt', '#riskSince': 'riskSince' },
+      values: { ':at': { N: String(at) } },
+    }),
+  ]);
+  return boundedKeys([...overdue.items, ...others.items], overdue.atLeast ?? others.atLeast);
+}
+
+// Of too many those are known that are due first.
+const rangeOf = ({ wakeShards }: OpenOptions): KeyRange => ({
+  index: TABLE.wakeIndex,
+  partitions: shardsOf(WAKE_KEY, wakeShards),
+  first: 'earliest',
+});
+
+const boundedKeys = (items: readonly Item[], atLeast: true | undefined): Bounded<OpenKey> => ({
+  items: items.filter((item) => !isPart(item)).map(openKeyOf),
+  ...(atLeast === undefined ? {} : { atLeast }),
+});
 
 const isPart = (item: Item): boolean => item['isPart']?.BOOL === true;
 

@@ -81,6 +81,21 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
       ]);
     });
 
+    it('counts what DynamoDB looked at for those at risk, and not what it answers', async () => {
+      const isForThoseAtRisk: boolean[] = [];
+      dynamo.on(QueryCommand).callsFake(({ FilterExpression, IndexName, Limit }) => {
+        isForThoseAtRisk.push(FilterExpression !== undefined);
+        const from = { ...key('e-1', 1), wakeShard: { S: 'x' }, wakeAt: { N: '9' } };
+        if (IndexName !== 'wake' || Limit !== undefined) return { Items: [] };
+        return { Items: [], ScannedCount: 6_000, LastEvaluatedKey: from };
+      });
+      const { items, orderedBy } = await store.list({ workflows: ['flow'], limit: 10, atRiskAt: 9e9 });
+      expect([items, orderedBy]).toEqual([[], 'wakeAt']);
+      // Of both shards no more once 10,000 are read; as many of what is overdue, and then the shards in their own order.
+      expect(isForThoseAtRisk.filter(Boolean)).toHaveLength(3);
+      expect(isForThoseAtRisk).toHaveLength(3 + 3 + 2);
+    });
+
     it('leaves out what the index still shows and the table no longer has', async () => {
       dynamo
         .on(QueryCommand)
