@@ -1,0 +1,67 @@
+/**
+ * The console's first view in a real browser: from the address to the counts on the screen.
+ *
+ * Owns: the server of the page, the browser, the times. Does not own: what answers the page's calls (the caller's API), the page as it
+ * was built (`npm run build:console`).
+ */
+
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { chromium } from 'playwright-core';
+import { CONSOLE_FOLDER, isBuilt } from '../../lib/cli/console/files.ts';
+import { consoleListener } from '../../lib/cli/console/listener.ts';
+
+const BROWSERS = [process.env['CHROMIUM'] ?? '', '/usr/bin/chromium', '/usr/bin/google-chrome'];
+
+/** Why there is nothing to measure here, and what would change that. */
+export function firstViewProblem(): string | undefined {
+  if (!isBuilt(CONSOLE_FOLDER)) return 'the console is not built: npm run build:console';
+  return BROWSERS.some((path) => path !== '' && existsSync(path))
+    ? undefined
+    : 'there is no Chromium: install it, or set CHROMIUM to its path';
+}
+
+/**
+ * In ms, each in a browser's profile of its own: nothing is cached.
+ *
+ * @param answer of the API
+ * @param shown a text that is on the screen once the view is there
+ */
+export async function firstViews(
+  answer: (request: Request) => Promise<Response>,
+  shown: string,
+  times: number,
+): Promise<number[]> {
+  const upstream = {
+    url: 'http://api',
+    fetch: ((input, init) => answer(new Request(input, init))) satisfies typeof fetch,
+  };
+  const settings = { deployment: 'bench', readOnly: true, local: true };
+  const server = createServer(
+    consoleListener({ folder: CONSOLE_FOLDER, settings, upstream: () => upstream }),
+  );
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const { port } = server.address() as AddressInfo;
+  const executablePath = BROWSERS.find((path) => path !== '' && existsSync(path)) ?? '';
+  // Chromium refuses to be root in its own sandbox.
+  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+  const browser = await chromium.launch({ executablePath, args });
+  const found: number[] = [];
+  try {
+    for (let at = 0; at < times; at += 1) {
+      const context = await browser.newContext();
+      const page = await context.newPage();
+      const begun = performance.now();
+      await page.goto(`http://127.0.0.1:${port}/console/`);
+      await page.getByText(shown).first().waitFor();
+      found.push(performance.now() - begun);
+      await context.close();
+    }
+  } finally {
+    await browser.close();
+    server.closeAllConnections();
+    server.close();
+  }
+  return found;
+}
