@@ -25,6 +25,7 @@ import type {
   CallbackOutcome,
   Started,
   StartOptions,
+  StepView,
   Stopped,
 } from './answers.ts';
 import type { BulkOptions, BulkView } from './bulk-answers.ts';
@@ -98,6 +99,21 @@ export interface Client {
   readonly confirmBulk: (bulkId: string) => Promise<BulkView>;
   /** The same of one that approves or rejects. */
   readonly answerBulk: (bulkId: string) => Promise<BulkView>;
+  /**
+   * A person approves what an execution waits for. The token of the step is found first.
+   * Rejects also with `unknown-step`, `not-an-approval` (`details`: its kind, and the token if it is an open callback) and `not-open`.
+   */
+  readonly approve: (
+    executionId: string,
+    step: string,
+    options?: { readonly comment?: string },
+  ) => Promise<CallbackOutcome>;
+  /** A person rejects it, and the step fails. */
+  readonly reject: (
+    executionId: string,
+    step: string,
+    options?: { readonly reason?: string },
+  ) => Promise<CallbackOutcome>;
   /** Answers the callback with this token. The same answer again gets the same reply. */
   readonly completeCallback: (token: string, output?: Json) => Promise<CallbackOutcome>;
   readonly failCallback: (token: string, options?: FailOptions) => Promise<CallbackOutcome>;
@@ -144,21 +160,41 @@ const ANSWER_WITHIN_MS = 30_000;
 /** Below the 25 s that the API allows. */
 const WAIT_MS = 20_000;
 
-/** @throws ApiError `bad-url` */
-export function createClient(options: ClientOptions): Client {
-  const base = baseOf(options.url);
-  const call = async <T>(method: string, path: string, key: string, body?: unknown): Promise<T> =>
-    answerOf(base, key, await send(options, base, method, path, body)) as T;
-  const execution = (id: string): string => `/executions/${encodeURIComponent(id)}`;
-  const ofWorkflow = (name: string): string => `/workflows/${encodeURIComponent(name)}`;
-  const ofAgent = (name: string): string => `/agents/${encodeURIComponent(name)}`;
-  const ofBulk = (id: string): string => `/bulk/${encodeURIComponent(id)}`;
+type Call = <T>(method: string, path: string, key: string, body?: unknown) => Promise<T>;
+
+/** The calls that answer for the external party, or for a person. */
+function answersOf(
+  call: Call,
+  get: Client['get'],
+): Pick<Client, 'approve' | 'reject' | 'completeCallback' | 'failCallback' | 'heartbeatCallback'> {
   const settle = (
     token: string,
     what: 'complete' | 'fail' | 'heartbeat',
     body: unknown,
   ): Promise<CallbackOutcome> =>
     call('POST', `/callbacks/${encodeURIComponent(token)}/${what}`, 'status', body);
+  return {
+    approve: async (id, step, { comment } = {}) =>
+      settle(approvalToken(await get(id), step), 'complete', {
+        output: comment === undefined ? {} : { comment },
+      }),
+    reject: async (id, step, { reason = 'a person has rejected it' } = {}) =>
+      settle(approvalToken(await get(id), step), 'fail', { code: 'rejected', message: reason }),
+    completeCallback: (token, output) => settle(token, 'complete', output === undefined ? {} : { output }),
+    failCallback: (token, failure = {}) => settle(token, 'fail', failure),
+    heartbeatCallback: (token) => settle(token, 'heartbeat', {}),
+  };
+}
+
+/** @throws ApiError `bad-url` */
+export function createClient(options: ClientOptions): Client {
+  const base = baseOf(options.url);
+  const call: Call = async <T>(method: string, path: string, key: string, body?: unknown): Promise<T> =>
+    answerOf(base, key, await send(options, base, method, path, body)) as T;
+  const execution = (id: string): string => `/executions/${encodeURIComponent(id)}`;
+  const ofWorkflow = (name: string): string => `/workflows/${encodeURIComponent(name)}`;
+  const ofAgent = (name: string): string => `/agents/${encodeURIComponent(name)}`;
+  const ofBulk = (id: string): string => `/bulk/${encodeURIComponent(id)}`;
   const get: Client['get'] = (id, { waitMs, step } = {}) =>
     call(
       'GET',
@@ -184,9 +220,7 @@ export function createClient(options: ClientOptions): Client {
     collectBulk: (id) => call('POST', `${ofBulk(id)}/collect`, 'bulkId', {}),
     confirmBulk: (id) => call('POST', `${ofBulk(id)}/confirm`, 'bulkId', {}),
     answerBulk: (id) => call('POST', `${ofBulk(id)}/answer`, 'bulkId', {}),
-    completeCallback: (token, output) => settle(token, 'complete', output === undefined ? {} : { output }),
-    failCallback: (token, failure = {}) => settle(token, 'fail', failure),
-    heartbeatCallback: (token) => settle(token, 'heartbeat', {}),
+    ...answersOf(call, get),
     workflows: async () =>
       (await call<{ items: readonly WorkflowView[] }>('GET', '/workflows', 'items')).items,
     workflow: (name) => call('GET', ofWorkflow(name), 'steps'),
@@ -200,6 +234,30 @@ export function createClient(options: ClientOptions): Client {
     health: () => call('GET', '/health', 'oldestOverdueMs'),
     overview: () => call('GET', '/overview', 'endedBadly'),
   };
+}
+
+/** @throws ApiError `unknown-step`, `not-an-approval`, `not-open` */
+function approvalToken(view: ExecutionView, name: string): string {
+  const { executionId: id, steps } = view;
+  const step = steps.find((one) => one.name === name);
+  if (step?.kind === 'approval' && step.token !== undefined) return step.token;
+  if (step?.kind === 'approval')
+    throw new ApiError('not-open', `'${name}' cannot be answered now: ${whyNotOpen(view, step)}`);
+  const names = steps.filter(({ kind }) => kind === 'approval').map((one) => one.name);
+  const approvals = `Its approvals are: ${names.join(', ') || 'none'}`;
+  if (step === undefined)
+    throw new ApiError('unknown-step', `execution ${id} has no step '${name}'. ${approvals}`);
+  const { kind, token } = step;
+  throw new ApiError('not-an-approval', `'${name}' of execution ${id} is of kind ${kind}. ${approvals}`, {
+    details: { kind, ...(token === undefined ? {} : { token }) },
+  });
+}
+
+function whyNotOpen({ status, endedAt }: ExecutionView, step: StepView): string {
+  if (step.status === 'pending') return `it comes after ${step.after.join(', ')}`;
+  if (endedAt !== undefined || step.status === 'ready') return `the execution is ${status}`;
+  const since = step.changedAt === undefined ? '' : ` since ${new Date(step.changedAt).toISOString()}`;
+  return `it is ${step.status}${since}`;
 }
 
 /**

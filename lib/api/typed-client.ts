@@ -47,6 +47,8 @@ export interface ClientOptions {
   readonly url: string;
   /** `bearer(token)` or `awsSignature({ region, credentials })`. @default a laptop's API asks for none */
   readonly authorization?: Authorization;
+  /** The name under which a laptop's API records the calls; a deployed one refuses it. */
+  readonly as?: string;
   /** How often a call that got no answer is made again, under the same key. @default 3 */
   readonly retries?: number;
   /** @default the platform's fetch */
@@ -61,10 +63,14 @@ export interface ClientOptions {
 export function createClient<W extends KnownWorkflows = Readonly<Record<string, Workflow>>>(
   options: ClientOptions,
 ): Client<W> {
-  const { url, authorization, retries = 3 } = options;
+  const { url, as, authorization, retries = 3 } = options;
   // Bound, as browsers want it, and looked up at each call.
   const plain: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));
-  const client = anyClient({ url, fetch: authorization === undefined ? plain : authorization(plain) });
+  const client = anyClient({
+    url,
+    fetch: authorization === undefined ? plain : authorization(plain),
+    ...(as === undefined ? {} : { as }),
+  });
   const again = <A extends readonly unknown[], R>(call: (...args: A) => Promise<R>) => {
     return (...args: A): Promise<R> => repeated(() => call(...args), retries);
   };
@@ -92,6 +98,8 @@ export function createClient<W extends KnownWorkflows = Readonly<Record<string, 
     collectBulk: again(client.collectBulk),
     confirmBulk: again(client.confirmBulk),
     answerBulk: again(client.answerBulk),
+    approve: again(client.approve),
+    reject: again(client.reject),
     completeCallback: again(client.completeCallback),
     failCallback: again(client.failCallback),
     heartbeatCallback: again(client.heartbeatCallback),

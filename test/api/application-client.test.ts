@@ -105,3 +105,44 @@ it('does not resolve an incident twice: what came of the first is asked first', 
   await expect(client.resolve('e1', 1, { choice: 'retry' })).rejects.toMatchObject({ code: 'unavailable' });
   expect(requests).toHaveLength(1);
 });
+
+it('approves and rejects by execution and step, and again where no answer came', async () => {
+  const steps = [
+    { name: 'release', kind: 'approval', status: 'waiting', after: [], token: 'e1.release.secret' },
+    { name: 'later', kind: 'approval', status: 'pending', after: ['release'] },
+    { name: 'paid', kind: 'callback', status: 'waiting', after: [], token: 'e1.paid.secret' },
+  ];
+  const view = [200, { executionId: 'e1', status: 'waiting', steps }] as const;
+  const closed = [200, { status: 'completed' }] as const;
+  const { client, requests } = answering(view, new TypeError('fetch failed'), view, closed, view, view, view);
+  await client.approve('e1', 'release', { comment: 'fine' });
+  expect(requests.slice(2)).toMatchObject([
+    { method: 'GET', path: '/executions/e1' },
+    { path: '/callbacks/e1.release.secret/complete', body: { output: { comment: 'fine' } } },
+  ]);
+  await expect(client.reject('e1', 'later')).rejects.toMatchObject({
+    code: 'not-open',
+    message: "'later' cannot be answered now: it comes after release",
+  });
+  await expect(client.reject('e1', 'paid')).rejects.toMatchObject({
+    code: 'not-an-approval',
+    details: { kind: 'callback', token: 'e1.paid.secret' },
+  });
+  await expect(client.approve('e1', 'none')).rejects.toMatchObject({
+    code: 'unknown-step',
+    message: "execution e1 has no step 'none'. Its approvals are: release, later",
+  });
+  // What is refused here is not asked again.
+  expect(requests).toHaveLength(7);
+});
+
+it('calls a laptop’s API under a name', async () => {
+  const names: (string | null)[] = [];
+  const send: typeof fetch = async (_input, init) => {
+    names.push(new Headers(init?.headers).get('x-local-user'));
+    return Response.json({ status: 'completed' });
+  };
+  await createClient({ url: 'http://api', fetch: send, as: 'ann' }).completeCallback('t');
+  await createClient({ url: 'http://api', fetch: send }).completeCallback('t');
+  expect(names).toEqual(['ann', null]);
+});

@@ -138,14 +138,17 @@ describe('approve and reject', () => {
   });
 
   test.each([
-    ['nobody', /has no step 'nobody'\nIts approvals are: ok, later, early/],
-    ['pause', /has 'pause' as a wait, which is no approval\nIts approvals are/],
+    [
+      'nobody',
+      /has no step 'nobody'\. Its approvals are: ok, later, early\nSee its steps: npx steadfast show e1/,
+    ],
+    ['pause', /'pause' of execution e1 is of kind wait\. Its approvals are: ok, later, early\nSee its steps/],
     [
       'paid',
-      /which is no approval\nA callback is answered with its token: npx steadfast complete e1\.paid\.k/,
+      /is of kind callback\. Its approvals are: ok, later, early\nA callback is answered with its token: npx steadfast complete e1\.paid\.k/,
     ],
     ['later', /'later' cannot be answered now: it comes after ok\nSee where it stands: npx steadfast why e1/],
-    ['early', /'early' cannot be answered now: it is done since 2026-01-02 03:04:05Z/],
+    ['early', /'early' cannot be answered now: it is done since 2026-01-02T03:04:05\.\d+Z\nSee where/],
   ])('of %s are refused with the next step, and nothing is sent', async (step, text) => {
     ok(open);
     const { exitCode, err } = await cli('approve', 'e1', step);
