@@ -71,17 +71,14 @@ function Listed({ pages, filters, onSeen }: ListedProps): JSX.Element {
   return (
     <>
       {settings.readOnly ? null : (
-        <Bulk ids={[...selected.value]} filters={filters} clear={() => (selected.value = new Set())} />
+        <Bulk
+          ids={[...selected.value]}
+          filters={filters}
+          workflow={filters.workflow ?? oneWorkflow(items, selected.value)}
+          clear={() => (selected.value = new Set())}
+        />
       )}
-      {causes.length === 0 ? null : (
-        <p class="chips" role="group" aria-label="Causes of those that were read">
-          {causes.map(([code, count]) => (
-            <a key={code} href={addressOf(['executions'], { ...filters, code })}>
-              {code}: {count}
-            </a>
-          ))}
-        </p>
-      )}
+      <Causes causes={causes} filters={filters} />
       <List
         items={items}
         selected={selected}
@@ -109,6 +106,29 @@ function Listed({ pages, filters, onSeen }: ListedProps): JSX.Element {
       )}
     </>
   );
+}
+
+const Causes = ({
+  causes,
+  filters,
+}: {
+  causes: readonly (readonly [string, number])[];
+  filters: Filters;
+}): JSX.Element | null =>
+  causes.length === 0 ? null : (
+    <p class="chips" role="group" aria-label="Causes of those that were read">
+      {causes.map(([code, count]) => (
+        <a key={code} href={addressOf(['executions'], { ...filters, code })}>
+          {code}: {count}
+        </a>
+      ))}
+    </p>
+  );
+
+/** Of those that are selected; what a filter finds may be of any. */
+function oneWorkflow(items: readonly ExecutionSummary[], ids: ReadonlySet<string>): string | undefined {
+  const workflows = new Set(items.flatMap((item) => (ids.has(item.executionId) ? [item.workflow] : [])));
+  return workflows.size === 1 ? [...workflows][0] : undefined;
 }
 
 /** By the code of their failures, the most frequent first. */

@@ -32,12 +32,17 @@ export function StepForm(props: StepFormProps): JSX.Element {
     () => true,
   );
   if (live.data === undefined) return <Loading what="its schema" />;
-  return <Known {...props} schema={live.data.schema} />;
+  return <AnswerForm side={side} into={props.into} schema={live.data.schema} />;
 }
 
 const LABEL = { input: 'Input', output: 'Output' } as const;
 
-function Known({ side, into, schema }: StepFormProps & { schema: Json | undefined }): JSX.Element {
+/** @param schema without one it is a field of JSON */
+export function AnswerForm({
+  side,
+  into,
+  schema,
+}: Pick<StepFormProps, 'side' | 'into'> & { schema: Json | undefined }): JSX.Element {
   const writing = useWriting(schema, undefined);
   into.writing = writing;
   return <SchemaForm writing={writing} label={LABEL[side]} />;

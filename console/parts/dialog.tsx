@@ -16,8 +16,8 @@ export interface Question {
   readonly grave?: boolean;
   /** What there is to confirm is known. @default true */
   readonly isReady?: boolean;
-  /** Resolves when it was done; what it rejects with is shown. */
-  readonly act: () => Promise<void>;
+  /** Resolves when it was done; with 'stay' there is more to ask. What it rejects with is shown. */
+  readonly act: () => Promise<void | 'stay'>;
   readonly close: () => void;
   readonly children?: ComponentChildren;
 }
@@ -47,8 +47,7 @@ export function Dialog({
     isBusy.value = true;
     error.value = undefined;
     try {
-      await act();
-      close();
+      if ((await act()) !== 'stay') close();
     } catch (refused) {
       error.value = refused;
     } finally {

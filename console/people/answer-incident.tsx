@@ -14,22 +14,8 @@ import { type Answer, answered, sent, StepForm } from '../forms/step-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { TextField, TickField } from '../parts/fields.tsx';
 import { Until } from '../parts/time.tsx';
+import { GRAVE, MEANS, SIDE } from './choices.ts';
 import { answering } from './outcome.ts';
-
-const MEANS: Readonly<Record<Choice, readonly [string, string]>> = {
-  retry: ['Retry', 'The same again.'],
-  'retry-with-input': ['Retry with another input', 'The next attempt gets the input below.'],
-  'give-output': [
-    'Give its output',
-    'It counts as done with the output below: somebody has done it by hand.',
-  ],
-  skip: ['Skip it', 'The execution goes on without it.'],
-  resume: ['Resume', 'The pause ends.'],
-  'undo-all': ['Undo everything', 'What has acted is undone, and the execution ends.'],
-  continue: ['Go on without it', 'Its failure is tolerated, and the execution goes on.'],
-  fail: ['Let it fail', 'The execution fails, and what has acted stays as it is.'],
-};
-const GRAVE: ReadonlySet<Choice> = new Set(['undo-all', 'fail', 'skip', 'give-output']);
 
 interface AnswerProps {
   readonly executionId: string;
@@ -121,11 +107,6 @@ function Asked({
     </Dialog>
   );
 }
-
-const SIDE: Readonly<Partial<Record<Choice, 'input' | 'output'>>> = {
-  'retry-with-input': 'input',
-  'give-output': 'output',
-};
 
 function payloadOf(choice: Choice, value: Answer): Pick<ResolveOptions, 'input' | 'output'> {
   if (choice === 'retry-with-input') return { input: answered(value, 'the input') };

@@ -1,0 +1,136 @@
+/**
+ * What is given with a bulk action: the answer, another input or an output, the step that it is of.
+ *
+ * Owns: which fields go with which action, and where their schema is known. Does not own: whether what is given fits (the API says so,
+ * of each execution).
+ */
+
+import { type Signal, useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
+import { ANSWERS, type Choice } from '../../lib/api/answers.ts';
+import type { BulkAction, BulkOptions } from '../../lib/api/bulk-answers.ts';
+import type { WorkflowView } from '../../lib/api/deployment-answers.ts';
+import { api } from '../api.ts';
+import { type Answer, AnswerForm, answered } from '../forms/step-form.tsx';
+import { useLive } from '../live.ts';
+import { ChoiceField, TextField, TickField } from '../parts/fields.tsx';
+import { Loading } from '../parts/states.tsx';
+import { MEANS, SIDE } from '../people/choices.ts';
+
+/** What is being filled in, once there is a form for it. */
+export interface Filled {
+  fields?: Fields;
+}
+
+interface Fields {
+  readonly choice: Signal<Choice>;
+  readonly step: Signal<string>;
+  readonly comment: Signal<string>;
+  readonly nothingHappened: Signal<boolean>;
+  readonly payload: Answer;
+}
+
+interface FormProps {
+  readonly action: BulkAction;
+  /** Absent: they are of several, or of any. */
+  readonly workflow: string | undefined;
+  readonly into: Filled;
+}
+
+export function BulkForm(props: FormProps): JSX.Element {
+  const { workflow } = props;
+  const live = useLive<{ readonly view?: WorkflowView }>(
+    `bulk form ${workflow ?? ''}`,
+    async () => (workflow === undefined ? {} : { view: await api.workflow(workflow) }),
+    () => true,
+  );
+  // What is not known is typed in.
+  if (live.data === undefined && live.error === undefined) return <Loading what="its workflow" />;
+  return <FieldsOf {...props} view={live.data?.view} />;
+}
+
+function FieldsOf({ action, into, view }: FormProps & { view: WorkflowView | undefined }): JSX.Element {
+  const fields: Fields = {
+    choice: useSignal<Choice>('retry'),
+    step: useSignal(''),
+    comment: useSignal(''),
+    nothingHappened: useSignal(false),
+    payload: useMemo<Answer>(() => ({}), []),
+  };
+  into.fields = fields;
+  const { choice, step, comment, nothingHappened, payload } = fields;
+  const side = sideOf(action, choice.value);
+  const schema = side && view?.forms?.steps?.[step.value]?.[side];
+  return (
+    <>
+      {action === 'resolve' ? (
+        <ChoiceField
+          label="Answer"
+          text={choice as { value: string }}
+          options={ANSWERS.map((one) => [one, MEANS[one][0]] as const)}
+          hint={MEANS[choice.value][1]}
+        />
+      ) : null}
+      <StepField action={action} step={step} view={view} />
+      {side === undefined ? null : (
+        <AnswerForm key={`${side} ${step.value}`} side={side} into={payload} schema={schema} />
+      )}
+      {action === 'resolve' && NEEDS_WORD.has(choice.value) ? (
+        <TickField ticked={nothingHappened} label="I have checked: no attempt of theirs had an effect." />
+      ) : null}
+      {action === 'approve' ? (
+        <TextField label="Comment" hint="For the steps behind it." text={comment} />
+      ) : null}
+    </>
+  );
+}
+
+const sideOf = (action: BulkAction, choice: Choice): 'input' | 'output' | undefined =>
+  action === 'retry' ? 'input' : action === 'resolve' ? SIDE[choice] : undefined;
+
+/** Of a step that may have acted they are possible only on somebody's word. */
+const NEEDS_WORD: ReadonlySet<Choice> = new Set(['retry', 'retry-with-input', 'skip', 'undo-all']);
+
+const WHOSE = 'Whose question it is; without it an execution that asks more than one is left as it is.';
+const ANY = ['', 'the one that asks'] as const;
+
+function StepField({
+  action,
+  step,
+  view,
+}: {
+  action: BulkAction;
+  step: Signal<string>;
+  view: WorkflowView | undefined;
+}): JSX.Element {
+  const isApproval = action === 'approve' || action === 'reject';
+  const asks = (kind: string): boolean =>
+    isApproval ? kind === 'approval' : kind === 'agent' || kind === 'child';
+  const names = (view?.steps ?? []).flatMap(({ name, kind }) => (asks(kind) ? [name] : []));
+  return names.length === 0 ? (
+    <TextField label="Step" hint={WHOSE} text={step} />
+  ) : (
+    <ChoiceField
+      label="Step"
+      hint={WHOSE}
+      text={step}
+      options={[ANY, ...names.map((name) => [name, name] as const)]}
+    />
+  );
+}
+
+/** What is sent. @throws ApiError what is wrong with it, which is said at its fields as well */
+export function filledIn({ fields }: Filled, action: BulkAction): Partial<BulkOptions> {
+  if (fields === undefined) return {};
+  const { choice, step, comment, nothingHappened, payload } = fields;
+  const side = sideOf(action, choice.value);
+  const isChecked = action === 'resolve' && NEEDS_WORD.has(choice.value) && nothingHappened.value;
+  return {
+    ...(action === 'resolve' ? { choice: choice.value } : {}),
+    ...(step.value === '' ? {} : { step: step.value }),
+    ...(action === 'approve' && comment.value !== '' ? { comment: comment.value } : {}),
+    ...(isChecked ? { nothingHappened: true } : {}),
+    ...(side === undefined ? {} : { [side]: answered(payload, `the ${side}`) }),
+  };
+}

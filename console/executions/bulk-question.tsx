@@ -1,0 +1,160 @@
+/**
+ * The questions before a bulk action: what is given with it, then how many and ten of them; once it is confirmed, the deployment obeys it
+ * by itself, and the page need not stay open.
+ *
+ * Owns: their order, and that what was filled in is still there when somebody goes back. Does not own: the form (`bulk-form.tsx`), what
+ * is possible (the API says so).
+ */
+
+import { type Signal, useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { BulkAction, BulkOptions, BulkView } from '../../lib/api/bulk-answers.ts';
+import { api, problemOf } from '../api.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { Loading } from '../parts/states.tsx';
+import { ExecutionStatusOf } from '../parts/status.tsx';
+import { BulkForm, type Filled, filledIn } from './bulk-form.tsx';
+
+export interface Verb {
+  readonly action: BulkAction;
+  readonly label: string;
+  readonly undo?: false;
+  /** Something is given with it. */
+  readonly asks?: true;
+  readonly grave?: true;
+}
+
+interface QuestionProps {
+  readonly verb: Verb;
+  readonly meant: Pick<BulkOptions, 'ids' | 'filter'>;
+  readonly workflow: string | undefined;
+  readonly reason: string;
+  readonly close: () => void;
+  readonly done: (bulkId: string) => void;
+}
+
+export function Question({ verb, meant, workflow, reason, close, done }: QuestionProps): JSX.Element {
+  const { action, label, undo, grave, asks } = verb;
+  const found = useSignal<BulkView | undefined>(undefined);
+  const error = useSignal<unknown>(undefined);
+  const seen = useRef({ isOver: false }).current;
+  const filled = useMemo<Filled>(() => ({}), []);
+  const look = (given: Partial<BulkOptions>): Promise<void> => {
+    const more = { ...(reason === '' ? {} : { reason }), ...(undo === false ? { undo } : {}) };
+    return collect({ action, ...meant, ...given, ...more }, found, seen);
+  };
+  useEffect(() => {
+    if (asks !== true) look({}).catch((refused: unknown) => (error.value = refused));
+    return () => {
+      seen.isOver = true;
+    };
+  }, []);
+  const view = found.value;
+  const isAsking = asks === true && view === undefined;
+  const isFound = view !== undefined && view.status !== 'collecting';
+  const act = async (): Promise<void | 'stay'> => {
+    if (isAsking) {
+      await look(filledIn(filled, action));
+      return 'stay';
+    }
+    if (view === undefined) return undefined;
+    await confirmed(view);
+    done(view.bulkId);
+    return undefined;
+  };
+  return (
+    <Dialog
+      title={isFound ? `${label} ${many(view.count)}?` : `${label} many?`}
+      confirm={isAsking ? 'Find them' : label}
+      grave={grave === true && !isAsking}
+      isReady={isAsking || (isFound && view.count > 0)}
+      act={act}
+      close={close}
+    >
+      {error.value === undefined ? null : (
+        <p class="notice bad" role="alert">
+          {problemOf(error.value).what}
+        </p>
+      )}
+      {asks === true ? (
+        <div hidden={!isAsking}>
+          <BulkForm action={action} workflow={workflow} into={filled} />
+        </div>
+      ) : null}
+      {isFound ? (
+        <Found view={view} again={asks === true ? () => (found.value = undefined) : undefined} />
+      ) : isAsking || error.value !== undefined ? null : (
+        <Loading what={soFar(view)} />
+      )}
+    </Dialog>
+  );
+}
+
+/** Until all are found, or nobody waits for them any more. */
+async function collect(
+  options: BulkOptions,
+  found: Signal<BulkView | undefined>,
+  seen: { readonly isOver: boolean },
+): Promise<void> {
+  let view = await api.makeBulk({ ...options, idempotencyKey: crypto.randomUUID() });
+  while (view.status === 'collecting' && !seen.isOver) {
+    found.value = view;
+    view = await api.collectBulk(view.bulkId);
+  }
+  found.value = view;
+}
+
+/** An answer counts as that person's, and has a route of its own. */
+const confirmed = ({ action, bulkId }: BulkView): Promise<BulkView> =>
+  action === 'approve' || action === 'reject' ? api.answerBulk(bulkId) : api.confirmBulk(bulkId);
+
+const many = (count: number): string =>
+  `${count.toLocaleString('en')} ${count === 1 ? 'execution' : 'executions'}`;
+const soFar = (view: BulkView | undefined): string =>
+  view === undefined ? 'which are meant' : `which are meant: ${many(view.count)} so far`;
+
+/** Which of those that are found ask nothing is known when they are told. */
+const MAY_NOT_APPLY: Readonly<Partial<Record<BulkAction, string>>> = {
+  resolve: 'One that asks nothing of the kind is left as it is, and counted with the reason.',
+  approve: 'One that waits for no approval is left as it is, and counted with the reason.',
+  reject: 'One that waits for no approval is left as it is, and counted with the reason.',
+};
+
+interface FoundProps {
+  readonly view: BulkView;
+  /** Back to what is given. */
+  readonly again: (() => void) | undefined;
+}
+
+function Found({ view, again }: FoundProps): JSX.Element {
+  const { action, count, leftOut, examples = [], reason } = view;
+  const first = useRef<HTMLParagraphElement>(null);
+  // The button that was pressed is another one now: who uses the keyboard goes on here.
+  useEffect(() => (again === undefined ? undefined : first.current?.focus()), []);
+  return (
+    <>
+      <p ref={first} tabIndex={-1}>
+        {many(count)}
+        {leftOut === 0 ? '.' : `; ${many(leftOut)} of those found cannot be told to ${action} now.`}
+      </p>
+      <ul class="ids">
+        {examples.map(({ executionId, status }) => (
+          <li key={executionId}>
+            <ExecutionStatusOf status={status} /> {executionId}
+          </li>
+        ))}
+      </ul>
+      {count > examples.length ? <p class="faint">and {many(count - examples.length)} more</p> : null}
+      <p class="faint">
+        Each is told once. It goes on by itself, also when this page is closed. {MAY_NOT_APPLY[action]}
+        {reason === undefined ? '' : ` Reason: ${reason}`}
+      </p>
+      {again === undefined ? null : (
+        <button type="button" class="quiet" onClick={again}>
+          Change what is given
+        </button>
+      )}
+    </>
+  );
+}
