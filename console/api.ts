@@ -68,6 +68,8 @@ export interface LogLines {
   readonly isCut: boolean;
   /** Of CloudWatch Logs. */
   readonly scannedBytes?: number;
+  /** They follow on those that this reading had already. */
+  readonly isMore?: true;
 }
 
 /** Each part as text; '' where a line has none. */
@@ -82,9 +84,14 @@ export interface LogLine {
   readonly rest: string;
 }
 
-/** @throws ApiError as the API refuses, and where lines cannot be read */
-export async function logLines(id: string, level: string, children: boolean): Promise<LogLines> {
-  const query = new URLSearchParams({ level, ...(children ? { children: 'true' } : {}) });
+/** @param follow of the reading, which goes on where it stopped @throws ApiError as the API refuses, and where lines cannot be read */
+export async function logLines(
+  id: string,
+  level: string,
+  children: boolean,
+  follow: string,
+): Promise<LogLines> {
+  const query = new URLSearchParams({ level, follow, ...(children ? { children: 'true' } : {}) });
   return ownAnswer(`logs/${encodeURIComponent(id)}?${query}`);
 }
 

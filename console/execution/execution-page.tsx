@@ -93,7 +93,7 @@ function Execution({ view, reasons, workflows, opened, again }: Read & { again: 
           <Stands standing={view.standing} />
           <Payloads view={view} />
           <Operated view={view} />
-          <Logs id={id} />
+          <Logs id={id} isOver={view.endedAt !== undefined} />
         </div>
         <Why reasons={reasons} hrefOf={hrefOf} />
       </div>

@@ -1,39 +1,33 @@
 /**
- * The log lines of an execution, in the order of time. They are read when somebody asks: on AWS a query costs what it reads.
+ * The log lines of an execution, in the order of time. They are read when somebody asks, for on AWS a query costs what it reads; then they
+ * are followed, and who has scrolled up is left there.
  *
- * Owns: how they are asked for and shown. Does not own: where they are (`lib/cli/console/logs.ts`).
+ * Owns: how they are asked for and shown. Does not own: when they are read (`log-reading.ts`).
  */
 
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { LEVELS } from '../../lib/cli/logs/line.ts';
-import { type LogLine, type LogLines, logLines, settings } from '../api.ts';
+import { type LogLine, settings } from '../api.ts';
 import { ChoiceField, TickField } from '../parts/fields.tsx';
 import { Loading, Problem } from '../parts/states.tsx';
 import { clockText } from '../parts/time.tsx';
+import { LogReading, type Numbered } from './log-reading.ts';
 
 const OPTIONS = LEVELS.map(
   (level) => [level, level === 'trace' ? 'all levels' : `${level} and above`] as const,
 );
 
-export function Logs({ id }: { id: string }): JSX.Element {
+/** @param isOver nothing more of it is written */
+export function Logs({ id, isOver }: { id: string; isOver: boolean }): JSX.Element {
+  const reading = useMemo(() => new LogReading(id), [id]);
+  useEffect(() => reading.start(), [reading]);
+  useEffect(() => reading.setOver(isOver), [reading, isOver]);
   const level = useSignal('trace');
   const children = useSignal(false);
-  const found = useSignal<LogLines | undefined>(undefined);
-  const error = useSignal<unknown>(undefined);
-  const isBusy = useSignal(false);
-  const read = async (): Promise<void> => {
-    if (isBusy.value) return;
-    isBusy.value = true;
-    error.value = undefined;
-    try {
-      found.value = await logLines(id, level.value, children.value);
-    } catch (refused) {
-      error.value = refused;
-    } finally {
-      isBusy.value = false;
-    }
-  };
+  const { lines, isBusy, error } = reading;
+  const begin = (): void => void reading.begin(level.value, children.value);
   return (
     <section aria-labelledby="logs">
       <h2 id="logs">Log lines</h2>
@@ -43,56 +37,126 @@ export function Logs({ id }: { id: string }): JSX.Element {
           aria-label="Log lines"
           onSubmit={(event) => {
             event.preventDefault();
-            void read();
+            begin();
           }}
         >
-          <button type="submit" disabled={isBusy.value}>
-            {found.value === undefined ? 'Read its log lines' : 'Read them again'}
+          <button type="submit">
+            {lines.value === undefined ? 'Read its log lines' : 'Read them again'}
           </button>
           <ChoiceField label="Level" text={level} options={OPTIONS} />
           <TickField ticked={children} label="also of executions below it" />
         </form>
       ) : null}
-      {isBusy.value && found.value === undefined ? <Loading what="its log lines" /> : null}
-      {error.value === undefined ? null : <Problem error={error.value} again={() => void read()} />}
-      {found.value === undefined ? null : <Lines found={found.value} id={id} />}
+      {isBusy.value && lines.value === undefined ? <Loading what="its log lines" /> : null}
+      {error.value === undefined ? null : <Problem error={error.value} again={() => reading.again()} />}
+      {lines.value === undefined ? null : <Lines reading={reading} lines={lines.value} id={id} />}
       <p class="faint">
         {settings.local ? '' : 'CloudWatch Logs charges for what a query reads. '}On the command line:{' '}
-        <code>npx steadfast logs {id}</code>
+        <code>npx steadfast logs {id} --follow</code>
       </p>
     </section>
   );
 }
 
-const Lines = ({
-  found: { lines, isCut, scannedBytes },
-  id,
-}: {
-  found: LogLines;
-  id: string;
-}): JSX.Element => (
-  <>
-    {lines.length === 0 ? (
+interface LinesProps {
+  readonly reading: LogReading;
+  readonly lines: readonly Numbered[];
+  readonly id: string;
+}
+
+function Lines({ reading, lines, id }: LinesProps): JSX.Element {
+  const { isCut, scannedBytes } = reading;
+  return (
+    <>
+      <Following reading={reading} />
+      {lines.length === 0 ? (
+        <p class="faint">
+          None: what a healthy step does is logged at level DEBUG alone, which a deployment switches on.
+        </p>
+      ) : (
+        <Scrolled reading={reading} lines={lines} id={id} />
+      )}
       <p class="faint">
-        None: what a healthy step does is logged at level DEBUG alone, which a deployment switches on.
+        {isCut.value ? `These are the latest ${lines.length}. ` : ''}
+        {scannedBytes.value === undefined
+          ? ''
+          : `CloudWatch Logs has read ${(scannedBytes.value / 1e6).toFixed(1)} MB.`}
       </p>
-    ) : (
-      <div class="scroll logs" tabIndex={0} role="group" aria-label="Log lines, in the order of time">
+    </>
+  );
+}
+
+const FOLLOWS = {
+  not: '',
+  following: 'New lines appear by themselves until it has ended.',
+  paused: 'New lines are not read.',
+  over: '',
+} as const;
+
+function Following({ reading }: { reading: LogReading }): JSX.Element {
+  const { follows } = reading;
+  const isFollowing = follows.value === 'following';
+  return (
+    <div class="buttons">
+      {isFollowing || follows.value === 'paused' ? (
+        <button type="button" onClick={() => (isFollowing ? reading.pause() : reading.go())}>
+          {isFollowing ? 'Pause the lines' : 'Follow the lines'}
+        </button>
+      ) : null}
+      <span class="faint" role="status">
+        {FOLLOWS[follows.value]}
+      </span>
+    </div>
+  );
+}
+
+/** So near to the end counts as there. */
+const NEAR = 8;
+
+function Scrolled({ reading, lines, id }: LinesProps): JSX.Element {
+  const box = useRef<HTMLDivElement>(null);
+  /** The last line that somebody has had before them. */
+  const seen = useSignal(Number.POSITIVE_INFINITY);
+  const latest = Math.max(...lines.map(({ number }) => number));
+  const toEnd = (): void => {
+    if (box.current !== null) box.current.scrollTop = box.current.scrollHeight;
+  };
+  useLayoutEffect(() => {
+    if (reading.isAtEnd) toEnd();
+  }, [lines]);
+  const scrolled = (): void => {
+    const { scrollTop = 0, scrollHeight = 0, clientHeight = 0 } = box.current ?? {};
+    reading.isAtEnd = scrollTop + clientHeight >= scrollHeight - NEAR;
+    if (reading.isAtEnd) seen.value = Number.POSITIVE_INFINITY;
+    else if (seen.value === Number.POSITIVE_INFINITY) seen.value = latest;
+  };
+  const below = lines.filter(({ number }) => number > seen.value).length;
+  return (
+    <>
+      <div
+        class="scroll logs"
+        ref={box}
+        tabIndex={0}
+        role="group"
+        aria-label="Log lines, in the order of time"
+        onScroll={scrolled}
+      >
         <ol>
-          {lines.map((line, at) => (
-            <li key={at} class={TONE[line.level] ?? ''}>
+          {lines.map((line) => (
+            <li key={line.number} class={TONE[line.level] ?? ''}>
               <Line line={line} id={id} />
             </li>
           ))}
         </ol>
       </div>
-    )}
-    <p class="faint">
-      {isCut ? `These are the latest ${lines.length}. ` : ''}
-      {scannedBytes === undefined ? '' : `CloudWatch Logs has read ${(scannedBytes / 1e6).toFixed(1)} MB.`}
-    </p>
-  </>
-);
+      {below === 0 ? null : (
+        <button type="button" onClick={toEnd}>
+          {below === 1 ? '1 new line' : `${below} new lines`} below
+        </button>
+      )}
+    </>
+  );
+}
 
 const TONE: Readonly<Record<string, string>> = { WARN: 'warn', ERROR: 'bad', CRITICAL: 'bad' };
 

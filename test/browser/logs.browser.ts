@@ -1,6 +1,6 @@
-/** Log lines of an execution on its page: hostile text in them, none, a slow server, one that may not read them. */
+/** Log lines of an execution on its page: followed, hostile text in them, none, a slow server, one that may not read them. */
 
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import type { ReadLogs } from '../../lib/cli/console/logs.ts';
 import { CliError } from '../../lib/cli/io.ts';
 import { closePages, expectAccessible, expectFits, openPage, startBrowser } from './browser.ts';
@@ -87,4 +87,110 @@ it('that take their time leave a word; that may not be read are said, with a way
   read = async () => ({ lines: [], isCut: false });
   await page.getByRole('button', { name: 'Try again now' }).click();
   await page.getByText('logged at level DEBUG alone').waitFor();
+});
+
+describe('that are followed', () => {
+  let written: number;
+  let reads: number;
+  beforeEach(() => {
+    written = 60;
+    reads = 0;
+    const places = new Map<string, number>();
+    read = async ({ executionId }, { follow = '' }) => {
+      reads += 1;
+      const from = places.get(follow);
+      places.set(follow, written);
+      const lines = Array.from({ length: written - (from ?? 0) }, (_, at) => ({
+        at: world.clock.now() + (from ?? 0) + at,
+        level: 'INFO',
+        source: 'works',
+        executionId,
+        entry: { agent: 'works', message: `line ${(from ?? 0) + at + 1}.` },
+      }));
+      return { lines, isCut: false, ...(from === undefined ? {} : { isMore: true }) };
+    };
+  });
+  const box = (page: Page) => page.getByRole('group', { name: 'Log lines, in the order of time' });
+  const line = (page: Page, number: number) => box(page).getByText(`line ${number}.`, { exact: true });
+  const belowEnd = (page: Page): Promise<number> =>
+    box(page).evaluate((it) => Math.round(it.scrollHeight - it.clientHeight - it.scrollTop));
+  const hide = (page: Page, hidden: boolean): Promise<void> =>
+    page.evaluate((value) => {
+      Object.defineProperty(document, 'hidden', { configurable: true, get: () => value });
+      document.dispatchEvent(new Event('visibilitychange'));
+    }, hidden);
+
+  it('appear by themselves at the end; who has scrolled up is left there, and told how many there are', async () => {
+    const page = await opened({ height: 600 });
+    await line(page, 60).waitFor();
+    expect(await belowEnd(page)).toBeLessThan(8);
+    written = 70;
+    await line(page, 70).waitFor();
+    expect(await belowEnd(page)).toBeLessThan(8);
+    expect(await box(page).getByRole('listitem').count()).toBe(70);
+    await box(page).focus();
+    await page.keyboard.press('Home');
+    await page.waitForFunction(() => document.querySelector('.logs')?.scrollTop === 0);
+    written = 75;
+    await page.getByRole('button', { name: '5 new lines below' }).waitFor();
+    expect(await box(page).evaluate((it) => it.scrollTop)).toBe(0);
+    await expectAccessible(page);
+    await page.getByRole('button', { name: '5 new lines below' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'new lines below' }).waitFor({ state: 'detached' });
+    expect(await belowEnd(page)).toBeLessThan(8);
+  });
+
+  it('can be paused and continued, and nothing is lost; a page that nobody looks at reads nothing', async () => {
+    const { page } = await openPage(browser, world.server, '#/people');
+    await page.clock.install();
+    await page.goto(`${world.server.url}#/executions/${id}`);
+    await page.getByRole('button', { name: 'Read its log lines' }).click();
+    await line(page, 60).waitFor();
+    await page.getByRole('button', { name: 'Pause the lines' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('New lines are not read.').waitFor();
+    const paused = reads;
+    written = 64;
+    await page.clock.runFor(20_000);
+    expect(reads).toBe(paused);
+    await page.getByRole('button', { name: 'Follow the lines' }).focus();
+    await page.keyboard.press('Enter');
+    await line(page, 64).waitFor();
+    await hide(page, true);
+    await page.clock.runFor(2_000);
+    const hidden = reads;
+    written = 66;
+    await page.clock.runFor(20_000);
+    expect(reads).toBe(hidden);
+    await hide(page, false);
+    await line(page, 66).waitFor();
+    expect(await box(page).getByRole('listitem').count()).toBe(66);
+  });
+
+  it('of a deployment are followed when somebody says so, for each query costs', async () => {
+    world.server.weather.settings = { deployment: 'prod', readOnly: true, local: false };
+    const page = await opened();
+    await line(page, 60).waitFor();
+    await page.getByText('New lines are not read.').waitFor();
+    written = 61;
+    await page.getByRole('button', { name: 'Follow the lines' }).click();
+    await line(page, 61).waitFor();
+    world.server.calm();
+  });
+
+  it('are read once more when the execution has ended, and no more', async () => {
+    const own = await world.begunOne('to be canceled');
+    const { page } = await openPage(browser, world.server, `#/executions/${own}`);
+    await page.getByRole('button', { name: 'Read its log lines' }).click();
+    await line(page, 60).waitFor();
+    await world.post(`/executions/${own}/cancel`, { undo: false });
+    await world.run(own, { supervised: false });
+    await page.getByRole('button', { name: 'Pause the lines' }).waitFor({ state: 'detached' });
+    const after = reads;
+    written = 99;
+    await page.getByRole('button', { name: 'Read them again' }).click();
+    await line(page, 99).waitFor();
+    expect(reads).toBe(after + 1);
+  });
 });

@@ -9,7 +9,7 @@
 import type { ExecutionView } from '../../api/answers.ts';
 import type { Calls } from '../aws/calls.ts';
 import { CliError, CLOCK, messageOf } from '../io.ts';
-import { insightsOf } from '../logs/insights.ts';
+import { type Insights, insightsOf } from '../logs/insights.ts';
 import { type Level, lineParts, LEVELS, type LogLine, type LogSource } from '../logs/line.ts';
 import { LocalFiles } from '../logs/local-files.ts';
 import type { Refusal } from './request-checks.ts';
@@ -17,6 +17,8 @@ import type { Refusal } from './request-checks.ts';
 export interface LogsWanted {
   readonly children: boolean;
   readonly level: Level;
+  /** A reading of a page's own, which goes on where it stopped. */
+  readonly follow?: string;
 }
 
 interface Found {
@@ -25,6 +27,8 @@ interface Found {
   readonly isCut: boolean;
   /** What the query has read, which is what is paid for. */
   readonly scannedBytes?: number;
+  /** These came after those that this reading had already. */
+  readonly isMore?: true;
 }
 
 export type ReadLogs = (view: ExecutionView, wanted: LogsWanted) => Promise<Found>;
@@ -34,27 +38,60 @@ const MOST_SHOWN = 1_000;
 const MAX_CHARS = 4_000;
 
 /** @param folder with a file for each function */
-export const localLogs =
-  (folder: string): ReadLogs =>
-  async ({ executionId }, wanted) => ({
-    lines: await new LocalFiles(folder, { executionId, ...wanted }).next(),
-    isCut: false,
-  });
+export function localLogs(folder: string): ReadLogs {
+  const readings = new Readings<LocalFiles>();
+  return async ({ executionId }, { follow, ...wanted }) => {
+    const { source, ...known } = readings.of(
+      follow === undefined ? undefined : JSON.stringify([executionId, wanted, follow]),
+      () => new LocalFiles(folder, { executionId, ...wanted }),
+    );
+    return { lines: await source.next(), isCut: false, ...known };
+  };
+}
 
 /** @param calls made when they are first needed: whoever only looks at executions need not be allowed them */
-export const awsLogs =
-  (calls: () => Calls, stack: string): ReadLogs =>
-  async (view, wanted) => {
-    const source = insightsOf({ calls: calls(), clock: CLOCK, stack }, view, wanted);
-    const lines = await (source satisfies LogSource).next();
-    return { lines, isCut: source.isCut, scannedBytes: source.scannedBytes };
+export function awsLogs(calls: () => Calls, stack: string): ReadLogs {
+  const readings = new Readings<Insights>();
+  return async (view, { follow, ...wanted }) => {
+    const { source, ...known } = readings.of(
+      follow === undefined ? undefined : JSON.stringify([view.executionId, wanted, follow]),
+      () => insightsOf({ calls: calls(), clock: CLOCK, stack }, view, wanted),
+    );
+    const lines = await source.next();
+    return { lines, isCut: source.isCut, scannedBytes: source.scannedBytes, ...known };
   };
+}
+
+/** More pages than anybody has open; the one that was not asked for longest begins anew. */
+const MOST_READINGS = 30;
+
+/** Those that pages follow, each as far as it was read. */
+class Readings<Source extends LogSource> {
+  readonly #kept = new Map<string, Source>();
+
+  of(key: string | undefined, make: () => Source): { readonly source: Source; readonly isMore?: true } {
+    if (key === undefined) return { source: make() };
+    const known = this.#kept.get(key);
+    const source = known ?? make();
+    this.#kept.delete(key);
+    this.#kept.set(key, source);
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= MOST_READINGS) break;
+      this.#kept.delete(oldest);
+    }
+    return known === undefined ? { source } : { source, isMore: true };
+  }
+}
+
+const A_READING = /^[\w-]{1,64}$/;
 
 /** @returns nothing where the query says something else */
 export function logsWanted(query: string): LogsWanted | undefined {
   const asked = new URLSearchParams(query);
   const level = LEVELS.find((one) => one === (asked.get('level') ?? 'trace'));
-  return level && { level, children: asked.get('children') === 'true' };
+  const follow = asked.get('follow');
+  if (level === undefined || (follow !== null && !A_READING.test(follow))) return undefined;
+  return { level, children: asked.get('children') === 'true', ...(follow === null ? {} : { follow }) };
 }
 
 /** The latest lines as JSON, or why there are none. */
@@ -71,11 +108,12 @@ export async function logsText(
     });
     const found = await Promise.race([read(view, wanted), late]);
     if (found === 'late') return LATE;
-    const { lines, isCut, scannedBytes } = found;
+    const { lines, isCut, scannedBytes, isMore } = found;
     return JSON.stringify({
       lines: lines.slice(-MOST_SHOWN).map(shown),
       isCut: isCut || lines.length > MOST_SHOWN,
       ...(scannedBytes === undefined ? {} : { scannedBytes }),
+      ...(isMore === undefined ? {} : { isMore }),
     });
   } catch (error) {
     const code = error instanceof CliError ? error.code : 'no-logs';

@@ -1,6 +1,6 @@
 /** Log lines through the console: of executions that the API shows, and of no others; never a file that a page names. */
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freshId } from '../../../lib/aws/fresh-id.ts';
@@ -58,6 +58,23 @@ it('are of one execution, in the order of time, and with those below it where th
   expect(linesIn(warned.text).map(({ message }) => message)).toEqual(['before']);
 });
 
+it('that are followed go on where the reading stopped; one that was forgotten begins anew, and says so', async () => {
+  const one = await shows(localLogs(folder));
+  const next = async (reading: string) => {
+    const { text } = await one.page(`/console/logs/e1?follow=${reading}`);
+    return [linesIn(text).map(({ message }) => message), (JSON.parse(text) as { isMore?: true }).isMore];
+  };
+  expect(await next('r-1')).toEqual([['asked'], undefined]);
+  expect(await next('r-1')).toEqual([[], true]);
+  appendFileSync(join(folder, 'pay.log'), `${entry(2, 'answered', { step: 'pay' })}\n`);
+  expect(await next('r-1')).toEqual([['answered'], true]);
+  // Of another page, of another level, and without a reading it is another one.
+  expect(await next('r-2')).toEqual([['asked', 'answered'], undefined]);
+  expect(await next('r-1&level=info')).toEqual([['asked', 'answered'], undefined]);
+  for (let at = 0; at < 30; at += 1) await next(`other-${at}`);
+  expect(await next('r-1')).toEqual([['asked', 'answered'], undefined]);
+});
+
 it('of an execution that the API does not show are not read', async () => {
   const read: string[] = [];
   const one = await shows(async ({ executionId }) => {
@@ -71,6 +88,7 @@ it('of an execution that the API does not show are not read', async () => {
 it.each([
   ['another method', '/console/logs/e1', { method: 'POST', body: '{}' }],
   ['a level that there is not', '/console/logs/e1?level=loud', {}],
+  ['a reading with a name that none has', '/console/logs/e1?follow=../etc', {}],
   [
     'a request without the page’s token',
     '/console/logs/e1',

@@ -1,0 +1,141 @@
+/**
+ * One reading of log lines, which follows them until the execution is over, as `steadfast logs --follow` does.
+ *
+ * Owns: when it reads, that it rests while nobody looks, and which lines it has. Does not own: how they look (`logs.tsx`), where they are
+ * (`lib/cli/console/logs.ts`).
+ */
+
+import { type Signal, signal } from '@preact/signals';
+import { type LogLine, type LogLines, logLines, settings } from '../api.ts';
+
+/** Of a deployment a read is a query of CloudWatch, which has a line some seconds after it was written. */
+const EVERY_MS = settings.local ? 1_000 : 5_000;
+/** After the end, until the last lines are there. */
+const SETTLE_MS = settings.local ? 500 : 15_000;
+/** More are not drawn; while somebody reads further up, none is taken away before there are many more. */
+const MOST = 1_000;
+const MOST_ABOVE = 5_000;
+
+/** By its place among all that were read, so that it stays the same one. */
+export interface Numbered extends LogLine {
+  readonly number: number;
+}
+
+export type Follows = 'not' | 'following' | 'paused' | 'over';
+
+export class LogReading {
+  readonly lines: Signal<readonly Numbered[] | undefined> = signal(undefined);
+  readonly follows: Signal<Follows> = signal('not');
+  readonly isBusy: Signal<boolean> = signal(false);
+  readonly error: Signal<unknown> = signal(undefined);
+  readonly isCut: Signal<boolean> = signal(false);
+  readonly scannedBytes: Signal<number | undefined> = signal(undefined);
+  /** Where somebody reads: at the end, where the next one comes. */
+  isAtEnd = true;
+  private readonly id: string;
+  private key = '';
+  private asked: readonly [level: string, children: boolean] = ['trace', false];
+  private count = 0;
+  private round = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private isOver = false;
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  start(): () => void {
+    document.addEventListener('visibilitychange', this.looked);
+    return () => {
+      document.removeEventListener('visibilitychange', this.looked);
+      this.rest();
+    };
+  }
+
+  /** From the beginning. What costs money is followed only when somebody says so. */
+  async begin(level: string, children: boolean): Promise<void> {
+    this.rest();
+    this.key = crypto.randomUUID();
+    this.asked = [level, children];
+    this.isAtEnd = !this.isOver;
+    const isFollowed = settings.local || this.follows.peek() === 'following';
+    this.follows.value = this.isOver ? 'over' : isFollowed ? 'following' : 'paused';
+    await this.read();
+  }
+
+  pause(): void {
+    this.rest();
+    this.follows.value = 'paused';
+  }
+
+  go(): void {
+    this.follows.value = this.isOver ? 'over' : 'following';
+    void this.read();
+  }
+
+  /** What could not be read, from the beginning. */
+  again(): void {
+    void this.begin(...this.asked);
+  }
+
+  /** When the execution has ended, it is read once more for the last lines. One that was retried goes on. */
+  setOver(isOver: boolean): void {
+    if (isOver === this.isOver) return;
+    this.isOver = isOver;
+    if (isOver && this.follows.peek() === 'following') this.later(SETTLE_MS);
+    if (!isOver && this.follows.peek() === 'over') this.follows.value = 'paused';
+  }
+
+  private readonly looked = (): void => {
+    if (this.follows.peek() !== 'following') return;
+    clearTimeout(this.timer);
+    if (!document.hidden) void this.read();
+  };
+
+  private rest(): void {
+    this.round += 1;
+    this.isBusy.value = false;
+    clearTimeout(this.timer);
+  }
+
+  private later(ms: number): void {
+    clearTimeout(this.timer);
+    if (!document.hidden) this.timer = setTimeout(() => void this.read(), ms);
+  }
+
+  private async read(): Promise<void> {
+    this.rest();
+    const { round } = this;
+    const wasOver = this.isOver;
+    this.isBusy.value = true;
+    try {
+      const found = await logLines(this.id, ...this.asked, this.key);
+      if (round !== this.round) return;
+      this.take(found);
+      this.error.value = undefined;
+    } catch (refused) {
+      if (round !== this.round) return;
+      this.error.value = refused;
+      // What an answer that was lost had in it comes again with all others.
+      this.key = crypto.randomUUID();
+      if (this.follows.peek() === 'following') this.follows.value = 'paused';
+    }
+    this.isBusy.value = false;
+    if (this.follows.peek() !== 'following') return;
+    if (wasOver) this.follows.value = 'over';
+    else this.later(this.isOver ? SETTLE_MS : EVERY_MS);
+  }
+
+  private take({ lines, isCut, scannedBytes, isMore }: LogLines): void {
+    const before = isMore === true ? (this.lines.peek() ?? []) : [];
+    const next = lines.map((line) => ({ ...line, number: (this.count += 1) }));
+    this.isCut.value = isCut || (isMore === true && this.isCut.peek());
+    this.scannedBytes.value = scannedBytes;
+    if (isMore === true && next.length === 0) return;
+    // One that comes late is put where it belongs.
+    const all = [...before, ...next].sort((one, other) => one.at - other.at);
+    const most = this.isAtEnd ? MOST : MOST_ABOVE;
+    if (all.length > most) this.isCut.value = true;
+    this.lines.value = all.slice(-most);
+  }
+}
