@@ -9,7 +9,7 @@ import { availableParallelism } from 'node:os';
 import { Command, Option } from 'commander';
 import { FAULT_KINDS, type FaultKind, type FaultMode } from './simulation/faults.ts';
 import { KINDS } from './simulation/kinds.ts';
-import { withProcesses } from './simulation/processes.ts';
+import { openProcesses } from './simulation/processes.ts';
 import { runWorlds } from './simulation/run.ts';
 import { argumentsOf, shrink } from './simulation/shrink.ts';
 import { add, nothing, type Totals, totalsOf } from './simulation/totals.ts';
@@ -88,16 +88,19 @@ const limitsOf = ({ only, starts }: Options) => ({
   ...(starts === undefined ? {} : { starts }),
 });
 
-function inProcesses(options: Options, progress: (chunk: Totals) => void): Promise<unknown> {
+async function inProcesses(options: Options, progress: (chunk: Totals) => void): Promise<void> {
   const stride = availableParallelism();
   const executions = Math.ceil(options.executions / stride);
-  return withProcesses((simulate) =>
-    Promise.all(
+  const processes = await openProcesses();
+  try {
+    await Promise.all(
       Array.from({ length: stride }, (_, at) =>
-        simulate({ seed: options.seed + at, stride, executions, mode: options.mode }, progress),
+        processes.start()({ seed: options.seed + at, stride, executions, mode: options.mode }, progress),
       ),
-    ),
-  );
+    );
+  } finally {
+    processes.close();
+  }
 }
 
 function report(sum: Totals, options: Options, seconds: number): void {

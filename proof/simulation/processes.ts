@@ -5,43 +5,74 @@
  * Owns: the bundle, how a process is started. Does not own: what it does (`worker.ts`).
  */
 
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import type { Totals } from './totals.ts';
-import type { Share } from './worker.ts';
+import { OVER, type Share } from './share.ts';
 
-/** Runs a share of the worlds in a process of its own, and tells of each chunk of them. */
+/** Runs a share of the worlds in its process, after those that were given to it before, and tells of each chunk of them. */
 export type Simulate = (share: Share, onChunk: (chunk: Totals) => void) => Promise<void>;
 
-/** @param use may start processes until it is over */
-export async function withProcesses<Result>(use: (simulate: Simulate) => Promise<Result>): Promise<Result> {
+export interface Processes {
+  /**
+   * Another process, which stays. One that has run many worlds has compiled itself for them: the first few of a process take
+   * as long as hundreds of later ones.
+   */
+  readonly start: () => Simulate;
+  /** Ends them all. */
+  readonly close: () => void;
+}
+
+export async function openProcesses(): Promise<Processes> {
   const folder = mkdtempSync(join(tmpdir(), 'steadfast-simulate-'));
+  const worker = join(folder, 'worker.mjs');
+  const running = new Set<ChildProcess>();
+  const close = (): void => {
+    for (const child of running) child.kill();
+    rmSync(folder, { recursive: true, force: true });
+  };
   try {
-    const worker = join(folder, 'worker.mjs');
     const entry = join(import.meta.dirname, 'worker.ts');
     await build({ entryPoints: [entry], outfile: worker, bundle: true, platform: 'node', format: 'esm' });
-    return await use((share, onChunk) => inProcess(worker, share, onChunk));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+  } catch (error) {
+    close();
+    throw error;
   }
+  const start = (): Simulate => {
+    const child = fork(worker, [], { execArgv: FLAGS });
+    running.add(child);
+    child.once('exit', () => running.delete(child));
+    let last = Promise.resolve();
+    return (share, onChunk) => (last = last.then(() => runIn(child, share, onChunk)));
+  };
+  return { start, close };
 }
 
 /** A young generation in which a bunch of worlds finds room: what is dead by its end costs nothing. */
 const YOUNG_MB = 16;
 
-function inProcess(worker: string, share: Share, onChunk: (chunk: Totals) => void): Promise<void> {
+/** The compiler between the two that Node 20 uses; a later one uses it anyway. */
+const FLAGS = [`--min-semi-space-size=${YOUNG_MB}`, `--max-semi-space-size=${YOUNG_MB}`, '--maglev'];
+
+function runIn(child: ChildProcess, share: Share, onChunk: (chunk: Totals) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    // The compiler between the two that Node 20 uses; a later one uses it anyway.
-    const execArgv = [`--min-semi-space-size=${YOUNG_MB}`, `--max-semi-space-size=${YOUNG_MB}`, '--maglev'];
-    const child = fork(worker, [], { execArgv });
-    child.on('message', (chunk) => onChunk(chunk as Totals));
-    child.on('error', reject);
-    child.on('exit', (code) =>
-      code === 0 ? resolve() : reject(new Error(`a simulating process ended with ${code}`)),
-    );
+    const over = (): void => {
+      child.off('message', hear).off('error', fail).off('exit', ended);
+    };
+    const fail = (error: Error): void => {
+      over();
+      reject(error);
+    };
+    const ended = (code: number | null): void => fail(new Error(`a simulating process ended with ${code}`));
+    const hear = (told: unknown): void => {
+      if (told !== OVER) return onChunk(told as Totals);
+      over();
+      resolve();
+    };
+    child.on('message', hear).on('error', fail).on('exit', ended);
     child.send(share);
   });
 }

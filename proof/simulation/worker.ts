@@ -1,33 +1,21 @@
 /**
- * One simulating process: the worlds of its seeds, until it has run its share of executions or of worlds.
+ * One simulating process: for each share that it is given the worlds of its seeds, until it has run so many executions or worlds.
  *
  * Which seeds it runs depends on the share alone, not on how fast it is.
  */
 
 import { runWorlds } from './run.ts';
-import type { FaultMode } from './faults.ts';
+import { OVER, type Share } from './share.ts';
 import { add, nothing, totalsOf } from './totals.ts';
 
-export interface Share {
-  readonly seed: number;
-  /** From one seed to the next: how many processes there are. */
-  readonly stride: number;
-  /** At least so many, if they are not counted in worlds. */
-  readonly executions?: number;
-  readonly worlds?: number;
-  readonly mode: FaultMode;
-  /**
-   * Worlds between two messages to the parent.
-   * @default 64
-   */
-  readonly chunk?: number;
-}
+/** Between two messages to the parent. */
+const WORLDS_A_CHUNK = 64;
 
 // A simulated call fails often, and its stack is never read.
 Error.stackTraceLimit = 0;
 
 async function simulate(share: Share): Promise<void> {
-  const { mode, stride, chunk: size = 64 } = share;
+  const { mode, stride } = share;
   const { executions: enough = Number.POSITIVE_INFINITY, worlds = Number.POSITIVE_INFINITY } = share;
   const lastSeed = share.seed + (worlds - 1) * stride;
   let executions = 0;
@@ -39,11 +27,11 @@ async function simulate(share: Share): Promise<void> {
   await runWorlds(seeds(), mode, (result) => {
     executions += result.executions;
     add(chunk, totalsOf(result));
-    if (chunk.worlds < size) return;
+    if (chunk.worlds < WORLDS_A_CHUNK) return;
     process.send?.(chunk);
     chunk = nothing();
   });
   if (chunk.worlds > 0) process.send?.(chunk);
 }
 
-process.once('message', (share) => void simulate(share as Share).then(() => process.disconnect()));
+process.on('message', (share) => void simulate(share as Share).then(() => process.send?.(OVER)));
