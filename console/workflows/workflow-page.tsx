@@ -9,7 +9,7 @@ import { useMemo } from 'preact/hooks';
 import type { ExecutionView } from '../../lib/api/answers.ts';
 import type { WorkflowView } from '../../lib/api/deployment-answers.ts';
 import { graphOfWorkflow } from '../../lib/cli/graph/graph.ts';
-import { performerOf } from '../../lib/cli/print-waiting-steps.ts';
+import { performerOf, recoveryText } from '../../lib/cli/print-waiting-steps.ts';
 import { durationText } from '../../lib/cli/text.ts';
 import { api, settings } from '../api.ts';
 import { useLive } from '../live.ts';
@@ -110,6 +110,7 @@ function StepOfPlan({
     ['comes after', after.join(', ') || 'the start'],
     ['effect', effect],
     ['undo', undo],
+    ['after a failure', recoveryText(step)],
     ['mark', pointOfNoReturn === true ? 'point of no return' : onFailure === true ? 'on failure' : undefined],
   ] as const;
   return (

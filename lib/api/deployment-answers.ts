@@ -6,7 +6,7 @@
 
 import type { Effect } from '../core/plan/agent.ts';
 import type { EndedPause, PausedStarts } from '../core/operators/workflow-pause.ts';
-import type { PlanStep } from '../core/plan/plan.ts';
+import type { PlanStep, Stage } from '../core/plan/plan.ts';
 import type { Entry } from '../core/records/entry.ts';
 import type { Failure } from '../core/records/failure.ts';
 import type { Incident } from '../core/records/incident.ts';
@@ -48,6 +48,18 @@ export interface WorkflowPauseView {
   readonly lastPause?: EndedPause;
 }
 
+/** One stage of a recovery. */
+export interface RecoveryView {
+  readonly kind: Stage['kind'];
+  /** At most so many more tries. */
+  readonly attempts?: number;
+  /** Another than before. */
+  readonly agent?: string;
+  /** A person is asked for so long; without an answer `otherwise` holds. */
+  readonly withinMs?: number;
+  readonly otherwise?: 'undo' | 'fail';
+}
+
 export interface WorkflowStepView {
   readonly name: string;
   readonly kind: PlanStep['kind'];
@@ -61,6 +73,8 @@ export interface WorkflowStepView {
   readonly effect?: Effect;
   /** Also of kind 'child'. */
   readonly undo?: 'none' | 'required';
+  /** What follows a failure, stage by stage; of a map's items. */
+  readonly recovery?: readonly RecoveryView[];
   /** Of a wait: one of both. */
   readonly forMs?: number;
   /** As the plan has it: a time, or where it is read from. */

@@ -7,9 +7,9 @@
 
 import { isOnFailure } from '../core/plan/on-failure.ts';
 import { isTolerated } from '../core/plan/outcomes.ts';
-import type { AgentStep, Plan, PlanStep } from '../core/plan/plan.ts';
+import type { AgentStep, Plan, PlanStep, Stage } from '../core/plan/plan.ts';
 import { given } from '../core/records/given.ts';
-import type { WorkflowStepView, WorkflowView } from './deployment-answers.ts';
+import type { RecoveryView, WorkflowStepView, WorkflowView } from './deployment-answers.ts';
 
 /** @param planHash the address of the plan */
 export const workflowView = (plan: Plan, planHash: string): WorkflowView => ({
@@ -52,12 +52,16 @@ function specialOf(step: PlanStep): Omit<WorkflowStepView, 'name' | 'kind' | 'af
         ...(step.remindMs === undefined ? {} : { remindMs: step.remindMs }),
       };
     case 'child':
-      return { workflow: step.plan.workflow, undo: step.undo };
+      return { workflow: step.plan.workflow, undo: step.undo, ...recoveryOf(step.recovery) };
     case 'map':
       return {
         ...(step.each.kind === 'agent'
           ? performedBy(step.each)
-          : { workflow: step.each.plan.workflow, undo: step.each.undo }),
+          : {
+              workflow: step.each.plan.workflow,
+              undo: step.each.undo,
+              ...recoveryOf(step.each.recovery),
+            }),
         over: step.over,
         ...(step.concurrency === undefined ? {} : { concurrency: step.concurrency }),
         tolerate: step.tolerate,
@@ -69,8 +73,20 @@ const performedBy = ({
   agent,
   effect,
   undo,
-}: AgentStep): Pick<WorkflowStepView, 'agent' | 'effect' | 'undo'> => ({
+  recovery,
+}: AgentStep): Pick<WorkflowStepView, 'agent' | 'effect' | 'undo' | 'recovery'> => ({
   agent,
   effect,
   undo: undo === 'none' ? 'none' : 'required',
+  ...recoveryOf(recovery),
 });
+
+const recoveryOf = (stages: readonly Stage[] = []): Pick<WorkflowStepView, 'recovery'> =>
+  stages.length === 0 ? {} : { recovery: stages.map(stageView) };
+
+const stageView = (stage: Stage): RecoveryView => {
+  if (stage.kind === 'human')
+    return { kind: stage.kind, withinMs: stage.withinMs, otherwise: stage.otherwise };
+  const { kind, attempts } = stage;
+  return { kind, attempts, ...(kind === 'useAgent' ? { agent: stage.agent } : {}) };
+};

@@ -4,7 +4,7 @@
  */
 
 import { callerText, type ExecutionView, type StepView } from '../api/answers.ts';
-import type { WorkflowStepView } from '../api/deployment-answers.ts';
+import type { RecoveryView, WorkflowStepView } from '../api/deployment-answers.ts';
 import { byText, durationText, table, timeText } from './text.ts';
 
 type Children = NonNullable<StepView['children']>;
@@ -99,6 +99,24 @@ function answeredWithin({ kind, by, withinMs = 0, otherwise, remindMs }: Workflo
 /** Who performs a step, or what it waits for. */
 export const performerOf = (step: WorkflowStepView): string =>
   `${performedBy(step)}${timeOf(step)}${step.tolerate === true ? ', may fail' : ''}`;
+
+/** 'again 4 times, then with other input once, then a person is asked for 1d, otherwise undo', or nothing. */
+export const recoveryText = ({ recovery = [] }: WorkflowStepView): string | undefined =>
+  recovery.length === 0 ? undefined : recovery.map(stageText).join(', then ');
+
+function stageText({ kind, attempts = 1, agent, withinMs = 0, otherwise }: RecoveryView): string {
+  const times = attempts === 1 ? 'once' : `${attempts} times`;
+  switch (kind) {
+    case 'withInput':
+      return `with other input ${times}`;
+    case 'useAgent':
+      return `by ${agent ?? ''} ${times}`;
+    case 'human':
+      return `a person is asked for ${durationText(withinMs)}, otherwise ${otherwise ?? ''}`;
+    default:
+      return `again ${times}`;
+  }
+}
 
 /** Of a callback or an approval it is said with what it waits for. */
 const timeOf = ({ kind, withinMs }: WorkflowStepView): string =>

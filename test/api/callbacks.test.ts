@@ -238,6 +238,7 @@ it('a workflow shows what is special of each kind of step', async () => {
       agent: 'worker',
       effect: 'idempotent',
       undo: 'required',
+      recovery: [{ kind: 'retry', attempts: 3 }],
       over: { $ref: 'input', path: ['parts'] },
       concurrency: 2,
       tolerate: { percent: 10 },

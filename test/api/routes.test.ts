@@ -3,6 +3,7 @@
 import * as fc from 'fast-check';
 import { withStore } from '../engine/process.ts';
 import { check } from '../core/check.ts';
+import type { AgentStep } from '../../lib/core/plan/plan.ts';
 import { workflowSteps } from '../../lib/api/workflow-view.ts';
 import { client, flow } from './app.ts';
 
@@ -150,6 +151,31 @@ describe('GET /workflows', () => {
     const [first, second] = flow.plan.steps;
     const steps = workflowSteps({ ...flow.plan, steps: [first!, { ...second!, pointOfNoReturn: true }] });
     expect(steps.map(({ pointOfNoReturn }) => pointOfNoReturn)).toEqual([undefined, true]);
+  });
+
+  it('says what follows a failure, stage by stage, and no input of a stage', () => {
+    const tries = { attempts: 2, firstMs: 1_000, maxMs: 30_000 };
+    const step = flow.plan.steps[0] as AgentStep;
+    const recovery = [
+      { kind: 'retry', ...tries },
+      { kind: 'withInput', input: 'do-not-show', ...tries, attempts: 1 },
+      { ...step, kind: 'useAgent', ...tries, agent: 'other' },
+      { kind: 'human', withinMs: 5_000, otherwise: 'fail' },
+    ] as unknown as AgentStep['recovery'];
+    const [shown, plain] = workflowSteps({
+      ...flow.plan,
+      steps: [
+        { ...step, recovery },
+        { ...step, recovery: [] },
+      ],
+    });
+    expect(shown?.recovery).toEqual([
+      { kind: 'retry', attempts: 2 },
+      { kind: 'withInput', attempts: 1 },
+      { kind: 'useAgent', attempts: 2, agent: 'other' },
+      { kind: 'human', withinMs: 5_000, otherwise: 'fail' },
+    ]);
+    expect(plain).not.toHaveProperty('recovery');
   });
 
   it.each(['nobody', 'constructor', '__proto__'])('of %s is a 404', async (name) => {

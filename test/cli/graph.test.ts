@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionView, StepView } from '../../lib/api/answers.ts';
-import type { WorkflowView } from '../../lib/api/deployment-answers.ts';
+import type { WorkflowStepView, WorkflowView } from '../../lib/api/deployment-answers.ts';
 import { graphOfExecution, graphOfWorkflow } from '../../lib/cli/graph/graph.ts';
 import { mermaidText } from '../../lib/cli/graph/mermaid.ts';
 import { planSource } from '../../lib/cli/graph/plan-source.ts';
@@ -77,6 +77,22 @@ const execution: ExecutionView = {
     ...STATES[name],
   })),
 };
+
+test('a tree of a workflow says what follows a failure, and one of an execution what has become of it', async () => {
+  const recovery = [
+    { kind: 'retry', attempts: 4 },
+    { kind: 'withInput', attempts: 1 },
+    { kind: 'useAgent', agent: 'charge-by-bank', attempts: 2 },
+    { kind: 'human', withinMs: 86_400_000, otherwise: 'undo' },
+  ] as const;
+  const [charge, ...others] = order.steps;
+  const flow = { ...order, steps: [{ ...(charge as WorkflowStepView), recovery }, ...others] };
+  const text =
+    'after a failure: again 4 times, then with other input once, then by charge-by-bank 2 times, then a person is asked for 1 d, otherwise undo';
+  expect(treeText(graphOfWorkflow(flow), AT)).toContain(text);
+  expect(treeText(graphOfWorkflow(flow), AT).match(/after a failure/g)).toHaveLength(1);
+  expect(treeText(graphOfExecution(execution, [flow]), AT)).not.toContain('after a failure');
+});
 
 test('a workflow is a flowchart, each kind of step in its shape, on-failure steps apart, no line that another one says', async () => {
   answer({ items: [order] });

@@ -326,7 +326,9 @@ describe('what is wrong is said', () => {
         /did not end within 1h of the test's time: the time is over. It is waiting.*confirm: waiting/s,
       ),
     });
-    await expect(run.until(() => false)).rejects.toThrow('did not come to what is waited for');
+    await expect(run.until(() => false)).rejects.toThrow(
+      /^execution \S+ has ended, and did not come to what is waited for\. It is compensated\./,
+    );
   });
 });
 

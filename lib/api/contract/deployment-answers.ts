@@ -14,6 +14,15 @@ import type * as shown from '../deployment-answers.ts';
 import { caller } from './execution-answers.ts';
 import { at, count, effect, json, kind, listOf, maybe, object, shape, SHAPES, text, yes } from './shape.ts';
 
+const RecoveryView = shape<shown.RecoveryView>('RecoveryView')(
+  object({
+    kind: z.enum(['retry', 'withInput', 'useAgent', 'human']),
+    attempts: maybe(count),
+    agent: maybe(text),
+    withinMs: maybe(count),
+    otherwise: maybe(z.enum(['undo', 'fail'])),
+  }),
+);
 const WorkflowStepView = shape<shown.WorkflowStepView>('WorkflowStepView')(
   object({
     name: text,
@@ -24,6 +33,7 @@ const WorkflowStepView = shape<shown.WorkflowStepView>('WorkflowStepView')(
     agent: maybe(text),
     effect: maybe(effect),
     undo: maybe(z.enum(['none', 'required'])),
+    recovery: maybe(listOf(RecoveryView)),
     forMs: maybe(count),
     until: maybe(json),
     withinMs: maybe(count),

@@ -8,6 +8,7 @@
  */
 
 import { noteOf } from '../print.ts';
+import { recoveryText } from '../print-waiting-steps.ts';
 import { type Cells, printable, table } from '../text.ts';
 import { childrenOf, type Graph, type GraphStep, performerIn, predecessorsOf } from './graph.ts';
 
@@ -41,12 +42,14 @@ const statusOf = ({ state }: GraphStep): string => {
 };
 
 function noteIn({ execution }: Graph, step: GraphStep, now: number): string {
+  const recovery = execution === undefined ? recoveryText(step) : undefined;
   const children = childrenOf(step);
   const { state } = step;
   const isQuiet = state === undefined || state.status === 'pending' || execution?.endedAt !== undefined;
   const note = isQuiet || children !== '' || step.onFailure === true ? '' : noteOf(state, now);
   const mark = step.pointOfNoReturn === true ? 'point of no return' : '';
-  return [mark, children, note].filter(Boolean).join('; ');
+  const failed = recovery === undefined ? '' : `after a failure: ${recovery}`;
+  return [mark, children, note, failed].filter(Boolean).join('; ');
 }
 
 type Place = readonly [string, GraphStep];

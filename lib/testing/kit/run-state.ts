@@ -11,7 +11,7 @@ import type { Children } from '../../core/records/children.ts';
 import type { Failure } from '../../core/records/failure.ts';
 import type { Incident } from '../../core/records/incident.ts';
 import type { Json } from '../../core/records/json.ts';
-import { type Attempt, isForward, type Step } from '../../core/records/state.ts';
+import { type Attempt, isForward, isTerminal, type Step } from '../../core/records/state.ts';
 import { isTurn } from '../../core/step/turn.ts';
 import type { ExecutionStatus, StepStatus } from '../../core/transitions.ts';
 import { waitsUntil } from '../../core/waiting/timer.ts';
@@ -115,9 +115,12 @@ export function stuckMessage(
   why: Explanation,
 ): string {
   const reason = end === 'over' ? '' : REASON[end];
+  const didNot = isTerminal(why.status as ExecutionStatus)
+    ? `execution ${id} has ended, and did not ${what}`
+    : `execution ${id} did not ${what} within ${within} of the test's time: ${reason}`;
   const steps = why.steps.map(({ name, status, because }) => `  ${name}: ${status}, ${because}`);
   return [
-    `execution ${id} did not ${what} within ${within} of the test's time: ${reason}. It is ${why.status}.`,
+    `${didNot}. It is ${why.status}.`,
     ...steps,
     `  next: ${why.next.what}${why.next.who === undefined ? '' : ` (${why.next.who})`}`,
   ].join('\n');
