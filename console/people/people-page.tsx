@@ -98,7 +98,7 @@ function Card({ item, again }: { item: Item; again: () => void }): JSX.Element {
       </p>
       <p class="faint">
         Asked <Ago at={item.openedAt} />
-        {isIncident(item) ? null : remindersText(item)}
+        {remindersText(item)}
       </p>
       {settings.readOnly ? null : isIncident(item) ? (
         isOpen ? (
@@ -115,7 +115,10 @@ function Card({ item, again }: { item: Item; again: () => void }): JSX.Element {
   );
 }
 
-function remindersText({ reminders, remindAt }: EntryView): JSX.Element {
+function remindersText({
+  reminders = 0,
+  remindAt,
+}: Pick<EntryView | IncidentView, 'reminders' | 'remindAt'>): JSX.Element {
   return (
     <>
       {reminders === 0 ? '' : ` · reminded ${reminders === 1 ? 'once' : `${reminders} times`}`}

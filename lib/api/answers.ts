@@ -153,7 +153,7 @@ export interface Reasons extends Explanation {
   readonly omittedPast?: number;
 }
 
-export interface IncidentView extends Omit<Incident, 'version' | 'writeId' | 'life'> {
+export interface IncidentView extends Omit<Incident, 'version' | 'writeId' | 'life' | 'unannounced'> {
   /** Those that are safe now; `needs` and `notBefore` say under which condition. */
   readonly choices?: readonly {
     readonly choice: Choice;

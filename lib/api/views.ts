@@ -159,7 +159,7 @@ function stepView(step: Step | undefined, derived: 'ready' | 'pending'): Record<
 }
 
 export const incidentView = (incident: Incident): Record<string, unknown> => {
-  const { version: _version, writeId: _writeId, life: _life, ...shown } = incident;
+  const { version: _version, writeId: _writeId, life: _life, unannounced: _unannounced, ...shown } = incident;
   return shown;
 };
 

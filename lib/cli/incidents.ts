@@ -10,6 +10,7 @@ import {
   type Choice,
   type EntryView,
   type IncidentPage,
+  type IncidentView,
   type ResolveOptions,
 } from '../api/answers.ts';
 import { client, examples, inputOf, say } from './commands.ts';
@@ -83,7 +84,7 @@ const FAILURE_CHARS = 60;
 const shortened = (text: string): string =>
   text.length <= FAILURE_CHARS ? text : `${text.slice(0, FAILURE_CHARS - 1)}…`;
 
-const remindersText = ({ reminders }: EntryView): string =>
+const remindersText = ({ reminders = 0 }: Pick<EntryView | IncidentView, 'reminders'>): string =>
   reminders === 0 ? '' : `(reminded ${reminders === 1 ? 'once' : `${reminders} times`})`;
 
 /** The command that answers; the token of a callback is shown with its execution alone. */
@@ -104,7 +105,9 @@ function incidentsText(
     item.executionId,
     'number' in item ? String(item.number) : item.kind,
     item.step ?? '',
-    'number' in item ? shortened(item.failure.message) : remindersText(item),
+    'number' in item
+      ? `${shortened(item.failure.message)} ${remindersText(item)}`.trimEnd()
+      : remindersText(item),
     durationText(now - item.openedAt),
     `${item.otherwise} in ${durationText(Math.max(0, item.deadlineAt - now))}`,
   ]);

@@ -199,7 +199,7 @@ export interface Queue {
   readonly depths?: (agents: readonly string[]) => Promise<Readonly<Record<string, QueueDepth>>>;
 }
 
-/** Announces to listeners, at least once each, and tells them, perhaps not. */
+/** Announces to listeners, at least once each, and tells them, perhaps not; but for reminders, which are announced by `tell`. */
 export interface Announcer {
   readonly announce: (ended: Ended) => Promise<void>;
   readonly announceEntry: (news: EntryNews) => Promise<void>;

@@ -1,7 +1,7 @@
 /**
  * From a decision to its effects: the only file that turns one into writes and messages.
  *
- * Owns: the order. First an end, or a change of an entry that an earlier write holds, is announced, then the write, then the
+ * Owns: the order. First an end, or a change of an entry or a reminder that an earlier write holds, is announced, then the write, then the
  * messages; and of an incident that the write opened or resolved, and of an execution that it found at risk, is told. A message wakes an agent. The wake time in the execution's record wakes a supervisor: its sweeps find the execution
  * once that time has come, and it is called now if none would sweep by then. So a crash between the write and the messages is
  * made good at the wake time. After one between the announcement and the write the same is announced twice, which listeners must
@@ -30,6 +30,7 @@ export async function commit(
 ): Promise<WriteResult> {
   if (decision.announce !== undefined) await ports.announcer.announce(decision.announce);
   if (decision.announceEntry !== undefined) await ports.announcer.announceEntry(decision.announceEntry);
+  if (decision.announceReminder !== undefined) await ports.announcer.tell?.(decision.announceReminder);
   if (decision.write !== undefined) {
     const result = await ports.store.write(decision.write);
     if (result === 'conflict') return result;

@@ -116,7 +116,7 @@ export async function reconcile(
 }
 
 /**
- * Steps whose executions could not be started, stopped or read, or whose entries could not be announced: the evaluation goes
+ * Steps whose executions could not be started, stopped or read, or whose entries or reminders could not be announced: the evaluation goes
  * on without them, and then says so.
  */
 class FailedEffects {
@@ -149,12 +149,12 @@ class FailedEffects {
     try {
       return await commit(ports, decision, before);
     } catch (error) {
-      const { announceEntry: news } = decision;
-      if (news === undefined) throw error;
+      const { executionId, step } = decision.announceEntry ?? decision.announceReminder ?? {};
+      if (executionId === undefined || step === undefined) throw error;
       this.#first ??= error;
-      this.#steps.push(news.step);
+      this.#steps.push(step);
       const detail = error instanceof Error ? error.name : 'error';
-      ports.log.note({ what: 'not-announced', executionId: news.executionId, step: news.step, detail });
+      ports.log.note({ what: 'not-announced', executionId, step, detail });
       return 'unannounced';
     }
   }

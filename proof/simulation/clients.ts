@@ -19,6 +19,7 @@ import { type Host, newProcess, portsOf } from './process.ts';
 import { passThrough } from './service.ts';
 import { withContainers } from './containers.ts';
 import { withStages } from './stages.ts';
+import { withReminders } from './reminders.ts';
 import { withTimes } from './within.ts';
 
 /** A client that got no answer asks again after so long. */
@@ -137,7 +138,7 @@ export class Clients {
 }
 
 const workflowOf = (
-  { choice, emphasis, groups, tolerance, cast, times, stages, containers, onFailure }: Host,
+  { choice, emphasis, groups, tolerance, cast, times, stages, containers, onFailure, reminders }: Host,
   at: number,
 ): Workflow => {
   const drawn = randomPlan(choice, `simulated-${at}`, 0, emphasis?.counts);
@@ -149,7 +150,8 @@ const workflowOf = (
     tolerance === undefined ? contained : withTolerance(contained, tolerance, emphasis === TOLERANT);
   const asking = cast === undefined ? tolerant : cast.withApprovals(tolerant);
   const timed = times === undefined ? asking : withTimes(asking, times);
-  const plan = onFailure === undefined ? timed : withOnFailure(timed, onFailure);
+  const followed = onFailure === undefined ? timed : withOnFailure(timed, onFailure);
+  const plan = reminders === undefined ? followed : withReminders(followed, reminders);
   const parts = { kind: 'steadfast:workflow', name: plan.workflow, input: passThrough, plan, agents: [] };
   return parts as unknown as Workflow;
 };

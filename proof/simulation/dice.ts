@@ -25,14 +25,34 @@ const ON_FAILURE_DICE = 0x0f_0a_11_ed;
 const STAGE_DICE = 0x57_a6_e5;
 const CONTAINER_DICE = 0xc0_47_a1_4e;
 const PAUSE_DICE = 0x0a_05_ed_5e;
+const REMINDER_DICE = 0x4e_31_3d_e4;
 
 export function diceOf(
   seed: number,
-  { tolerates, asksAnother, hasTimes, groups, followsUp, changesStages, hasContainers, pausesWhole }: Traits,
+  {
+    tolerates,
+    asksAnother,
+    hasTimes,
+    groups,
+    followsUp,
+    changesStages,
+    hasContainers,
+    pausesWhole,
+    reminds,
+  }: Traits,
   isMild: boolean,
 ): Pick<
   Host,
-  'tolerance' | 'cast' | 'times' | 'groups' | 'onFailure' | 'stages' | 'containers' | 'running' | 'pausing'
+  | 'tolerance'
+  | 'cast'
+  | 'times'
+  | 'groups'
+  | 'onFailure'
+  | 'stages'
+  | 'containers'
+  | 'running'
+  | 'pausing'
+  | 'reminders'
 > {
   const own = (dice: number): Choice => choiceOf(seededRandom(seed ^ dice));
   return {
@@ -45,6 +65,7 @@ export function diceOf(
     running: new Running(),
     pausing: pausesWhole && !isMild ? own(PAUSE_DICE) : undefined,
     containers: hasContainers && !isMild ? own(CONTAINER_DICE) : undefined,
+    reminders: reminds && !isMild ? own(REMINDER_DICE) : undefined,
   };
 }
 

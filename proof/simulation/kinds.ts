@@ -24,6 +24,9 @@ export const KINDS = [
   'listedDone',
   'listedFailed',
   'reminded',
+  /** Of an incident, open then; and of one whose time a pause has moved. */
+  'remindedOfIncident',
+  'remindedAfterPause',
   /** The time of a step was over: of an agent's, of executions of its own. */
   'overTime',
   'overTimeChildren',

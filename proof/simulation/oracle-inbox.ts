@@ -3,16 +3,19 @@
  * and what is announced was written before.
  *
  * Owns: these checks, written independently and not by calling the rules they check; a book of what was written and announced. Does
- * not own: until when a step waits and which default holds (`oracle-times.ts`), incidents.
+ * not own: until when a step waits and which default holds (`oracle-times.ts`), incidents, but that what is announced of them was written
+ * (`oracle-reminders.ts`).
  */
 
 import { isCallback, type CallbackStep, type Plan } from '../../lib/core/plan/plan.ts';
 import type { Write } from '../../lib/core/records/decision.ts';
 import type { Entry, EntryChange, EntryNews } from '../../lib/core/records/entry.ts';
+import type { IncidentNews } from '../../lib/core/records/news.ts';
 import { openIncidents, type Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isForward, isTerminal } from '../../lib/core/records/state.ts';
 import { applies } from '../../lib/core/step/turn.ts';
 import type { KindCounts } from './kinds.ts';
+import { OracleReminders } from './oracle-reminders.ts';
 import { CLOCKS_DIFFER_MS, turnOf } from './oracle-wake.ts';
 
 /** By then somebody evaluates what was written last, whatever the plan's leases and pickups are. */
@@ -27,10 +30,14 @@ function isUnanswered({ execution, steps }: Snapshot, name: string): boolean {
   return record.epoch < execution.epoch && (record.status === 'failed' || record.status === 'fenced');
 }
 
+/** What is announced of what waits for an answer; of incidents reminders alone. */
+export type InboxNews = EntryNews | IncidentNews;
+
 export class OracleInbox {
   /** Written and not announced yet, with what it is. */
   readonly #owed = new Map<string, EntryChange>();
   readonly #announced = new Set<string>();
+  readonly reminders = new OracleReminders();
   readonly #kinds: KindCounts;
 
   constructor(kinds: KindCounts) {
@@ -118,8 +125,10 @@ export class OracleInbox {
     this.#owed.delete(keyOf(id, step, 'reminded', remindedAt));
   }
 
-  /** @returns what is wrong with it, if anything is */
-  announce({ executionId, step, change, at }: EntryNews): string | undefined {
+  /** @param now true time. @returns what is wrong with it, if anything is */
+  announce(news: InboxNews, now: number): string | undefined {
+    if ('about' in news) return this.reminders.announce(news, now);
+    const { executionId, step, change, at } = news;
     const key = keyOf(executionId, step, change, at);
     if (!this.#owed.delete(key) && !this.#announced.has(key) && change !== 'reminded')
       return `L1 it is announced that the entry of '${step}' is ${change}, and it is not`;
@@ -129,7 +138,8 @@ export class OracleInbox {
 
   /** When everything is over. */
   judgeEnd(): string[] {
-    return [...this.#owed.keys()].map((key) => `L1 ${key} was never announced`);
+    const owed = [...this.#owed.keys()].map((key) => `L1 ${key} was never announced`);
+    return [...owed, ...this.reminders.judgeEnd()];
   }
 }
 

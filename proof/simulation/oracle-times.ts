@@ -23,6 +23,7 @@ import { type Execution, isForward, isPausedOrPausing, type Step } from '../../l
 import type { KindCounts } from './kinds.ts';
 import { isFollowing } from './on-failure.ts';
 import { actedAs } from './oracle-order.ts';
+import { judgeFirstReminder, type OracleReminders } from './oracle-reminders.ts';
 import { CLOCKS_DIFFER_MS, turnOf } from './oracle-wake.ts';
 import { judgeWithin } from './oracle-within.ts';
 
@@ -53,6 +54,7 @@ export interface Written {
   /** Since when nothing is out of order; nothing while something may be. */
   readonly healedAt: number | undefined;
   readonly kinds: KindCounts;
+  readonly reminders: OracleReminders;
 }
 
 export class OracleTimes {
@@ -122,6 +124,14 @@ export class OracleTimes {
     const known = before.incidents?.[number];
     const what = `question ${number} (${kind})`;
     if (known === undefined) return judgeTerms(problems, plan, before, incident);
+    const { id } = before.execution;
+    written.reminders.judge(problems, plan, before, known, incident, {
+      now,
+      kinds: written.kinds,
+      pausedMs: (sinceAt) => this.#pausedMs(id, sinceAt, now),
+      earlyMs: (sinceAt) => this.#earlyMs(id, sinceAt),
+      lateMs: (dueAt) => this.#lateMs(written, dueAt),
+    });
     if (known.resolvedAt !== undefined) problems.push(`L1 ${what} was answered before`);
     if (
       deadlineAt !== known.deadlineAt &&
@@ -266,6 +276,7 @@ function judgeTerms(
   incident: Incident,
 ): void {
   const { number, kind, openedAt, deadlineAt, otherwise } = incident;
+  judgeFirstReminder(problems, plan, incident);
   const isClosed = plan.steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true);
   const withinMs = withinOf(plan, incident);
   const expected = isFollowing(plan)

@@ -7,6 +7,7 @@
  */
 
 import type { AgentStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
+import type { Incident } from '../../lib/core/records/incident.ts';
 import { openIncidents, type Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isForward, isTerminal, type Mode, type Step } from '../../lib/core/records/state.ts';
 import { applies } from '../../lib/core/step/turn.ts';
@@ -88,8 +89,13 @@ function questionDues(due: Due, state: Snapshot): void {
   const { status } = execution;
   if (incidents !== undefined) {
     const isPaused = status === 'pausing' || status === 'paused';
-    for (const { kind, deadlineAt } of openIncidents(state))
+    for (const incident of openIncidents(state)) {
+      const { kind, deadlineAt, remindAt } = incident;
       if (!isPaused || kind === 'pause') due(deadlineAt, 'the default of a question');
+      // After a pause its time is moved first.
+      const isDue = remindAt !== undefined && !isPaused && !isToBeMoved(execution, incident);
+      if (isDue) due(remindAt, 'a reminder of a question');
+    }
   }
   const pause = status === 'paused' ? execution.pauses?.at(-1) : undefined;
   if (pause?.deadlineAt === undefined) return;
@@ -98,6 +104,9 @@ function questionDues(due: Due, state: Snapshot): void {
   );
   if (!isAsked) due(pause.deadlineAt, 'the end of a pause');
 }
+
+const isToBeMoved = ({ pauses }: Execution, { movedFor = 0 }: Incident): boolean =>
+  (pauses?.at(-1)?.number ?? 0) > movedFor;
 
 /** On whichever stage. */
 const longestLease = ({ leaseMs, recovery }: AgentStep): number =>

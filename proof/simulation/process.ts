@@ -17,7 +17,6 @@ import type {
   ListQuery,
   Log,
   Ports,
-  Presences,
   Queue,
   QueueDepth,
   Store,
@@ -27,15 +26,16 @@ import type {
 import type { Note, Send, Write } from '../../lib/core/records/decision.ts';
 import type { Ended } from '../../lib/core/records/ended.ts';
 import type { EntryNews } from '../../lib/core/records/entry.ts';
+import type { News } from '../../lib/core/records/news.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import type { Breaker } from '../../lib/core/step/breaker.ts';
-import type { Presence } from '../../lib/core/supervision/presence.ts';
 import type { PlanCache } from '../../lib/engine/plans.ts';
 import { createScheduler, type Scheduler } from '../../lib/scheduler/start.ts';
 import type { MemoryTable } from '../../lib/testing/memory-table.ts';
 import type { Running } from './containers.ts';
 import type { EventQueue } from './events.ts';
+import type { External } from './external.ts';
 import type { Cast } from './cast.ts';
 import type { Emphasis } from './emphasis.ts';
 import type { Faults } from './faults.ts';
@@ -57,20 +57,6 @@ export interface Process {
   onDeath?: () => void;
   /** Stopped, not dead: nothing of it runs before then. */
   frozenUntil: number;
-}
-
-/** What calls reach: it answers at once, and only the world's own clock moves it. */
-export interface External {
-  readonly table: MemoryTable;
-  readonly breakers: Breakers;
-  readonly presences: Presences;
-  /** Starts a supervisor, or not, or two. */
-  readonly wake: (presence: Presence) => void;
-  readonly send: (sends: readonly Send[]) => void;
-  readonly announce: (ended: Ended) => void;
-  readonly announceEntry: (news: EntryNews) => void;
-  readonly random: RandomSource;
-  readonly note: (note: Note) => void;
 }
 
 /** What everybody in one world shares. */
@@ -98,6 +84,8 @@ export interface Host {
   readonly cast: Cast | undefined;
   /** The dice for steps with a time of their own, in a world that has some. */
   readonly times: Choice | undefined;
+  /** The dice for reminders of incidents, in a world that has some. */
+  readonly reminders: Choice | undefined;
   /** The dice for on-failure steps, in a world that has some. */
   readonly onFailure: Choice | undefined;
   /** The dice for steps that go on in another way, in a world that has some. */
@@ -354,6 +342,11 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
     return call(this.#host, this.#process, () => this.#host.external.announce(ended));
   }
   announceEntry(news: EntryNews): Promise<void> {
+    return call(this.#host, this.#process, () => this.#host.external.announceEntry(news));
+  }
+  /** Nothing rests on what is told but for reminders, so all else is no call here. */
+  tell(news: News): Promise<void> {
+    if (news.change !== 'reminded') return Promise.resolve();
     return call(this.#host, this.#process, () => this.#host.external.announceEntry(news));
   }
   note(note: Note): void {

@@ -41,6 +41,8 @@ export interface Traits {
   readonly hasContainers: boolean;
   /** Some of its workflows are paused for a while. */
   readonly pausesWhole: boolean;
+  /** Whoever is asked about a step of its workflows may be reminded. */
+  readonly reminds: boolean;
   /** What happens often in it. */
   readonly emphasis: Emphasis | undefined;
 }
@@ -78,5 +80,6 @@ export function traitsOf(seed: number): Traits {
     changesStages: choice.chance(0.32),
     hasContainers: choice.chance(0.3),
     pausesWhole: choice.chance(0.25),
+    reminds: choice.chance(0.4),
   };
 }

@@ -8,7 +8,6 @@
 import type { Plan } from '../../lib/core/plan/plan.ts';
 import type { Note, Write } from '../../lib/core/records/decision.ts';
 import type { Ended } from '../../lib/core/records/ended.ts';
-import type { EntryNews } from '../../lib/core/records/entry.ts';
 import { rootOf } from '../../lib/core/records/names.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
@@ -26,7 +25,7 @@ import { retryAtOnce, startOperators } from './operators.ts';
 import { judgeChildren, judgeRecall } from './oracle-children.ts';
 import type { Others } from './families.ts';
 import { OracleGroups } from './oracle-groups.ts';
-import { OracleInbox } from './oracle-inbox.ts';
+import { type InboxNews, OracleInbox } from './oracle-inbox.ts';
 import { judgeKeys } from './oracle-keys.ts';
 import { planSeen, recordsSeen } from './on-failure.ts';
 import { countFollowed, judgeFollowed, judgeOnFailureEnd, judgeOnFailure } from './oracle-on-failure.ts';
@@ -222,7 +221,8 @@ export class World {
       judgeTries(problems, plan, before, write.step);
       judgeStages(problems, plan, before, write.step, kinds);
     }
-    this.#times.judge(problems, { plan, before, write, now, healedAt: this.#healedAt, kinds });
+    const { reminders } = this.#inbox;
+    this.#times.judge(problems, { plan, before, write, now, healedAt: this.#healedAt, kinds, reminders });
     this.#inbox.judge(problems, whole, before, write, after, now);
     judgeOnFailure(problems, whole, before, write);
     running.judge(problems, before, write, kinds, now);
@@ -262,8 +262,8 @@ export class World {
     for (const problem of judgeFollowed(plan, state, ended)) this.#violate(ended.executionId, problem);
   }
 
-  #judgeNews(news: EntryNews): void {
-    const problem = this.#inbox.announce(news);
+  #judgeNews(news: InboxNews): void {
+    const problem = this.#inbox.announce(news, this.#host.events.now);
     if (problem !== undefined) this.#violate(news.executionId, problem);
   }
 

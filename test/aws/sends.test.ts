@@ -275,6 +275,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
           openedAt: 1_767_323_040_123,
           deadlineAt: 1_767_495_840_123,
           otherwise: 'undo-all',
+          reminders: 1,
           code: 'PermanentError',
           choice: 'retry',
           by: 'person',

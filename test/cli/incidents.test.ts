@@ -46,6 +46,8 @@ test('incidents lists the open questions and what happens without an answer', as
   const { out } = await cli('incidents');
   expect(out.split('\n')[0]).toMatch(/^EXECUTION +INCIDENT +STEP +FAILURE +OPEN FOR +OTHERWISE$/);
   expect(out).toMatch(/e1 +2 +charge +declined .* undo-all in 0 ms/);
+  api.answers.push(ok({ items: [{ ...incident, reminders: 2 }] }));
+  expect((await cli('incidents')).out).toMatch(/charge +declined \(reminded 2 times\) .* undo-all in 0 ms/);
   api.answers.push(ok({ items: [] }));
   expect((await cli('incidents')).out).toBe('No open incidents, approvals or callbacks.\n');
 });

@@ -20,7 +20,14 @@ it('is told of once when it is opened and once when it is resolved, and a bus th
   const openedAt = h.clock.now();
   const deadlineAt = openedAt + 3_600_000;
   const told = { about: 'incident', executionId: id, workflow: 'asking', incident: 1, kind: 'recovery' };
-  const about = { step: 'asked', openedAt, deadlineAt, otherwise: 'undo-all', code: 'PermanentError' };
+  const about = {
+    step: 'asked',
+    openedAt,
+    deadlineAt,
+    otherwise: 'undo-all',
+    reminders: 0,
+    code: 'PermanentError',
+  };
   const view = `/executions/${id}`;
   expect(h.news).toEqual([{ ...told, ...about, change: 'opened', at: openedAt, view }]);
   const away = { ...h.scheduler.ports.announcer, tell: () => Promise.reject(new Error('away')) };

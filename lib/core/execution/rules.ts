@@ -11,7 +11,7 @@
  */
 
 import { askAboutDeadline } from '../operators/deadline.ts';
-import { ask } from '../operators/incident.ts';
+import { ask, remindOfIncident } from '../operators/incident.ts';
 import { askAboutPause, halt, suspend } from '../operators/pause.ts';
 import { closeDueIncidents } from '../operators/resolution.ts';
 import { leavesTolerated, standingAtEnd } from '../operators/standing.ts';
@@ -83,6 +83,7 @@ const rulesOf = (): readonly Rule[] => [
   openEntry,
   passedTime,
   remind,
+  remindOfIncident,
   endOverTime,
   beginTry,
   startChildren,
@@ -103,6 +104,7 @@ const rulesOf = (): readonly Rule[] => [
 const followingUp = (): readonly Rule[] => [
   endLease,
   closeIncidents,
+  remindOfIncident,
   notifyOfEnd,
   tolerate,
   skip,

@@ -13,7 +13,7 @@ import type { Incident } from '../records/incident.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Attempt, Pause, Retried } from '../records/state.ts';
 import { variantAt } from '../step/recovery.ts';
-import { pastOfWaiting } from './waiting.ts';
+import { pastOfWaiting, reminded } from './waiting.ts';
 import { type Happened, iso } from './words.ts';
 
 export function past(plan: Plan, state: Snapshot): Happened[] {
@@ -172,8 +172,9 @@ function happenedIncident(incident: Incident): Happened[] {
     ...about,
     evidence: { ...incident.failure },
   };
-  if (resolvedAt === undefined || by === undefined) return [opened];
+  const asked = [opened, ...reminded(incident, about)];
+  if (resolvedAt === undefined || by === undefined) return asked;
   const who = by === 'person' ? `${personText(caller)} chose` : BY[by];
   const what = `incident ${number}: ${who}${choice === undefined ? '' : ` '${choice}'`}${reason === undefined ? '' : ` (${reason})`}`;
-  return [opened, { at: resolvedAt, what, ...about, evidence: given({ by, caller, choice }) }];
+  return [...asked, { at: resolvedAt, what, ...about, evidence: given({ by, caller, choice }) }];
 }

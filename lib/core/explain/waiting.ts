@@ -19,6 +19,7 @@ import type { Children } from '../records/children.ts';
 import type { Decision } from '../records/decision.ts';
 import type { Entry } from '../records/entry.ts';
 import { given } from '../records/given.ts';
+import type { Incident } from '../records/incident.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
 import { hasOpenChildren, turnAt } from '../step/turn.ts';
@@ -214,11 +215,20 @@ export function pastOfWaiting(plan: Plan, state: Snapshot): Happened[] {
   return happened;
 }
 
-function happenedEntry({ step, openedAt, deadlineAt, otherwise, reminders, remindedAt }: Entry): Happened[] {
+function happenedEntry(entry: Entry): Happened[] {
+  const { step, openedAt, deadlineAt, otherwise } = entry;
   const opened = { at: openedAt, what: 'an answer was asked for', step, evidence: { deadlineAt, otherwise } };
-  if (remindedAt === undefined) return [opened];
+  return [opened, ...reminded(entry, { step })];
+}
+
+/** The latest reminder of an entry, or of an incident. */
+export function reminded(
+  { reminders, remindedAt }: Pick<Entry | Incident, 'reminders' | 'remindedAt'>,
+  about: Pick<Happened, 'step'>,
+): Happened[] {
+  if (remindedAt === undefined) return [];
   const what = `reminder ${reminders} was sent: there was no answer yet`;
-  return [opened, { at: remindedAt, what, step, evidence: { reminders } }];
+  return [{ at: remindedAt, what, ...about, evidence: { reminders } }];
 }
 
 function deedOfExternalParty(step: PlanStep, record: Step, state: Snapshot): string | undefined {

@@ -260,6 +260,8 @@ const DUE_NOW: Readonly<Record<string, string>> = {
   'undo-given-up': 'a person is asked, because nobody could undo a step for a day',
   kept: 'what has acted is left as it is, because a point of no return was passed',
   'incident-moved': 'the time for an answer is moved by the time of the pause',
+  'incident-reminded': 'listeners are reminded of an open question',
+  'incident-announced': 'a reminder of an open question is announced',
   'step-fenced': 'a step that has not started is closed for good',
   succeeded: 'it succeeds: every step is done, skipped or tolerated',
   compensated: 'it ends as compensated: everything that acted is undone',

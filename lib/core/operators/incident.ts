@@ -1,16 +1,26 @@
 /**
  * Incidents: when a person is asked about a step, how every incident is opened, and how it is closed.
  *
- * Owns: the steps to ask about, the transaction that opens, the record once it is resolved, and whether an execution then waits
- * for no person. Does not own: the choices (`operators/choices.ts`), what a resolution writes beside the incident
- * (`operators/resolution.ts`), the incidents of a pause (`operators/pause.ts`) and a deadline (`operators/deadline.ts`).
+ * Owns: the steps to ask about, the transaction that opens, reminders, the record once it is resolved, and whether an execution then
+ * waits for no person. Does not own: the choices (`operators/choices.ts`), what a resolution writes beside the incident
+ * (`operators/resolution.ts`), how a reminder is announced (`waiting/entry.ts`), the incidents of a pause (`operators/pause.ts`) and a
+ * deadline (`operators/deadline.ts`).
  *
  * Opening is one transaction of all records concerned. L1 it brings the wake time forward, for every incident has a deadline with
  * a default. S10 an incident is closed in the same write as what its resolution changes.
  */
 
 import { isOutcomeRead } from '../plan/outcomes.ts';
-import type { AgentStep, ChildStep, Plan, PlanStep, Stage } from '../plan/plan.ts';
+import {
+  type AgentStep,
+  type ChildStep,
+  graphOf,
+  type HumanStage,
+  type Plan,
+  type PlanStep,
+  type Stage,
+} from '../plan/plan.ts';
+import type { Rule } from '../plan/rule.ts';
 import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records/change.ts';
 import { type AffectedSteps, type Decision, evaluateNext, writing } from '../records/decision.ts';
 import { given, type OrUndefined } from '../records/given.ts';
@@ -22,6 +32,7 @@ import { mayBePast, wayBackBeside } from '../step/point-of-no-return.ts';
 import { effectsSettledAt } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { mayFail } from '../step/turn.ts';
+import { nextReminder } from '../waiting/entry.ts';
 
 /** Where there is no way back, or an undo failed: then the execution ends as failed and says what is left. */
 export const LAST_INCIDENT_MS: number = 7 * 86_400_000;
@@ -75,15 +86,18 @@ export function ask(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decisi
   if (found === undefined) return undefined;
   const { step, kind } = found;
   const record = state.steps[step.name] as Step;
+  const terms = isPerforming(state.execution.status)
+    ? termsOf(plan, state, step, inputs.now)
+    : { deadlineAt: inputs.now + LAST_INCIDENT_MS, otherwise: 'fail' as const };
   const question = {
     kind,
     step: step.name,
     stepVersion: record.version,
     failure: record.failure ?? { code: 'failed', message: 'the step failed' },
     openedAt: inputs.now,
-    ...(isPerforming(state.execution.status)
-      ? termsOf(plan, state, step, inputs.now)
-      : { deadlineAt: inputs.now + LAST_INCIDENT_MS, otherwise: 'fail' as const }),
+    ...terms,
+    // Whatever is asked about the step, also about its undo.
+    remindAt: nextReminder(humanOf(step) ?? {}, inputs.now, terms.deadlineAt),
   };
   return openIncident(state, question, inputs.now + horizonMs(plan, undefined), [], inputs);
 }
@@ -99,7 +113,7 @@ function termsOf(
   now: number,
 ): Pick<Incident, 'deadlineAt' | 'otherwise'> {
   const record = state.steps[step.name] as Step;
-  const human = (step.recovery as readonly Stage[]).find((one) => one.kind === 'human');
+  const human = humanOf(step);
   // No time of the execution's bounds it, and it has its end in any case.
   if (plan.whole !== undefined)
     return { deadlineAt: now + (human?.withinMs ?? INPUT_INCIDENT_MS), otherwise: 'continue' };
@@ -120,6 +134,9 @@ function termsOf(
   };
 }
 
+const humanOf = (step: AskedStep): HumanStage | undefined =>
+  (step.recovery as readonly Stage[]).find((one) => one.kind === 'human');
+
 /** Without an answer a failure is tolerated, but for one that may have acted, cannot be undone, and that a condition rests on. */
 const goesOnWithout = (plan: Plan, step: AskedStep, record: Step): boolean =>
   mayFail(plan, step, record) &&
@@ -132,7 +149,10 @@ const cannotBeUndone = ({ undo, effect }: AgentStep): boolean => undo === 'none'
 
 /** What an incident is about. */
 type NewIncident = OrUndefined<
-  Pick<Incident, 'kind' | 'step' | 'stepVersion' | 'failure' | 'openedAt' | 'deadlineAt' | 'otherwise'>
+  Pick<
+    Incident,
+    'kind' | 'step' | 'stepVersion' | 'failure' | 'openedAt' | 'deadlineAt' | 'otherwise' | 'remindAt'
+  >
 >;
 
 /** @param wakeAt when it is evaluated next, if not before */
@@ -144,23 +164,52 @@ export function openIncident(
   inputs: DecisionInputs,
 ): Decision {
   const { execution } = state;
-  const { step, ...asked } = question;
+  const { step, remindAt, ...asked } = question;
   const incident: Incident = {
     number: incidentNumber(state),
     life: execution.life,
     version: 1,
     writeId: inputs.writeId,
     ...asked,
-    ...given({ step }),
+    ...given({ step, remindAt }),
   };
-  const asks = executionAfter(execution, 'ask', inputs, { wakeAt: wakeNoLaterThan(execution, wakeAt) });
+  const asks = executionAfter(execution, 'ask', inputs, {
+    wakeAt: wakeNoLaterThan(execution, Math.min(wakeAt, remindAt ?? wakeAt)),
+  });
   const note = { what: 'incident-opened', step };
   return writing(execution.id, { execution: asks, incident }, evaluateNext(affected), note);
 }
 
-/** The incident's record once it is resolved. */
+/**
+ * A reminder that is due. In one transaction with the execution, so that there is none during a pause. Of several that were missed
+ * one is sent.
+ */
+export const remindOfIncident: Rule = (plan, state, event) => {
+  const { execution } = state;
+  if (isPausedOrPausing(execution.status)) return undefined;
+  const due = openIncidents(state).find(({ remindAt }) => remindAt !== undefined && remindAt <= event.now);
+  if (due === undefined) return undefined;
+  const { remindAt: _, ...incident } = due;
+  const step = graphOf(plan).step.get(due.step ?? '');
+  const declared = mayAskAbout(step) ? humanOf(step) : undefined;
+  const reminded: Incident = {
+    ...incident,
+    version: due.version + 1,
+    writeId: event.writeId,
+    reminders: (due.reminders ?? 0) + 1,
+    remindedAt: event.now,
+    unannounced: true,
+    ...given({ remindAt: nextReminder(declared ?? {}, event.now, due.deadlineAt) }),
+  };
+  const wakeAt = wakeNoLaterThan(execution, event.now + horizonMs(plan, state));
+  const woken = executionAfter(execution, 'set-wake-time', event, { wakeAt });
+  const note = { what: 'incident-reminded', step: due.step };
+  return writing(execution.id, { execution: woken, incident: reminded }, evaluateNext(event.affected), note);
+};
+
+/** The incident's record once it is resolved. Of one that is, nobody is reminded any more. */
 export const resolved = (
-  incident: Incident,
+  { remindAt: _remindAt, unannounced: _unannounced, ...incident }: Incident,
   {
     by,
     choice,

@@ -258,6 +258,7 @@ function moveDeadline(
     writeId: inputs.writeId,
     deadlineAt: incident.deadlineAt + ms,
     movedFor: until,
+    ...(incident.remindAt === undefined ? {} : { remindAt: incident.remindAt + ms }),
   };
   const note = { what: 'incident-moved', step: incident.step };
   return writing(id, { incident: moved }, evaluateNext([]), note);

@@ -102,7 +102,7 @@ function callbackProblem(step: CallbackStep, plan: Plan): Problem | undefined {
     byProblem(step) ??
     longerThanWithin(withinMs, plan, 'it waits for an answer for') ??
     defaultProblem(step) ??
-    reminderProblem(step)
+    reminderProblem(step, 'it')
   );
 }
 
@@ -136,10 +136,14 @@ function defaultProblem({ kind, otherwise, by }: CallbackStep): Problem | undefi
 /** More often than a supervisor's tick comes in an idle system no reminder could be kept. */
 const MIN_REMIND_MS = 60_000;
 
-function reminderProblem({ withinMs, remindMs }: CallbackStep): Problem | undefined {
+/** @param who reminds */
+export function reminderProblem(
+  { withinMs, remindMs }: Pick<CallbackStep, 'withinMs' | 'remindMs'>,
+  who: string,
+): Problem | undefined {
   if (remindMs === undefined) return undefined;
   if (!isDurationMs(remindMs)) return problem('unbounded', "'remindEvery' is no time");
-  const said = `it reminds every ${formatDuration(remindMs)}`;
+  const said = `${who} reminds every ${formatDuration(remindMs)}`;
   if (remindMs < MIN_REMIND_MS) return problem('bad-reminder', `${said}; write remindEvery: '1m' or more`);
   if (remindMs < withinMs) return undefined;
   const message = `${said}, and it waits for ${formatDuration(withinMs)} alone: nobody would be reminded; write a 'remindEvery' that is less than 'within', or leave it out`;

@@ -21,7 +21,13 @@ import {
   type Stage,
   type StepLimits,
 } from './plan.ts';
-import { longerThanWithin, waitingStepProblem, withinProblem, sourceProblem } from './check-waiting.ts';
+import {
+  longerThanWithin,
+  reminderProblem,
+  waitingStepProblem,
+  withinProblem,
+  sourceProblem,
+} from './check-waiting.ts';
 import { onFailureProblem } from './check-on-failure.ts';
 import { pointProblem, undoProblem } from './check-points.ts';
 import { outcomeProblem, tolerateProblem } from './outcomes.ts';
@@ -162,7 +168,10 @@ function humanProblem(stage: HumanStage, plan: Plan): Problem | undefined {
     return problem('unbounded', "its human stage has no 'within', so it could wait for ever");
   if (stage.otherwise !== 'undo' && stage.otherwise !== 'fail')
     return problem('bad-stage', "human's 'otherwise' is 'undo' or 'fail'");
-  return longerThanWithin(stage.withinMs, plan, 'its human stage gives a person');
+  return (
+    longerThanWithin(stage.withinMs, plan, 'its human stage gives a person') ??
+    reminderProblem(stage, 'its human stage')
+  );
 }
 
 function triesProblem(stage: Exclude<Stage, HumanStage>): Problem | undefined {

@@ -40,6 +40,8 @@ export interface HumanStage {
   readonly kind: 'human';
   readonly withinMs: number;
   readonly otherwise: 'undo' | 'fail';
+  /** Listeners of the event bus are reminded so often while there is no answer. */
+  readonly remindMs?: number;
 }
 
 export type Stage = RetryStage | InputStage | AgentStage | HumanStage;

@@ -75,18 +75,33 @@ export const agentsOn = (recovery: readonly Stage[]): Agent[] =>
 const DECLARED: unique symbol = Symbol.for('steadfast.agent');
 type AgentStageOf = AgentStage & { readonly [DECLARED]?: Agent };
 
+export interface HumanOptions {
+  /**
+   * At most the workflow's own.
+   * @default '7d', or the workflow's if that is shorter
+   */
+  readonly within?: Duration;
+  /** @default 'undo' */
+  readonly otherwise?: 'undo' | 'fail';
+  /**
+   * An event so often, until there is an answer.
+   * @default nobody is reminded
+   */
+  readonly remindEvery?: Duration;
+}
+
 /**
  * A person decides; without an answer `within` that time, what acted is undone, or (`otherwise: 'fail'`) left as it is.
- * @param options `within`: at most the workflow's own. Default: '7d', or the workflow's if that is shorter
  * @throws SteadfastError `bad-duration`
  */
-export const human = (
-  options: { readonly within?: Duration; readonly otherwise?: 'undo' | 'fail' } = {},
-): HumanStage => {
+export const human = (options: HumanOptions = {}): HumanStage => {
   const stage: HumanStage = {
     kind: 'human',
     withinMs: parseDuration(options.within ?? '7d', "human's within"),
     otherwise: options.otherwise ?? 'undo',
+    ...(options.remindEvery === undefined
+      ? {}
+      : { remindMs: parseDuration(options.remindEvery, "human's remindEvery") }),
   };
   return options.within === undefined
     ? Object.defineProperty(stage, UNSAID, { value: true, enumerable: false })

@@ -14,6 +14,7 @@ import type { Entry, EntryNews } from './entry.ts';
 import { given, type OrUndefined } from './given.ts';
 import type { Incident } from './incident.ts';
 import type { Message } from './message.ts';
+import type { IncidentNews } from './news.ts';
 import type { Execution, Step } from './state.ts';
 
 /** Records with their new version; each is written on the condition that the stored one is one version behind. */
@@ -95,6 +96,8 @@ export interface Decision {
   readonly announce?: Ended;
   /** Likewise, of an entry of the inbox. */
   readonly announceEntry?: EntryNews;
+  /** Likewise, a reminder of an incident. */
+  readonly announceReminder?: IncidentNews;
   readonly notifyParent?: ParentNotice;
   readonly sends: readonly Send[];
   readonly next: Next;

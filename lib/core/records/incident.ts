@@ -48,6 +48,13 @@ export interface Incident {
   readonly otherwise: Choice;
   /** The deadline stands still during a pause; it has been moved for those up to this number. */
   readonly movedFor?: number;
+  /** Reminders so far; absent: none. */
+  readonly reminders?: number;
+  readonly remindedAt?: number;
+  /** When the next reminder is due; absent where none is declared, or comes before the deadline. */
+  readonly remindAt?: number;
+  /** The latest reminder is not announced yet. */
+  readonly unannounced?: true;
   readonly resolvedAt?: number;
   readonly choice?: Choice;
   /** `deadline`: no person chose in time. `moot`: the execution went another way. */

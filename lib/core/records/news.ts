@@ -5,7 +5,8 @@
  * Owns: the shapes, and which write of an incident or of an execution is news. Does not own: who tells it, and when (`engine/commit.ts`,
  * `agent/breaker.ts`, `supervisor/receipts.ts`), how it is put on the bus (`aws/event-bus.ts`).
  *
- * Told once and not again: nothing rests on it. What is open is in the table, and in the API.
+ * Told once and not again, but for a reminder of an incident, which is announced as entries are: nothing rests on it. What is open is
+ * in the table, and in the API.
  */
 
 import type { Caller } from './caller.ts';
@@ -19,11 +20,14 @@ export interface IncidentNews
     'kind' | 'step' | 'openedAt' | 'deadlineAt' | 'otherwise' | 'choice' | 'by' | 'caller'
   > {
   readonly about: 'incident';
-  readonly change: 'opened' | 'resolved';
+  /** `reminded`: at least once each, as of an entry. */
+  readonly change: 'opened' | 'reminded' | 'resolved';
   readonly executionId: string;
   readonly workflow: string;
   readonly incident: number;
   readonly at: number;
+  /** So many so far; of a reminder its own number. */
+  readonly reminders: number;
   /** The code of the failure that it is about; its message may hold a payload. */
   readonly code: string;
   /** Where all of it is shown: a path of the API. */
@@ -85,28 +89,47 @@ export function riskNews(
   };
 }
 
-/** What a write of an incident tells: that it was opened or is resolved; nothing of one whose time is moved. */
+/**
+ * What a write of an incident tells: that it was opened or is resolved; nothing of one whose time is moved, nor of a reminder, which is
+ * announced before the next write.
+ */
 export function incidentNews(
   executionId: string,
   workflow: string,
   incident: Incident | undefined,
 ): IncidentNews | undefined {
   if (incident === undefined) return undefined;
-  const { number, version, kind, openedAt, deadlineAt, otherwise, resolvedAt, failure } = incident;
-  if (version > 1 && resolvedAt === undefined) return undefined;
+  const { version, openedAt, resolvedAt } = incident;
+  if (resolvedAt !== undefined) return newsOf(executionId, workflow, incident, 'resolved', resolvedAt);
+  return version > 1 ? undefined : newsOf(executionId, workflow, incident, 'opened', openedAt);
+}
+
+/** What is announced of the latest reminder of an incident. */
+export const reminderNews = (executionId: string, workflow: string, incident: Incident): IncidentNews =>
+  newsOf(executionId, workflow, incident, 'reminded', incident.remindedAt ?? incident.openedAt);
+
+function newsOf(
+  executionId: string,
+  workflow: string,
+  incident: Incident,
+  change: IncidentNews['change'],
+  at: number,
+): IncidentNews {
+  const { number, kind, openedAt, deadlineAt, otherwise, failure, reminders = 0 } = incident;
   const { step, choice, by, caller } = incident;
   return {
     about: 'incident',
-    change: resolvedAt === undefined ? 'opened' : 'resolved',
+    change,
     executionId,
     workflow,
     incident: number,
     kind,
     ...given({ step }),
-    at: resolvedAt ?? openedAt,
+    at,
     openedAt,
     deadlineAt,
     otherwise,
+    reminders,
     code: failure.code,
     ...given({ choice, by, caller }),
     view: `/executions/${executionId}`,

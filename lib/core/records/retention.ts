@@ -24,10 +24,11 @@ export const LIFE_GAP_MS: number = MIN_RETENTION_MS / 2;
 /** When the record was last written, as far as it says. */
 export const touchedAt = (record: Step | Incident | Entry): number =>
   'openedAt' in record
-    ? Math.max(record.openedAt, ('number' in record ? record.resolvedAt : latestOf(record)) ?? 0)
+    ? Math.max(
+        record.openedAt,
+        ('number' in record ? record.resolvedAt : record.closedAt) ?? record.remindedAt ?? 0,
+      )
     : Math.max(record.changedAt, record.claimedAt ?? 0, record.leaseUntil ?? 0, record.processDeadlineAt);
-
-const latestOf = ({ closedAt, remindedAt }: Entry): number | undefined => closedAt ?? remindedAt;
 
 /** Whether it belongs to another execution that had the same id. */
 export const isLeftover = (record: Step | Incident | Entry, { life }: Pick<Execution, 'life'>): boolean =>

@@ -24,9 +24,11 @@ export const openIncidents = (snapshot: Snapshot): Incident[] =>
 export const openEntries = ({ entries }: Snapshot): Entry[] =>
   entries === undefined ? [] : Object.values(entries).filter(isOpenEntry);
 
-/** A change of an entry is written, and not announced yet. */
-export const hasUnannounced = ({ entries }: Snapshot): boolean =>
-  entries !== undefined && Object.values(entries).some(({ unannounced }) => unannounced !== undefined);
+/** A change of an entry, or a reminder of an incident, is written, and not announced yet. */
+export const hasUnannounced = (snapshot: Snapshot): boolean =>
+  (snapshot.entries !== undefined &&
+    Object.values(snapshot.entries).some(({ unannounced }) => unannounced !== undefined)) ||
+  openIncidents(snapshot).some(({ unannounced }) => unannounced !== undefined);
 
 /** A person is asked to approve something: the execution waits. A callback's external party is no person. */
 export const isApprovalOpen = (snapshot: Snapshot, except?: string): boolean =>

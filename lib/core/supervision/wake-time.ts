@@ -124,11 +124,11 @@ const recallTimes = (plan: Plan, snapshot: Snapshot): number[] =>
 const endsAtDeadline = (plan: Plan, snapshot: Snapshot): boolean =>
   isForward(snapshot.execution.status) && mayBeStopped(plan, snapshot);
 
-/** Deadlines of the open incidents, and of a pause that has none yet; during a pause those about steps stand still. */
+/** Deadlines and reminders of the open incidents, and the end of a pause that has none yet; during a pause those about steps stand still. */
 function incidentDeadlines(snapshot: Snapshot): number[] {
   const open = openIncidents(snapshot);
   const pause = pauseOf(snapshot.execution);
-  if (pause === undefined) return open.map((incident) => incident.deadlineAt);
+  if (pause === undefined) return open.map(({ deadlineAt, remindAt }) => remindAt ?? deadlineAt);
   const asked = askedAboutPause(snapshot, pause);
   if (asked !== undefined) return asked.resolvedAt === undefined ? [asked.deadlineAt] : [];
   return pause.deadlineAt === undefined ? [] : [pause.deadlineAt];

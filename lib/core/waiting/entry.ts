@@ -1,8 +1,9 @@
 /**
  * The entry that an approval or a callback has in the inbox while it is open: opened, reminded of, announced, closed.
  *
- * Owns: when each is due and what it writes. Does not own: the record (`records/entry.ts`), until when the step waits
- * (`waiting/timer.ts`), incidents (`operators/incident.ts`), how an event is put on the bus (`aws/event-bus.ts`).
+ * Owns: when each is due and what it writes; of incidents, when the next reminder is due and how one is announced. Does not own: the
+ * record (`records/entry.ts`), until when the step waits (`waiting/timer.ts`), what else is of incidents (`operators/incident.ts`), how
+ * an event is put on the bus (`aws/event-bus.ts`).
  *
  * An entry is open only while its step waits for an answer and its execution has not ended: it is opened in one transaction
  * with the execution, and whatever write ends the step's waiting closes it (`closeEntry`). Each change is written first, as one
@@ -15,8 +16,9 @@ import type { Rule } from '../plan/rule.ts';
 import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records/change.ts';
 import { type Decision, evaluateNext, writing } from '../records/decision.ts';
 import { type Entry, type EntryChange, type EntryNews, isOpenEntry } from '../records/entry.ts';
-import type { Event } from '../records/events.ts';
+import type { Evaluation, Event } from '../records/events.ts';
 import { given, type OrUndefined } from '../records/given.ts';
+import { reminderNews } from '../records/news.ts';
 import { isApprovalOpen, openEntries, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, type Step } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
@@ -32,7 +34,11 @@ const entryAfter = (entry: Entry, inputs: DecisionInputs, changes: Partial<OrUnd
   given({ ...entry, ...changes, version: entry.version + 1, writeId: inputs.writeId }) as Entry;
 
 /** The time of the next reminder, if it comes before the deadline. */
-const nextReminder = ({ remindMs }: CallbackStep, fromAt: number, deadlineAt: number): number | undefined =>
+export const nextReminder = (
+  { remindMs }: { readonly remindMs?: number },
+  fromAt: number,
+  deadlineAt: number,
+): number | undefined =>
   remindMs !== undefined && fromAt + remindMs < deadlineAt ? fromAt + remindMs : undefined;
 
 /** Puts an approval or a callback whose turn has come into the inbox. An approval is a question to a person: its execution waits. */
@@ -119,13 +125,13 @@ const withChange = ({ unannounced = [] }: Entry, change: EntryChange): readonly 
 ];
 
 /**
- * Announces what was written and is not announced yet, one change at a time. Last of all rules, and not where the bus has just
- * refused it: what the execution does next waits for no listener.
+ * Announces what was written and is not announced yet, one change at a time, reminders of incidents too. Last of all rules, and not
+ * where the bus has just refused it: what the execution does next waits for no listener.
  */
 export const announceChange: Rule = (_plan, state, event) => {
   const another = event.by === 'agent' && event.outrun === true;
-  if (another || state.entries === undefined) return undefined;
-  for (const entry of Object.values(state.entries)) {
+  if (another) return undefined;
+  for (const entry of Object.values(state.entries ?? {})) {
     const [change, ...rest] = entry.unannounced ?? [];
     if (change === undefined || event.passOver?.includes(entry.step) === true) continue;
     const announced = entryAfter(entry, event, { unannounced: rest.length === 0 ? undefined : rest });
@@ -134,8 +140,24 @@ export const announceChange: Rule = (_plan, state, event) => {
       announceEntry: newsOf(state.execution, entry, change),
     };
   }
-  return undefined;
+  return announceReminder(state, event);
 };
+
+function announceReminder(state: Snapshot, event: Evaluation): Decision | undefined {
+  const { id, workflow } = state.execution;
+  for (const incident of openIncidents(state)) {
+    const { unannounced, ...rest } = incident;
+    const { step, version } = rest;
+    if (unannounced === undefined || event.passOver?.includes(step ?? '') === true) continue;
+    const announced = { ...rest, version: version + 1, writeId: event.writeId };
+    const note = { what: 'incident-announced', step };
+    return {
+      ...writing(id, { incident: announced }, evaluateNext(event.affected), note),
+      announceReminder: reminderNews(id, workflow, incident),
+    };
+  }
+  return undefined;
+}
 
 function newsOf({ id, workflow }: Execution, entry: Entry, change: EntryChange): EntryNews {
   const { step, kind, openedAt, deadlineAt, otherwise, reminders, remindedAt, closedAt } = entry;

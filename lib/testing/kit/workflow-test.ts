@@ -12,6 +12,7 @@ import type { Workflow } from '../../core/plan/workflow.ts';
 import type { Note } from '../../core/records/decision.ts';
 import type { Ended } from '../../core/records/ended.ts';
 import type { EntryNews } from '../../core/records/entry.ts';
+import type { IncidentNews } from '../../core/records/news.ts';
 import { refuse } from '../../core/records/errors.ts';
 import type { Json } from '../../core/records/json.ts';
 import { start } from '../../scheduler/start.ts';
@@ -231,6 +232,11 @@ export class WorkflowTest<I> {
   /** What was announced of approvals and callbacks on the event bus, in order. */
   get entryNews(): readonly EntryNews[] {
     return this.#driver.world.entryNews;
+  }
+
+  /** What was announced of incidents on the event bus, in order. */
+  get incidentNews(): readonly IncidentNews[] {
+    return this.#driver.world.news.filter((one) => one.about === 'incident');
   }
 
   /** What was announced of ends on the event bus, in order. */

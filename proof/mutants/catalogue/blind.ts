@@ -8,14 +8,6 @@ import { type Mutant, simulated } from '../mutant.ts';
 
 export const BLIND: readonly Mutant[] = [
   {
-    id: 'undo-before-distant-dependents',
-    bug: 'A step is undone when its direct dependents are clear, whatever depends on those.',
-    file: 'lib/core/step/ready.ts',
-    find: '    queue.push(...dependentsOf(plan, next.name));\n',
-    replace: '',
-    killer: simulated(),
-  },
-  {
     id: 'undo-not-behind-none',
     bug: "Behind a dependent with `undo: 'none'` nothing is waited for.",
     file: 'lib/core/step/ready.ts',
@@ -85,6 +77,14 @@ export const BLIND: readonly Mutant[] = [
         replace: '',
       },
     ],
+    killer: simulated(),
+  },
+  {
+    id: 'pause-takes-the-time-to-a-reminder',
+    bug: 'The time of a pause is given back to an incident, and not to its next reminder.',
+    file: 'lib/core/operators/resolution.ts',
+    find: '{ remindAt: incident.remindAt + ms }',
+    replace: '{}',
     killer: simulated(),
   },
   {

@@ -74,6 +74,17 @@ const refusals: readonly [changes: Partial<AgentStep>, reason: string, message: 
     'bad-stage',
     "human's 'otherwise' is 'undo' or 'fail'",
   ],
+  [{ recovery: [human({ remindMs: Number.NaN })] }, 'unbounded', "'remindEvery' is no time"],
+  [
+    { recovery: [human({ remindMs: 59_999 })] },
+    'bad-reminder',
+    "its human stage reminds every 59s999ms; write remindEvery: '1m' or more",
+  ],
+  [
+    { recovery: [human({ withinMs: 60_000, remindMs: 60_000 })] },
+    'bad-reminder',
+    "its human stage reminds every 1m, and it waits for 1m alone: nobody would be reminded; write a 'remindEvery' that is less than 'within', or leave it out",
+  ],
   [{ recovery: [human(), retry()] }, 'unreachable-stage', neverTried],
   [{ effect: 'unsafe', recovery: [retry(), human()] }, 'unsafe-retry', notAgain],
   [{ recovery: [useAgent({ effect: 'unsafe' })] }, 'unsafe-retry', notAgain],

@@ -116,6 +116,12 @@ describe('a stage', () => {
       withinMs: 3_600_000,
       otherwise: 'fail',
     });
+    expect(human({ remindEvery: '4h' })).toStrictEqual({
+      kind: 'human',
+      withinMs: 604_800_000,
+      otherwise: 'undo',
+      remindMs: 14_400_000,
+    });
   });
   it.each<[() => unknown, string]>([
     [() => retry(1, { first: 'soon' }), "retry's first"],
@@ -123,6 +129,7 @@ describe('a stage', () => {
     [() => withInput({}, { first: 'soon' }), "withInput's first"],
     [() => useAgent(agent, { max: 'soon' }), "useAgent's max"],
     [() => human({ within: 'soon' }), "human's within"],
+    [() => human({ remindEvery: 'often' }), "human's remindEvery"],
   ])('has times: %#', (build, whose) => {
     const { code, message } = refusalOf(build);
     expect(code).toBe('bad-duration');

@@ -28,6 +28,7 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
   cast: undefined,
   times: undefined,
   onFailure: undefined,
+  reminders: undefined,
   stages: undefined,
   containers: undefined,
   pausing: undefined,

@@ -1,0 +1,26 @@
+/**
+ * What is outside of all processes of a world: its store, its queues, its event bus.
+ *
+ * Owns: the shape. Does not own: how a process reaches it (`process.ts`), what it is made of (`world.ts`).
+ */
+
+import type { Breakers, Presences, RandomSource } from '../../lib/core/ports.ts';
+import type { Note, Send } from '../../lib/core/records/decision.ts';
+import type { Ended } from '../../lib/core/records/ended.ts';
+import type { Presence } from '../../lib/core/supervision/presence.ts';
+import type { MemoryTable } from '../../lib/testing/memory-table.ts';
+import type { InboxNews } from './oracle-inbox.ts';
+
+/** What calls reach: it answers at once, and only the world's own clock moves it. */
+export interface External {
+  readonly table: MemoryTable;
+  readonly breakers: Breakers;
+  readonly presences: Presences;
+  /** Starts a supervisor, or not, or two. */
+  readonly wake: (presence: Presence) => void;
+  readonly send: (sends: readonly Send[]) => void;
+  readonly announce: (ended: Ended) => void;
+  readonly announceEntry: (news: InboxNews) => void;
+  readonly random: RandomSource;
+  readonly note: (note: Note) => void;
+}

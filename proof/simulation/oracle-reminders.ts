@@ -1,0 +1,158 @@
+/**
+ * Reminders of incidents: neither early, nor lost, nor after the resolution, and each announced that was not overtaken.
+ *
+ * Owns: these checks, written independently and not by calling the rules they check; a book of what was written and announced. Does
+ * not own: reminders of approvals and callbacks (`oracle-inbox.ts`), how long executions were paused (`oracle-times.ts`), that the
+ * wake time knows a reminder (`oracle-wake.ts`).
+ */
+
+import type { Plan, Stage } from '../../lib/core/plan/plan.ts';
+import type { Incident } from '../../lib/core/records/incident.ts';
+import type { IncidentNews } from '../../lib/core/records/news.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { type Execution, isPausedOrPausing } from '../../lib/core/records/state.ts';
+import type { KindCounts } from './kinds.ts';
+
+/** A process that has decided to announce may be frozen, and then does so. */
+const OVERTAKEN_MS = 150_000;
+
+/** How often whoever is asked about the step is reminded, as it is declared. */
+function declaredMs(plan: Plan, { kind, step }: Incident): number | undefined {
+  if (kind === 'pause' || kind === 'deadline') return undefined;
+  const planned = plan.steps.find(({ name }) => name === step);
+  const recovery: readonly Stage[] =
+    planned !== undefined && 'recovery' in planned ? (planned.recovery ?? []) : [];
+  return recovery.flatMap((stage) => (stage.kind === 'human' ? (stage.remindMs ?? []) : []))[0];
+}
+
+/** When the next one is due; nothing where none was declared, or the time for an answer is over before. */
+function nextAt(plan: Plan, incident: Incident, fromAt: number): number | undefined {
+  const everyMs = declaredMs(plan, incident);
+  return everyMs !== undefined && fromAt + everyMs < incident.deadlineAt ? fromAt + everyMs : undefined;
+}
+
+/** Of a question that is opened. */
+export function judgeFirstReminder(problems: string[], plan: Plan, incident: Incident): void {
+  const { number, openedAt, remindAt, reminders = 0 } = incident;
+  const expected = nextAt(plan, incident, openedAt);
+  if (remindAt !== expected || reminders !== 0)
+    problems.push(`L1 question ${number} begins with a reminder at ${remindAt} and not ${expected}`);
+}
+
+/** Of the execution, by the book of its pauses. */
+interface Times {
+  /** True time. */
+  readonly now: number;
+  readonly kinds: KindCounts;
+  readonly pausedMs: (sinceAt: number) => number;
+  readonly earlyMs: (sinceAt: number) => number;
+  readonly lateMs: (dueAt: number) => number;
+}
+
+/** Written and not announced yet, and since when none of the incident's was. */
+interface Owed {
+  readonly at: number;
+  readonly sinceAt: number;
+}
+
+export class OracleReminders {
+  /** By incident. */
+  readonly #owed = new Map<string, Owed>();
+  /** By incident and time: whether it has ever been written. */
+  readonly #written = new Set<string>();
+  /** By incident: when it was resolved. */
+  readonly #resolvedAt = new Map<string, number>();
+
+  /** A write of a question that was open, or not any more. @param known as it was before */
+  judge(
+    problems: string[],
+    plan: Plan,
+    { execution }: Snapshot,
+    known: Incident,
+    incident: Incident,
+    times: Times,
+  ): void {
+    const { now, pausedMs, lateMs } = times;
+    const about = aboutOf(execution.id, known.number, known.openedAt);
+    const what = `a reminder of question ${known.number}`;
+    const sinceAt = known.remindedAt ?? known.openedAt;
+    const isPaused = isPausedOrPausing(execution.status);
+    if (known.remindAt !== undefined && !isPaused) {
+      const late = lateMs(sinceAt + (declaredMs(plan, known) ?? 0) + pausedMs(sinceAt));
+      if (late > 0) problems.push(`L1 ${what} is ${late} ms late`);
+    }
+    const owed = this.#owed.get(about);
+    const unheardMs = owed === undefined || isPaused ? 0 : lateMs(owed.sinceAt);
+    if (unheardMs > 0) problems.push(`L1 ${what} is not announced for ${unheardMs} ms too long`);
+    if (incident.resolvedAt !== undefined) {
+      this.#owed.delete(about);
+      this.#resolvedAt.set(about, now);
+    }
+    if (incident.reminders === known.reminders) return judgeNext(problems, known, incident);
+    judgeReminder(problems, plan, execution, known, incident, times);
+    const { remindedAt: at = 0 } = incident;
+    this.#owed.set(about, { at, sinceAt: owed?.sinceAt ?? at });
+    this.#written.add(`${about} at ${at}`);
+  }
+
+  /** @param now true time. @returns what is wrong with it, if anything is */
+  announce({ executionId, incident, openedAt, at }: IncidentNews, now: number): string | undefined {
+    const about = aboutOf(executionId, incident, openedAt);
+    if (this.#owed.get(about)?.at === at) this.#owed.delete(about);
+    if (!this.#written.has(`${about} at ${at}`))
+      return `L1 a reminder of question ${incident} is announced, and there was none`;
+    const resolvedAt = this.#resolvedAt.get(about) ?? Number.POSITIVE_INFINITY;
+    return now > resolvedAt + OVERTAKEN_MS
+      ? `L1 a reminder of question ${incident} is announced ${now - resolvedAt} ms after its resolution`
+      : undefined;
+  }
+
+  /** When everything is over. */
+  judgeEnd(): string[] {
+    return [...this.#owed].map(
+      ([about, { at }]) => `L1 the reminder of ${about} at ${at} was never announced`,
+    );
+  }
+}
+
+const aboutOf = (executionId: string, number: number, openedAt: number): string =>
+  `${executionId}/${number} of ${openedAt}`;
+
+/** What is no reminder moves the next one with the deadline, and forgets it with the resolution. */
+function judgeNext(
+  problems: string[],
+  known: Incident,
+  { deadlineAt, remindAt, resolvedAt }: Incident,
+): void {
+  const movedMs = deadlineAt - known.deadlineAt;
+  const isKept = known.remindAt !== undefined && resolvedAt === undefined;
+  const expected = isKept ? known.remindAt + movedMs : undefined;
+  if (remindAt !== expected)
+    problems.push(`L1 the next reminder of question ${known.number} is at ${remindAt} and not ${expected}`);
+}
+
+function judgeReminder(
+  problems: string[],
+  plan: Plan,
+  { status }: Execution,
+  known: Incident,
+  incident: Incident,
+  { now, kinds, pausedMs, earlyMs }: Times,
+): void {
+  const what = `a reminder of question ${known.number}`;
+  const { reminders, remindAt, remindedAt = 0 } = incident;
+  const everyMs = declaredMs(plan, known);
+  if (everyMs === undefined) return void problems.push(`L1 ${what} that was not declared`);
+  if (known.resolvedAt !== undefined) problems.push(`L1 ${what} after its resolution`);
+  if (isPausedOrPausing(status)) problems.push(`L1 ${what} while ${status}`);
+  if (reminders !== (known.reminders ?? 0) + 1) problems.push(`L1 ${what} counts ${reminders}`);
+  const sinceAt = known.remindedAt ?? known.openedAt;
+  // What is being undone gets no time of a pause back.
+  const givenBackMs = status === 'compensating' ? 0 : pausedMs(sinceAt);
+  const sinceMs = now - sinceAt - givenBackMs;
+  if (sinceMs < everyMs - earlyMs(sinceAt)) problems.push(`L1 ${what} after ${sinceMs} ms`);
+  const expected = nextAt(plan, incident, remindedAt);
+  if (remindAt !== expected) problems.push(`L1 after ${what} the next is at ${remindAt} and not ${expected}`);
+  kinds.remindedOfIncident += 1;
+  if (givenBackMs > 0) kinds.remindedAfterPause += 1;
+}

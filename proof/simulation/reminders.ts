@@ -1,0 +1,35 @@
+/**
+ * Workflows whose people are reminded: a plan as it is in a world that has this trait.
+ *
+ * Owns: the share of such human stages, and how often they remind. Does not own: which worlds have the trait (`traits.ts`), what
+ * is judged (`oracle-reminders.ts`). It throws dice of its own, so that every other world stays as it was.
+ */
+
+import type { Plan, PlanStep, Stage } from '../../lib/core/plan/plan.ts';
+import type { Choice } from './plans.ts';
+
+const SHARE = 0.8;
+/** Less than any person has. */
+const EVERY_MS = [60_000, 150_000] as const;
+
+export function withReminders(plan: Plan, choice: Choice): Plan {
+  const { onFailure } = plan;
+  return {
+    ...plan,
+    steps: plan.steps.map((step) => reminding(step, choice)),
+    ...(onFailure === undefined ? {} : { onFailure: onFailure.map((step) => reminding(step, choice)) }),
+  };
+}
+
+function reminding<Kind extends PlanStep>(step: Kind, choice: Choice): Kind {
+  const recovery: readonly Stage[] = 'recovery' in step ? (step.recovery ?? []) : [];
+  const stages = recovery.map((stage) =>
+    stage.kind === 'human' && choice.chance(SHARE) ? { ...stage, remindMs: choice.pick(EVERY_MS) } : stage,
+  );
+  return {
+    ...step,
+    ...(recovery.length === 0 ? {} : { recovery: stages }),
+    ...(step.kind === 'child' ? { plan: withReminders(step.plan, choice) } : {}),
+    ...(step.kind === 'map' ? { each: reminding(step.each, choice) } : {}),
+  };
+}
