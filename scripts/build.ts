@@ -5,7 +5,7 @@
  *     npm run build
  *
  * Only what an entry, a function or the command line reaches is kept, and of declarations what an entry's types reach. Comments
- * stay in the declarations alone, where editors show them.
+ * stay in the declarations alone, where editors show them, but for those about whole files.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -69,11 +69,19 @@ const tsc = spawnSync(join(ROOT, 'node_modules', '.bin', 'tsc'), ['-p', 'tsconfi
 if (tsc.status !== 0) fail(tsc.stdout || tsc.stderr);
 for (const script of SCRIPTS) copyFileSync(join(ROOT, script), join(DIST, script));
 
+/** What a file owns and does not own is for those who change it. A blank line is between it and what it is not about. */
+function headerOf(path: string): string {
+  const source = join(ROOT, path.replace(/\.d\.ts$/, '.ts'));
+  return /^\/\*\*[^]*?\*\/(?=\n\n)/.exec(existsSync(source) ? readFileSync(source, 'utf8') : '')?.[0] ?? '';
+}
+
 // Declarations keep the endings of the sources.
 for (const path of readdirSync(DIST, { recursive: true, encoding: 'utf8' })) {
   if (!path.endsWith('.d.ts')) continue;
   const file = join(DIST, path);
-  const text = readFileSync(file, 'utf8');
+  const emitted = readFileSync(file, 'utf8');
+  const header = headerOf(path);
+  const text = emitted.startsWith(header) ? emitted.slice(header.length).trimStart() : emitted;
   writeFileSync(
     file,
     text.replaceAll(/(\bfrom|\bimport)(\s*\(?\s*)(['"])(\.[^'"\n]+)\.ts\3/g, '$1$2$3$4.js$3'),
