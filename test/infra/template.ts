@@ -27,6 +27,7 @@ export const makeApp = (): App =>
   createApp({
     outdir: project(),
     builtinCloudFormationValidation: false,
+    treeMetadata: false,
     context: { 'aws:cdk:bundling-stacks': [] },
   });
 
