@@ -1,7 +1,8 @@
 /**
  * `npm start` as a newcomer meets it: a process, three printed commands, a killed agent, Ctrl-C, and a second start.
  *
- * Real processes and real time: the template is synthesised twice.
+ * Real processes and real time: the template is synthesised twice, of a project with one example. That all of them are bundled and
+ * run is for `npm run gallery -- --from-source`.
  */
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
@@ -9,26 +10,29 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { ExecutionView, ListPage, Started } from '../../lib/api/answers.ts';
+import { projectWithOneExample } from './one-example.ts';
 
 const ROOT = resolve(import.meta.dirname, '..', '..');
 
+let project: string;
 let data: string;
 let running: ChildProcess | undefined;
 
 beforeAll(() => {
+  project = projectWithOneExample();
   data = mkdtempSync(join(tmpdir(), 'steadfast-e2e-dev-'));
 });
 afterAll(() => {
   running?.kill('SIGKILL');
-  rmSync(data, { recursive: true, force: true });
+  for (const folder of [data, project]) rmSync(folder, { recursive: true, force: true });
 });
 
 /** Starts `dev` on a free port; resolves with what it printed when it has printed all. */
 async function startDev(): Promise<string> {
   const child = spawn(
     process.execPath,
-    ['--import', 'tsx', 'bin/steadfast.ts', 'dev', '--port', '0', '--data', data],
-    { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, NODE_OPTIONS: '' } },
+    ['--import', 'tsx', join(ROOT, 'bin/steadfast.ts'), 'dev', '--port', '0', '--data', data],
+    { cwd: project, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, NODE_OPTIONS: '' } },
   );
   running = child;
   let text = '';

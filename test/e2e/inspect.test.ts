@@ -5,34 +5,26 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createClient } from '../../lib/api/client.ts';
+import { projectWithOneExample } from './one-example.ts';
 
 const ROOT = resolve(import.meta.dirname, '..', '..');
 const AGENT_FILE = join(ROOT, 'examples/order-fulfilment/agents/charge-card.ts');
 const LINE = 'const charge = await callWorld(';
 const INPUT = join(ROOT, 'examples/order-fulfilment/example-input.json');
 
-/** Of a project with one example, so that no other agents are bundled. */
-const CDK = {
-  app: `'${process.execPath}' --import tsx '${join(ROOT, 'bin/app.ts')}'`,
-  context: { 'steadfast:only': 'order-fulfilment', 'steadfast:folders': [join(ROOT, 'examples')] },
-};
-
-/** Inside the repository, where packages are found; ignored by git. */
 let project: string;
 let data: string;
 const running: ChildProcess[] = [];
 
 beforeEach(() => {
   data = mkdtempSync(join(tmpdir(), 'steadfast-e2e-inspect-'));
-  mkdirSync(join(ROOT, '.steadfast'), { recursive: true });
-  project = mkdtempSync(join(ROOT, '.steadfast', 'inspect-'));
-  writeFileSync(join(project, 'cdk.json'), JSON.stringify(CDK));
+  project = projectWithOneExample();
 });
 afterEach(() => {
   for (const child of running.splice(0)) child.kill('SIGKILL');
