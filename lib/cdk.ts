@@ -10,9 +10,9 @@ export type { StageSettings, SteadfastStackProps } from './infra/steadfast-stack
 export type { SteadfastProps } from './infra/steadfast-props.ts';
 export { Workflows } from './infra/workflows.ts';
 export type { FolderOptions } from './infra/workflows.ts';
-export { DiscoveryError } from './infra/discover.ts';
+export { DiscoveryError } from './infra/discovery.ts';
 export type { TriggerSources } from './infra/declared-triggers.ts';
-export type { Discovery, FoundAgent, FoundTrigger, FoundWorkflow } from './infra/discover.ts';
+export type { Discovery, FoundAgent, FoundTrigger, FoundWorkflow } from './infra/discovery.ts';
 export type { Agent } from './infra/agent-fleet.ts';
 export type { WorkflowReference } from './infra/event-mapping.ts';
 export type { Monitoring } from './infra/monitoring.ts';

@@ -54,7 +54,7 @@ import type { IEventBus } from 'aws-cdk-lib/aws-events';
 import type { IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import type { Stack } from 'aws-cdk-lib/core';
-import type { Discovery } from '${INFRA}/discover.ts';
+import type { Discovery } from '${INFRA}/discovery.ts';
 import { Steadfast } from '${INFRA}/steadfast.ts';
 declare const stack: Stack;
 declare const workflows: Discovery;

@@ -12,7 +12,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node
 import { basename, dirname, join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { bundleFunctions, PROGRAM } from './bundle.ts';
-import type { Discovery } from './discover.ts';
+import type { Discovery } from './discovery.ts';
 import { PACKAGE_ROOT, programFile } from '../project/package-files.ts';
 
 const PROGRAMS = ['main', 'attempt'] as const;

@@ -17,7 +17,8 @@ import { Code } from 'aws-cdk-lib/aws-lambda';
 import { type BuildOptions, buildSync, type Metafile } from 'esbuild';
 import { FORMS_FILE, OPENAPI_FILE } from '../aws/names.ts';
 import { BULK_ENTRY } from './bulk-agent.ts';
-import { type Discovery, DiscoveryError } from './discover.ts';
+import type { Discovery } from './discovery.ts';
+import { DiscoveryError } from './discovery.ts';
 import { PACKAGE_ROOT, programFile } from '../project/package-files.ts';
 
 const EXTENSION = '.mjs';

@@ -12,7 +12,7 @@ import type { Construct } from 'constructs';
 import { BUNDLES, TRIGGER_FILE } from '../aws/names.ts';
 import { bundleDeployment, codeOf, withFile } from './bundle.ts';
 import { bundleContainers } from './bundle-container.ts';
-import type { Discovery } from './discover.ts';
+import type { Discovery } from './discovery.ts';
 
 /** Context: the agent into which a debugger looks; `steadfast dev --inspect` sets it. */
 const INSPECTED = 'steadfast:inspected';

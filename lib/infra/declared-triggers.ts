@@ -9,7 +9,8 @@ import type { EventPattern, IEventBus } from 'aws-cdk-lib/aws-events';
 import { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
 import { TimeZone } from 'aws-cdk-lib/core';
 import type { DeclaredTrigger } from '../core/plan/trigger-declaration.ts';
-import { DiscoveryError, type FoundTrigger } from './discover.ts';
+import type { FoundTrigger } from './discovery.ts';
+import { DiscoveryError } from './discovery.ts';
 import type { StartQueue } from './start-queue.ts';
 import type { BucketReference, Triggers } from './triggers.ts';
 

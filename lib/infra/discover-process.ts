@@ -1,6 +1,8 @@
 /** Looks for workflows in a process of its own, for `workflows.ts`. Arguments: `DiscoverProps` as JSON; prints `Discovered`. */
 
-import { type DiscoverProps, DiscoveryError, discoverWorkflows } from './discover.ts';
+import { discoverWorkflows } from './discover.ts';
+import { type DiscoverProps } from './discovery.ts';
+import { DiscoveryError } from './discovery.ts';
 import type { Discovered } from './workflows.ts';
 
 const print = (answer: Discovered): boolean => process.stdout.write(`\n${JSON.stringify(answer)}\n`);

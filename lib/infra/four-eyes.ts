@@ -9,7 +9,7 @@ import { HttpNoneAuthorizer, type IHttpRouteAuthorizer } from 'aws-cdk-lib/aws-a
 import { HttpLambdaAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import type { FoundWorkflow } from './discover.ts';
+import type { FoundWorkflow } from './discovery.ts';
 
 const vouchesForNobody = (authorizer: IHttpRouteAuthorizer | undefined): boolean =>
   authorizer instanceof HttpNoneAuthorizer || authorizer instanceof HttpLambdaAuthorizer;

@@ -20,7 +20,7 @@ import { Duration, type RemovalPolicy, Token } from 'aws-cdk-lib/core';
 import { ENV, MIN_RETENTION_HOURS, type Transport, TRANSPORTS } from '../aws/names.ts';
 import type { AgentSettings } from './agent-settings.ts';
 import type { TriggerSources } from './declared-triggers.ts';
-import type { Discovery } from './discover.ts';
+import type { Discovery } from './discovery.ts';
 import type { SchedulerApiProps, Scopes } from './scheduler-api.ts';
 import type { StateTableProps } from './state-table.ts';
 

@@ -15,7 +15,7 @@ import { Names, type RemovalPolicy, Stack, Validations } from 'aws-cdk-lib/core'
 import { Construct } from 'constructs';
 import { mappingProblems } from '../core/plan/reference-check.ts';
 import type { KeyFilter, TriggerOptions } from '../core/plan/trigger-declaration.ts';
-import type { FoundWorkflow } from './discover.ts';
+import type { FoundWorkflow } from './discovery.ts';
 import { allowEvents, grantUse } from './encryption.ts';
 import { compileKey, compileMapping, type WorkflowReference } from './event-mapping.ts';
 import { EVENT, MESSAGE, OBJECT_CREATED, SCHEDULE, type SourceKind } from './event-shapes.ts';

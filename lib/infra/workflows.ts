@@ -12,7 +12,8 @@ import { existsSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { programFile, typescriptLoader } from '../project/package-files.ts';
 import { projectRoot } from '../project/project-files.ts';
-import { type DiscoverProps, type Discovery, DiscoveryError } from './discover.ts';
+import type { DiscoverProps, Discovery } from './discovery.ts';
+import { DiscoveryError } from './discovery.ts';
 
 export interface FolderOptions {
   /**

@@ -2,8 +2,7 @@
 
 import type { Breaker } from '../../lib/core/step/breaker.ts';
 import type { Ports, Queue } from '../../lib/core/ports.ts';
-import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
-import { memoryOutages } from '../../lib/testing/memory-outages.ts';
+import { memoryBreakers, memoryOutages } from '../../lib/testing/memory-breakers.ts';
 import type { MemoryWorld } from '../../lib/testing/memory.ts';
 import { client } from './app.ts';
 

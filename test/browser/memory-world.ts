@@ -12,9 +12,8 @@ import { human, retry, type Workflow, workflow } from '../../lib/core/plan/workf
 import { PermanentError } from '../../lib/core/records/errors.ts';
 import type { Json } from '../../lib/core/records/json.ts';
 import type { Breakers, Outages } from '../../lib/core/ports.ts';
-import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
+import { memoryBreakers, memoryOutages } from '../../lib/testing/memory-breakers.ts';
 import { memoryBulks } from '../../lib/testing/memory-bulks.ts';
-import { memoryOutages } from '../../lib/testing/memory-outages.ts';
 import { memoryReceipts } from '../../lib/testing/memory-receipts.ts';
 import { memoryWorkflowPauses } from '../../lib/testing/memory-workflow-pauses.ts';
 import { anAgent, anyObject, harness, type Harness } from '../engine/harness.ts';

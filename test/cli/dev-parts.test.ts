@@ -225,7 +225,7 @@ describe('synthesis', () => {
 
   test('that fails says what the app said, and nothing else', async () => {
     write({
-      'bin/app.ts': `import { DiscoveryError } from '${resolve(import.meta.dirname, '../../lib/infra/discover.ts')}';
+      'bin/app.ts': `import { DiscoveryError } from '${resolve(import.meta.dirname, '../../lib/infra/discovery.ts')}';
         new (class AppStack { constructor() { throw new DiscoveryError('examples/a/agents/b.ts does not exist'); } })();`,
     });
     write({ 'package.json': '{"type":"module"}' });

@@ -1,4 +1,5 @@
-import { discoverWorkflows, DiscoveryError } from '../../lib/infra/discover.ts';
+import { discoverWorkflows } from '../../lib/infra/discover.ts';
+import { DiscoveryError } from '../../lib/infra/discovery.ts';
 import { AGENT_MODULE, project, workflowModule } from './fixture.ts';
 
 const TWO_FOLDERS = {

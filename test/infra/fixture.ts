@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Discovery } from '../../lib/infra/discover.ts';
+import type { Discovery } from '../../lib/infra/discovery.ts';
 
 const made: string[] = [];
 afterAll(() => {

@@ -3,7 +3,7 @@
 import { Code, Function, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { Stack } from 'aws-cdk-lib/core';
 import type { AgentSettings } from '../../lib/infra/agent-settings.ts';
-import type { Discovery, FoundAgent } from '../../lib/infra/discover.ts';
+import type { Discovery, FoundAgent } from '../../lib/infra/discovery.ts';
 import { Steadfast } from '../../lib/infra/steadfast.ts';
 import { SteadfastStack } from '../../lib/infra/steadfast-stack.ts';
 import type { Json } from '../../local/template/json.ts';

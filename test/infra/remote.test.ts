@@ -8,7 +8,9 @@ import { Function as LambdaFunction, type IFunction } from 'aws-cdk-lib/aws-lamb
 import { Stack } from 'aws-cdk-lib/core';
 import type { AgentSettings } from '../../lib/infra/agent-settings.ts';
 import { bundleContainers } from '../../lib/infra/bundle-container.ts';
-import { type Discovery, DiscoveryError, discoverWorkflows } from '../../lib/infra/discover.ts';
+import { discoverWorkflows } from '../../lib/infra/discover.ts';
+import { type Discovery } from '../../lib/infra/discovery.ts';
+import { DiscoveryError } from '../../lib/infra/discovery.ts';
 import { Steadfast } from '../../lib/infra/steadfast.ts';
 import { FOUND, project } from './fixture.ts';
 import { findingsOf, makeApp, Reader, type Statement, statementsIn } from './template.ts';

@@ -1,0 +1,83 @@
+/**
+ * What is found in workflow folders.
+ *
+ * Owns: the shape, and the error of what is found wrong. Does not own: the search (`discover.ts`).
+ */
+
+import type { InputShape } from '../core/plan/reference-check.ts';
+import type { DeclaredTrigger } from '../core/plan/trigger-declaration.ts';
+import type { Forms } from './forms.ts';
+
+/** A layout that cannot be deployed; says which file or folder, and what is expected. */
+export class DiscoveryError extends Error {
+  override readonly name = 'DiscoveryError';
+
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    // An app that does not catch it prints this: the sentence, and where the app asked.
+    const frames = (this.stack ?? '').split('\n').filter((line) => line.startsWith('    at '));
+    const own = frames.filter((line) => !/node:|node_modules/.test(line));
+    this.stack = [`${this.name}: ${message}`, ...own].join('\n');
+  }
+}
+
+export interface FoundAgent {
+  readonly name: string;
+  /** One attempt's longest time, as its author declared it. */
+  readonly timeoutMs: number;
+  /** Absent: in a function. */
+  readonly runsIn?: 'container';
+  /** What does its work, of an agent in another language (`remoteAgent`). */
+  readonly remote?: 'lambda' | 'url' | 'command';
+  /** The file that exports `handler`. */
+  readonly file: string;
+  /** All agents of the workflows it takes part in, itself included: those it may have to send to. */
+  readonly peers: readonly string[];
+}
+
+export interface FoundWorkflow {
+  readonly name: string;
+  readonly file: string;
+  /** The name under which `file` exports it. */
+  readonly exportName: string;
+  readonly agents: readonly string[];
+  /** An approval of it, or of a workflow below it, must be another person's. */
+  readonly asksAnother?: true;
+  /** Absent: its schema does not say it. */
+  readonly input?: InputShape;
+  /** What a person can be asked to fill in. */
+  readonly forms?: Forms;
+}
+
+/** What starts a workflow, as its author has written beside it. */
+export interface FoundTrigger {
+  /** From the project's folder. */
+  readonly file: string;
+  readonly exportName: string;
+  readonly trigger: DeclaredTrigger;
+}
+
+export interface Discovery {
+  /** The project's folder: relative paths start there, and generated modules are in its `cdk.out`. */
+  readonly root: string;
+  readonly workflows: readonly FoundWorkflow[];
+  readonly agents: readonly FoundAgent[];
+  /** In the order of their files. */
+  readonly triggers: readonly FoundTrigger[];
+  /** What is odd but does not prevent a deployment. */
+  readonly warnings: readonly string[];
+}
+
+export interface DiscoverProps {
+  /** The project's folder. */
+  readonly root: string;
+  /**
+   * Folders whose subfolders are workflow folders, relative to `root` or absolute.
+   */
+  readonly folders: readonly string[];
+  /**
+   * Names of the workflow folders to take.
+   * @default - all
+   */
+  readonly only?: readonly string[];
+}

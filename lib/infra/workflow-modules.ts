@@ -1,0 +1,140 @@
+/**
+ * Loads the modules of a workflow folder, and reads what they export.
+ *
+ * Owns: what is read of a workflow, an agent and a trigger, and the refusals of modules that export something else. Does not own: where
+ * the files are (`discover.ts`), what an agent's file must have (`agent-files.ts`).
+ *
+ * Workflow modules are loaded, because their agents' time limits become the functions' timeouts. Agent files are not:
+ * they may open connections, and `cdk synth` has no business there. Those that call `remoteAgent` are: they have no code of their own,
+ * and what they call decides about permissions and images.
+ */
+
+import { readFileSync } from 'node:fs';
+import { extname } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { referenceProblems } from '../core/plan/reference-check.ts';
+import type { DeclaredTrigger } from '../core/plan/trigger-declaration.ts';
+import type { DeclaredSpec } from './agent-files.ts';
+import { DiscoveryError, type FoundAgent } from './discovery.ts';
+import { jsonSchemaOf } from './forms.ts';
+
+/** What is read of a plan. */
+interface PlanLike {
+  readonly steps: readonly { readonly kind: string; readonly by?: unknown; readonly plan?: PlanLike }[];
+}
+
+/** Whether an approval of it, or of a workflow below it, must be another person's. */
+export const asksAnother = (plan: PlanLike): boolean =>
+  plan.steps.some(
+    ({ kind, by, plan: child }) =>
+      (kind === 'approval' && by !== undefined) || (child !== undefined && asksAnother(child)),
+  );
+
+/** What is read of a workflow; structural, because the infrastructure does not know the core. */
+export interface WorkflowLike {
+  readonly kind: 'steadfast:workflow';
+  readonly name: string;
+  readonly agents: readonly AgentLike[];
+  readonly plan?: PlanLike;
+  readonly input?: unknown;
+  readonly callbacks?: Readonly<Record<string, unknown>>;
+}
+
+export interface AgentLike {
+  readonly spec: Pick<FoundAgent, 'name' | 'timeoutMs' | 'runsIn'> & DeclaredSpec;
+}
+
+type Module = Readonly<Record<string, unknown>>;
+
+/** The name of the file beside a workflow's that exports what starts it, without its ending. */
+export const TRIGGERS = 'triggers';
+
+/** @throws DiscoveryError with the line */
+export async function loadModule(file: string, shown: string): Promise<Module> {
+  try {
+    return (await import(pathToFileURL(file).href)) as Module;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new DiscoveryError(`${shown}${lineOf(error, file)} cannot be loaded: ${message}`, { cause: error });
+  }
+}
+
+/** What does the work of the agent whose file it is; nothing where that is code. */
+export async function remoteOf(file: string, shown: string, name: string): Promise<FoundAgent['remote']> {
+  if (!readFileSync(file, 'utf8').includes('remoteAgent')) return undefined;
+  const { handler } = await loadModule(file, shown);
+  const { remote, worker } = Object(handler) as {
+    remote?: FoundAgent['remote'];
+    worker?: { agent: AgentLike };
+  };
+  const own = worker?.agent.spec.name ?? name;
+  if (own !== name)
+    throw new DiscoveryError(
+      `${shown} exports the handler of the agent '${own}'; it must be that of '${name}'`,
+    );
+  return remote;
+}
+
+export function workflowsOf(
+  module: Module,
+  file: string,
+  shown: string,
+): { exportName: string; workflow: WorkflowLike }[] {
+  const found: { exportName: string; workflow: WorkflowLike }[] = [];
+  for (const [exportName, value] of Object.entries(module)) {
+    if (isTrigger(value))
+      throw new DiscoveryError(
+        `${shown} exports the trigger '${exportName}', which no function needs; move it to ${TRIGGERS}${extname(file)} beside it`,
+      );
+    // One object under two names (a named and a default export) is one workflow.
+    if (isWorkflow(value) && !found.some(({ workflow }) => workflow === value)) {
+      found.push({ exportName, workflow: value });
+    }
+  }
+  const problems = found.flatMap(({ workflow }) => unreadable(workflow));
+  if (problems.length > 0) throw new DiscoveryError(`${shown}: ${problems.join('\n')}`);
+  if (found.length === 0) {
+    throw new DiscoveryError(
+      `${shown} exports no workflow; it must export at least one (export const … = workflow('…', …))`,
+    );
+  }
+  return found;
+}
+
+/** What a `triggers.ts` exports. What a trigger says is checked where it is made (`declared-triggers.ts`). */
+export function triggersOf(
+  module: Module,
+  shown: string,
+): { exportName: string; trigger: DeclaredTrigger }[] {
+  const found: { exportName: string; trigger: DeclaredTrigger }[] = [];
+  for (const [exportName, trigger] of Object.entries(module)) {
+    if (!isTrigger(trigger) || found.some((other) => other.trigger === trigger)) continue;
+    found.push({ exportName, trigger });
+  }
+  if (found.length > 0) return found;
+  throw new DiscoveryError(
+    `${shown} exports no trigger; it must export at least one (export const … = onSchedule(…, { … }))`,
+  );
+}
+
+/** The types see a wrong path as well, but nothing makes an author ask them before the start. */
+const unreadable = (workflow: WorkflowLike): string[] =>
+  'plan' in workflow ? referenceProblems(workflow as never, jsonSchemaOf) : [];
+
+/** ':12', the line of the file in which it was thrown or which called what threw; '' where that is not to be seen. */
+function lineOf(error: unknown, file: string): string {
+  const stack = (Object(error) as { stack?: unknown }).stack;
+  const frame = typeof stack === 'string' ? stack.split(`${file}:`)[1] : undefined;
+  const line = /^\d+/.exec(frame ?? '')?.[0];
+  return line === undefined ? '' : `:${line}`;
+}
+
+function isTrigger(value: unknown): value is DeclaredTrigger {
+  return typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'steadfast:trigger';
+}
+
+function isWorkflow(value: unknown): value is WorkflowLike {
+  return (
+    typeof value === 'object' && value !== null && 'kind' in value && value.kind === 'steadfast:workflow'
+  );
+}
