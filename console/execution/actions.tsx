@@ -4,12 +4,14 @@
  * Owns: the questions before them. Does not own: whether one is possible (the API says so, beside `why`).
  */
 
-import { useSignal } from '@preact/signals';
+import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import type { Reasons } from '../../lib/api/answers.ts';
+import { useMemo } from 'preact/hooks';
+import type { ExecutionView, Reasons, RetryOptions } from '../../lib/api/answers.ts';
 import { api } from '../api.ts';
+import { type Answer, answered, sent, StepForm } from '../forms/step-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
-import { TextField } from '../parts/fields.tsx';
+import { ChoiceField, TextField } from '../parts/fields.tsx';
 
 type Command = Reasons['commands'][number]['command'];
 
@@ -36,13 +38,13 @@ const WORDING: Readonly<Record<Command, Wording>> = {
 const ORDER = Object.keys(WORDING) as readonly Command[];
 
 interface ActionsProps {
-  readonly id: string;
+  readonly view: ExecutionView;
   /** Absent in the answer of an older release. */
   readonly commands: Reasons['commands'] | undefined;
   readonly done: () => void;
 }
 
-export function Actions({ id, commands = [], done }: ActionsProps): JSX.Element {
+export function Actions({ view, commands = [], done }: ActionsProps): JSX.Element {
   const asked = useSignal<Command | undefined>(undefined);
   const known = ORDER.flatMap((command) => commands.filter((one) => one.command === command));
   const impossible = known.filter(({ because }) => because !== undefined);
@@ -77,7 +79,7 @@ export function Actions({ id, commands = [], done }: ActionsProps): JSX.Element 
       {asked.value === undefined ? null : (
         <Asked
           key={asked.value}
-          id={id}
+          view={view}
           command={asked.value}
           done={done}
           close={() => (asked.value = undefined)}
@@ -88,24 +90,28 @@ export function Actions({ id, commands = [], done }: ActionsProps): JSX.Element 
 }
 
 function Asked({
-  id,
+  view,
   command,
   done,
   close,
 }: {
-  id: string;
+  view: ExecutionView;
   command: Command;
   done: () => void;
   close: () => void;
 }): JSX.Element {
   const reason = useSignal('');
   const within = useSignal('');
+  const step = useSignal('');
+  const input = useMemo<Answer>(() => ({}), []);
+  const { executionId: id } = view;
   // One id for the question: asked twice, it is obeyed once.
   const commandId = useSignal(crypto.randomUUID());
   const { label, means, grave } = WORDING[command];
   const act = async (): Promise<void> => {
     const given = { commandId: commandId.value, ...(reason.value === '' ? {} : { reason: reason.value }) };
-    await send(id, command, given, within.value);
+    const other = step.value === '' ? {} : { step: step.value, input: answered(input, 'the input') };
+    await sent(input, () => send(id, command, { ...given, ...other }, within.value));
     done();
   };
   return (
@@ -115,6 +121,7 @@ function Asked({
         <code>{id}</code>
       </p>
       <TextField label="Reason" hint="Kept with the execution, for those who read it later." text={reason} />
+      {command === 'retry' ? <OtherInput view={view} step={step} into={input} /> : null}
       {command === 'pause' ? (
         <TextField
           label="At most for"
@@ -127,7 +134,34 @@ function Asked({
   );
 }
 
-type Given = { readonly commandId: string; readonly reason?: string };
+/** Of a step that has failed; one that may have acted the API refuses, and says why. */
+function OtherInput({
+  view: { executionId, status, steps },
+  step,
+  into,
+}: {
+  view: ExecutionView;
+  step: Signal<string>;
+  into: Answer;
+}): JSX.Element | null {
+  const failed = steps.filter((one) => one.status === 'failed' && one.kind === 'agent');
+  if (status !== 'failed' || failed.length === 0) return null;
+  return (
+    <>
+      <ChoiceField
+        label="With another input"
+        hint="Another input is another request, under another effect key."
+        text={step}
+        options={[['', 'no, as it was'], ...failed.map(({ name }) => [name, `of step ${name}`] as const)]}
+      />
+      {step.value === '' ? null : (
+        <StepForm key={step.value} executionId={executionId} step={step.value} side="input" into={into} />
+      )}
+    </>
+  );
+}
+
+type Given = Pick<RetryOptions, 'reason' | 'step' | 'input'> & { readonly commandId: string };
 
 function send(id: string, command: Command, given: Given, within: string): Promise<unknown> {
   switch (command) {

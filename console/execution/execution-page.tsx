@@ -69,7 +69,7 @@ function Execution({ view, reasons, workflows, opened, again }: Read & { again: 
   return (
     <article class="execution">
       <Head view={view} />
-      {settings.readOnly ? null : <Actions id={id} commands={reasons.commands} done={again} />}
+      {settings.readOnly ? null : <Actions view={view} commands={reasons.commands} done={again} />}
       <Incidents view={view} done={again} />
       <div class="columns">
         <div>

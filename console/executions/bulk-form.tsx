@@ -93,7 +93,9 @@ const sideOf = (action: BulkAction, choice: Choice): 'input' | 'output' | undefi
 const NEEDS_WORD: ReadonlySet<Choice> = new Set(['retry', 'retry-with-input', 'skip', 'undo-all']);
 
 const WHOSE = 'Whose question it is; without it an execution that asks more than one is left as it is.';
-const ANY = ['', 'the one that asks'] as const;
+const WHICH =
+  'Which asks, or has failed; without it an execution in which several do is left as it is. So is one of which an attempt may have acted.';
+const ANY = ['', 'the only one'] as const;
 
 function StepField({
   action,
@@ -108,12 +110,13 @@ function StepField({
   const asks = (kind: string): boolean =>
     isApproval ? kind === 'approval' : kind === 'agent' || kind === 'child';
   const names = (view?.steps ?? []).flatMap(({ name, kind }) => (asks(kind) ? [name] : []));
+  const hint = action === 'retry' ? WHICH : WHOSE;
   return names.length === 0 ? (
-    <TextField label="Step" hint={WHOSE} text={step} />
+    <TextField label="Step" hint={hint} text={step} />
   ) : (
     <ChoiceField
       label="Step"
-      hint={WHOSE}
+      hint={hint}
       text={step}
       options={[ANY, ...names.map((name) => [name, name] as const)]}
     />

@@ -246,6 +246,13 @@ export interface CancelOptions extends CommandOptions {
   readonly undo?: boolean;
 }
 
+export interface RetryOptions extends CommandOptions {
+  /** Of a failed execution: what its failed step is given instead of its own input. Not where an attempt of it may have acted. */
+  readonly input?: Json;
+  /** The step that gets it. @default - the one that has failed */
+  readonly step?: string;
+}
+
 export interface PauseAgentOptions {
   readonly reason?: string;
 }

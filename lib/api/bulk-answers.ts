@@ -27,13 +27,13 @@ export interface BulkOptions {
   readonly within?: string;
   /** Of a resolve. */
   readonly choice?: Choice;
-  /** Of a retry, the other input of the step that asks; of a resolve with 'retry-with-input'. */
+  /** Of a retry, the other input of the step that asks, or that has failed; of a resolve with 'retry-with-input'. */
   readonly input?: Json;
   /** Of a resolve with 'give-output'. */
   readonly output?: Json;
   /** Of a resolve: "I have checked: no attempt had an effect." */
   readonly nothingHappened?: boolean;
-  /** Of a resolve, approve or reject: the step that asks. Without it an execution that asks more than one thing is left as it is. */
+  /** The step that asks, or that has failed. Without it an execution that asks more than one thing, or of which several failed, is left as it is. */
   readonly step?: string;
   /** Of an approve. */
   readonly comment?: string;

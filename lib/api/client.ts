@@ -10,6 +10,7 @@ import { isTerminal } from '../core/records/state.ts';
 import { refusedNumbers, roundedIn } from '../core/plan/whole-numbers.ts';
 import type {
   ResolveOptions,
+  RetryOptions,
   CancelOptions,
   CommandOptions,
   ExecutionView,
@@ -81,8 +82,8 @@ export interface Client {
   /** Nothing new starts; what was begun goes on to its end. */
   readonly pause: (executionId: string, options?: PauseOptions) => Promise<Started>;
   readonly resume: (executionId: string, options?: CommandOptions) => Promise<Started>;
-  /** A failed execution goes on where it failed; all incidents of a waiting one are resolved with 'retry'. */
-  readonly retry: (executionId: string, options?: CommandOptions) => Promise<Started>;
+  /** A failed execution goes on where it failed, perhaps with another input; all incidents of a waiting one are resolved with 'retry'. */
+  readonly retry: (executionId: string, options?: RetryOptions) => Promise<Started>;
   /** The open incidents, approvals and callbacks of all workflows, latest first. */
   readonly incidents: (options?: {
     readonly limit?: number;

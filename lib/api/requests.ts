@@ -57,6 +57,15 @@ export const pauseBody = z.strictObject({
   within: z.optional(z.string().check(z.maxLength(60))),
 });
 
+/** The name of a step. */
+const step = z.optional(z.string().check(z.regex(/^[a-z][a-z0-9-]{0,47}$/, 'the name of a step is wanted')));
+
+export const retryBody = z.strictObject({
+  ...commandBody.shape,
+  input: z.optional(z.unknown()),
+  step,
+});
+
 /** Of an agent: a repeated one changes nothing, so no id tells it apart. */
 export const pauseAgentBody = z.strictObject({ reason: pauseBody.shape.reason });
 
@@ -139,7 +148,7 @@ export const bulkBody = z.strictObject({
   input: answerBody.shape.input,
   output: answerBody.shape.output,
   nothingHappened: answerBody.shape.nothingHappened,
-  step: z.optional(z.string().check(z.regex(/^[a-z][a-z0-9-]{0,47}$/, 'the name of a step is wanted'))),
+  step,
   comment: z.optional(z.string().check(z.maxLength(500))),
 });
 

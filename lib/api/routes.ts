@@ -45,6 +45,7 @@ import {
   parseWait,
   pageQuery,
   pauseBody,
+  retryBody,
   showQuery,
   startBody,
 } from './requests.ts';
@@ -164,16 +165,22 @@ function commandRoutes(app: Hono, scheduler: Scheduler): void {
     const asked = { ...given(command), ...withinMs, ...callerOf(c) };
     return obeyed(c, await pause(scheduler, c.req.param('id'), asked));
   });
-  for (const [path, command] of [
-    ['resume', resume],
-    ['retry', retry],
-  ] as const) {
-    app.post(`/executions/:id/${path}`, async (c) => {
-      const asked = { ...given(parseBody(await c.req.text(), commandBody)), ...callerOf(c) };
-      return obeyed(c, await command(scheduler, c.req.param('id'), asked));
-    });
-  }
+  app.post('/executions/:id/resume', async (c) => {
+    const asked = { ...given(parseBody(await c.req.text(), commandBody)), ...callerOf(c) };
+    return obeyed(c, await resume(scheduler, c.req.param('id'), asked));
+  });
+  app.post('/executions/:id/retry', async (c) => {
+    const { input, ...command } = parseBody(await c.req.text(), retryBody);
+    if (command.step !== undefined && input === undefined) throw refuse('bad-request', STEP_WITHOUT_INPUT);
+    const other = input === undefined ? {} : { input: asJson(input) };
+    return obeyed(
+      c,
+      await retry(scheduler, c.req.param('id'), { ...given(command), ...other, ...callerOf(c) }),
+    );
+  });
 }
+
+const STEP_WITHOUT_INPUT = 'step goes with an input; without one the retry is of all that failed';
 
 const obeyed = (c: Context, { id, status }: Execution): Response => c.json({ executionId: id, status }, 202);
 

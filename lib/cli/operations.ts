@@ -6,7 +6,7 @@
 
 import type { Command } from 'commander';
 import type { Stopped } from '../api/answers.ts';
-import { client, examples, say } from './commands.ts';
+import { client, examples, inputOf, say } from './commands.ts';
 import { type Cli, invocation } from './io.ts';
 import { stoppedText } from './print-standing.ts';
 
@@ -16,6 +16,8 @@ interface Flags {
   readonly reason?: string;
   readonly within?: string;
   readonly undo: boolean;
+  readonly input?: string;
+  readonly step?: string;
 }
 
 export function addOperations(program: Command, cli: Cli): void {
@@ -66,14 +68,28 @@ export function addOperations(program: Command, cli: Cli): void {
       told(command, answer, see(command, 'See it go on', `show ${id} --wait`));
     },
   );
-  add(
-    'retry',
-    'have a failed execution go on where it failed, or answer its questions with retry; one that was undone, canceled or succeeded is started anew: start --redrive-of',
-    ' --reason "the bank is back"',
+  withInput(
+    add(
+      'retry',
+      'have a failed execution go on where it failed, or answer its questions with retry; one that was undone, canceled or succeeded is started anew: start --redrive-of',
+      ' --reason "the bank is back"',
+      ` --input '{"address":"2 Main Street"}' --step ship`,
+    ),
   ).action(async (id: string, flags: Flags, command: Command) => {
-    const answer = await client(command).retry(id, reasonOf(flags));
-    told(command, answer, see(command, 'See it go on', `show ${id} --wait`));
+    told(command, await retried(id, flags, command), see(command, 'See it go on', `show ${id} --wait`));
   });
 }
+
+const withInput = (command: Command): Command =>
+  command
+    .option('--input <json>', 'of a failed one: what its failed step is given instead of its own input')
+    .option('--step <name>', 'with --input, where several have failed: the step that gets it');
+
+const retried = (id: string, { input, step, ...flags }: Flags, command: Command): Promise<Stopped> =>
+  client(command).retry(id, {
+    ...reasonOf(flags),
+    ...(input === undefined ? {} : { input: inputOf(input) }),
+    ...(step === undefined ? {} : { step }),
+  });
 
 const reasonOf = ({ reason }: Flags): { reason?: string } => (reason === undefined ? {} : { reason });

@@ -148,8 +148,7 @@ async function apply(scheduler: Scheduler, bulk: Bulk, executionId: string): Pro
   const asked = { commandId: commandIdOf(id, executionId), ...given({ reason, by }) };
   switch (action) {
     case 'retry':
-      if (command.input !== undefined) return answerIncident(scheduler, bulk, executionId);
-      return retry(scheduler, executionId, { ...asked, asOf: createdAt });
+      return retryOne(scheduler, bulk, executionId, { ...asked, asOf: createdAt });
     case 'cancel':
       return cancel(scheduler, executionId, { ...asked, ...given({ undo }) });
     case 'pause':
@@ -162,6 +161,22 @@ async function apply(scheduler: Scheduler, bulk: Bulk, executionId: string): Pro
     case 'reject':
       return answerApproval(scheduler, bulk, executionId);
   }
+}
+
+/** Another input goes to the step that asks; of an execution that has failed, to the step that failed. */
+async function retryOne(
+  scheduler: Scheduler,
+  bulk: Bulk,
+  executionId: string,
+  asked: Parameters<typeof retry>[2],
+): Promise<unknown> {
+  const { input, step } = bulk.command;
+  if (input === undefined) return retry(scheduler, executionId, asked);
+  const { state } = await show(scheduler, executionId);
+  const { commands, status } = state.execution;
+  const isFailed = status === 'failed' || commands.includes(asked.commandId ?? '');
+  if (!isFailed) return answerIncident(scheduler, bulk, executionId);
+  return retry(scheduler, executionId, { ...asked, input, ...given({ step }) });
 }
 
 /** Answers the one incident that was open when the bulk action was made; of several the step must be named. */

@@ -7,15 +7,19 @@
 
 import { decide } from '../core/decide.ts';
 import { commandProblem } from '../core/operators/commands.ts';
-import { openRecoveryIncidents } from '../core/operators/retry.ts';
+import { openRecoveryIncidents, stepForInput } from '../core/operators/retry.ts';
+import type { Plan } from '../core/plan/plan.ts';
 import type { Caller } from '../core/records/caller.ts';
 import { refuse, type SteadfastError } from '../core/records/errors.ts';
 import type { Command } from '../core/records/events.ts';
 import { given } from '../core/records/given.ts';
+import type { Json } from '../core/records/json.ts';
+import type { Acted } from '../core/records/people.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { type Execution, isPausedOrPausing } from '../core/records/state.ts';
 import { carryOut } from '../engine/reconcile.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
+import { checkGiven } from './incidents.ts';
 import { entry } from './people.ts';
 import { type Scheduler, show } from './start.ts';
 
@@ -64,15 +68,17 @@ export const resume = (
 
 /**
  * Has a failed execution go on where it failed, or resolves all incidents of a waiting one with 'retry'.
- * @param request `asOf`: what failed or was asked after that is not meant
- * @throws SteadfastError `unknown-execution`, `not-retryable`, `unknown-caller`, `too-many-people`
+ * @param request `asOf`: what failed or was asked after that is not meant; `input`: of the failed `step`, instead of its own
+ * @throws SteadfastError `unknown-execution`, `not-retryable`, `bad-input`, `too-large`, `unknown-caller`, `too-many-people`
  */
 export const retry = (
   scheduler: Scheduler,
   executionId: string,
-  request: CommandRequest & { readonly asOf?: number },
-): Promise<Execution> =>
-  obeyed(scheduler, executionId, request, { type: 'retry', ...given({ asOf: request.asOf }) });
+  request: CommandRequest & { readonly asOf?: number; readonly input?: Json; readonly step?: string },
+): Promise<Execution> => {
+  const { asOf, input, step } = request;
+  return obeyed(scheduler, executionId, request, { type: 'retry', ...given({ asOf, input, step }) });
+};
 
 type Given = Command extends infer One
   ? One extends Command
@@ -116,13 +122,27 @@ async function obeyed(
     // The last of several incidents was resolved by another operator meanwhile.
     if (problem !== undefined && answers > 0) return execution;
     if (problem !== undefined) throw refusal(execution, command, problem);
-    const acted = command.type === 'retry' ? await entry(scheduler, state, request.by, 'retried') : {};
+    const acted = command.type === 'retry' ? await acting(scheduler, plan, state, command) : {};
     const decision = decide(plan, state, { ...command, ...acted, ...decisionInputsOf(ports) });
     if ((await carryOut(ports, plan, state, decision, readAt)) === 'conflict') continue;
     answers += 1;
     const after = decision.write?.execution ?? execution;
     if (after.commands.includes(command.commandId)) return after;
   }
+}
+
+/** A retry is a deed; what it gives must fit the agent that gets it. */
+async function acting(
+  scheduler: Scheduler,
+  plan: Plan,
+  state: Snapshot,
+  { by, input, step }: Extract<Command, { readonly type: 'retry' }>,
+): Promise<{ readonly acted?: Acted }> {
+  if (input === undefined) return entry(scheduler, state, by, 'retried');
+  const record = stepForInput(plan, state, step);
+  // Its recovery begins again.
+  await checkGiven(scheduler, plan, record && { ...record, stage: 0 }, { input });
+  return entry(scheduler, state, by, 'gave-input');
 }
 
 /** What it asks for is under way already, by another command. */

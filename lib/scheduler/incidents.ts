@@ -54,7 +54,7 @@ export async function resolveIncident(
     }
     if (incident.resolvedAt !== undefined) throw alreadyResolved(executionId, incident);
     const answer: Resolution = {
-      ...(await checkedAnswer(scheduler, plan, state.steps[incident.step ?? ''], given)),
+      ...(await checkGiven(scheduler, plan, state.steps[incident.step ?? ''], given)),
       by: 'person',
       ...present({ caller: by }),
     };
@@ -78,13 +78,16 @@ export async function resolveIncident(
 /** The largest input that a person may give; with the largest output and history the step's record still fits into its item. */
 export const MAX_GIVEN_INPUT_BYTES = 32 * 1024;
 
-/** What a person gives must fit where the agent's own would have to, on the stage the step is on. */
-async function checkedAnswer(
+/**
+ * What a person gives must fit where the agent's own would have to, on the stage the step is on.
+ * @throws SteadfastError `bad-input`, `too-large`
+ */
+export async function checkGiven<Given extends Pick<Resolution, 'input' | 'output'>>(
   scheduler: Scheduler,
   plan: Plan,
   record: Step | undefined,
-  given: Omit<Resolution, 'by' | 'caller'>,
-): Promise<Omit<Resolution, 'by' | 'caller'>> {
+  given: Given,
+): Promise<Given> {
   const step = record && performedStep(plan, record.name);
   const name = step && variantOf(step, record?.stage ?? 0).agent;
   const { workflow } = scheduler.workflows.get(plan.workflow) ?? {};

@@ -27,6 +27,8 @@ export const KINDS = [
   /** Of an incident, open then; and of one whose time a pause has moved. */
   'remindedOfIncident',
   'remindedAfterPause',
+  /** A failed execution was retried with another input of its failed step. */
+  'retriedWithInput',
   /** The time of a step was over: of an agent's, of executions of its own. */
   'overTime',
   'overTimeChildren',

@@ -6,6 +6,7 @@
  */
 
 import type { Ended } from '../../lib/core/records/ended.ts';
+import type { Json } from '../../lib/core/records/json.ts';
 import { type Execution, isForward, isPausedOrPausing } from '../../lib/core/records/state.ts';
 import { pause, resume, retry } from '../../lib/scheduler/commands.ts';
 import type { Scheduler } from '../../lib/scheduler/start.ts';
@@ -41,8 +42,17 @@ function command(host: Host, execution: Execution, forgotten: Set<string>): void
     const withinMs = choice.pick([20_000, 120_000, 1_200_000]);
     give(host, (to) => pause(to, id, { commandId: `pause-${number + 1}`, withinMs, ...callerIn(host) }));
   } else if ((status === 'failed' || status === 'waiting') && faults.injects('retried')) {
-    give(host, (to) => retry(to, id, { commandId: `retry-${epoch}`, ...callerIn(host) }));
+    const other = status === 'failed' ? otherInput(host, execution) : {};
+    give(host, (to) => retry(to, id, { commandId: `retry-${epoch}`, ...other, ...callerIn(host) }));
   }
+}
+
+/** Of every second one the failed step is given another input: by its id, so that no other choice of the world is another one. */
+function otherInput({ external }: Host, { id, epoch }: Execution): { input?: Json; step?: string } {
+  const number = Number.parseInt(id.slice(-1), 36) + epoch;
+  const { steps = {} } = external.table.read(id) ?? {};
+  const step = Object.values(steps).find(({ status }) => status === 'failed')?.name;
+  return number % 2 === 0 || step === undefined ? {} : { input: { given: true, epoch }, step };
 }
 
 /** Who hears of a failure may have it tried again at once: then what follows the end of a child of it may be under way. */

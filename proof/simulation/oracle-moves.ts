@@ -16,6 +16,7 @@ import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../lib/core/records/state.ts';
 import type { ExecutionStatus, StepStatus } from '../../lib/core/transitions.ts';
 import { isFollowing } from './on-failure.ts';
+import { isGivenAnotherInput } from './oracle-retries.ts';
 import { isBesideTheWay } from './oracle-tolerate.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 
@@ -146,7 +147,8 @@ export function judgeMoves(
   }
   const known = before.steps[step.name];
   const isOverdue = isFollowing(plan) && leads(ON_FAILURE, known?.status ?? 'ready', step.status);
-  if (!isOverdue && !mayLead(planned.kind, known, before.execution.epoch, step.status))
+  const isOther = isOverdue || isGivenAnotherInput(before, step, execution);
+  if (!isOther && !mayLead(planned.kind, known, before.execution.epoch, step.status))
     problems.push(`S2 '${step.name}' (${planned.kind}): ${known?.status ?? 'ready'} → ${step.status}`);
   if (known?.status !== step.status) judgeTurn(problems, plan, before, { planned, step, incident });
 }

@@ -15,6 +15,7 @@ import type { KindCounts } from './kinds.ts';
 import type { Ledger } from './ledger.ts';
 import { keySeen } from './on-failure.ts';
 import { actedAs } from './oracle-order.ts';
+import { isGivenAnotherInput } from './oracle-retries.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 
 const mayFail = (step: PlanStep | undefined): boolean =>
@@ -59,8 +60,10 @@ export function judgeTolerated(
   const planned = plan.steps.find((step) => step.name === name);
   if (after.leaseUntil !== undefined && after.mode === 'execute' && after.token !== known?.token)
     judgeCondition(problems, before, planned, kinds);
-  if (isTerminal(before.execution.status) && known?.status !== after.status)
-    problems.push(`S20 '${name}' ${after.status} after the end`);
+  if (isTerminal(before.execution.status) && known?.status !== after.status) {
+    if (isGivenAnotherInput(before, after, written)) kinds.retriedWithInput += 1;
+    else problems.push(`S20 '${name}' ${after.status} after the end`);
+  }
   if (after.status !== 'tolerated' || known?.status === 'tolerated') return;
   kinds[howOf(known, after)] += 1;
   if (planned?.kind === 'child') kinds.toleratedChild += 1;

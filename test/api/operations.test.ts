@@ -126,6 +126,29 @@ describe('a retry', () => {
     expect((await c.get(`/executions/${next}`)).body).toMatchObject({ redriveOf: id });
   });
 
+  it('gives the failed step another input; a step without one is refused', async () => {
+    let calls = 0;
+    const c = client(async () => {
+      calls += 1;
+      if (calls === 1) throw new PermanentError('declined');
+      return { ok: true };
+    });
+    const id = await c.begun();
+    await c.run(id);
+    const alone = await c.post(`/executions/${id}/retry`, { step: 'do' });
+    expect(errorOf(alone)).toMatchObject([
+      400,
+      { code: 'bad-request', message: expect.stringContaining('step goes with an input') },
+    ]);
+    expect((await c.post(`/executions/${id}/retry`, { input: { orderId: 'o-9' } })).body).toMatchObject({
+      status: 'running',
+    });
+    expect((await c.run(id)).execution.status).toBe('succeeded');
+    expect((await c.get(`/executions/${id}?step=a`)).body['steps']).toMatchObject([
+      { attempts: [{ outcome: 'failed' }, { outcome: 'done', inputGiven: true, input: { orderId: 'o-9' } }] },
+    ]);
+  });
+
   it('a redrive of nothing is refused', async () => {
     const c = client();
     const path = '/workflows/flow/executions';

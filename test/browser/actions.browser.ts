@@ -4,7 +4,11 @@
  */
 
 import type { Browser, Page } from 'playwright-core';
-import { closePages, openPage, startBrowser } from './browser.ts';
+import * as z from 'zod/mini';
+import { retry, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import { PermanentError } from '../../lib/core/records/errors.ts';
+import { anAgent, anyObject } from '../engine/harness.ts';
+import { closePages, expectAccessible, expectFits, openPage, startBrowser } from './browser.ts';
 import { memoryPage, type MemoryPage } from './memory-world.ts';
 import { type StagePage, stagePage } from './stage-page.ts';
 
@@ -103,6 +107,47 @@ describe('on a local cloud', () => {
     await page.getByText('It failed').waitFor();
     await page.getByText('Nothing: all that has acted is undone.').waitFor();
     await page.locator('.timeline .stretch.undo').first().waitFor();
+  });
+});
+
+describe('a failed execution', () => {
+  it('is retried with another input of its failed step, by the form of its agent; a misfit is said at its field', async () => {
+    const bank = anAgent('bank', { undo: 'none', input: z.object({ amount: z.number() }) as never });
+    const pay = workflow('pay', { input: anyObject, within: '1h' }, (w) => {
+      w.step('charge', bank, { amount: w.input['amount'] } as never, { recovery: [retry(0)] });
+    }) as unknown as Workflow;
+    const charged: unknown[] = [];
+    const world = await memoryPage(pay, {
+      bank: {
+        execute: async (_, input) => {
+          const { amount } = Object(input) as { amount: number };
+          if (amount > 100) throw new PermanentError('declined');
+          charged.push(amount);
+          return {};
+        },
+      },
+    });
+    const amount = { type: 'number', title: 'Amount in cents' };
+    world.forms = { steps: { charge: { input: { type: 'object', properties: { amount } } } } };
+    const { id } = await world.begin({ amount: 500 });
+    await world.run(id);
+    const { page } = await openPage(browser, world.server, `#/executions/${id}?step=charge`, { width: 360 });
+    await press(page, 'Retry');
+    await page.getByLabel('With another input').selectOption('of step charge');
+    await page.getByRole('dialog').getByLabel('Amount in cents').waitFor();
+    await expectAccessible(page);
+    await expectFits(page);
+    await page.getByRole('dialog').getByRole('button', { name: 'Retry', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    await page.locator('.field.wrong').waitFor();
+    await page.getByRole('dialog').getByLabel('Amount in cents').fill('50');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await world.run(id);
+    await untilStatus(page, 'succeeded');
+    await page.getByText('given by a person').first().waitFor();
+    expect(charged).toEqual([50]);
+    await world.server.close();
   });
 });
 

@@ -29,6 +29,12 @@ test.each([
     'See it go on: npx steadfast show e1 --wait',
   ],
   [['retry', 'e1'], {}, 'running', 'See it go on: npx steadfast show e1 --wait'],
+  [
+    ['retry', 'e1', '--input', '{"to":"2 Main Street"}', '--step', 'ship'],
+    { input: { to: '2 Main Street' }, step: 'ship' },
+    'running',
+    'See it go on: npx steadfast show e1 --wait',
+  ],
 ])('%j asks for it and says what to type next', async (args, body, status, next) => {
   api.answers.push(told(status));
   const { out, exitCode } = await cli(...args);

@@ -13,6 +13,7 @@ import {
   bulkBody,
   cancelBody,
   commandBody,
+  retryBody,
   completeBody,
   failBody,
   listQuery,
@@ -155,10 +156,10 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
   'POST /executions/{id}/retry': {
     name: 'retry',
     summary:
-      'Has a failed execution go on where it failed; of a waiting one it resolves all incidents with `retry`.',
-    body: { type: 'CommandOptions', schema: commandBody },
+      'Has a failed execution go on where it failed; its failed step, or the `step` of several, can be given another `input`, unless an attempt of it may have acted. Of a waiting one it resolves all incidents with `retry`.',
+    body: { type: 'RetryOptions', schema: retryBody },
     answers: { 202: execution.Started },
-    errors: errors(OF_COMMAND, OF_PEOPLE, 'not-retryable'),
+    errors: errors(OF_COMMAND, OF_PEOPLE, 'not-retryable', 'bad-input'),
   },
   'POST /executions/{id}/incidents/{n}/resolve': {
     name: 'resolve',

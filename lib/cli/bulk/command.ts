@@ -55,10 +55,16 @@ export function addBulk(program: Command, cli: Cli, clock: Clock = CLOCK): void 
     .option('--no-undo', 'of cancel: leave what has acted as it is')
     .option('--within <duration>', 'of pause: how long each may last before a person is asked')
     .addOption(new Option('--choice <choice>', 'of resolve: the answer').choices(ANSWERS))
-    .option('--input <json>', 'of retry: another input for the step that asks; of resolve retry-with-input')
+    .option(
+      '--input <json>',
+      'of retry: another input for the step that asks or has failed; of resolve retry-with-input',
+    )
     .option('--output <json>', 'of resolve give-output')
     .option('--nothing-happened', 'of resolve: you have checked that no attempt had an effect')
-    .option('--step <name>', 'of resolve, approve and reject: the step that asks')
+    .option(
+      '--step <name>',
+      'of resolve, approve, reject and retry --input: the step that asks, or has failed',
+    )
     .option('--comment <text>', 'of approve: for the steps behind it')
     .option('--bulk-key <key>', 'the same key and options are the same bulk action')
     .option('--dry-run', 'only say how many and which')

@@ -9,6 +9,7 @@
  * counted records alone; their versions are the stored ones, on which the writes are conditional. S2 by the tables.
  */
 
+import { beginsAgain } from '../operators/retry.ts';
 import { isOnFailure, onFailureSteps } from '../plan/on-failure.ts';
 import type { Plan, PlanStep } from '../plan/plan.ts';
 import { blankStep, stepAs, type StepChanges } from '../records/change.ts';
@@ -79,21 +80,12 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
   const changes = changesBetween({ recovery }, stage, record.stage);
   const move = restartOf(step, record);
   return stepAs(record, move, {
-    epoch,
-    stage,
+    ...beginsAgain(epoch, stage, changedAt),
     ...(acted ? { restarted: true as const } : {}),
-    stageAttempt: 0,
-    probes: 0,
-    afterFailure: undefined,
-    isOverTime: undefined,
-    nextStage: undefined,
-    retryAt: undefined,
-    children: undefined,
     // What was answered before its turn is kept with who answered.
     ...(move === 'restart-answered' ? {} : { by: undefined }),
     // An agent's next attempt says its own; what no agent performs may end without one.
     ...(step.kind === 'agent' || move === 'restart-answered' ? {} : { failure: undefined }),
-    changedAt,
     ...(changes ? { givenInput: undefined } : {}),
     ...(step.kind === 'child' ? firstTry(record, changes) : {}),
   });

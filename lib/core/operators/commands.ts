@@ -19,7 +19,7 @@ import { lastPoint, wayBack } from '../step/point-of-no-return.ts';
 import { resolved } from './incident.ts';
 import { goOn, nextPause, withPause } from './pause.ts';
 import { resolve } from './resolution.ts';
-import { openRecoveryIncidents, retried, RETRY_RESOLUTION, retryProblem } from './retry.ts';
+import { inputProblem, openRecoveryIncidents, retried, RETRY_RESOLUTION, retryProblem } from './retry.ts';
 import { standingOf, standingText } from './standing.ts';
 
 /** The command ids that are remembered: enough for every client that may still repeat one. */
@@ -59,7 +59,10 @@ export function commandProblem(
     case 'resume':
       return isPausedOrPausing(status) ? undefined : whatItIs(state.execution);
     case 'retry':
-      return retryProblem(plan, state, now);
+      return (
+        retryProblem(plan, state, now) ??
+        (command.input === undefined ? undefined : inputProblem(plan, state, command.step))
+      );
   }
 }
 
@@ -184,8 +187,8 @@ function resume(plan: Plan, state: Snapshot, command: Of<'resume'>): Decision {
 function retry(plan: Plan, state: Snapshot, command: Of<'retry'>): Decision {
   const { execution } = state;
   if (execution.status === 'failed') {
-    const { reason, by } = command;
-    const about = { reason, commands: rememberedBy(execution, command), ...given({ by }) };
+    const { reason, by, input, step } = command;
+    const about = { reason, commands: rememberedBy(execution, command), ...given({ by, input, step }) };
     return retried(plan, state, about, command);
   }
   const [first, ...others] = openRecoveryIncidents(state, command.asOf);

@@ -4,6 +4,9 @@
  * Owns: when that is safe, and the one write that does it (F8). Does not own: what the steps of the earlier epoch count as
  * then (`execution/effective-state.ts`), the resolutions of open incidents (`resolution.ts`).
  *
+ * S18 another input is another request, under another effect key: only a step of which nothing can be in effect is given one, and its
+ * record, which has it, begins again in the write of the retry.
+ *
  * S1 the only way out of a terminal status. S10 never after anything was undone: what is left of such an execution is no
  * state that it was ever in on its way forward. To do it all again, start another execution.
  */
@@ -11,10 +14,17 @@
 import { isOutcomeRead } from '../plan/outcomes.ts';
 import type { Plan, PlanStep } from '../plan/plan.ts';
 import type { Caller } from '../records/caller.ts';
-import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records/change.ts';
+import {
+  executionAfter,
+  wakeNoLaterThan,
+  type DecisionInputs,
+  stepAfter,
+  type StepChanges,
+} from '../records/change.ts';
 import { type Decision, evaluateNext, writing } from '../records/decision.ts';
-import { given } from '../records/given.ts';
+import { given as present } from '../records/given.ts';
 import type { Incident } from '../records/incident.ts';
+import type { Json } from '../records/json.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
 import type { Execution, Step } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
@@ -67,6 +77,64 @@ function failedProblem(plan: Plan, state: Snapshot, now: number): string | undef
   const { parent } = state.execution;
   if (parent !== undefined) return `it belongs to step '${parent.step}' of execution ${parent.executionId}`;
   return restartProblemOf(plan, state) ?? stillActing(plan, state, now);
+}
+
+/** Why a failed step cannot be given another input, or nothing. @param name of the step; without it one alone must have failed */
+export function inputProblem(plan: Plan, state: Snapshot, name?: string): string | undefined {
+  const { status } = state.execution;
+  if (status === 'waiting')
+    return "it waits with an incident: resolve that with 'retry-with-input', which gives the step that asks another input";
+  const failed = failedSteps(plan, state, name);
+  const [step, ...others] = failed;
+  const names = failedSteps(plan, state).map((one) => `'${one.name}'`);
+  if (step === undefined)
+    return names.length === 0
+      ? 'no step of it has failed, so there is none that another input would help'
+      : `step '${name}' has not failed; of those that have, ${names.join(', ')}, one can be given another input`;
+  if (others.length > 0)
+    return `several steps have failed, ${names.join(', ')}: name the one that gets the input`;
+  if (step.kind !== 'agent') return `no agent performs step '${step.name}', so there is nothing to be given`;
+  return state.steps[step.name]?.mayHaveActed === true
+    ? `an attempt of '${step.name}' may have acted, and another input would be another request; ${instead(state)}`
+    : undefined;
+}
+
+const failedSteps = (plan: Plan, { steps }: Snapshot, name?: string): PlanStep[] =>
+  plan.steps.filter(
+    (step) => steps[step.name]?.status === 'failed' && (name === undefined || step.name === name),
+  );
+
+/** What a step that begins again forgets. Not its effect key, nor that an attempt may have acted. */
+export const beginsAgain = (epoch: number, stage: number, changedAt: number): StepChanges => ({
+  epoch,
+  stage,
+  stageAttempt: 0,
+  probes: 0,
+  afterFailure: undefined,
+  isOverTime: undefined,
+  nextStage: undefined,
+  retryAt: undefined,
+  children: undefined,
+  changedAt,
+});
+
+/** The record of the failed step that another input is for. The caller has asked `inputProblem`. */
+export const stepForInput = (plan: Plan, state: Snapshot, name?: string): Step | undefined =>
+  state.steps[failedSteps(plan, state, name)[0]?.name ?? ''];
+
+function withInput(
+  plan: Plan,
+  state: Snapshot,
+  { input, step: name }: Given,
+  inputs: DecisionInputs,
+): Step | undefined {
+  const record = stepForInput(plan, state, name);
+  if (record === undefined || input === undefined) return undefined;
+  return stepAfter(record, 'restart', inputs, {
+    ...beginsAgain(state.execution.epoch + 1, 0, inputs.now),
+    by: undefined,
+    givenInput: input,
+  });
 }
 
 /** What comes after a step that was left as it is may begin at once: not beside an attempt of it. */
@@ -135,15 +203,25 @@ function waitingProblem(plan: Plan, state: Snapshot, now: number): string | unde
   return problems.length === 0 ? undefined : problems.join('; ');
 }
 
-/** The caller has asked `retryProblem`; the execution has failed. */
+interface Given {
+  readonly input?: Json;
+  readonly step?: string;
+}
+
+interface Asked extends Pick<Execution, 'commands'>, Given {
+  readonly reason: string;
+  readonly by?: Caller;
+}
+
+/** The caller has asked `retryProblem`, and of an input `inputProblem`; the execution has failed. */
 export function retried(
   plan: Plan,
   state: Snapshot,
-  { reason, commands, by }: Pick<Execution, 'commands'> & { readonly reason: string; readonly by?: Caller },
+  { reason, commands, by, ...given }: Asked,
   inputs: DecisionInputs,
 ): Decision {
   const { execution } = state;
-  const one = { at: inputs.now, reason, ...given({ by, cause: execution.cause }) };
+  const one = { at: inputs.now, reason, ...present({ by, cause: execution.cause }) };
   const again = executionAfter(execution, 'retry', inputs, {
     epoch: execution.epoch + 1,
     cause: undefined,
@@ -155,5 +233,6 @@ export function retried(
     commands,
     dispatches: {},
   });
-  return writing(execution.id, { execution: again }, evaluateNext('all'), { what: 'retried' });
+  const step = withInput(plan, state, given, inputs);
+  return writing(execution.id, { execution: again, step }, evaluateNext('all'), { what: 'retried' });
 }

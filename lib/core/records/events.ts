@@ -179,6 +179,10 @@ export type Command = {
       readonly type: 'retry';
       /** What failed or was asked after that is not meant. @default now */
       readonly asOf?: number;
+      /** Of a failed execution: what its failed step is given instead of the plan's input. */
+      readonly input?: Json;
+      /** The step that gets it; without it one alone must have failed. */
+      readonly step?: string;
     }
 );
 
