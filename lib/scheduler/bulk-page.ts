@@ -202,7 +202,7 @@ async function answerIncident(
     },
   );
   const answer = { choice, commandId, ...given({ reason, input, output, nothingHappened, by }) };
-  return resolveIncident(scheduler, executionId, { incident: meant.number, ...answer });
+  return resolveIncident(scheduler, executionId, { incident: meant.number, asOf: createdAt, ...answer });
 }
 
 /** Answers the one approval that was open when the bulk action was made; of several the step must be named. */

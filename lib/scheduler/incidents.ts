@@ -31,6 +31,11 @@ export interface ResolutionRequest extends Omit<Resolution, 'by' | 'caller'> {
   readonly incident: number;
   /** Absent where the gateway vouches for nobody. */
   readonly by?: Caller;
+  /**
+   * When the person said so, epoch ms: of what could still happen then the answer knows nothing, however late it is decided on.
+   * @default when it is asked
+   */
+  readonly asOf?: number;
 }
 
 /**
@@ -44,7 +49,7 @@ export async function resolveIncident(
   request: ResolutionRequest,
 ): Promise<Snapshot> {
   const { ports } = scheduler;
-  const { incident: number, by, ...given } = request;
+  const { incident: number, by, asOf = ports.clock.now(), ...given } = request;
   for (;;) {
     const readAt = ports.clock.now();
     const { state, plan } = await show(scheduler, executionId);
@@ -58,9 +63,9 @@ export async function resolveIncident(
       by: 'person',
       ...present({ caller: by }),
     };
-    const problem = resolutionProblem(plan, state, incident, answer, ports.clock.now());
+    const problem = resolutionProblem(plan, state, incident, answer, asOf);
     if (problem !== undefined)
-      throw refuse('unsafe-choice', problem, { choices: choicesFor(plan, state, incident, readAt) });
+      throw refuse('unsafe-choice', problem, { choices: choicesFor(plan, state, incident, asOf) });
     const acted = await entry(scheduler, state, by, deedOf(answer.choice));
     const event = {
       type: 'resolve',

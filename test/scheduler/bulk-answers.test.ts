@@ -2,9 +2,10 @@
 
 import { human, retry, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
 import { actOnPage } from '../../lib/scheduler/bulk-page.ts';
-import { confirmBulk } from '../../lib/scheduler/bulks.ts';
+import { confirmBulk, makeBulk, showBulk } from '../../lib/scheduler/bulks.ts';
 import { start } from '../../lib/scheduler/start.ts';
-import { anyObject } from '../engine/harness.ts';
+import { memoryBulks } from '../../lib/testing/memory-bulks.ts';
+import { anAgent, anyObject, harness } from '../engine/harness.ts';
 import {
   ann,
   bank,
@@ -55,6 +56,35 @@ describe('incidents in bulk', () => {
     expect(Object.values(incidents ?? {})).toMatchObject([
       { choice: 'retry-with-input', caller: ann, commandId: `${bulk.id}.${ids[0]}` },
     ]);
+  });
+
+  it('take no word for what could still happen when the bulk action was made', async () => {
+    const blind = anAgent('blind', { effect: 'unsafe', undo: 'none' });
+    const blindly = workflow('blindly', { input: anyObject, within: '1d' }, (w) => {
+      w.step('asked', blind, {});
+    }) as Workflow;
+    const lose = async (): Promise<never> => {
+      throw new Error('socket hang up');
+    };
+    const bulks = memoryBulks();
+    const h = harness(blindly, { blind: { execute: lose } }, 1, (ports) => ({ ...ports, bulks }));
+    const { id } = await h.begin();
+    await h.run(id, { until: waiting });
+    const skip = { action: 'resolve', choice: 'skip', nothingHappened: true } as const;
+    const made = async (): Promise<string> =>
+      (await makeBulk(h.scheduler, { command: skip, by: ann, ids: [id] })).id;
+    const early = await made();
+    h.clock.advanceTo(h.clock.now() + 120_000);
+    await confirmBulk(h.scheduler, early, 'confirm', ann);
+    const acts = (bulk: string) =>
+      actOnPage(h.scheduler, { bulk, page: 0 }, { attempt: 1, signal: { aborted: false } });
+    expect(await acts(early)).toEqual({ applied: 0, refused: 1 });
+    expect((await showBulk(h.scheduler, early)).result?.refused).toMatchObject({
+      'unsafe-choice': { count: 1 },
+    });
+    const later = await made();
+    await confirmBulk(h.scheduler, later, 'confirm', ann);
+    expect(await acts(later)).toEqual({ applied: 1, refused: 0 });
   });
 
   it('are answered once: what is asked again later is left open', async () => {

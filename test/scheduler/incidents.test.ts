@@ -104,35 +104,6 @@ describe('a step whose recovery ends with a person', () => {
     expect((await h.state(id)).execution.version).toBeGreaterThan(2);
   });
 
-  it('refuses what is not safe while an attempt may have acted, and says what is wanted', async () => {
-    const h = harness(
-      workflow('blindly', { input: anyObject, within: '1d' }, (w) => {
-        w.step('asked', blind, {});
-      }),
-      { blind: { execute: lose, undo } },
-    );
-    const { id } = await h.begin();
-    await drain(h);
-    expect((await h.state(id)).steps['asked']).toMatchObject({
-      status: 'waiting',
-      mayHaveActed: true,
-      attempt: 1,
-    });
-    const refusal = answer(h, id, { choice: 'retry' });
-    await expect(refusal).rejects.toMatchObject({
-      code: 'unsafe-choice',
-      message: expect.stringContaining('nothingHappened'),
-    });
-    const early = answer(h, id, { choice: 'skip', nothingHappened: true });
-    await expect(early).rejects.toMatchObject({
-      code: 'unsafe-choice',
-      message: expect.stringContaining('still be acting'),
-    });
-    h.clock.advanceTo(h.clock.now() + 120_000);
-    await answer(h, id, { choice: 'skip', nothingHappened: true });
-    expect((await h.run(id)).execution.status).toBe('succeeded');
-  });
-
   it('is told when there is no such question', async () => {
     const h = stuck();
     const { id } = await h.begin();

@@ -111,15 +111,18 @@ function stopFirst(plan: Plan, state: Snapshot, { choice }: Resolution): string 
   return `, for step '${name}' is a point of no return, and its execution has not ended: a cancel stops that first, then undoes everything if it left nothing behind`;
 }
 
-/** Why an answer is not possible, or nothing. */
+/**
+ * Why an answer is not possible, or nothing.
+ * @param asOf when it was given: what could still happen then, nobody has looked for
+ */
 export function resolutionProblem(
   plan: Plan,
   state: Snapshot,
   incident: Incident,
   answer: Resolution,
-  now: number,
+  asOf: number,
 ): string | undefined {
-  const offered = choicesFor(plan, state, incident, now);
+  const offered = choicesFor(plan, state, incident, asOf);
   const match = offered.find((one) => one.choice === answer.choice);
   if (match === undefined) {
     const possible =
@@ -129,8 +132,8 @@ export function resolutionProblem(
   if (match.needs === 'nothingHappened' && answer.nothingHappened !== true) {
     return `an attempt may have acted: '${answer.choice}' needs "nothingHappened": true from somebody who has checked`;
   }
-  if (match.notBefore !== undefined && match.notBefore > now) {
-    return `an attempt may still be acting: '${answer.choice}' is possible from ${new Date(match.notBefore).toISOString()}`;
+  if (match.notBefore !== undefined && match.notBefore > asOf) {
+    return `an attempt may still be acting: '${answer.choice}' is possible from ${new Date(match.notBefore).toISOString()}, after another look`;
   }
   if (answer.input !== undefined && answer.choice !== 'retry-with-input')
     return `'${answer.choice}' takes no input`;

@@ -101,6 +101,14 @@ export const EFFECTS: readonly Mutant[] = [
     killer: simulation(),
   },
   {
+    id: 'word-of-a-moment-later',
+    bug: 'A person who has looked while an attempt could still act is believed, because it could not when the answer was decided on.',
+    file: 'lib/scheduler/incidents.ts',
+    find: 'const problem = resolutionProblem(plan, state, incident, answer, asOf);',
+    replace: 'const problem = resolutionProblem(plan, state, incident, answer, ports.clock.now());',
+    killer: jest('scheduler/word', 'takes no word for what could still happen when it was given'),
+  },
+  {
     id: 'refused-and-started',
     bug: 'A step fails over the input of an execution that somebody has started, and leaves it behind.',
     file: 'lib/engine/children.ts',

@@ -20,14 +20,6 @@ export const TEMPLATE: readonly Mutant[] = [
     killer: jest('infra/permissions', 'each function may do what is listed, and nothing else'),
   },
   {
-    id: 'write-not-granted',
-    bug: 'No role may write to the table.',
-    file: 'lib/infra/state-table.ts',
-    find: "['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query']",
-    replace: "['dynamodb:GetItem', 'dynamodb:Query']",
-    killer: jest('e2e/bad-input', 'the same key with the same body is the same execution'),
-  },
-  {
     id: 'calls-unheard',
     bug: 'The rule that starts a supervisor listens for another event than the one that is sent.',
     file: 'lib/infra/wake-ups.ts',

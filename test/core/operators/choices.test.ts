@@ -136,7 +136,7 @@ describe('an answer is refused', () => {
     expect(why(unsure, { choice: 'skip', nothingHappened: false })).toBe(needs);
     const at = new Date(NOW + 5_000).toISOString();
     expect(why(unsure, { choice: 'skip', nothingHappened })).toBe(
-      `an attempt may still be acting: 'skip' is possible from ${at}`,
+      `an attempt may still be acting: 'skip' is possible from ${at}, after another look`,
     );
     expect(why(unsure, { choice: 'skip', nothingHappened }, NOW + 5_000)).toBeUndefined();
     expect(why(sure, { choice: 'skip' })).toBeUndefined();
