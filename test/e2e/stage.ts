@@ -53,19 +53,23 @@ export const order = (orderId: string): Record<string, unknown> => ({
   total: 4_200,
 });
 
-export interface StageOptions {
-  readonly schedules: boolean;
+/** In place of what the template says. */
+export interface Times {
   /**
-   * After how long an agent's function is killed, in place of what the template says. Nobody believes before then that what a
-   * killed attempt was to do is not done, so a test that kills attempts of milliseconds waits for nothing else.
+   * After how long an agent's function is killed. Nobody believes before then that what a killed attempt was to do is not done,
+   * so a test that kills attempts of milliseconds waits for nothing else.
    * @default the template's
    */
-  readonly agentTimeoutS?: number;
+  readonly agentTimeoutS?: number | undefined;
   /**
    * How often a supervisor sweeps, and so how long one that was called stays.
    * @default the template's
    */
-  readonly sweepEveryMs?: number;
+  readonly sweepEveryMs?: number | undefined;
+}
+
+export interface StageOptions extends Times {
+  readonly schedules: boolean;
   /**
    * Whether a supervisor is said to be at work all the time, so that nobody calls one, as in a busy system.
    * @default false
@@ -124,6 +128,12 @@ function rewrite(assembly: string, change: (template: Json) => Json): void {
   writeFileSync(templateIn(assembly), JSON.stringify(change(template)));
 }
 
+/** @param assembly a copy of one, to be changed */
+export function setTimes(assembly: string, { agentTimeoutS, sweepEveryMs }: Times): void {
+  if (agentTimeoutS !== undefined) rewrite(assembly, (template) => withAgentTimeout(template, agentTimeoutS));
+  if (sweepEveryMs !== undefined) rewrite(assembly, (template) => withSweepEvery(template, sweepEveryMs));
+}
+
 export async function setStage({
   schedules,
   agentTimeoutS,
@@ -138,8 +148,7 @@ export async function setStage({
   const assembly = join(folder, 'cdk.out');
   cpSync(changed?.assembly ?? (await exampleAssembly()), assembly, { recursive: true });
   if (changed !== undefined) rewrite(assembly, changed.change);
-  if (agentTimeoutS !== undefined) rewrite(assembly, (template) => withAgentTimeout(template, agentTimeoutS));
-  if (sweepEveryMs !== undefined) rewrite(assembly, (template) => withSweepEvery(template, sweepEveryMs));
+  setTimes(assembly, { agentTimeoutS, sweepEveryMs });
   let refuse: (reason: Error) => void = () => undefined;
   const refused = new Promise<never>((_, reject) => {
     refuse = reject;

@@ -1,30 +1,40 @@
 /** `startCloud` of `steadfast/testing`: a user's own test on real processes. */
 
-import { existsSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type LocalCloud, startCloud } from 'steadfast/testing';
 import type { orderFulfilment } from '../../examples/order-fulfilment/workflow.ts';
 import { PACKAGE_ROOT } from '../../lib/project/package-files.ts';
 import { exampleAssembly } from './assembly.ts';
-import { order } from './stage.ts';
+import { order, setTimes } from './stage.ts';
 
 type Workflows = { 'order-fulfilment': typeof orderFulfilment };
 type Order = Parameters<LocalCloud<Workflows>['client']['start']>[1]['input'];
 
 const NAME = 'order-fulfilment';
+let folder: string;
 let cloud: LocalCloud<Workflows>;
 let said = '';
 
 beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'steadfast-e2e-start-cloud-'));
+  const assembly = join(folder, 'cdk.out');
+  cpSync(await exampleAssembly(), assembly, { recursive: true });
+  setTimes(assembly, { agentTimeoutS: 6 });
   cloud = await startCloud<Workflows>({
     project: PACKAGE_ROOT,
-    assembly: await exampleAssembly(),
+    assembly,
     only: [NAME],
     say: (text) => {
       said += text;
     },
   });
 });
-afterAll(() => cloud?.stop());
+afterAll(async () => {
+  await cloud?.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 const start = async (orderId: string): Promise<string> =>
   (await cloud.client.start(NAME, { input: order(orderId) as Order, idempotencyKey: orderId })).executionId;
