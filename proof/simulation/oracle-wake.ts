@@ -59,8 +59,21 @@ export function judgeLeases(problems: string[], plan: Plan, state: Snapshot, gra
       leaseUntil < graceFrom + CLOCKS_DIFFER_MS
         ? Math.max(leaseUntil, graceFrom + longestLease(step)) + LEASE_MARGIN_MS
         : leaseUntil;
-    lateness(problems, wakeAt, at, 'the end of the lease', step.name);
+    const noticedAt = Math.max(at, afterStop(step, state));
+    lateness(problems, wakeAt, noticedAt, 'the end of the lease', step.name);
   }
+}
+
+/**
+ * What has acted is not fenced, so who read it before the stop may still claim it to execute. Whether its lease is noticed or not, its undo
+ * is due only when all its processes are dead and settled, and that is later than what the wake time was for before the claim (seed 5189).
+ */
+function afterStop(step: AgentStep, { execution, steps }: Snapshot): number {
+  const { mode, claimedAt = 0, processDeadlineAt = 0 } = steps[step.name] ?? {};
+  const stoppedAt = execution.status === 'compensating' ? execution.cause?.at : undefined;
+  if (stoppedAt === undefined || mode !== 'execute' || claimedAt < stoppedAt - CLOCKS_DIFFER_MS) return 0;
+  const settleMs = step.recovery.map((stage) => (stage.kind === 'useAgent' ? stage.settleMs : 0));
+  return processDeadlineAt + Math.max(step.settleMs, ...settleMs);
 }
 
 /** The wake time is no later than anything else that becomes due. */
