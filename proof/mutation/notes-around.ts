@@ -164,7 +164,7 @@ export const AROUND: readonly Note[] = [
   },
   {
     file: 'lib/core/explain/history.ts',
-    at: 'if (resolvedAt === undefined || by === undefined) return [opened];',
+    at: 'if (resolvedAt === undefined || by === undefined) return asked;',
     answer: 'equivalent',
     said: 'what is resolved says by whom.',
   },

@@ -60,7 +60,7 @@ export const SAME: readonly Note[] = [
   same('operators/choices', "const record = state.steps[incident.step ?? ''];", 'likewise.'),
   same(
     'operators/choices',
-    'if (match.notBefore !== undefined && match.notBefore > now)',
+    'if (match.notBefore !== undefined && match.notBefore > asOf)',
     'a choice says a time only where that is later than now.',
   ),
   same(
