@@ -6,8 +6,8 @@
  *
  * The index is ordered by when an execution is due, and operators read the latest first: up to `mostOpen` all of it is read and sorted
  * for a first page, 1 MB and so 128 read units for about 4,000 of them; the pages after it in the same process go on in what it has read.
- * Beyond that a page is in the order of the index. Of those at risk, which are few, each page reads all anew: DynamoDB looks at as many
- * for it, and answers the few.
+ * Beyond that a page is in the order of the index. Of one workflow or plan, and of those at risk, DynamoDB looks at as many and answers
+ * them alone; those at risk, which are few, each page reads anew.
  */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -18,7 +18,14 @@ import type { ListedPage, ListQuery } from '../core/ports.ts';
 import type { Execution } from '../core/records/state.ts';
 import type { ExecutionStatus } from '../core/transitions.ts';
 import { BATCH } from './dynamo-batch.ts';
-import { badCursor, type IndexKey, IndexKeys, type KeyRange, readAll } from './dynamo-index-keys.ts';
+import {
+  badCursor,
+  type Condition,
+  type IndexKey,
+  IndexKeys,
+  type KeyRange,
+  readAll,
+} from './dynamo-index-keys.ts';
 import { shardsOf, WAKE_KEY } from './dynamo-indexes.ts';
 import { idOfKey, type Item, number, text } from './dynamo-items.ts';
 import { filteredPage, type ReadExecutions } from './dynamo-page.ts';
@@ -71,45 +78,63 @@ export async function openPage(
   };
 }
 
-function readFor(
-  client: DynamoDBClient,
-  options: OpenOptions,
-  { query, bound, isFirst }: { readonly query: ListQuery; readonly bound: number; readonly isFirst: boolean },
-): Promise<Bounded<OpenKey>> {
-  if (query.atRiskAt !== undefined) return readAtRisk(client, options, query.atRiskAt, bound);
-  return isFirst ? readAnew(client, options, bound) : readOnce(client, options, bound);
+interface Asked {
+  readonly query: ListQuery;
+  readonly bound: number;
+  readonly isFirst: boolean;
 }
 
 /** What a first page has read, its next pages are of, for so long: what has ended since is dropped when it is read. */
 const READING_MS = 10_000;
 const readings = new WeakMap<DynamoDBClient, Reading>();
 interface Reading {
-  readonly table: string;
+  /** Of which table, and of which of its executions. */
+  readonly what: string;
   readonly at: number;
   readonly open: Bounded<OpenKey>;
 }
 
-async function readAnew(
+async function readFor(
   client: DynamoDBClient,
   options: OpenOptions,
-  most: number,
+  { query, bound, isFirst }: Asked,
 ): Promise<Bounded<OpenKey>> {
+  const { atRiskAt, workflow, plan } = query;
+  const conditions = equal({ workflow, plan });
+  if (atRiskAt !== undefined) return readAtRisk(client, options, { at: atRiskAt, most: bound, conditions });
+  const what = JSON.stringify([options.table, conditions]);
+  const known = isFirst ? undefined : readings.get(client);
   const at = Date.now();
-  const open = await readOpen(client, options, most);
-  readings.set(client, { table: options.table, at, open });
+  const isUsable = known?.what === what && known.open.atLeast === undefined && at - known.at < READING_MS;
+  if (isUsable) return known.open;
+  const { items, atLeast } = await readAll(client, options.table, rangeOf(options), bound, allOf(conditions));
+  const open = boundedKeys(items, atLeast);
+  readings.set(client, { what, at, open });
   return open;
 }
 
-async function readOnce(
-  client: DynamoDBClient,
-  options: OpenOptions,
-  most: number,
-): Promise<Bounded<OpenKey>> {
-  const known = readings.get(client);
-  const isUsable =
-    known?.table === options.table && known.open.atLeast === undefined && Date.now() - known.at < READING_MS;
-  return isUsable ? known.open : readAnew(client, options, most);
-}
+const equal = (wanted: Readonly<Record<string, string | undefined>>): Condition[] =>
+  Object.entries(wanted).flatMap(([name, value]) =>
+    value === undefined
+      ? []
+      : [
+          {
+            expression: `#${name} = :${name}`,
+            names: { [`#${name}`]: name },
+            values: { [`:${name}`]: { S: value } },
+          },
+        ],
+  );
+
+/** Nothing where there is nothing to hold. */
+const allOf = (conditions: readonly Condition[]): Condition | undefined =>
+  conditions.length === 0
+    ? undefined
+    : {
+        expression: conditions.map(({ expression }) => `(${expression})`).join(' AND '),
+        names: Object.assign({}, ...conditions.map(({ names }) => names)) as Condition['names'],
+        values: Object.assign({}, ...conditions.map(({ values }) => values)) as Condition['values'],
+      };
 
 async function pageByStart(
   all: readonly OpenKey[],
@@ -163,18 +188,18 @@ export async function readOpen(
 async function readAtRisk(
   client: DynamoDBClient,
   options: OpenOptions,
-  at: number,
-  most: number,
+  { at, most, conditions }: { readonly at: number; readonly most: number; readonly conditions: Condition[] },
 ): Promise<Bounded<OpenKey>> {
   const overdueUntil = Math.max(0, at - OVERDUE_RISK_MS + 1);
   const range = rangeOf(options);
+  const atRisk = {
+    expression: '#riskAt <= :at OR #riskSince <= :at',
+    names: { '#riskAt': 'riskAt', '#riskSince': 'riskSince' },
+    values: { ':at': { N: String(at) } },
+  };
   const [overdue, others] = await Promise.all([
-    readAll(client, options.table, { ...range, until: overdueUntil }, most),
-    readAll(client, options.table, { ...range, since: overdueUntil }, most, {
-      expression: '#riskAt <= :at OR #riskSince <= :at',
-      names: { '#riskAt': 'riskAt', '#riskSince': 'riskSince' },
-      values: { ':at': { N: String(at) } },
-    }),
+    readAll(client, options.table, { ...range, until: overdueUntil }, most, allOf(conditions)),
+    readAll(client, options.table, { ...range, since: overdueUntil }, most, allOf([...conditions, atRisk])),
   ]);
   return boundedKeys([...overdue.items, ...others.items], overdue.atLeast ?? others.atLeast);
 }
