@@ -190,7 +190,8 @@ async function readAtRisk(
   options: OpenOptions,
   { at, most, conditions }: { readonly at: number; readonly most: number; readonly conditions: Condition[] },
 ): Promise<Bounded<OpenKey>> {
-  const overdueUntil = Math.max(0, at - OVERDUE_RISK_MS + 1);
+  // DynamoDB refuses a range that ends before it begins.
+  const overdueUntil = Math.max(1, at - OVERDUE_RISK_MS + 1);
   const range = rangeOf(options);
   const atRisk = {
     expression: '#riskAt <= :at OR #riskSince <= :at',

@@ -107,6 +107,16 @@ export function lists(store: () => Store): void {
     expect((await store().survey(0)).open.items).toHaveLength(1);
   });
 
+  it('goes on with a list of its own, whatever other list was begun meanwhile', async () => {
+    const workflow = 'other';
+    await put(open(1, { workflow }), open(2), open(3, { workflow }), open(4));
+    const all = { ...ALL, ...OPEN, limit: 2 };
+    const { items, cursor = '' } = await store().list(all);
+    expect(items.map(({ id }) => id)).toEqual(['o-4', 'o-3']);
+    expect(await found({ ...OPEN, workflow, limit: 1 })).toEqual(['o-3']);
+    expect(await found({ ...all, cursor })).toEqual(['o-2', 'o-1']);
+  });
+
   it('has what is at risk: noticed, overdue by a minute, or past three quarters of its time', async () => {
     const now = T + 8 * HOUR;
     await put(

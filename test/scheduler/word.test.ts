@@ -10,19 +10,24 @@ const undo = async (): Promise<void> => undefined;
 const lose = async (): Promise<never> => {
   throw new Error('socket hang up');
 };
+const blindly = workflow('blindly', { input: anyObject, within: '1d' }, (w) => {
+  w.step('asked', blind, {});
+});
+
+/** Its attempt is lost, and a person is asked. */
+async function asked(): Promise<{ readonly h: Harness; readonly id: string }> {
+  const h = harness(blindly, { blind: { execute: lose, undo } });
+  const { id } = await h.begin();
+  await drain(h);
+  return { h, id };
+}
+
 const answer = (h: Harness, id: string, given: Omit<ResolutionRequest, 'incident'>) =>
   resolveIncident(h.scheduler, id, { incident: 1, ...given });
 
 describe('a step of which nobody knows whether it has acted', () => {
   it('refuses what is not safe while an attempt may have acted, and says what is wanted', async () => {
-    const h = harness(
-      workflow('blindly', { input: anyObject, within: '1d' }, (w) => {
-        w.step('asked', blind, {});
-      }),
-      { blind: { execute: lose, undo } },
-    );
-    const { id } = await h.begin();
-    await drain(h);
+    const { h, id } = await asked();
     expect((await h.state(id)).steps['asked']).toMatchObject({
       status: 'waiting',
       mayHaveActed: true,
@@ -44,14 +49,7 @@ describe('a step of which nobody knows whether it has acted', () => {
   });
 
   it('takes no word for what could still happen when it was given, however late it is decided on', async () => {
-    const h = harness(
-      workflow('blindly', { input: anyObject, within: '1d' }, (w) => {
-        w.step('asked', blind, {});
-      }),
-      { blind: { execute: lose, undo } },
-    );
-    const { id } = await h.begin();
-    await drain(h);
+    const { h, id } = await asked();
     const slow = withStore(h, ({ read }) => ({
       read: (one) => {
         h.clock.advanceTo(h.clock.now() + 120_000);
