@@ -7,11 +7,14 @@
 
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AddressInfo } from 'node:net';
 import { chromium } from 'playwright-core';
 import { CONSOLE_FOLDER, isBuilt } from '../../lib/cli/console/files.ts';
 import { consoleListener } from '../../lib/cli/console/listener.ts';
 
+/** After which a new profile keeps the browser busy no more: that is no part of the view. */
+const REST_MS = 1_000;
 const BROWSERS = [process.env['CHROMIUM'] ?? '', '/usr/bin/chromium', '/usr/bin/google-chrome'];
 
 /** Why there is nothing to measure here, and what would change that. */
@@ -52,10 +55,11 @@ export async function firstViews(
     for (let at = 0; at < times; at += 1) {
       const context = await browser.newContext();
       const page = await context.newPage();
-      const begun = performance.now();
+      const isShown = new Promise<number>((resolve) => void page.exposeFunction('isShownAfter', resolve));
+      await page.addInitScript(watchFor(shown));
+      await sleep(REST_MS);
       await page.goto(`http://127.0.0.1:${port}/console/`);
-      await page.getByText(shown).first().waitFor();
-      found.push(performance.now() - begun);
+      found.push(await isShown);
       await context.close();
     }
   } finally {
@@ -65,3 +69,14 @@ export async function firstViews(
   }
   return found;
 }
+
+/**
+ * In the page itself, whose clock begins with the navigation: who asks from outside asks every half second in the end. What is in the
+ * document is on the screen with the next frame.
+ */
+const watchFor = (shown: string): string => `
+  new MutationObserver((_, observer) => {
+    if (!document.body?.textContent.includes(${JSON.stringify(shown)})) return;
+    observer.disconnect();
+    requestAnimationFrame(() => setTimeout(() => window.isShownAfter(performance.now())));
+  }).observe(document, { childList: true, subtree: true, characterData: true });`;
