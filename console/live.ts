@@ -6,7 +6,7 @@
  */
 
 import { type Signal, signal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useLayoutEffect, useMemo } from 'preact/hooks';
 
 const FIRST_MS = 3_000;
 const LAST_MS = 30_000;
@@ -144,7 +144,8 @@ export function useLive<T>(
 ): Live<T> {
   // The key says all that the call depends on.
   const reading = useMemo(() => new Reading(key, load, isOver as (data: unknown) => boolean, lastMs), [key]);
-  useEffect(() => {
+  // An effect would wait for the first paint, which the answer need not.
+  useLayoutEffect(() => {
     reading.start();
     return () => reading.stop();
   }, [reading]);
