@@ -198,14 +198,23 @@ class Partition {
   }
 }
 
-/** All that an index has in some partitions, or what of it a condition holds for, until more than `most` are read. */
+/** What is answered of what is read; read units are spent on all. */
+export interface Answered {
+  /** @default every one */
+  readonly condition?: Condition | undefined;
+  /** Of each. @default all that the index has */
+  readonly attributes?: readonly string[];
+}
+
+/** All that an index has in some partitions, until more than `most` are read. */
 export async function readAll(
   client: DynamoDBClient,
   table: string,
   { index, partitions, first, since = 0, until = Number.MAX_SAFE_INTEGER }: KeyRange,
   most: number,
-  condition?: Condition,
+  { condition, attributes = [] }: Answered = {},
 ): Promise<{ readonly items: readonly Item[]; readonly atLeast?: true }> {
+  const named = Object.fromEntries(attributes.map((name, at) => [`#answered${at}`, name]));
   const items: Item[] = [];
   let read = 0;
   let isCut = false;
@@ -217,7 +226,7 @@ export async function readAll(
           TableName: table,
           IndexName: index.name,
           KeyConditionExpression: '#key = :key AND #at BETWEEN :from AND :to',
-          ExpressionAttributeNames: { '#key': index.pk, '#at': index.sk, ...condition?.names },
+          ExpressionAttributeNames: { '#key': index.pk, '#at': index.sk, ...condition?.names, ...named },
           ExpressionAttributeValues: {
             ':key': { S: key },
             ':from': { N: String(since) },
@@ -225,6 +234,7 @@ export async function readAll(
             ...condition?.values,
           },
           ...(condition === undefined ? {} : { FilterExpression: condition.expression }),
+          ...(attributes.length === 0 ? {} : { ProjectionExpression: Object.keys(named).join(', ') }),
           ScanIndexForward: first === 'earliest',
           ...(from === undefined ? {} : { ExclusiveStartKey: from }),
         }),

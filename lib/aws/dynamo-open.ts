@@ -107,7 +107,9 @@ async function readFor(
   const at = Date.now();
   const isUsable = known?.what === what && known.open.atLeast === undefined && at - known.at < READING_MS;
   if (isUsable) return known.open;
-  const { items, atLeast } = await readAll(client, options.table, rangeOf(options), bound, allOf(conditions));
+  const { items, atLeast } = await readAll(client, options.table, rangeOf(options), bound, {
+    condition: allOf(conditions),
+  });
   const open = boundedKeys(items, atLeast);
   readings.set(client, { what, at, open });
   return open;
@@ -199,8 +201,10 @@ async function readAtRisk(
     values: { ':at': { N: String(at) } },
   };
   const [overdue, others] = await Promise.all([
-    readAll(client, options.table, { ...range, until: overdueUntil }, most, allOf(conditions)),
-    readAll(client, options.table, { ...range, since: overdueUntil }, most, allOf([...conditions, atRisk])),
+    readAll(client, options.table, { ...range, until: overdueUntil }, most, { condition: allOf(conditions) }),
+    readAll(client, options.table, { ...range, since: overdueUntil }, most, {
+      condition: allOf([...conditions, atRisk]),
+    }),
   ]);
   return boundedKeys([...overdue.items, ...others.items], overdue.atLeast ?? others.atLeast);
 }

@@ -103,13 +103,7 @@ export function surveyIn(all: Iterable<Snapshot>, endedSince: number, most: numb
   }));
   const ended = whole
     .filter((execution) => (badEndOf(execution)?.endedAt ?? -1) >= endedSince)
-    .map(({ id, workflow, status, cause, endedAt = 0 }) => ({
-      executionId: id,
-      workflow,
-      status,
-      code: cause?.failure.code ?? '',
-      endedAt,
-    }));
+    .map(({ workflow, status, cause }) => ({ workflow, status, code: cause?.failure.code ?? '' }));
   const inbox = snapshots.flatMap((snapshot) =>
     [...openIncidents(snapshot), ...Object.values(snapshot.entries ?? {}).filter(isOpenEntry)].map(
       ({ kind, openedAt, deadlineAt }) => ({

@@ -117,13 +117,11 @@ export interface OpenKey extends Risk {
   readonly wakeAt: number;
 }
 
-/** Of one that ended other than well. */
+/** Of one that ended other than well, what is counted. */
 export interface EndedKey {
-  readonly executionId: string;
   readonly workflow: string;
   readonly status: ExecutionStatus;
   readonly code: string;
-  readonly endedAt: number;
 }
 
 /** Of an open incident or entry. */
