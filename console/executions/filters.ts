@@ -5,6 +5,7 @@
  */
 
 import { type ListOptions, STATUSES } from '../../lib/api/answers.ts';
+import { instantOf } from '../../lib/cli/text.ts';
 
 /** As text, each as it is in the address. */
 export interface Filters {
@@ -45,26 +46,6 @@ export const STATUS_OPTIONS: readonly (readonly [string, string])[] = [
 
 /** Offered; any other may be typed. */
 export const SINCE_OPTIONS: readonly string[] = ['15m', '1h', '6h', '24h', '7d', '30d', '09:00'];
-
-const UNIT_MS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-/** @returns no number where the text is no instant */
-export function instantOf(text: string, now: number): number {
-  const [, count = '', unit = ''] = /^(\d+)([mhd])$/.exec(text) ?? [];
-  const ms = UNIT_MS[unit];
-  if (ms !== undefined) return now - Number(count) * ms;
-  if (/^\d{1,2}:\d{2}$/.test(text)) return latest(text, now);
-  return /^\d{5,}$/.test(text) ? Number(text) : Date.parse(text);
-}
-
-/** '09:00' of today, or of yesterday while that is still to come. */
-function latest(text: string, now: number): number {
-  const [hour = 0, minute = 0] = text.split(':').map(Number);
-  const at = new Date(now);
-  at.setHours(hour, minute, 0, 0);
-  if (at.getTime() > now) at.setDate(at.getDate() - 1);
-  return at.getTime();
-}
 
 /** What the list is asked for; what is no status, or no instant, the API refuses in words. */
 export function askedFor({ status, atRisk, since, until, ...others }: Filters, now: number): ListOptions {

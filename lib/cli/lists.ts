@@ -1,7 +1,7 @@
 /**
  * The commands that say how things are: status, and list with its filters.
  *
- * Owns: their options, and how a time is written. Does not own: what goes together (the API says so), the looks
+ * Owns: their options. Does not own: what goes together (the API says so), how a time is written (`text.ts`), the looks
  * (`print-overview.ts`, `print.ts`).
  */
 
@@ -12,8 +12,8 @@ import { client, examples, say } from './commands.ts';
 import { CLOCK, type Cli, type Clock, EXIT, invocation } from './io.ts';
 import { type Found, listText } from './print.ts';
 import { overviewText } from './print-overview.ts';
+import { instantOf } from './text.ts';
 
-const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const PAGE = 100;
 const MAX_LIMIT = 1_000;
 const WATCH_EVERY_MS = 5_000;
@@ -44,10 +44,10 @@ export const withFilter = (command: Command, clock: Clock): Command =>
     )
     .option(
       '--since <time>',
-      'from then on: 2h (ago), 09:30 (today), 2026-01-31 or 2026-01-31T09:30Z',
-      sinceOf(clock),
+      'from then on: 2h (ago), 09:30 (the latest), 2026-01-31 or 2026-01-31T09:30Z',
+      timeOption(clock),
     )
-    .option('--until <time>', 'before then', sinceOf(clock));
+    .option('--until <time>', 'before then', timeOption(clock));
 
 export function addLists(program: Command, cli: Cli, clock: Clock = CLOCK): void {
   withFilter(
@@ -95,18 +95,14 @@ function countOf(text: string): number {
   throw new InvalidArgumentError(`allowed are 1 to ${MAX_LIMIT}.`);
 }
 
-/** So long ago, a time of today here, or a date with or without a time. */
-const sinceOf =
+/** What a person writes of a time. */
+export const timeOption =
   (clock: Clock) =>
   (text: string): number => {
-    const [, count, unit = ''] = /^(\d+)(s|m|h|d)$/.exec(text) ?? [];
-    if (count !== undefined) return clock.now() - Number(count) * (UNIT_MS[unit] ?? 0);
-    const [, hours, minutes] = /^(\d{1,2}):(\d\d)$/.exec(text) ?? [];
-    if (hours !== undefined) return new Date(clock.now()).setHours(Number(hours), Number(minutes), 0, 0);
-    const at = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+    const at = instantOf(text, clock.now());
     if (Number.isFinite(at)) return at;
     throw new InvalidArgumentError(
-      'a time is wanted: 2h (ago), 09:30 (today), 2026-01-31 or 2026-01-31T09:30Z.',
+      'a time is wanted: 2h (ago), 09:30 (the latest), 2026-01-31 or 2026-01-31T09:30Z.',
     );
   };
 

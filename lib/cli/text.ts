@@ -1,5 +1,5 @@
 /**
- * Tables, times and durations as text for people.
+ * Tables, times and durations as text for people, and the times that people write.
  */
 
 import { type Caller, callerText } from '../api/answers.ts';
@@ -48,4 +48,31 @@ export function durationText(ms: number): string {
     rest -= count * size;
   }
   return parts.join(' ');
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const ISO_TIME = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/;
+
+/**
+ * The instant that a person means: '2h' (so long ago), '09:30' (the latest one on this machine's clock: of yesterday while today's is to
+ * come), '2026-01-31', '2026-01-31T09:30Z', or epoch ms as the API writes them.
+ * @returns no number where the text is no instant
+ */
+export function instantOf(text: string, now: number): number {
+  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
+  if (count !== undefined) return now - Number(count) * (UNIT_MS[unit] ?? 0);
+  const [, hours, minutes] = /^([01]?\d|2[0-3]):([0-5]\d)$/.exec(text) ?? [];
+  if (hours !== undefined) return latest(Number(hours), Number(minutes), now);
+  if (/^\d{12,15}$/.test(text)) return Number(text);
+  // The 30th of February would be taken for the 2nd of March.
+  const isTime =
+    ISO_TIME.test(text) && new Date(Date.parse(text.slice(0, 10))).getUTCDate() === Number(text.slice(8, 10));
+  return isTime ? Date.parse(text) : Number.NaN;
+}
+
+function latest(hours: number, minutes: number, now: number): number {
+  const at = new Date(now);
+  at.setHours(hours, minutes, 0, 0);
+  if (at.getTime() > now) at.setDate(at.getDate() - 1);
+  return at.getTime();
 }

@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import type { Overview } from '../../lib/api/deployment-answers.ts';
 import { addLists } from '../../lib/cli/lists.ts';
 import { overviewText } from '../../lib/cli/print-overview.ts';
+import { instantOf } from '../../lib/cli/text.ts';
 import { type Answer, type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
 
 let api: FakeApi;
@@ -73,12 +74,24 @@ describe('list', () => {
     expect(await agoOf('00:00')).toBeLessThan(25 * 3_600_000);
   });
 
-  test.each(['yesterday', '2', '5x', '2026', '9'])(
+  // At 03:04 of a night "since 22:30" is of the evening before, as on the console.
+  test.each([
+    ['22:30', new Date(2026, 0, 1, 22, 30)],
+    ['3:04', new Date(2026, 0, 2, 3, 4)],
+    ['03:05', new Date(2026, 0, 1, 3, 5)],
+    ['90s', new Date(2026, 0, 2, 3, 2, 35)],
+    ['2026-01-02T01:00', new Date(2026, 0, 2, 1)],
+    [String(AT), new Date(AT)],
+  ])('takes %s for the latest such time', (text, wanted) => {
+    expect(instantOf(text, new Date(2026, 0, 2, 3, 4, 5).getTime())).toBe(wanted.getTime());
+  });
+
+  test.each(['yesterday', '2', '5x', '2026', '9', '99:99', '24:00', '9:60', '2026-02-30', '2026-01-31 soon'])(
     'refuses the time %j, and says what is wanted',
     async (time) => {
       const { exitCode, err } = await cli('list', '--since', time);
       expect([exitCode, api.asked]).toEqual([2, []]);
-      expect(err).toContain('2h (ago), 09:30 (today)');
+      expect(err).toContain('2h (ago), 09:30 (the latest)');
     },
   );
 

@@ -5,7 +5,7 @@
  * `insights.ts`), how they look (`line.ts`).
  */
 
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import type { ExecutionView } from '../../api/answers.ts';
 import type { Client } from '../../api/client.ts';
 import { callsOf } from '../aws/calls.ts';
@@ -13,6 +13,7 @@ import { checkedStack } from '../aws/tagged.ts';
 import { client, examples } from '../commands.ts';
 import { DEFAULT_DATA, logsIn } from '../dev/dev-folder.ts';
 import { type Cli, CliError, type Clock, CLOCK, DEFAULT_URL, RUNNING } from '../io.ts';
+import { timeOption } from '../lists.ts';
 import { Insights, insightsOf, MOST_LINES } from './insights.ts';
 import { type Level, LEVELS, lineText, type LogLine, type LogSource, type Wanted } from './line.ts';
 import { LocalFiles } from './local-files.ts';
@@ -46,8 +47,8 @@ export function addLogs(program: Command, cli: Cli): void {
     .addOption(new Option('--level <level>', 'from this one on').choices(LEVELS).default('trace'))
     .option(
       '--since <when>',
-      'not before: so long ago (30m, 2h, 7d), or a time (2026-01-02T03:04:05Z)',
-      sinceOf,
+      'not before: 30m (ago), 09:30 (the latest), 2026-01-31 or 2026-01-31T09:30Z',
+      timeOption(CLOCK),
     )
     .option('--data <folder>', 'of an API on this machine, as it was started', DEFAULT_DATA)
     .option('--stack <name>', 'of an API on AWS: of CloudFormation, as it was deployed')
@@ -142,15 +143,4 @@ function sayCost({ io }: Cli, { scannedBytes, isCut }: Insights): void {
   if (isCut)
     io.err(`more than ${MOST_LINES} lines: these are the first of them; narrow with --since or --level\n`);
   io.err(`CloudWatch Logs has scanned ${(scannedBytes / 1e6).toFixed(1)} MB\n`);
-}
-
-const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-function sinceOf(text: string): number {
-  const [, count, unit = ''] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
-  const at = count === undefined ? Date.parse(text) : Date.now() - Number(count) * (UNIT_MS[unit] ?? 0);
-  if (!Number.isNaN(at)) return at;
-  throw new InvalidArgumentError(
-    "allowed are so long ago, as '30m', '2h' or '7d', and a time, as '2026-01-02T03:04:05Z'.",
-  );
 }
