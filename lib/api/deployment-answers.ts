@@ -205,6 +205,8 @@ export interface WorkflowCounts {
     /** New executions start with it. */
     readonly isCurrent: boolean;
   }[];
+  /** What is started of it is born paused. Absent while it is not. */
+  readonly pause?: PausedStarts;
 }
 
 /** Counts of the last seconds, without parts of lists. Where there are more than 10,000, a count is of as many, and says `atLeast`. */

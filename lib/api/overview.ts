@@ -4,15 +4,18 @@
  * Owns: the counts. Does not own: what is counted, and its bound (`core/operators/lists.ts`), the verdict (`health.ts`).
  *
  * Counts of the last seconds, by the indexes alone. With 10,000 open it reads some 400 units, in about eight queries beside those of
- * `/health` and one read for each agent.
+ * `/health` and one read for each agent and each workflow.
  */
 
 import type { EndedKey, InboxKey, OpenKey, Survey } from '../core/operators/lists.ts';
+import type { PausedStarts } from '../core/operators/workflow-pause.ts';
 import { isBuiltIn } from '../core/plan/built-in.ts';
 import type { Receipts } from '../core/ports.ts';
+import { given } from '../core/records/given.ts';
 import { atRiskSince } from '../core/records/risk.ts';
 import { isPausedOrPausing } from '../core/records/state.ts';
 import type { Scheduler } from '../scheduler/start.ts';
+import { showPause } from '../scheduler/workflow-pauses.ts';
 import { breakersOf } from './agents.ts';
 import type { Overview, WorkflowCounts } from './deployment-answers.ts';
 import { healthOf } from './health.ts';
@@ -26,10 +29,11 @@ export async function overviewOf(scheduler: Scheduler, receipts?: Receipts): Pro
   const { store, clock } = scheduler.ports;
   const now = clock.now();
   const since = now - ENDED_WITHIN_MS;
-  const [survey, health, breakers] = await Promise.all([
+  const [survey, health, breakers, pauses] = await Promise.all([
     store.survey(since).then(ofAuthors),
     healthOf(scheduler, receipts),
     breakersOf(scheduler, now),
+    pausesOf(scheduler),
   ]);
   const { status, oldestOverdueMs, missing, shards } = health;
   const sweeps = shards.flatMap(({ receipt }) => (receipt === undefined ? [] : [receipt.sweptAt]));
@@ -39,7 +43,10 @@ export async function overviewOf(scheduler: Scheduler, receipts?: Receipts): Pro
     ...openCounts(survey.open, now),
     endedBadly: { since, ...endedCounts(survey.ended) },
     inbox: inboxCounts(survey.inbox),
-    workflows: byWorkflow(scheduler, survey, now),
+    workflows: byWorkflow(scheduler, survey, now).map((one) => ({
+      ...one,
+      ...given({ pause: pauses.get(one.workflow) }),
+    })),
     breakers: breakers.filter(({ breaker }) => breaker.status !== 'closed'),
     missing: Object.entries(missing ?? {}).map(([agent, waiting]) => ({ agent, waiting })),
     ...(sweeps.length === 0 ? {} : { sweptAt: Math.max(...sweeps) }),
@@ -113,6 +120,13 @@ function byWorkflow(scheduler: Scheduler, { open, ended }: Survey, now: number):
       plans: plans.map(([plan, count]) => ({ plan, open: count, isCurrent: plan === current })),
     };
   });
+}
+
+async function pausesOf(scheduler: Scheduler): Promise<ReadonlyMap<string, PausedStarts | undefined>> {
+  const names = [...scheduler.workflows.keys()];
+  return new Map(
+    await Promise.all(names.map(async (name) => [name, (await showPause(scheduler, name)).pause] as const)),
+  );
 }
 
 const isAtRisk = (key: OpenKey, now: number): boolean => atRiskSince(key, now) !== undefined;

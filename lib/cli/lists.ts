@@ -74,15 +74,22 @@ export function addLists(program: Command, cli: Cli, clock: Clock = CLOCK): void
   program
     .command('status')
     .description('tell on one screen whether all is well, what is at risk, and who or what is waited for')
-    .option('--watch', `print it again every ${WATCH_EVERY_MS / 1_000} s, until it is interrupted`)
+    .option(
+      '--watch',
+      `print it again every ${WATCH_EVERY_MS / 1_000} s, until it is interrupted; with --json a line each`,
+    )
     .addHelpText('after', examples('status', 'status --watch', 'status --json'))
     .action(async ({ watch }: { readonly watch?: true }, command: Command) => {
       const api = client(command);
       for (;;) {
         const overview = await api.overview();
         cli.exitCode = overview.health.status === 'ok' ? EXIT.ok : EXIT.notSucceeded;
-        if (watch === true && cli.io.isTTY) cli.io.out(CLEAR);
-        say(cli, command, overview, () => overviewText(overview, (line) => invocation(command, line)));
+        const { json } = command.optsWithGlobals<{ readonly json?: boolean }>();
+        if (watch === true && json === true) cli.io.out(`${JSON.stringify(overview)}\n`);
+        else {
+          if (watch === true && cli.io.isTTY) cli.io.out(CLEAR);
+          say(cli, command, overview, () => overviewText(overview, (line) => invocation(command, line)));
+        }
         if (watch !== true) return;
         await clock.sleep(WATCH_EVERY_MS);
       }

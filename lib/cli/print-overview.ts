@@ -5,6 +5,7 @@
  */
 
 import type { Overview } from '../api/deployment-answers.ts';
+import { breakerText, pauseText } from './print-deployment.ts';
 import { durationText, printable, table } from './text.ts';
 
 type Fact = readonly [name: string, text: string];
@@ -13,21 +14,22 @@ type Fact = readonly [name: string, text: string];
 export function overviewText(overview: Overview, next: (line: string) => string): string {
   const facts: Fact[] = [
     ['health', healthText(overview)],
-    ['open', openText(overview)],
+    ['open', openText(overview, next('list --status open'))],
     ...overdueFact(overview),
     ['at risk', withNext(overview.open.atRisk, next('list --at-risk'))],
-    ['ended badly', badText(overview, next('list --status bad'))],
+    ['ended badly', badText(overview, next(`list ${badFilter(overview)}`))],
     ['inbox', inboxText(overview, next('incidents'))],
     ...overview.breakers.map(
-      ({ agent, breaker }): Fact => ['breaker', breakerText(agent, breaker, overview.at)],
+      ({ agent, breaker }): Fact => ['breaker', `agent '${agent}': ${breakerText(breaker, overview.at)}`],
     ),
     ...overview.missing.map(
       ({ agent, waiting }): Fact => ['missing', `agent '${agent}' is not deployed; ${waiting} wait for it`],
     ),
   ];
+  facts.push(...pauseFacts(overview), ...oldPlanFacts(overview, next));
   const width = Math.max(...facts.map(([name]) => name.length));
   const head = facts.map(([name, text]) => `${name.padEnd(width)}  ${text}\n`).join('');
-  return `${head}${workflowsText(overview)}`;
+  return `${head}${workflowsText(overview, next('list --workflow <name> --status open'))}`;
 }
 
 const many = (count: number, atLeast: true | undefined): string =>
@@ -56,9 +58,35 @@ function healthText({ health, sweptAt, at }: Overview): string {
   }
 }
 
-function openText({ open: { count, atLeast, byStatus } }: Overview): string {
-  return count === 0 ? '0' : `${many(count, atLeast)}: ${listed(byStatus)}`;
+function openText({ open: { count, atLeast, byStatus } }: Overview, command: string): string {
+  return count === 0 ? '0' : `${many(count, atLeast)}: ${listed(byStatus)}: ${command}`;
 }
+
+/** Without the time it would list the bad ends of a month. */
+const badFilter = ({ at, endedBadly: { since } }: Overview): string =>
+  `--status bad --since ${Math.round((at - since) / 3_600_000)}h`;
+
+const pauseFacts = ({ workflows, at }: Overview): Fact[] =>
+  workflows.flatMap(({ workflow, pause }) =>
+    pause === undefined ? [] : [['paused', `starts of '${workflow}': ${pauseText(pause, at)}`] as const],
+  );
+
+/** Named; the table counts them all. */
+const MOST_OLD_PLANS = 5;
+
+const oldPlanFacts = ({ workflows }: Overview, next: (line: string) => string): Fact[] =>
+  workflows
+    .flatMap(({ workflow, plans }) =>
+      plans.filter(({ isCurrent }) => !isCurrent).map((plan) => ({ workflow, ...plan })),
+    )
+    .toSorted((one, other) => other.open - one.open)
+    .slice(0, MOST_OLD_PLANS)
+    .map(
+      ({ workflow, plan, open }): Fact => [
+        'old plan',
+        `${open.toLocaleString('en')} of '${workflow}': ${next(`list --plan ${plan}`)}`,
+      ],
+    );
 
 function overdueFact({ oldestOverdue, at }: Overview): Fact[] {
   if (oldestOverdue === undefined) return [];
@@ -83,17 +111,8 @@ function inboxText({ inbox: { count, atLeast, byKind, next }, at }: Overview, co
   return `${many(count, atLeast)}: ${listed(byKind)}${first}: ${command}`;
 }
 
-function breakerText(
-  agent: string,
-  { status, since, until }: Overview['breakers'][number]['breaker'],
-  at: number,
-): string {
-  const age = since === undefined ? '' : ` for ${durationText(Math.max(0, at - since))}`;
-  const rest = until === undefined ? '' : `, ${durationText(Math.max(0, until - at))} more`;
-  return `agent '${agent}': ${status}${age}${rest}`;
-}
-
-function workflowsText({ workflows }: Overview): string {
+function workflowsText(overview: Overview, command: string): string {
+  const { workflows } = overview;
   if (workflows.length === 0) return '';
   const rows = workflows.map(({ workflow, plans, ...counts }) => [
     workflow,
@@ -103,7 +122,7 @@ function workflowsText({ workflows }: Overview): string {
     oldPlansText(plans),
   ]);
   const head = ['WORKFLOW', 'OPEN', 'WAITING', 'PAUSED', 'AT RISK', 'ENDED BADLY', 'OLD PLANS'];
-  return `\n${table(head, rows)}`;
+  return `\n${table(head, rows)}\nThose of one: ${command} (or --at-risk, or ${badFilter(overview)})\n`;
 }
 
 function oldPlansText(plans: Overview['workflows'][number]['plans']): string {

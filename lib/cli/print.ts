@@ -46,9 +46,19 @@ export function listText({ items, more, orderedBy }: Found, now: number): string
       shown.map(([head]) => head),
       rows,
     ) +
+    causesText(items) +
     order +
     rest
   );
+}
+
+/** How many of those above by each code, where there are several. */
+function causesText(items: readonly ExecutionSummary[]): string {
+  const counts = new Map<string, number>();
+  for (const { code } of items) if (code !== undefined) counts.set(code, (counts.get(code) ?? 0) + 1);
+  if (counts.size < 2) return '';
+  const causes = [...counts].toSorted(([, one], [, other]) => other - one);
+  return `By cause: ${causes.map(([code, count]) => `${count.toLocaleString('en')} ${printable(code)}`).join(', ')}\n`;
 }
 
 /** An open incident: what failed, and the resolutions that are safe now. */

@@ -70,6 +70,7 @@ describe('a pause of a workflow', () => {
       pause,
     });
     expect((await c.get('/workflows')).body['items']).toMatchObject([{ workflow: 'flow', pause }]);
+    expect((await c.get('/overview')).body['workflows']).toMatchObject([{ workflow: 'flow', pause }]);
     const started = await c.post('/workflows/flow/executions', {
       input: { orderId: 'o-1' },
     });
@@ -88,6 +89,9 @@ describe('a pause of a workflow', () => {
     const resumed = await c.post('/workflows/flow/resume');
     const lastPause = { ...pause, endedAt: c.clock.now() };
     expect([resumed.status, resumed.body]).toEqual([202, { workflow: 'flow', lastPause }]);
+    expect((await c.get('/overview')).body['workflows']).toEqual([
+      expect.not.objectContaining({ pause: expect.anything() }),
+    ]);
     expect((await c.post(`/executions/${id}/resume`)).body).toMatchObject({
       status: 'running',
     });

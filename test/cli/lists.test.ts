@@ -52,6 +52,16 @@ describe('list', () => {
     ]);
   });
 
+  test('counts by cause where there are several', async () => {
+    const ended = ['lost', 'card-declined', 'card-declined'].map((code, at) =>
+      item(`e${at}`, { status: 'failed', code }),
+    );
+    api.answers.push(page(ended));
+    expect((await cli('list', '--status', 'bad')).out).toContain('\nBy cause: 2 card-declined, 1 lost\n');
+    api.answers.push(page(ended.slice(1)));
+    expect((await cli('list', '--status', 'bad')).out).not.toContain('By cause');
+  });
+
   test('asks by every filter', async () => {
     const asked = async (...args: string[]): Promise<string | undefined> => {
       api.answers.push(page([]));
@@ -109,6 +119,7 @@ describe('list', () => {
   });
 });
 
+const ann = { kind: 'local', name: 'ann' } as const;
 const overview: Overview = {
   at: AT,
   health: { status: 'ok', oldestOverdueMs: 0 },
@@ -140,9 +151,20 @@ const overview: Overview = {
         { plan: 'p1', open: 1_200, isCurrent: true },
         { plan: 'p0', open: 4, isCurrent: false },
       ],
+      pause: { at: AT - 2_000, by: ann, reason: 'the bank is away' },
     },
   ],
-  breakers: [{ agent: 'pay', breaker: { status: 'open', since: AT - 60_000, until: AT + 5_000 } }],
+  breakers: [
+    { agent: 'pay', breaker: { status: 'open', since: AT - 60_000, until: AT + 5_000 } },
+    {
+      agent: 'ship',
+      breaker: {
+        status: 'paused',
+        since: AT - 60_000,
+        pause: { at: AT - 60_000, by: ann, reason: 'a move' },
+      },
+    },
+  ],
   missing: [{ agent: 'gone', waiting: 2 }],
   sweptAt: AT - 1_500,
 };
@@ -157,16 +179,21 @@ describe('status', () => {
       '/overview',
       [
         'health       ok: nothing is overdue for long; a supervisor found something due 1.5 s ago',
-        'open         1,204: 1,200 running, 4 waiting',
+        `open         1,204: 1,200 running, 4 waiting: npx steadfast list --status open ${at}`,
         'due longest  e1 (order), for 2 s',
         `at risk      3: npx steadfast list --at-risk ${at}`,
-        `ended badly  9 in the last 1 d: 7 card-declined, 2 lost: npx steadfast list --status bad ${at}`,
+        `ended badly  9 in the last 1 d: 7 card-declined, 2 lost: npx steadfast list --status bad --since 24h ${at}`,
         `inbox        5: 2 recovery, 3 approval; the time of e2 is over first, in 30 min: npx steadfast incidents ${at}`,
         "breaker      agent 'pay': open for 1 min, 5 s more",
+        "breaker      agent 'ship': paused for 1 min by local:ann: a move",
         "missing      agent 'gone' is not deployed; 2 wait for it",
+        "paused       starts of 'order': paused for 2 s by local:ann: the bank is away",
+        `old plan     4 of 'order': npx steadfast list --plan p0 ${at}`,
         '',
         'WORKFLOW  OPEN   WAITING  PAUSED  AT RISK  ENDED BADLY  OLD PLANS',
         'order     1,204  4        0       3        9            4 of 1',
+        '',
+        `Those of one: npx steadfast list --workflow <name> --status open ${at} (or --at-risk, or --status bad --since 24h)`,
         '',
       ].join('\n'),
     ]);
@@ -197,11 +224,14 @@ describe('status', () => {
     expect(overviewText(many, (line) => line)).toContain('open         at least 10,000');
   });
 
-  test('--watch prints it again every five seconds', async () => {
+  test.each([
+    ['', '\u001b[2J\u001b[H', 3],
+    [', with --json a line each', '\n', 3],
+  ])('--watch prints it again every five seconds%s', async (json, between, parts) => {
     const slept: number[] = [];
     let out = '';
     const io = { out: (text: string) => (out += text), err: () => '', env: {}, isTTY: true };
-    const program = new Command().option('--url <url>', '', api.url).exitOverride();
+    const program = new Command().option('--url <url>', '', api.url).option('--json').exitOverride();
     addLists(
       program,
       { io, exitCode: 0 },
@@ -214,8 +244,9 @@ describe('status', () => {
       },
     );
     api.answers.push(ok(overview), ok(overview));
-    await expect(program.parseAsync(['status', '--watch'], { from: 'user' })).rejects.toThrow('interrupted');
+    const args = ['status', '--watch', ...(json === '' ? [] : ['--json'])];
+    await expect(program.parseAsync(args, { from: 'user' })).rejects.toThrow('interrupted');
     expect(slept).toEqual([5_000, 5_000]);
-    expect(out.split('\u001b[2J\u001b[H')).toHaveLength(3);
+    expect(out.split(between)).toHaveLength(parts);
   });
 });

@@ -186,6 +186,7 @@ const WorkflowCounts = shape<shown.WorkflowCounts>('WorkflowCounts')(
     atRisk: count,
     endedBadly: count,
     plans: listOf(object({ plan: text, open: count, isCurrent: z.boolean() })),
+    pause: maybe(PausedStartsView),
   }),
 );
 export const Overview = shape<shown.Overview>('Overview')(
