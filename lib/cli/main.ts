@@ -105,7 +105,9 @@ function fail(error: unknown, { io }: Cli, program: Command, json: boolean): num
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const { code, message, details, exit } = described(error);
   // People are told of options, programs of the API's fields.
-  const shown = message.replace(/"redriveOf": "([^"]*)"/, '--redrive-of $1');
+  const shown = message
+    .replace(/"redriveOf": "([^"]*)"/, '--redrive-of $1')
+    .replace(/; without \?step= it shows all of them$/, '');
   if (json)
     io.err(
       `${JSON.stringify({ error: { code, message, ...(details === undefined ? {} : { details }) } })}\n`,
@@ -146,6 +148,18 @@ function nextStep(code: string, message: string, program: Command): string {
       return 'On a laptop --as NAME says as whom you call\n';
     case 'unknown-execution':
       return `The executions there are: ${invocation(program, 'list')}\n`;
+    case 'unknown-workflow':
+      return `See the workflows: ${invocation(program, 'workflows')}\n`;
+    case 'unknown-agent':
+      return `See the agents: ${invocation(program, 'agents')}\n`;
+    case 'unknown-bulk':
+      return `The bulk actions there were: ${invocation(program, 'list --workflow steadfast-bulk')}\n`;
+    case 'bad-request':
+    case 'bad-duration':
+      return program.args[0] === undefined ? '' : `What it takes: npx steadfast ${program.args[0]} --help\n`;
+    case 'bulk-expired':
+    case 'not-collected':
+      return `Make it anew: ${invocation(program, 'bulk <action> …')}\n`;
     case 'unknown-callback':
       return `An open callback's token is in: ${invocation(program, 'show <execution>')}\n`;
     case 'bad-output':
@@ -157,6 +171,26 @@ function nextStep(code: string, message: string, program: Command): string {
       return `Give one that fits with ${option} JSON or ${option} @file; its schema is in ${where}\n`;
     }
     default:
-      return '';
+      return seeIt(code, message, program);
   }
+}
+
+/** What is not possible with an execution, how it is says why, and what is. */
+const OF_ONE: readonly string[] = [
+  'unknown-step',
+  'unknown-incident',
+  'not-cancelable',
+  'not-pausable',
+  'not-resumable',
+  'not-retryable',
+  'already-closed',
+  'already-resolved',
+  'key-reused',
+];
+
+function seeIt(code: string, message: string, program: Command): string {
+  const [, id] = /\bexecution ([a-z0-9][a-z0-9.-]*[a-z0-9])/.exec(message) ?? [];
+  // The client says it itself where it has refused.
+  if (id === undefined || !OF_ONE.includes(code) || message.includes('npx steadfast')) return '';
+  return `See it: ${invocation(program, `show ${id}`)}\n`;
 }

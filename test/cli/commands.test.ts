@@ -281,7 +281,10 @@ test('cancel sends the reason and says how to watch the undo', async () => {
     }),
   );
   const late = await cli('cancel', 'e1');
-  expect([late.exitCode, late.err]).toEqual([1, 'execution e1 cannot be canceled: it has succeeded\n']);
+  expect([late.exitCode, late.err]).toEqual([
+    1,
+    `execution e1 cannot be canceled: it has succeeded\nSee it: npx steadfast show e1 --url ${api.url}\n`,
+  ]);
 });
 
 test('workflows prints each step with its agent', async () => {

@@ -150,3 +150,55 @@ describe('the client', () => {
     });
   });
 });
+
+test.each([
+  [
+    ['start', 'x'],
+    'unknown-workflow',
+    "there is no workflow 'x'",
+    'See the workflows: npx steadfast workflows',
+  ],
+  [['outages', 'x'], 'unknown-agent', "there is no agent 'x'", 'See the agents: npx steadfast agents'],
+  [
+    ['cancel', 'e1'],
+    'not-cancelable',
+    'execution e1 cannot be canceled: it has ended',
+    'See it: npx steadfast show e1',
+  ],
+  [
+    ['resume', 'e1'],
+    'not-resumable',
+    'execution e1.a.0 cannot be resumed: it is running',
+    'See it: npx steadfast show e1.a.0',
+  ],
+  [
+    ['resolve', 'e1', '9', '--choice', 'retry'],
+    'unknown-incident',
+    'execution e1 has no incident 9',
+    'See it: npx steadfast show e1',
+  ],
+  [
+    ['bulk', 'show', 'x'],
+    'unknown-bulk',
+    "there is no bulk action 'x'",
+    'The bulk actions there were: npx steadfast list --workflow steadfast-bulk',
+  ],
+])('a refusal names the next command: %j', async (args, code, message, next) => {
+  api.answers.push({ status: 409, body: { error: { code, message } } });
+  const { exitCode, err } = await steadfast([...args, '--url', api.url]);
+  expect([exitCode, err]).toEqual([1, `${message}\n${next} --url ${api.url}\n`]);
+});
+
+test('of what a command takes its help is named; a query of the API is not spoken of', async () => {
+  const refused = (code: string, message: string): void => {
+    api.answers.push({ status: 400, body: { error: { code, message } } });
+  };
+  refused('bad-request', 'since must be before until');
+  expect((await steadfast(['list', '--url', api.url])).err).toBe(
+    'since must be before until\nWhat it takes: npx steadfast list --help\n',
+  );
+  refused('unknown-step', "execution e1 has no step 'x'; without ?step= it shows all of them");
+  expect((await steadfast(['show', 'e1', '--step', 'x', '--url', api.url])).err).toBe(
+    `execution e1 has no step 'x'\nSee it: npx steadfast show e1 --url ${api.url}\n`,
+  );
+});

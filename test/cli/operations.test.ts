@@ -70,7 +70,7 @@ test('a refused one says why', async () => {
   const message = 'execution e1 cannot be tried again: it has ended: compensated';
   api.answers.push({ status: 409, body: { error: { code: 'not-retryable', message } } });
   const { exitCode, err } = await cli('retry', 'e1');
-  expect([exitCode, err]).toEqual([1, `${message}\n`]);
+  expect([exitCode, err]).toEqual([1, `${message}\nSee it: npx steadfast show e1 --url ${api.url}\n`]);
 });
 
 test('a retry that is refused names the option to people, and the field to programs', async () => {
