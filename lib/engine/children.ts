@@ -29,6 +29,7 @@ import { endOf } from '../core/waiting/child.ts';
 import { commit } from './commit.ts';
 import { type PlanCache, planOf } from './plans.ts';
 import { sideBySide } from './side-by-side.ts';
+import { originOf } from './tell.ts';
 import { decisionInputsOf } from './decision-inputs.ts';
 import { wakeFor } from './wake-up.ts';
 
@@ -163,7 +164,10 @@ async function startChild(
       ? goOn(ports, plan, start.id, again, reconcile)
       : endOfExisting(ports, plan, existing);
   }
-  ports.log.note({ what: 'started', executionId: start.id, detail: execution.workflow });
+  ports.log.note(
+    { what: 'started', executionId: start.id, detail: execution.workflow },
+    originOf(execution.workflow, execution),
+  );
   await wakeFor(ports, execution.wakeAt);
   const known = { state: { execution, steps: {} }, fresh: true, readAt: now };
   await carryOn(ports, plan, start.id, reconcile, known);

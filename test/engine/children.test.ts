@@ -44,6 +44,26 @@ describe('a child', () => {
     expect(world.announced.map(({ executionId }) => executionId)).toEqual([`${id}.sub.0`, id]);
   });
 
+  it('is counted as started for its own workflow, as its end is', async () => {
+    const { implementation } = book();
+    const started: unknown[] = [];
+    const counting = (ports: MemoryWorld): Ports => ({
+      ...ports,
+      log: {
+        note: (note, origin) => {
+          if (note.what === 'started') started.push([note.executionId, origin?.workflow]);
+        },
+      },
+    });
+    const world = harness(outer, { 'agent-a': implementation, 'agent-b': implementation }, 1, counting);
+    const { id } = await world.begin();
+    await world.run(id, { supervised: false });
+    expect(started).toEqual([
+      [id, 'outer'],
+      [`${id}.sub.0`, 'inner'],
+    ]);
+  });
+
   it('that fails fails its parent, and both are undone', async () => {
     const { implementation, undone } = book();
     const { implementation: bad } = book(() => true);
