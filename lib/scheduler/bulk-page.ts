@@ -226,11 +226,17 @@ async function answerApproval(
   const open = names.filter(
     (name) => isOpenEntry(state.entries?.[name]) && callbackProblem(plan, state, name) === undefined,
   );
-  // What was answered before is the same answer of the same person, or it is refused.
-  const [answered] = names.filter((name) => SETTLED.has(state.steps[name]?.status ?? ''));
-  if (open.length === 0 && answered !== undefined) return tell(answered);
   const isMeant = (name: string): boolean => (state.entries?.[name]?.openedAt ?? 0) <= createdAt;
-  return tell(one(open.filter(isMeant), { what: 'approvals', steps: open, step }));
+  const meant = open.filter(isMeant);
+  // What was answered since is the same answer of the same person, or it is refused; another may have been asked after it.
+  const [answered] = names.filter(
+    (name) =>
+      SETTLED.has(state.steps[name]?.status ?? '') &&
+      isMeant(name) &&
+      (state.entries?.[name]?.closedAt ?? createdAt) >= createdAt,
+  );
+  if (meant.length === 0 && answered !== undefined) return tell(answered);
+  return tell(one(meant, { what: 'approvals', steps: open, step }));
 }
 
 const SETTLED: ReadonlySet<string> = new Set(['answered', 'done', 'failed', 'tolerated']);

@@ -65,6 +65,11 @@ async function startedWith(scheduler: Scheduler, key: string, filter: ListFilter
       'key goes with workflow, and with no other filter: of a workflow it is the key of one execution',
     );
   const execution = await scheduler.ports.store.readExecution(idOfKey(scheduler, workflow, key));
-  const isFound = execution !== undefined && isListed(execution, filter);
+  const { since = 0, until = Number.POSITIVE_INFINITY } = filter;
+  const isFound =
+    execution !== undefined &&
+    isListed(execution, filter) &&
+    execution.startedAt >= since &&
+    execution.startedAt < until;
   return { items: isFound ? [execution] : [], orderedBy: 'startedAt' };
 }

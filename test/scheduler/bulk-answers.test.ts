@@ -115,6 +115,16 @@ const approving = workflow('approving', { input: anyObject, within: '8h' }, (w) 
   w.step('charge', bank, { order: 'x' } as never, { after: [ok] });
 }) as Workflow;
 
+const twice = workflow('twice', { input: anyObject, within: '8h' }, (w) => {
+  const one = w.approval('one', { within: '1h' });
+  w.approval('two', { within: '1h', after: [one] });
+}) as Workflow;
+
+const charged = workflow('charged', { input: anyObject, within: '8h' }, (w) => {
+  const charge = w.step('charge', bank, { order: 'x' } as never);
+  w.approval('ok', { within: '1h', after: [charge] });
+}) as Workflow;
+
 describe('approvals in bulk', () => {
   const begin = async (h: World, name: string): Promise<string> => {
     const { id } = await start(h.scheduler, {
@@ -145,6 +155,42 @@ describe('approvals in bulk', () => {
       status: 'done',
       by: ann,
       output: { approved: true, comment: 'fine' },
+    });
+  });
+
+  it('mean what asks: what simply runs is in no count', async () => {
+    const h = world(charged);
+    const { id: asked } = await h.begin();
+    await h.run(asked, { until: waiting });
+    expect((await h.begin()).status).toBe('running');
+    for (const action of ['approve', 'reject', 'resolve'] as const) {
+      const command = { action, ...(action === 'resolve' ? { choice: 'skip' } : {}) } as const;
+      const one = await make(h, command as never, { filter: { workflow: 'charged' } });
+      expect(one).toMatchObject({ count: 1, leftOut: 0, examples: [asked] });
+      const all = await make(h, command as never, { filter: { statuses: ['running', 'waiting'] } });
+      expect(all).toMatchObject({ count: 1, leftOut: 1, examples: [asked] });
+    }
+  });
+
+  it('are counted as given where a page is done again and the next one is open by then', async () => {
+    const h = world(twice);
+    const { id } = await start(h.scheduler, { workflow: 'twice', input: {} });
+    await h.run(id, { until: waiting });
+    const bulk = await make(h, { action: 'approve' }, { ids: [id] });
+    h.clock.advanceTo(h.clock.now() + 1_000);
+    await confirmed(h, bulk.id, 'answer');
+    await h.run(id, { until: ({ entries }) => entries?.['two'] !== undefined });
+    const page = await h.bulks.readPage(bulk.id, 0);
+    const { result: _, ...undone } = page!;
+    await h.bulks.write({ pages: [{ ...undone, version: 3, writeId: 'again' }] });
+    const attempt = { attempt: 2, signal: { aborted: false } };
+    const again = { bulk: bulk.id, page: 0 };
+    expect(await actOnPage(h.scheduler, again, attempt)).toEqual({ applied: 1, refused: 0 });
+    expect((await h.state(id)).steps['two']).toBeUndefined();
+    const later = await make(h, { action: 'approve' }, { ids: [id] });
+    await h.bulks.write({ bulk: { ...later, version: 2, writeId: 'w', createdAt: bulk.createdAt - 1 } });
+    expect((await confirmed(h, later.id, 'answer')).result).toMatchObject({
+      refused: { 'not-asked': { count: 1 } },
     });
   });
 

@@ -113,6 +113,11 @@ describe('a bulk retry', () => {
     expect(await by('k-1')).toMatchObject({ count: 1, leftOut: 0, examples: [failedOne], isCollected: true });
     expect(await by('k-2')).toMatchObject({ count: 0, leftOut: 1, pages: 0, isCollected: true });
     expect(await by('none')).toMatchObject({ count: 0, leftOut: 0 });
+    const { startedAt } = (await h.state(failedOne)).execution;
+    const within = (times: object) => make(h, RETRY, { filter: { workflow: 'pay', key: 'k-1', ...times } });
+    expect(await within({ since: startedAt, until: startedAt + 1 })).toMatchObject({ count: 1 });
+    expect(await within({ since: startedAt + 1 })).toMatchObject({ count: 0 });
+    expect(await within({ until: startedAt })).toMatchObject({ count: 0 });
   });
 
   it('of one key is one, and another body under that key is refused (S11)', async () => {

@@ -131,10 +131,12 @@ export function possibleStatuses({ action }: BulkCommand): readonly ExecutionSta
       return ['running', 'waiting'];
     case 'resume':
       return ['pausing', 'paused'];
+    // Whatever asks is open, and never simply running.
     case 'resolve':
+      return STATUS_GROUPS.open.filter((status) => status !== 'running');
     case 'approve':
     case 'reject':
-      return STATUS_GROUPS.open;
+      return ['waiting', 'pausing', 'paused'];
   }
 }
 
