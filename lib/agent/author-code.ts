@@ -16,10 +16,11 @@ import {
   type Verdict,
 } from '../core/plan/agent.ts';
 import { partsOf } from '../core/plan/agent-parts.ts';
-import type { ClaimedAttempt, Report } from '../core/records/events.ts';
+import type { Ports } from '../core/ports.ts';
+import type { ClaimedAttempt, OpenBreaker, Report } from '../core/records/events.ts';
 import { type Failure, failureOf } from '../core/records/failure.ts';
 import { type Json, JSON_LIMITS, type JsonLimits, jsonProblem, utf8Bytes } from '../core/records/json.ts';
-import type { Mode } from '../core/records/state.ts';
+import type { Execution, Mode } from '../core/records/state.ts';
 import { wellFormed } from '../core/records/text.ts';
 import { check, MAX_OUTPUT_BYTES } from '../engine/schema.ts';
 import type { ProcessBreaker } from './breaker.ts';
@@ -52,6 +53,11 @@ export interface Worker {
    * @default it calls whatever the breaker says
    */
   readonly breaker?: ProcessBreaker;
+  /**
+   * What else defers the steps of an execution, as an open breaker does; asked before each claim.
+   * @default nothing
+   */
+  readonly deferredBy?: (ports: Ports, execution: Execution) => Promise<OpenBreaker | undefined>;
   /**
    * Joins evaluations of one execution that several messages of this process want at the same time.
    * @default each has its own

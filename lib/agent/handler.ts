@@ -24,12 +24,17 @@ export type AgentHandler = ((event: SQSEvent, context: Context) => Promise<SQSBa
 };
 
 /** The Lambda function of an agent: an SQS batch, each message on its own, those to be delivered again named. */
-export function agentHandler(agent: Agent, implementation: Implementation<unknown, unknown>): AgentHandler {
+export function agentHandler(
+  agent: Agent,
+  implementation: Implementation<unknown, unknown>,
+  more: Pick<Worker, 'deferredBy'> = {},
+): AgentHandler {
   const atWork = { messages: 0 };
   const breaker = new ProcessBreaker(agent.spec.name);
   const telemetry = telemetryOf({ role: 'agent', agent: agent.spec.name });
   const lacks = lackOf(agent, implementation);
   const worker: Worker = {
+    ...more,
     agent,
     implementation,
     ...(lacks === undefined ? {} : { lacks }),

@@ -95,18 +95,21 @@ export async function handleMessage(
 
 type Delivery = Extract<Event, { readonly type: 'deliver' }>;
 
-/** Decides about the message. The breaker is asked only when the step would be claimed: an outdated message takes no trial. */
+/** Decides about the message. What holds it back is asked only when the step would be claimed: an outdated message takes no trial. */
 async function decideDelivery(
   ports: Ports,
-  { agent, breaker }: Worker,
+  { agent, breaker, deferredBy }: Worker,
   plan: Plan,
   state: Snapshot,
   delivery: Delivery,
   trial: string | undefined,
 ): Promise<{ readonly decision: Decision; readonly trial: string | undefined }> {
   const decision = decide(plan, state, delivery);
-  if (decision.next.kind !== 'perform' || trial !== undefined || breaker === undefined)
-    return { decision, trial };
+  if (decision.next.kind !== 'perform') return { decision, trial };
+  const openBreaker = await deferredBy?.(ports, state.execution);
+  if (openBreaker !== undefined)
+    return { decision: decide(plan, state, { ...delivery, ...decisionInputsOf(ports), openBreaker }), trial };
+  if (trial !== undefined || breaker === undefined) return { decision, trial };
   const pass = await breaker.pass(ports, agent.spec.timeoutMs);
   // That may have taken long, and a lease counts from before its write, not from before a pause.
   const later = { ...delivery, ...decisionInputsOf(ports) };

@@ -1,15 +1,21 @@
 /**
  * The workflow of a bulk action: the agent that every deployment brings obeys it page by page.
  *
- * Owns: the plan, and how often a page is tried. Does not own: what is done with a page (`bulk-page.ts`), who starts it (`bulks.ts`).
+ * Owns: the plan, how often a page is tried, and that a pause holds pages back. Does not own: what is done with a page
+ * (`bulk-page.ts`), who starts it (`bulks.ts`).
  *
- * One part of the list is under way at a time, so that a pause or a cancel takes hold after 25 pages at most.
+ * One part of the list is under way at a time: 25 pages, all sent at once. A pause of the execution is not one of its parts, so the
+ * agent asks for it before it takes a page: what is under way goes on, and no other page is begun.
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { type Agent, declareAgent } from '../core/plan/agent.ts';
 import { BULK } from '../core/plan/built-in.ts';
 import { retry, type Workflow, workflow } from '../core/plan/workflow.ts';
+import type { Ports } from '../core/ports.ts';
+import type { OpenBreaker } from '../core/records/events.ts';
+import { given } from '../core/records/given.ts';
+import { type Execution, isPausedOrPausing, pauseOf } from '../core/records/state.ts';
 
 export interface PageInput {
   readonly bulk: string;
@@ -65,3 +71,20 @@ export const bulkWorkflow: Workflow = workflow(
     return { pages: obeyed.output.total };
   },
 ) as Workflow;
+
+/** A page that is deferred is looked at again after so long. */
+const DEFERRED_MS = 30_000;
+
+/** The pause of the bulk action, for a page of the part. Since now: pages need no time to come back one by one, as calls do. */
+export async function deferredByPause(
+  { store, clock }: Ports,
+  { parent }: Execution,
+): Promise<OpenBreaker | undefined> {
+  const execution = parent && (await store.readExecution(parent.executionId));
+  const pause = execution && isPausedOrPausing(execution.status) ? pauseOf(execution) : undefined;
+  if (pause === undefined) return undefined;
+  const { at, by } = pause;
+  const now = clock.now();
+  const reason = `its bulk action is, since ${new Date(at).toISOString()}: ${pause.reason}`;
+  return { agent: BULK.name, since: now, until: now + DEFERRED_MS, pause: { reason, ...given({ by }) } };
+}

@@ -21,7 +21,7 @@ import type { Json } from '../../lib/core/records/json.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import { actOnPage } from '../../lib/scheduler/bulk-page.ts';
-import { bulkAgent, type PageInput } from '../../lib/scheduler/bulk-workflow.ts';
+import { bulkAgent, deferredByPause, type PageInput } from '../../lib/scheduler/bulk-workflow.ts';
 import { createScheduler, type Scheduler, start } from '../../lib/scheduler/start.ts';
 import { sweepOnce } from '../../lib/supervisor/sweep.ts';
 import { type MemoryWorld, memoryWorld } from '../../lib/testing/memory.ts';
@@ -129,7 +129,13 @@ export function harness(
     return handleMessage(
       ports,
       plans,
-      { ...settings, agent, implementation, breaker: breakers.get(send.agent) as ProcessBreaker },
+      {
+        ...settings,
+        agent,
+        implementation,
+        breaker: breakers.get(send.agent) as ProcessBreaker,
+        ...(agent === bulkAgent ? { deferredBy: deferredByPause } : {}),
+      },
       send.message,
       world.clock.now() + processMs,
     );

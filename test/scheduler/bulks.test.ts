@@ -2,7 +2,7 @@
 
 import { actOnPage } from '../../lib/scheduler/bulk-page.ts';
 import { collectBulk, confirmBulk, makeBulk, showBulk } from '../../lib/scheduler/bulks.ts';
-import { pause as pauseOne, retry as retryOne } from '../../lib/scheduler/commands.ts';
+import { pause as pauseOne, resume as resumeOne, retry as retryOne } from '../../lib/scheduler/commands.ts';
 import { list } from '../../lib/scheduler/lists.ts';
 import { start } from '../../lib/scheduler/start.ts';
 import { ann, confirmed, failed, make, orders, RETRY, statusesOf, world } from './bulk-world.ts';
@@ -204,5 +204,42 @@ describe('a bulk action', () => {
     await confirmBulk(h.scheduler, bulk.id, 'confirm', ann);
     const { executionId } = await showBulk(h.scheduler, bulk.id);
     expect((await pauseOne(h.scheduler, executionId, {})).status).toBe('pausing');
+  });
+
+  it('begins no other page while it is paused, at no cost of a try, and goes on when it is resumed', async () => {
+    const h = world();
+    const ids = Array.from({ length: 2_500 }, (_, at) => `nobody-${at}`);
+    const bulk = await make(h, RETRY, { ids });
+    await confirmBulk(h.scheduler, bulk.id, 'confirm', ann);
+    const { executionId } = await showBulk(h.scheduler, bulk.id);
+    // All pages of a part are sent at once.
+    const [first, ...others] = h.sent.splice(0);
+    expect(others).toHaveLength(24);
+    await h.deliver(first!);
+    await pauseOne(h.scheduler, executionId, { reason: 'wait', by: ann });
+    for (const send of others) expect(await h.deliver(send)).toBe('handled');
+    expect(await showBulk(h.scheduler, bulk.id)).toMatchObject({ pagesDone: 1 });
+    const held = (await h.state(others[0]!.message.execution)).steps[others[0]!.message.step];
+    expect(held).toMatchObject({
+      status: 'retrying',
+      attempt: 0,
+      deferred: {
+        why: 'paused',
+        pause: { by: ann, reason: expect.stringMatching(/^its bulk action is.*: wait$/) },
+      },
+    });
+    h.clock.advanceTo(h.clock.now() + 3_600_000);
+    await h.sweep();
+    for (const send of h.sent.splice(0)) await h.deliver(send);
+    expect(await showBulk(h.scheduler, bulk.id)).toMatchObject({ pagesDone: 1 });
+    const resumedAt = h.clock.now();
+    await resumeOne(h.scheduler, executionId, {});
+    await h.run(executionId);
+    expect(h.clock.now() - resumedAt).toBeLessThan(60_000);
+    expect(await showBulk(h.scheduler, bulk.id)).toMatchObject({
+      pagesDone: 25,
+      result: { refused: { 'unknown-execution': { count: 2_500 } } },
+      execution: { status: 'succeeded' },
+    });
   });
 });
