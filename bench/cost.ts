@@ -28,6 +28,7 @@ import { type Situations, situations } from './parts/situations.ts';
 import { type Stage, setStage, type StageOptions } from './parts/stage.ts';
 import { machine, type Machine } from './parts/machine.ts';
 import { table } from './parts/print.ts';
+import { type TagPrice, tagPrice } from './parts/tag.ts';
 import { costVerdicts } from './parts/verdicts.ts';
 
 const PAYLOADS = [100, 1_024, 16_384] as const;
@@ -42,6 +43,9 @@ const STAGES: Readonly<Record<Mode, StageOptions>> = {
   atRest: { batchSize: 1, processes: 1, schedules: false },
   underLoad: { batchSize: BATCH, processes: 5, agentProcesses: 1, schedules: false },
 };
+
+/** What a tag adds, as `--only` names it. */
+const TAG = 'tag';
 
 export interface CostCase {
   readonly kind: WorkflowName;
@@ -72,6 +76,8 @@ export interface CostReport {
   /** The first case under load once more, with `transport: 'sdk'`. */
   readonly bySdk?: CostCase;
   readonly situations?: Situations;
+  /** What a tag adds. */
+  readonly tag?: TagPrice;
   readonly limits: readonly Verdict[];
 }
 
@@ -96,7 +102,7 @@ const program = new Command('bench:cost')
   )
   .option('--json', 'one line of JSON at the end')
   .option('--save', 'for bench:report; of all cases together only')
-  .option('--only <kind/bytes/mode>', 'cases that begin like this, e.g. chain5/100 or mixed20')
+  .option('--only <kind/bytes/mode>', 'cases that begin like this, e.g. chain5/100, mixed20 or tag')
   .option(
     '--executions <n>',
     'of five steps in a case at rest; five times as many under load',
@@ -111,9 +117,10 @@ const program = new Command('bench:cost')
 const say = (text: string): void => void process.stderr.write(`${text}\n`);
 
 async function main(options: Options): Promise<void> {
-  const all = (['atRest', 'underLoad'] as const).flatMap((mode) =>
+  const named = (['atRest', 'underLoad'] as const).flatMap((mode) =>
     wanted(mode, {}).map((one) => nameOf(one, mode)),
   );
+  const all = [...named, TAG];
   if (options.only !== undefined && !all.some((name) => name.startsWith(options.only ?? '')))
     program.error(`error: no case begins with ${options.only}; there are ${all.join(', ')}`);
   if (options.save && (options.only !== undefined || !options.situations))
@@ -124,9 +131,11 @@ async function main(options: Options): Promise<void> {
   const again = cases.find((one) => one.mode === 'underLoad');
   const bySdk = again && (await measureBySdk(again));
   const found = options.situations ? { situations: await situations(say) } : {};
+  const tag = TAG.startsWith(options.only ?? '') ? { tag: await tagPrice(options.executions) } : {};
   const about = { machine: machine(), prices: { asOf: PRICES.asOf } };
   const sdk = bySdk === undefined ? {} : { bySdk };
-  const report: CostReport = { ...about, cases, ...sdk, ...found, limits: costVerdicts({ cases, ...found }) };
+  const limits = [...costVerdicts({ cases, ...found }), ...(tag.tag?.limits ?? [])];
+  const report: CostReport = { ...about, cases, ...sdk, ...found, ...tag, limits };
   print(report);
   if (options.save) keep('cost', { ...headline(cases), ...report });
   if (options.json) console.log(JSON.stringify({ ...headline(cases), ...report }));

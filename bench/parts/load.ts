@@ -30,6 +30,8 @@ export const KINDS: Readonly<Record<WorkflowName, Kind>> = {
 
 export interface Load {
   readonly kind: WorkflowName;
+  /** Another workflow of that shape. */
+  readonly as?: string;
   readonly payloadBytes: number;
   readonly executions: number;
   readonly inFlight: number;
@@ -58,7 +60,7 @@ export async function run(stage: Stage, load: Load): Promise<Ran> {
     while (left > 0) {
       left -= 1;
       const askedAt = Date.now();
-      latenciesMs.push((await stage.ended(await stage.start(workflow, given))) - askedAt);
+      latenciesMs.push((await stage.ended(await stage.start(load.as ?? workflow, given))) - askedAt);
     }
   };
   await Promise.all(Array.from({ length: Math.min(load.inFlight, load.executions) }, client));

@@ -48,14 +48,19 @@ export const works30 = napper('works-30', '30s', { pickup: '30s', timeout: '120s
 
 const agentAt = (at: number) => AGENTS[at % AGENTS.length] ?? echoA;
 
+const fiveSteps = (name: string, search: readonly string[] = []) =>
+  workflow(name, { input: Payload, within: '1h', search }, (w) => {
+    let before: { readonly data: unknown } = w.input;
+    for (let at = 0; at < 5; at += 1) {
+      before = w.step(`s${at}`, agentAt(at), before as Payload).output;
+    }
+    return before;
+  });
+
 /** Five steps, one after the other, each of another agent. */
-export const chain5 = workflow('chain5', { input: Payload, within: '1h' }, (w) => {
-  let before: { readonly data: unknown } = w.input;
-  for (let at = 0; at < 5; at += 1) {
-    before = w.step(`s${at}`, agentAt(at), before as Payload).output;
-  }
-  return before;
-});
+export const chain5 = fiveSteps('chain5');
+/** The same, found by its payload: what that costs is a tag's price. */
+export const tagged5 = fiveSteps('tagged5', ['data']);
 
 /** A step, five side by side, and one that waits for all of them. */
 export const fan5 = workflow('fan5', { input: Payload, within: '1h' }, (w) => {

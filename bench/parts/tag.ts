@@ -1,0 +1,45 @@
+/**
+ * What a tag that a workflow's `search` names adds to an execution: the same five steps with and without, counted on the wire.
+ *
+ * Owns: the two runs, the limit. Does not own: the units (`meter.ts`).
+ */
+
+import { atMost, type Verdict } from './limits.ts';
+import { run, warmUp } from './load.ts';
+import { unitsOf } from './meter.ts';
+import { PRICES, type Units } from './prices.ts';
+import { setStage } from './stage.ts';
+
+export interface TagPrice {
+  /** Of an execution. */
+  readonly writeUnits: number;
+  /** Of what is billed by the call. */
+  readonly usdPerMillionExecutions: number;
+  readonly limits: readonly Verdict[];
+}
+
+/** Billed by the call; what else there is, is processor time, which is measured as well as the machine is quiet. */
+const REQUESTS = ['writeUnits', 'readUnits', 'sqsRequests', 'lambdaRequests', 'events'] as const;
+
+export async function tagPrice(executions: number): Promise<TagPrice> {
+  const stage = await setStage({ batchSize: 1, processes: 1, schedules: false });
+  const load = { kind: 'chain5', payloadBytes: 100, inFlight: 1 } as const;
+  const unitsAs = async (as: string): Promise<Units> => {
+    await run(stage, { ...load, as, executions: 3 });
+    return unitsOf((await run(stage, { ...load, as, executions })).reading, 1);
+  };
+  try {
+    await warmUp(stage, ['chain5'], 1);
+    const plain = await unitsAs('chain5');
+    const tagged = await unitsAs('tagged5');
+    const more = (what: (typeof REQUESTS)[number]): number => (tagged[what] - plain[what]) / executions;
+    const usd = REQUESTS.reduce((sum, what) => sum + more(what) * PRICES.usd[what], 0) * 1e6;
+    return {
+      writeUnits: more('writeUnits'),
+      usdPerMillionExecutions: usd,
+      limits: [atMost('a tag that search names, requests alone', '$ per million executions', 0.65, usd)],
+    };
+  } finally {
+    await stage.strike();
+  }
+}
