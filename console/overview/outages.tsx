@@ -54,13 +54,7 @@ function OutageCard({ outage }: { outage: OutageView }): JSX.Element {
         </Fact>
         {closedAt === undefined ? null : <Fact name="lasted">{durationText(closedAt - beganAt)}</Fact>}
         <Fact name="calls that failed">{failed}</Fact>
-        <Fact name="outcome unknown">
-          {unknown.length === 0
-            ? 'none: nothing was doubled or lost'
-            : open === 0
-              ? `${unknown.length}, each settled: nothing was doubled or lost`
-              : `${unknown.length}, ${open} not settled`}
-        </Fact>
+        <Fact name="outcome unknown">{unknownText(unknown.length, open, failed > calls.length)}</Fact>
       </dl>
       <p>
         <code>{failure.code}</code> {failure.message}
@@ -71,6 +65,13 @@ function OutageCard({ outage }: { outage: OutageView }): JSX.Element {
       ) : null}
     </article>
   );
+}
+
+/** @param isPart more calls failed than are named: of the others it is not known */
+function unknownText(unknown: number, open: number, isPart: boolean): string {
+  const text = unknown === 0 ? 'none' : `${unknown}, ${open === 0 ? 'each settled' : `${open} not settled`}`;
+  if (isPart) return `${text}, of those that are named`;
+  return open === 0 ? `${text}: nothing was doubled or lost` : text;
 }
 
 const Fact = ({ name, children }: { name: string; children: JSX.Element | string | number }): JSX.Element => (

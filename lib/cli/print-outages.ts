@@ -16,7 +16,7 @@ function outageText({ beganAt, openedAt, closedAt, failure, failed, calls }: Out
   const unknown = calls.filter((call) => call.unknown === true);
   const lines = [
     `began ${timeText(beganAt)}, noticed after ${durationText(openedAt - beganAt)}, ${end}: ${failure.code}: ${failure.message}`,
-    `${failed} ${failed === 1 ? 'call' : 'calls'} failed, the outcome of ${unknown.length} was unknown${stillUnknown(unknown)}`,
+    `${failed} ${failed === 1 ? 'call' : 'calls'} failed${failed > calls.length ? `; of the ${calls.length} that are named` : ','} the outcome of ${unknown.length} was unknown${stillUnknown(unknown)}`,
   ];
   const rows = unknown.map(({ executionId, step, attempt, settled = 'open' }) => [
     executionId,

@@ -144,7 +144,7 @@ test('outages says when a service was away, what failed, and how each unknown ou
   expect((await cli('outages', 'pay')).out).toBe(
     [
       'began 1970-01-01 00:00:00Z, noticed after 4 s, ended 1970-01-01 00:10:40Z (10 min 40 s): Error: socket hang up',
-      '3 calls failed, the outcome of 1 was unknown, and all of it is settled',
+      '3 calls failed; of the 2 that are named the outcome of 1 was unknown, and all of it is settled',
       'EXECUTION  STEP  ATTEMPT  SETTLED',
       'e1         pay   1        it was not done, and was tried again',
       '1 more failed than are named\n',
