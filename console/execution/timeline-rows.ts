@@ -12,8 +12,8 @@ import type { Span } from './time-scale.ts';
 
 /**
  * `queue`: ready, and not taken. `run`, `undo`, `probe`: an attempt. `lost`: an attempt whose outcome was not known at its end.
- * `lease`: until then the attempt under way may stay silent. `backoff`: between two attempts. `wait`: for a time, an answer or
- * executions of its own. `asked`: a person is asked.
+ * `lease`: until then the attempt under way may stay silent. `backoff`: between two attempts. `wait`: for a time, an answer,
+ * executions of its own, or its turn to be undone. `asked`: a person is asked.
  */
 export type StretchKind =
   | 'queue'
@@ -83,7 +83,7 @@ function ofStep(step: StepView, view: ExecutionView, now: number): Stretch[] {
   };
   return [
     queued,
-    ...worked.flatMap((one, at) => [...between(worked[at - 1], one), one]),
+    ...worked.flatMap((one, at) => [...between(worked[at - 1], one, view.cause?.at), one]),
     ...toCome(step, worked, now),
   ];
 }
@@ -121,18 +121,15 @@ function underWay({ claimedAt, leaseUntil, status, attempt }: StepView, now: num
   ];
 }
 
-/** A stretch after a refusal is its backoff; it ends when an agent takes it. An undo waits for its turn. */
-function between(before: Stretch | undefined, after: Stretch): Stretch[] {
+/**
+ * A stretch after a refusal is its backoff; it ends when an agent takes it. An undo waits for its turn once the execution is stopped;
+ * what was done is in nobody's queue before that.
+ */
+function between(before: Stretch | undefined, after: Stretch, stoppedAt = 0): Stretch[] {
   if (before === undefined || after.kind === 'lease') return [];
-  const kind = after.kind === 'undo' && before.kind !== 'undo' ? 'queue' : 'backoff';
-  return [
-    {
-      kind,
-      from: before.to,
-      to: after.from,
-      note: kind === 'queue' ? 'before its undo' : 'backoff, until it was taken',
-    },
-  ];
+  if (after.kind !== 'undo' || before.kind === 'undo')
+    return [{ kind: 'backoff', from: before.to, to: after.from, note: 'backoff, until it was taken' }];
+  return [{ kind: 'wait', from: Math.max(before.to, stoppedAt), to: after.from, note: 'before its undo' }];
 }
 
 function toCome({ retryAt, deferred, status }: StepView, worked: readonly Stretch[], now: number): Stretch[] {
