@@ -19,8 +19,13 @@ const MAX_KB = 150;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { json: { type: 'boolean' }, screenshots: { type: 'boolean' } },
+  options: { json: { type: 'boolean' }, screenshots: { type: 'boolean' }, help: { type: 'boolean' } },
 });
+
+const HELP = `Builds the console and tests it in a real browser: npm run test:browser -- [options] [part of a file's path ...]
+  --json         end with one line of JSON
+  --screenshots  take the pictures of README and docs instead
+A file alone: npm run test:browser -- on-call`;
 
 const say = (text: string): boolean => process.stdout.write(`${text}\n`);
 
@@ -79,6 +84,10 @@ function tested(folder: string): { failed: number; tests: number; counts: string
   return { tests: numTotalTests, failed, counts: readFileSync(counts, 'utf8').split('\n').filter(Boolean) };
 }
 
+if (values.help === true) {
+  say(HELP);
+  process.exit(0);
+}
 if (browserPath() === undefined) {
   say(NO_BROWSER);
   process.exit(1);
