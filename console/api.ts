@@ -107,6 +107,11 @@ async function ownAnswer<T>(path: string): Promise<T> {
   throw new ApiError(body.error.code, body.error.message, { status: answer.status });
 }
 
+/** The API has refused what was asked, so it is there. */
+export const isAnswer = (error: unknown): boolean =>
+  error instanceof ApiError && error.status !== undefined && ANSWERS.has(error.status);
+const ANSWERS: ReadonlySet<number> = new Set([400, 404, 409]);
+
 /** What went wrong in words, and what to do about it. */
 export function problemOf(error: unknown): { readonly what: string; readonly todo: string } {
   if (!(error instanceof ApiError)) return { what: String(error), todo: 'Reload the page.' };
@@ -121,6 +126,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   'not-allowed': 'Your credentials need cloudwatch:GetMetricData.',
   'no-credentials': 'Log in to AWS again, in the shell that serves this page.',
   'no-region': 'Call npx steadfast console with --region.',
+  'bad-request': 'Change what is asked for: a filter, or the address of the page.',
   'unknown-execution': 'Check the id. Executions are removed some time after their end.',
   'unknown-workflow': 'It is not deployed under this name: choose one of the list.',
 };

@@ -1,12 +1,14 @@
 /**
  * What the page shows of the API, kept up to date: read again after 3 s, ever more seldom while nothing changes, and not at
- * all while nobody looks.
+ * all while nobody looks. While a question is answered in a dialog, what it is about stays as it is.
  *
- * Owns: the rhythm, and that an answer that came late never replaces a newer one. Does not own: the calls (`api.ts`).
+ * Owns: the rhythm, and that an answer that came late never replaces a newer one. Does not own: the calls, and whether an error is an
+ * answer (`api.ts`).
  */
 
 import { type Signal, signal } from '@preact/signals';
 import { useLayoutEffect, useMemo } from 'preact/hooks';
+import { isAnswer } from './api.ts';
 
 const FIRST_MS = 3_000;
 const LAST_MS = 30_000;
@@ -38,14 +40,19 @@ function keep(key: string, data: unknown): void {
   }
 }
 
-/** How many reads of what is on screen have failed last; the shell says so. */
+export const keptOf = (key: string): unknown => kept.get(key);
+
+/** Of what is on screen, how many reads had no answer last; the shell says so. */
 export const failing: Signal<number> = signal(0);
 export const readAt: Signal<number> = signal(Date.now());
 
 /** Those on screen. */
 const shown = new Set<Reading>();
 
-/** Something was written: all that may differ is read now. */
+/** A change would take the question away from whoever answers it, with what was typed, and would not say who was first. */
+const isAsking = (): boolean => document.querySelector('dialog[open]') !== null;
+
+/** Something was written, or a question is over: all that may differ is read now. */
 export function readAgain(): void {
   if (!document.hidden) for (const reading of shown) if (!reading.isOverNow) reading.again();
 }
@@ -104,15 +111,16 @@ class Reading {
       (error: unknown): Answer => ({ data: this.answer.peek().data, error }),
     );
     if (round !== this.round) return;
-    this.take(answer);
-    this.isOverNow = answer.error === undefined && this.isOver(answer.data);
+    const waits = isAsking() && this.answer.peek().data !== undefined;
+    if (!waits) this.take(answer);
+    this.isOverNow = !waits && answer.error === undefined && this.isOver(answer.data);
     if (this.isOverNow) return;
     if (!document.hidden) this.timer = setTimeout(() => void this.read(), this.waitMs);
     this.waitMs = Math.min(this.lastMs, this.waitMs * SLOWER);
   }
 
   private take(answer: Answer): void {
-    this.setFailed(answer.error !== undefined);
+    this.setFailed(answer.error !== undefined && !isAnswer(answer.error));
     const says = answer.error === undefined ? JSON.stringify(answer.data) : String(answer.error);
     if (answer.error === undefined) {
       readAt.value = Date.now();

@@ -70,7 +70,10 @@ function View(): JSX.Element {
 }
 
 const Nowhere = (): JSX.Element => (
-  <Empty title="There is no such page">Choose one of the views above.</Empty>
+  <>
+    <h1 class="hidden">No such page</h1>
+    <Empty title="There is no such page">Choose one of the views above.</Empty>
+  </>
 );
 
 /** A view that breaks takes no other with it. */

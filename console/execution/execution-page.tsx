@@ -48,9 +48,12 @@ export function ExecutionPage({ id }: { id: string }): JSX.Element {
   const opened = (query.get('open') ?? '').split(',').filter(Boolean);
   const live = useLive<Read>(`execution ${id} ${opened.join()}`, () => read(id, opened));
   return (
-    <Shown live={live} what={`execution ${id}`}>
-      {(data) => <Execution {...data} again={live.again} />}
-    </Shown>
+    <>
+      {live.data === undefined ? <h1 class="hidden">Execution {id}</h1> : null}
+      <Shown live={live} what={`execution ${id}`}>
+        {(data) => <Execution {...data} again={live.again} />}
+      </Shown>
+    </>
   );
 }
 

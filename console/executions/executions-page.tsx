@@ -3,9 +3,9 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { ExecutionSummary, ListPage } from '../../lib/api/answers.ts';
+import type { ExecutionSummary } from '../../lib/api/answers.ts';
 import { settings } from '../api.ts';
-import { readAgain, useLive } from '../live.ts';
+import { keptOf, readAgain, useLive } from '../live.ts';
 import { Empty, Problem, Shown } from '../parts/states.tsx';
 import { addressOf, place } from '../router.ts';
 import { BulkProgress } from './bulk-progress.tsx';
@@ -13,7 +13,7 @@ import { Bulk } from './bulk.tsx';
 import { FilterBar, UsualFilters } from './filter-bar.tsx';
 import { askedFor, type Filters, filtersIn } from './filters.ts';
 import { List } from './list.tsx';
-import { PAGE, Pages } from './pages.ts';
+import { PAGE, type PageRead, Pages } from './pages.ts';
 
 export function ExecutionsPage(): JSX.Element {
   const filters = filtersIn(place.value.query);
@@ -32,13 +32,17 @@ export function ExecutionsPage(): JSX.Element {
 }
 
 function Filtered({ filters }: { filters: Filters }): JSX.Element {
-  const pages = useMemo(() => new Pages(() => askedFor(filters, Date.now())), []);
-  const seen = useSignal(0);
-  const live = useLive<ListPage>(`executions ${JSON.stringify(filters)}`, () =>
-    pages.again(Math.floor(seen.peek() / PAGE)),
+  const key = `executions ${JSON.stringify(filters)}`;
+  const pages = useMemo(
+    () => new Pages(() => askedFor(filters, Date.now()), keptOf(key) as PageRead | undefined),
+    [],
   );
+  const seen = useSignal(0);
+  const live = useLive<PageRead>(key, () => pages.again(Math.floor(seen.peek() / PAGE)));
+  // Of a list that was left further down there is nothing to begin with.
+  const isRead = pages.read.value.length > 0;
   return (
-    <Shown live={live} what="the executions">
+    <Shown live={isRead ? live : { ...live, data: undefined }} what="the executions">
       {() => <Listed pages={pages} filters={filters} onSeen={(first) => (seen.value = first)} />}
     </Shown>
   );

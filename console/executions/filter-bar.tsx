@@ -3,6 +3,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { instantOf } from '../../lib/cli/text.ts';
 import { useLive } from '../live.ts';
 import { ChoiceField, TextField } from '../parts/fields.tsx';
 import { addressOf, go } from '../router.ts';
@@ -17,6 +18,9 @@ const USUAL: readonly (readonly [string, Filters])[] = [
   ['waiting for people', { status: 'waiting' }],
   ['failed in 24 h', { status: 'bad', since: '24h' }],
 ];
+
+const isInstant = (text: string | undefined): boolean =>
+  text === undefined || !Number.isNaN(instantOf(text, Date.now()));
 
 const isSame = (one: Filters, other: Filters): boolean => NAMES.every((name) => one[name] === other[name]);
 
@@ -72,7 +76,13 @@ export function FilterBar({ filters }: { filters: Filters }): JSX.Element {
     >
       <ChoiceField label="Status" text={fields.status} options={STATUS_OPTIONS} />
       <ChoiceField label="Workflow" text={fields.workflow} options={options} />
-      <TextField label="Since" placeholder="24h, 09:00" text={fields.since} offered={SINCE_OPTIONS} />
+      <TextField
+        label="Since"
+        placeholder="24h, 09:00"
+        text={fields.since}
+        offered={SINCE_OPTIONS}
+        problem={isInstant(filters.since) ? undefined : 'as 24h, 09:00 or 2026-01-02T03:04'}
+      />
       <TextField label="Code" placeholder="card-declined" text={fields.code} />
       <TextField label="Key of its start" placeholder="order-4711" text={fields.key} />
       {tags.length === 0 && filters.tag === undefined ? null : (

@@ -16,14 +16,22 @@ interface Page {
   readonly page: ListPage;
 }
 
+/** One page, and the how manieth it is. */
+export interface PageRead {
+  readonly at: number;
+  readonly page: ListPage;
+}
+
 export class Pages {
   readonly read: Signal<readonly Page[]> = signal([]);
   readonly isReading: Signal<boolean> = signal(false);
   readonly error: Signal<unknown> = signal(undefined);
   private readonly asked: () => ListOptions;
 
-  constructor(asked: () => ListOptions) {
+  /** @param before what was shown last of the same list */
+  constructor(asked: () => ListOptions, before?: PageRead) {
     this.asked = asked;
+    if (before?.at === 0) this.read.value = [{ page: before.page }];
   }
 
   /** Each execution once: one may have moved from page to page meanwhile. */
@@ -40,14 +48,14 @@ export class Pages {
   }
 
   /** Reads one page again. @returns what is in it, to be compared */
-  async again(index: number): Promise<ListPage> {
+  async again(index: number): Promise<PageRead> {
     const at = Math.min(index, Math.max(0, this.read.peek().length - 1));
     const cursor = this.read.peek()[at]?.cursor;
     const page = await this.one(cursor);
     const pages = [...this.read.peek()];
     pages[at] = { page, ...(cursor === undefined ? {} : { cursor }) };
     this.read.value = pages;
-    return page;
+    return { at, page };
   }
 
   async more(): Promise<void> {

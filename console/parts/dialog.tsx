@@ -8,6 +8,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { problemOf } from '../api.ts';
+import { readAgain } from '../live.ts';
 
 export interface Question {
   readonly title: string;
@@ -39,6 +40,8 @@ export function Dialog({
     ref.current?.showModal();
     return () => {
       if (opener instanceof HTMLElement) opener.focus();
+      // Meanwhile nothing has changed on screen.
+      readAgain();
     };
   }, []);
   const submit = async (event: Event): Promise<void> => {

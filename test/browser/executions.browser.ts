@@ -82,6 +82,27 @@ describe('ten thousand executions', () => {
   });
 });
 
+describe('a list that is opened again', () => {
+  it('has what it had, while it is read', async () => {
+    const { page } = await openPage(browser, world.server, '#/executions?status=waiting');
+    await page.locator('.list').getByRole('link', { name: id }).click();
+    await page.getByText('What comes next').waitFor();
+    world.server.weather.delayMs = 3_000;
+    await page.goBack();
+    await page.getByRole('heading', { name: 'Executions' }).waitFor();
+    expect(await page.locator('.list').getByRole('link', { name: id }).count()).toBe(1);
+    expect(await page.getByText('No execution is like that').count()).toBe(0);
+  });
+});
+
+describe('the last fifty of them', () => {
+  it('are a grid that is scrolled by itself, and not with its page', async () => {
+    const { page } = await openPage(browser, world.server, '#/workflows/everything', { width: 360 });
+    await page.locator('table.grid th.column').nth(30).waitFor();
+    await expectFits(page);
+  });
+});
+
 describe('the filters', () => {
   it('have a tag that workflows search by, which is in the address; one that none has is refused in words', async () => {
     const { page } = await openPage(browser, world.server, '#/executions');
@@ -106,7 +127,10 @@ describe('the filters', () => {
     await page.getByText('No execution is like that').waitFor();
     await page.getByLabel('Since').fill('soon');
     await page.keyboard.press('Enter');
-    await page.getByText('a time in ms since 1970 is wanted').waitFor();
+    await page.locator('.field.wrong').getByText('as 24h, 09:00 or').waitFor();
+    await page.getByText('Change what is asked for').waitFor();
+    // It has answered.
+    await page.getByText('● live').waitFor();
   });
 });
 

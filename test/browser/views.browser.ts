@@ -93,6 +93,8 @@ describe('one execution', () => {
     const { page } = await openPage(browser, world.server, '#/executions/none');
     await page.getByText('unknown-execution').waitFor();
     await page.getByText('Check the id').waitFor();
+    await page.getByText('● live').waitFor();
+    await expectAccessible(page);
   });
 });
 
