@@ -8,7 +8,7 @@
 
 import type { JSX } from 'preact';
 import type { IncidentPage, ListPage } from '../../lib/api/answers.ts';
-import type { Agents, Overview, WorkflowView } from '../../lib/api/deployment-answers.ts';
+import type { Agents, Overview } from '../../lib/api/deployment-answers.ts';
 import { api } from '../api.ts';
 import { executionLink } from '../execution/head.tsx';
 import { askedFor } from '../executions/filters.ts';
@@ -28,12 +28,12 @@ const PAGE = 100;
 const FEW = 6;
 
 /**
- * Each part is read by itself: what is slow, or cannot be read, holds up no other. They are five calls; a browser makes six at once.
+ * Each part is read by itself: what is slow, or cannot be read, holds up no other. They are four calls, five with charts; a browser
+ * makes six at once.
  */
 export function OverviewPage(): JSX.Element {
   const counted = useLive<Overview>('overview', () => api.overview());
   const agents = useLive<Agents>('agents', () => api.agents());
-  const workflows = useLive<readonly WorkflowView[]>('workflows and pauses', () => api.workflows());
   const inbox = useLive<IncidentPage>('inbox of the overview', () => api.incidents({ limit: PAGE }));
   const failed = useLive<ListPage>('latest failed', () =>
     api.list({ ...askedFor(BAD, Date.now()), limit: FEW }),
@@ -56,14 +56,7 @@ export function OverviewPage(): JSX.Element {
         <Failed counted={counted} latest={failed} />
       </div>
       {counted.data === undefined ? null : (
-        <WorkflowTable
-          counts={counted.data.workflows}
-          pauses={workflows.data}
-          done={() => {
-            workflows.again();
-            counted.again();
-          }}
-        />
+        <WorkflowTable counts={counted.data.workflows} done={counted.again} />
       )}
       <Shown live={agents} what="the agents">
         {(data) => <AgentTable agents={data} done={agents.again} />}

@@ -1,7 +1,7 @@
 /** The workflows with how many of each are open, ask, are paused, at risk or ended badly; each number leads to its list. */
 
 import type { JSX } from 'preact';
-import type { Overview, WorkflowCounts, WorkflowPauseView } from '../../lib/api/deployment-answers.ts';
+import type { Overview, WorkflowCounts } from '../../lib/api/deployment-answers.ts';
 import type { Filters } from '../executions/filters.ts';
 import { PausedBy } from '../parts/hold.tsx';
 import { addressOf } from '../router.ts';
@@ -10,12 +10,10 @@ import { countText } from './counts.tsx';
 
 interface TableProps {
   readonly counts: Overview['workflows'];
-  /** Nothing is known of a pause until they are read. */
-  readonly pauses: readonly WorkflowPauseView[] | undefined;
   readonly done: () => void;
 }
 
-export const WorkflowTable = ({ counts, pauses = [], done }: TableProps): JSX.Element => (
+export const WorkflowTable = ({ counts, done }: TableProps): JSX.Element => (
   <section aria-labelledby="of-workflows">
     <h2 id="of-workflows">Workflows</h2>
     {counts.length === 0 ? (
@@ -37,12 +35,7 @@ export const WorkflowTable = ({ counts, pauses = [], done }: TableProps): JSX.El
           </thead>
           <tbody>
             {counts.map((one) => (
-              <WorkflowRow
-                key={one.workflow}
-                counts={one}
-                pause={pauses.find(({ workflow }) => workflow === one.workflow)}
-                done={done}
-              />
+              <WorkflowRow key={one.workflow} counts={one} done={done} />
             ))}
           </tbody>
         </table>
@@ -51,15 +44,8 @@ export const WorkflowTable = ({ counts, pauses = [], done }: TableProps): JSX.El
   </section>
 );
 
-function WorkflowRow({
-  counts: { workflow, open, atRisk, waiting, paused, endedBadly, plans },
-  pause,
-  done,
-}: {
-  counts: WorkflowCounts;
-  pause: WorkflowPauseView | undefined;
-  done: () => void;
-}): JSX.Element {
+function WorkflowRow({ counts, done }: { counts: WorkflowCounts; done: () => void }): JSX.Element {
+  const { workflow, isGone, open, atRisk, waiting, paused, endedBadly, plans, pause } = counts;
   const cell = (count: number, name: string, filters: Filters): JSX.Element => (
     <td>
       <CountLink count={count} name={`${name}, ${workflow}`} filters={{ workflow, ...filters }} />
@@ -83,8 +69,7 @@ function WorkflowRow({
           ))}
       </td>
       <td class="wrap">
-        <PausedBy pause={pause?.pause} />{' '}
-        {pause === undefined ? null : <HoldStarts workflow={pause} done={done} />}
+        <PausedBy pause={pause} /> {isGone === true ? null : <HoldStarts workflow={counts} done={done} />}
       </td>
     </tr>
   );

@@ -188,9 +188,11 @@ export interface ShardHealth {
 /** The last run, and the last pass through the whole table. */
 export type AuditHealth = Omit<AuditReceipt, 'version' | 'writeId' | 'segments'>;
 
-/** Of one workflow; it may be one that can be started no more. */
+/** Of one workflow. */
 export interface WorkflowCounts {
   readonly workflow: string;
+  /** It can be started no more. */
+  readonly isGone?: true;
   readonly open: number;
   /** Of these: a person is asked; nothing new starts. */
   readonly waiting: number;

@@ -112,6 +112,7 @@ function byWorkflow(scheduler: Scheduler, { open, ended }: Survey, now: number):
     const plans = Object.entries(tally(keys, ({ plan }) => plan));
     return {
       workflow,
+      ...(scheduler.workflows.has(workflow) ? {} : { isGone: true as const }),
       open: keys.length,
       waiting: keys.filter(({ status }) => status === 'waiting').length,
       paused: keys.filter(({ status }) => isPausedOrPausing(status)).length,

@@ -1,6 +1,7 @@
 /** Lists of executions: every filter, and what does not go together. */
 
 import { type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import { anExecution } from '../contract/records.ts';
 import { anAgent, anyObject } from '../engine/harness.ts';
 import { client } from './app.ts';
 
@@ -184,5 +185,15 @@ describe('GET /overview', () => {
     expect([two, three]).toContain((body['oldestOverdue'] as { executionId: string }).executionId);
     clock.advanceTo(clock.now() + 86_400_001);
     expect((await get('/overview')).body).toMatchObject({ endedBadly: { count: 0 } });
+  });
+
+  it('says of which workflow there is something left that can be started no more', async () => {
+    const { get, store } = client();
+    await store.create(anExecution({ workflow: 'gone' }));
+    const { workflows } = (await get('/overview')).body;
+    expect(workflows).toEqual([
+      expect.not.objectContaining({ isGone: true }),
+      expect.objectContaining({ workflow: 'gone', open: 1, isGone: true }),
+    ]);
   });
 });

@@ -180,6 +180,7 @@ const inboxKind = z.enum(['recovery', 'undo', 'pause', 'deadline', 'approval', '
 const WorkflowCounts = shape<shown.WorkflowCounts>('WorkflowCounts')(
   object({
     workflow: text,
+    isGone: maybe(z.literal(true)),
     open: count,
     waiting: count,
     paused: count,
