@@ -30,7 +30,23 @@ export const PARAMETERS: Readonly<Record<string, Schema & { readonly description
     default: DEFAULT_LIMIT,
   },
   workflow: { description: 'Only executions of this workflow.' },
-  status: { description: 'Only executions in this status.' },
+  status: {
+    description: "Only executions in this status; 'open': not ended; 'bad': ended, but not succeeded.",
+  },
+  atRisk: { description: 'Only executions that may not end well or in time without help.' },
+  key: { description: 'Only the one that was started with this idempotency key; with `workflow`.' },
+  tag: {
+    description: "Only executions with this tag, as 'name:value', which a workflow names in its `search`.",
+  },
+  code: { description: 'Only executions that ended with this failure, or ask about it.' },
+  plan: {
+    description:
+      "Only executions with this plan, by its hash; 'old': with any but the one that new ones start with. Open ones unless `status` says otherwise.",
+  },
+  since: {
+    description: 'From then on, of the time by which the list is ordered; of what is open, of the start.',
+  },
+  until: { description: 'Before then.' },
   wait: { description: "How long to wait for the end, for example '20s'; 25 s at most." },
   step: { description: 'Only this step, also what would be left out of an answer that is too large.' },
 };

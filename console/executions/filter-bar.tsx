@@ -93,7 +93,7 @@ export function FilterBar({ filters }: { filters: Filters }): JSX.Element {
           offered={tags.map((name) => `${name}:`)}
         />
       )}
-      <TextField label="Plan" placeholder="its hash" text={fields.plan} />
+      <TextField label="Plan" placeholder="old, or its hash" text={fields.plan} offered={['old']} />
       <button type="submit">Show</button>
     </form>
   );

@@ -10,7 +10,7 @@
  */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { indexFor, isOfWorkflow, type ListOrder, STATUS_GROUPS } from '../core/operators/lists.ts';
+import { indexFor, isOfPlan, isOfWorkflow, type ListOrder, STATUS_GROUPS } from '../core/operators/lists.ts';
 import { sayable } from '../core/records/errors.ts';
 import type { ListedPage, ListQuery, Log } from '../core/ports.ts';
 import type { Execution } from '../core/records/state.ts';
@@ -41,11 +41,11 @@ export async function listPage(
 }
 
 /** What the index of bad ends knows of one need not be read of its record. */
-function mayBeEnded({ plan, ...query }: ListQuery): (key: IndexKey) => boolean {
+function mayBeEnded(query: ListQuery): (key: IndexKey) => boolean {
   if (indexFor(query) !== 'ended') return () => true;
   return ({ item }) =>
     isOfWorkflow({ workflow: text(item, 'workflow') }, query) &&
-    (plan === undefined || text(item, 'plan') === plan);
+    isOfPlan({ plan: text(item, 'plan') }, query);
 }
 
 function rangeOf(query: ListQuery): { readonly orderedBy: ListOrder; readonly range: KeyRange } {

@@ -40,7 +40,7 @@ export const withFilter = (command: Command, clock: Clock): Command =>
     .option('--code <code>', 'only those that ended with this failure, or ask about it')
     .option(
       '--plan <hash>',
-      'only those that have this version of their workflow, open ones unless --status says otherwise',
+      "only those that have this version of their workflow, or with 'old' any but the one that new ones start with; open ones unless --status says otherwise",
     )
     .option(
       '--since <time>',
@@ -62,6 +62,7 @@ export function addLists(program: Command, cli: Cli, clock: Clock = CLOCK): void
         'list --at-risk',
         'list --status bad --since 09:00',
         'list --tag orderId:4711',
+        'list --plan old',
         'list --code card-declined --workflow hello-greeting',
         'list --workflow hello-greeting --key greeting-1',
         'list --status open --limit 100 --json',

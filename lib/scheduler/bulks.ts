@@ -36,7 +36,7 @@ import { isExecutionId } from '../core/records/names.ts';
 import type { Execution } from '../core/records/state.ts';
 import { cut } from '../core/records/text.ts';
 import { bulkWorkflow } from './bulk-workflow.ts';
-import { list, listed, type ListRequest } from './lists.ts';
+import { list, listed, type ListRequest, withPlans } from './lists.ts';
 import { idOfKey, type Registered, type Scheduler, startOf, workflowOf } from './start.ts';
 
 /** One call collects for so long, and so many pages at most, for they are one write. */
@@ -138,13 +138,14 @@ async function startedWith(
 function frozen(
   scheduler: Scheduler,
   command: BulkCommand,
-  { atRisk, key: _key, ...asked }: NonNullable<BulkRequest['filter']>,
+  filter: NonNullable<BulkRequest['filter']>,
   now: number,
 ): ListFilter {
-  const { workflow, statuses, tag, code, plan, until = Number.POSITIVE_INFINITY } = asked;
+  const { atRisk, key: _key, ...asked } = withPlans(scheduler, filter);
+  const { workflow, statuses, tag, code, plan, plansNot, until = Number.POSITIVE_INFINITY } = asked;
   if (workflow !== undefined) workflowOf(scheduler, workflow);
   // Another index finds by what was asked for, and drops the others itself.
-  const isOpenToAny = [statuses, tag, code, plan, atRisk].every((one) => one === undefined);
+  const isOpenToAny = [statuses, tag, code, plan, plansNot, atRisk].every((one) => one === undefined);
   return {
     ...asked,
     ...(isOpenToAny ? { statuses: possibleStatuses(command) } : {}),

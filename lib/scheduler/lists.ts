@@ -12,7 +12,12 @@ import { refuse } from '../core/records/errors.ts';
 import { given } from '../core/records/given.ts';
 import { idOfKey, type Scheduler, workflowOf } from './start.ts';
 
-export interface ListRequest extends Omit<ListFilter, 'atRiskAt'> {
+/** In place of a hash: every plan with which no new execution starts. */
+export const OLD_PLANS = 'old';
+
+export interface ListRequest extends Omit<ListFilter, 'atRiskAt' | 'plansNot'> {
+  /** Content hash, or `OLD_PLANS`. */
+  readonly plan?: string;
   readonly atRisk?: true;
   /** The idempotency key that an execution of the workflow was started with. */
   readonly key?: string;
@@ -22,13 +27,22 @@ export interface ListRequest extends Omit<ListFilter, 'atRiskAt'> {
 
 /** @throws SteadfastError `unknown-workflow`, `bad-cursor`, `bad-request` (what does not go together) */
 export async function list(scheduler: Scheduler, request: ListRequest): Promise<ListedPage> {
-  const { atRisk, key, limit, cursor, ...asked } = request;
+  const { atRisk, key, limit, cursor, ...asked } = withPlans(scheduler, request);
   const { workflow } = asked;
   const { clock } = scheduler.ports;
   if (workflow !== undefined && workflow !== BULK.name) workflowOf(scheduler, workflow);
   const filter: ListFilter = { ...asked, ...(atRisk === true ? { atRiskAt: clock.now() } : {}) };
   if (key !== undefined) return startedWith(scheduler, key, filter);
   return listed(scheduler, filter, limit, cursor);
+}
+
+/** With the plans that are meant, as they are now. */
+export function withPlans<Request extends Pick<ListRequest, 'plan'>>(
+  { workflows }: Scheduler,
+  { plan, ...asked }: Request,
+): Omit<Request, 'plan'> & Pick<ListFilter, 'plan' | 'plansNot'> {
+  if (plan !== OLD_PLANS) return { ...asked, ...given({ plan }) };
+  return { ...asked, plansNot: [...workflows.values()].map(({ planHash }) => planHash) };
 }
 
 /** @throws SteadfastError `bad-cursor`, `bad-request` (what does not go together) */

@@ -53,6 +53,7 @@ describe('GET /executions', () => {
       { plan: string; wakeAt: number },
     ];
     expect(await found(`plan=${plan}`)).toEqual([two]);
+    expect(await found('plan=old')).toEqual([]);
     clock.advanceTo(wakeAt + 60_000);
     const risky = await get('/executions?atRisk=true');
     expect(risky.body).toMatchObject({
@@ -112,6 +113,20 @@ describe('GET /executions', () => {
       body: refusal('unknown-workflow'),
     });
   });
+});
+
+it('GET /executions?plan=old finds what runs a plan with which nothing new starts', async () => {
+  const { begun, get, store } = client();
+  await begun();
+  await store.create(anExecution({ id: 'e-old', workflow: 'flow', plan: 'hash-1' }));
+  const ids = async (query: string): Promise<unknown[]> =>
+    ((await get(`/executions?${query}`)).body['items'] as { executionId: string }[]).map(
+      ({ executionId }) => executionId,
+    );
+  expect(await ids('plan=old')).toEqual(['e-old']);
+  expect(await ids('plan=old&workflow=flow')).toEqual(['e-old']);
+  expect(await ids('plan=old&atRisk=true&until=1')).toEqual([]);
+  expect(await ids('plan=old&status=bad')).toEqual([]);
 });
 
 describe('GET /executions?tag=', () => {

@@ -139,6 +139,10 @@ export function lists(store: () => Store): void {
     await put(open(1), open(2, { plan: 'hash-2' }), ended(1, 'x', { plan: 'hash-2' }));
     expect(await found({ plan: 'hash-2' })).toEqual(['o-2']);
     expect(await found({ plan: 'hash-2', ...BAD })).toEqual(['b-1']);
+    const { plan } = open(1);
+    expect(await found({ plansNot: [plan, 'hash-3'] })).toEqual(['o-2']);
+    expect(await found({ plansNot: [plan], ...BAD })).toEqual(['b-1']);
+    expect(await found({ plansNot: ['hash-2'] })).toEqual(['o-1']);
   });
 
   it('has what ended badly, latest end first, of every workflow, and nothing that never ran', async () => {

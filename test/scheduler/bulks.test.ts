@@ -1,5 +1,7 @@
 /** Bulk actions: what is meant, that nothing acts before it is confirmed, and that each execution is told once. */
 
+import { STATUS_GROUPS } from '../../lib/core/operators/lists.ts';
+import type { Execution } from '../../lib/core/records/state.ts';
 import { actOnPage } from '../../lib/scheduler/bulk-page.ts';
 import { collectBulk, confirmBulk, makeBulk, showBulk } from '../../lib/scheduler/bulks.ts';
 import { pause as pauseOne, resume as resumeOne, retry as retryOne } from '../../lib/scheduler/commands.ts';
@@ -97,6 +99,12 @@ describe('a bulk retry', () => {
     expect(h.calls.filter((order) => order === 'late')).toHaveLength(1);
     const bad = await make(h, RETRY, { filter: { code: 'declined' } });
     expect(bad).toMatchObject({ count: 1 });
+    // All of them run the plan with which new ones start.
+    const old = { statuses: STATUS_GROUPS.bad, plan: 'old' };
+    expect(await make(h, RETRY, { filter: old })).toMatchObject({ count: 0, leftOut: 0 });
+    const [late] = (await list(h.scheduler, { statuses: STATUS_GROUPS.bad, limit: 1 })).items;
+    await h.store.create({ ...(late as Execution), id: 'e-old', plan: 'hash-1', version: 1 });
+    expect(await make(h, RETRY, { filter: old })).toMatchObject({ count: 1, examples: ['e-old'] });
   });
 
   it('by the key of a start counts the execution it can apply to, and leaves out any other', async () => {

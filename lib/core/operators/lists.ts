@@ -22,6 +22,8 @@ export interface ListFilter {
   readonly atRiskAt?: number;
   /** Content hash of the plan. */
   readonly plan?: string;
+  /** None of these: the plans that new executions start with. */
+  readonly plansNot?: readonly string[];
   readonly tag?: Tag;
   /** Of the failure that it ended with, or of an open incident. */
   readonly code?: string;
@@ -65,12 +67,13 @@ export const MOST_OPEN = 10_000;
 /** The index that is read: of workflows, of tags, of codes, of bad ends, or of what is open. */
 export type ListIndex = 'list' | 'tag' | 'code' | 'ended' | 'wake';
 
-export function indexFor({ statuses, tag, code, atRiskAt, plan }: ListFilter): ListIndex {
+export function indexFor({ statuses, tag, code, atRiskAt, plan, plansNot }: ListFilter): ListIndex {
   if (tag !== undefined) return 'tag';
   if (code !== undefined) return 'code';
   if (statuses?.every((status) => STATUS_GROUPS.bad.includes(status))) return 'ended';
   if (statuses?.every((status) => !isTerminal(status))) return 'wake';
-  return statuses === undefined && (atRiskAt !== undefined || plan !== undefined) ? 'wake' : 'list';
+  const isOfOpen = [atRiskAt, plan, plansNot].some((one) => one !== undefined);
+  return statuses === undefined && isOfOpen ? 'wake' : 'list';
 }
 
 /** What does not go together, in words for who asked; nothing where it does. */
@@ -92,11 +95,11 @@ export function filterProblem({
 
 /** Whether an execution, as it is now, is one of those that are asked for; the time is for the index to say. */
 export function isListed(execution: Execution, filter: ListFilter): boolean {
-  const { statuses, atRiskAt, plan } = filter;
+  const { statuses, atRiskAt } = filter;
   return (
     isOfWorkflow(execution, filter) &&
     (statuses === undefined || statuses.includes(execution.status)) &&
-    (plan === undefined || execution.plan === plan) &&
+    isOfPlan(execution, filter) &&
     (indexFor(filter) !== 'wake' || !isTerminal(execution.status)) &&
     (atRiskAt === undefined || atRiskSince(riskOf(execution), atRiskAt) !== undefined)
   );
@@ -107,6 +110,11 @@ export const isOfWorkflow = (
   { workflow: name }: { readonly workflow: string },
   { workflow }: ListFilter,
 ): boolean => (workflow === undefined ? !isBuiltIn(name) : name === workflow);
+
+export const isOfPlan = (
+  { plan: hash }: { readonly plan: string },
+  { plan, plansNot = [] }: Pick<ListFilter, 'plan' | 'plansNot'>,
+): boolean => (plan === undefined || hash === plan) && !plansNot.includes(hash);
 
 /** Of one that is open, what its index knows. */
 export interface OpenKey extends Risk {
@@ -147,11 +155,11 @@ export interface Survey {
 
 /** Whether what the index knows of an open one can be what is asked for. */
 export const mayBeListed = (key: OpenKey, filter: ListFilter): boolean => {
-  const { statuses, atRiskAt, plan, since = 0, until = Number.POSITIVE_INFINITY } = filter;
+  const { statuses, atRiskAt, since = 0, until = Number.POSITIVE_INFINITY } = filter;
   return (
     isOfWorkflow(key, filter) &&
     (statuses === undefined || statuses.includes(key.status)) &&
-    (plan === undefined || key.plan === plan) &&
+    isOfPlan(key, filter) &&
     key.startedAt >= since &&
     key.startedAt < until &&
     (atRiskAt === undefined || atRiskSince(key, atRiskAt) !== undefined)
