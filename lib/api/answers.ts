@@ -185,6 +185,8 @@ export interface ResolveOptions {
 /** What became of a callback with an answer. */
 export interface CallbackOutcome {
   readonly status: 'completed' | 'failed' | 'open';
+  /** Who has answered; absent where the API's authorizer vouches for nobody. */
+  readonly by?: Caller;
 }
 
 export interface FailOptions {
@@ -224,7 +226,7 @@ export interface ListOptions {
   readonly tag?: string;
   /** Of the failure that it ended with, or of an open incident; not with `tag`. */
   readonly code?: string;
-  /** Content hash of a plan; without a status of those that are open. */
+  /** Content hash of a plan, or 'old': any with which no new execution starts; without a status of those that are open. */
   readonly plan?: string;
   /** From then on, of the time by which the list is ordered; of what is open, of the start. */
   readonly since?: number;

@@ -29,6 +29,7 @@ import type {
   StepView,
   Stopped,
 } from './answers.ts';
+import { callerText } from '../core/records/caller.ts';
 import type { BulkOptions, BulkView } from './bulk-answers.ts';
 import type {
   AgentPauseView,
@@ -256,9 +257,11 @@ function approvalToken(view: ExecutionView, name: string): string {
 
 function whyNotOpen({ status, endedAt }: ExecutionView, step: StepView): string {
   if (step.status === 'pending') return `it comes after ${step.after.join(', ')}`;
-  if (endedAt !== undefined || step.status === 'ready') return `the execution is ${status}`;
+  if (step.by === undefined && (endedAt !== undefined || step.status === 'ready'))
+    return `the execution is ${status}`;
   const since = step.changedAt === undefined ? '' : ` since ${new Date(step.changedAt).toISOString()}`;
-  return `it is ${step.status}${since}`;
+  const who = step.by === undefined ? '' : `, answered by ${callerText(step.by)}`;
+  return `it is ${step.status}${since}${who}`;
 }
 
 /**

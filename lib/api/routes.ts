@@ -199,7 +199,7 @@ function callbackRoutes(app: Hono, scheduler: Scheduler): void {
   app.post('/callbacks/:token/complete', async (c) => {
     const { output } = parseBody(await c.req.text(), completeBody);
     await answered(c, { kind: 'complete', output: asJson(output) });
-    return c.json({ status: 'completed' });
+    return c.json({ status: 'completed', ...callerOf(c) });
   });
   app.post('/callbacks/:token/fail', async (c) => {
     const { code = 'failed', message = 'the external party said that it failed' } = parseBody(
@@ -207,7 +207,7 @@ function callbackRoutes(app: Hono, scheduler: Scheduler): void {
       failBody,
     );
     await answered(c, { kind: 'fail', failure: { code, message } });
-    return c.json({ status: 'failed' });
+    return c.json({ status: 'failed', ...callerOf(c) });
   });
   app.post('/callbacks/:token/heartbeat', async (c) => {
     await answered(c, { kind: 'heartbeat' });

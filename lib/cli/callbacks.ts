@@ -9,6 +9,7 @@ import type { Command } from 'commander';
 import { ApiError } from '../api/client.ts';
 import { client, examples, inputOf, say } from './commands.ts';
 import { type Cli, CliError, EXIT, invocation } from './io.ts';
+import { byText } from './text.ts';
 
 const ID = '0f343b0931126a20f133d67c2b018a3b';
 const TOKEN = `${ID}.paid.8c2e…`;
@@ -60,7 +61,7 @@ function addApprovals(program: Command, cli: Cli): void {
     .addHelpText('after', examples(`approve ${ID} release --comment "fine with me"`))
     .action(async (id: string, step: string, options: { comment?: string }, command: Command) => {
       const answer = await client(command).approve(id, step, options).catch(withNextStep(command, id));
-      say(cli, command, answer, () => `${id}  ${step} approved\n${seeIt(command, id)}`);
+      say(cli, command, answer, () => `${id}  ${step} approved${byText(answer.by)}\n${seeIt(command, id)}`);
     });
   program
     .command('reject')
@@ -71,7 +72,7 @@ function addApprovals(program: Command, cli: Cli): void {
     .addHelpText('after', examples(`reject ${ID} release --reason "the title is wrong"`))
     .action(async (id: string, step: string, options: { reason?: string }, command: Command) => {
       const answer = await client(command).reject(id, step, options).catch(withNextStep(command, id));
-      say(cli, command, answer, () => `${id}  ${step} rejected\n${seeIt(command, id)}`);
+      say(cli, command, answer, () => `${id}  ${step} rejected${byText(answer.by)}\n${seeIt(command, id)}`);
     });
 }
 

@@ -53,8 +53,13 @@ export async function closeCallback(
     if (isRepeated(scheduler, step, effective.steps[name], answer, by)) return state;
     const problem = callbackProblem(plan, effective, name);
     if (problem !== undefined) {
-      throw refuse('already-closed', `this callback is not open any more: ${problem}`, {
-        status: effective.steps[name]?.status ?? state.execution.status,
+      const { status = state.execution.status, by: first } = effective.steps[name] ?? {};
+      // The token of an approval is given to people, who may know of each other.
+      const who = step.kind === 'approval' && first !== undefined ? { by: first } : {};
+      const text = who.by === undefined ? '' : `, answered by ${callerText(who.by)}`;
+      throw refuse('already-closed', `this callback is not open any more: ${problem}${text}`, {
+        status,
+        ...who,
       });
     }
     const acted = await entryOfAnswer(scheduler, effective, step, answer, by);

@@ -165,7 +165,7 @@ describe('four eyes over HTTP', () => {
     for (let times = 0; times < 2; times += 1)
       expect(await h.call('POST', path, other, { output: {} })).toEqual({
         status: 200,
-        body: { status: 'completed' },
+        body: { status: 'completed', by: { kind: 'jwt', name: 'https://login.example bob' } },
       });
     const view = (await h.call('GET', `/executions/${id}`)).body;
     expect(view).toMatchObject({

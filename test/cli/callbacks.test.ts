@@ -47,7 +47,15 @@ const open: ExecutionView = {
       attempts: [],
     },
     { name: 'later', kind: 'approval', after: ['ok'], status: 'pending', attempts: [] },
-    { name: 'early', kind: 'approval', after: [], status: 'done', changedAt: AT, attempts: [] },
+    {
+      name: 'early',
+      kind: 'approval',
+      after: [],
+      status: 'done',
+      changedAt: AT,
+      by: { kind: 'local', name: 'bob' },
+      attempts: [],
+    },
     {
       name: 'all',
       kind: 'map',
@@ -119,9 +127,11 @@ describe('complete, fail and heartbeat', () => {
 describe('approve and reject', () => {
   test('find the token by the step, and send why and what', async () => {
     ok(open);
-    ok({ status: 'completed' });
+    ok({ status: 'completed', by: { kind: 'local', name: 'ann' } });
     const approved = await cli('approve', 'e1', 'ok', '--comment', 'fine');
-    expect(approved.out).toBe(`e1  ok approved\nSee what follows: npx steadfast show e1 --url ${api.url}\n`);
+    expect(approved.out).toBe(
+      `e1  ok approved by local:ann\nSee what follows: npx steadfast show e1 --url ${api.url}\n`,
+    );
     ok(open);
     ok({ status: 'failed' });
     expect((await cli('reject', 'e1', 'ok', '--reason', 'too dear')).out).toContain('e1  ok rejected\n');
@@ -148,7 +158,10 @@ describe('approve and reject', () => {
       /is of kind callback\. Its approvals are: ok, later, early\nA callback is answered with its token: npx steadfast complete e1\.paid\.k/,
     ],
     ['later', /'later' cannot be answered now: it comes after ok\nSee where it stands: npx steadfast why e1/],
-    ['early', /'early' cannot be answered now: it is done since 2026-01-02T03:04:05\.\d+Z\nSee where/],
+    [
+      'early',
+      /'early' cannot be answered now: it is done since 2026-01-02T03:04:05\.\d+Z, answered by local:bob\nSee where/,
+    ],
   ])('of %s are refused with the next step, and nothing is sent', async (step, text) => {
     ok(open);
     const { exitCode, err } = await cli('approve', 'e1', step);

@@ -264,5 +264,5 @@ export const Reasons = shape<shown.Reasons>('Reasons')(
 );
 
 export const CallbackOutcome = shape<shown.CallbackOutcome>('CallbackOutcome')(
-  object({ status: z.enum(['completed', 'failed', 'open']) }),
+  object({ status: z.enum(['completed', 'failed', 'open']), by: maybe(caller) }),
 );
