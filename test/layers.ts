@@ -37,9 +37,10 @@ const PICTURES = [
   'lib/cli/console/shown-charts.ts',
   'lib/cli/graph/graph.ts',
   'lib/cli/logs/line.ts',
-  'lib/cli/print-outages.ts',
+  'lib/cli/print-deployment.ts',
   'lib/cli/print-waiting-steps.ts',
   'lib/cli/text.ts',
+  'lib/cli/timeline-rows.ts',
 ];
 /** A folder may import itself and, of ours and of others, what begins with one of these. The first that fits counts. */
 const LAYERS: Readonly<Record<string, Layer>> = {

@@ -3,6 +3,7 @@
 import type { JSX } from 'preact';
 import type { Agents, AgentView, BreakerView } from '../../lib/api/deployment-answers.ts';
 import { api } from '../api.ts';
+import { Waiting } from './counts.tsx';
 import { HoldButton, PausedBy } from '../parts/hold.tsx';
 import { Status } from '../parts/status.tsx';
 import { Ago, Until } from '../parts/time.tsx';
@@ -13,10 +14,10 @@ const TONE = { closed: 'done', open: 'failed', 'half-open': 'waiting', paused: '
 export const AgentTable = ({ agents, done }: { agents: Agents; done: () => void }): JSX.Element => (
   <section aria-labelledby="agents">
     <h2 id="agents">Agents</h2>
-    {agents.missing.map(({ name, waiting, planned }) => (
+    {agents.missing.map(({ name, waiting, since, planned }) => (
       <p key={name} class="notice bad" role="alert">
-        <strong>{name}</strong> is not deployed: about {waiting} executions wait for it, {planned} open ones
-        may need it.
+        <strong>{name}</strong> is not deployed: <Waiting waiting={waiting} since={since} /> for it, {planned}{' '}
+        open ones may need it.
       </p>
     ))}
     <div class="scroll" tabIndex={0} role="group" aria-label="Agents">

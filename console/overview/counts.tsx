@@ -31,14 +31,26 @@ export function Healthy({ overview: { health, missing } }: { overview: Overview 
     <div class={`health ${tone}`} role={health.status === 'ok' ? undefined : 'alert'}>
       <Status tone={tone}>{word}</Status>
       <p>{means}</p>
-      {missing.map(({ agent, waiting }) => (
+      {missing.map(({ agent, waiting, since }) => (
         <p key={agent}>
-          <code>{agent}</code>: about {waiting} executions wait
+          <code>{agent}</code>: <Waiting waiting={waiting} since={since} />
         </p>
       ))}
     </div>
   );
 }
+
+/** How many wait for an agent that is not deployed, and since when. */
+export const Waiting = ({ waiting, since }: { waiting: number; since?: number | undefined }): JSX.Element => (
+  <>
+    about {waiting} {waiting === 1 ? 'execution waits' : 'executions wait'}
+    {since === undefined ? null : (
+      <>
+        , the first since <Ago at={since} />
+      </>
+    )}
+  </>
+);
 
 export const Tiles = ({ overview: { open, inbox, endedBadly } }: { overview: Overview }): JSX.Element => (
   <div class="tiles">

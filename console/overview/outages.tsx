@@ -5,7 +5,7 @@
 
 import type { JSX } from 'preact';
 import type { OutageView } from '../../lib/api/deployment-answers.ts';
-import { BECAME } from '../../lib/cli/print-outages.ts';
+import { BECAME } from '../../lib/cli/print-deployment.ts';
 import { durationText } from '../../lib/cli/text.ts';
 import { api } from '../api.ts';
 import { executionLink } from '../execution/head.tsx';

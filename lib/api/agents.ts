@@ -46,7 +46,7 @@ async function missingAgentsOf(
   const names = [...new Set([...waiting.keys(), ...planned.keys()])].sort();
   const missing = names.map((name) => ({
     name,
-    waiting: waiting.get(name) ?? 0,
+    ...(waiting.get(name) ?? { waiting: 0 }),
     planned: planned.get(name) ?? 0,
   }));
   return { missing, examined: plans.length };

@@ -137,6 +137,8 @@ export interface MissingAgent {
   readonly name: string;
   /** Executions that stand still because of it, about, as supervisors have met them in the last minutes. */
   readonly waiting: number;
+  /** When supervisors first met one of these, as long as they have met some ever since; absent where none stands still. */
+  readonly since?: number;
   /** The open executions whose plan was read and names it. Some of them may need it no more. */
   readonly planned: number;
 }
@@ -157,6 +159,8 @@ export interface Health {
   readonly oldestOverdueMs: number;
   /** By agent that is not deployed: how many executions wait for it, about. Absent where none does. */
   readonly missing?: Readonly<Record<string, number>>;
+  /** By agent that is not deployed: when supervisors first met an execution that waits for it. */
+  readonly missingSince?: Readonly<Record<string, number>>;
   readonly workflows: number;
   /** Of the wake index. */
   readonly shards: readonly ShardHealth[];
@@ -252,8 +256,8 @@ export interface Overview {
   readonly workflows: readonly WorkflowCounts[];
   /** Those that are not closed. */
   readonly breakers: readonly { readonly agent: string; readonly breaker: BreakerView }[];
-  /** Agents that are not deployed, and how many executions wait for each, about. */
-  readonly missing: readonly { readonly agent: string; readonly waiting: number }[];
+  /** Agents that are not deployed, how many executions wait for each, about, and when supervisors first met one. */
+  readonly missing: readonly { readonly agent: string; readonly waiting: number; readonly since?: number }[];
   /** The latest sweep that left a receipt; a supervisor leaves none while nothing is due. */
   readonly sweptAt?: number;
 }

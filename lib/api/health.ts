@@ -10,7 +10,12 @@
  */
 
 import type { Receipts } from '../core/ports.ts';
-import { type AuditReceipt, missingAgents, type ShardReceipt } from '../core/records/receipts.ts';
+import {
+  type AuditReceipt,
+  missingAgents,
+  type MissingCount,
+  type ShardReceipt,
+} from '../core/records/receipts.ts';
 import type { Scheduler } from '../scheduler/start.ts';
 import type { AuditHealth, Health, MetricsPlace, ShardHealth } from './deployment-answers.ts';
 
@@ -46,11 +51,19 @@ export async function healthOf(
   return {
     status: verdictOf(oldestOverdueMs, missing.size),
     oldestOverdueMs,
-    ...(missing.size === 0 ? {} : { missing: Object.fromEntries(missing) }),
+    ...(missing.size === 0 ? {} : missingParts(missing)),
     workflows: scheduler.workflows.size,
     shards,
     ...(left.audit === undefined ? {} : { audit: auditHealth(left.audit) }),
     ...(metrics === undefined ? {} : { metrics: { ...metrics, workflows: [...scheduler.workflows.keys()] } }),
+  };
+}
+
+function missingParts(missing: ReturnType<typeof missingNow>): Pick<Health, 'missing' | 'missingSince'> {
+  const since = [...missing].flatMap(([agent, one]) => (one.since === undefined ? [] : [[agent, one.since]]));
+  return {
+    missing: Object.fromEntries([...missing].map(([agent, { waiting }]) => [agent, waiting])),
+    ...(since.length === 0 ? {} : { missingSince: Object.fromEntries(since) as Record<string, number> }),
   };
 }
 
@@ -64,7 +77,7 @@ export function missingNow(
   { ports: { queue } }: Scheduler,
   receipts: readonly ShardReceipt[],
   now: number,
-): ReadonlyMap<string, number> {
+): ReadonlyMap<string, MissingCount> {
   const met = [...missingAgents(receipts, now)];
   return new Map(met.filter(([agent]) => queue.reaches?.(agent) === false));
 }

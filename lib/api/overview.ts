@@ -35,7 +35,7 @@ export async function overviewOf(scheduler: Scheduler, receipts?: Receipts): Pro
     breakersOf(scheduler, now),
     pausesOf(scheduler),
   ]);
-  const { status, oldestOverdueMs, missing, shards } = health;
+  const { status, oldestOverdueMs, missing, missingSince = {}, shards } = health;
   const sweeps = shards.flatMap(({ receipt }) => (receipt === undefined ? [] : [receipt.sweptAt]));
   return {
     at: now,
@@ -48,7 +48,11 @@ export async function overviewOf(scheduler: Scheduler, receipts?: Receipts): Pro
       ...given({ pause: pauses.get(one.workflow) }),
     })),
     breakers: breakers.filter(({ breaker }) => breaker.status !== 'closed'),
-    missing: Object.entries(missing ?? {}).map(([agent, waiting]) => ({ agent, waiting })),
+    missing: Object.entries(missing ?? {}).map(([agent, waiting]) => ({
+      agent,
+      waiting,
+      ...given({ since: missingSince[agent] }),
+    })),
     ...(sweeps.length === 0 ? {} : { sweptAt: Math.max(...sweeps) }),
   };
 }

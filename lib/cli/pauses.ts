@@ -8,8 +8,7 @@ import type { Command } from 'commander';
 import type { AgentPauseView } from '../api/deployment-answers.ts';
 import { client, examples, say } from './commands.ts';
 import { type Cli, invocation } from './io.ts';
-import { outagesText } from './print-outages.ts';
-import { breakerText, pauseText } from './print-deployment.ts';
+import { breakerText, outagesText, pauseText } from './print-deployment.ts';
 
 interface Flags {
   readonly reason?: string;

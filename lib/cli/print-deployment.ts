@@ -1,5 +1,5 @@
 /**
- * The answers about a deployment as a whole, as text for people: its agents, its health.
+ * The answers about a deployment as a whole, as text for people: its agents, what outages of their services did, its health.
  *
  * Owns: the words. Does not own: the answers about executions and workflows (`print.ts`).
  */
@@ -10,33 +10,48 @@ import type {
   AuditHealth,
   Health,
   MissingAgent,
+  OutageView,
   WorkflowPauseView,
 } from '../api/deployment-answers.ts';
-import { byText, durationText, table } from './text.ts';
+import { byText, durationText, table, timeText } from './text.ts';
 
 export function agentsText({ items, missing, examined }: Agents, now: number): string {
-  const gone = missing.map((agent) => `${missingLine(agent, examined)}\n`).join('');
+  const gone = missing.map((agent) => `${missingLine(agent, examined, now)}\n`).join('');
   if (items.length === 0) return `No agents.\n${gone}`;
   const rows = items.map(({ name, queue, breaker, lastError }) => [
     name,
     ...(queue === undefined ? ['?', '?', '?'] : [queue.waiting, queue.underWork, queue.delayed].map(String)),
     breakerText(breaker, now),
-    lastError === undefined ? '' : `${durationText(now - lastError.at)} ago: ${lastError.message}`,
+    lastError === undefined
+      ? ''
+      : `${durationText(Math.max(0, now - lastError.at))} ago: ${lastError.message}`,
   ]);
   const shown = table(['AGENT', 'WAITING', 'UNDER WORK', 'DELAYED', 'BREAKER', 'LAST ERROR'], rows);
   return gone === '' ? shown : `${shown}\n${gone}`;
 }
 
-/** Prints an agent that is not deployed: who needs it, and what to do. */
-export function missingLine({ name, waiting, planned }: MissingAgent, examined: number): string {
+/** Prints an agent that is not deployed: who needs it, since when, and what to do. */
+export function missingLine(
+  { name, waiting, since, planned }: MissingAgent,
+  examined: number,
+  now: number,
+): string {
   const needs = [
     ...(waiting === 0
       ? []
-      : [`${waiting} ${waiting === 1 ? 'execution waits' : 'executions wait'} for it now`]),
+      : [
+          `${waiting} ${waiting === 1 ? 'execution waits' : 'executions wait'} for it now${sinceText(since, now)}`,
+        ]),
     ...(planned === 0 ? [] : [`${planned} of ${examined} open executions looked at have it in their plan`]),
   ];
   return `No agent '${name}' is deployed: ${needs.join('; ')}. Deploy it again until they have ended; what waits for it goes on within a minute.`;
 }
+
+/** Prints since when a supervisor has met what waits for an agent that is not deployed. */
+export const sinceText = (since: number | undefined, now: number): string =>
+  since === undefined
+    ? ''
+    : `, the first since ${timeText(since)}, ${durationText(Math.max(0, now - since))} ago`;
 
 /** Prints since when, by whom and why something is paused. */
 export const pauseText = (pause: WorkflowPauseView['pause'], now: number): string =>
@@ -90,3 +105,48 @@ function auditText({ auditedAt, pass, whole }: AuditHealth, now: number): string
   const last = whole === undefined ? 'no whole pass yet' : `last whole pass: ${of(whole)}`;
   return `audit: ran ${durationText(Math.max(0, now - auditedAt))} ago; ${last}; this pass: ${of(pass)}`;
 }
+
+export const outagesText = (items: readonly OutageView[]): string =>
+  items.length === 0 ? 'Its breaker has not opened.\n' : items.map(outageText).join('\n');
+
+function outageText({ beganAt, openedAt, closedAt, failure, failed, calls }: OutageView): string {
+  const end =
+    closedAt === undefined ? 'is open' : `ended ${timeText(closedAt)} (${durationText(closedAt - beganAt)})`;
+  const unknown = calls.filter((call) => call.unknown === true);
+  const lines = [
+    `began ${timeText(beganAt)}, noticed after ${durationText(openedAt - beganAt)}, ${end}: ${failure.code}: ${failure.message}`,
+    `${failed} ${failed === 1 ? 'call' : 'calls'} failed${failed > calls.length ? `; of the ${calls.length} that are named` : ','} the outcome of ${unknown.length} was unknown${stillUnknown(unknown, failed > calls.length)}`,
+  ];
+  const rows = unknown.map(({ executionId, step, attempt, settled = 'open' }) => [
+    executionId,
+    step,
+    String(attempt),
+    BECAME[settled],
+  ]);
+  const rest = failed - calls.length;
+  const more = rest > 0 ? `${rest} more failed than are named\n` : '';
+  const shown = rows.length === 0 ? '' : table(['EXECUTION', 'STEP', 'ATTEMPT', 'SETTLED'], rows);
+  return `${lines.join('\n')}\n${shown}${more}`;
+}
+
+/**
+ * What may be doubled or lost is among those that are not settled.
+ * @param isPart more calls failed than are named: of the others it is not known
+ */
+function stillUnknown(unknown: OutageView['calls'], isPart: boolean): string {
+  const left = unknown.filter(({ settled = 'open' }) => settled === 'open' || settled === 'gone').length;
+  if (left > 0) return `, and of ${left} it is not settled`;
+  const settled = unknown.length === 0 ? '' : ', and all of it is settled';
+  return isPart ? settled : `${settled}: nothing was doubled or lost`;
+}
+
+/** What became of a call whose outcome was unknown. */
+export const BECAME: Readonly<Record<NonNullable<OutageView['calls'][number]['settled']>, string>> = {
+  done: 'it was done, and counts once',
+  'not-done': 'it was not done, and was tried again',
+  repeated: 'repeated under the same effect key',
+  undone: 'undone',
+  person: 'a person, or the default, decided',
+  open: 'still unknown',
+  gone: 'its history is gone',
+};

@@ -5,7 +5,7 @@
  */
 
 import type { Overview } from '../api/deployment-answers.ts';
-import { breakerText, pauseText } from './print-deployment.ts';
+import { breakerText, pauseText, sinceText } from './print-deployment.ts';
 import { durationText, printable, table } from './text.ts';
 
 type Fact = readonly [name: string, text: string];
@@ -23,7 +23,10 @@ export function overviewText(overview: Overview, next: (line: string) => string)
       ({ agent, breaker }): Fact => ['breaker', `agent '${agent}': ${breakerText(breaker, overview.at)}`],
     ),
     ...overview.missing.map(
-      ({ agent, waiting }): Fact => ['missing', `agent '${agent}' is not deployed; ${waiting} wait for it`],
+      ({ agent, waiting, since }): Fact => [
+        'missing',
+        `agent '${agent}' is not deployed; ${waiting} wait for it${sinceText(since, overview.at)}`,
+      ],
     ),
   ];
   facts.push(...pauseFacts(overview), ...oldPlanFacts(overview, next));

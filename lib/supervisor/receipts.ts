@@ -47,14 +47,15 @@ export function receiptBook(
     const { sweptAt, due, failed, oldestOverdueMs } = entry;
     const before = stored.get(shard);
     const version = (before?.version ?? 0) + 1;
-    const found = { sweptAt, due, failed, oldestOverdueMs, ...missed(entry, last ? undefined : before) };
+    const known = missingAgents([...stored.values()], sweptAt);
+    const missing = missed(entry, last ? undefined : before, known);
+    const found = { sweptAt, due, failed, oldestOverdueMs, ...missing };
     const receipt: ShardReceipt = { shard, version, writeId: random.id(), ...found };
     // Another supervisor has swept it and said so: that is as good. Its receipt is read before the next one.
     if ((await receipts.write(receipt)) === 'conflict') {
       stored = undefined;
       return;
     }
-    const known = missingAgents([...stored.values()], sweptAt);
     stored.set(shard, receipt);
     for (const agent of Object.keys(receipt.missing ?? {}))
       if (!known.has(agent))
@@ -79,14 +80,21 @@ export function receiptBook(
 
 const NOTHING = { due: 0, failed: 0, oldestOverdueMs: 0 } as const;
 
-/** How many executions miss which agent; before the tick's end, when not all were met yet, no fewer than it was. */
+/**
+ * How many executions miss which agent; before the tick's end, when not all were met yet, no fewer than it was.
+ * @param known what all shards together have said so far
+ */
 function missed(
   { missing, sweptAt }: Entry,
   before: ShardReceipt | undefined,
-): Pick<ShardReceipt, 'missing'> {
-  const counts = new Map(before === undefined ? [] : missingAgents([before], sweptAt));
+  known: ReturnType<typeof missingAgents>,
+): Pick<ShardReceipt, 'missing' | 'missingSince'> {
+  const earlier = before === undefined ? [] : [...missingAgents([before], sweptAt)];
+  const counts = new Map(earlier.map(([agent, { waiting }]) => [agent, waiting]));
   for (const [agent, met] of missing) counts.set(agent, Math.max(counts.get(agent) ?? 0, met.size));
-  return counts.size === 0 ? {} : { missing: Object.fromEntries(counts) };
+  if (counts.size === 0) return {};
+  const since = [...counts.keys()].map((agent) => [agent, known.get(agent)?.since ?? sweptAt]);
+  return { missing: Object.fromEntries(counts), missingSince: Object.fromEntries(since) };
 }
 
 function isRipe({ busy, due, failed, writtenAt, missing, told }: Entry, now: number, last: boolean): boolean {

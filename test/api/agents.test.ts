@@ -86,12 +86,17 @@ describe('an agent that is not deployed', () => {
   it('is listed with the executions that wait for it, as supervisors have met them of late', async () => {
     const c = without('gone', 'lost');
     await c.begun();
-    await c.receipts.write({ ...receipt, sweptAt: c.clock.now(), missing: { gone: 3, worker: 2 } });
-    const waiting = { name: 'gone', waiting: 3, planned: 0 };
+    const since = c.clock.now() - 60_000;
+    const found = { missing: { gone: 3, worker: 2 }, missingSince: { gone: since, worker: since } };
+    await c.receipts.write({ ...receipt, sweptAt: c.clock.now(), ...found });
+    const waiting = { name: 'gone', waiting: 3, since, planned: 0 };
     expect(await missing(c)).toEqual([[waiting], 1]);
     expect(await c.get('/health')).toMatchObject({
       status: 503,
-      body: { status: 'agent-missing', missing: { gone: 3 } },
+      body: { status: 'agent-missing', missing: { gone: 3 }, missingSince: { gone: since } },
+    });
+    expect((await c.get('/overview')).body).toMatchObject({
+      missing: [{ agent: 'gone', waiting: 3, since }],
     });
     c.clock.advanceTo(c.clock.now() + 180_000);
     expect(await missing(c)).toEqual([[waiting], 1]);

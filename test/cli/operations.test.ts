@@ -159,7 +159,7 @@ test.each([
     [{ settled: 'done' }, { settled: 'open' }, { settled: 'gone' }],
     'of 3 was unknown, and of 2 it is not settled\n',
   ],
-  ['there was none', [], 'of 0 was unknown\n'],
+  ['there was none', [], 'of 0 was unknown: nothing was doubled or lost\n'],
 ])('outages says of how many unknown outcomes what may be doubled or lost: %s', async (_, unknown, said) => {
   const failure = { code: 'Error', message: 'socket hang up' };
   const calls = unknown.map((one) => ({

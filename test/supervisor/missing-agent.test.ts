@@ -228,10 +228,13 @@ describe('the receipts of a tick', () => {
       await tick(own, new Map(), { untilAt, sweepEveryMs: SWEEP_EVERY_MS, leave });
       h.clock.advanceTo(untilAt + 3_000);
       const [receipt] = (await receipts.read()).shards;
-      return receipt?.missing;
+      return receipt?.missing && [receipt.missing, receipt.missingSince];
     };
-    expect(await ticked()).toEqual({ gone: 3 });
-    expect(await ticked()).toEqual({ gone: 3 });
+    const dueAt = Math.min(
+      ...(await h.store.due(0, Number.MAX_SAFE_INTEGER, undefined, 3)).items.map((one) => one.wakeAt),
+    );
+    expect(await ticked()).toEqual([{ gone: 3 }, { gone: dueAt }]);
+    expect(await ticked()).toEqual([{ gone: 3 }, { gone: dueAt }]);
     // Once for each time that it is found missing anew.
     const told = {
       about: 'missing',

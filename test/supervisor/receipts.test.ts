@@ -104,6 +104,21 @@ describe('a receipt', () => {
     expect((await stored())[0]?.missing).toEqual({ gone: 2 });
   });
 
+  it('says since when an agent is missing, whoever met it first, and of one that is missing again anew', async () => {
+    const { after, stored, true_, clock } = open();
+    const began = clock.now() - 90_000;
+    const theirs = { shard: 7, sweptAt: clock.now(), due: 1, failed: 0, oldestOverdueMs: 0, writeId: 'x-1' };
+    await true_.write({ ...theirs, version: 1, missing: { gone: 2 }, missingSince: { gone: began } });
+    const since = async () => (await stored()).find(({ shard }) => shard === 0)?.missingSince;
+    await after(0, [busy({ due: 1, ...missing('gone', 'e-1') })]);
+    expect(await since()).toEqual({ gone: began });
+    await after(100_000, [busy({ due: 1, ...missing('gone', 'e-1') })], true);
+    await after(100_000, [busy({ due: 1, ...missing('gone', 'e-1') })], true);
+    expect(await since()).toEqual({ gone: began });
+    await after(180_001, [busy({ due: 1, ...missing('gone', 'e-1') })], true);
+    expect(await since()).toEqual({ gone: clock.now() });
+  });
+
   it('says nothing of agents where none is missing', async () => {
     const { after, stored } = open();
     await after(0, [busy({ due: 1 })]);

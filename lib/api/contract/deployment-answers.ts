@@ -127,7 +127,7 @@ const AgentView = shape<shown.AgentView>('AgentView')(
   }),
 );
 const MissingAgent = shape<shown.MissingAgent>('MissingAgent')(
-  object({ name: text, waiting: count, planned: count }),
+  object({ name: text, waiting: count, since: maybe(at), planned: count }),
 );
 export const Agents = shape<shown.Agents>('Agents')(
   object({ items: listOf(AgentView), missing: listOf(MissingAgent), examined: count }),
@@ -149,6 +149,7 @@ const ShardHealth = shape<shown.ShardHealth>('ShardHealth')(
         failed: count,
         oldestOverdueMs: count,
         missing: maybe(z.record(text, count)),
+        missingSince: maybe(z.record(text, at)),
       }),
     ),
   }),
@@ -167,6 +168,7 @@ export const Health = shape<shown.Health>('Health')(
     status: verdict,
     oldestOverdueMs: count,
     missing: maybe(z.record(text, count)),
+    missingSince: maybe(z.record(text, at)),
     workflows: count,
     shards: listOf(ShardHealth),
     audit: maybe(AuditHealth),
@@ -209,7 +211,7 @@ export const Overview = shape<shown.Overview>('Overview')(
     }),
     workflows: listOf(WorkflowCounts),
     breakers: listOf(object({ agent: text, breaker: BreakerView })),
-    missing: listOf(object({ agent: text, waiting: count })),
+    missing: listOf(object({ agent: text, waiting: count, since: maybe(at) })),
     sweptAt: maybe(at),
   }),
 );

@@ -23,7 +23,11 @@ export function foundText({ action, count, leftOut, examples = [] }: BulkView): 
 }
 
 const leftOutText = (count: number, action: string): string =>
-  count === 0 ? '' : `Left out: ${count}, whose status does not take a ${action}\n`;
+  count === 0
+    ? ''
+    : `Left out: ${count}, whose status does not take a ${action}${action === 'retry' ? REDRIVE : ''}\n`;
+
+const REDRIVE = '; what was undone or canceled is started anew: start <workflow> --redrive-of <id>';
 
 /** How far it is, and what has refused why. */
 export function progressText(view: BulkView): string {

@@ -20,17 +20,39 @@ export interface ShardReceipt {
   readonly oldestOverdueMs: number;
   /** By agent that is not deployed: how many executions were met that have something for it. Absent where none was. */
   readonly missing?: Readonly<Record<string, number>>;
+  /** Of each of them when it was first met, as long as it was met again and again since. */
+  readonly missingSince?: Readonly<Record<string, number>>;
 }
 
 /** What is waited for is met again well within this time: a receipt that is older says nothing of now. */
 const MISSING_FRESH_MS = 180_000;
 
-/** Adds up all shards. @returns by agent, how many executions wait for it, as far as supervisors met them of late */
-export function missingAgents(receipts: readonly ShardReceipt[], now: number): ReadonlyMap<string, number> {
-  const agents = new Map<string, number>();
-  for (const { sweptAt, missing = {} } of receipts) {
+export interface MissingCount {
+  /** So many executions wait for it, as far as supervisors met them of late. */
+  readonly waiting: number;
+  /** When a supervisor first met one. Absent where the receipts are of a release that did not note it. */
+  readonly since?: number;
+}
+
+/** Adds up all shards. @returns by agent */
+export function missingAgents(
+  receipts: readonly ShardReceipt[],
+  now: number,
+): ReadonlyMap<string, MissingCount> {
+  const agents = new Map<string, MissingCount>();
+  for (const { sweptAt, missing = {}, missingSince = {} } of receipts) {
     if (now - sweptAt > MISSING_FRESH_MS) continue;
-    for (const [agent, count] of Object.entries(missing)) agents.set(agent, (agents.get(agent) ?? 0) + count);
+    for (const [agent, count] of Object.entries(missing)) {
+      const { waiting = 0, since } = agents.get(agent) ?? {};
+      const first = Math.min(
+        since ?? Number.POSITIVE_INFINITY,
+        missingSince[agent] ?? Number.POSITIVE_INFINITY,
+      );
+      agents.set(agent, {
+        waiting: waiting + count,
+        ...(Number.isFinite(first) ? { since: first } : {}),
+      });
+    }
   }
   return agents;
 }
