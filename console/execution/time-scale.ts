@@ -4,10 +4,7 @@
  * Owns: where an instant is on the line, from 0 to 1. Does not own: what is drawn there.
  */
 
-export interface Span {
-  readonly from: number;
-  readonly to: number;
-}
+import type { Span } from '../../lib/cli/timeline-rows.ts';
 
 export interface Scale {
   readonly placeOf: (at: number) => number;

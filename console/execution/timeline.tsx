@@ -1,7 +1,7 @@
 /**
  * The timeline of an execution: a row for each step, work drawn as long as it was, idle stretches cut short.
  *
- * Owns: the drawing. Does not own: what is drawn (`timeline-rows.ts`), where (`time-scale.ts`).
+ * Owns: the drawing. Does not own: what is drawn (`lib/cli/timeline-rows.ts`), where (`time-scale.ts`).
  */
 
 import type { JSX } from 'preact';
@@ -9,7 +9,7 @@ import type { ExecutionView } from '../../lib/api/answers.ts';
 import { durationText } from '../../lib/cli/text.ts';
 import { now } from '../clock.ts';
 import { clockText } from '../parts/time.tsx';
-import { isWork, type Row, rowsOf, type Stretch, type StretchKind } from './timeline-rows.ts';
+import { isWork, type Row, rowsOf, type Stretch, type StretchKind } from '../../lib/cli/timeline-rows.ts';
 import { type Scale, scaleOf } from './time-scale.ts';
 
 const LEGEND: readonly (readonly [StretchKind, string])[] = [

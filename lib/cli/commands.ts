@@ -25,6 +25,7 @@ import {
   whyText,
   workflowsText,
 } from './print.ts';
+import { rowsOf } from './timeline-rows.ts';
 
 interface Shared {
   readonly url: string;
@@ -264,10 +265,13 @@ function addWhy(program: Command, cli: Cli): void {
   program
     .command('why')
     .argument('<id>', 'of the execution')
-    .description('tell what happened to an execution, and what happens next and when')
+    .description('tell what happened to an execution, where its time went, and what happens next and when')
     .addHelpText('after', examples('why 0f343b0931126a20f133d67c2b018a3b'))
     .action(async (id: string, _options, command: Command) => {
-      const explanation = await client(command).why(id);
-      say(cli, command, explanation, () => whyText(explanation, Date.now()));
+      const api = client(command);
+      const reasons = await api.why(id);
+      const now = Date.now();
+      const timeline = rowsOf(await api.get(id), now);
+      say(cli, command, { ...reasons, timeline }, () => whyText(reasons, timeline, now));
     });
 }

@@ -15,6 +15,7 @@ import type { WorkflowView } from '../api/deployment-answers.ts';
 import { actedFacts, answerFacts, childrenText, noteOfKind, performerOf } from './print-waiting-steps.ts';
 import { leavesFact, standingFacts, statusText } from './print-standing.ts';
 import { pauseText } from './print-deployment.ts';
+import { type Row, timesText } from './timeline-rows.ts';
 import { byText, type Cells, durationText, printable, table, timeText } from './text.ts';
 
 /** What a list has found, page by page. */
@@ -225,7 +226,7 @@ function inputText({ input, inputBytes, inputGiven }: AttemptView): string {
   return inputGiven === true ? `${shown} given`.trim() : shown;
 }
 
-export function whyText(reasons: Reasons, now: number): string {
+export function whyText(reasons: Reasons, timeline: readonly Row[], now: number): string {
   const { executionId, status, past, steps, next, warnings, omittedPast } = reasons;
   const startedAt = past[0]?.at ?? now;
   const earlier =
@@ -242,7 +243,8 @@ export function whyText(reasons: Reasons, now: number): string {
   const tables = [
     table(['AT', 'STEP', 'WHAT HAPPENED'], [...earlier, ...happened]),
     table(['STEP', 'STATUS', 'BECAUSE'], rows),
-  ];
+    timesText(timeline),
+  ].filter((text) => text !== '');
   const warned = warnings.map((warning) => `WARNING: ${warning}\n`).join('');
   return `${executionId}  ${status}\nnext: ${nextText(next, now)}\n${warned}\n${tables.join('\n')}`;
 }

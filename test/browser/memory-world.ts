@@ -11,14 +11,14 @@ import { exists } from '../../lib/core/plan/refs.ts';
 import { human, retry, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
 import { PermanentError } from '../../lib/core/records/errors.ts';
 import type { Json } from '../../lib/core/records/json.ts';
-import type { Breakers, Outages } from '../../lib/core/ports.ts';
+import type { Breakers, Outages, Receipts } from '../../lib/core/ports.ts';
 import { memoryBreakers, memoryOutages } from '../../lib/testing/memory-breakers.ts';
 import { memoryBulks } from '../../lib/testing/memory-bulks.ts';
 import { memoryReceipts } from '../../lib/testing/memory-receipts.ts';
 import { memoryWorkflowPauses } from '../../lib/testing/memory-workflow-pauses.ts';
 import { anAgent, anyObject, harness, type Harness } from '../engine/harness.ts';
 import type { ConsoleOptions } from '../../lib/cli/console/listener.ts';
-import { answeredBy, type PageServer, servePage } from './page-server.ts';
+import { answeredBy, type Api, type PageServer, servePage } from './page-server.ts';
 
 /** Obeyed anywhere, it would say so in `window.hacked`. */
 export const HOSTILE =
@@ -58,10 +58,18 @@ export const everything = workflow(
   },
 );
 
-export interface MemoryPage extends Harness {
+/** An agent that plans may name, and that nobody has deployed. */
+export const NOT_DEPLOYED = 'gift-wrap';
+
+export interface MemoryPage extends MemoryApi {
   readonly server: PageServer;
+}
+
+export interface MemoryApi extends Harness {
+  readonly api: Api;
   readonly breakers: Breakers;
   readonly outages: Outages;
+  readonly receipts: Receipts;
   /** What is known of the schemas of 'everything'; a test may put other ones in. */
   forms: WorkflowForms;
   /** With hostile text in its input, key, tags, errors and outputs; until only people are waited for. */
@@ -89,26 +97,38 @@ const OF_EVERYTHING = {
  * @param measured what the API says of its metrics; without it there are none
  */
 export async function memoryPage(
-  served: Workflow = everything as unknown as Workflow,
-  implementations: Implementations = OF_EVERYTHING,
+  served?: Workflow,
+  implementations?: Implementations,
   more: Partial<ConsoleOptions> = {},
   measured?: Measured,
 ): Promise<MemoryPage> {
+  const world = memoryApi(served, implementations, measured);
+  return Object.assign(world, { server: await servePage(world.api, more) });
+}
+
+/** The same without a page. */
+export function memoryApi(
+  served: Workflow = everything as unknown as Workflow,
+  implementations: Implementations = OF_EVERYTHING,
+  measured?: Measured,
+): MemoryApi {
   const operated = {
     breakers: memoryBreakers(),
     bulks: memoryBulks(),
     outages: memoryOutages(),
     workflowPauses: memoryWorkflowPauses(),
   };
-  const h = harness(served, implementations, 1, (world) => ({ ...world, ...operated }));
+  const receipts = memoryReceipts();
+  const reaches = (agent: string): boolean => agent !== NOT_DEPLOYED;
+  const h = harness(served, implementations, 1, (world) => ({
+    ...world,
+    ...operated,
+    queue: { ...world.queue, reaches },
+  }));
   h.clock.advanceTo(Date.now());
   const own = { forms: {} as WorkflowForms };
   const readForms = async () => ({ [served.name]: own.forms });
-  const app = routes(h.scheduler, memoryReceipts(), undefined, readForms, measured);
-  const server = await servePage(
-    answeredBy(async (request) => app.fetch(request, callerOf('ann'))),
-    more,
-  );
+  const app = routes(h.scheduler, receipts, undefined, readForms, measured);
   const ask = async (path: string, init?: RequestInit, as = 'ann'): Promise<Response> =>
     app.fetch(new Request(`http://api${path}`, init), callerOf(as));
   const view: MemoryPage['view'] = async (id) =>
@@ -126,7 +146,8 @@ export async function memoryPage(
     set forms(forms) {
       own.forms = forms;
     },
-    server,
+    receipts,
+    api: answeredBy(async (request) => app.fetch(request, callerOf('ann'))),
     view,
     goOn,
     post: async (path, body, as) => {

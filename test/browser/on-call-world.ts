@@ -10,7 +10,8 @@ import { PermanentError } from '../../lib/core/records/errors.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { createScheduler, start } from '../../lib/scheduler/start.ts';
 import { anAgent, anyObject } from '../engine/harness.ts';
-import { memoryPage, type MemoryPage } from './memory-world.ts';
+import { memoryApi, type MemoryApi, type MemoryPage, NOT_DEPLOYED } from './memory-world.ts';
+import { servePage } from './page-server.ts';
 
 const card = anAgent('charge-card');
 const carrier = anAgent('carrier', { effect: 'probed' });
@@ -27,7 +28,7 @@ const orderOf = (within: '2h' | '3h'): Workflow =>
     w.step('mail', mailer, {}, { recovery: [retry(0)] });
   }) as unknown as Workflow;
 
-export interface OnCall extends MemoryPage {
+export interface OnCall extends MemoryApi {
   /** By order: the id of its execution. */
   readonly ids: Readonly<Record<'4711' | '4712' | '4713' | '4714' | 'old', string>>;
   readonly declined: readonly string[];
@@ -35,7 +36,13 @@ export interface OnCall extends MemoryPage {
   readonly card: { declined: boolean };
 }
 
-/** @param agents 'declined': so many orders are */
+/** The same behind a page. */
+export async function onCallPage(declined?: number): Promise<OnCall & Pick<MemoryPage, 'server'>> {
+  const night = await onCall(declined);
+  return { ...night, server: await servePage(night.api) };
+}
+
+/** @param declined so many orders are */
 export async function onCall(declined = 3): Promise<OnCall> {
   const cards = { declined: false };
   const decline = (): never => {
@@ -43,7 +50,7 @@ export async function onCall(declined = 3): Promise<OnCall> {
   };
   // What an external service takes of time.
   const pass = (ms: number): void => world.clock.advanceTo(world.clock.now() + ms);
-  const world = await memoryPage(orderOf('2h'), {
+  const world = memoryApi(orderOf('2h'), {
     'charge-card': {
       execute: async () => (cards.declined ? decline() : { chargeId: 'c-1' }),
       undo: async () => undefined,
@@ -101,7 +108,7 @@ export async function onCall(declined = 3): Promise<OnCall> {
 }
 
 /** The mailer's service is away, and the carrier's was. */
-async function outOfOrder({ breakers, outages, clock }: MemoryPage, lost: string): Promise<void> {
+async function outOfOrder({ breakers, outages, clock }: MemoryApi, lost: string): Promise<void> {
   const at = clock.now() - 1_800_000;
   const failure = { code: 'Error', message: 'socket hang up' };
   const about = { version: 1, writeId: 'w', failure };
@@ -133,5 +140,25 @@ async function outOfOrder({ breakers, outages, clock }: MemoryPage, lost: string
     closedAt: at + 600_000,
     failed: 1,
     calls: [call],
+  });
+}
+
+/** An agent that was taken away, or is back: what supervisors have met of late that waits for it. */
+export async function meetMissing({ receipts, clock }: MemoryApi, forMs: number | undefined): Promise<void> {
+  const now = clock.now();
+  const [before] = (await receipts.read()).shards;
+  const found =
+    forMs === undefined
+      ? {}
+      : { missing: { [NOT_DEPLOYED]: 2 }, missingSince: { [NOT_DEPLOYED]: now - forMs } };
+  await receipts.write({
+    shard: 0,
+    version: (before?.version ?? 0) + 1,
+    writeId: `w-${now}`,
+    sweptAt: now,
+    due: 2,
+    failed: 0,
+    oldestOverdueMs: 0,
+    ...found,
   });
 }

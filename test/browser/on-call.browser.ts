@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { localLogs } from '../../lib/cli/console/logs.ts';
 import { closePages, openPage, startBrowser } from './browser.ts';
-import { onCall, type OnCall } from './on-call-world.ts';
+import { meetMissing, onCallPage } from './on-call-world.ts';
 import type { PageServer } from './page-server.ts';
 import { stagePage } from './stage-page.ts';
 
@@ -14,11 +14,11 @@ const clicksIn = (question: number): number =>
   Number(new RegExp(`^\\| ${question} \\|.*\\| (\\d) \\| [^|]*\\|$`, 'm').exec(DOCUMENT)?.[1]);
 
 let browser: Browser;
-let world: OnCall;
+let world: Awaited<ReturnType<typeof onCallPage>>;
 let clicks = 0;
 beforeAll(async () => {
   browser = await startBrowser();
-  world = await onCall();
+  world = await onCallPage();
 });
 afterAll(async () => {
   await browser?.close();
@@ -148,6 +148,15 @@ it('10 which agent is dead, since when', async () => {
   const row = rowOf(page, 'Agents', 'mailer');
   await row.getByText('open').waitFor();
   await row.getByText(/since \d+ min .*ago/).waitFor();
+  await meetMissing(world, 600_000);
+  try {
+    await (await opened())
+      .getByRole('alert')
+      .getByText(/gift-wrap.* is not deployed: about 2 executions wait, the first since 10 min/)
+      .waitFor();
+  } finally {
+    await meetMissing(world, undefined);
+  }
 });
 
 it('11 what stands of this failed one', async () => {
@@ -158,7 +167,7 @@ it('11 what stands of this failed one', async () => {
 });
 
 it('12 retry these 143 and not those', async () => {
-  const night = await onCall(143);
+  const night = await onCallPage(143);
   try {
     const page = await opened('', night.server);
     await click(link(page, 'card-declined: 143'));

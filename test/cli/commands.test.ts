@@ -243,7 +243,18 @@ test('why prints the past, and each step with its reason and what is next', asyn
     warnings: [],
     next,
   };
-  api.answers.push(ok(explanation), ok(explanation));
+  const attempt = { mode: 'execute', number: 1, outcome: 'done', claimedAt: AT + 40, endedAt: AT + 90 };
+  const view = {
+    executionId: 'e1',
+    status: 'running',
+    startedAt: AT,
+    incidents: [],
+    steps: [
+      { name: 'charge', kind: 'agent', status: 'done', after: [], attempts: [attempt] },
+      { name: 'ship', kind: 'agent', status: 'pending', after: ['charge'], attempts: [] },
+    ],
+  };
+  api.answers.push(ok(explanation), ok(view), ok(explanation), ok(view));
   expect((await cli('why', 'e1')).out).toBe(
     [
       'e1  running',
@@ -258,14 +269,25 @@ test('why prints the past, and each step with its reason and what is next', asyn
       'ship    ready   nothing stands before it',
       '                next: a message is on its way to its agent (agent, due now)',
       '',
+      'STEP    QUEUED  RAN',
+      'charge  40 ms   50 ms',
+      '',
     ].join('\n'),
   );
-  expect(JSON.parse((await cli('why', 'e1', '--json')).out)).toEqual(explanation);
-  api.answers.push(ok({ ...explanation, omittedPast: 7 }));
+  const queued = { kind: 'queue', from: AT, to: AT + 40, note: 'in its queue' };
+  const ran = { kind: 'run', from: AT + 40, to: AT + 90, note: 'attempt 1: done' };
+  expect(JSON.parse((await cli('why', 'e1', '--json')).out)).toEqual({
+    ...explanation,
+    timeline: [
+      { step: 'charge', status: 'done', stretches: [queued, ran] },
+      { step: 'ship', status: 'pending', stretches: [] },
+    ],
+  });
+  api.answers.push(ok({ ...explanation, omittedPast: 7 }), ok(view));
   expect((await cli('why', 'e1')).out).toMatch(
     /WHAT HAPPENED\n +\(7 earlier entries: too many for one answer\)\n/,
   );
-  expect(api.asked[0]?.path).toBe('/executions/e1/why');
+  expect(api.asked.slice(0, 2).map(({ path }) => path)).toEqual(['/executions/e1/why', '/executions/e1']);
 });
 
 test('cancel sends the reason and says how to watch the undo', async () => {

@@ -13,6 +13,7 @@ import { CONSOLE_FOLDER, isBuilt } from '../console/files.ts';
 import { DEFAULT_URL, EXIT, type Io } from '../io.ts';
 import { missingLine } from '../print-deployment.ts';
 import { whyText } from '../print.ts';
+import { rowsOf } from '../timeline-rows.ts';
 import { DEFAULT_DATA, type DevFolder } from './dev-folder.ts';
 import type { Inspected } from './inspect.ts';
 import type { System } from './system.ts';
@@ -58,7 +59,7 @@ const isFound = ({ path }: DevFolder, apiUrl: string): boolean =>
 /** What to say of agents that executions of an earlier run name and that are no longer there; nothing where all are. */
 export async function missingAgentsText(apiUrl: string): Promise<string> {
   const { missing, examined } = await createClient({ url: apiUrl }).agents();
-  return missing.map((agent) => `WARNING: ${missingLine(agent, examined)}\n`).join('');
+  return missing.map((agent) => `WARNING: ${missingLine(agent, examined, Date.now())}\n`).join('');
 }
 
 /** What to say of a change: of a `dev.ts` that it is not run again, for what it started may hold what executions have done. */
@@ -83,10 +84,11 @@ export async function tryOne(url: string, folders: readonly WorkflowFolder[], io
   const { workflow, input } = first;
   io.out(`Starting an execution of ${workflow} with ${JSON.stringify(input)} …\n`);
   const { executionId } = await client.start(workflow, { input: input as Json });
-  const { status } = await client.untilEnd(executionId);
+  const view = await client.untilEnd(executionId);
   const reasons = await client.why(executionId);
-  io.out(`\n${whyText(reasons, Date.now())}\nIt ended: ${status}.\n`);
-  return status === 'succeeded' ? EXIT.ok : EXIT.notSucceeded;
+  const now = Date.now();
+  io.out(`\n${whyText(reasons, rowsOf(view, now), now)}\nIt ended: ${view.status}.\n`);
+  return view.status === 'succeeded' ? EXIT.ok : EXIT.notSucceeded;
 }
 
 interface First {

@@ -1,14 +1,19 @@
 /**
  * What the timeline of an execution is made of: of each step when it was queued, worked on, waiting, and what is still to come.
  *
- * Owns: the stretches and their names. Does not own: how they are drawn (`timeline.tsx`), how time is compressed
- * (`time-scale.ts`).
+ * Owns: the stretches and their names, for the page and for `why`. Does not own: how they are drawn, and how time is compressed (the
+ * console's `timeline.tsx`, `time-scale.ts`).
  *
  * No record says when a step became ready: it is when the last of its predecessors was done.
  */
 
-import type { AttemptView, ExecutionView, IncidentView, StepView } from '../../lib/api/answers.ts';
-import type { Span } from './time-scale.ts';
+import type { AttemptView, ExecutionView, IncidentView, StepView } from '../api/answers.ts';
+import { durationText, table } from './text.ts';
+
+export interface Span {
+  readonly from: number;
+  readonly to: number;
+}
 
 /**
  * `queue`: ready, and not taken. `run`, `undo`, `probe`: an attempt. `lost`: an attempt whose outcome was not known at its end.
@@ -51,6 +56,34 @@ export function rowsOf(view: ExecutionView, now: number): readonly Row[] {
 /** Of work that is drawn as long as it was. */
 export const isWork = ({ kind, ahead }: Stretch): boolean =>
   ahead !== true && (kind === 'run' || kind === 'undo' || kind === 'probe' || kind === 'lost');
+
+const HEADS: Readonly<Partial<Record<StretchKind, string>>> = {
+  queue: 'QUEUED',
+  run: 'RAN',
+  lost: 'UNKNOWN',
+  probe: 'PROBED',
+  backoff: 'BACKOFF',
+  wait: 'WAITED',
+  asked: 'ASKED',
+  undo: 'UNDONE',
+};
+
+/** Of each step how long it was queued, worked on, waiting: sums of what is past; nothing where nothing has taken time. */
+export function timesText(rows: readonly Row[]): string {
+  const kinds = Object.keys(HEADS) as StretchKind[];
+  const sums = rows.map(({ step, stretches }) => ({
+    step,
+    of: (kind: StretchKind) =>
+      stretches
+        .filter((one) => one.kind === kind && one.ahead !== true)
+        .reduce((sum, { from, to }) => sum + to - from, 0),
+  }));
+  const shown = kinds.filter((kind) => sums.some(({ of }) => of(kind) > 0));
+  const lines = sums
+    .filter(({ of }) => shown.some((kind) => of(kind) > 0))
+    .map(({ step, of }) => [step, ...shown.map((kind) => (of(kind) === 0 ? '' : durationText(of(kind))))]);
+  return lines.length === 0 ? '' : table(['STEP', ...shown.map((kind) => HEADS[kind] ?? kind)], lines);
+}
 
 const doneAt = (step: StepView | undefined): number | undefined =>
   step?.attempts.findLast(({ mode, outcome }) => mode !== 'undo' && outcome === 'done')?.endedAt ??
