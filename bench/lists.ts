@@ -157,6 +157,7 @@ async function measure(options: Options, client: DynamoDBClient): Promise<void> 
     'status=open',
     'status=open&workflow=refund',
     `plan=${plan}`,
+    'plan=old',
     'atRisk=true',
     'status=bad',
     'status=failed&workflow=notice',
