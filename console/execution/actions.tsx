@@ -6,10 +6,9 @@
 
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useMemo } from 'preact/hooks';
 import type { ExecutionView, Reasons, RetryOptions } from '../../lib/api/answers.ts';
 import { api } from '../api.ts';
-import { type Answer, answered, sent, StepForm } from '../forms/step-form.tsx';
+import { type Answer, answered, sent, StepForm, useAnswer } from '../forms/step-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { ChoiceField, TextField } from '../parts/fields.tsx';
 
@@ -103,7 +102,7 @@ function Asked({
   const reason = useSignal('');
   const within = useSignal('');
   const step = useSignal('');
-  const input = useMemo<Answer>(() => ({}), []);
+  const input = useAnswer();
   const { executionId: id } = view;
   // One id for the question: asked twice, it is obeyed once.
   const commandId = useSignal(crypto.randomUUID());
@@ -115,7 +114,14 @@ function Asked({
     done();
   };
   return (
-    <Dialog title={`${label} this execution?`} confirm={label} grave={grave === true} act={act} close={close}>
+    <Dialog
+      title={`${label} this execution?`}
+      confirm={label}
+      grave={grave === true}
+      isReady={step.value === '' || input.value !== undefined}
+      act={act}
+      close={close}
+    >
       <p>{means}</p>
       <p>
         <code>{id}</code>

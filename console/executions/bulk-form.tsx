@@ -7,23 +7,22 @@
 
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { ANSWERS, type Choice } from '../../lib/api/answers.ts';
 import type { BulkAction, BulkOptions } from '../../lib/api/bulk-answers.ts';
+import { ApiError } from '../../lib/api/client.ts';
 import type { WorkflowView } from '../../lib/api/deployment-answers.ts';
 import { api } from '../api.ts';
-import { type Answer, AnswerForm, answered } from '../forms/step-form.tsx';
+import { type Answer, AnswerForm, answered, useAnswer } from '../forms/step-form.tsx';
 import { useLive } from '../live.ts';
 import { ChoiceField, TextField, TickField } from '../parts/fields.tsx';
 import { Loading } from '../parts/states.tsx';
 import { MEANS, SIDE } from '../people/choices.ts';
 
-/** What is being filled in, once there is a form for it. */
-export interface Filled {
-  fields?: Fields;
-}
+/** What is being filled in; nothing while there is no form for it. */
+export type Filled = Signal<Fields | undefined>;
 
-interface Fields {
+export interface Fields {
   readonly choice: Signal<Choice>;
   readonly step: Signal<string>;
   readonly comment: Signal<string>;
@@ -56,9 +55,11 @@ function FieldsOf({ action, into, view }: FormProps & { view: WorkflowView | und
     step: useSignal(''),
     comment: useSignal(''),
     nothingHappened: useSignal(false),
-    payload: useMemo<Answer>(() => ({}), []),
+    payload: useAnswer(),
   };
-  into.fields = fields;
+  useLayoutEffect(() => {
+    into.value = fields;
+  }, []);
   const { choice, step, comment, nothingHappened, payload } = fields;
   const side = sideOf(action, choice.value);
   const schema = side && view?.forms?.steps?.[step.value]?.[side];
@@ -124,8 +125,10 @@ function StepField({
 }
 
 /** What is sent. @throws ApiError what is wrong with it, which is said at its fields as well */
-export function filledIn({ fields }: Filled, action: BulkAction): Partial<BulkOptions> {
-  if (fields === undefined) return {};
+export function filledIn(filled: Filled, action: BulkAction): Partial<BulkOptions> {
+  const fields = filled.peek();
+  if (fields === undefined)
+    throw new ApiError('not-filled-in', 'nothing is filled in: the form is not there yet');
   const { choice, step, comment, nothingHappened, payload } = fields;
   const side = sideOf(action, choice.value);
   const isChecked = action === 'resolve' && NEEDS_WORD.has(choice.value) && nothingHappened.value;

@@ -8,13 +8,13 @@
 
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { BulkAction, BulkOptions, BulkView } from '../../lib/api/bulk-answers.ts';
 import { api, problemOf } from '../api.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Loading } from '../parts/states.tsx';
 import { ExecutionStatusOf } from '../parts/status.tsx';
-import { BulkForm, type Filled, filledIn } from './bulk-form.tsx';
+import { BulkForm, type Fields, filledIn } from './bulk-form.tsx';
 
 export interface Verb {
   readonly action: BulkAction;
@@ -39,7 +39,7 @@ export function Question({ verb, meant, workflow, reason, close, done }: Questio
   const found = useSignal<BulkView | undefined>(undefined);
   const error = useSignal<unknown>(undefined);
   const seen = useRef({ isOver: false }).current;
-  const filled = useMemo<Filled>(() => ({}), []);
+  const filled = useSignal<Fields | undefined>(undefined);
   const look = (given: Partial<BulkOptions>): Promise<void> => {
     const more = { ...(reason === '' ? {} : { reason }), ...(undo === false ? { undo } : {}) };
     return collect({ action, ...meant, ...given, ...more }, found, seen);
@@ -68,7 +68,7 @@ export function Question({ verb, meant, workflow, reason, close, done }: Questio
       title={isFound ? `${label} ${many(view.count)}?` : `${label} many?`}
       confirm={isAsking ? 'Find them' : label}
       grave={grave === true && !isAsking}
-      isReady={isAsking || (isFound && view.count > 0)}
+      isReady={isAsking ? filled.value !== undefined : isFound && view.count > 0}
       act={act}
       close={close}
     >

@@ -5,17 +5,20 @@
  * Owns: where the schema is read. Does not own: the form (`schema-form.tsx`), what the value is for (whoever asks).
  */
 
+import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { useLayoutEffect } from 'preact/hooks';
 import type { Json } from '../../lib/api/answers.ts';
+import { ApiError } from '../../lib/api/client.ts';
 import { api } from '../api.ts';
 import { useLive } from '../live.ts';
 import { Loading } from '../parts/states.tsx';
 import { refusedAt, SchemaForm, useWriting, type Writing, written } from './schema-form.tsx';
 
-/** What is being written, once there is a form for it. */
-export interface Answer {
-  writing?: Writing;
-}
+/** What is being written; nothing while there is no form for it, and then nothing can be confirmed. */
+export type Answer = Signal<Writing | undefined>;
+
+export const useAnswer = (): Answer => useSignal<Writing | undefined>(undefined);
 
 interface StepFormProps {
   readonly executionId: string;
@@ -44,7 +47,13 @@ export function AnswerForm({
   schema,
 }: Pick<StepFormProps, 'side' | 'into'> & { schema: Json | undefined }): JSX.Element {
   const writing = useWriting(schema, undefined);
-  into.writing = writing;
+  useLayoutEffect(() => {
+    into.value = writing;
+    return () => {
+      // The form of another step may be there already.
+      if (into.peek() === writing) into.value = undefined;
+    };
+  }, []);
   return <SchemaForm writing={writing} label={LABEL[side]} />;
 }
 
@@ -64,15 +73,19 @@ async function schemaOf(
   }
 }
 
-/** The value. @throws ApiError what is wrong with it, which is said at its fields as well */
-export const answered = ({ writing }: Answer, what: string): Json =>
-  writing === undefined ? {} : written(writing, what);
+/** The value. @throws ApiError what is wrong with it, which is said at its fields as well; or that there is no form yet */
+export function answered(answer: Answer, what: string): Json {
+  const writing = answer.peek();
+  if (writing !== undefined) return written(writing, what);
+  throw new ApiError('not-filled-in', `${what} is not filled in: its form is not there yet`);
+}
 
 /** Has what the API has refused be said at the fields. */
-export async function sent<T>({ writing }: Answer, send: () => Promise<T>): Promise<T> {
+export async function sent<T>(answer: Answer, send: () => Promise<T>): Promise<T> {
   try {
     return await send();
   } catch (error) {
+    const writing = answer.peek();
     if (writing !== undefined) refusedAt(writing, error);
     throw error;
   }

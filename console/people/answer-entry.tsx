@@ -6,11 +6,10 @@
 
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useMemo } from 'preact/hooks';
 import type { EntryView, Json } from '../../lib/api/answers.ts';
 import { ApiError } from '../../lib/api/client.ts';
 import { api } from '../api.ts';
-import { type Answer, answered, sent, StepForm } from '../forms/step-form.tsx';
+import { type Answer, answered, sent, StepForm, useAnswer } from '../forms/step-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { TextField } from '../parts/fields.tsx';
 import { answering } from './outcome.ts';
@@ -63,7 +62,8 @@ function Asked({
   close,
 }: AnswerProps & { verdict: Verdict; close: () => void }): JSX.Element {
   const text = useSignal('');
-  const output = useMemo<Answer>(() => ({}), []);
+  const output = useAnswer();
+  const isWritten = verdict === 'give' && entry.kind === 'callback';
   const label = LABEL[entry.kind][verdict];
   const act = async (): Promise<void> => {
     const send = async (): Promise<unknown> => {
@@ -80,6 +80,7 @@ function Asked({
       title={`${label} ‘${entry.step}’?`}
       confirm={label}
       grave={verdict === 'refuse'}
+      isReady={!isWritten || output.value !== undefined}
       act={act}
       close={close}
     >
@@ -87,10 +88,9 @@ function Asked({
         Execution <code>{executionId}</code>
       </p>
       {verdict === 'refuse' ? <p>The step fails, and what its workflow says of that follows.</p> : null}
-      {verdict === 'give' && entry.kind === 'callback' ? (
+      {isWritten ? (
         <StepForm executionId={executionId} step={entry.step} side="output" into={output} />
-      ) : null}
-      {verdict === 'give' && entry.kind === 'callback' ? null : (
+      ) : (
         <TextField
           label={verdict === 'give' ? 'Comment' : 'Reason'}
           hint={verdict === 'give' ? 'For the steps behind it.' : 'Kept with the step.'}

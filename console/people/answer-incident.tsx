@@ -6,11 +6,10 @@
 
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useMemo } from 'preact/hooks';
 import type { Choice, IncidentView, ResolveOptions } from '../../lib/api/answers.ts';
 import { api } from '../api.ts';
 import { now } from '../clock.ts';
-import { type Answer, answered, sent, StepForm } from '../forms/step-form.tsx';
+import { type Answer, answered, sent, StepForm, useAnswer } from '../forms/step-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { TextField, TickField } from '../parts/fields.tsx';
 import { Until } from '../parts/time.tsx';
@@ -70,7 +69,8 @@ function Asked({
 }: AnswerProps & { choice: Choice; close: () => void }): JSX.Element {
   const reason = useSignal('');
   const nothingHappened = useSignal(false);
-  const value = useMemo<Answer>(() => ({}), []);
+  const value = useAnswer();
+  const side = SIDE[choice];
   const [label, means] = MEANS[choice];
   const offered = incident.choices?.find((one) => one.choice === choice);
   const act = async (): Promise<void> => {
@@ -85,7 +85,14 @@ function Asked({
     done();
   };
   return (
-    <Dialog title={`${label}?`} confirm={label} grave={GRAVE.has(choice)} act={act} close={close}>
+    <Dialog
+      title={`${label}?`}
+      confirm={label}
+      grave={GRAVE.has(choice)}
+      isReady={side === undefined || value.value !== undefined}
+      act={act}
+      close={close}
+    >
       <p>{means}</p>
       {offered?.leaves === undefined ? null : (
         <p class="notice warn">
@@ -100,8 +107,8 @@ function Asked({
       {offered?.needs === undefined ? null : (
         <TickField ticked={nothingHappened} label="I have checked: no attempt had an effect." />
       )}
-      {SIDE[choice] === undefined ? null : (
-        <StepForm executionId={executionId} step={incident.step ?? ''} side={SIDE[choice]} into={value} />
+      {side === undefined ? null : (
+        <StepForm executionId={executionId} step={incident.step ?? ''} side={side} into={value} />
       )}
       <TextField label="Reason" hint="Kept with the incident, for those who read it later." text={reason} />
     </Dialog>

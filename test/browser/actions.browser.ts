@@ -133,11 +133,16 @@ describe('a failed execution', () => {
     await world.run(id);
     const { page } = await openPage(browser, world.server, `#/executions/${id}?step=charge`, { width: 360 });
     await press(page, 'Retry');
+    world.server.weather.delayMs = 2_000;
     await page.getByLabel('With another input').selectOption('of step charge');
+    await page.getByRole('dialog').getByText('Reading its schema').waitFor();
+    const retried = page.getByRole('dialog').getByRole('button', { name: 'Retry', exact: true });
+    expect(await retried.isDisabled()).toBe(true);
+    world.server.weather.delayMs = 0;
     await page.getByRole('dialog').getByLabel('Amount in cents').waitFor();
     await expectAccessible(page);
     await expectFits(page);
-    await page.getByRole('dialog').getByRole('button', { name: 'Retry', exact: true }).focus();
+    await retried.focus();
     await page.keyboard.press('Enter');
     await page.locator('.field.wrong').waitFor();
     await page.getByRole('dialog').getByLabel('Amount in cents').fill('50');
@@ -189,6 +194,32 @@ describe('people', () => {
     expect(await page.locator('body').innerText()).not.toContain(token);
     await confirm(page, 'Complete');
     await card(page, 'callback answer').waitFor({ state: 'detached' });
+  });
+
+  it('sends no answer before there is a form for it, however slow that is', async () => {
+    const dialog = (page: Page) => page.getByRole('dialog');
+    const early = async (page: Page, name: string): Promise<void> => {
+      await dialog(page).getByText('Reading its schema').waitFor();
+      expect(await dialog(page).getByRole('button', { name, exact: true }).isDisabled()).toBe(true);
+      // As Enter would, in a field that is there already.
+      await dialog(page)
+        .locator('form')
+        .evaluate((form) => (form as HTMLFormElement).requestSubmit());
+      await dialog(page).getByLabel('as JSON').waitFor();
+      expect(world.server.asked.filter((one) => one.startsWith('POST'))).toEqual([]);
+      expect(await dialog(page).getByRole('button', { name, exact: true }).isEnabled()).toBe(true);
+    };
+    const { page } = await openPage(browser, world.server, '#/people');
+    await card(page, 'callback answer').waitFor();
+    world.server.weather.delayMs = 2_000;
+    await card(page, 'callback answer').getByRole('button', { name: 'Complete' }).click();
+    await early(page, 'Complete');
+    world.server.weather.delayMs = 0;
+    await page.goto(`${world.server.url}#/executions/${id}`);
+    await page.getByRole('button', { name: 'Give its output' }).waitFor();
+    world.server.weather.delayMs = 2_000;
+    await press(page, 'Give its output');
+    await early(page, 'Give its output');
   });
 
   it('tells the second of two people who was first, also when the inbox was read meanwhile', async () => {

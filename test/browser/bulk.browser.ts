@@ -133,6 +133,20 @@ it('are retried with another input, by a form of the schema of its step, with th
   expect(charged).toEqual([4_200, 4_200, 4_200]);
 });
 
+it('are not looked for before there is a form for what is given with it', async () => {
+  const { page } = await openPage(browser, world.server, '#/executions?workflow=order');
+  await page.getByText('3 read').waitFor();
+  world.server.weather.delayMs = 2_000;
+  await asked(page, 'Retry with other input');
+  await dialog(page).getByText('Reading its workflow').waitFor();
+  expect(await dialog(page).getByRole('button', { name: 'Find them' }).isDisabled()).toBe(true);
+  await dialog(page)
+    .locator('form')
+    .evaluate((form) => (form as HTMLFormElement).requestSubmit());
+  await dialog(page).getByLabel('Input, as JSON').waitFor();
+  expect(world.server.asked.filter((one) => one.startsWith('POST'))).toEqual([]);
+});
+
 it('of several workflows, or of any, are given JSON; where it does not fit, each says why', async () => {
   const { page } = await openPage(browser, world.server, '#/executions?status=waiting');
   await page.getByText('3 read').waitFor();
