@@ -1,26 +1,27 @@
 /**
  * One execution: its graph and its timeline, beside them why; then the step that is looked at, payloads and what stands.
  *
- * Owns: what is read, and which executions below it are opened in its graph. Does not own: the parts.
+ * Owns: what is read. Does not own: the parts, which executions below it are opened in its graph (`opened.ts`).
  */
 
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { ExecutionView, Reasons } from '../../lib/api/answers.ts';
 import type { WorkflowView } from '../../lib/api/deployment-answers.ts';
-import { type Graph, graphOfExecution, type GraphStep } from '../../lib/cli/graph/graph.ts';
+import { type Graph, graphOfExecution } from '../../lib/cli/graph/graph.ts';
 import { api, settings } from '../api.ts';
 import { useLive } from '../live.ts';
 import { GraphPicture } from '../parts/graph.tsx';
 import { layoutOf } from '../parts/graph-layout.ts';
 import { Payload } from '../parts/payload.tsx';
-import { Shown } from '../parts/states.tsx';
+import { Problem, Shown } from '../parts/states.tsx';
 import { Incidents } from '../people/incidents.tsx';
 import { addressOf, place } from '../router.ts';
 import { deployed } from '../workflows/deployed.ts';
 import { Actions } from './actions.tsx';
 import { Head, Operated, Stands } from './head.tsx';
 import { Logs } from './logs.tsx';
+import { insideOf, opening, openedIn, placeWith, useOpened } from './opened.ts';
 import { StepPanel } from './step-panel.tsx';
 import { Timeline } from './timeline.tsx';
 import { Why } from './why.tsx';
@@ -29,24 +30,15 @@ interface Read {
   readonly view: ExecutionView;
   readonly reasons: Reasons;
   readonly workflows: readonly WorkflowView[];
-  /** Executions below it that are opened in the graph, by id. */
-  readonly opened: Readonly<Record<string, ExecutionView>>;
 }
 
-async function read(id: string, opened: readonly string[]): Promise<Read> {
-  const [view, reasons, workflows, ...below] = await Promise.all([
-    api.get(id),
-    api.why(id),
-    deployed(),
-    ...opened.map((one) => api.get(one)),
-  ]);
-  return { view, reasons, workflows, opened: Object.fromEntries(below.map((one) => [one.executionId, one])) };
+async function read(id: string): Promise<Read> {
+  const [view, reasons, workflows] = await Promise.all([api.get(id), api.why(id), deployed()]);
+  return { view, reasons, workflows };
 }
 
 export function ExecutionPage({ id }: { id: string }): JSX.Element {
-  const { query } = place.value;
-  const opened = (query.get('open') ?? '').split(',').filter(Boolean);
-  const live = useLive<Read>(`execution ${id} ${opened.join()}`, () => read(id, opened));
+  const live = useLive<Read>(`execution ${id}`, () => read(id));
   return (
     <>
       {live.data === undefined ? <h1 class="hidden">Execution {id}</h1> : null}
@@ -57,17 +49,16 @@ export function ExecutionPage({ id }: { id: string }): JSX.Element {
   );
 }
 
-const openedIn = (): readonly string[] => (place.value.query.get('open') ?? '').split(',').filter(Boolean);
-
-function Execution({ view, reasons, workflows, opened, again }: Read & { again: () => void }): JSX.Element {
+function Execution({ view, reasons, workflows, again }: Read & { again: () => void }): JSX.Element {
   const { executionId: id } = view;
+  const { opened, error } = useOpened();
+  const open = openedIn().join();
   const step = place.value.query.get('step') ?? '';
   const selected = view.steps.find(({ name }) => name === step);
-  const hrefOf = (name: string): string =>
-    addressOf(['executions', id], { step: name, open: openedIn().join() });
+  const hrefOf = (name: string): string => addressOf(['executions', id], { step: name, open });
   const layout = useMemo(
     () => layoutOf(graphOfExecution(view, workflows), insideOf(view, workflows, opened)),
-    [view, workflows, opened],
+    [view, workflows, opened, open],
   );
   return (
     <article class="execution">
@@ -85,13 +76,21 @@ function Execution({ view, reasons, workflows, opened, again }: Read & { again: 
               hrefOf={(name, graph) => linkTo(name, graph, id)}
               openOf={(one) => opening(one, id, opened)}
             />
+            {error === undefined ? null : <Problem error={error} />}
           </section>
           <section aria-labelledby="timeline">
             <h2 id="timeline">Timeline</h2>
             <Timeline view={view} hrefOf={hrefOf} selected={step} />
           </section>
           {selected === undefined ? null : (
-            <StepPanel key={selected.name} step={selected} view={view} reasons={reasons} done={again} />
+            <StepPanel
+              key={selected.name}
+              step={selected}
+              view={view}
+              reasons={reasons}
+              placeOf={(one) => placeWith(id, selected, opened, one)}
+              done={again}
+            />
           )}
           <Stands standing={view.standing} />
           <Payloads view={view} />
@@ -109,37 +108,6 @@ const linkTo = (step: string, { execution }: Graph, id: string): string =>
   execution === undefined || execution.executionId === id
     ? addressOf(['executions', id], { step, open: openedIn().join() })
     : addressOf(['executions', execution.executionId], { step });
-
-type Opened = Readonly<Record<string, ExecutionView>>;
-
-function insideOf(
-  view: ExecutionView,
-  workflows: readonly WorkflowView[],
-  opened: Opened,
-): ReadonlyMap<string, Graph> {
-  return new Map(
-    view.steps.flatMap(({ name, children }) => {
-      const inner = children?.executionIds.map((one) => opened[one]).find((one) => one !== undefined);
-      return inner === undefined ? [] : [[name, graphOfExecution(inner, workflows)]];
-    }),
-  );
-}
-
-/** The first of its executions, where there are several; the step's own part of the page has all of them. */
-function opening(
-  { state }: GraphStep,
-  id: string,
-  opened: Opened,
-): { href: string; isOpen: boolean } | undefined {
-  const ids = state?.children?.executionIds ?? [];
-  const isOpen = ids.find((one) => opened[one] !== undefined);
-  const first = isOpen ?? ids[0];
-  if (first === undefined || state?.children?.started === 0) return undefined;
-  const others = openedIn().filter((one) => one !== first);
-  const open = (isOpen === undefined ? [...others, first] : others).join();
-  const step = place.value.query.get('step');
-  return { href: addressOf(['executions', id], { step, open }), isOpen: isOpen !== undefined };
-}
 
 const Payloads = ({ view }: { view: ExecutionView }): JSX.Element => (
   <section aria-labelledby="payloads">

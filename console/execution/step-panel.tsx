@@ -24,10 +24,12 @@ interface PanelProps {
   readonly step: StepView;
   readonly view: ExecutionView;
   readonly reasons: Reasons;
+  /** Where one of its executions is opened in the graph. */
+  readonly placeOf: (executionId: string) => string;
   readonly done: () => void;
 }
 
-export function StepPanel({ step: brief, view, reasons, done }: PanelProps): JSX.Element {
+export function StepPanel({ step: brief, view, reasons, placeOf, done }: PanelProps): JSX.Element {
   const whole = useSignal<StepView | undefined>(undefined);
   const step = whole.value ?? brief;
   const reason = reasons.steps.find(({ name }) => name === step.name);
@@ -52,7 +54,7 @@ export function StepPanel({ step: brief, view, reasons, done }: PanelProps): JSX
       {step.entry === undefined || settings.readOnly ? null : (
         <AnswerEntry executionId={view.executionId} entry={step.entry} done={done} />
       )}
-      <Children step={step} />
+      <Children step={step} placeOf={placeOf} />
       <Attempts attempts={step.attempts} />
       {step.output === undefined ? null : <Payload what={`Output of ${step.name}`} value={step.output} />}
     </section>
@@ -127,7 +129,7 @@ const Fact = ({ name, value }: { name: string; value: ComponentChildren }): JSX.
     </div>
   );
 
-function Children({ step: { children } }: { step: StepView }): JSX.Element | null {
+function Children({ step: { children }, placeOf }: Pick<PanelProps, 'step' | 'placeOf'>): JSX.Element | null {
   if (children === undefined) return null;
   const ends = endsText(children);
   return (
@@ -140,7 +142,10 @@ function Children({ step: { children } }: { step: StepView }): JSX.Element | nul
       <ul class="ids">
         {children.executionIds.slice(0, children.started).map((id) => (
           <li key={id}>
-            <a href={executionLink(id)}>{id}</a>
+            <a href={executionLink(id)}>{id}</a>{' '}
+            <a href={placeOf(id)} aria-label={`Open ${id} in the graph`}>
+              in the graph
+            </a>
           </li>
         ))}
       </ul>

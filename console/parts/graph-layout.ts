@@ -10,6 +10,8 @@ import { type Graph, type GraphStep, linesBetween } from '../../lib/cli/graph/gr
 export const BOX = { width: 188, height: 62 } as const;
 /** Around a graph inside of a box, and above it the text of the box. */
 const INSIDE = { around: 12, above: 62 } as const;
+/** More than in a closed box beside its name: which of several executions is opened, and those before and after it. */
+const SIGNS = 76;
 
 export interface Point {
   readonly x: number;
@@ -31,23 +33,29 @@ export interface Layout {
   readonly lines: readonly { readonly key: string; readonly points: readonly Point[] }[];
 }
 
+/** The graph of an execution that is opened in a box, and by step what is opened inside of that one. */
+export interface Inside {
+  readonly graph: Graph;
+  readonly inside: ReadonlyMap<string, Inside>;
+}
+
 /** More boxes in a row than are read without scrolling: from top to bottom then. */
 const WIDE = 860;
 
-/** @param inside by step that is opened, the graph of its execution */
-export function layoutOf(graph: Graph, inside: ReadonlyMap<string, Graph> = new Map()): Layout {
+/** @param inside by step that is opened */
+export function layoutOf(graph: Graph, inside: ReadonlyMap<string, Inside> = new Map()): Layout {
   const across = laidOut(graph, inside, 'LR');
   return across.width <= WIDE ? across : laidOut(graph, inside, 'TB');
 }
 
-function laidOut(graph: Graph, inside: ReadonlyMap<string, Graph>, rankdir: 'LR' | 'TB'): Layout {
+function laidOut(graph: Graph, inside: ReadonlyMap<string, Inside>, rankdir: 'LR' | 'TB'): Layout {
   const drawn = new Dagre();
   drawn.setGraph({ rankdir, nodesep: 22, ranksep: rankdir === 'LR' ? 44 : 34, marginx: 4, marginy: 4 });
   drawn.setDefaultEdgeLabel(() => ({}));
   const inner = new Map<string, Layout>();
   for (const { name } of graph.steps) {
     const within = inside.get(name);
-    const layout = within === undefined ? undefined : layoutOf(within);
+    const layout = within === undefined ? undefined : layoutOf(within.graph, within.inside);
     if (layout !== undefined) inner.set(name, layout);
     drawn.setNode(name, sizeOf(layout));
   }
@@ -76,7 +84,7 @@ const sizeOf = (layout: Layout | undefined): { width: number; height: number } =
   layout === undefined
     ? { ...BOX }
     : {
-        width: Math.max(BOX.width, layout.width + 2 * INSIDE.around),
+        width: Math.max(BOX.width + SIGNS, layout.width + 2 * INSIDE.around),
         height: layout.height + INSIDE.above + INSIDE.around,
       };
 

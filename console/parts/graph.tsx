@@ -14,7 +14,19 @@ export interface GraphLinks {
   readonly hrefOf: (step: string, graph: Graph) => string;
   readonly selected?: string | undefined;
   /** Where a step with an execution of its own is opened, or closed again. */
-  readonly openOf?: (step: GraphStep, graph: Graph) => { href: string; isOpen: boolean } | undefined;
+  readonly openOf?: (step: GraphStep, graph: Graph) => Opening | undefined;
+}
+
+export interface Opening {
+  readonly href: string;
+  readonly isOpen: boolean;
+  /** Where it has several: which of them is opened, and where those beside it are. */
+  readonly among?: {
+    readonly at: number;
+    readonly of: number;
+    readonly before: string | undefined;
+    readonly after: string | undefined;
+  };
 }
 
 export const GraphPicture = ({
@@ -74,18 +86,52 @@ function StepBox({ box, graph, ...links }: GraphLinks & { box: Box; graph: Graph
 const OpenSign = ({
   href,
   isOpen,
+  among,
   x,
   name,
+}: Opening & { readonly x: number; readonly name: string }): JSX.Element => (
+  <>
+    <Sign href={href} x={x} label={`${isOpen ? 'Close' : 'Open'} the execution of ${name}`}>
+      {isOpen ? '−' : '+'}
+    </Sign>
+    {among === undefined ? null : (
+      <>
+        <Sign href={among.after} x={x - 22} label={`Open the next execution of ${name}`}>
+          ›
+        </Sign>
+        <Sign href={among.before} x={x - 42} label={`Open the previous execution of ${name}`}>
+          ‹
+        </Sign>
+        <text class="line1 among" x={x - 47} y={18} text-anchor="end">
+          {among.at}/{among.of}
+        </text>
+      </>
+    )}
+  </>
+);
+
+/** Without a place to lead to it stays, so that whoever stands on it goes on from there. */
+const Sign = ({
+  href,
+  x,
+  label,
+  children,
 }: {
-  href: string;
-  isOpen: boolean;
+  href: string | undefined;
   x: number;
-  name: string;
+  label: string;
+  children: string;
 }): JSX.Element => (
-  <a class="open" href={href} aria-label={`${isOpen ? 'Close' : 'Open'} the execution of ${name}`}>
+  <a
+    class="open"
+    href={href ?? ''}
+    aria-label={label}
+    aria-disabled={href === undefined ? 'true' : undefined}
+    onClick={href === undefined ? (event) => event.preventDefault() : undefined}
+  >
     <rect x={x} y={6} width={16} height={16} rx={3} />
     <text x={x + 8} y={18} text-anchor="middle">
-      {isOpen ? '−' : '+'}
+      {children}
     </text>
   </a>
 );
