@@ -2,11 +2,14 @@
  * The list: only the rows that are seen are drawn, so that ten thousand of them scroll without a stutter.
  *
  * Owns: the window, the keys, what is selected. Does not own: the pages (`pages.ts`), what is done with many (`bulk.tsx`).
+ *
+ * Invariant: a key hits the execution that is marked, and what has the focus in a row is in the marked one. Rows move whenever another
+ * execution starts, so a row is known by its execution, never by its place.
  */
 
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { ExecutionSummary } from '../../lib/api/answers.ts';
 import { executionLink } from '../execution/head.tsx';
 import { ExecutionStatusOf } from '../parts/status.tsx';
@@ -29,12 +32,11 @@ interface ListProps {
 export function List({ items, selected, hasMore, onSeen, more, selectable }: ListProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
-  const active = useSignal(-1);
   const height = useHeight(box);
   const first = Math.max(0, Math.floor(top.value / ROW) - SPARE);
   const last = Math.min(items.length, first + Math.ceil(height.value / ROW) + 2 * SPARE);
-  // A row that was out of the window is there only now.
-  useEffect(() => focusRow(box.current, active.value), [active.value, first]);
+  const { active, item, at, move } = useActive(items, box);
+  useFocus(box, active.value, [first, last, at]);
   const scrolled = (): void => {
     const { scrollTop = 0, scrollHeight = 0, clientHeight = 0 } = box.current ?? {};
     top.value = scrollTop;
@@ -44,13 +46,14 @@ export function List({ items, selected, hasMore, onSeen, more, selectable }: Lis
   const toggle = (id: string): void => {
     selected.value = toggled(selected.value, id);
   };
-  const move = (by: number): void => {
-    active.value = Math.min(items.length - 1, Math.max(0, active.value + by));
-    bringIn(box.current, active.value);
-  };
   const pressed = keysOf({
     move,
-    toggle: () => selectable && toggle(items[active.value]?.executionId ?? ''),
+    toggle: () => {
+      if (!selectable || item === undefined) return;
+      toggle(item.executionId);
+      // Somebody may have scrolled away from it.
+      bringIn(box.current, at);
+    },
     clear: () => (selected.value = new Set()),
   });
   return (
@@ -67,16 +70,15 @@ export function List({ items, selected, hasMore, onSeen, more, selectable }: Lis
         <Columns selectable={selectable} items={items} selected={selected} />
         <tbody>
           <Space rows={first} />
-          {/* By their place: a row that comes into the window takes over one that left it. */}
-          {items.slice(first, last).map((item, index) => (
+          {items.slice(first, last).map((one, index) => (
             <Row
-              key={index}
-              item={item}
+              key={one.executionId}
+              item={one}
               at={first + index}
-              isActive={first + index === active.value}
-              isSelected={selected.value.has(item.executionId)}
-              toggle={selectable ? () => toggle(item.executionId) : undefined}
-              focused={() => (active.value = first + index)}
+              isActive={one === item}
+              isSelected={selected.value.has(one.executionId)}
+              toggle={selectable ? () => toggle(one.executionId) : undefined}
+              focused={() => (active.value = one.executionId)}
             />
           ))}
           <Space rows={items.length - last} />
@@ -86,8 +88,55 @@ export function List({ items, selected, hasMore, onSeen, more, selectable }: Lis
   );
 }
 
-const focusRow = (box: HTMLElement | null, row: number): void =>
-  box?.querySelector<HTMLElement>(`[data-row="${row}"] a`)?.focus({ preventScroll: true });
+type Box = { readonly current: HTMLElement | null };
+
+interface Active {
+  readonly active: Signal<string | undefined>;
+  /** Absent where no row is marked, and where its execution is in the list no more. */
+  readonly item: ExecutionSummary | undefined;
+  readonly at: number;
+  readonly move: (by: number) => void;
+}
+
+/** The row that is marked. */
+function useActive(items: readonly ExecutionSummary[], box: Box): Active {
+  const active = useSignal<string | undefined>(undefined);
+  const lastAt = useRef(-1);
+  const id = active.value;
+  const at = id === undefined ? -1 : items.findIndex(({ executionId }) => executionId === id);
+  if (at >= 0) lastAt.current = at;
+  const move = (by: number): void => {
+    // From where it was, if it is in the list no more.
+    const to = Math.min(items.length - 1, Math.max(0, lastAt.current + by));
+    active.value = items[to]?.executionId;
+    bringIn(box.current, to);
+  };
+  return { active, item: items[at], at, move };
+}
+
+/**
+ * While the focus is in the list it follows the marked row, and is the list's own while that row is not drawn.
+ * @param places what may draw other rows, or the same elsewhere
+ */
+function useFocus(box: Box, id: string | undefined, places: readonly number[]): void {
+  // Asked before the rows change: the one that has the focus may be about to go, and the focus with it.
+  const { activeElement } = document;
+  const isInside = box.current?.contains(activeElement) === true;
+  const isInHead = (activeElement?.closest('thead') ?? null) !== null;
+  const follow = (): void => {
+    if (isInside && id !== undefined) focusRow(box.current, id);
+  };
+  useLayoutEffect(follow, [id]);
+  useLayoutEffect(() => {
+    if (!isInHead) follow();
+  }, places);
+}
+
+function focusRow(box: HTMLElement | null, id: string): void {
+  const row = box?.querySelector(`[data-id="${CSS.escape(id)}"]`);
+  if (row === null || row === undefined) box?.focus({ preventScroll: true });
+  else if (!row.contains(document.activeElement)) row.querySelector('a')?.focus({ preventScroll: true });
+}
 
 function toggled(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
   const next = new Set(ids);
@@ -95,7 +144,7 @@ function toggled(ids: ReadonlySet<string>, id: string): ReadonlySet<string> {
   return next;
 }
 
-function useHeight(box: { readonly current: HTMLElement | null }): Signal<number> {
+function useHeight(box: Box): Signal<number> {
   const height = useSignal(800);
   useEffect(() => {
     if (box.current === null) return undefined;
@@ -198,7 +247,12 @@ interface RowProps {
 }
 
 const Row = ({ item, at, isActive, isSelected, toggle, focused }: RowProps): JSX.Element => (
-  <tr data-row={at} aria-rowindex={at + 2} class={isActive ? 'active' : isSelected ? 'selected' : ''}>
+  <tr
+    data-id={item.executionId}
+    aria-rowindex={at + 2}
+    class={isActive ? 'active' : isSelected ? 'selected' : ''}
+    onFocusIn={focused}
+  >
     {toggle === undefined ? null : (
       <td>
         <input
@@ -213,7 +267,7 @@ const Row = ({ item, at, isActive, isSelected, toggle, focused }: RowProps): JSX
       <ExecutionStatusOf status={item.status} />
     </td>
     <td>
-      <a class="mono" href={executionLink(item.executionId)} onFocus={focused}>
+      <a class="mono" href={executionLink(item.executionId)}>
         {item.executionId}
       </a>
     </td>
