@@ -11,8 +11,11 @@ import { api } from '../api.ts';
 import { type Answer, answered, sent, StepForm, useAnswer } from '../forms/step-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { ChoiceField, TextField } from '../parts/fields.tsx';
+import { StartAnew } from './start-anew.tsx';
 
 type Command = Reasons['commands'][number]['command'];
+/** By the execution itself. */
+type Obeyed = Exclude<Command, 'redrive'>;
 
 interface Wording {
   readonly label: string;
@@ -32,6 +35,11 @@ const WORDING: Readonly<Record<Command, Wording>> = {
     label: 'Cancel, undo nothing',
     means: 'Nothing new starts, and what has acted stays as it is.',
     grave: true,
+  },
+  redrive: {
+    label: 'Start anew …',
+    means:
+      'Another execution of its workflow is started, which makes good for this one. This one stays as it is.',
   },
 };
 const ORDER = Object.keys(WORDING) as readonly Command[];
@@ -75,7 +83,9 @@ export function Actions({ view, commands = [], done }: ActionsProps): JSX.Elemen
           </dl>
         </details>
       )}
-      {asked.value === undefined ? null : (
+      {asked.value === undefined ? null : asked.value === 'redrive' ? (
+        <StartAnew view={view} means={WORDING.redrive.means} close={() => (asked.value = undefined)} />
+      ) : (
         <Asked
           key={asked.value}
           view={view}
@@ -95,7 +105,7 @@ function Asked({
   close,
 }: {
   view: ExecutionView;
-  command: Command;
+  command: Obeyed;
   done: () => void;
   close: () => void;
 }): JSX.Element {
@@ -169,7 +179,7 @@ function OtherInput({
 
 type Given = Pick<RetryOptions, 'reason' | 'step' | 'input'> & { readonly commandId: string };
 
-function send(id: string, command: Command, given: Given, within: string): Promise<unknown> {
+function send(id: string, command: Obeyed, given: Given, within: string): Promise<unknown> {
   switch (command) {
     case 'cancel':
       return api.cancel(id, given);

@@ -40,13 +40,17 @@ export function StepForm(props: StepFormProps): JSX.Element {
 
 const LABEL = { input: 'Input', output: 'Output' } as const;
 
-/** @param schema without one it is a field of JSON */
+/** @param schema without one it is a field of JSON @param first what is in it at first */
 export function AnswerForm({
   side,
   into,
   schema,
-}: Pick<StepFormProps, 'side' | 'into'> & { schema: Json | undefined }): JSX.Element {
-  const writing = useWriting(schema, undefined);
+  first,
+}: Pick<StepFormProps, 'side' | 'into'> & {
+  schema: Json | undefined;
+  first?: Json | undefined;
+}): JSX.Element {
+  const writing = useWriting(schema, first);
   useLayoutEffect(() => {
     into.value = writing;
     return () => {

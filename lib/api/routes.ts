@@ -143,7 +143,7 @@ function executionRoutes(app: Hono, scheduler: Scheduler): void {
     const { state, plan } = await show(scheduler, c.req.param('id'));
     const { clock, queue } = scheduler.ports;
     const now = clock.now();
-    const commands = possibleCommands(plan, state, now);
+    const commands = possibleCommands(plan, state, now, scheduler.workflows.has(plan.workflow));
     return c.json(fittedExplanation({ ...explain(plan, state, now, queue.reaches), commands }));
   });
 }

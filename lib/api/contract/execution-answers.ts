@@ -255,7 +255,7 @@ export const Reasons = shape<shown.Reasons>('Reasons')(
     warnings: listOf(text),
     commands: listOf(
       object({
-        command: z.enum(['cancel', 'cancel-as-is', 'pause', 'resume', 'retry']),
+        command: z.enum(['cancel', 'cancel-as-is', 'pause', 'resume', 'retry', 'redrive']),
         because: maybe(text),
       }),
     ),

@@ -1,25 +1,33 @@
 /**
  * Operators' commands: cancel, pause, resume, retry.
  *
- * Owns: when each is possible, why it is not, and the write that obeys it. Does not own: repeated commands and refusals as
+ * Owns: when each is possible, why it is not, and the write that obeys it; when a redrive is offered. Does not own: repeated commands and refusals as
  * errors (`scheduler/commands.ts`), what follows (`execution/rules.ts`).
  *
  * A command is one write of the execution, which remembers the command's id. Where a command is not possible, nothing is
  * decided; the caller asks `commandProblem` for the reason.
  */
 
+import { isBuiltIn } from '../plan/built-in.ts';
 import type { Plan } from '../plan/plan.ts';
 import { entering, executionAfter, wakeNoLaterThan, type DecisionInputs, stop } from '../records/change.ts';
 import { type Decision, evaluateNext, nothing, writing } from '../records/decision.ts';
 import type { Command } from '../records/events.ts';
 import { given } from '../records/given.ts';
 import { askedAboutPause, type Snapshot } from '../records/snapshot.ts';
-import { type Execution, isForward, isPausedOrPausing, pauseOf } from '../records/state.ts';
+import { type Execution, isForward, isPausedOrPausing, isTerminal, pauseOf } from '../records/state.ts';
 import { lastPoint, wayBack } from '../step/point-of-no-return.ts';
 import { resolved } from './incident.ts';
 import { goOn, nextPause, withPause } from './pause.ts';
 import { resolve } from './resolution.ts';
-import { inputProblem, openRecoveryIncidents, retried, RETRY_RESOLUTION, retryProblem } from './retry.ts';
+import {
+  inputProblem,
+  openRecoveryIncidents,
+  restartProblemOf,
+  retried,
+  RETRY_RESOLUTION,
+  retryProblem,
+} from './retry.ts';
 import { standingOf, standingText } from './standing.ts';
 
 /** The command ids that are remembered: enough for every client that may still repeat one. */
@@ -68,24 +76,44 @@ export function commandProblem(
 
 /** A command as a person sees it, with the reason why it is not possible now; without one it is. */
 export interface PossibleCommand {
-  /** `cancel-as-is`: a cancel that undoes nothing. */
-  readonly command: 'cancel' | 'cancel-as-is' | 'pause' | 'resume' | 'retry';
+  /** `cancel-as-is`: a cancel that undoes nothing. `redrive`: another execution of the workflow is started, to make good for this one. */
+  readonly command: 'cancel' | 'cancel-as-is' | 'pause' | 'resume' | 'retry' | 'redrive';
   readonly because?: string;
 }
 
-export function possibleCommands(plan: Plan, state: Snapshot, now: number): PossibleCommand[] {
+/** @param isDeployed whether the workflow of that name can be started */
+export function possibleCommands(
+  plan: Plan,
+  state: Snapshot,
+  now: number,
+  isDeployed: boolean,
+): PossibleCommand[] {
   const asked = { commandId: '', reason: '' };
-  const commands: Readonly<Record<PossibleCommand['command'], Command>> = {
+  const commands: Readonly<Record<Exclude<PossibleCommand['command'], 'redrive'>, Command>> = {
     cancel: { type: 'cancel', ...asked },
     'cancel-as-is': { type: 'cancel', undo: false, ...asked },
     pause: { type: 'pause', ...asked },
     resume: { type: 'resume', ...asked },
     retry: { type: 'retry', ...asked },
   };
-  return Object.entries(commands).map(([command, what]) => ({
+  const obeyed = Object.entries(commands).map(([command, what]) => ({
     command: command as PossibleCommand['command'],
     ...given({ because: commandProblem(plan, state, what, now) }),
   }));
+  return [...obeyed, { command: 'redrive', ...given({ because: redriveProblem(plan, state, isDeployed) }) }];
+}
+
+/** What is offered to a person. The start itself takes whatever there is to make good for: a program may know better. */
+function redriveProblem(plan: Plan, state: Snapshot, isDeployed: boolean): string | undefined {
+  const { status, parent } = state.execution;
+  if (parent !== undefined)
+    return `it belongs to step '${parent.step}' of execution ${parent.executionId}, and is started by that one`;
+  if (!isTerminal(status)) return whatItIs(state.execution);
+  if (status === 'succeeded') return 'it has succeeded, and there is nothing to make good for';
+  if (status === 'failed' && restartProblemOf(plan, state) === undefined)
+    return 'it goes on where it failed: retry it';
+  if (isBuiltIn(plan.workflow)) return 'it is a bulk action: ask for another one';
+  return isDeployed ? undefined : `workflow '${plan.workflow}' is not deployed any more`;
 }
 
 function pauseProblem(execution: Execution): string | undefined {

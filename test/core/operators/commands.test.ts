@@ -1,7 +1,7 @@
 /** What operators' commands write, and why one is not possible, in small states. */
 
 import { decide } from '../../../lib/core/decide.ts';
-import { commandProblem, obey } from '../../../lib/core/operators/commands.ts';
+import { commandProblem, obey, possibleCommands } from '../../../lib/core/operators/commands.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { Command, Event } from '../../../lib/core/records/events.ts';
 import type { Incident } from '../../../lib/core/records/incident.ts';
@@ -179,5 +179,41 @@ describe('a retry of what waits', () => {
   it('is refused where there is a reason', () => {
     expect(problem(as('running'), 'retry')).toBe('it is running: its steps are tried again by themselves');
     expect(does(as('running'), 'retry')).toBeUndefined();
+  });
+});
+
+describe('a redrive', () => {
+  const redrive = (state: Snapshot, isDeployed = true, of: Plan = plan) =>
+    possibleCommands(of, state, NOW, isDeployed).find(({ command }) => command === 'redrive');
+  const undone = recordOf('it', 'compensated');
+
+  it.each(['compensated', 'canceled'] as const)('is offered for what has ended as %s', (status) => {
+    expect(redrive(as(status))).toStrictEqual({ command: 'redrive' });
+  });
+
+  it('is offered for what has failed where a retry is not possible, and never beside one', () => {
+    expect(redrive(as('failed', {}, [undone]))).toStrictEqual({ command: 'redrive' });
+    expect(redrive(as('failed', {}, [recordOf('it', 'failed')]))?.because).toBe(
+      'it goes on where it failed: retry it',
+    );
+  });
+
+  it.each([
+    ['is running', as('running'), 'it is running'],
+    ['has succeeded', as('succeeded'), 'it has succeeded, and there is nothing to make good for'],
+    [
+      'belongs to another execution',
+      as('compensated', { parent: { executionId: 'e-0', step: 'ship', index: 0 } as never }),
+      "it belongs to step 'ship' of execution e-0, and is started by that one",
+    ],
+  ])('is not offered for what %s', (_, state, because) => {
+    expect(redrive(state)?.because).toBe(because);
+  });
+
+  it('is not offered where the workflow cannot be started', () => {
+    const state = as('compensated');
+    expect(redrive(state, false)?.because).toBe(`workflow '${plan.workflow}' is not deployed any more`);
+    const bulk = { ...plan, workflow: 'steadfast-bulk' };
+    expect(redrive(state, false, bulk)?.because).toBe('it is a bulk action: ask for another one');
   });
 });

@@ -1,0 +1,82 @@
+/**
+ * A redrive: another execution of the same workflow, with the input and the tags of one that has ended without success, and the page
+ * of the new one.
+ *
+ * Owns: what it begins with. Does not own: whether it is offered (the API says so, beside `why`).
+ */
+
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import type { ExecutionView } from '../../lib/api/answers.ts';
+import { api } from '../api.ts';
+import { AnswerForm, answered, sent, useAnswer } from '../forms/step-form.tsx';
+import { useLive } from '../live.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { TextField } from '../parts/fields.tsx';
+import { Loading } from '../parts/states.tsx';
+import { go } from '../router.ts';
+
+interface AnewProps {
+  readonly view: ExecutionView;
+  readonly means: string;
+  readonly close: () => void;
+}
+
+export function StartAnew({ view, means, close }: AnewProps): JSX.Element {
+  const { executionId: id, workflow, tags } = view;
+  const live = useLive(
+    `workflow ${workflow}`,
+    () => api.workflow(workflow),
+    () => true,
+  );
+  const into = useAnswer();
+  const key = useSignal('');
+  // Sent again without an answer, it is the same start.
+  const ownKey = useSignal(crypto.randomUUID());
+  const act = async (): Promise<void> => {
+    const started = await sent(into, () =>
+      api.start(workflow, {
+        input: answered(into, 'the input'),
+        idempotencyKey: key.value === '' ? ownKey.value : key.value,
+        redriveOf: id,
+        ...(tags === undefined ? {} : { tags }),
+      }),
+    );
+    go(['executions', started.executionId]);
+  };
+  return (
+    <Dialog
+      title={`Start ${workflow} anew?`}
+      confirm="Start anew"
+      isReady={into.value !== undefined}
+      act={act}
+      close={close}
+    >
+      <p>{means}</p>
+      <p>
+        <code>{id}</code>
+      </p>
+      {live.data === undefined && live.error === undefined ? (
+        <Loading what="its schema" />
+      ) : (
+        <AnswerForm side="input" into={into} schema={live.data?.forms?.input} first={view.input} />
+      )}
+      {view.omitted?.includes('input') === true ? (
+        <p class="notice warn">Its input is too large for an answer of the API, so the form begins empty.</p>
+      ) : null}
+      {tags === undefined ? null : (
+        <p class="faint">
+          With its tags:{' '}
+          {Object.entries(tags)
+            .map(([name, value]) => `${name}=${value}`)
+            .join(', ')}
+        </p>
+      )}
+      <TextField
+        label="Key"
+        hint="The same key with the same input is the same execution. Empty: a new one."
+        text={key}
+      />
+    </Dialog>
+  );
+}
