@@ -6,7 +6,7 @@ import { useMemo } from 'preact/hooks';
 import type { ExecutionSummary } from '../../lib/api/answers.ts';
 import { settings } from '../api.ts';
 import { keptOf, readAgain, useLive } from '../live.ts';
-import { Empty, Problem, Shown } from '../parts/states.tsx';
+import { Empty, Problem, READ_ONLY, Shown } from '../parts/states.tsx';
 import { addressOf, place } from '../router.ts';
 import { BulkProgress } from './bulk-progress.tsx';
 import { Bulk } from './bulk.tsx';
@@ -64,7 +64,7 @@ function Listed({ pages, filters, onSeen }: ListedProps): JSX.Element {
         title={Object.keys(filters).length === 0 ? 'Nothing was started yet' : 'No execution is like that'}
       >
         {Object.keys(filters).length === 0 ? (
-          <a href={addressOf(['workflows'])}>Start one of a workflow</a>
+          <ToBegin />
         ) : (
           <a href={addressOf(['executions'])}>Show all of them</a>
         )}
@@ -111,6 +111,9 @@ function Listed({ pages, filters, onSeen }: ListedProps): JSX.Element {
     </>
   );
 }
+
+const ToBegin = (): JSX.Element =>
+  settings.readOnly ? <>{READ_ONLY}</> : <a href={addressOf(['workflows'])}>Start one of a workflow</a>;
 
 const Causes = ({
   causes,

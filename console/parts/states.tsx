@@ -12,6 +12,9 @@ export const Loading = ({ what }: { what: string }): JSX.Element => (
   </div>
 );
 
+/** In place of an action, where none can be offered. */
+export const READ_ONLY = 'This page is read only: what is started elsewhere appears here by itself.';
+
 export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }): JSX.Element => (
   <div class="state empty">
     <p class="state-title">{title}</p>

@@ -16,7 +16,7 @@ import { useLive } from '../live.ts';
 import { GraphPicture } from '../parts/graph.tsx';
 import { layoutOf } from '../parts/graph-layout.ts';
 import { LastPaused, PausedBy } from '../parts/hold.tsx';
-import { Empty, Shown } from '../parts/states.tsx';
+import { Empty, READ_ONLY, Shown } from '../parts/states.tsx';
 import { addressOf, place, refine } from '../router.ts';
 import { Cost } from './cost.tsx';
 import { Grid } from './grid.tsx';
@@ -144,7 +144,9 @@ function Latest({
     <section aria-labelledby="latest">
       <h2 id="latest">The last {views.length === 0 ? '' : `${views.length} `}executions, step by step</h2>
       {views.length === 0 ? (
-        <Empty title="None was started yet">Start one with the button above, or by a trigger.</Empty>
+        <Empty title="None was started yet">
+          {settings.readOnly ? READ_ONLY : 'Start one with the button above, or by a trigger.'}
+        </Empty>
       ) : (
         <Grid steps={workflow.steps} views={views} />
       )}

@@ -3,6 +3,7 @@
 import type { JSX } from 'preact';
 import type { WorkflowView } from '../../lib/api/deployment-answers.ts';
 import { durationText } from '../../lib/cli/text.ts';
+import { settings } from '../api.ts';
 import { useLive } from '../live.ts';
 import { Empty, Shown } from '../parts/states.tsx';
 import { addressOf } from '../router.ts';
@@ -42,7 +43,7 @@ const WorkflowCard = ({
       <a href={addressOf(['workflows', workflow])}>
         <strong>{workflow}</strong>
       </a>
-      <a href={addressOf(['workflows', workflow], { start: '1' })}>start one</a>
+      {settings.readOnly ? null : <a href={addressOf(['workflows', workflow], { start: '1' })}>start one</a>}
     </div>
     <p class="faint">
       {steps.length} steps · within {durationText(withinMs)} · plan{' '}

@@ -153,17 +153,48 @@ describe('the API', () => {
 });
 
 describe('a page that is read only', () => {
+  const READ_ONLY = { deployment: 'prod', readOnly: true, local: false };
+  /** Buttons that do something, and links that lead to such. */
+  const actions = async (page: Page): Promise<readonly string[]> => {
+    const buttons = await page.getByRole('button').allInnerTexts();
+    const links = await page
+      .getByRole('link')
+      .evaluateAll((all) => all.map((link) => `${link.textContent} ${link.getAttribute('href')}`));
+    return [
+      ...buttons.filter((name) => name !== 'copy' && name !== 'Show'),
+      ...links.filter((link) =>
+        /^(?:start|approve|reject|retry|pause|resume|cancel)\b|[?&]start=/i.test(link),
+      ),
+    ];
+  };
+
   it('shows no action anywhere', async () => {
-    world.server.weather.settings = { deployment: 'prod', readOnly: true, local: false };
-    for (const [, place, text] of PLACES()) {
+    world.server.weather.settings = READ_ONLY;
+    for (const [name, place, text] of PLACES()) {
       const { page } = await openPage(browser, world.server, place);
       await page
         .getByText(text === 'Start an execution of everything' ? 'step by step' : text)
         .first()
         .waitFor();
-      const buttons = await page.getByRole('button').allInnerTexts();
-      expect(buttons.filter((name) => name !== 'copy' && name !== 'Show')).toEqual([]);
+      expect([name, await actions(page)]).toEqual([name, []]);
     }
+  });
+
+  it('says where there is nothing yet, and offers no start of it', async () => {
+    const empty = await memoryPage();
+    empty.server.weather.settings = READ_ONLY;
+    for (const [place, text] of [
+      ['#/executions', 'Nothing was started yet'],
+      ['#/workflows/everything', 'None was started yet'],
+    ] as const) {
+      const { page } = await openPage(browser, empty.server, place);
+      await page.getByText(text).waitFor();
+      await page.getByText('This page is read only').waitFor();
+      expect(await actions(page)).toEqual([]);
+      expect(await page.getByText('button above').count()).toBe(0);
+    }
+    await closePages();
+    await empty.server.close();
   });
 });
 
