@@ -14,11 +14,8 @@ const TONE = { closed: 'done', open: 'failed', 'half-open': 'waiting', paused: '
 export const AgentTable = ({ agents, done }: { agents: Agents; done: () => void }): JSX.Element => (
   <section aria-labelledby="agents">
     <h2 id="agents">Agents</h2>
-    {agents.missing.map(({ name, waiting, since, planned }) => (
-      <p key={name} class="notice bad" role="alert">
-        <strong>{name}</strong> is not deployed: <Waiting waiting={waiting} since={since} /> for it, {planned}{' '}
-        open ones may need it.
-      </p>
+    {agents.missing.map((missing) => (
+      <Missing key={missing.name} missing={missing} />
     ))}
     <div class="scroll" tabIndex={0} role="group" aria-label="Agents">
       <table>
@@ -42,6 +39,20 @@ export const AgentTable = ({ agents, done }: { agents: Agents; done: () => void 
       </table>
     </div>
   </section>
+);
+
+/** What is 0 is left out: one of them is not. */
+const Missing = ({
+  missing: { name, waiting, since, planned },
+}: {
+  missing: Agents['missing'][number];
+}): JSX.Element => (
+  <p class="notice bad" role="alert">
+    <strong>{name}</strong> is not deployed:{' '}
+    {waiting === 0 ? null : <Waiting waiting={waiting} since={since} />}
+    {waiting === 0 || planned === 0 ? '' : '; '}
+    {planned === 0 ? '' : `${planned} open ${planned === 1 ? 'execution' : 'executions'} may need it`}.
+  </p>
 );
 
 const AgentRow = ({

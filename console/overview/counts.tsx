@@ -43,7 +43,7 @@ export function Healthy({ overview: { health, missing } }: { overview: Overview 
 /** How many wait for an agent that is not deployed, and since when. */
 export const Waiting = ({ waiting, since }: { waiting: number; since?: number | undefined }): JSX.Element => (
   <>
-    about {waiting} {waiting === 1 ? 'execution waits' : 'executions wait'}
+    about {waiting} {waiting === 1 ? 'execution waits' : 'executions wait'} for it
     {since === undefined ? null : (
       <>
         , the first since <Ago at={since} />

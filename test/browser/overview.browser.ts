@@ -1,8 +1,11 @@
 /** The overview's own actions and what it says of agents: pauses of workflows and agents, outages, hostile text in their reasons. */
 
 import type { Browser, Page } from 'playwright-core';
+import { type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import { anAgent, anyObject } from '../engine/harness.ts';
 import { closePages, expectAccessible, expectFits, openPage, startBrowser } from './browser.ts';
-import { HOSTILE, memoryPage, type MemoryPage } from './memory-world.ts';
+import { HOSTILE, memoryPage, type MemoryPage, NOT_DEPLOYED } from './memory-world.ts';
+import { meetMissing } from './on-call-world.ts';
 
 let browser: Browser;
 let world: MemoryPage;
@@ -97,6 +100,28 @@ describe('an agent', () => {
       await expectAccessible(page);
       await expectFits(page);
     }
+  });
+
+  it('that is not deployed is said in a sentence, of what there is', async () => {
+    const wraps = workflow('wraps', { input: anyObject, within: '1h' }, (w) => {
+      w.step('wrap', anAgent(NOT_DEPLOYED), {});
+    }) as unknown as Workflow;
+    const gift = await memoryPage(wraps, {});
+    const said = async (sentence: RegExp): Promise<void> => {
+      const { page } = await openPage(browser, gift.server, '');
+      const alert = page.getByRole('alert').filter({ hasText: 'gift-wrap is not deployed' });
+      await alert.waitFor();
+      expect(await alert.innerText()).toMatch(sentence);
+    };
+    await gift.begin({});
+    await said(/^gift-wrap is not deployed: 1 open execution may need it\.$/);
+    await gift.begin({});
+    await meetMissing(gift, 600_000);
+    await said(
+      /^gift-wrap is not deployed: about 2 executions wait for it, the first since [\w ]+ ago; 2 open executions may need it\.$/,
+    );
+    await closePages();
+    await gift.server.close();
   });
 
   it('without an outage, or of which they cannot be read, says so', async () => {
