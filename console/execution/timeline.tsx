@@ -20,6 +20,7 @@ const LEGEND: readonly (readonly [StretchKind, string])[] = [
   ['probe', 'probe'],
   ['backoff', 'backoff'],
   ['wait', 'waiting'],
+  ['paused', 'paused'],
   ['asked', 'person asked'],
   ['undo', 'undo'],
 ];

@@ -5,7 +5,7 @@
 
 import type { JSX } from 'preact';
 import type { OutageView } from '../../lib/api/deployment-answers.ts';
-import { BECAME } from '../../lib/cli/print-deployment.ts';
+import { BECAME, unknownText } from '../../lib/cli/print-deployment.ts';
 import { durationText } from '../../lib/cli/text.ts';
 import { api } from '../api.ts';
 import { executionLink } from '../execution/head.tsx';
@@ -40,8 +40,6 @@ export function OutagesOf({ agent }: { agent: string }): JSX.Element {
 
 function OutageCard({ outage }: { outage: OutageView }): JSX.Element {
   const { beganAt, openedAt, closedAt, failure, failed, calls } = outage;
-  const unknown = calls.filter((call) => call.unknown === true);
-  const open = unknown.filter(({ settled = 'open' }) => settled === 'open' || settled === 'gone').length;
   return (
     <article class="card outage" aria-label={`Outage of ${new Date(beganAt).toISOString()}`}>
       <dl class="facts across">
@@ -54,7 +52,7 @@ function OutageCard({ outage }: { outage: OutageView }): JSX.Element {
         </Fact>
         {closedAt === undefined ? null : <Fact name="lasted">{durationText(closedAt - beganAt)}</Fact>}
         <Fact name="calls that failed">{failed}</Fact>
-        <Fact name="outcome unknown">{unknownText(unknown.length, open, failed > calls.length)}</Fact>
+        <Fact name="outcome unknown">{unknownText(outage)}</Fact>
       </dl>
       <p>
         <code>{failure.code}</code> {failure.message}
@@ -65,13 +63,6 @@ function OutageCard({ outage }: { outage: OutageView }): JSX.Element {
       ) : null}
     </article>
   );
-}
-
-/** @param isPart more calls failed than are named: of the others it is not known */
-function unknownText(unknown: number, open: number, isPart: boolean): string {
-  const text = unknown === 0 ? 'none' : `${unknown}, ${open === 0 ? 'each settled' : `${open} not settled`}`;
-  if (isPart) return `${text}, of those that are named`;
-  return open === 0 ? `${text}: nothing was doubled or lost` : text;
 }
 
 const Fact = ({ name, children }: { name: string; children: JSX.Element | string | number }): JSX.Element => (

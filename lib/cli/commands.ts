@@ -271,7 +271,10 @@ function addWhy(program: Command, cli: Cli): void {
       const api = client(command);
       const reasons = await api.why(id);
       const now = Date.now();
-      const timeline = rowsOf(await api.get(id), now);
+      const view = await api.get(id).catch((error: unknown) => {
+        cli.io.err(`where the time went could not be read: ${messageOf(error)}\n`);
+      });
+      const timeline = view === undefined ? [] : rowsOf(view, now);
       say(cli, command, { ...reasons, timeline }, () => whyText(reasons, timeline, now));
     });
 }

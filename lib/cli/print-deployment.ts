@@ -109,20 +109,22 @@ function auditText({ auditedAt, pass, whole }: AuditHealth, now: number): string
 export const outagesText = (items: readonly OutageView[]): string =>
   items.length === 0 ? 'Its breaker has not opened.\n' : items.map(outageText).join('\n');
 
-function outageText({ beganAt, openedAt, closedAt, failure, failed, calls }: OutageView): string {
+function outageText(outage: OutageView): string {
+  const { beganAt, openedAt, closedAt, failure, failed, calls } = outage;
   const end =
     closedAt === undefined ? 'is open' : `ended ${timeText(closedAt)} (${durationText(closedAt - beganAt)})`;
-  const unknown = calls.filter((call) => call.unknown === true);
   const lines = [
     `began ${timeText(beganAt)}, noticed after ${durationText(openedAt - beganAt)}, ${end}: ${failure.code}: ${failure.message}`,
-    `${failed} ${failed === 1 ? 'call' : 'calls'} failed${failed > calls.length ? `; of the ${calls.length} that are named` : ','} the outcome of ${unknown.length} was unknown${stillUnknown(unknown, failed > calls.length)}`,
+    `${failed} ${failed === 1 ? 'call' : 'calls'} failed; outcome unknown: ${unknownText(outage)}`,
   ];
-  const rows = unknown.map(({ executionId, step, attempt, settled = 'open' }) => [
-    executionId,
-    step,
-    String(attempt),
-    BECAME[settled],
-  ]);
+  const rows = calls
+    .filter((call) => call.unknown === true)
+    .map(({ executionId, step, attempt, settled = 'open' }) => [
+      executionId,
+      step,
+      String(attempt),
+      BECAME[settled],
+    ]);
   const rest = failed - calls.length;
   const more = rest > 0 ? `${rest} more failed than are named\n` : '';
   const shown = rows.length === 0 ? '' : table(['EXECUTION', 'STEP', 'ATTEMPT', 'SETTLED'], rows);
@@ -130,14 +132,19 @@ function outageText({ beganAt, openedAt, closedAt, failure, failed, calls }: Out
 }
 
 /**
- * What may be doubled or lost is among those that are not settled.
- * @param isPart more calls failed than are named: of the others it is not known
+ * Of how many calls the outcome was unknown, and what is known of these now. That nothing was doubled or lost is said once the outage is
+ * over, where all that failed is named, and where evidence settled each: a person or a default decides, and proves nothing.
  */
-function stillUnknown(unknown: OutageView['calls'], isPart: boolean): string {
-  const left = unknown.filter(({ settled = 'open' }) => settled === 'open' || settled === 'gone').length;
-  if (left > 0) return `, and of ${left} it is not settled`;
-  const settled = unknown.length === 0 ? '' : ', and all of it is settled';
-  return isPart ? settled : `${settled}: nothing was doubled or lost`;
+export function unknownText({ closedAt, failed, calls }: OutageView): string {
+  const unknown = calls.filter((call) => call.unknown === true);
+  const count = (...kinds: readonly string[]): number =>
+    unknown.filter(({ settled = 'open' }) => kinds.includes(settled)).length;
+  const [left, decided] = [count('open', 'gone'), count('person')];
+  const by = decided === 0 ? '' : `, ${decided} by a person or a default`;
+  const settled = left === 0 ? `each settled${by}` : `${left} not settled${by}`;
+  const text = unknown.length === 0 ? 'none' : `${unknown.length}, ${settled}`;
+  if (failed > calls.length) return `${text}, of those that are named`;
+  return closedAt !== undefined && left + decided === 0 ? `${text}: nothing was doubled or lost` : text;
 }
 
 /** What became of a call whose outcome was unknown. */

@@ -18,7 +18,8 @@ export interface Span {
 /**
  * `queue`: ready, and not taken. `run`, `undo`, `probe`: an attempt. `lost`: an attempt whose outcome was not known at its end.
  * `lease`: until then the attempt under way may stay silent. `backoff`: between two attempts. `wait`: for a time, an answer,
- * executions of its own, or its turn to be undone. `asked`: a person is asked.
+ * executions of its own, or its turn to be undone. `paused`: it would have been queued or in backoff, and its execution was paused.
+ * `asked`: a person is asked.
  */
 export type StretchKind =
   | 'queue'
@@ -29,6 +30,7 @@ export type StretchKind =
   | 'lease'
   | 'backoff'
   | 'wait'
+  | 'paused'
   | 'asked';
 
 export interface Stretch extends Span {
@@ -49,9 +51,52 @@ export function rowsOf(view: ExecutionView, now: number): readonly Row[] {
   return view.steps.map((step) => ({
     step: step.name,
     status: step.status,
-    stretches: [...ofStep(step, view, now), ...asked(step, view, now)].filter(({ from, to }) => to > from),
+    stretches: apart(ofStep(step, view, now), asked(step, view, now), pausesOf(view, now)).filter(
+      ({ from, to }) => to > from,
+    ),
   }));
 }
+
+/** While a person was asked, or the execution was paused, a step was in no queue and no backoff. */
+function apart(all: readonly Stretch[], asked: readonly Stretch[], pauses: readonly Stretch[]): Stretch[] {
+  const isIdle = ({ kind, ahead }: Stretch): boolean =>
+    ahead !== true && (kind === 'queue' || kind === 'backoff');
+  const idle = all.filter(isIdle);
+  const paused = pauses.flatMap((pause) => idle.map((one) => common(pause, one)));
+  return [
+    ...all.filter((one) => !isIdle(one)),
+    ...asked.reduce(without, pauses.reduce(without, idle)),
+    ...asked.reduce(without, paused),
+    ...asked,
+  ].toSorted((one, other) => one.from - other.from);
+}
+
+const common = (one: Stretch, { from, to }: Span): Stretch => ({
+  ...one,
+  from: Math.max(one.from, from),
+  to: Math.min(one.to, to),
+});
+
+/** What is left of each before and after a span. */
+const without = (all: readonly Stretch[], { from, to }: Span): Stretch[] =>
+  all
+    .flatMap((one) =>
+      from >= one.to || to <= one.from
+        ? [one]
+        : [
+            { ...one, to: Math.min(one.to, from) },
+            { ...one, from: Math.max(one.from, to) },
+          ],
+    )
+    .filter((one) => one.to > one.from);
+
+const pausesOf = ({ pauses = [], endedAt }: ExecutionView, now: number): Stretch[] =>
+  pauses.map(({ at, endedAt: until = endedAt ?? now, reason }) => ({
+    kind: 'paused',
+    from: at,
+    to: until,
+    note: `paused: ${reason}`,
+  }));
 
 /** Of work that is drawn as long as it was. */
 export const isWork = ({ kind, ahead }: Stretch): boolean =>
@@ -64,6 +109,7 @@ const HEADS: Readonly<Partial<Record<StretchKind, string>>> = {
   probe: 'PROBED',
   backoff: 'BACKOFF',
   wait: 'WAITED',
+  paused: 'PAUSED',
   asked: 'ASKED',
   undo: 'UNDONE',
 };
@@ -100,26 +146,32 @@ function ofStep(step: StepView, view: ExecutionView, now: number): Stretch[] {
   const ready = readyAt(step, view);
   if (ready === undefined || UNBEGUN.has(step.status)) return [];
   if (step.kind !== 'agent') return waited(step, ready, view, now);
-  const attempts = step.attempts.map(ofAttempt);
-  const running = underWay(step, now);
-  const worked = [...attempts, ...running];
-  const first = worked[0];
-  if (first === undefined)
-    return step.status === 'ready'
-      ? [{ kind: 'queue', from: ready, to: view.endedAt ?? now, note: 'in its queue' }]
-      : [];
-  const queued: Stretch = {
-    kind: 'queue',
-    from: Math.min(ready, first.from),
-    to: first.from,
-    note: 'in its queue',
-  };
+  const worked = [...step.attempts.map(ofAttempt), ...underWay(step, now)];
   return [
-    queued,
-    ...worked.flatMap((one, at) => [...between(worked[at - 1], one, view.cause?.at), one]),
-    ...toCome(step, worked, now),
+    ...beforeFirst(step, ready, worked[0]?.from, view.endedAt ?? now),
+    ...worked.flatMap((one, at) => [...between(worked[at - 1], one, view), one]),
+    ...toCome(step, worked.at(-1), view, now),
   ];
 }
+
+const QUEUED = 'in its queue';
+
+/** Nothing where its first attempts are not shown: it is not known until when it was queued. What is deferred is in no queue. */
+function beforeFirst(step: StepView, ready: number, first: number | undefined, now: number): Stretch[] {
+  const { omitted = [], attempts, deferred, status } = step;
+  if (omitted.includes('attempts') || (attempts[0]?.number ?? 1) > 1) return [];
+  if (first === undefined && status !== 'ready' && status !== 'retrying') return [];
+  const to = first ?? now;
+  const heldFrom = first !== undefined || deferred === undefined ? to : (deferred.since ?? deferred.at);
+  const from = Math.min(ready, to);
+  return [
+    { kind: 'queue', from, to: Math.max(from, heldFrom), note: QUEUED },
+    { kind: 'backoff', from: Math.max(from, heldFrom), to, note: deferralText(deferred) },
+  ];
+}
+
+const deferralText = (deferred: StepView['deferred']): string =>
+  deferred === undefined ? 'backoff' : `deferred: ${deferred.why}`;
 
 /** Closed without an attempt: nothing of it took time. */
 const UNBEGUN: ReadonlySet<string> = new Set(['pending', 'skipped']);
@@ -155,23 +207,52 @@ function underWay({ claimedAt, leaseUntil, status, attempt }: StepView, now: num
 }
 
 /**
- * A stretch after a refusal is its backoff; it ends when an agent takes it. An undo waits for its turn once the execution is stopped;
- * what was done is in nobody's queue before that.
+ * A stretch after a refusal is its backoff; it ends when an agent takes it, for when it was due is recorded of the latest alone. An undo
+ * waits for its turn once the execution is stopped; what was done is in nobody's queue before that.
  */
-function between(before: Stretch | undefined, after: Stretch, stoppedAt = 0): Stretch[] {
+function between(
+  before: Stretch | undefined,
+  after: Stretch,
+  { cause, retries = [] }: ExecutionView,
+): Stretch[] {
   if (before === undefined || after.kind === 'lease') return [];
-  if (after.kind !== 'undo' || before.kind === 'undo')
-    return [{ kind: 'backoff', from: before.to, to: after.from, note: 'backoff, until it was taken' }];
-  return [{ kind: 'wait', from: Math.max(before.to, stoppedAt), to: after.from, note: 'before its undo' }];
+  const { from: to } = after;
+  const from = before.to;
+  if (after.kind === 'undo' && before.kind !== 'undo')
+    return [{ kind: 'wait', from: Math.max(from, cause?.at ?? 0), to, note: 'before its undo' }];
+  if (before.kind === 'lost' && after.kind === 'probe')
+    return [{ kind: 'wait', from, to, note: 'its outcome was unknown, until it was looked for' }];
+  const retriedAt = retries.findLast(({ at }) => at >= from && at <= to)?.at;
+  if (retriedAt === undefined) return [{ kind: 'backoff', from, to, note: 'backoff, until it was taken' }];
+  return [
+    { kind: 'wait', from, to: retriedAt, note: 'failed, until it was tried again' },
+    { kind: 'queue', from: retriedAt, to, note: QUEUED },
+  ];
 }
 
-function toCome({ retryAt, deferred, status }: StepView, worked: readonly Stretch[], now: number): Stretch[] {
-  const last = worked.at(-1);
-  if (retryAt === undefined || last === undefined || status === 'done') return [];
-  const note = deferred === undefined ? 'backoff' : `deferred: ${deferred.why}`;
+/** In these the next attempt, probe or undo is to come. */
+const NEXT_OF: Readonly<Partial<Record<StepView['status'], 'run' | 'probe' | 'undo'>>> = {
+  ready: 'run',
+  retrying: 'run',
+  unknown: 'probe',
+  compensating: 'undo',
+};
+
+/** After what was done last: until when it is held back, and since when it is in its queue again. */
+function toCome(step: StepView, last: Stretch | undefined, view: ExecutionView, now: number): Stretch[] {
+  const { retryAt, deferred, status } = step;
+  const kind = NEXT_OF[status];
+  if (last === undefined || last.kind === 'lease' || kind === undefined || view.endedAt !== undefined)
+    return [];
+  const isTriedAgain = (view.retries ?? []).some(({ at }) => at >= last.to);
+  const dueAt = retryAt ?? (isTriedAgain || kind !== 'run' ? now : last.to);
+  const from = Math.min(now, Math.max(last.to, dueAt));
+  const held = between(last, { kind, from, to: from, note: '' }, view);
+  const note = `${deferralText(deferred)}, until then`;
   return [
-    { kind: 'backoff', from: last.to, to: Math.min(now, retryAt), note },
-    { kind: 'backoff', from: now, to: retryAt, note: `${note}, until then`, ahead: true },
+    ...held.map((one) => (one.kind === 'backoff' ? { ...one, note: deferralText(deferred) } : one)),
+    { kind: 'queue', from, to: now, note: QUEUED },
+    ...(dueAt > now ? [{ kind: 'backoff', from: now, to: dueAt, note, ahead: true } as const] : []),
   ];
 }
 

@@ -144,7 +144,7 @@ test('outages says when a service was away, what failed, and how each unknown ou
   expect((await cli('outages', 'pay')).out).toBe(
     [
       'began 1970-01-01 00:00:00Z, noticed after 4 s, ended 1970-01-01 00:10:40Z (10 min 40 s): Error: socket hang up',
-      '3 calls failed; of the 2 that are named the outcome of 1 was unknown, and all of it is settled',
+      '3 calls failed; outcome unknown: 1, each settled, of those that are named',
       'EXECUTION  STEP  ATTEMPT  SETTLED',
       'e1         pay   1        it was not done, and was tried again',
       '1 more failed than are named\n',
@@ -153,25 +153,25 @@ test('outages says when a service was away, what failed, and how each unknown ou
   expect((await cli('outages', 'pay')).out).toBe('Its breaker has not opened.\n');
 });
 
+const OVER = { closedAt: 640_000 };
 test.each([
-  [
-    'is still open',
-    [{ settled: 'done' }, { settled: 'open' }, { settled: 'gone' }],
-    'of 3 was unknown, and of 2 it is not settled\n',
-  ],
-  ['there was none', [], 'of 0 was unknown: nothing was doubled or lost\n'],
-])('outages says of how many unknown outcomes what may be doubled or lost: %s', async (_, unknown, said) => {
+  ['some is not settled', ['done', 'open', 'gone'], OVER, '3, 2 not settled\n'],
+  ['each is, by evidence', ['done', 'not-done', 'repeated', 'undone'], OVER, '4, each settled: nothing was doubled or lost\n'],
+  ['a person decided one', ['done', 'person'], OVER, '2, each settled, 1 by a person or a default\n'],
+  ['each is, and it is not over', ['done'], {}, '1, each settled\n'],
+  ['there was none', [], OVER, 'none: nothing was doubled or lost\n'],
+])('outages says what may be doubled or lost: %s', async (_, unknown, end, said) => {
   const failure = { code: 'Error', message: 'socket hang up' };
-  const calls = unknown.map((one) => ({
+  const calls = unknown.map((settled) => ({
     executionId: 'e1',
     step: 'pay',
     attempt: 1,
     mode: 'execute',
     at: 0,
     unknown: true,
-    ...one,
+    settled,
   }));
-  const items = [{ agent: 'pay', beganAt: 0, openedAt: 4_000, failure, failed: calls.length, calls }];
+  const items = [{ agent: 'pay', beganAt: 0, openedAt: 4_000, failure, failed: calls.length, calls, ...end }];
   api.answers.push({ status: 200, body: { items } });
-  expect((await cli('outages', 'pay')).out).toContain(said);
+  expect((await cli('outages', 'pay')).out).toContain(`outcome unknown: ${said}`);
 });
