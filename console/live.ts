@@ -1,6 +1,7 @@
 /**
  * What the page shows of the API, kept up to date: read again after 3 s, ever more seldom while nothing changes, and not at
- * all while nobody looks. While a question is answered in a dialog, what it is about stays as it is.
+ * all while nobody looks. While a question is answered in a dialog, what it is about stays as it is. An answer is another where it says
+ * something else: in which order DynamoDB gives the fields of a record, and when the answer was made, is nothing that is shown.
  *
  * Owns: the rhythm, and that an answer that came late never replaces a newer one. Does not own: the calls, and whether an error is an
  * answer (`api.ts`).
@@ -57,6 +58,14 @@ export function readAgain(): void {
   if (!document.hidden) for (const reading of shown) if (!reading.isOverNow) reading.again();
 }
 
+/** The same text for the same fields in any order. */
+export const saysOf = (data: unknown): string =>
+  JSON.stringify(data, (_, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+      : value,
+  ) ?? '';
+
 class Reading {
   readonly answer: Signal<Answer>;
   private waitMs = FIRST_MS;
@@ -69,12 +78,18 @@ class Reading {
   private readonly load: () => Promise<unknown>;
   private readonly isOver: (data: unknown) => boolean;
   private readonly lastMs: number;
+  private readonly meant: (data: unknown) => unknown;
 
-  constructor(key: string, load: () => Promise<unknown>, isOver: (data: unknown) => boolean, lastMs: number) {
+  constructor(
+    key: string,
+    load: () => Promise<unknown>,
+    { isOver, lastMs, meant }: Required<LiveOptions<unknown>>,
+  ) {
     this.key = key;
     this.load = load;
     this.isOver = isOver;
     this.lastMs = lastMs;
+    this.meant = meant;
     this.answer = signal<Answer>({ data: kept.get(key), error: undefined });
   }
 
@@ -121,7 +136,7 @@ class Reading {
 
   private take(answer: Answer): void {
     this.setFailed(answer.error !== undefined && !isAnswer(answer.error));
-    const says = answer.error === undefined ? JSON.stringify(answer.data) : String(answer.error);
+    const says = answer.error === undefined ? saysOf(this.meant(answer.data)) : String(answer.error);
     if (answer.error === undefined) {
       readAt.value = Date.now();
       keep(this.key, answer.data);
@@ -139,19 +154,20 @@ class Reading {
   }
 }
 
-/**
- * @param key what is read: another key is another reading
- * @param isOver of an answer after which none differs
- * @param lastMs how seldom it is read at last, while nothing changes
- */
-export function useLive<T>(
-  key: string,
-  load: () => Promise<T>,
-  isOver: (data: T) => boolean = () => false,
-  lastMs: number = LAST_MS,
-): Live<T> {
+export interface LiveOptions<T> {
+  /** Of an answer after which none differs. @default none is */
+  readonly isOver?: (data: T) => boolean;
+  /** How seldom it is read at last, while nothing changes. @default LAST_MS */
+  readonly lastMs?: number;
+  /** What of an answer says whether it is another. @default all of it */
+  readonly meant?: (data: T) => unknown;
+}
+
+/** @param key what is read: another key is another reading */
+export function useLive<T>(key: string, load: () => Promise<T>, options: LiveOptions<T> = {}): Live<T> {
+  const { isOver = () => false, lastMs = LAST_MS, meant = (data) => data } = options as LiveOptions<unknown>;
   // The key says all that the call depends on.
-  const reading = useMemo(() => new Reading(key, load, isOver as (data: unknown) => boolean, lastMs), [key]);
+  const reading = useMemo(() => new Reading(key, load, { isOver, lastMs, meant }), [key]);
   // An effect would wait for the first paint, which the answer need not.
   useLayoutEffect(() => {
     reading.start();

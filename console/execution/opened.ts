@@ -26,11 +26,7 @@ const read = async (ids: readonly string[]): Promise<Opened> =>
 /** A reading of its own: to open one leaves the page as it is, with the focus where it was. */
 export function useOpened(): { readonly opened: Opened; readonly error: unknown } {
   const ids = openedIn();
-  const live = useLive(
-    `opened ${ids.join()}`,
-    () => read(ids),
-    () => ids.length === 0,
-  );
+  const live = useLive(`opened ${ids.join()}`, () => read(ids), { isOver: () => ids.length === 0 });
   const last = useRef<Opened>({});
   if (live.data !== undefined) last.current = live.data;
   return { opened: last.current, error: live.error };

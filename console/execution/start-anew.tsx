@@ -24,11 +24,7 @@ interface AnewProps {
 
 export function StartAnew({ view, means, close }: AnewProps): JSX.Element {
   const { executionId: id, workflow, tags } = view;
-  const live = useLive(
-    `workflow ${workflow}`,
-    () => api.workflow(workflow),
-    () => true,
-  );
+  const live = useLive(`workflow ${workflow}`, () => api.workflow(workflow), { isOver: () => true });
   const into = useAnswer();
   const key = useSignal('');
   // Sent again without an answer, it is the same start.

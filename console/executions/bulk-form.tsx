@@ -42,7 +42,7 @@ export function BulkForm(props: FormProps): JSX.Element {
   const live = useLive<{ readonly view?: WorkflowView }>(
     `bulk form ${workflow ?? ''}`,
     async () => (workflow === undefined ? {} : { view: await api.workflow(workflow) }),
-    () => true,
+    { isOver: () => true },
   );
   // What is not known is typed in.
   if (live.data === undefined && live.error === undefined) return <Loading what="its workflow" />;

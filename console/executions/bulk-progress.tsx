@@ -16,7 +16,7 @@ const EVERY_MS = 3_000;
 const isOver = ({ status }: BulkView): boolean => status === 'done' || status === 'stopped';
 
 export function BulkProgress({ id, done }: { id: string; done: () => void }): JSX.Element {
-  const live = useLive(`bulk ${id}`, () => api.bulk(id), isOver, EVERY_MS);
+  const live = useLive(`bulk ${id}`, () => api.bulk(id), { isOver, lastMs: EVERY_MS });
   const isDone = live.data !== undefined && isOver(live.data);
   // What it has changed is on screen, too.
   useEffect(() => {

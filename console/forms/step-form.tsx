@@ -29,11 +29,9 @@ interface StepFormProps {
 
 export function StepForm(props: StepFormProps): JSX.Element {
   const { executionId, step, side } = props;
-  const live = useLive(
-    `form ${executionId} ${step} ${side}`,
-    () => schemaOf(executionId, step, side),
-    () => true,
-  );
+  const live = useLive(`form ${executionId} ${step} ${side}`, () => schemaOf(executionId, step, side), {
+    isOver: () => true,
+  });
   if (live.data === undefined) return <Loading what="its schema" />;
   return <AnswerForm side={side} into={props.into} schema={live.data.schema} />;
 }

@@ -16,6 +16,8 @@ export interface Weather {
   delayMs: number;
   /** What every call is answered with; 0: what the API answers. */
   status: number;
+  /** Every second answer has its fields the other way round: DynamoDB gives them in no order. */
+  turned: boolean;
   settings: Settings;
 }
 
@@ -35,6 +37,7 @@ export interface PageServer {
 const CALM: Weather = {
   delayMs: 0,
   status: 0,
+  turned: false,
   settings: { deployment: 'Steadfast-dev', readOnly: false, local: true },
 };
 
@@ -53,6 +56,13 @@ export const answeredBy = (answer: (request: Request) => Promise<Response>): Api
   fetch: (input, init) => answer(new Request(input, init)),
 });
 
+const turnedAround = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(turnedAround);
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = Object.entries(value).map(([key, one]) => [key, turnedAround(one)] as const);
+  return Object.fromEntries(fields.toReversed());
+};
+
 /** @param more what the server has besides: a login, writes that it tells of */
 export async function servePage(api: Api, more: Partial<ConsoleOptions> = {}): Promise<PageServer> {
   const folder = mkdtempSync(join(tmpdir(), 'steadfast-page-'));
@@ -63,10 +73,16 @@ export async function servePage(api: Api, more: Partial<ConsoleOptions> = {}): P
   const asked: string[] = [];
   const between: typeof fetch = async (input, init) => {
     asked.push(`${init?.method} ${String(input).slice(api.url.length)}`);
-    const { status, delayMs } = weather;
+    const { status, delayMs, turned } = weather;
     if (delayMs > 0) await new Promise((done) => setTimeout(done, delayMs));
-    return status > 0 ? Response.json({ message: 'out of order' }, { status }) : api.fetch(input, init);
+    if (status > 0) return Response.json({ message: 'out of order' }, { status });
+    const answer = await api.fetch(input, init);
+    answers += 1;
+    return turned && answers % 2 === 1
+      ? Response.json(turnedAround(await answer.json()), { status: answer.status })
+      : answer;
   };
+  let answers = 0;
   const server = createServer(
     consoleListener({
       folder,

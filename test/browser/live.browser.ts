@@ -1,0 +1,56 @@
+/** How often the page reads while nothing changes: ever more seldom, up to every 30 s, whatever an answer says of its own time. */
+
+import type { Browser } from 'playwright-core';
+import { closePages, openPage, startBrowser } from './browser.ts';
+import { memoryPage, type MemoryPage } from './memory-world.ts';
+
+let browser: Browser;
+let world: MemoryPage;
+let id: string;
+beforeAll(async () => {
+  browser = await startBrowser();
+  world = await memoryPage();
+  id = await world.begunOne();
+});
+afterAll(async () => {
+  await browser?.close();
+  await world?.server.close();
+});
+afterEach(async () => {
+  await closePages();
+  world.server.calm();
+});
+
+const MINUTES_MS = 120_000;
+/** After 3, 4.5, 6.8, 10, 15, 23, 30 s, and then each 30 s: seven in two minutes, where every 3 s would be forty. */
+const MOST = 8;
+
+it.each([
+  ['the overview', () => '#/', () => 'GET /overview'],
+  ['the inbox', () => '#/people', () => 'GET /incidents'],
+  ['an execution that waits', () => `#/executions/${id}`, () => `GET /executions/${id}`],
+  ['why it is where it is', () => `#/executions/${id}`, () => `GET /executions/${id}/why`],
+  ['the latest executions of a workflow', () => '#/workflows/everything', () => 'GET /executions'],
+  ['a list', () => '#/executions', () => 'GET /executions'],
+])('of %s', async (_, place, call) => {
+  const { server } = world;
+  server.weather.turned = true;
+  const { page } = await openPage(browser, server, '#/nowhere');
+  await page.clock.install();
+  await page.goto(`${server.url}${place()}`);
+  const wanted = call();
+  // Which plans are under way is asked beside the latest.
+  const count = (): number =>
+    server.asked.filter(
+      (one) => (one === wanted || one.startsWith(`${wanted}?`)) && !one.includes('status=open'),
+    ).length;
+  const before = count();
+  for (let ms = 0; ms < MINUTES_MS; ms += 1_500) {
+    await page.clock.runFor(1_500);
+    // What was asked for is there before time goes on.
+    await page.waitForLoadState('networkidle');
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
+  }
+  expect(count() - before).toBeGreaterThan(3);
+  expect(count() - before).toBeLessThanOrEqual(MOST);
+});
