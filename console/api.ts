@@ -1,11 +1,12 @@
 /**
  * The calls of the page: the API of its own origin, at `api/` beside it.
  *
- * Owns: the token that each request carries, what the server has said about itself, what it answers itself. Does not own: the calls and their errors
+ * Owns: the token that each request carries, as whom it is made on this machine, what the server has said about itself, what it answers itself. Does not own: the calls and their errors
  * (`lib/api/client.ts`).
  */
 
-import { ApiError, type Client, createClient } from '../lib/api/client.ts';
+import { signal } from '@preact/signals';
+import { ApiError, AS_HEADER, AS_NAME, type Client, createClient } from '../lib/api/client.ts';
 import type { ShownCharts } from '../lib/cli/console/shown-charts.ts';
 
 const metaOf = (name: string): string =>
@@ -45,12 +46,38 @@ export const settings: Settings = settingsOf(metaOf('steadfast-settings'));
 
 const token = metaOf('steadfast-token');
 
+const AS_KEY = 'steadfast-as';
+
+/** What of a text can be in a name. */
+const nameIn = (text: string): string =>
+  Array.from(text)
+    .filter((one) => AS_NAME.test(one))
+    .join('')
+    .slice(0, 64);
+
+const as = signal(settings.local ? nameIn(sessionStorage.getItem(AS_KEY) ?? '') : '');
+
+/** As whom an API on this machine is called; '' as whoever has no name. Of this tab alone: another one may be another person. */
+export const calledAs = {
+  get value(): string {
+    return as.value;
+  },
+  set value(text: string) {
+    as.value = nameIn(text);
+    sessionStorage.setItem(AS_KEY, as.value);
+  },
+};
+
 const withToken: typeof fetch = (input, init) =>
   fetch(input, {
     ...init,
     credentials: 'same-origin',
     redirect: 'error',
-    headers: { ...(init?.headers as Record<string, string> | undefined), 'x-steadfast-console': token },
+    headers: {
+      ...(init?.headers as Record<string, string> | undefined),
+      ...(as.peek() === '' ? {} : { [AS_HEADER]: as.peek() }),
+      'x-steadfast-console': token,
+    },
   });
 
 export const api: Client = createClient({ url: new URL('api', location.href).href, fetch: withToken });

@@ -11,6 +11,7 @@ import { ExecutionsPage } from './executions/executions-page.tsx';
 import { ExecutionPage } from './execution/execution-page.tsx';
 import { failing } from './live.ts';
 import { OverviewPage } from './overview/overview-page.tsx';
+import { AsField } from './parts/as-field.tsx';
 import { Empty, Problem } from './parts/states.tsx';
 import { PeoplePage } from './people/people-page.tsx';
 import { addressOf, go, place } from './router.ts';
@@ -132,6 +133,7 @@ export function Shell(): JSX.Element {
         </span>
         {readOnly ? <span class="readonly">read only</span> : null}
         <Navigation />
+        {local && !readOnly ? <AsField label="as" /> : null}
         <Connection />
       </header>
       <main id="main" tabIndex={-1}>

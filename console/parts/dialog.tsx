@@ -7,8 +7,10 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { problemOf } from '../api.ts';
+import { ApiError } from '../../lib/api/client.ts';
+import { problemOf, settings } from '../api.ts';
 import { readAgain } from '../live.ts';
+import { AsField } from './as-field.tsx';
 
 export interface Question {
   readonly title: string;
@@ -62,11 +64,7 @@ export function Dialog({
       <form onSubmit={(event) => void submit(event)}>
         <h2>{title}</h2>
         {children}
-        {error.value === undefined ? null : (
-          <p class="notice bad" role="alert">
-            {problemOf(error.value).what}
-          </p>
-        )}
+        {error.value === undefined ? null : <Refused error={error.value} />}
         <div class="buttons">
           <button type="button" onClick={close}>
             Leave it
@@ -83,3 +81,14 @@ export function Dialog({
     </dialog>
   );
 }
+
+const Refused = ({ error }: { error: unknown }): JSX.Element => (
+  <>
+    <p class="notice bad" role="alert">
+      {problemOf(error).what}
+    </p>
+    {settings.local && error instanceof ApiError && error.code === 'not-another' ? (
+      <AsField label="On this machine you can be another person: as" />
+    ) : null}
+  </>
+);

@@ -157,6 +157,8 @@ export async function endOf(get: Client['get'], executionId: string): Promise<Ex
 
 /** A laptop's gateway takes the caller's name off it; a deployed one passes it on, and it is refused. */
 export const AS_HEADER = 'x-local-user';
+/** What IAM allows in the name of a user. */
+export const AS_NAME: RegExp = /^[A-Za-z0-9+=,.@_-]{1,64}$/;
 
 const ANSWER_WITHIN_MS = 30_000;
 /** Below the 25 s that the API allows. */

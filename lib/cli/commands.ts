@@ -9,7 +9,7 @@ import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type ExecutionView, type IncidentView, type Json, type StepView } from '../api/answers.ts';
 import { bearer } from '../api/authorization.ts';
-import { ApiError, type Client, createClient, exactJson } from '../api/client.ts';
+import { AS_NAME, ApiError, type Client, createClient, exactJson } from '../api/client.ts';
 import { printChanges } from './changes-shown.ts';
 import { leavesFact } from './print-standing.ts';
 import { regionOf, signedFetch } from './signed-fetch.ts';
@@ -85,7 +85,7 @@ function localName(url: string, as: string): string {
       'bad-as',
       `--as is for an API on this machine; ${url} records who calls as its authorizer says. Leave --as out`,
     );
-  if (/^[A-Za-z0-9+=,.@_-]{1,64}$/.test(as)) return as;
+  if (AS_NAME.test(as)) return as;
   throw new CliError('bad-as', '--as takes a name of letters, digits and +=,.@_-, up to 64');
 }
 

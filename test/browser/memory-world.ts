@@ -4,6 +4,7 @@
  */
 
 import type { Measured } from '../../lib/api/health.ts';
+import { AS_HEADER } from '../../lib/api/client.ts';
 import { routes } from '../../lib/api/routes.ts';
 import type { ExecutionView } from '../../lib/api/answers.ts';
 import type { WorkflowForms } from '../../lib/api/deployment-answers.ts';
@@ -147,7 +148,12 @@ export function memoryApi(
       own.forms = forms;
     },
     receipts,
-    api: answeredBy(async (request) => app.fetch(request, callerOf('ann'))),
+    api: answeredBy(async (request) => {
+      // Taken off, as the local gateway does.
+      const as = request.headers.get(AS_HEADER) ?? 'ann';
+      request.headers.delete(AS_HEADER);
+      return app.fetch(request, callerOf(as));
+    }),
     view,
     goOn,
     post: async (path, body, as) => {
