@@ -9,7 +9,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { ToldEvent } from '../events/event-bus.ts';
 import { parseExact } from '../events/exact-json.ts';
-import { isAskedHere } from '../http/pages.ts';
+import { isAskedHere, mayWriteHere } from '../http/pages.ts';
 import { pathOf } from '../http/by-path.ts';
 import { readBody } from '../http/read-body.ts';
 import { isRecord } from '../template/json.ts';
@@ -53,8 +53,11 @@ async function run(
   path: string,
   request: IncomingMessage,
 ): Promise<[number, unknown]> {
-  if (!isAskedHere(request.headers))
-    return [403, problem('forbidden', 'the control answers pages of this machine only')];
+  if (!isAskedHere(request.headers) || !mayWriteHere(request))
+    return [
+      403,
+      problem('forbidden', 'the control answers pages of this machine only, and writes as application/json'),
+    ];
   const parts = path
     .split('/')
     .slice(2)

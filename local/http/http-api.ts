@@ -7,7 +7,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { LocalFunction } from '../lambda/local-function.ts';
 import type { ApiSpec } from '../template/routing-model.ts';
 import { allowsOrigin, corsHeaders, isPreflight, withoutCors } from './cors.ts';
-import { isAskedHere } from './pages.ts';
+import { mayWriteHere } from './pages.ts';
 import { type HttpAnswer, httpAnswer, proxyEvent } from './proxy-event.ts';
 import { readBody } from './read-body.ts';
 import { matchRoute } from './routes.ts';
@@ -69,7 +69,10 @@ export class HttpApis {
         ? problem(403, 'Forbidden')
         : problem(401, 'Unauthorized');
     if (isForeignWrite(api, request))
-      return problem(403, `a page of ${request.headers.origin} may not: the API's cors does not name it`);
+      return problem(
+        403,
+        `a page of ${request.headers.origin} may not: the API's cors does not name it, or it sends no application/json`,
+      );
     const { [USER_HEADER]: user = 'local', ...headers } = request.headers;
     if (typeof user !== 'string' || !USER.test(user))
       return problem(400, `${USER_HEADER}: letters, digits and +=,.@_- are allowed, up to 64`);
@@ -123,14 +126,12 @@ function answered(
   return { ...answer, headers: { ...withoutCors(answer.headers), ...added } };
 }
 
-const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS']);
-
 /**
  * Whether a page that the API does not know asks for more than an answer, which its script could not read. On AWS it could not
  * sign; here nobody is asked for a proof.
  */
-const isForeignWrite = ({ cors }: ApiSpec, { method = 'GET', headers }: IncomingMessage): boolean =>
-  !READS.has(method) && !isAskedHere(headers) && !(cors !== undefined && allowsOrigin(cors, headers.origin));
+const isForeignWrite = ({ cors }: ApiSpec, request: IncomingMessage): boolean =>
+  !mayWriteHere(request) && !(cors !== undefined && allowsOrigin(cors, request.headers.origin));
 
 /** What an API says to a preflight for which it has no route. */
 const preflightAnswer = (api: ApiSpec, request: IncomingMessage): HttpAnswer =>

@@ -130,7 +130,7 @@ test.each([
   ['http://localhost.evil.example', 403],
   ['null', 403],
   [ALLOWED, 204],
-  ['http://127.0.0.1:5173', 204],
+  ['http://127.0.0.1:5173', 403],
   [undefined, 204],
 ])('a form of a page of %s is answered %i, for a browser asks nobody before it', async (origin, status) => {
   const headers = { ...FORM.headers, ...(origin === undefined ? {} : { origin }) };
@@ -140,6 +140,30 @@ test.each([
   const isNamed = origin === ALLOWED;
   expect([named.status, unnamed.status]).toEqual([status, isNamed ? 403 : status]);
   expect(asked).toHaveLength(status === 403 ? 0 : isNamed ? 1 : 2);
+});
+
+test.each([
+  ['a form of the page that the port itself serves', 'own', FORM.headers['content-type'], 204],
+  ['a text of another port', 'http://localhost:5173', 'text/plain', 403],
+  ['what names no type, of another port', 'http://localhost:5173', '', 403],
+  [
+    'JSON of another port, which a browser asks for first',
+    'http://localhost:5173',
+    'application/json; charset=utf-8',
+    204,
+  ],
+  ['JSON of elsewhere', 'https://evil.example', 'application/json', 403],
+])('%s is answered', async (_, origin, type, status) => {
+  const headers = {
+    origin: origin === 'own' ? `http://127.0.0.1:${server.port}` : origin,
+    ...(type === '' ? {} : { 'content-type': type }),
+  };
+  const body = type === '' ? new Uint8Array([123, 125]) : '{}';
+  const { status: answered } = await ask(
+    { cors: undefined, routes: BEHIND_IAM },
+    { method: 'POST', body, headers },
+  );
+  expect([answered, asked.length]).toEqual([status, status === 204 ? 1 : 0]);
 });
 
 /** With a name that a page's own name server gave this machine: `fetch` would put the right one in its place. */
