@@ -135,10 +135,13 @@ class Console {
   }
 
   /** Not a redirect: from a link of another page its request would come without the new cookie. */
-  #opened({ method, socket }: IncomingMessage, login: Login, code: string): Reply {
+  #opened(request: IncomingMessage, login: Login, code: string): Reply {
+    const { method, socket } = request;
+    // Opened again, from the shell or the history, in the browser in which it was.
+    if (this.#isOpenTo(request)) return reply(200, HTML, GO_ON);
     const cookie = method === 'GET' ? login.cookieFor(code, socket.localPort ?? 0) : undefined;
     if (cookie === undefined) return reply(401, TEXT, OPEN_IT);
-    return reply(200, 'text/html; charset=utf-8', GO_ON, { 'set-cookie': cookie });
+    return reply(200, HTML, GO_ON, { 'set-cookie': cookie });
   }
 
   /** Answers when something was written, or when nothing was for a while. */
@@ -253,6 +256,7 @@ const NOT_OPENED: Refusal = {
 };
 
 const TEXT = 'text/plain; charset=utf-8';
+const HTML = 'text/html; charset=utf-8';
 const OPEN_IT =
   'This address opens the console no more, or not in this browser.\nCall npx steadfast console again, and open what it prints: it works once, within two minutes.\n';
 const NOT_BUILT =

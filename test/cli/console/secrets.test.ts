@@ -46,6 +46,18 @@ describe('the address that opens it', () => {
       expect((await other.ask('/console/', { headers: { cookie: forged } })).status).toBe(401);
   });
 
+  it('leads to the page again in the browser that it has opened, and in no other', async () => {
+    const login = new Login();
+    const other = await serve({ folder, login }, false);
+    const address = `/console/?code=${login.code}`;
+    const first = await other.ask(address);
+    const cookie = first.headers['set-cookie']?.[0]?.split(';')[0] ?? '';
+    const again = await other.ask(address, { headers: { cookie } });
+    expect([again.status, again.text]).toEqual([200, first.text]);
+    expect(again.headers).toEqual(refused.headers);
+    expect(await other.ask(address, { headers: { cookie: `${cookie}x` } })).toMatchObject(refused);
+  });
+
   it('works for two minutes', async () => {
     let now = 0;
     const login = new Login(() => now);
