@@ -87,7 +87,7 @@ export interface Store {
   readonly shards: number;
   /** Open executions of a shard with `wakeAt` ≤ untilAt, earliest first. @param limit of a page, at most the store's own */
   readonly due: (shard: number, untilAt: number, cursor?: string, limit?: number) => Promise<Page<Due>>;
-  /** Latest opened first. */
+  /** Latest opened first. @throws SteadfastError `bad-cursor` */
   readonly inbox: (limit: number, cursor?: string) => Promise<Page<InboxItem>>;
   /**
    * What fits the filter, in the order that it says. Where few do, a page may hold fewer than its limit and still have a cursor:

@@ -16,7 +16,7 @@ import {
 } from '../core/operators/lists.ts';
 import type { ListedPage, ListQuery } from '../core/ports.ts';
 import { isOpenEntry } from '../core/records/entry.ts';
-import { refuse } from '../core/records/errors.ts';
+import { refuse, type SteadfastError } from '../core/records/errors.ts';
 import { isExecutionId } from '../core/records/names.ts';
 import { riskOf } from '../core/records/risk.ts';
 import { openIncidents, type Snapshot } from '../core/records/snapshot.ts';
@@ -131,7 +131,19 @@ const compare = ([at, id]: Place, [otherAt, otherId]: Place): number =>
 export function parsePlace(cursor: string): Place {
   const match = /^(\d{1,15})\.(.+)$/.exec(cursor);
   if (match?.[1] === undefined || match[2] === undefined || !isExecutionId(match[2])) {
-    throw refuse('bad-cursor', 'the cursor is not one that a list has returned');
+    throw badCursor();
   }
   return [Number(match[1]), match[2]];
 }
+
+/**
+ * A cursor of the inbox says how many come before.
+ * @throws SteadfastError `bad-cursor`
+ */
+export function parseCount(cursor: string): number {
+  if (!/^\d{1,15}$/.test(cursor)) throw badCursor();
+  return Number(cursor);
+}
+
+const badCursor = (): SteadfastError =>
+  refuse('bad-cursor', 'the cursor is not one that a list has returned');

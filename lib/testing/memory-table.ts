@@ -19,7 +19,7 @@ import { isLeftover, isOfEarlierLife } from '../core/records/retention.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Execution } from '../core/records/state.ts';
 import { type Beside, besideOf, type Found, recordOf, type Removable } from '../core/supervision/audit.ts';
-import { listIn, parsePlace, surveyIn } from './memory-lists.ts';
+import { listIn, parseCount, parsePlace, surveyIn } from './memory-lists.ts';
 
 export class MemoryTable {
   #shards: number;
@@ -138,7 +138,7 @@ export class MemoryTable {
           .map((entry) => ({ executionId, entry })),
       ])
       .sort((a, b) => openedAt(b) - openedAt(a) || (a.executionId < b.executionId ? 1 : -1));
-    const from = Number(cursor ?? 0);
+    const from = cursor === undefined ? 0 : parseCount(cursor);
     const items = all.slice(from, from + limit);
     return from + limit < all.length ? { items, cursor: String(from + limit) } : { items };
   }

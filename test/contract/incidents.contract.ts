@@ -83,6 +83,13 @@ export function incidents(store: () => Store): void {
     expect(numbers).toEqual([3, 1]);
   });
 
+  it.each(['', 'nonsense', '-1'])(
+    'is not listed by the cursor %j, which no list has returned',
+    async (cursor) => {
+      await expect(store().inbox(1, cursor)).rejects.toMatchObject({ code: 'bad-cursor' });
+    },
+  );
+
   it('is none where there never was one', async () => {
     expect(await store().inbox(10)).toEqual({ items: [] });
     expect(await store().read('e-1')).not.toHaveProperty('incidents');
