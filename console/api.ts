@@ -154,6 +154,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   'no-credentials': 'Log in to AWS again, in the shell that serves this page.',
   'no-region': 'Call npx steadfast console with --region.',
   'bad-request': 'Change what is asked for: a filter, or the address of the page.',
+  'bad-cursor': 'The list has no such place: choose the view anew, and it begins with its first page.',
   'unknown-execution': 'Check the id. Executions are removed some time after their end.',
   'unknown-workflow': 'It is not deployed under this name: choose one of the list.',
 };

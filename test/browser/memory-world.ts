@@ -25,6 +25,9 @@ import { answeredBy, type Api, type PageServer, servePage } from './page-server.
 export const HOSTILE =
   '"><img src=x onerror="window.hacked=1"><script>window.hacked=1</script>\'`{{7*7}} \u202Edrow\u202C &amp; javascript:window.hacked=1';
 
+/** The same, of what may be in the name of a caller. */
+export const HOSTILE_CALLER: string = HOSTILE.replace(/[^\x20-\x7e]/g, '');
+
 const works = anAgent('works');
 const refuses = anAgent('refuses');
 const asks = anAgent('asks');

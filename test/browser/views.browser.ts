@@ -2,7 +2,7 @@
 
 import type { Browser, Locator, Page } from 'playwright-core';
 import { axeFinds, closePages, expectAccessible, expectFits, openPage, startBrowser } from './browser.ts';
-import { HOSTILE, memoryPage, type MemoryPage } from './memory-world.ts';
+import { HOSTILE, HOSTILE_CALLER, memoryPage, type MemoryPage } from './memory-world.ts';
 
 let browser: Browser;
 let world: MemoryPage;
@@ -95,6 +95,43 @@ describe('one execution', () => {
     await page.getByText('Check the id').waitFor();
     await page.getByText('● live').waitFor();
     await expectAccessible(page);
+  });
+});
+
+describe('a caller with a hostile name', () => {
+  it('is named as it is wherever a page says who acted', async () => {
+    const said = await memoryPage();
+    const its = await said.begunOne();
+    const act = async (path: string, body: object): Promise<void> => {
+      expect([path, Math.floor((await said.post(path, body, HOSTILE_CALLER)) / 100)]).toEqual([path, 2]);
+    };
+    const { steps, incidents } = await said.view(its);
+    const token = steps.find(({ name }) => name === 'release')?.token;
+    await act(`/callbacks/${token}/complete`, { output: {} });
+    await act(`/executions/${its}/incidents/${incidents[0]?.number}/resolve`, {
+      choice: 'skip',
+      nothingHappened: true,
+    });
+    await act(`/executions/${its}/pause`, {});
+    await act('/workflows/everything/pause', {});
+    await act('/agents/works/pause', {});
+    for (const [place, times] of [
+      ['', 2],
+      ['#/workflows/everything', 1],
+      [`#/executions/${its}?step=release`, 3],
+      [`#/executions/${its}?step=asked`, 2],
+    ] as const) {
+      const { page } = await openPage(browser, said.server, place);
+      await page
+        .getByText(`local:${HOSTILE_CALLER}`)
+        .nth(times - 1)
+        .waitFor();
+      expect(await page.locator('main img, main script').count()).toBe(0);
+      expect([place, await page.evaluate(() => Reflect.get(window, 'hacked'))]).toEqual([place, undefined]);
+      await expectFits(page);
+    }
+    await closePages();
+    await said.server.close();
   });
 });
 
