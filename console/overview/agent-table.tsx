@@ -3,7 +3,10 @@
 import type { JSX } from 'preact';
 import type { Agents, AgentView, BreakerView } from '../../lib/api/deployment-answers.ts';
 import { api } from '../api.ts';
+import type { ShownCharts } from '../../lib/cli/console/shown-charts.ts';
+import type { Live } from '../live.ts';
 import { Waiting } from './counts.tsx';
+import { Measured } from './measured.tsx';
 import { HoldButton, PausedBy } from '../parts/hold.tsx';
 import { Status } from '../parts/status.tsx';
 import { Ago, Until } from '../parts/time.tsx';
@@ -11,7 +14,12 @@ import { addressOf } from '../router.ts';
 
 const TONE = { closed: 'done', open: 'failed', 'half-open': 'waiting', paused: 'waiting' } as const;
 
-export const AgentTable = ({ agents, done }: { agents: Agents; done: () => void }): JSX.Element => (
+interface TableProps {
+  readonly charts: Live<ShownCharts>;
+  readonly done: () => void;
+}
+
+export const AgentTable = ({ agents, ...table }: TableProps & { agents: Agents }): JSX.Element => (
   <section aria-labelledby="agents">
     <h2 id="agents">Agents</h2>
     {agents.missing.map((missing) => (
@@ -26,6 +34,9 @@ export const AgentTable = ({ agents, done }: { agents: Agents; done: () => void 
             <th scope="col">Waiting</th>
             <th scope="col">Under work</th>
             <th scope="col">Delayed</th>
+            <th scope="col" title="From due to claimed, by the slowest of a hundred">
+              Claimed, p99
+            </th>
             <th scope="col">Latest failure</th>
             <th scope="col">Workflows</th>
             <th scope="col">Calls</th>
@@ -33,7 +44,7 @@ export const AgentTable = ({ agents, done }: { agents: Agents; done: () => void 
         </thead>
         <tbody>
           {agents.items.map((agent) => (
-            <AgentRow key={agent.name} agent={agent} done={done} />
+            <AgentRow key={agent.name} agent={agent} {...table} />
           ))}
         </tbody>
       </table>
@@ -57,11 +68,9 @@ const Missing = ({
 
 const AgentRow = ({
   agent: { name, effect, queue, breaker, lastError, workflows },
+  charts,
   done,
-}: {
-  agent: AgentView;
-  done: () => void;
-}): JSX.Element => (
+}: TableProps & { agent: AgentView }): JSX.Element => (
   <tr>
     <th scope="row">
       {name} <span class="faint">{effect}</span>{' '}
@@ -72,20 +81,16 @@ const AgentRow = ({
     <td>
       <Breaker breaker={breaker} />
     </td>
-    <td>{queue?.waiting ?? '–'}</td>
+    <td>
+      <InQueue agent={name} waiting={queue?.waiting} workflows={workflows} />
+    </td>
     <td>{queue?.underWork ?? '–'}</td>
     <td>{queue?.delayed ?? '–'}</td>
+    <td>
+      <Measured charts={charts} by="agent" title="From due to claimed, p99 ms" name={name} />
+    </td>
     <td class="wrap">
-      {lastError === undefined ? (
-        <span class="faint">none</span>
-      ) : (
-        <>
-          <code>{lastError.code}</code> {lastError.message}{' '}
-          <span class="faint">
-            <Ago at={lastError.at} />
-          </span>
-        </>
-      )}
+      <LatestFailure lastError={lastError} />
     </td>
     <td>
       {workflows.map((workflow) => (
@@ -109,6 +114,46 @@ const AgentRow = ({
     </td>
   </tr>
 );
+
+const LatestFailure = ({ lastError }: { lastError: AgentView['lastError'] | undefined }): JSX.Element =>
+  lastError === undefined ? (
+    <span class="faint">none</span>
+  ) : (
+    <>
+      <a
+        href={addressOf(['executions'], { code: lastError.code })}
+        aria-label={`Executions that ended with ${lastError.code}`}
+      >
+        <code>{lastError.code}</code>
+      </a>{' '}
+      {lastError.message}{' '}
+      <span class="faint">
+        <Ago at={lastError.at} />
+      </span>
+    </>
+  );
+
+/** Messages, and no executions: those that are open are where they come from, if all are of one workflow. */
+function InQueue({
+  agent,
+  waiting,
+  workflows: [workflow, ...others],
+}: {
+  agent: string;
+  waiting: number | undefined;
+  workflows: readonly string[];
+}): JSX.Element {
+  if (waiting === undefined) return <>–</>;
+  if (waiting === 0 || workflow === undefined || others.length > 0) return <>{waiting}</>;
+  return (
+    <a
+      href={addressOf(['executions'], { workflow, status: 'open' })}
+      aria-label={`${waiting} wait for ${agent}: what is open of ${workflow}`}
+    >
+      {waiting}
+    </a>
+  );
+}
 
 const Breaker = ({ breaker: { status, since, until, pause } }: { breaker: BreakerView }): JSX.Element =>
   pause === undefined ? (

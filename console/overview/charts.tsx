@@ -10,15 +10,17 @@ import { useState } from 'preact/hooks';
 import type { ShownChart, ShownCharts } from '../../lib/cli/console/shown-charts.ts';
 import { durationText } from '../../lib/cli/text.ts';
 import { readCharts, settings } from '../api.ts';
+import type { Live } from '../live.ts';
 import { Empty, Shown } from '../parts/states.tsx';
 import { ChartOf } from './chart.tsx';
 import { priceText } from './chart-text.ts';
 import { useMinutely } from './minutely.ts';
 
-export const Charts = (): JSX.Element | null => (settings.hasCharts ? <ReadCharts /> : null);
+/** Read once for the page: the tables have some of them in their rows. */
+export const useCharts = (): Live<ShownCharts> => useMinutely(readCharts, settings.hasCharts);
 
-function ReadCharts(): JSX.Element {
-  const live = useMinutely(readCharts);
+export function Charts({ live }: { live: Live<ShownCharts> }): JSX.Element | null {
+  if (!settings.hasCharts) return null;
   return (
     <section aria-labelledby="charts" class="charts">
       <h2 id="charts">Charts</h2>

@@ -17,10 +17,12 @@ interface Answer<T> {
 /** Shown at once when the view is opened again; and not read again before its minute is over. */
 let kept: { readonly at: number; readonly data: unknown } | undefined;
 
-export function useMinutely<T>(load: () => Promise<T>): Live<T> {
+/** @param isOn false: there is nothing to be read */
+export function useMinutely<T>(load: () => Promise<T>, isOn: boolean): Live<T> {
   const [answer, setAnswer] = useState<Answer<T>>({ data: kept?.data as T | undefined, error: undefined });
   const again = useRef<() => void>(() => undefined);
   useEffect(() => {
+    if (!isOn) return undefined;
     const rhythm = new Rhythm(async () => {
       try {
         const data = await load();

@@ -18,7 +18,7 @@ import { ExecutionStatusOf } from '../parts/status.tsx';
 import { Ago, Until } from '../parts/time.tsx';
 import { place } from '../router.ts';
 import { AgentTable } from './agent-table.tsx';
-import { Charts } from './charts.tsx';
+import { Charts, useCharts } from './charts.tsx';
 import { BAD, ByCause, Healthy, OpenByStatus, Supervisors, Tiles } from './counts.tsx';
 import { OutagesOf } from './outages.tsx';
 import { WorkflowTable } from './workflow-table.tsx';
@@ -45,6 +45,7 @@ export function OverviewPage(): JSX.Element {
   const failed = useLive<ListPage>('latest failed', () =>
     api.list({ ...askedFor(BAD, Date.now()), limit: FEW }),
   );
+  const charts = useCharts();
   const agent = place.value.query.get('agent');
   return (
     <article class="overview">
@@ -63,12 +64,12 @@ export function OverviewPage(): JSX.Element {
         <Failed counted={counted} latest={failed} />
       </div>
       {counted.data === undefined ? null : (
-        <WorkflowTable counts={counted.data.workflows} done={counted.again} />
+        <WorkflowTable counts={counted.data.workflows} charts={charts} done={counted.again} />
       )}
       <Shown live={agents} what="the agents">
-        {(data) => <AgentTable agents={data} done={agents.again} />}
+        {(data) => <AgentTable agents={data} charts={charts} done={agents.again} />}
       </Shown>
-      <Charts />
+      <Charts live={charts} />
       {agent === undefined ? null : <OutagesOf key={agent} agent={agent} />}
       {counted.data === undefined ? null : <Supervisors overview={counted.data} />}
     </article>

@@ -2,18 +2,24 @@
 
 import type { JSX } from 'preact';
 import type { Overview, WorkflowCounts } from '../../lib/api/deployment-answers.ts';
+import type { ShownCharts } from '../../lib/cli/console/shown-charts.ts';
 import type { Filters } from '../executions/filters.ts';
+import type { Live } from '../live.ts';
 import { PausedBy } from '../parts/hold.tsx';
 import { addressOf } from '../router.ts';
 import { HoldStarts } from '../workflows/hold-starts.tsx';
 import { countText } from './counts.tsx';
+import { Measured } from './measured.tsx';
 
 interface TableProps {
-  readonly counts: Overview['workflows'];
+  readonly charts: Live<ShownCharts>;
   readonly done: () => void;
 }
 
-export const WorkflowTable = ({ counts, done }: TableProps): JSX.Element => (
+export const WorkflowTable = ({
+  counts,
+  ...table
+}: TableProps & { counts: Overview['workflows'] }): JSX.Element => (
   <section aria-labelledby="of-workflows">
     <h2 id="of-workflows">Workflows</h2>
     {counts.length === 0 ? (
@@ -29,13 +35,15 @@ export const WorkflowTable = ({ counts, done }: TableProps): JSX.Element => (
               <th scope="col">Waiting</th>
               <th scope="col">Paused</th>
               <th scope="col">Ended badly, 24 h</th>
+              <th scope="col">Took, p50</th>
+              <th scope="col">p99</th>
               <th scope="col">Old plans</th>
               <th scope="col">Starts</th>
             </tr>
           </thead>
           <tbody>
             {counts.map((one) => (
-              <WorkflowRow key={one.workflow} counts={one} done={done} />
+              <WorkflowRow key={one.workflow} counts={one} {...table} />
             ))}
           </tbody>
         </table>
@@ -44,7 +52,7 @@ export const WorkflowTable = ({ counts, done }: TableProps): JSX.Element => (
   </section>
 );
 
-function WorkflowRow({ counts, done }: { counts: WorkflowCounts; done: () => void }): JSX.Element {
+function WorkflowRow({ counts, charts, done }: TableProps & { counts: WorkflowCounts }): JSX.Element {
   const { workflow, isGone, open, atRisk, waiting, paused, endedBadly, plans, pause } = counts;
   const cell = (count: number, name: string, filters: Filters): JSX.Element => (
     <td>
@@ -61,6 +69,11 @@ function WorkflowRow({ counts, done }: { counts: WorkflowCounts; done: () => voi
       {cell(waiting, 'waiting', { status: 'waiting' })}
       {cell(paused, 'paused', { status: 'paused' })}
       {cell(endedBadly, 'ended badly', { status: 'bad', since: '24h' })}
+      {['Duration p50, ms', 'Duration p99, ms'].map((title) => (
+        <td key={title}>
+          <Measured charts={charts} by="workflow" title={title} name={workflow} />
+        </td>
+      ))}
       <td>
         {plans
           .filter(({ isCurrent }) => !isCurrent)

@@ -96,6 +96,40 @@ describe.each([
   });
 });
 
+describe('the tables', () => {
+  const cellsOf = (page: Page, table: string, name: string) =>
+    page.getByRole('group', { name: table }).getByRole('row', { name: new RegExp(`^${name}`) });
+
+  it('have in their rows how long a workflow takes and how soon an agent claims, of the same reading', async () => {
+    someHours();
+    for (let ago = 0; ago < 60; ago += 1) own('TimeToClaim', 40, ago, { agent: 'works' });
+    const { page } = await openPage(browser, world.server, '');
+    await chart(page, 'Success rate').locator('canvas').waitFor();
+    const took = cellsOf(page, 'Workflows', 'everything').getByTitle(/in the latest minute/);
+    expect(await took.allInnerTexts()).toEqual([
+      expect.stringMatching(/^9\d\d ms$/),
+      expect.stringMatching(/^9\d\d ms$/),
+    ]);
+    expect(
+      await cellsOf(page, 'Agents', 'works')
+        .getByTitle(/at most .* in 3 h/)
+        .innerText(),
+    ).toBe('40 ms');
+    await cellsOf(page, 'Agents', 'refuses').getByTitle('Nothing was measured in the last 3 h.').waitFor();
+    expect(world.server.asked.filter((one) => one === 'GET /agents')).toHaveLength(1);
+  });
+
+  it('say how they would have it where it is not measured', async () => {
+    someHours();
+    await world.server.close();
+    world = await memoryPage(undefined, undefined, { metrics: () => metrics }, { ...place, by: [] });
+    const { page } = await openPage(browser, world.server, '');
+    const titleOf = (by: string): string => `Not measured one by one: deploy with metricsBy: ['${by}'].`;
+    await cellsOf(page, 'Agents', 'works').getByTitle(titleOf('agent')).waitFor();
+    expect(await cellsOf(page, 'Workflows', 'everything').getByTitle(titleOf('workflow')).count()).toBe(2);
+  });
+});
+
 it('a picture takes the colours of the page, also of one that changes them', async () => {
   someHours();
   const { page } = await openPage(browser, world.server, '');

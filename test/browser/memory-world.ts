@@ -62,6 +62,9 @@ export const everything = workflow(
   },
 );
 
+/** What SQS would say of the queues of agents. */
+const DEPTHS = { works: { waiting: 2, underWork: 1, delayed: 0 } };
+
 /** An agent that plans may name, and that nobody has deployed. */
 export const NOT_DEPLOYED = 'gift-wrap';
 
@@ -127,7 +130,7 @@ export function memoryApi(
   const h = harness(served, implementations, 1, (world) => ({
     ...world,
     ...operated,
-    queue: { ...world.queue, reaches },
+    queue: { ...world.queue, reaches, depths: async () => DEPTHS },
   }));
   h.clock.advanceTo(Date.now());
   const own = { forms: {} as WorkflowForms };

@@ -58,6 +58,25 @@ describe('a workflow', () => {
 });
 
 describe('an agent', () => {
+  it('leads to what waits for it, and to what its latest failure has ended', async () => {
+    await world.begin({ list: [] });
+    const failure = { code: 'declined', message: 'no', at: world.clock.now() };
+    const about = { agent: 'works', version: 1, writeId: 'w', failure };
+    await world.breakers.write({
+      ...about,
+      score: 0,
+      failedAt: world.clock.now(),
+      cooldowns: 0,
+      openings: [],
+    });
+    const { page } = await openPage(browser, world.server, '');
+    await page.getByRole('link', { name: 'Executions that ended with declined' }).click();
+    await page.getByText('No execution is like that').waitFor();
+    await page.goBack();
+    await page.getByRole('link', { name: /^\d+ wait for works: what is open of everything$/ }).click();
+    await page.getByText('1 read, and these are all').waitFor();
+  });
+
   it('is paused with a reason, shows by whom and since when, and is resumed', async () => {
     const { page } = await openPage(browser, world.server, '');
     await page.getByRole('button', { name: 'Pause the calls of works' }).click();

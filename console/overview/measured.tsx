@@ -1,0 +1,46 @@
+/**
+ * What the charts say of one workflow or one agent, in its row: no further reading, and where there is none how to have one.
+ */
+
+import type { JSX } from 'preact';
+import type { ShownCharts } from '../../lib/cli/console/shown-charts.ts';
+import { durationText } from '../../lib/cli/text.ts';
+import { settings } from '../api.ts';
+import type { Live } from '../live.ts';
+import { latestOf, valueText } from './chart-text.ts';
+
+interface MeasuredProps {
+  readonly charts: Live<ShownCharts>;
+  readonly by: 'workflow' | 'agent';
+  /** Of the chart, as `lib/aws/charts.ts` has it. */
+  readonly title: string;
+  readonly name: string;
+}
+
+export function Measured({ charts: { data, error }, by, title, name }: MeasuredProps): JSX.Element {
+  const chart = data?.[by]?.find((one) => one.title === title);
+  const line = chart?.lines.find(({ label }) => label === name);
+  const latest = line === undefined ? undefined : latestOf(line);
+  if (data === undefined || chart === undefined || line === undefined || latest === undefined)
+    return (
+      <span class="faint" title={whyNone(data, error, by)}>
+        –
+      </span>
+    );
+  const time = durationText(data.everyMs * data.periods);
+  return (
+    <span title={`in the latest minute that has any; at most ${valueText(line.over, chart.unit)} in ${time}`}>
+      {valueText(latest, chart.unit)}
+    </span>
+  );
+}
+
+function whyNone(data: ShownCharts | undefined, error: unknown, by: MeasuredProps['by']): string {
+  if (!settings.hasCharts) return 'No metrics are read here.';
+  if (data === undefined)
+    return error === undefined
+      ? 'The metrics are being read.'
+      : 'The metrics cannot be read: see the charts.';
+  if (data[by] === undefined) return `Not measured one by one: deploy with metricsBy: ['${by}'].`;
+  return `Nothing was measured in the last ${durationText(data.everyMs * data.periods)}.`;
+}
