@@ -156,7 +156,12 @@ test('outages says when a service was away, what failed, and how each unknown ou
 const OVER = { closedAt: 640_000 };
 test.each([
   ['some is not settled', ['done', 'open', 'gone'], OVER, '3, 2 not settled\n'],
-  ['each is, by evidence', ['done', 'not-done', 'repeated', 'undone'], OVER, '4, each settled: nothing was doubled or lost\n'],
+  [
+    'each is, by evidence',
+    ['done', 'not-done', 'repeated', 'undone'],
+    OVER,
+    '4, each settled: nothing was doubled or lost\n',
+  ],
   ['a person decided one', ['done', 'person'], OVER, '2, each settled, 1 by a person or a default\n'],
   ['each is, and it is not over', ['done'], {}, '1, each settled\n'],
   ['there was none', [], OVER, 'none: nothing was doubled or lost\n'],
