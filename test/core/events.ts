@@ -147,23 +147,23 @@ export const anyEvent = (given: Case): fc.Arbitrary<Event> =>
 export const RUNS = 1_500;
 export type Judge = (given: Case, event: Event, decision: Decision) => void;
 type OfEvents = (given: Case) => fc.Arbitrary<Event>;
-type Decided = readonly [given: Case, event: Event, decision: Decision];
+export type Pair = readonly [given: Case, event: Event];
+type Decided = readonly [...Pair, decision: Decision];
 
 /** The judge sees the state as `decide` counts it. */
-const decided = ([given, event]: readonly [Case, Event]): Decided => [
+const decided = ([given, event]: Pair): Decided => [
   { ...given, state: effectiveState(given.plan, given.state) },
   event,
   decide(given.plan, given.state, event),
 ];
 
 /** What was drawn and decided once, for all judges of a file: drawing it takes most of the time. */
-const known = new WeakMap<OfEvents, readonly Decided[]>();
+const known = new WeakMap<fc.Arbitrary<Pair>, readonly Decided[]>();
 
-export const everywhere = (judge: Judge, of: OfEvents = anyEvent, runs = RUNS): void => {
-  const pairs = cases.chain((given) => of(given).map((event): [Case, Event] => [given, event]));
-  const before = known.get(of) ?? [];
+export function judgeAll(pairs: fc.Arbitrary<Pair>, runs: number, judge: Judge): void {
+  const before = known.get(pairs) ?? [];
   const all = before.length >= runs ? before : drawn(pairs, runs).map(decided);
-  known.set(of, all);
+  known.set(pairs, all);
   try {
     for (const one of all.slice(0, runs)) judge(...one);
   } catch (error) {
@@ -174,4 +174,11 @@ export const everywhere = (judge: Judge, of: OfEvents = anyEvent, runs = RUNS): 
     );
     throw error;
   }
-};
+}
+
+export const pairsOf = (all: fc.Arbitrary<Case>, of: OfEvents): fc.Arbitrary<Pair> =>
+  all.chain((given) => of(given).map((event): Pair => [given, event]));
+
+const anyPair = pairsOf(cases, anyEvent);
+export const everywhere = (judge: Judge, of?: OfEvents, runs = RUNS): void =>
+  judgeAll(of === undefined ? anyPair : pairsOf(cases, of), runs, judge);

@@ -5,7 +5,6 @@
 
 import * as fc from 'fast-check';
 import { decide } from '../../../lib/core/decide.ts';
-import { effectiveState } from '../../../lib/core/execution/effective-state.ts';
 import { hasChildren, type Plan } from '../../../lib/core/plan/plan.ts';
 import type { Decision } from '../../../lib/core/records/decision.ts';
 import type { Event } from '../../../lib/core/records/events.ts';
@@ -18,6 +17,7 @@ import { familyOf } from '../../../lib/core/waiting/child.ts';
 import { waitsUntil } from '../../../lib/core/waiting/timer.ts';
 import { withWrite } from '../../../lib/engine/commit.ts';
 import { check } from '../check.ts';
+import { type Judge, judgeAll, type Pair, pairsOf } from '../events.ts';
 import { type Case, cases, frozen, mixedCases, NOW } from '../states.ts';
 
 const inputs = { writeId: 'w-new', now: NOW, random: 0.5 };
@@ -69,21 +69,9 @@ const evaluations: fc.Arbitrary<Event> = fc
   .tuple(fc.constantFrom('agent' as const, 'supervisor' as const), fc.boolean())
   .map(([by, fresh]) => ({ type: 'evaluate', by, affected: 'all', fresh, readAt: NOW, ...inputs }));
 
-type Judge = (given: Case, event: Event, decision: Decision) => void;
-const everywhere = (judge: Judge, of: fc.Arbitrary<Case> = mixedCases): void => {
-  const pairs = of.chain((given) =>
-    fc
-      .oneof(callbacks, tellings, doings(given), stops, evaluations)
-      .map((event): [Case, Event] => [given, event]),
-  );
-  check(
-    fc.property(pairs, ([given, event]) => {
-      const decision = decide(given.plan, given.state, event);
-      judge({ ...given, state: effectiveState(given.plan, given.state) }, event, decision);
-    }),
-    600,
-  );
-};
+const pairs = (of: fc.Arbitrary<Case>): fc.Arbitrary<Pair> =>
+  pairsOf(of, (given) => fc.oneof(callbacks, tellings, doings(given), stops, evaluations));
+const everywhere = (judge: Judge, of: fc.Arbitrary<Pair>): void => judgeAll(of, 600, judge);
 
 /** Parts of lists: failed items are tolerated, in lanes. */
 const parts: fc.Arbitrary<Case> = fc
@@ -91,8 +79,8 @@ const parts: fc.Arbitrary<Case> = fc
   .map(([{ plan, state }, tolerated]) => ({ plan: { ...plan, tolerated }, state }));
 
 describe.each([
-  ['steps of all kinds', mixedCases],
-  ['parts of lists', parts],
+  ['steps of all kinds', pairs(mixedCases)],
+  ['parts of lists', pairs(parts)],
 ])('a decision about %s', (_, of) => {
   it('is made in every state on every event, the same every time, and changes nothing it was given (S14)', () => {
     everywhere((given, event, decision) => {
