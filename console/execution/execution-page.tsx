@@ -95,9 +95,9 @@ function Execution({ view, reasons, workflows, again }: Read & { again: () => vo
           <Stands standing={view.standing} />
           <Payloads view={view} />
           <Operated view={view} />
-          <Logs id={id} isOver={view.endedAt !== undefined} />
         </div>
         <Why reasons={reasons} hrefOf={hrefOf} />
+        <Logs id={id} isOver={view.endedAt !== undefined} />
       </div>
     </article>
   );

@@ -79,6 +79,8 @@ const latestOf = (view: ExecutionView): number =>
 const percent = (place: number): string => `${Math.round(place * 10_000) / 100}%`;
 
 const TICKS = [0, 0.25, 0.5, 0.75, 1];
+/** Where there is no room for all of them. */
+const SPARED: Readonly<Record<number, string>> = { 0.25: 'quarter', 0.5: 'half', 0.75: 'quarter' };
 const ANCHOR: Readonly<Record<number, string>> = { 0: 'start', 1: 'end' };
 
 const Axis = ({ scale, from }: { scale: Scale; from: number }): JSX.Element => (
@@ -86,7 +88,13 @@ const Axis = ({ scale, from }: { scale: Scale; from: number }): JSX.Element => (
     <span class="label">{clockText(from)}</span>
     <svg height="16" width="100%">
       {TICKS.map((tick) => (
-        <text key={tick} x={percent(tick)} y="12" text-anchor={ANCHOR[tick] ?? 'middle'}>
+        <text
+          key={tick}
+          class={SPARED[tick] ?? ''}
+          x={percent(tick)}
+          y="12"
+          text-anchor={ANCHOR[tick] ?? 'middle'}
+        >
           +{durationText(Math.max(0, Math.round(scale.timeAt(tick) - from)))}
         </text>
       ))}

@@ -19,7 +19,7 @@ export function CopyButton({ text, what }: { text: string; what: string }): JSX.
     }, SAID_MS);
   };
   return (
-    <button type="button" class="quiet" aria-label={`Copy ${what}`} onClick={() => void copy()}>
+    <button type="button" class="quiet copy" aria-label={`Copy ${what}`} onClick={() => void copy()}>
       {said.value === '' ? 'copy' : said.value}
     </button>
   );

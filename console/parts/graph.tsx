@@ -138,7 +138,7 @@ const Sign = ({
 
 /** What is read in a box without a closer look. */
 const NAME_CHARS = 22;
-const LINE_CHARS = 29;
+const LINE_CHARS = 27;
 const cutTo = (text: string, chars: number): string =>
   text.length <= chars ? text : `${text.slice(0, chars - 1)}…`;
 
