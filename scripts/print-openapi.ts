@@ -51,6 +51,14 @@ export const PARAMETERS: Readonly<Record<string, Schema & { readonly description
   step: { description: 'Only this step, also what would be left out of an answer that is too large.' },
 };
 
+/** A line for each operation and each schema: a change of one shows, and nobody carries 100 KB of blanks about. */
+const lined = (value: unknown, depth: number): string =>
+  depth === 0 || typeof value !== 'object' || value === null || Array.isArray(value)
+    ? JSON.stringify(value)
+    : `{\n${Object.entries(value)
+        .map(([key, one]) => `${JSON.stringify(key)}: ${lined(one, depth - 1)}`)
+        .join(',\n')}\n}`;
+
 export function printOpenapi(): string {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const route of Object.keys(CALLS) as Route[]) {
@@ -80,7 +88,7 @@ export function printOpenapi(): string {
       schemas: { ...answerSchemas(), ...bodySchemas(), Error: ERROR },
     },
   };
-  return `${JSON.stringify(contract, null, 2)}\n`;
+  return `${lined(contract, 3)}\n`;
 }
 
 const SECURITY = {
