@@ -179,6 +179,10 @@ export function judgeAll(pairs: fc.Arbitrary<Pair>, runs: number, judge: Judge):
 export const pairsOf = (all: fc.Arbitrary<Case>, of: OfEvents): fc.Arbitrary<Pair> =>
   all.chain((given) => of(given).map((event): Pair => [given, event]));
 
-const anyPair = pairsOf(cases, anyEvent);
-export const everywhere = (judge: Judge, of?: OfEvents, runs = RUNS): void =>
-  judgeAll(of === undefined ? anyPair : pairsOf(cases, of), runs, judge);
+/** By what their events are of: the same arbitrary draws once. */
+const pairsBy = new WeakMap<OfEvents, fc.Arbitrary<Pair>>();
+export function everywhere(judge: Judge, of: OfEvents = anyEvent, runs = RUNS): void {
+  const pairs = pairsBy.get(of) ?? pairsOf(cases, of);
+  pairsBy.set(of, pairs);
+  judgeAll(pairs, runs, judge);
+}
