@@ -194,20 +194,20 @@ async function stopped(c: Context, scheduler: Scheduler, { id, status }: Executi
 }
 
 function callbackRoutes(app: Hono, scheduler: Scheduler): void {
-  const answered = (c: Context, answer: CallbackAnswer): Promise<unknown> =>
+  const answered = (c: Context, answer: CallbackAnswer): ReturnType<typeof closeCallback> =>
     closeCallback(scheduler, c.req.param('token') ?? '', answer, callerOf(c).by);
   app.post('/callbacks/:token/complete', async (c) => {
     const { output } = parseBody(await c.req.text(), completeBody);
-    await answered(c, { kind: 'complete', output: asJson(output) });
-    return c.json({ status: 'completed', ...callerOf(c) });
+    const { by } = await answered(c, { kind: 'complete', output: asJson(output) });
+    return c.json({ status: 'completed', ...given({ by }) });
   });
   app.post('/callbacks/:token/fail', async (c) => {
     const { code = 'failed', message = 'the external party said that it failed' } = parseBody(
       await c.req.text(),
       failBody,
     );
-    await answered(c, { kind: 'fail', failure: { code, message } });
-    return c.json({ status: 'failed', ...callerOf(c) });
+    const { by } = await answered(c, { kind: 'fail', failure: { code, message } });
+    return c.json({ status: 'failed', ...given({ by }) });
   });
   app.post('/callbacks/:token/heartbeat', async (c) => {
     await answered(c, { kind: 'heartbeat' });

@@ -1,7 +1,7 @@
 /**
  * What the timeline of an execution is made of: of each step when it was queued, worked on, waiting, and what is still to come.
  *
- * Owns: the stretches and their names, for the page and for `why`. Does not own: how they are drawn, and how time is compressed (the
+ * Owns: the stretches and their names, for the page and for `why`, and their sums as text. Does not own: how they are drawn, and how time is compressed (the
  * console's `timeline.tsx`, `time-scale.ts`).
  *
  * No record says when a step became ready: it is when the last of its predecessors was done.
@@ -102,33 +102,30 @@ const pausesOf = ({ pauses = [], endedAt }: ExecutionView, now: number): Stretch
 export const isWork = ({ kind, ahead }: Stretch): boolean =>
   ahead !== true && (kind === 'run' || kind === 'undo' || kind === 'probe' || kind === 'lost');
 
-const HEADS: Readonly<Partial<Record<StretchKind, string>>> = {
-  queue: 'QUEUED',
-  run: 'RAN',
-  lost: 'UNKNOWN',
-  probe: 'PROBED',
-  backoff: 'BACKOFF',
-  wait: 'WAITED',
-  paused: 'PAUSED',
-  asked: 'ASKED',
-  undo: 'UNDONE',
-};
+const COLUMNS: readonly (readonly [StretchKind, string])[] = [
+  ['queue', 'QUEUED'],
+  ['run', 'RAN'],
+  ['lost', 'UNKNOWN'],
+  ['probe', 'PROBED'],
+  ['backoff', 'BACKOFF'],
+  ['wait', 'WAITED'],
+  ['paused', 'PAUSED'],
+  ['asked', 'ASKED'],
+  ['undo', 'UNDONE'],
+];
 
 /** Of each step how long it was queued, worked on, waiting: sums of what is past; nothing where nothing has taken time. */
 export function timesText(rows: readonly Row[]): string {
-  const kinds = Object.keys(HEADS) as StretchKind[];
-  const sums = rows.map(({ step, stretches }) => ({
-    step,
-    of: (kind: StretchKind) =>
-      stretches
-        .filter((one) => one.kind === kind && one.ahead !== true)
-        .reduce((sum, { from, to }) => sum + to - from, 0),
-  }));
-  const shown = kinds.filter((kind) => sums.some(({ of }) => of(kind) > 0));
-  const lines = sums
-    .filter(({ of }) => shown.some((kind) => of(kind) > 0))
-    .map(({ step, of }) => [step, ...shown.map((kind) => (of(kind) === 0 ? '' : durationText(of(kind))))]);
-  return lines.length === 0 ? '' : table(['STEP', ...shown.map((kind) => HEADS[kind] ?? kind)], lines);
+  const sumOf = ({ stretches }: Row, kind: StretchKind): number =>
+    stretches
+      .filter((one) => one.kind === kind && one.ahead !== true)
+      .reduce((sum, { from, to }) => sum + to - from, 0);
+  const shown = COLUMNS.filter(([kind]) => rows.some((row) => sumOf(row, kind) > 0));
+  const lines = rows
+    .map((row) => ({ step: row.step, sums: shown.map(([kind]) => sumOf(row, kind)) }))
+    .filter(({ sums }) => sums.some((sum) => sum > 0))
+    .map(({ step, sums }) => [step, ...sums.map((sum) => (sum === 0 ? '' : durationText(sum)))]);
+  return lines.length === 0 ? '' : table(['STEP', ...shown.map(([, head]) => head)], lines);
 }
 
 const doneAt = (step: StepView | undefined): number | undefined =>

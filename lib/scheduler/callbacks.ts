@@ -35,13 +35,14 @@ const TOKEN = /^([a-z0-9.-]{1,1200})\.([a-z][a-z0-9-]{0,47})\.([A-Za-z0-9-]{1,64
  * `bad-output` (details: the schema's issues), `too-large`; of an approval `not-another`, `not-open`, `unknown-caller`,
  * `too-many-people`
  * @param by absent where the gateway vouches for nobody: a callback's token is enough
+ * @returns who has answered, which is whoever was first where the same answer comes again
  */
 export async function closeCallback(
   scheduler: Scheduler,
   token: string,
   given: CallbackAnswer,
   by?: Caller,
-): Promise<Snapshot> {
+): Promise<{ readonly by?: Caller }> {
   const { ports } = scheduler;
   const [, executionId = '', name = ''] = TOKEN.exec(token) ?? [];
   for (;;) {
@@ -50,7 +51,8 @@ export async function closeCallback(
     const answer = await checkedAnswer(scheduler, plan, step, given, by);
     // One that failed before the execution was tried again is open once more.
     const effective = effectiveState(plan, state);
-    if (isRepeated(scheduler, step, effective.steps[name], answer, by)) return state;
+    if (isRepeated(scheduler, step, effective.steps[name], answer, by))
+      return present({ by: effective.steps[name]?.by });
     const problem = callbackProblem(plan, effective, name);
     if (problem !== undefined) {
       const { status = state.execution.status, by: first } = effective.steps[name] ?? {};
@@ -66,7 +68,7 @@ export async function closeCallback(
     const about = { step: name, answer, ...acted, ...present({ by }) };
     const event = { type: 'callback', ...about, ...decisionInputsOf(ports) } as const;
     const decision = decide(plan, state, event);
-    if ((await carryOut(ports, plan, state, decision, readAt, name)) === 'written') return state;
+    if ((await carryOut(ports, plan, state, decision, readAt, name)) === 'written') return present({ by });
   }
 }
 

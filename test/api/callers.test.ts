@@ -145,6 +145,22 @@ describe('a name of the caller’s own', () => {
   });
 });
 
+it('of a callback that is answered twice alike is told who was first', async () => {
+  const paid = workflow('flow', { input: z.object({}), within: '3h' }, (w) => {
+    w.callback('paid', { output: z.object({}), within: '1h' });
+  }) as Workflow;
+  const h = app(paid);
+  const id = String((await h.call('POST', START, iam(ANN), { input: {} })).body['executionId']);
+  const { steps } = (await h.call('GET', `/executions/${id}`)).body as unknown as {
+    steps: { token: string }[];
+  };
+  const person = (sub: string): unknown => jwt({ iss: 'https://login.example', sub });
+  for (const sub of ['bob', 'carl'])
+    expect(
+      (await h.call('POST', `/callbacks/${steps[0]?.token}/complete`, person(sub), { output: {} })).body,
+    ).toEqual({ status: 'completed', by: { kind: 'jwt', name: 'https://login.example bob' } });
+});
+
 describe('four eyes over HTTP', () => {
   const tokenOf = async ({ call }: App, id: string): Promise<string> => {
     const { body } = await call('GET', `/executions/${id}`);
