@@ -6,6 +6,7 @@
 import type { JSX } from 'preact';
 import type { ExecutionView } from '../../lib/api/answers.ts';
 import type { WorkflowStepView } from '../../lib/api/deployment-answers.ts';
+import { stateText } from '../../lib/cli/print-waiting-steps.ts';
 import { durationText } from '../../lib/cli/text.ts';
 import { executionLink } from '../execution/head.tsx';
 import { toneOfExecution, toneOfStep, SIGN } from '../parts/status.tsx';
@@ -80,6 +81,7 @@ function Cell({ view, name }: { view: ExecutionView; name: string }): JSX.Elemen
   const step = view.steps.find((one) => one.name === name);
   if (step === undefined) return <td />;
   const tone = toneOfStep(step.status);
+  const state = stateText(step, view);
   const tries = (step.attempt ?? 1) > 1 ? `, ${step.attempt} attempts` : '';
   return (
     <td>
@@ -87,10 +89,10 @@ function Cell({ view, name }: { view: ExecutionView; name: string }): JSX.Elemen
         class={`cell ${tone}`}
         tabIndex={-1}
         href={executionLink(view.executionId, name)}
-        title={`${name}: ${step.status}${tries}`}
+        title={`${name}: ${state}${tries}`}
       >
         <span aria-hidden="true">{SIGN[tone]}</span>
-        <span class="hidden">{step.status}</span>
+        <span class="hidden">{state}</span>
       </a>
     </td>
   );

@@ -6,6 +6,7 @@
  */
 
 import type { Explanation } from '../core/explain/why.ts';
+import { itemsText } from '../core/explain/words.ts';
 import type { PossibleCommand } from '../core/operators/commands.ts';
 import type { ListOrder } from '../core/operators/lists.ts';
 import type { PlanStep } from '../core/plan/plan.ts';
@@ -17,10 +18,12 @@ import type { Failure } from '../core/records/failure.ts';
 import { type Choice, CHOICES, type Incident } from '../core/records/incident.ts';
 import type { Json } from '../core/records/json.ts';
 import type { People } from '../core/records/people.ts';
+import { timeText } from '../core/records/text.ts';
 import type { Attempt, Cause, Deferred, Pause, Retried } from '../core/records/state.ts';
+import type { ItemsSoFar } from '../core/waiting/map.ts';
 import { EXECUTION_STATUSES, type ExecutionStatus, type StepStatus } from '../core/transitions.ts';
 
-export { callerText };
+export { callerText, itemsText, timeText };
 export type { Attempt, Caller, Standing, Choice, ExecutionStatus, Explanation, Json, ListOrder };
 export const STATUSES: readonly ExecutionStatus[] = EXECUTION_STATUSES;
 export const ANSWERS: readonly Choice[] = CHOICES;
@@ -113,6 +116,8 @@ export interface StepView {
     readonly count: number;
     readonly started: number;
     readonly ended: Readonly<Partial<Record<ExecutionStatus, number>>>;
+    /** Of a list, whose executions are parts of up to 25 items. `ended`: as soon as all of a part have, by how that part ended. */
+    readonly items?: ItemsSoFar;
     /** Of a child with a recovery, from its second try on: which one these are about. */
     readonly try?: number;
   };

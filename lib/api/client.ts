@@ -41,6 +41,7 @@ import type {
   WorkflowPauseView,
   WorkflowView,
 } from './deployment-answers.ts';
+import { timeText } from '../core/records/text.ts';
 
 /** `code` for programs, `message` for people; `details` as the API gave them, for example a schema's issues. */
 export class ApiError extends Error {
@@ -261,7 +262,7 @@ function whyNotOpen({ status, endedAt }: ExecutionView, step: StepView): string 
   if (step.status === 'pending') return `it comes after ${step.after.join(', ')}`;
   if (step.by === undefined && (endedAt !== undefined || step.status === 'ready'))
     return `the execution is ${status}`;
-  const since = step.changedAt === undefined ? '' : ` since ${new Date(step.changedAt).toISOString()}`;
+  const since = step.changedAt === undefined ? '' : ` since ${timeText(step.changedAt)}`;
   const who = step.by === undefined ? '' : `, answered by ${callerText(step.by)}`;
   return `it is ${step.status}${since}${who}`;
 }

@@ -20,6 +20,7 @@ import { callbackToken, type Execution, isForward, type Step } from '../core/rec
 import { attemptedVariant, variantOf } from '../core/step/recovery.ts';
 import { isTurn } from '../core/step/turn.ts';
 import { childIds } from '../core/waiting/child.ts';
+import { itemsSoFar } from '../core/waiting/map.ts';
 import { waitsUntil } from '../core/waiting/timer.ts';
 import type { AttemptView } from './answers.ts';
 import { attemptsView } from './attempts.ts';
@@ -80,7 +81,7 @@ const body = (state: Snapshot, plan: Plan, now: number): Record<string, unknown>
     ...(step.pointOfNoReturn === true ? { pointOfNoReturn: true } : {}),
     ...stepView(state.steps[step.name], derivedStatus(step, state)),
     ...attemptsOf(plan, step, state),
-    ...childrenView(state.steps[step.name], state.execution),
+    ...childrenView(step, state),
     ...awaited(step, state),
   })),
 });
@@ -128,7 +129,8 @@ export function stoppedView({ execution, ...stored }: Snapshot, plan: Plan): Rec
 }
 
 /** Of a child or map step: its executions, and how many of them have ended how. */
-function childrenView(record: Step | undefined, execution: Execution): Record<string, unknown> {
+function childrenView(step: PlanStep, { execution, steps }: Snapshot): Record<string, unknown> {
+  const record = steps[step.name];
   if (record?.children === undefined) return {};
   const { children } = record;
   const ends = Object.values(children.ended).map(({ status }) => status);
@@ -137,7 +139,9 @@ function childrenView(record: Step | undefined, execution: Execution): Record<st
   );
   const executionIds = childIds(execution, record).slice(0, MAX_SHOWN_CHILDREN);
   const tried = children.try === undefined ? {} : { try: children.try };
-  return { children: { executionIds, count: children.count, started: children.started, ended, ...tried } };
+  const items = step.kind === 'map' ? itemsSoFar(children) : undefined;
+  const { count, started } = children;
+  return { children: { executionIds, count, started, ended, ...given({ items }), ...tried } };
 }
 
 /** A list of 10,000 items has 400 executions; the rest follow the same pattern. */

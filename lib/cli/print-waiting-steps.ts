@@ -3,7 +3,7 @@
  * executions.
  */
 
-import { callerText, type ExecutionView, type StepView } from '../api/answers.ts';
+import { callerText, type ExecutionView, itemsText, type StepView } from '../api/answers.ts';
 import type { RecoveryView, WorkflowStepView } from '../api/deployment-answers.ts';
 import { byText, durationText, table, timeText } from './text.ts';
 
@@ -21,12 +21,24 @@ export function noteOfKind(step: StepView, now: number): string | undefined {
 const defaultOf = ({ entry }: StepView): string =>
   entry === undefined || entry.otherwise === 'fail' ? '' : `, otherwise ${entry.otherwise}`;
 
-/** '2 of 3 ended'. */
-export const childrenNote = ({ count, started, ended, try: number }: Children): string => {
+/** '2 of 3 ended'; of a list '3 of 3 items ended', for a person knows of its items and not of the executions that they are parts of. */
+export function childrenNote({ count, started, ended, items, try: number }: Children): string {
   const over = Object.values(ended).reduce((sum, one) => sum + one, 0);
   const which = number === undefined ? '' : `try ${number}: `;
+  if (items !== undefined) return `${which}${itemsText(items, over < count)}`;
   return `${which}${over} of ${count} ended${started < count ? `, ${started} started` : ''}`;
-};
+}
+
+/** A step as people are told: what has not begun once its execution has ended, or is being undone, is not reached. */
+export function stateText(
+  { status, onFailure }: Pick<StepView, 'status' | 'onFailure'>,
+  execution: Pick<ExecutionView, 'status' | 'endedAt'>,
+): string {
+  if (status !== 'pending' && status !== 'ready') return status;
+  const isForwardOver = execution.status === 'compensating' || execution.status === 'following-up';
+  const isOver = execution.endedAt !== undefined || (isForwardOver && onFailure !== true);
+  return isOver ? 'not reached' : status;
+}
 
 /** Approvals that a person may give or refuse now. */
 export const openApprovals = (view: ExecutionView): readonly StepView[] =>
@@ -67,16 +79,17 @@ export const actedFacts = (view: ExecutionView): (readonly [string, string])[] =
 /** The executions of steps that have some, or nothing. */
 export function childrenText(view: ExecutionView): string {
   const rows = view.steps.flatMap(({ name, children }) =>
-    children === undefined
-      ? []
-      : [[name, `${children.started} of ${children.count}`, endsText(children), idsText(children)]],
+    children === undefined ? [] : [[name, startedText(children), endsText(children), idsText(children)]],
   );
   return rows.length === 0 ? '' : `\n${table(['CHILDREN OF', 'STARTED', 'ENDED', 'EXECUTIONS'], rows)}`;
 }
 
+const startedText = ({ started, count, items }: Children): string =>
+  items === undefined ? `${started} of ${count}` : `${items.begun} of ${items.count} items`;
+
 /** '1 succeeded, 1 failed', or nothing. */
-export const endsText = ({ ended }: Children): string =>
-  Object.entries(ended)
+export const endsText = ({ ended, items }: Children): string =>
+  Object.entries(items?.ended ?? ended)
     .map(([status, count]) => `${count} ${status}`)
     .join(', ');
 

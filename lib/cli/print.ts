@@ -12,7 +12,14 @@ import type {
   StepView,
 } from '../api/answers.ts';
 import type { WorkflowView } from '../api/deployment-answers.ts';
-import { actedFacts, answerFacts, childrenText, noteOfKind, performerOf } from './print-waiting-steps.ts';
+import {
+  actedFacts,
+  answerFacts,
+  childrenText,
+  noteOfKind,
+  performerOf,
+  stateText,
+} from './print-waiting-steps.ts';
 import { leavesFact, standingFacts, statusText } from './print-standing.ts';
 import { pauseText } from './print-deployment.ts';
 import { type Row, timesText } from './timeline-rows.ts';
@@ -115,13 +122,13 @@ export function executionText(
   const head = facts.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join('');
   return `${head}\n${table(
     ['STEP', 'STATUS', 'AGENT', 'NOTE'],
-    view.steps.map((step) => stepRow(step, now, view.endedAt !== undefined)),
+    view.steps.map((step) => stepRow(step, view, now)),
   )}${childrenText(view)}${attemptsText(view)}${omittedText(view, invocation)}`;
 }
 
 /** One step, and what it answered. */
 export function stepText(view: ExecutionView, now: number): string {
-  const rows = view.steps.map((step) => stepRow(step, now, view.endedAt !== undefined));
+  const rows = view.steps.map((step) => stepRow(step, view, now));
   const outputs = view.steps.flatMap(({ output }) =>
     output === undefined ? [] : [`\nOUTPUT\n${JSON.stringify(output, null, 2)}\n`],
   );
@@ -156,11 +163,11 @@ export const deadlineText = (at: number, now: number): string =>
   at < now ? `passed ${durationText(now - at)} ago` : `in ${durationText(at - now)}`;
 
 /** Once the execution is over, nothing is to be noted of what a step waits for. */
-const stepRow = (step: StepView, now: number, isOver: boolean): Cells => [
+const stepRow = (step: StepView, view: ExecutionView, now: number): Cells => [
   step.name,
-  step.status,
+  stateText(step, view),
   step.agent ?? step.kind,
-  isOver ? '' : noteOf(step, now),
+  view.endedAt === undefined ? noteOf(step, now) : '',
 ];
 
 const WAITS: readonly string[] = ['retrying', 'unknown', 'compensating'];
@@ -237,7 +244,7 @@ export function whyText(reasons: Reasons, timeline: readonly Row[], now: number)
     what,
   ]);
   const rows = steps.flatMap((step) => [
-    [step.name, step.status, step.because],
+    [step.name, timeline.find((row) => row.step === step.name)?.status ?? step.status, step.because],
     ...(step.next.what === 'nothing' ? [] : [['', '', `next: ${nextText(step.next, now)}`]]),
   ]);
   const tables = [

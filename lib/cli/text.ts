@@ -2,7 +2,9 @@
  * Tables, times and durations as text for people, and the times that people write.
  */
 
-import { type Caller, callerText } from '../api/answers.ts';
+import { type Caller, callerText, timeText } from '../api/answers.ts';
+
+export { timeText };
 
 export type Cells = readonly string[];
 
@@ -20,10 +22,6 @@ export const printable = (text: string): string =>
 
 const escaped = (character: string): string =>
   `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
-
-/** 2026-11-21 09:36:02Z */
-export const timeText = (at: number): string =>
-  `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')}Z`;
 
 /** ' by local:ann', or nothing. */
 export const byText = (by: Caller | undefined): string => (by === undefined ? '' : ` by ${callerText(by)}`);

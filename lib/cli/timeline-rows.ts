@@ -8,6 +8,7 @@
  */
 
 import type { AttemptView, ExecutionView, IncidentView, StepView } from '../api/answers.ts';
+import { stateText } from './print-waiting-steps.ts';
 import { durationText, table } from './text.ts';
 
 export interface Span {
@@ -50,7 +51,7 @@ export interface Row {
 export function rowsOf(view: ExecutionView, now: number): readonly Row[] {
   return view.steps.map((step) => ({
     step: step.name,
-    status: step.status,
+    status: stateText(step, view),
     stretches: apart(ofStep(step, view, now), asked(step, view, now), pausesOf(view, now)).filter(
       ({ from, to }) => to > from,
     ),

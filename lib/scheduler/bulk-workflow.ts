@@ -16,6 +16,7 @@ import type { Ports } from '../core/ports.ts';
 import type { OpenBreaker } from '../core/records/events.ts';
 import { given } from '../core/records/given.ts';
 import { type Execution, isPausedOrPausing, pauseOf } from '../core/records/state.ts';
+import { timeText } from '../core/records/text.ts';
 
 export interface PageInput {
   readonly bulk: string;
@@ -85,6 +86,6 @@ export async function deferredByPause(
   if (pause === undefined) return undefined;
   const { at, by } = pause;
   const now = clock.now();
-  const reason = `its bulk action is, since ${new Date(at).toISOString()}: ${pause.reason}`;
+  const reason = `its bulk action is, since ${timeText(at)}: ${pause.reason}`;
   return { agent: BULK.name, since: now, until: now + DEFERRED_MS, pause: { reason, ...given({ by }) } };
 }

@@ -34,7 +34,7 @@ import { given } from '../core/records/given.ts';
 import { canonicalJson, type Json } from '../core/records/json.ts';
 import { isExecutionId } from '../core/records/names.ts';
 import type { Execution } from '../core/records/state.ts';
-import { cut } from '../core/records/text.ts';
+import { cut, timeText } from '../core/records/text.ts';
 import { bulkWorkflow } from './bulk-workflow.ts';
 import { list, listed, type ListRequest, withPlans } from './lists.ts';
 import { idOfKey, type Registered, type Scheduler, startOf, workflowOf } from './start.ts';
@@ -268,7 +268,7 @@ function problemOf({ id, isCollected, count, createdAt }: Bulk, now: number): St
   if (now - createdAt > CONFIRM_WITHIN_MS)
     return refuse(
       'bulk-expired',
-      `its executions were looked for at ${new Date(createdAt).toISOString()}, over a day ago; make a new one`,
+      `its executions were looked for at ${timeText(createdAt)}, over a day ago; make a new one`,
     );
   return undefined;
 }

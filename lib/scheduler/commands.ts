@@ -22,6 +22,7 @@ import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { checkGiven } from './incidents.ts';
 import { entry } from './people.ts';
 import { type Scheduler, show } from './start.ts';
+import { timeText } from '../core/records/text.ts';
 
 export interface CommandRequest {
   readonly commandId?: string;
@@ -157,7 +158,7 @@ function notMeant(state: Snapshot, command: Command): string | undefined {
   const { asOf } = command;
   const { status, endedAt = 0 } = state.execution;
   if (status === 'failed' && endedAt > asOf)
-    return `it failed at ${new Date(endedAt).toISOString()}, after those that are meant were looked for`;
+    return `it failed at ${timeText(endedAt)}, after those that are meant were looked for`;
   const asked = status === 'waiting' && openRecoveryIncidents(state).length > 0;
   if (!asked || openRecoveryIncidents(state, asOf).length > 0) return undefined;
   return 'its open questions came after those that are meant were looked for';

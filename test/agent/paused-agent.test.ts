@@ -1,5 +1,6 @@
 /** A paused agent: its breaker is held open by hand, and nobody is charged for it (S9). */
 
+import { timeText } from '../../lib/core/records/text.ts';
 import { CLOSED_FRESH_MS } from '../../lib/agent/breaker.ts';
 import { explain } from '../../lib/core/explain/why.ts';
 import { workflow } from '../../lib/core/plan/workflow.ts';
@@ -48,7 +49,7 @@ it('is not called any more, also by a process that was well, and its step says w
   expect(retryAt - w.clock.now()).toBeLessThan(36_000);
   const [said] = explain(ship.plan, state, w.clock.now()).steps;
   expect(said?.because).toBe(
-    `agent 'carrier' is paused since ${new Date(pausedAt).toISOString()}, by local:ann: asked to; so it is held back and no attempt is charged`,
+    `agent 'carrier' is paused since ${timeText(pausedAt)}, by local:ann: asked to; so it is held back and no attempt is charged`,
   );
   expect(said?.next.what).toBe(
     "a supervisor sends it to agent 'carrier' unless that is still paused: attempt 1",

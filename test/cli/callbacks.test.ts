@@ -66,6 +66,7 @@ const open: ExecutionView = {
         count: 400,
         started: 150,
         ended: { succeeded: 38, failed: 2 },
+        items: { count: 9_990, begun: 3_750, ended: { succeeded: 950, failed: 50 } },
       },
       attempts: [],
     },
@@ -160,7 +161,7 @@ describe('approve and reject', () => {
     ['later', /'later' cannot be answered now: it comes after ok\nSee where it stands: npx steadfast why e1/],
     [
       'early',
-      /'early' cannot be answered now: it is done since 2026-01-02T03:04:05\.\d+Z, answered by local:bob\nSee where/,
+      /'early' cannot be answered now: it is done since 2026-01-02 03:04:05Z, answered by local:bob\nSee where/,
     ],
   ])('of %s are refused with the next step, and nothing is sent', async (step, text) => {
     ok(open);
@@ -197,12 +198,12 @@ test('show prints until when a step waits, how to answer it, and the executions 
       'ok     ready    approval  waits for an answer, time is over',
       'later  pending  approval  after ok',
       'early  done     approval',
-      'all    running  map       40 of 400 ended, 150 started',
+      'all    running  map       at least 1000 of 9990 items ended, 6240 not begun',
       'sub    done     child     1 of 1 ended',
       '',
-      'CHILDREN OF  STARTED     ENDED                   EXECUTIONS',
-      'all          150 of 400  38 succeeded, 2 failed  e1.all.0 … e1.all.399',
-      'sub          1 of 1      1 succeeded             e1.sub.0',
+      'CHILDREN OF  STARTED             ENDED                     EXECUTIONS',
+      'all          3750 of 9990 items  950 succeeded, 50 failed  e1.all.0 … e1.all.399',
+      'sub          1 of 1              1 succeeded               e1.sub.0',
       '',
     ].join('\n'),
   );

@@ -50,7 +50,13 @@ const STATES: Readonly<Record<string, Partial<StepView>>> = {
   charge: { status: 'compensated', agent: 'charge-by-bank', attempt: 3 },
   pack: {
     status: 'failed',
-    children: { executionIds: ['e1.pack.0'], count: 3, started: 3, ended: { succeeded: 1, failed: 2 } },
+    children: {
+      executionIds: ['e1.pack.0'],
+      count: 1,
+      started: 1,
+      ended: { succeeded: 1 },
+      items: { count: 3, begun: 3, ended: { succeeded: 1, failed: 2 } },
+    },
   },
   check: { status: 'waiting', waitsUntil: AT + 60_000, token: 'SECRET' },
   bill: { status: 'skipped' },
@@ -168,11 +174,11 @@ test('an execution has the state of each step: counts of its executions, whom it
   expect(out.split('\n').filter((line) => /title|"\S+<br|classDef/.test(line))).toEqual([
     'title: "order e1 following-up"',
     '  s0["charge<br/>charge-by-bank<br/>compensated, attempt 3"]:::compensated',
-    '  s1["reserve<br/>reserve-stock<br/>point of no return<br/>pending"]:::pending',
-    '  s2[["pack<br/>map pack-item<br/>failed<br/>3 of 3 ended: 1 succeeded, 2 failed"]]:::failed',
+    '  s1["reserve<br/>reserve-stock<br/>point of no return<br/>not reached"]:::pending',
+    '  s2[["pack<br/>map pack-item<br/>failed<br/>3 of 3 items ended: 1 succeeded, 2 failed"]]:::failed',
     '  s3{{"check<br/>approval within 1 h<br/>waiting<br/>until 2026-01-02 03:05:05Z"}}:::waiting',
     '  s4[["bill<br/>child billing<br/>skipped"]]:::skipped',
-    '  s5(["rest<br/>wait 5 s<br/>pending"]):::pending',
+    '  s5(["rest<br/>wait 5 s<br/>not reached"]):::pending',
     '  s6["notify<br/>send-mail, may fail<br/>tolerated"]:::tolerated',
     '    s7["tell<br/>send-mail<br/>running"]:::active',
     ...out.split('\n').filter((line) => line.includes('classDef')),
@@ -185,13 +191,13 @@ test('an execution has the state of each step: counts of its executions, whom it
   expect(tree.find((line) => line.startsWith('├─ check'))).toContain(
     'waits for an answer, until 2026-01-02 03:05:05Z, 1 min more',
   );
-  expect(tree.find((line) => line.startsWith('pack'))).toContain('3 of 3 ended: 1 succeeded, 2 failed');
+  expect(tree.find((line) => line.startsWith('pack'))).toContain('3 of 3 items ended: 1 succeeded, 2 failed');
 });
 
 test('of a plan that is not deployed any more it says what the execution says', () => {
   const graph = graphOfExecution(execution, [{ ...order, plan: 'p2' }]);
   const text = mermaidText(graph);
-  expect(text).toContain('s5(["rest<br/>wait<br/>pending"])');
+  expect(text).toContain('s5(["rest<br/>wait<br/>not reached"])');
   expect(text).toContain('s6["notify<br/>send-mail<br/>tolerated"]');
 });
 

@@ -8,8 +8,6 @@ import type { Execution, Pause, Step } from '../../lib/core/records/state.ts';
 import { incidentOf as shortIncidentOf, planOf, stateOf, step } from './one-step.ts';
 import { NOW } from './states.ts';
 
-export const isoOf = (at: number): string => new Date(at).toISOString();
-
 export const incidentOf = (more: Partial<Incident> = {}): Incident =>
   shortIncidentOf({ openedAt: NOW - 50, deadlineAt: NOW + 70_000, ...more });
 
@@ -57,7 +55,7 @@ export function linesOf({ status, next, steps, warnings, past }: Explanation): s
   ];
   return lines
     .join('\n')
-    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (iso) => `<${since(Date.parse(iso)).trim()}>`);
+    .replaceAll(/\d{4}-\d\d-\d\d [\d:]+Z/g, (text) => `<${since(Date.parse(text)).trim()}>`);
 }
 
 export const compensating: Partial<Execution> = {

@@ -1,5 +1,6 @@
 /** A pause of a workflow: what is started of it is born paused, and nothing else is touched. */
 
+import { timeText } from '../../lib/core/records/text.ts';
 import { explain } from '../../lib/core/explain/why.ts';
 import type { Ports, WorkflowPauses } from '../../lib/core/ports.ts';
 import { type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
@@ -71,9 +72,9 @@ it('starts are born paused and answered so, send nothing, and are watched at the
   const why = explain(inner.plan, state, w.clock.now());
   expect(why.past.map(({ what }) => what)).toEqual([
     "workflow 'inner' was started",
-    `it was born paused, for local:ann had paused workflow 'inner' at ${new Date(
+    `it was born paused, for local:ann had paused workflow 'inner' at ${timeText(
       pausedAt,
-    ).toISOString()}: closed; a person is asked at ${new Date(born.wakeAt ?? 0).toISOString()}`,
+    )}: closed; a person is asked at ${timeText(born.wakeAt ?? 0)}`,
   ]);
   expect(why.steps[0]?.because).toBe('it has not begun, and the execution is paused');
 });

@@ -6,6 +6,7 @@
 
 import type { Route } from '../calls.ts';
 import { BULK_EXAMPLES } from './bulk-examples.ts';
+import { timeText } from '../../core/records/text.ts';
 
 export interface Example {
   readonly path: string;
@@ -47,7 +48,7 @@ const workflow = {
 };
 
 const taken = {
-  what: `agent 'compose-greeting' takes it: attempt 1, from ${new Date(AT).toISOString()}`,
+  what: `agent 'compose-greeting' takes it: attempt 1, from ${timeText(AT)}`,
   at: AT,
   who: 'agent',
   step: 'compose',

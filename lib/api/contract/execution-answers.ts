@@ -184,6 +184,7 @@ const StepView = shape<shown.StepView>('StepView')(
         count,
         started: count,
         ended: z.partialRecord(executionStatus, count),
+        items: maybe(object({ count, begun: count, ended: z.partialRecord(executionStatus, count) })),
         try: maybe(count),
       }),
     ),

@@ -7,7 +7,7 @@
 
 import type { ExecutionView, StepView } from '../../api/answers.ts';
 import type { WorkflowStepView, WorkflowView } from '../../api/deployment-answers.ts';
-import { childrenNote, endsText, performerOf } from '../print-waiting-steps.ts';
+import { childrenNote, endsText, performerOf, stateText } from '../print-waiting-steps.ts';
 
 export interface GraphStep extends WorkflowStepView {
   /** Of an execution. */
@@ -124,6 +124,13 @@ export function performerIn({ detailed }: Graph, { state, ...step }: GraphStep):
   const instead = state?.agent !== undefined && state.agent !== step.agent ? state.agent : undefined;
   if (instead !== undefined || !detailed) return instead ?? step.agent ?? step.kind;
   return performerOf(step);
+}
+
+/** 'retrying, attempt 2', 'not reached', or nothing of a plan. */
+export function statusIn({ execution }: Graph, { state }: GraphStep): string {
+  if (state === undefined) return '';
+  const attempt = (state.attempt ?? 1) > 1 ? `, attempt ${state.attempt}` : '';
+  return `${execution === undefined ? state.status : stateText(state, execution)}${attempt}`;
 }
 
 /** '2 of 3 ended: 1 succeeded, 1 failed', or nothing. */

@@ -15,6 +15,7 @@ import {
   TONE_OF,
   linesBetween,
   performerIn,
+  statusIn,
 } from './graph.ts';
 
 /** Dark text on light colours, so that they are read in a dark page too. */
@@ -75,13 +76,14 @@ function boxOf(graph: Graph, step: GraphStep, id: string): string {
 const marksOf = ({ pointOfNoReturn }: GraphStep): string[] =>
   pointOfNoReturn === true ? ['point of no return'] : [];
 
-function statesOf({ execution }: Graph, step: GraphStep): string[] {
+function statesOf(graph: Graph, step: GraphStep): string[] {
+  const { execution } = graph;
   const { state } = step;
   if (state === undefined) return [];
-  const { status, attempt = 1, waitsUntil } = state;
+  const { waitsUntil } = state;
   const children = childrenOf(step);
   return [
-    `${status}${attempt > 1 ? `, attempt ${attempt}` : ''}`,
+    statusIn(graph, step),
     ...(waitsUntil === undefined || execution?.endedAt !== undefined
       ? []
       : [`until ${timeText(waitsUntil)}`]),

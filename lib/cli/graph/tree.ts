@@ -10,7 +10,7 @@
 import { noteOf } from '../print.ts';
 import { recoveryText } from '../print-waiting-steps.ts';
 import { type Cells, printable, table } from '../text.ts';
-import { childrenOf, type Graph, type GraphStep, performerIn, predecessorsOf } from './graph.ts';
+import { childrenOf, type Graph, type GraphStep, performerIn, predecessorsOf, statusIn } from './graph.ts';
 
 export function treeText(graph: Graph, now: number): string {
   const { workflow, execution, steps } = graph;
@@ -19,7 +19,7 @@ export function treeText(graph: Graph, now: number): string {
   const rows = (list: readonly GraphStep[]): Cells[] =>
     branches(list, before).map(([place, step]) => [
       `${place}${step.name}`,
-      ...(execution === undefined ? [] : [statusOf(step)]),
+      ...(execution === undefined ? [] : [statusIn(graph, step)]),
       performerIn(graph, step),
       (before.get(step.name) ?? []).join(', '),
       noteIn(graph, step, now),
@@ -35,11 +35,6 @@ export function treeText(graph: Graph, now: number): string {
     all.map((row) => row.map(printable)),
   )}`;
 }
-
-const statusOf = ({ state }: GraphStep): string => {
-  const { status = '', attempt = 1 } = state ?? {};
-  return attempt > 1 ? `${status}, attempt ${attempt}` : status;
-};
 
 function noteIn({ execution }: Graph, step: GraphStep, now: number): string {
   const recovery = execution === undefined ? recoveryText(step) : undefined;

@@ -14,7 +14,8 @@ import type { Snapshot } from '../records/snapshot.ts';
 import type { Attempt, Pause, Retried } from '../records/state.ts';
 import { variantAt } from '../step/recovery.ts';
 import { pastOfWaiting, reminded } from './waiting.ts';
-import { type Happened, iso } from './words.ts';
+import { type Happened } from './words.ts';
+import { timeText } from '../records/text.ts';
 
 export function past(plan: Plan, state: Snapshot): Happened[] {
   const { execution, steps, incidents } = state;
@@ -79,7 +80,7 @@ function happenedPause(workflow: string, pause: Pause): Happened[] {
   const { number, at, by, reason, workflowPausedAt, pausedAt, deadlineAt, endedAt, endedBy } = pause;
   const told = (when: number | undefined, what: string, who?: Caller): Happened[] =>
     when === undefined ? [] : [{ at: when, what, evidence: { pause: number, ...given({ by: who }) } }];
-  const until = deadlineAt === undefined ? '' : `; a person is asked at ${iso(deadlineAt)}`;
+  const until = deadlineAt === undefined ? '' : `; a person is asked at ${timeText(deadlineAt)}`;
   const begun =
     workflowPausedAt === undefined
       ? [
@@ -88,7 +89,7 @@ function happenedPause(workflow: string, pause: Pause): Happened[] {
         ]
       : told(
           at,
-          `it was born paused, for ${personText(by)} had paused workflow '${workflow}' at ${iso(workflowPausedAt)}: ${reason}${until}`,
+          `it was born paused, for ${personText(by)} had paused workflow '${workflow}' at ${timeText(workflowPausedAt)}: ${reason}${until}`,
           by,
         );
   return [

@@ -7,10 +7,12 @@
 
 import {
   type CallbackStep,
+  type ChildStep,
   graphOf,
   hasChildren,
   isCallback,
   isForAnother,
+  type MapStep,
   type Plan,
   type PlanStep,
 } from '../plan/plan.ts';
@@ -25,14 +27,16 @@ import { isForward, type Step } from '../records/state.ts';
 import { hasOpenChildren, turnAt } from '../step/turn.ts';
 import { childIds } from '../waiting/child.ts';
 import { isCleanEnd, tryOf } from '../waiting/child-tries.ts';
+import { itemsSoFar } from '../waiting/map.ts';
 import { waitsUntil } from '../waiting/timer.ts';
-import { type Happened, inBrackets, iso, type Next } from './words.ts';
+import { type Happened, inBrackets, itemsText, type Next } from './words.ts';
+import { timeText } from '../records/text.ts';
 
 /** What a step's state rests on; nothing for what is the same for every kind. */
 export function becauseOfWaiting(step: PlanStep, state: Snapshot): string | undefined {
   const record = state.steps[step.name];
   if (step.kind === 'agent') return undefined;
-  if (hasChildren(step)) return record && becauseOfChildren(record);
+  if (hasChildren(step)) return record && becauseOfChildren(step, record);
   const untilAt = isForward(state.execution.status) ? waitsUntil(step, state) : undefined;
   switch (record?.status) {
     case undefined:
@@ -40,7 +44,7 @@ export function becauseOfWaiting(step: PlanStep, state: Snapshot): string | unde
     case 'waiting':
       if (untilAt === undefined)
         return record?.status === 'waiting' ? 'it waits for nothing any more' : undefined;
-      return step.kind === 'wait' ? `it waits until ${iso(untilAt)}` : unanswered(step, record);
+      return step.kind === 'wait' ? `it waits until ${timeText(untilAt)}` : unanswered(step, record);
     case 'answered':
       return 'the external party answered before its turn; the answer is kept';
     case 'done':
@@ -75,22 +79,24 @@ function unanswered(step: CallbackStep, record: Step | undefined): string {
   if (step.heartbeatMs === undefined) return whom;
   return record?.progressAt === undefined
     ? `${whom}, and there was no heartbeat`
-    : `${whom}; its last heartbeat, ${record.heartbeat}, was at ${iso(record.progressAt)}`;
+    : `${whom}; its last heartbeat, ${record.heartbeat}, was at ${timeText(record.progressAt)}`;
 }
 
-function becauseOfChildren({ status, failure, children }: Step): string | undefined {
+function becauseOfChildren(step: ChildStep | MapStep, record: Step): string | undefined {
+  const { status, failure, children } = record;
+  const soFar = countText(step, record);
   switch (status) {
     case 'running':
-      return `${tryText(children)}${children?.overTime === undefined ? '' : 'its time is over, and they are stopped: '}${countText(children)}${openText(children)}`;
+      return `${tryText(children)}${children?.overTime === undefined ? '' : 'its time is over, and they are stopped: '}${soFar}`;
     case 'retrying':
       return `try ${tryOf(children)} is over and has left nothing in effect${inBrackets(failure)}`;
     case 'waiting':
       return `try ${tryOf(children)} is over${isCleanText(children)}${inBrackets(failure)}`;
     case 'compensating':
-      return `its executions are canceled, and those that succeeded are undone: ${countText(children)}`;
+      return `its executions are canceled, and those that succeeded are undone: ${soFar}`;
     case 'failed':
       return failure === undefined
-        ? `its executions are stopped, and what they did is left as it is: ${countText(children)}`
+        ? `its executions are stopped, and what they did is left as it is: ${soFar}`
         : `it failed${inBrackets(failure)}`;
     case 'compensation-failed':
       return `it could not be undone${inBrackets(failure)}: what its executions did may still be in place`;
@@ -108,19 +114,28 @@ const isCleanText = (children: Children | undefined): string =>
     ? ' and has left nothing in effect'
     : ', and what it did may be in effect';
 
-/** '3 of 4 executions ended (2 succeeded, 1 failed)' */
-function countText(children: Children | undefined): string {
+/** '3 of 4 executions ended (2 succeeded, 1 failed)'; of a list its items, for its parts are nobody's but its own. */
+function countText({ kind }: ChildStep | MapStep, { status, children }: Step): string {
   if (children === undefined) return 'none of its executions is known';
-  const ends = Object.values(children.ended).map(({ status }) => status);
-  const kinds = [...new Set(ends)].map((one) => `${ends.filter((end) => end === one).length} ${one}`);
-  const which = kinds.length === 0 ? '' : ` (${kinds.join(', ')})`;
-  return `${ends.length} of ${children.count} executions ended${which}`;
+  const items = kind === 'map' ? itemsSoFar(children) : undefined;
+  const isRunning = status === 'running';
+  if (items !== undefined) return `${itemsText(items, isRunning)}${endsText(Object.entries(items.ended))}`;
+  const ends = Object.values(children.ended).map((end) => end.status);
+  const kinds = [...new Set(ends)].map((one) => [one, ends.filter((end) => end === one).length] as const);
+  const open = isRunning ? children.count - children.started : 0;
+  const waiting = open > 0 ? `, ${open} are not started yet` : '';
+  return `${ends.length} of ${children.count} executions ended${endsText(kinds)}${waiting}`;
 }
 
-function openText(children: Children | undefined): string {
-  if (children === undefined || children.started >= children.count) return '';
-  return `, ${children.count - children.started} are not started yet`;
+function startsText({ kind }: ChildStep | MapStep, children: Children | undefined): string {
+  const items = kind === 'map' && children !== undefined ? itemsSoFar(children) : undefined;
+  return items === undefined
+    ? `its executions were started, ${children?.started ?? 0} of ${children?.count ?? 0}`
+    : `its items were begun, ${items.begun} of ${items.count}`;
 }
+
+const endsText = (ends: readonly (readonly [string, number])[]): string =>
+  ends.length === 0 ? '' : ` (${ends.map(([status, count]) => `${count} ${status}`).join(', ')})`;
 
 const IN_SILENCE = { approve: 'is approved', reject: 'is rejected', fail: 'fails' } as const;
 
@@ -205,7 +220,7 @@ export function pastOfWaiting(plan: Plan, state: Snapshot): Happened[] {
         evidence,
       });
     }
-    const what = hasChildren(step) ? deedOfChildren(record) : deedOfExternalParty(step, record, state);
+    const what = hasChildren(step) ? deedOfChildren(step, record) : deedOfExternalParty(step, record, state);
     if (what === undefined) continue;
     const { failure, children, by } = record;
     const { count, ended } = children ?? {};
@@ -242,18 +257,18 @@ function deedOfExternalParty(step: PlanStep, record: Step, state: Snapshot): str
   return isCallback(step) ? answered(step, record, state) : 'its time came';
 }
 
-function deedOfChildren(record: Step): string | undefined {
+function deedOfChildren(step: ChildStep | MapStep, record: Step): string | undefined {
   const { status, failure, children } = record;
   switch (status) {
     case 'running':
-      return `${tryText(children)}its executions were started, ${children?.started ?? 0} of ${children?.count ?? 0}`;
+      return `${tryText(children)}${startsText(step, children)}`;
     case 'done':
     case 'compensated':
-      return `${tryText(children)}${status}: ${countText(children)}`;
+      return `${tryText(children)}${status}: ${countText(step, record)}`;
     case 'failed':
     case 'tolerated':
     case 'compensation-failed':
-      return `${tryText(children)}${status}${inBrackets(failure)}: ${countText(children)}`;
+      return `${tryText(children)}${status}${inBrackets(failure)}: ${countText(step, record)}`;
     case 'compensating':
       return 'its executions were stopped';
     default:

@@ -12,6 +12,7 @@ import type { Snapshot } from '../records/snapshot.ts';
 import { isTerminal, type Step } from '../records/state.ts';
 import { needsUndo, type Work } from '../step/ready.ts';
 import { variantOf } from '../step/recovery.ts';
+import { timeText } from '../records/text.ts';
 
 /** Whether an agent is deployed. */
 export type IsDeployed = (agent: string) => boolean;
@@ -37,7 +38,7 @@ export function warningsOf(
 function lateSupervisor({ execution: { wakeAt } }: Snapshot, now: number): string[] {
   if (wakeAt === undefined || now - wakeAt <= SUPERVISOR_LATE_MS) return [];
   return [
-    `the supervisor is late: it should have looked at ${new Date(wakeAt).toISOString()}, ${formatDuration(now - wakeAt)} ago; see GET /health, the alarms SupervisorSilent, OldestOverdue and EvaluationsFailing, and the supervisor's log for the id of this execution`,
+    `the supervisor is late: it should have looked at ${timeText(wakeAt)}, ${formatDuration(now - wakeAt)} ago; see GET /health, the alarms SupervisorSilent, OldestOverdue and EvaluationsFailing, and the supervisor's log for the id of this execution`,
   ];
 }
 

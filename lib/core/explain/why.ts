@@ -34,7 +34,8 @@ import { endsAt } from '../waiting/timer.ts';
 import { DEED, past, personText } from './history.ts';
 import { becauseOfWaiting, DUE_OF_WAITING, dueWithChildren, nextOfWaiting } from './waiting.ts';
 import { type IsDeployed, warningsOf } from './warnings.ts';
-import { type Happened, inBrackets, iso, type Next } from './words.ts';
+import { type Happened, inBrackets, type Next } from './words.ts';
+import { timeText } from '../records/text.ts';
 
 export interface Explanation {
   readonly executionId: string;
@@ -94,7 +95,7 @@ function because(plan: Plan, step: PlanStep, state: Snapshot): string {
   if (ofKind !== undefined) return ofKind;
   if (record === undefined || record.status === 'ready') return becauseUnbegun(plan, step, state);
   if (isLeased(record)) {
-    return `an agent holds it (${DEED[record.mode]} ${record.mode === 'undo' ? record.undoAttempt : record.attempt}), heartbeat ${record.heartbeat}${record.heartbeatAt === undefined ? '' : ` at ${iso(record.heartbeatAt)}`}`;
+    return `an agent holds it (${DEED[record.mode]} ${record.mode === 'undo' ? record.undoAttempt : record.attempt}), heartbeat ${record.heartbeat}${record.heartbeatAt === undefined ? '' : ` at ${timeText(record.heartbeatAt)}`}`;
   }
   const acted = record.mayHaveActed ? '; an attempt of unknown outcome may have acted' : '';
   const failure = inBrackets(record.failure);
@@ -162,13 +163,13 @@ function becauseDeferred(step: PlanStep, record: Step, deferred: Deferred): stri
   const last = record.failure === undefined ? '' : `; its last attempt ended with ${record.failure.code}`;
   switch (deferred.why) {
     case 'breaker':
-      return `the breaker of agent '${agent}' is open since ${iso(deferred.since ?? deferred.at)}, so it is held back and no attempt is charged${last}`;
+      return `the breaker of agent '${agent}' is open since ${timeText(deferred.since ?? deferred.at)}, so it is held back and no attempt is charged${last}`;
     case 'paused':
-      return `agent '${agent}' is paused since ${iso(deferred.since ?? deferred.at)}, by ${personText(deferred.pause?.by)}: ${deferred.pause?.reason ?? ''}; so it is held back and no attempt is charged${last}`;
+      return `agent '${agent}' is paused since ${timeText(deferred.since ?? deferred.at)}, by ${personText(deferred.pause?.by)}: ${deferred.pause?.reason ?? ''}; so it is held back and no attempt is charged${last}`;
     case 'unclaimed':
       return `no agent '${agent}' has taken its message yet, so it is sent again at growing gaps${last}`;
     case 'not-deployed':
-      return `no agent '${agent}' was deployed, from ${iso(deferred.since ?? deferred.at)} to ${iso(deferred.at)} at least, so it is held back and no attempt is charged${last}`;
+      return `no agent '${agent}' was deployed, from ${timeText(deferred.since ?? deferred.at)} to ${timeText(deferred.at)} at least, so it is held back and no attempt is charged${last}`;
     case 'budget':
       return `its execution has used up its dispatches, so it is sent once an hour${last}`;
   }
@@ -234,7 +235,7 @@ function nextOfStep(
     return { what, at: piece.dueAt, who: 'supervisor' };
   }
   const dispatchAt = dispatchDueAt(piece, dispatch);
-  const what = `agent '${piece.step.agent}' takes it: ${deed} ${piece.attempt}, from ${iso(piece.dueAt)}; if nobody has by ${iso(dispatchAt)}, its message is sent again`;
+  const what = `agent '${piece.step.agent}' takes it: ${deed} ${piece.attempt}, from ${timeText(piece.dueAt)}; if nobody has by ${timeText(dispatchAt)}, its message is sent again`;
   return { what, at: piece.dueAt, who: 'agent' };
 }
 

@@ -1,11 +1,12 @@
 /**
  * The shapes and small words that all parts of an explanation share.
  *
- * Owns: how an instant and a failure are written. Does not own: what is said (`explain/why.ts`, `explain/history.ts`,
+ * Owns: how a failure and the items of a list are written. Does not own: what is said (`explain/why.ts`, `explain/history.ts`,
  * `explain/waiting.ts`, `explain/warnings.ts`).
  */
 
 import type { Failure } from '../records/failure.ts';
+import type { ItemsSoFar } from '../waiting/map.ts';
 
 /** Something that will happen: by itself at `at` at the latest, unless something earlier changes it. */
 export interface Next {
@@ -17,14 +18,23 @@ export interface Next {
   readonly step?: string;
 }
 
-export const iso = (at: number): string => new Date(at).toISOString();
-
 /** Something that happened, with the record it is read from. */
 export interface Happened {
   readonly at: number;
   readonly what: string;
   readonly step?: string;
   readonly evidence: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * 'at least 25 of 60 items ended'. The parent of a list learns how its items ended once all of a part have: until then some of them may
+ * have ended that are not counted.
+ */
+export function itemsText({ count, begun, ended }: ItemsSoFar, isRunning: boolean): string {
+  const over = Object.values(ended).reduce((sum, one) => sum + one, 0);
+  const waiting = isRunning && begun < count ? `, ${count - begun} not begun` : '';
+  if (isRunning && over === 0) return `${begun} of ${count} items under way${waiting}`;
+  return `${over < begun ? 'at least ' : ''}${over} of ${count} items ended${waiting}`;
 }
 
 export const inBrackets = (failure: Failure | undefined): string =>

@@ -22,6 +22,7 @@ import { attemptedVariant, isRepeatable } from '../step/recovery.ts';
 import { actsUntil, mayFail } from '../step/turn.ts';
 import { isCleanEnd } from '../waiting/child-tries.ts';
 import { deadlineChoices } from './deadline.ts';
+import { timeText } from '../records/text.ts';
 
 /** The choices that are safe now, and for those that are not yet or not without a word, why. */
 export function choicesFor(whole: Plan, state: Snapshot, incident: Incident, now: number): Offered[] {
@@ -133,7 +134,7 @@ export function resolutionProblem(
     return `an attempt may have acted: '${answer.choice}' needs "nothingHappened": true from somebody who has checked`;
   }
   if (match.notBefore !== undefined && match.notBefore > asOf) {
-    return `an attempt may still be acting: '${answer.choice}' is possible from ${new Date(match.notBefore).toISOString()}, after another look`;
+    return `an attempt may still be acting: '${answer.choice}' is possible from ${timeText(match.notBefore)}, after another look`;
   }
   if (answer.input !== undefined && answer.choice !== 'retry-with-input')
     return `'${answer.choice}' takes no input`;

@@ -41,6 +41,7 @@ import { horizonMs } from '../step/lease.ts';
 import { mayBeStopped } from '../step/point-of-no-return.ts';
 import { stepToSuspend } from '../step/ready.ts';
 import { openIncident } from './incident.ts';
+import { timeText } from '../records/text.ts';
 
 /** Where neither the command nor the plan says how long a pause may last. */
 export const DEFAULT_PAUSE_MS: number = 7 * 86_400_000;
@@ -123,15 +124,13 @@ export const askAboutPause: Rule = (plan, state, event) => {
   const question = {
     kind: 'pause' as const,
     stepVersion: pause.number,
-    failure: { code: 'paused', message: `it has been paused since ${iso(pause.at)}: ${pause.reason}` },
+    failure: { code: 'paused', message: `it has been paused since ${timeText(pause.at)}: ${pause.reason}` },
     openedAt: event.now,
     deadlineAt: event.now + PAUSE_INCIDENT_MS,
     otherwise: mayBeStopped(plan, state) ? ('undo-all' as const) : ('fail' as const),
   };
   return openIncident(state, question, event.now, event.affected, event);
 };
-
-const iso = (at: number): string => new Date(at).toISOString();
 
 /** Ends a pause by going on, with the resolution of its incident if that is open. */
 export function goOn(

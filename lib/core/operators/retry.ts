@@ -34,6 +34,7 @@ import { actsUntil, failedItems } from '../step/turn.ts';
 import { goesOnWithChildren, restartProblem } from '../waiting/child-retry.ts';
 import { resolutionProblem } from './choices.ts';
 import { MAX_KEPT } from './pause.ts';
+import { timeText } from '../records/text.ts';
 
 /** A retry answers these, one after the other. */
 export const openRecoveryIncidents = (state: Snapshot, asOf: number = Number.POSITIVE_INFINITY): Incident[] =>
@@ -145,7 +146,7 @@ function stillActing(plan: Plan, { steps }: Snapshot, now: number): string | und
     const settledAt = record?.status === 'tolerated' ? effectsSettledAt(step, record) : 0;
     const deadAt = Math.max(settledAt, actsUntil(record?.children));
     if (deadAt > now)
-      return `an attempt of '${step.name}' may still be acting: it is possible from ${new Date(deadAt).toISOString()}`;
+      return `an attempt of '${step.name}' may still be acting: it is possible from ${timeText(deadAt)}`;
   }
   return undefined;
 }

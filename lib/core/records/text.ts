@@ -1,7 +1,8 @@
 /**
  * Text that is Unicode: no half of a character, which a store, a queue and a hash would each make something else of.
  *
- * Owns: how text is cut, and made well-formed where it cannot be refused. Does not own: where it is refused (`json.ts`).
+ * Owns: how text is cut, and made well-formed where it cannot be refused; how an instant is written in a sentence. Does not own: where it
+ * is refused (`json.ts`).
  */
 
 import { type Json, isJsonObject } from './json.ts';
@@ -23,3 +24,7 @@ export function wellFormed(value: Json): Json {
 
 const sameOr = (before: readonly Json[], after: readonly Json[]): readonly Json[] =>
   after.every((item, at) => item === before[at]) ? before : after;
+
+/** '2026-11-21 09:36:02Z': the one way in which sentences, tables and logs write an instant; the page puts it into its reader's zone. */
+export const timeText = (at: number): string =>
+  `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')}Z`;

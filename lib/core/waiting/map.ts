@@ -12,6 +12,7 @@ import { evaluateExpression, type Scope } from '../plan/refs.ts';
 import type { Children } from '../records/children.ts';
 import type { Failure } from '../records/failure.ts';
 import { type Json, utf8Bytes } from '../records/json.ts';
+import type { ExecutionStatus } from '../transitions.ts';
 
 /** Few enough that every report's read of its siblings stays cheap, many enough to share an execution's own writes. */
 export const ITEMS_PER_CHILD = 25;
@@ -78,6 +79,30 @@ export function roomFor(step: ChildStep | MapStep, children: Children | undefine
 /** There are more to be started, and there is room for one. */
 export const isStartDue = (step: ChildStep | MapStep, children: Children): boolean =>
   children.started < children.count && roomFor(step, children) > 0;
+
+/** How far the items of a list are. */
+export interface ItemsSoFar {
+  readonly count: number;
+  /** Those of the parts that were started. */
+  readonly begun: number;
+  /** By how their part ended; of a part that succeeded, those that were tolerated have failed. */
+  readonly ended: Readonly<Partial<Record<ExecutionStatus, number>>>;
+}
+
+/** @returns nothing where the parts were cut by their size: how many items each has is not recorded */
+export function itemsSoFar({ count, started, items, ended }: Children): ItemsSoFar | undefined {
+  if (count !== Math.ceil(items / ITEMS_PER_CHILD)) return undefined;
+  const before = (index: number): number => Math.min(items, index * ITEMS_PER_CHILD);
+  const sums: Partial<Record<ExecutionStatus, number>> = {};
+  const add = (status: ExecutionStatus, more: number): void => {
+    if (more > 0) sums[status] = (sums[status] ?? 0) + more;
+  };
+  for (const [index, { status, failed = 0 }] of Object.entries(ended)) {
+    add(status, before(Number(index) + 1) - before(Number(index)) - failed);
+    add('failed', failed);
+  }
+  return { count: items, begun: before(started), ended: sums };
+}
 
 /** Rounded down; 0.57 % of 10,000 are 57, which binary fractions miss by a hair. */
 export const shareOf = (count: number, percent: number): number => Math.floor((count * percent) / 100 + 1e-9);

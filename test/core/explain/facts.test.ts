@@ -145,7 +145,7 @@ it.each<[string, string, Step[], Partial<Execution>, More?]>([
   ],
   [
     'a message that is sent again a gap after the last',
-    "agent it +0: agent 'worker' takes it: attempt 1, from 2023-11-14T22:13:20.000Z; if nobody has by 2023-11-14T22:14:20.005Z,",
+    "agent it +0: agent 'worker' takes it: attempt 1, from 2023-11-14 22:13:20Z; if nobody has by 2023-11-14 22:14:20Z,",
     [],
     sent,
   ],

@@ -63,7 +63,7 @@ asked ready: the external party has not answered yet
   → external-party asked +50000: the external party answers; in silence it fails
 silent ready: the external party has not answered yet, and there was no heartbeat
   → external-party silent +30000: the external party answers or heartbeats; in silence it fails
-beating waiting: the external party has not answered yet; its last heartbeat, 4, was at <-2>
+beating waiting: the external party has not answered yet; its last heartbeat, 4, was at <-1000>
   → external-party beating +50000: the external party answers or heartbeats; in silence it fails
 approval ready: a person has not answered yet
   → person approval +50000: a person approves or rejects; in silence it fails
@@ -115,7 +115,7 @@ two running: 1 of 2 executions ended (1 succeeded)
   → child two: execution e-1.two.1 end
 pair running: 0 of 2 executions ended
   → child pair: execution e-1.pair.0 and 1 other end
-none running: 0 of 1 executions ended, 1 are not started yet
+none running: 0 of 1 items under way, 1 not begun
 epoch running: 0 of 1 executions ended
   → child epoch: execution e-1.epoch.0-e2t1 end
 unknown running: none of its executions is known
@@ -127,11 +127,37 @@ later pending: it waits for 'first'
 -3 half: its executions were started, 4 of 5
 -3 two: its executions were started, 2 of 2
 -3 pair: its executions were started, 2 of 2
--3 none: its executions were started, 0 of 1
+-3 none: its items were begun, 0 of 1
 -3 epoch: its executions were started, 1 of 1
 -3 unknown: its executions were started, 0 of 0
 -3 done: done: 3 of 4 executions ended (2 succeeded, 1 failed)
 `);
+  });
+
+  it('of a list by its items, and not by the parts of up to 25 that it is cut into', () => {
+    const parts = (count: number, items: number, ended: Children['ended'], more: Partial<Children> = {}) =>
+      ran(childrenOf(count, ended, { items, ...more }));
+    const rows: Row[] = [
+      [mapOf('rooms'), 'done', parts(1, 3, { 0: end('succeeded') })],
+      [mapOf('some'), 'done', parts(2, 30, { 0: end('succeeded', 3, { failed: 4 }), 1: end('succeeded') })],
+      [mapOf('begun'), 'running', parts(1, 3, {})],
+      [mapOf('half'), 'running', parts(4, 80, { 1: end('succeeded') }, { started: 3 })],
+      [mapOf('undone'), 'compensating', parts(3, 60, { 0: end('compensated'), 2: end('failed') })],
+      // Cut by their size: how many items each part has is not recorded.
+      [mapOf('large'), 'running', parts(3, 4, { 0: end('succeeded') })],
+    ];
+    const said = told(rows)
+      .split('\n')
+      .filter((line) => line.includes(' of '));
+    expect(said.join('\n')).toBe(`begun running: 3 of 3 items under way
+half running: at least 25 of 80 items ended, 5 not begun (25 succeeded)
+undone compensating: its executions are canceled, and those that succeeded are undone: at least 35 of 60 items ended (25 compensated, 10 failed)
+large running: 1 of 3 executions ended (1 succeeded)
+-3 rooms: done: 3 of 3 items ended (3 succeeded)
+-3 some: done: 30 of 30 items ended (26 succeeded, 4 failed)
+-3 begun: its items were begun, 3 of 3
+-3 half: its items were begun, 75 of 80
+-3 large: its executions were started, 3 of 3`);
   });
 
   it('of executions that failed or are stopped', () => {

@@ -1,5 +1,6 @@
 /** What an explanation says of what is wrong around an execution: a supervisor that is late, an agent that is not deployed. */
 
+import { timeText } from '../../../lib/core/records/text.ts';
 import { SUPERVISOR_LATE_MS } from '../../../lib/core/explain/warnings.ts';
 import type { PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
@@ -7,7 +8,7 @@ import type { StepStatus } from '../../../lib/core/transitions.ts';
 import { otherStage, planOf, recordOf, step } from '../one-step.ts';
 import { planStep } from '../refusals.ts';
 import { NOW } from '../states.ts';
-import { explained, isoOf, type More, paused, compensating } from '../words.ts';
+import { explained, type More, paused, compensating } from '../words.ts';
 
 const warnings = (...given: Parameters<typeof explained>): readonly string[] => explained(...given).warnings;
 
@@ -18,7 +19,7 @@ describe('a supervisor', () => {
   it('is late when nobody has looked for a tick and some seconds, and it is said since when and where to look', () => {
     expect(late(NOW - SUPERVISOR_LATE_MS)).toEqual([]);
     expect(late(NOW - 119_000)).toEqual([
-      `the supervisor is late: it should have looked at ${isoOf(NOW - 119_000)}, 1m59s ago; see GET /health, the alarms SupervisorSilent, OldestOverdue and EvaluationsFailing, and the supervisor's log for the id of this execution`,
+      `the supervisor is late: it should have looked at ${timeText(NOW - 119_000)}, 1m59s ago; see GET /health, the alarms SupervisorSilent, OldestOverdue and EvaluationsFailing, and the supervisor's log for the id of this execution`,
     ]);
   });
 

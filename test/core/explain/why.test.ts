@@ -64,7 +64,7 @@ describe('why', () => {
 waiting → supervisor list +0: executions of a step are started
 suspended running: an agent holds it (attempt 2), heartbeat 3
   → supervisor suspended +21000: its agent reports, or renews its lease; if it stays silent, its outcome is taken for unknown
-asked probing: an agent holds it (probe of attempt 2), heartbeat 3 at <-7>
+asked probing: an agent holds it (probe of attempt 2), heartbeat 3 at <-1000>
   → supervisor asked +21000: its agent reports, or renews its lease; if it stays silent, its outcome is taken for unknown
 restart retrying: attempt 2 failed (x: y), and its recovery allows another
   → agent restart +5000: agent 'worker' takes it: attempt 3, from <+5000>; if nobody has by <+35000>, its message is sent again
@@ -106,19 +106,19 @@ chosen skipped: a person had it skipped
     const plan = planOf(...records.map(({ name }) => agentStepOf(name, { recovery })));
     const dispatches = { [`sent/execute/3@${NOW - 10}`]: { count: 1, lastAt: NOW - 5 } };
     expect(told(records, { dispatches }, { plan, isDeployed: (agent) => agent !== 'gone' })).toBe(`
-running → agent sent -5: agent 'worker' takes it: attempt 3, from <-5>; if nobody has by <+59995>, its message is sent again
-breaker retrying: the breaker of agent 'worker' is open since <-5>, so it is held back and no attempt is charged
+running → agent sent -5: agent 'worker' takes it: attempt 3, from <-1000>; if nobody has by <+59000>, its message is sent again
+breaker retrying: the breaker of agent 'worker' is open since <-1000>, so it is held back and no attempt is charged
   → supervisor breaker +9: a supervisor sends it to agent 'worker' again: attempt 3
-doubtful retrying: the breaker of agent 'worker' is open since <-9>, so it is held back and no attempt is charged; its last attempt ended with x; an attempt of unknown outcome may have acted
+doubtful retrying: the breaker of agent 'worker' is open since <-1000>, so it is held back and no attempt is charged; its last attempt ended with x; an attempt of unknown outcome may have acted
   → supervisor doubtful +9: a supervisor sends it to agent 'worker' again: attempt 3
 unclaimed retrying: no agent 'worker' has taken its message yet, so it is sent again at growing gaps
   → supervisor unclaimed +9: a supervisor sends it to agent 'worker' again: attempt 3
-gone retrying: no agent 'gone' was deployed, from <-5> to <-9> at least, so it is held back and no attempt is charged; its last attempt ended with x
+gone retrying: no agent 'gone' was deployed, from <-1000> to <-1000> at least, so it is held back and no attempt is charged; its last attempt ended with x
   → person gone +9: no agent 'gone' is deployed: deploy it again, and a supervisor sends it attempt 3
 budget unknown: its execution has used up its dispatches, so it is sent once an hour; its last attempt ended with x
   → supervisor budget +9: a supervisor sends it to agent 'worker' again: a probe of attempt 2
 sent retrying: no agent 'worker' has taken its message yet, so it is sent again at growing gaps
-  → agent sent -5: agent 'worker' takes it: attempt 3, from <-5>; if nobody has by <+59995>, its message is sent again
+  → agent sent -5: agent 'worker' takes it: attempt 3, from <-1000>; if nobody has by <+59000>, its message is sent again
 ! no agent 'gone' is deployed, and step 'gone' needs it: deploy it again; what waits for it goes on within a minute
 ! no agent 'gone' is deployed, and step 'budget' needs it: deploy it again; what waits for it goes on within a minute
 -60000: workflow 'flow' was started

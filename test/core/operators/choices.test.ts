@@ -1,5 +1,6 @@
 /** Which answers to a question are safe, in small states, and why one is refused (S10). */
 
+import { timeText } from '../../../lib/core/records/text.ts';
 import { choicesFor, deedOf, resolutionProblem } from '../../../lib/core/operators/choices.ts';
 import { CHOICES } from '../../../lib/core/records/incident.ts';
 import type { AgentStep, Plan } from '../../../lib/core/plan/plan.ts';
@@ -134,7 +135,7 @@ describe('an answer is refused', () => {
       'an attempt may have acted: \'skip\' needs "nothingHappened": true from somebody who has checked';
     expect(why(unsure, { choice: 'skip' })).toBe(needs);
     expect(why(unsure, { choice: 'skip', nothingHappened: false })).toBe(needs);
-    const at = new Date(NOW + 5_000).toISOString();
+    const at = timeText(NOW + 5_000);
     expect(why(unsure, { choice: 'skip', nothingHappened })).toBe(
       `an attempt may still be acting: 'skip' is possible from ${at}, after another look`,
     );

@@ -1,5 +1,6 @@
 /** A pause from its command to its end, whole decisions of small states (F1, S12, L1). */
 
+import { timeText } from '../../../lib/core/records/text.ts';
 import { decide } from '../../../lib/core/decide.ts';
 import { resolved } from '../../../lib/core/operators/incident.ts';
 import { DEFAULT_PAUSE_MS, endPause, goOn, nextPause } from '../../../lib/core/operators/pause.ts';
@@ -137,7 +138,7 @@ describe('the time of a pause', () => {
   it('is over: a person is asked, for three days', () => {
     const state = paused();
     const { write, ...rest } = see(plan, state);
-    const at = new Date(NOW - 90).toISOString();
+    const at = timeText(NOW - 90);
     expect(write?.incident).toStrictEqual({
       number: 1,
       life: 'life1',
