@@ -39,6 +39,7 @@ export const STATUS = {
   'bulk-expired': 409,
   'no-bulk-actions': 409,
   'too-large': 413,
+  'too-many-commands': 429,
   internal: 500,
   // Between two releases; the other function that answers this call may be the newer one.
   'newer-item': 503,

@@ -20,6 +20,7 @@ import {
   sumOf,
   totalOf,
 } from '../core/operators/bulk.ts';
+import { rememberedAt } from '../core/operators/remembered.ts';
 import type { Bulks } from '../core/ports.ts';
 import { isOpenEntry } from '../core/records/entry.ts';
 import { isSteadfastError, PermanentError, refuse, sayable } from '../core/records/errors.ts';
@@ -65,6 +66,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'not-retryable',
   SEVERAL_ASKED,
   'too-large',
+  'too-many-commands',
   'too-many-people',
   'unknown-callback',
   'unknown-caller',
@@ -173,8 +175,8 @@ async function retryOne(
   const { input, step } = bulk.command;
   if (input === undefined) return retry(scheduler, executionId, asked);
   const { state } = await show(scheduler, executionId);
-  const { commands, status } = state.execution;
-  const isFailed = status === 'failed' || commands.includes(asked.commandId ?? '');
+  const { execution } = state;
+  const isFailed = execution.status === 'failed' || rememberedAt(execution, asked.commandId) !== undefined;
   if (!isFailed) return answerIncident(scheduler, bulk, executionId);
   return retry(scheduler, executionId, { ...asked, input, ...given({ step }) });
 }

@@ -6,7 +6,8 @@
  */
 
 import { decide } from '../core/decide.ts';
-import { commandProblem } from '../core/operators/commands.ts';
+import { commandProblem, isUnderWay, restOf, retriedAt } from '../core/operators/commands.ts';
+import { isMemoryFull, MAX_REMEMBERED, REMEMBERED_DAYS, rememberedAt } from '../core/operators/remembered.ts';
 import { openRecoveryIncidents, stepForInput } from '../core/operators/retry.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { Caller } from '../core/records/caller.ts';
@@ -16,7 +17,8 @@ import { given } from '../core/records/given.ts';
 import type { Json } from '../core/records/json.ts';
 import type { Acted } from '../core/records/people.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
-import { type Execution, isPausedOrPausing } from '../core/records/state.ts';
+import type { Execution } from '../core/records/state.ts';
+import { withWrite } from '../engine/commit.ts';
 import { carryOut } from '../engine/reconcile.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { checkGiven } from './incidents.ts';
@@ -108,28 +110,47 @@ async function obeyed(
   wanted: Given,
 ): Promise<Execution> {
   const { ports } = scheduler;
-  const command = {
+  const { commandId, by } = request;
+  const wish = {
     ...wanted,
-    commandId: request.commandId ?? ports.random.id(),
     reason: request.reason ?? REASON[wanted.type],
-    ...given({ by: request.by }),
+    ...given({ commandId, by }),
   } as Command;
-  for (let answers = 0; ; ) {
+  for (let begunAt: number | undefined; ; ) {
     const readAt = ports.clock.now();
     const { state, plan } = await show(scheduler, executionId);
     const { execution } = state;
-    if (execution.commands.includes(command.commandId) || isObeyed(execution, command)) return execution;
-    const problem = notMeant(state, command) ?? commandProblem(plan, state, command, ports.clock.now());
-    // The last of several incidents was resolved by another operator meanwhile.
-    if (problem !== undefined && answers > 0) return execution;
+    const at = begunAt ?? rememberedAt(execution, commandId);
+    const command = at === undefined ? wish : restOf(state, wish, at);
+    if (command === undefined) return execution;
+    const problem = at === undefined ? problemOf(plan, state, command, readAt) : undefined;
     if (problem !== undefined) throw refusal(execution, command, problem);
+    if (at === undefined) refuseWhereFull(execution, command, readAt);
     const acted = command.type === 'retry' ? await acting(scheduler, plan, state, command) : {};
     const decision = decide(plan, state, { ...command, ...acted, ...decisionInputsOf(ports) });
+    // What is under way is asked for without an id, or a question of the rest is not safe to answer any more.
+    if (decision.write === undefined && (at !== undefined || isUnderWay(execution, command)))
+      return execution;
+    if (decision.write === undefined) continue;
     if ((await carryOut(ports, plan, state, decision, readAt)) === 'conflict') continue;
-    answers += 1;
-    const after = decision.write?.execution ?? execution;
-    if (after.commands.includes(command.commandId)) return after;
+    begunAt = at ?? retriedAt(state, readAt);
+    const after = withWrite(state, decision.write);
+    if (restOf(after, wish, begunAt) === undefined) return after.execution;
   }
+}
+
+function problemOf(plan: Plan, state: Snapshot, command: Command, now: number): string | undefined {
+  if (isUnderWay(state.execution, command)) return undefined;
+  return notMeant(state, command) ?? commandProblem(plan, state, command, now);
+}
+
+/** A cancel is obeyed all the same. */
+function refuseWhereFull(execution: Execution, { type, commandId }: Command, now: number): void {
+  if (type === 'cancel' || commandId === undefined || !isMemoryFull(execution, now)) return;
+  throw refuse(
+    'too-many-commands',
+    `execution ${execution.id} was given ${MAX_REMEMBERED} commands within ${REMEMBERED_DAYS} days, and could not tell another one that is repeated; it can still be canceled`,
+  );
 }
 
 /** A retry is a deed; what it gives must fit the agent that gets it. */
@@ -145,12 +166,6 @@ async function acting(
   await checkGiven(scheduler, plan, record && { ...record, stage: 0 }, { input });
   return entry(scheduler, state, by, 'gave-input');
 }
-
-/** What it asks for is under way already, by another command. */
-const isObeyed = ({ status, cause }: Execution, command: Command): boolean =>
-  command.type === 'cancel'
-    ? status === 'compensating' && cause?.kind === 'cancel' && cause.undo === command.undo
-    : command.type === 'pause' && isPausedOrPausing(status);
 
 /** Of a retry: what it is not about, for it failed or was asked later. */
 function notMeant(state: Snapshot, command: Command): string | undefined {

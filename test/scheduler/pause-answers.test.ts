@@ -1,6 +1,8 @@
 /** Commands that are repeated or not possible, and answers that are given during a pause. */
 
-import { pause, resume } from '../../lib/scheduler/commands.ts';
+import { MAX_REMEMBERED } from '../../lib/core/operators/remembered.ts';
+import { SteadfastError } from '../../lib/core/records/errors.ts';
+import { cancel, pause, resume, retry } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { chain, failingOnce, quick, undo } from '../engine/chain.ts';
 import { drain, harness } from '../engine/harness.ts';
@@ -14,6 +16,46 @@ describe('commands', () => {
     expect((await pause(h.scheduler, id, { commandId: 'p1' })).status).toBe('running');
     expect((await h.state(id)).execution.pauses).toHaveLength(1);
     expect((await h.run(id)).execution.status).toBe('succeeded');
+  });
+
+  it('that had nothing to change are not obeyed later', async () => {
+    const h = quick();
+    const { id } = await h.begin();
+    await pause(h.scheduler, id, { commandId: 'of-ann' });
+    await pause(h.scheduler, id, { commandId: 'of-bob' });
+    await resume(h.scheduler, id, { commandId: 'r' });
+    expect((await pause(h.scheduler, id, { commandId: 'of-bob' })).status).toBe('running');
+    expect((await h.run(id)).execution.status).toBe('succeeded');
+  });
+
+  it('that are refused are not remembered, and change nothing of what has ended', async () => {
+    const h = quick();
+    const { id } = await h.begin();
+    await expect(resume(h.scheduler, id, { commandId: 'r' })).rejects.toMatchObject({
+      code: 'not-resumable',
+    });
+    await pause(h.scheduler, id, {});
+    expect((await resume(h.scheduler, id, { commandId: 'r' })).status).toBe('running');
+    await h.run(id);
+    const { version } = (await h.state(id)).execution;
+    for (const command of [pause, resume, cancel, retry])
+      await expect(command(h.scheduler, id, { commandId: 'late' })).rejects.toBeInstanceOf(SteadfastError);
+    expect((await h.state(id)).execution.version).toBe(version);
+  });
+
+  it('of which there were too many are refused, but for a cancel', async () => {
+    const h = quick();
+    const { id } = await h.begin();
+    for (let number = 0; number < MAX_REMEMBERED; number += 2) {
+      await pause(h.scheduler, id, { commandId: `p${number}` });
+      await resume(h.scheduler, id, { commandId: `r${number}` });
+    }
+    await expect(pause(h.scheduler, id, { commandId: 'more' })).rejects.toMatchObject({
+      code: 'too-many-commands',
+    });
+    expect((await pause(h.scheduler, id, { commandId: 'p0' })).status).toBe('running');
+    expect((await cancel(h.scheduler, id, { commandId: 'c' })).status).toBe('compensating');
+    expect((await h.run(id)).execution.status).toBe('canceled');
   });
 
   it('that are not possible say why', async () => {

@@ -2,6 +2,7 @@
 
 import { PermanentError } from '../../lib/core/records/errors.ts';
 import { explain } from '../../lib/core/explain/why.ts';
+import { rememberedAt } from '../../lib/core/operators/remembered.ts';
 import { human, retry as again, workflow } from '../../lib/core/plan/workflow.ts';
 import { cancel, pause, retry } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
@@ -247,8 +248,8 @@ describe('the retry of a waiting execution', () => {
 
   it('answers all its questions', async () => {
     const { h, id } = await asked(decline);
-    const { commands } = await retry(h.scheduler, id, { commandId: 'r1', reason: 'fixed' });
-    expect(commands).toEqual(['r1']);
+    const answered = await retry(h.scheduler, id, { commandId: 'r1', reason: 'fixed' });
+    expect(rememberedAt(answered, 'r1')).toBeGreaterThan(0);
     const { execution, incidents } = await h.run(id);
     expect(execution.status).toBe('succeeded');
     expect(Object.values(incidents ?? {})).toMatchObject([

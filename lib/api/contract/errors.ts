@@ -5,6 +5,7 @@
  */
 
 import { MAX_CALLER_CHARS } from '../../core/records/caller.ts';
+import { MAX_REMEMBERED, REMEMBERED_DAYS } from '../../core/operators/remembered.ts';
 import { MAX_PEOPLE } from '../../core/records/people.ts';
 import type { ErrorCode } from '../statuses.ts';
 
@@ -143,6 +144,10 @@ export const ERRORS: Readonly<Record<ErrorCode, Advice>> = {
   'too-large': {
     means: 'The body, the input or the output is longer than allowed.',
     next: 'Store what is large elsewhere, and send where it is.',
+  },
+  'too-many-commands': {
+    means: `The execution was given ${MAX_REMEMBERED} commands within ${REMEMBERED_DAYS} days, and could not tell another one that is repeated.`,
+    next: 'Cancel it, which is always possible, or find out who gives them.',
   },
   internal: {
     means: 'What happened was not foreseen; it is in the log of the API, by the time.',

@@ -144,14 +144,14 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
     summary: 'Pauses: nothing new starts, what was begun goes on to its end.',
     body: { type: 'PauseOptions', schema: pauseBody },
     answers: { 202: execution.Started },
-    errors: errors(OF_COMMAND, 'bad-duration', 'not-pausable'),
+    errors: errors(OF_COMMAND, 'bad-duration', 'not-pausable', 'too-many-commands'),
   },
   'POST /executions/{id}/resume': {
     name: 'resume',
     summary: 'Ends a pause.',
     body: { type: 'CommandOptions', schema: commandBody },
     answers: { 202: execution.Started },
-    errors: errors(OF_COMMAND, 'not-resumable'),
+    errors: errors(OF_COMMAND, 'not-resumable', 'too-many-commands'),
   },
   'POST /executions/{id}/retry': {
     name: 'retry',
@@ -159,7 +159,7 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
       'Has a failed execution go on where it failed; its failed step, or the `step` of several, can be given another `input`, unless an attempt of it may have acted. Of a waiting one it resolves all incidents with `retry`.',
     body: { type: 'RetryOptions', schema: retryBody },
     answers: { 202: execution.Started },
-    errors: errors(OF_COMMAND, OF_PEOPLE, 'not-retryable', 'bad-input'),
+    errors: errors(OF_COMMAND, OF_PEOPLE, 'not-retryable', 'bad-input', 'too-many-commands'),
   },
   'POST /executions/{id}/incidents/{n}/resolve': {
     name: 'resolve',

@@ -11,7 +11,7 @@
 import { isBuiltIn } from '../plan/built-in.ts';
 import type { Plan } from '../plan/plan.ts';
 import { entering, executionAfter, wakeNoLaterThan, type DecisionInputs, stop } from '../records/change.ts';
-import { type Decision, evaluateNext, nothing, writing } from '../records/decision.ts';
+import { type Decision, evaluateNext, IDLE, nothing, writing } from '../records/decision.ts';
 import type { Command } from '../records/events.ts';
 import { given } from '../records/given.ts';
 import { askedAboutPause, type Snapshot } from '../records/snapshot.ts';
@@ -19,6 +19,7 @@ import { type Execution, isForward, isPausedOrPausing, isTerminal, pauseOf } fro
 import { lastPoint, wayBack } from '../step/point-of-no-return.ts';
 import { resolved } from './incident.ts';
 import { goOn, nextPause, withPause } from './pause.ts';
+import { remembering } from './remembered.ts';
 import { resolve } from './resolution.ts';
 import {
   inputProblem,
@@ -30,14 +31,9 @@ import {
 } from './retry.ts';
 import { standingOf, standingText } from './standing.ts';
 
-/** The command ids that are remembered: enough for every client that may still repeat one. */
-const MAX_COMMANDS = 10;
-
-const rememberedBy = ({ commands }: Execution, { commandId }: Command): readonly string[] =>
-  [...commands, commandId].slice(-MAX_COMMANDS);
-
 /** What the command writes; nothing where it is not possible. */
 export function obey(plan: Plan, state: Snapshot, command: Command & DecisionInputs): Decision | undefined {
+  if (isUnderWay(state.execution, command)) return remember(state.execution, command);
   if (commandProblem(plan, state, command, command.now) !== undefined) return undefined;
   switch (command.type) {
     case 'cancel':
@@ -49,6 +45,20 @@ export function obey(plan: Plan, state: Snapshot, command: Command & DecisionInp
     case 'retry':
       return entering(retry(plan, state, command), state.execution, command.acted);
   }
+}
+
+/** What it asks for is under way already, by another command: nothing has to change. */
+export const isUnderWay = ({ status, cause }: Execution, command: Command): boolean =>
+  command.type === 'cancel'
+    ? status === 'compensating' && cause?.kind === 'cancel' && cause.undo === command.undo
+    : command.type === 'pause' && isPausedOrPausing(status);
+
+/** Nothing becomes due by it: the wake time stays. */
+function remember(execution: Execution, command: Command & DecisionInputs): Decision {
+  const commands = remembering(execution, command);
+  if (commands === execution.commands) return nothing();
+  const after = executionAfter(execution, 'adopt', command, { commands });
+  return writing(execution.id, { execution: after }, IDLE, { what: 'command-remembered' });
 }
 
 /** Why a command is not possible now, or nothing. */
@@ -88,7 +98,7 @@ export function possibleCommands(
   now: number,
   isDeployed: boolean,
 ): PossibleCommand[] {
-  const asked = { commandId: '', reason: '' };
+  const asked = { reason: '' };
   const commands: Readonly<Record<Exclude<PossibleCommand['command'], 'redrive'>, Command>> = {
     cancel: { type: 'cancel', ...asked },
     'cancel-as-is': { type: 'cancel', undo: false, ...asked },
@@ -181,17 +191,18 @@ function cancel(state: Snapshot, command: Of<'cancel'>): Decision {
 const withCommand = (
   { write }: Decision,
   before: Execution,
-  command: Command,
+  command: Command & DecisionInputs,
+  at?: number,
 ): NonNullable<Decision['write']> => ({
   ...write,
   executionId: before.id,
-  execution: { ...(write?.execution ?? before), commands: rememberedBy(before, command) },
+  execution: { ...(write?.execution ?? before), commands: remembering(before, command, at) },
 });
 
 function pause(plan: Plan, { execution }: Snapshot, command: Of<'pause'>): Decision {
   const pausing = executionAfter(execution, 'pause', command, {
     ...withPause(execution, nextPause(plan, execution, command, command.now)),
-    commands: rememberedBy(execution, command),
+    commands: remembering(execution, command),
     wakeAt: wakeNoLaterThan(execution, command.now),
   });
   return writing(execution.id, { execution: pausing }, evaluateNext('all'), { what: 'pausing' });
@@ -206,23 +217,37 @@ function resume(plan: Plan, state: Snapshot, command: Of<'resume'>): Decision {
   const isOpen = asked !== undefined && asked.resolvedAt === undefined;
   return goOn(plan, state, command, {
     incident: isOpen ? resolved(asked, answer, command) : undefined,
-    changes: { commands: rememberedBy(execution, command) },
+    changes: { commands: remembering(execution, command) },
     by: command.by,
   });
 }
 
-/** Resolves one incident of a waiting execution at a time: the last one remembers the command, so that a repeated one goes on. */
+/**
+ * What a retry is about, the rest of one that was begun: the questions that were asked until then. A write answers one of them, and
+ * the first one remembers the command; repeated, it goes on with those that are open.
+ * @param at when it was begun
+ * @returns undefined where nothing of it is left
+ */
+export function restOf<One extends Command>(state: Snapshot, command: One, at: number): One | undefined {
+  if (command.type !== 'retry' || state.execution.status !== 'waiting') return undefined;
+  const asOf = Math.min(command.asOf ?? at, at);
+  return openRecoveryIncidents(state, asOf).length === 0 ? undefined : { ...command, asOf };
+}
+
+/** Now, or when the latest of its questions was asked, by a clock that is ahead. */
+export const retriedAt = (state: Snapshot, now: number): number =>
+  Math.max(now, ...openRecoveryIncidents(state).map(({ openedAt }) => openedAt));
+
 function retry(plan: Plan, state: Snapshot, command: Of<'retry'>): Decision {
   const { execution } = state;
   if (execution.status === 'failed') {
     const { reason, by, input, step } = command;
-    const about = { reason, commands: rememberedBy(execution, command), ...given({ by, input, step }) };
+    const about = { reason, commands: remembering(execution, command), ...given({ by, input, step }) };
     return retried(plan, state, about, command);
   }
-  const [first, ...others] = openRecoveryIncidents(state, command.asOf);
+  const [first] = openRecoveryIncidents(state, command.asOf);
   if (first === undefined) return nothing();
   const answer = { ...RETRY_RESOLUTION, reason: command.reason, ...given({ caller: command.by }) };
   const decision = resolve(plan, state, first, answer, command);
-  if (others.length > 0) return decision;
-  return { ...decision, write: withCommand(decision, execution, command) };
+  return { ...decision, write: withCommand(decision, execution, command, retriedAt(state, command.now)) };
 }

@@ -163,7 +163,8 @@ export type Report = { readonly codeReturned: boolean } & (
 );
 
 export type Command = {
-  readonly commandId: string;
+  /** By which a repeated one is known; absent: it is not repeated. */
+  readonly commandId?: string;
   readonly reason: string;
   readonly by?: Caller;
   readonly acted?: Acted;

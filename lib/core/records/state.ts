@@ -144,7 +144,7 @@ export interface Execution {
   readonly wakeAt?: number;
   /** Since when it has been written that its steps put it at risk; read by no decision (`supervision/risk.ts`). */
   readonly riskSince?: number;
-  /** The last operators' command ids: a repeated command is answered, not obeyed twice. */
+  /** The operators' commands that it has obeyed, as `operators/remembered.ts` keeps them. */
   readonly commands: readonly string[];
   readonly cause?: Cause;
   /** Absent where there are no on-failure steps to perform. */

@@ -2,11 +2,12 @@
 
 import { decide } from '../../../lib/core/decide.ts';
 import { commandProblem, obey, possibleCommands } from '../../../lib/core/operators/commands.ts';
+import { rememberedAt, remembering } from '../../../lib/core/operators/remembered.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { Command, Event } from '../../../lib/core/records/events.ts';
 import type { Incident } from '../../../lib/core/records/incident.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
-import type { Execution, Pause, Step } from '../../../lib/core/records/state.ts';
+import type { Cause, Execution, Pause, Step } from '../../../lib/core/records/state.ts';
 import { changesOf, incidentOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
 import { agentStepOf } from '../small-steps.ts';
 import { NOW } from '../states.ts';
@@ -22,7 +23,12 @@ const does = (state: Snapshot, type: Command['type'], more: object = {}, of: Pla
   obey(of, state, { ...commandOf(type, more), ...inputs });
 const as = (status: Execution['status'], more: Partial<Execution> = {}, records: Step[] = []) =>
   stateOf(records, { status, ...more });
-const ids = Array.from({ length: 10 }, (_, at) => `c-${at}`);
+/** What is remembered of the commands with these ids, obeyed now. */
+const marks = (...ids: string[]): readonly string[] =>
+  ids.reduce<readonly string[]>(
+    (commands, commandId) => remembering({ commands }, { commandId, now: NOW }),
+    [],
+  );
 const pause: Pause = { number: 1, at: NOW - 90, reason: 'why', withinMs: 9 };
 
 describe('why a command is not possible', () => {
@@ -78,9 +84,9 @@ describe('why a command is not possible', () => {
 });
 
 describe('a cancel', () => {
-  const state = as('running', { commands: ids, wakeAt: NOW + 5 });
-  const cause = { kind: 'cancel', at: NOW, failure: { code: 'canceled', message: 'r' } };
-  it('stops the execution, which remembers the last ten commands', () => {
+  const state = as('running', { commands: marks('c'), wakeAt: NOW + 5 });
+  const cause: Cause = { kind: 'cancel', at: NOW, failure: { code: 'canceled', message: 'r' } };
+  it('stops the execution, which remembers the command', () => {
     const { write, ...rest } = does(state, 'cancel') ?? {};
     expect(write).toStrictEqual({ executionId: 'e-1', execution: expect.anything() });
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({
@@ -89,13 +95,27 @@ describe('a cancel', () => {
       writeId: 'w-new',
       cause,
       wakeAt: NOW,
-      commands: [...ids.slice(1), 'c-new'],
+      commands: marks('c', 'c-new'),
     });
     expect(rest).toStrictEqual({
       sends: [],
       next: all,
       notes: [{ what: 'canceled-by-operator', executionId: 'e-1' }],
     });
+  });
+
+  it('of what is being undone by another cancel is remembered, and changes nothing else', () => {
+    const canceled = as('compensating', { cause, wakeAt: NOW + 5 });
+    const { write, next } = does(canceled, 'cancel') ?? {};
+    expect(changesOf(canceled.execution, write?.execution)).toStrictEqual({
+      version: 2,
+      writeId: 'w-new',
+      commands: marks('c-new'),
+    });
+    expect(next).toStrictEqual({ kind: 'idle' });
+    expect(does(canceled, 'cancel', { commandId: undefined })?.write).toBeUndefined();
+    expect(does(canceled, 'cancel', { undo: false })).toBeUndefined();
+    expect(does(as('canceled', { cause }), 'cancel')).toBeUndefined();
   });
 
   it('leaves all as it is where the command says so', () => {
@@ -106,7 +126,7 @@ describe('a cancel', () => {
 
 describe('a pause', () => {
   const before = Array.from({ length: 10 }, (_, at) => ({ ...pause, number: at + 1, endedAt: NOW - 80 }));
-  const state = as('waiting', { commands: ['c'], wakeAt: NOW + 5, pauses: before });
+  const state = as('waiting', { commands: marks('c'), wakeAt: NOW + 5, pauses: before });
   it('is one write of the execution, which keeps the last ten and the time of those before', () => {
     const { write, ...rest } = does(state, 'pause', { withinMs: 7 }) ?? {};
     expect(write).toStrictEqual({ executionId: 'e-1', execution: expect.anything() });
@@ -114,7 +134,7 @@ describe('a pause', () => {
       status: 'pausing',
       version: 2,
       writeId: 'w-new',
-      commands: ['c', 'c-new'],
+      commands: marks('c', 'c-new'),
       wakeAt: NOW,
       pauses: [...before.slice(1), { number: 11, at: NOW, reason: 'r', withinMs: 7 }],
       earlierPauses: { number: 1, at: NOW - 90, endedAt: NOW - 80, ms: 10 },
@@ -125,7 +145,7 @@ describe('a pause', () => {
 
 describe('a resume', () => {
   const paused = as('paused', {
-    commands: ['c'],
+    commands: marks('c'),
     pauses: [{ ...pause, pausedAt: NOW - 80, deadlineAt: NOW - 70 }],
   });
   const { step: _, ...question } = incidentOf({ kind: 'pause', stepVersion: 1 });
@@ -136,7 +156,7 @@ describe('a resume', () => {
     const decision = does(paused, 'resume');
     expect(decision?.write).not.toHaveProperty('incident');
     expect(decision).toMatchObject({
-      write: { execution: { status: 'running', commands: ['c', 'c-new'] } },
+      write: { execution: { status: 'running', commands: marks('c', 'c-new') } },
       next: all,
       notes: [{ what: 'resumed' }],
     });
@@ -161,17 +181,19 @@ describe('a resume', () => {
 describe('a retry of what waits', () => {
   const two = planOf(agentStepOf('it'), agentStepOf('b'));
   const waiting = (...others: Incident[]): Snapshot => ({
-    ...as('waiting', { commands: ['c'] }, [recordOf('it', 'waiting'), recordOf('b', 'waiting')]),
+    ...as('waiting', { commands: marks('c') }, [recordOf('it', 'waiting'), recordOf('b', 'waiting')]),
     incidents: Object.fromEntries([incidentOf(), ...others].map((one) => [one.number, one])),
   });
-  it('answers one question at a time, and the last answer remembers the command', () => {
+  it('answers one question at a time, and the first answer remembers the command', () => {
     const other = incidentOf({ number: 2, step: 'b' });
     const first = does(waiting(other), 'retry', {}, two)?.write;
     expect(first?.incident).toMatchObject({ number: 1, choice: 'retry', by: 'person', reason: 'r' });
     expect(first?.step).toMatchObject({ name: 'it', status: 'retrying' });
-    expect(first?.execution?.commands).toStrictEqual(['c']);
+    expect(first?.execution?.commands).toStrictEqual(marks('c', 'c-new'));
+    const ahead = does(waiting({ ...other, openedAt: NOW + 3 }), 'retry', {}, two)?.write?.execution;
+    expect(rememberedAt(ahead!, 'c-new')).toBe(NOW + 3);
     const last = does(waiting({ ...other, resolvedAt: NOW }), 'retry', {}, two);
-    expect(last?.write?.execution).toMatchObject({ status: 'running', commands: ['c', 'c-new'] });
+    expect(last?.write?.execution).toMatchObject({ status: 'running', commands: marks('c', 'c-new') });
     expect(last?.write).toMatchObject({ executionId: 'e-1', step: { name: 'it' }, incident: { number: 1 } });
     expect(last?.next).toStrictEqual({ kind: 'evaluate', fresh: true, affected: ['it'] });
   });

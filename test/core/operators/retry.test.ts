@@ -1,6 +1,7 @@
 /** When a failed execution can be tried again, why it cannot, and what that writes (F8, S1, S10). */
 
 import { decide } from '../../../lib/core/decide.ts';
+import { remembering } from '../../../lib/core/operators/remembered.ts';
 import { restartProblemOf, retried, retryProblem } from '../../../lib/core/operators/retry.ts';
 import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { ChildEnd } from '../../../lib/core/records/children.ts';
@@ -167,6 +168,8 @@ describe('a retry', () => {
 
   it('is what a command asks for', () => {
     const event = { type: 'retry', commandId: 'c', reason: 'r', ...inputs } as Event;
-    expect(decide(plan, failed([]), event)).toStrictEqual(retried(plan, failed([]), given, inputs));
+    const commands = remembering({ commands: [] }, { commandId: 'c', now: NOW });
+    const asked = { ...given, commands };
+    expect(decide(plan, failed([]), event)).toStrictEqual(retried(plan, failed([]), asked, inputs));
   });
 });

@@ -1,0 +1,65 @@
+/**
+ * The commands that an execution has obeyed: one that is repeated under its id is answered, and not obeyed again.
+ *
+ * Owns: how they are kept in the execution's record, for how long and how many. Does not own: what a command writes
+ * (`commands.ts`), what a repeated one is answered (`scheduler/commands.ts`).
+ *
+ * Remembered is what was obeyed, also where nothing had to change: a pause of what is paused already has happened, and must not
+ * happen after the next resume. No refusal is remembered, and nothing is written to what has ended: its parent, which may have
+ * it go on, knows it by its version.
+ */
+
+import type { Command } from '../records/events.ts';
+import type { Execution } from '../records/state.ts';
+
+export const REMEMBERED_DAYS = 30;
+const REMEMBERED_MS = REMEMBERED_DAYS * 86_400_000;
+/** Of one execution, so that its record keeps room: they take 6 KB. */
+export const MAX_REMEMBERED = 200;
+
+type Remembering = Pick<Execution, 'commands'>;
+
+/** `<hash>@<time>`, both in base 36; the release before wrote the id itself, and no time. */
+const MARK = /^[0-9a-z]{13}@([0-9a-z]+)$/;
+
+/** 64 bits, in base 36: enough to tell some hundred ids apart, and no secret rests on it (FNV-1a, by code units). */
+function shortHash(text: string): string {
+  let hash = 0xcbf29ce484222325n;
+  for (let at = 0; at < text.length; at += 1)
+    hash = BigInt.asUintN(64, (hash ^ BigInt(text.charCodeAt(at))) * 0x100000001b3n);
+  return hash.toString(36).padStart(13, '0');
+}
+
+const markOf = (commandId: string, at: number): string => `${shortHash(commandId)}@${at.toString(36)}`;
+
+/** When the command was obeyed, or undefined; 0 where that is not recorded. */
+export function rememberedAt({ commands }: Remembering, commandId: string | undefined): number | undefined {
+  if (commandId === undefined) return undefined;
+  if (commands.includes(commandId)) return 0;
+  const start = markOf(commandId, 0).slice(0, -1);
+  const mark = commands.find((one) => one.startsWith(start));
+  return mark === undefined ? undefined : Number.parseInt(mark.slice(start.length), 36);
+}
+
+const recent = ({ commands }: Remembering, now: number): readonly string[] =>
+  commands
+    .map((one) => (MARK.test(one) ? one : markOf(one, now)))
+    .filter((one) => now - Number.parseInt(MARK.exec(one)?.[1] ?? '', 36) < REMEMBERED_MS);
+
+/** Whether another command would displace one that may still be repeated. */
+export const isMemoryFull = (execution: Remembering, now: number): boolean =>
+  recent(execution, now).length >= MAX_REMEMBERED;
+
+/**
+ * What is remembered once the command is obeyed; a command without an id cannot be repeated. Where there is no room, which the
+ * caller has asked, the oldest is forgotten.
+ * @param at when, for those that read it; later than now where another process's clock was
+ */
+export function remembering(
+  execution: Remembering,
+  { commandId, now }: Pick<Command, 'commandId'> & { readonly now: number },
+  at: number = now,
+): readonly string[] {
+  if (commandId === undefined || rememberedAt(execution, commandId) !== undefined) return execution.commands;
+  return [...recent(execution, now), markOf(commandId, at)].slice(-MAX_REMEMBERED);
+}
