@@ -84,8 +84,8 @@ const Calls = ({ calls }: { calls: OutageView['calls'] }): JSX.Element => (
         </tr>
       </thead>
       <tbody>
-        {calls.map(({ executionId, step, attempt, unknown, settled = 'open' }) => (
-          <tr key={`${executionId} ${step} ${attempt}`}>
+        {calls.map(({ executionId, step, attempt, mode, at, unknown, settled = 'open' }) => (
+          <tr key={`${executionId} ${step} ${attempt} ${mode} ${at}`}>
             <td>
               <a class="mono" href={executionLink(executionId, step)}>
                 {executionId}

@@ -18,7 +18,7 @@ import {
 import { partsOf } from '../core/plan/agent-parts.ts';
 import type { Ports } from '../core/ports.ts';
 import type { ClaimedAttempt, OpenBreaker, Report } from '../core/records/events.ts';
-import { type Failure, failureOf } from '../core/records/failure.ts';
+import { CANNOT_TELL, type Failure, failureOf } from '../core/records/failure.ts';
 import { type Json, JSON_LIMITS, type JsonLimits, jsonProblem, utf8Bytes } from '../core/records/json.ts';
 import type { Execution, Mode } from '../core/records/state.ts';
 import { wellFormed } from '../core/records/text.ts';
@@ -120,12 +120,23 @@ async function probe(worker: Worker, task: Task, input: unknown): Promise<Report
     return { kind: 'found', codeReturned: true, verdict: 'cannot-tell', failure };
   }
   const answer: Verdict<unknown> = await worker.implementation.probe(task.ctx, input);
+  if (answer.verdict === 'cannot-tell') return found(answer.reason);
   if (answer.verdict !== 'done') return { kind: 'found', codeReturned: true, verdict: answer.verdict };
   const result = await usable(worker, answer.output);
   if ('output' in result)
     return { kind: 'found', codeReturned: true, verdict: 'done', output: result.output };
   return { kind: 'found', codeReturned: true, verdict: 'cannot-tell', failure: result.failure };
 }
+
+/** An author's reason may be anything: types do not hold JavaScript. */
+const found = (reason: unknown): Report => ({
+  kind: 'found',
+  codeReturned: true,
+  verdict: 'cannot-tell',
+  ...(reason === undefined ? {} : { failure: failureOf({ code: CANNOT_TELL, message: textOf(reason) }) }),
+});
+
+const textOf = (reason: unknown): string => (typeof reason === 'string' ? reason : failureOf(reason).message);
 
 async function undo(worker: Worker, task: Task, input: unknown): Promise<Report> {
   if (worker.implementation.undo === undefined) {

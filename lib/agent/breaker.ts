@@ -1,11 +1,11 @@
 /**
  * What one process knows of the breaker of its agent, and what it reports to it.
  *
- * Owns: when the record is read (once per process; then after a failed call, every 5 s while it is open, else every 10 s) and written (a failed call, a trial), the
- * count of answered calls in between, what a lost race means (read, apply again). Does not own: the rules
+ * Owns: when the record is read (once per process; then after a failed call, every 5 s while it is open, else every 10 s) and written
+ * (a failed call, a trial, the first answer after failures), the count of answered calls in between, what a lost race means (read, apply again). Does not own: the rules
  * (`core/step/breaker.ts`), what becomes of the step (`core/step/defer.ts`).
  *
- * C1 an answered call costs no call to the store, but for one read in 10 s of a process at work. The breaker is a favour to a service in trouble: where the store does
+ * C1 an answered call costs no call to the store, but for one read in 10 s of a process at work, and one write after failures. The breaker is a favour to a service in trouble: where the store does
  * not answer, work goes on without it.
  */
 
@@ -13,11 +13,13 @@ import type { Breakers, Ports } from '../core/ports.ts';
 import type { OpenBreaker } from '../core/records/events.ts';
 import type { Failure } from '../core/records/failure.ts';
 import {
+  afterAnswers,
   afterCalls,
   afterTrial,
   type Breaker,
   openBreakerOf,
   passageOf,
+  type TrialOutcome,
   WINDOW_MS,
   withTrial,
 } from '../core/step/breaker.ts';
@@ -37,6 +39,12 @@ const PATIENCE_MS = 2_000;
 
 /** Free to call, perhaps as the trial; or deferred by an open breaker. */
 export type Pass = { readonly trial?: string } | { readonly openBreaker: OpenBreaker };
+
+/** What is to be written: how a trial ended, or calls that failed, or that calls are answered again. */
+type News =
+  | { readonly trial: string; readonly outcome: TrialOutcome }
+  | { readonly failure: Failure }
+  | 'answered';
 
 /** The record, or that there is none. */
 interface Known {
@@ -59,6 +67,8 @@ export class ProcessBreaker {
   #suspects = false;
   #answered = 0;
   #answeredAt = 0;
+  /** When this process last wrote that calls are answered again. */
+  #saidAt = 0;
 
   constructor(agent: string) {
     this.#agent = agent;
@@ -90,7 +100,16 @@ export class ProcessBreaker {
     this.#answered += 1;
     this.#suspects = false;
     this.#answeredAt = now;
-    if (trial !== undefined) await this.#tell(ports, trial, undefined);
+    if (trial !== undefined) return this.#tell(ports, { trial, outcome: 'answered' });
+    // Of a service that fails now and then, not each answer after a failure is written: the next failure carries them.
+    if (this.#known?.breaker?.failingSince === undefined || now - this.#saidAt < CLOSED_FRESH_MS) return;
+    this.#saidAt = now;
+    await this.#tell(ports, 'answered');
+  }
+
+  /** After a trial that says nothing of the service: another may be made at once. */
+  async freed(ports: Ports, trial: string): Promise<void> {
+    await this.#tell(ports, { trial, outcome: 'nothing' });
   }
 
   /** After a call that failed. @returns what holds the agent back now, if anything does */
@@ -103,37 +122,36 @@ export class ProcessBreaker {
     if (trial === undefined) this.#failed += 1;
     if (call !== undefined && ports.breakers !== undefined) this.#calls.push(call);
     this.#suspects = true;
-    await this.#tell(ports, trial, failure);
+    await this.#tell(ports, trial === undefined ? { failure } : { trial, outcome: failure });
     return openBreakerOf(this.#known?.breaker, ports.clock.now());
   }
 
-  async #tell(ports: Ports, trial: string | undefined, failure: Failure | undefined): Promise<void> {
+  async #tell(ports: Ports, news: News): Promise<void> {
     const { breakers } = ports;
     if (breakers === undefined) return;
-    const told = this.#write(ports, breakers, trial, failure).catch(() => {
+    const told = this.#write(ports, breakers, news).catch(() => {
       ports.log.note({ what: 'breaker-failed', agent: this.#agent });
     });
     await Promise.race([told, ports.clock.sleep(PATIENCE_MS)]);
   }
 
-  async #write(
-    ports: Ports,
-    breakers: Breakers,
-    trial: string | undefined,
-    failure: Failure | undefined,
-  ): Promise<void> {
+  async #write(ports: Ports, breakers: Breakers, news: News): Promise<void> {
+    const isTrial = typeof news === 'object' && 'trial' in news;
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      if (round > 0 || trial !== undefined) await this.#read(ports, breakers);
+      if (round > 0 || isTrial) await this.#read(ports, breakers);
       const before = this.#known?.breaker;
       const inputs = decisionInputsOf(ports);
-      const failed = this.#failed;
-      const calls = [...this.#calls];
-      if (trial === undefined && failed === 0) return;
+      // What has failed and could not be written yet is written by the next failure.
+      const [failed, calls] = news === 'answered' ? [0, []] : [this.#failed, [...this.#calls]];
       const answered = inputs.now - this.#answeredAt < WINDOW_MS ? this.#answered : 0;
+      if (news !== 'answered' && !isTrial && failed === 0) return;
       const next =
-        trial !== undefined
-          ? before && afterTrial(before, trial, failure, inputs)
-          : failure && afterCalls(before, this.#agent, { failed, answered, failure, calls }, inputs);
+        news === 'answered'
+          ? afterAnswers(before, answered, inputs)
+          : isTrial
+            ? before && afterTrial(before, news.trial, news.outcome, inputs)
+            : afterCalls(before, this.#agent, { failed, answered, calls, ...news }, inputs);
+      if (next === undefined && news === 'answered') return;
       if (next === undefined) {
         // It is open already: what failed since is no news, nor will it be when it has closed.
         this.#failed = 0;
@@ -201,8 +219,8 @@ export class ProcessBreaker {
       const closedAt = isClosed ? { closedAt: ports.clock.now() } : {};
       await addToOutage(ports, this.#agent, openedAt, { calls, ...closedAt });
     } else if (after?.openedAt !== undefined && after.failure !== undefined) {
-      const { openedAt: at, failure, calls: behind = [] } = after;
-      await noteOpening(ports, this.#agent, { at, failure, calls: behind });
+      const { openedAt: at, failure, failingSince: since = at, calls: behind = [], failed } = after;
+      await noteOpening(ports, this.#agent, { at, since, failure, calls: behind, failed });
     }
   }
 

@@ -6,6 +6,7 @@
 
 import type { Ports } from '../core/ports.ts';
 import type { OpenBreaker, Report } from '../core/records/events.ts';
+import { CANNOT_TELL, type Failure } from '../core/records/failure.ts';
 import { saidOf } from '../core/step/breaker.ts';
 import type { FailedCall } from '../core/step/outage.ts';
 import type { Claim, Ran } from './attempt.ts';
@@ -19,22 +20,28 @@ export async function notifyBreaker(
   { report, lost }: Ran,
   trial: string | undefined,
 ): Promise<OpenBreaker | undefined> {
-  const said = saidOf(report);
-  if (breaker === undefined || said === 'not-asked' || (lost && said === 'failed')) return undefined;
+  const said = saidOf(report, claim.state.steps[claim.planStep.name]?.probes ?? 0);
+  if (breaker === undefined || (lost && said === 'failed')) return undefined;
+  if (said === 'nothing') {
+    if (trial !== undefined) await breaker.freed(ports, trial);
+    return undefined;
+  }
   if (said === 'answered') {
     await breaker.answered(ports, trial);
     return undefined;
   }
-  const failure = ('failure' in report ? report.failure : undefined) ?? { code: 'failed', message: '' };
+  const failure = ('failure' in report ? report.failure : undefined) ?? UNTOLD;
   return breaker.failed(ports, trial, failure, failedCall(claim, report, ports.clock.now()));
 }
+
+const UNTOLD: Failure = { code: CANNOT_TELL, message: 'its probe could not tell, and gave no reason' };
 
 /** The attempt as the record of an opening names it. */
 function failedCall({ state, planStep }: Claim, report: Report, at: number): FailedCall | undefined {
   const record = state.steps[planStep.name];
   if (record?.mode === undefined) return undefined;
   const { mode, attempt } = record;
-  const isUnknown = mode === 'execute' && report.kind === 'unknown';
+  const isUnknown = mode === 'probe' || (mode === 'execute' && report.kind === 'unknown');
   const about = { executionId: state.execution.id, step: record.name, attempt, mode, at };
   return { ...about, ...(isUnknown ? { unknown: true } : {}) };
 }

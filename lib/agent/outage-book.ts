@@ -9,21 +9,15 @@
  */
 
 import type { Outages, Ports } from '../core/ports.ts';
-import type { Failure } from '../core/records/failure.ts';
-import { type Addition, type FailedCall, outageAfter, outageBegun } from '../core/step/outage.ts';
+import { type Addition, type Opening, outageAfter, outageBegun } from '../core/step/outage.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
 
 const MAX_ROUNDS = 5;
 
 /** Never rejects. */
-export const noteOpening = (
-  ports: Ports,
-  agent: string,
-  opened: { readonly at: number; readonly failure: Failure; readonly calls: readonly FailedCall[] },
-): Promise<void> =>
+export const noteOpening = (ports: Ports, agent: string, opening: Opening): Promise<void> =>
   kept(ports, agent, async (outages) => {
-    const { at, failure, calls } = opened;
-    await outages.write(outageBegun(agent, at, failure, calls, decisionInputsOf(ports)));
+    await outages.write(outageBegun(agent, opening, decisionInputsOf(ports)));
   });
 
 /** Never rejects. */

@@ -7,7 +7,7 @@
  * S6 only a well-formed answer says "not done". What cannot be read is an unknown outcome. S17 no error here quotes an output.
  */
 
-import type { AttemptContext, Verdict } from '../core/plan/agent.ts';
+import { type AttemptContext, cannotTell, type Verdict } from '../core/plan/agent.ts';
 import { MAX_DURATION_MS } from '../core/plan/duration.ts';
 import { PermanentError, TransientError } from '../core/records/errors.ts';
 
@@ -191,8 +191,7 @@ export function verdictOf({ answer, output, message }: Answer): Verdict<unknown>
     case 'running':
       return { verdict: 'running' };
     default:
-      if (message !== undefined) throw new Error(message);
-      return { verdict: 'cannot-tell' };
+      return cannotTell(message);
   }
 }
 

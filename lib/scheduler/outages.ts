@@ -13,6 +13,7 @@ import {
   type Outage,
   type KnownOutcome,
   knownOutcome,
+  unknownOnce,
 } from '../core/step/outage.ts';
 import { sideBySide } from '../engine/side-by-side.ts';
 import { refuseUnknownAgent } from './agent-pauses.ts';
@@ -44,7 +45,7 @@ async function settledIn(
   { version: _v, writeId: _w, ...outage }: Outage,
   states: Map<string, Promise<Snapshot | undefined>>,
 ): Promise<ShownOutage> {
-  const calls = await sideBySide(outage.calls, SIDE_BY_SIDE, async (call) => {
+  const calls = await sideBySide(unknownOnce(outage.calls), SIDE_BY_SIDE, async (call) => {
     if (call.unknown !== true) return call;
     const state = states.get(call.executionId) ?? store.read(call.executionId).catch(() => undefined);
     states.set(call.executionId, state);

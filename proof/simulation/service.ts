@@ -5,6 +5,7 @@
 import {
   type Agent,
   type AttemptContext,
+  cannotTell,
   declareAgent,
   type Effect,
   type Implementation,
@@ -139,6 +140,9 @@ class Service implements Implementation<unknown, unknown> {
 
 class Probed extends Service {
   async probe(ctx: AttemptContext, input: unknown): Promise<Verdict<unknown>> {
+    // An answer that says nothing, as against none: it is counted, whatever the breaker says.
+    if (this.host.outages.deathOf(this.name, this.host.events.now) === 'hangs-up')
+      return cannotTell('status 501');
     this.meetDeath();
     const live = await this.request(() =>
       this.host.ledger.find(ctx.effectKey, { service: this.name, input }),

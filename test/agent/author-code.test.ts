@@ -171,6 +171,16 @@ describe('a probe', () => {
       cannotTell,
     ],
     [
+      'that cannot tell says why',
+      { probe: async () => ({ verdict: 'cannot-tell', reason: 'status 501' }) },
+      { ...cannotTell, failure: { code: 'cannot-tell', message: 'status 501' } },
+    ],
+    [
+      'whose reason is no text cannot tell all the same',
+      { probe: async () => ({ verdict: 'cannot-tell', reason: { status: 501 } }) as never },
+      { ...cannotTell, failure: { code: 'cannot-tell' } },
+    ],
+    [
       'that found nothing says so',
       { probe: async () => ({ verdict: 'not-done' }) },
       { kind: 'found', verdict: 'not-done' },

@@ -1,5 +1,6 @@
 /** What each opening of a breaker leaves: begun, noticed, ended, which calls failed, how each unknown outcome was settled. */
 
+import { cannotTell, done } from '../../lib/core/plan/agent.ts';
 import { retry, workflow } from '../../lib/core/plan/workflow.ts';
 import { TransientError } from '../../lib/core/records/errors.ts';
 import type { Ports } from '../../lib/core/ports.ts';
@@ -55,6 +56,78 @@ it('says when it began, was noticed and ended, and of each unknown outcome how i
   expect([calls.length, failed]).toEqual([10 + trials - 1, 10 + trials - 1]);
 });
 
+describe('a service that answers nonsense to a few calls, each with its probes', () => {
+  const book = anAgent('carrier', { effect: 'probed' });
+  const pick = workflow('picking', { input: anyObject, within: '2h' }, (w) => {
+    w.step('pick', book, {}, { recovery: [retry(5, { first: '1s', max: '2s' })] });
+  });
+  const nonsense = () => {
+    const service = { broken: true, probes: 0 };
+    const carrier = {
+      execute: async () => {
+        if (service.broken) throw new Error('status 501');
+        return {};
+      },
+      probe: async () => {
+        service.probes += 1;
+        return service.broken ? cannotTell('status 501') : done({});
+      },
+      undo: async () => undefined,
+    };
+    const wrap = (memory: MemoryWorld): Ports => ({
+      ...memory,
+      breakers: memoryBreakers(),
+      outages: memoryOutages(),
+    });
+    const w = harness(pick, { carrier }, 1, wrap);
+    return { w, service };
+  };
+
+  it('has failed since the first, long before its breaker opens; each unknown outcome is counted once', async () => {
+    const { w, service } = nonsense();
+    const ids: string[] = [];
+    for (let minute = 0; minute < 6; minute += 1) {
+      const id = (await w.begin()).id;
+      ids.push(id);
+      await w.run(id, { until: () => w.clock.now() > T + (minute + 1) * 60_000 });
+    }
+    expect(await outagesOf(w.scheduler, 'carrier')).toEqual([]);
+    expect((await w.scheduler.ports.breakers?.read('carrier'))?.failingSince).toBe(T);
+    for (let more = 0; more < 8; more += 1) ids.push((await w.begin()).id);
+    await w.run(ids[0] as string, { until: () => w.clock.now() > T + 400_000 });
+    const [outage] = await outagesOf(w.scheduler, 'carrier');
+    expect(outage).toMatchObject({ beganAt: T });
+    expect(outage?.openedAt).toBeGreaterThan(T + 360_000);
+    const unknown = outage?.calls.filter((call) => call.unknown === true) ?? [];
+    const about = unknown.map(({ executionId }) => executionId);
+    expect(about).toHaveLength(new Set(about).size);
+    expect(about.slice(0, 6)).toEqual(ids.slice(0, 6));
+    expect(new Set(unknown.map(({ settled }) => settled))).toEqual(new Set(['open']));
+    service.broken = false;
+    for (const id of ids) expect((await w.run(id)).execution.status).toBe('succeeded');
+    const [after] = await outagesOf(w.scheduler, 'carrier');
+    expect(after?.calls.filter((call) => call.settled === 'open')).toEqual([]);
+  });
+
+  it('puts an execution at risk once a probe could not tell', async () => {
+    const { w } = nonsense();
+    const { id } = await w.begin();
+    const state = await w.run(id, { until: ({ execution }) => execution.riskSince !== undefined });
+    expect(w.clock.now() - T).toBeLessThan(60_000);
+    expect(state.steps['pick']).toMatchObject({ failure: { code: 'cannot-tell', message: 'status 501' } });
+  });
+
+  it('opens no breaker for one order, and holds no trial of others, however often that is probed', async () => {
+    const { w, service } = nonsense();
+    const { id } = await w.begin();
+    await w.run(id, { until: ({ steps }) => (steps['pick']?.probes ?? 0) > 15 });
+    expect(service.probes).toBeGreaterThan(15);
+    const breaker = await w.scheduler.ports.breakers?.read('carrier');
+    expect(breaker).toMatchObject({ score: 2 });
+    expect(breaker).not.toHaveProperty('openedAt');
+  });
+});
+
 it('leaves nothing of what was known to have failed but that it did, and nothing at all where no breaker opens', async () => {
   const w = world();
   w.implementations['carrier'] = {
@@ -94,8 +167,14 @@ describe('the record', () => {
   const call = (at: number): FailedCall => ({ executionId: 'e', step: 's', attempt: 1, mode: 'execute', at });
 
   it('names the first calls and counts all', () => {
-    const begun = outageBegun('carrier', T, { code: 'x', message: '' }, [call(T - 9), call(T)], inputs);
+    const failure = { code: 'x', message: '' };
+    const opening = { at: T, since: T - 9, failure, calls: [call(T - 5), call(T)], failed: undefined };
+    const begun = outageBegun('carrier', opening, inputs);
     expect(begun).toMatchObject({ beganAt: T - 9, openedAt: T, failed: 2 });
+    expect(outageBegun('carrier', { ...opening, since: T, failed: 9 }, inputs)).toMatchObject({
+      beganAt: T - 5,
+      failed: 9,
+    });
     const many = Array.from({ length: 60 }, (_, at) => call(T + at));
     const after = outageAfter(begun, { calls: many, closedAt: T + 99 }, inputs);
     expect(after).toMatchObject({ version: 2, failed: 62, closedAt: T + 99 });

@@ -111,7 +111,7 @@ describe('the breaker of a paused agent', () => {
     const { openedAt: _, ...well } = paused;
     const calls = { failed: 1, answered: 0, failure: { code: 'x', message: '' } };
     expect(afterCalls(well, 'carrier', calls, inputs)).toBeUndefined();
-    const after = afterTrial(paused, 'w-3', undefined, inputs) as Breaker;
+    const after = afterTrial(paused, 'w-3', 'answered', inputs) as Breaker;
     expect(after.openedAt).toBeUndefined();
     expect(passageOf(after, T).kind).toBe('open');
   });

@@ -81,7 +81,7 @@ it.each<[CallKind, object, object]>([
   [
     'probe',
     { answer: 'cannotTell', message: 'why' },
-    { kind: 'found', verdict: 'cannot-tell', failure: FAILURE },
+    { kind: 'found', verdict: 'cannot-tell', failure: { code: 'cannot-tell', message: 'why' } },
   ],
   ['undo', { answer: 'transient', message: 'why' }, { kind: 'failed', permanent: false, failure: FAILURE }],
   ['undo', { answer: 'permanent', message: 'why' }, { kind: 'failed', permanent: true, failure: FAILURE }],

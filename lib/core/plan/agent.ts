@@ -145,13 +145,18 @@ export type Verdict<O> =
   | { readonly verdict: 'done'; readonly output: O }
   | { readonly verdict: 'not-done' }
   | { readonly verdict: 'running' }
-  | { readonly verdict: 'cannot-tell' };
+  /** `reason` is kept and shown with the step. */
+  | { readonly verdict: 'cannot-tell'; readonly reason?: string };
 
 /** A probe's four answers. */
 export const done = <O>(output: O): Verdict<O> => ({ verdict: 'done', output });
 export const notDone = (): Verdict<never> => ({ verdict: 'not-done' });
 export const running = (): Verdict<never> => ({ verdict: 'running' });
-export const cannotTell = (): Verdict<never> => ({ verdict: 'cannot-tell' });
+/** @param reason what the service answered, for people: `status 501` */
+export const cannotTell = (reason?: string): Verdict<never> => ({
+  verdict: 'cannot-tell',
+  ...(reason === undefined ? {} : { reason }),
+});
 
 export interface Implementation<I, O> {
   /**

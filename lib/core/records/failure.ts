@@ -15,6 +15,9 @@ export interface Failure {
   readonly message: string;
 }
 
+/** The code of what a probe gives as the reason that it cannot tell. */
+export const CANNOT_TELL = 'cannot-tell';
+
 export const MAX_FAILURE_CHARS = 1_000;
 const MAX_CODE_CHARS = 100;
 /** Characters of each error in a chain. */

@@ -1,7 +1,7 @@
 /**
  * The breaker: one record per agent that tells all executions together whether its service answers.
  *
- * Owns: when it opens, for how long, who may try, what closes it, and until when work is deferred. Does not own: who reads
+ * Owns: when it opens, for how long, who may try, what closes it, since when calls fail, and until when work is deferred. Does not own: who reads
  * and writes the record (`agent/breaker.ts`), what becomes of a step meanwhile (`defer.ts`).
  *
  * Only failures are written, so a healthy step pays nothing: a process keeps count of its own answered calls and carries
@@ -16,9 +16,9 @@ import type { DecisionInputs } from '../records/change.ts';
 import { endedBy, type EndedOperatorPause, type OperatorPause } from '../records/operator-pause.ts';
 import type { Caller } from '../records/caller.ts';
 import type { OpenBreaker, Report } from '../records/events.ts';
-import type { Failure } from '../records/failure.ts';
+import { CANNOT_TELL, type Failure } from '../records/failure.ts';
 import { cut } from '../records/text.ts';
-import { type FailedCall, MAX_OPENINGS } from './outage.ts';
+import { type FailedCall, MAX_OPENINGS, unknownOnce } from './outage.ts';
 
 /** More failures than answers by so many open it. */
 export const THRESHOLD = 8;
@@ -37,6 +37,8 @@ const MIN_SPREAD_MS = 5_000;
 const MAX_SPREAD_MS = 300_000;
 /** While an operator holds it open, what is deferred is looked at again after so long, and then spread. */
 const PAUSED_MS = 30_000;
+/** Failed calls that are named in the record. */
+const MAX_NAMED = 2 * THRESHOLD;
 /** A failure kept for people is cut to this. */
 const MAX_FAILURE_CHARS = 300;
 
@@ -49,8 +51,12 @@ export interface Breaker {
   /** The latest failure. */
   readonly failedAt: number;
   readonly failure?: Failure;
-  /** The calls behind the score, the latest; gone once it has closed. */
+  /** The first failure since the latest answer that was written. The breaker may be closed: few calls, far apart, never open it. */
+  readonly failingSince?: number;
+  /** The calls that failed since then or are behind the score, those of unknown outcome before others; gone once it has closed. */
   readonly calls?: readonly FailedCall[];
+  /** How many there were, if not all are named. */
+  readonly failed?: number;
   /** When it opened, the latest times: each has left a record. */
   readonly openings?: readonly number[];
   /** Since when it lets nothing through but trials; absent while it is closed. */
@@ -145,15 +151,21 @@ export function afterCalls(
   const recent = inputs.now - before.failedAt < WINDOW_MS;
   const left = Math.max(0, (recent ? before.score : 0) - calls.answered);
   const score = left + calls.failed;
-  const { calls: known = [], ...rest } = before;
-  const failing = [...(left > 0 ? known : []), ...(calls.calls ?? [])].slice(-THRESHOLD * 2);
+  const { calls: known = [], failed: count = known.length, failingSince, ...rest } = before;
+  const isSilent = failingSince !== undefined && calls.answered === 0;
+  const goesOn = isSilent || left > 0;
+  const added = calls.calls ?? [];
+  const failing = mostTelling([...(goesOn ? known : []), ...added]);
+  const failed = (goesOn ? count : 0) + added.length;
   const next: Breaker = {
     ...rest,
     ...(failing.length === 0 ? {} : { calls: failing }),
+    ...(failed === failing.length ? {} : { failed }),
     version: before.version + 1,
     writeId: inputs.writeId,
     score,
     failedAt: inputs.now,
+    failingSince: isSilent ? failingSince : Math.min(inputs.now, ...added.map(({ at }) => at)),
     failure: shortened(calls.failure),
   };
   if (score < THRESHOLD) return next;
@@ -161,6 +173,31 @@ export function afterCalls(
   const openings = [...(before.openings ?? []), inputs.now].slice(-MAX_OPENINGS);
   const opened = { ...next, openedAt: inputs.now, openings, cooldowns: flapping ? before.cooldowns : 0 };
   return cooled(opened, inputs);
+}
+
+/** Of more calls than are kept, first those are left out whose outcome is certain, then the earliest. */
+function mostTelling(calls: readonly FailedCall[]): readonly FailedCall[] {
+  const kept = [...unknownOnce(calls)];
+  while (kept.length > MAX_NAMED) {
+    const certain = kept.findIndex(({ unknown }) => unknown !== true);
+    kept.splice(Math.max(0, certain), 1);
+  }
+  return kept;
+}
+
+/** The record after calls that were answered while it is closed, or nothing where that is no news: nothing has failed. */
+export function afterAnswers(
+  breaker: Breaker | undefined,
+  answered: number,
+  { now, writeId }: DecisionInputs,
+): Breaker | undefined {
+  const { failingSince, ...before } = breaker ?? blank('');
+  if (failingSince === undefined || before.openedAt !== undefined || before.pause !== undefined)
+    return undefined;
+  const recent = now - before.failedAt < WINDOW_MS;
+  const score = recent ? Math.max(0, before.score - answered) : 0;
+  const { calls: _calls, failed: _failed, ...rest } = before;
+  return { ...(score > 0 ? before : rest), version: before.version + 1, writeId, score };
 }
 
 const shortened = ({ code, message }: Failure): Failure => ({
@@ -189,20 +226,25 @@ export const withTrial = (breaker: Breaker, timeoutMs: number, inputs: DecisionI
   trialUntil: inputs.now + Math.min(timeoutMs, MAX_TRIAL_MS),
 });
 
+/** What a trial says of the service: that it answered, how it failed, or nothing: then the next call is the trial. */
+export type TrialOutcome = 'answered' | 'nothing' | Failure;
+
 /** The record after a trial's end, or nothing when that trial is no longer the one that counts. */
 export function afterTrial(
   breaker: Breaker,
   trial: string,
-  failure: Failure | undefined,
+  outcome: TrialOutcome,
   inputs: DecisionInputs,
 ): Breaker | undefined {
   if (breaker.openedAt === undefined || breaker.trial !== trial) return undefined;
-  const next = { ...breaker, version: breaker.version + 1, writeId: inputs.writeId };
-  if (failure !== undefined) {
-    return cooled({ ...next, failedAt: inputs.now, failure: shortened(failure) }, inputs);
+  const { trial: _trial, trialUntil: _until, ...before } = breaker;
+  const next = { ...before, version: breaker.version + 1, writeId: inputs.writeId };
+  if (outcome === 'nothing') return next;
+  if (outcome !== 'answered') {
+    return cooled({ ...next, failedAt: inputs.now, failure: shortened(outcome) }, inputs);
   }
-  const { openedAt: _opened, openUntil: _openUntil, trial: _trial, trialUntil: _until, ...open } = next;
-  const { calls: _calls, ...rest } = open;
+  const { openedAt: _opened, openUntil: _openUntil, calls: _calls, failed: _failed, ...closed } = next;
+  const { failingSince: _since, ...rest } = closed;
   return { ...rest, score: 0, closedAt: inputs.now };
 }
 
@@ -215,14 +257,25 @@ export function deferredUntil(openBreaker: OpenBreaker, now: number, random: num
   return Math.max(openBreaker.until, now) + 1 + Math.floor(spreadMs * random);
 }
 
-/** What a report says of the service: it answered, it failed, or it was not asked. A refusal is an answer. */
-export function saidOf(report: Report): 'answered' | 'failed' | 'not-asked' {
+/**
+ * What a report says of the service: it answered, it failed, or nothing. A refusal is an answer. That a probe cannot tell is a failure the
+ * first time it is asked about an attempt, and then nothing: one order that nobody can settle would open the breaker, and fail each trial.
+ * @param probes that were in vain before, of a probe
+ */
+export function saidOf(report: Report, probes: number): 'answered' | 'failed' | 'nothing' {
   const code = 'failure' in report ? report.failure?.code : undefined;
-  if (code !== undefined && OURS.has(code)) return 'not-asked';
+  if (code !== undefined && OURS.has(code)) return 'nothing';
   if (report.kind === 'unknown') return 'failed';
   if (report.kind === 'failed') return report.permanent ? 'answered' : 'failed';
-  const threw = report.kind === 'found' && report.verdict === 'cannot-tell' && code !== undefined;
-  return threw && !OF_AN_ANSWER.has(code) ? 'failed' : 'answered';
+  if (report.kind !== 'found' || report.verdict !== 'cannot-tell') return 'answered';
+  if (code !== undefined && OF_AN_ANSWER.has(code)) return 'answered';
+  return probes === 0 || isThrown(report) ? 'failed' : 'nothing';
+}
+
+/** Whether an attempt failed to get an answer, as against one whose probe says that it cannot tell. */
+export function isThrown(report: Report): boolean {
+  const code = 'failure' in report ? report.failure?.code : undefined;
+  return code !== undefined && code !== CANNOT_TELL && !OURS.has(code) && !OF_AN_ANSWER.has(code);
 }
 
 /** Failures that we find ourselves before the service is asked, and those of what it answered. */

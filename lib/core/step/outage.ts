@@ -26,7 +26,7 @@ export interface FailedCall {
   readonly attempt: number;
   readonly mode: Attempt['mode'];
   readonly at: number;
-  /** What it did is not known by it. */
+  /** What the attempt did is not known by it: an attempt to execute, or a probe that found nothing out about one. */
   readonly unknown?: true;
 }
 
@@ -34,7 +34,7 @@ export interface Outage {
   readonly agent: string;
   readonly version: number;
   readonly writeId: string;
-  /** The first of the failures that opened it. */
+  /** The first failure since the latest answer, or of those that opened it. */
   readonly beganAt: number;
   /** When the breaker opened. */
   readonly openedAt: number;
@@ -53,23 +53,46 @@ export interface Addition {
   readonly closedAt?: number;
 }
 
-/** The record of an opening. @param calls those that failed before it, and the one that opened it */
+/** What there is to say of an opening. */
+export interface Opening {
+  readonly at: number;
+  /** Since when its calls have failed without an answer. */
+  readonly since: number;
+  readonly failure: Failure;
+  /** Those that failed before it, and the one that opened it. */
+  readonly calls: readonly FailedCall[];
+  /** How many there were. @default all are named */
+  readonly failed: number | undefined;
+}
+
+/** The record of an opening. */
 export const outageBegun = (
   agent: string,
-  openedAt: number,
-  failure: Failure,
-  calls: readonly FailedCall[],
+  { at: openedAt, since, failure, calls, failed = calls.length }: Opening,
   { writeId }: DecisionInputs,
 ): Outage => ({
   agent,
   version: 1,
   writeId,
-  beganAt: Math.min(openedAt, ...calls.map(({ at }) => at)),
+  beganAt: Math.min(openedAt, since, ...calls.map(({ at }) => at)),
   openedAt,
   failure,
   calls: calls.slice(0, MAX_CALLS),
-  failed: calls.length,
+  failed,
 });
+
+/** With each attempt of unknown outcome named as such once: a failed probe is about the same one. */
+export function unknownOnce(calls: readonly FailedCall[]): readonly FailedCall[] {
+  const seen = new Set<string>();
+  return calls.map((call) => {
+    const { unknown, ...rest } = call;
+    if (unknown !== true) return call;
+    const attempt = `${call.executionId} ${call.step} ${call.attempt}`;
+    if (seen.has(attempt)) return rest;
+    seen.add(attempt);
+    return call;
+  });
+}
 
 export const outageAfter = (
   before: Outage,

@@ -16,7 +16,7 @@ import type { EventOf, OpenBreaker, Report } from '../records/events.ts';
 import type { Failure } from '../records/failure.ts';
 import { given } from '../records/given.ts';
 import { type Attempt, type LeasedStep, isLeased, type Step } from '../records/state.ts';
-import { saidOf } from './breaker.ts';
+import { isThrown } from './breaker.ts';
 import { type NotCharged, notCharged } from './defer.ts';
 import { historyOf } from './history.ts';
 import { adoptsLateSuccess, endedByStall } from './lease.ts';
@@ -277,7 +277,8 @@ function probedInVain(ending: Ending, report: Report): Step {
   const { step, record, inputs, free } = ending;
   const failure = 'failure' in report ? report.failure : undefined;
   const vain = ended(ending, 'cannot-tell', failure);
-  if (free !== undefined && saidOf(report) === 'failed')
+  // A probe that was answered is charged, whatever else the service does: else it would be asked for ever.
+  if (free !== undefined && isThrown(report))
     return stepAfter(record, 'find-open', inputs, { ...vain, ...free });
   // An agent without a probe cannot tell the next time either.
   const probes = failure?.code === 'no-probe' ? MAX_PROBES : record.probes + 1;

@@ -39,10 +39,14 @@ const UNDER_WAY: ReadonlySet<Step['status']> = new Set([
   'suspended',
 ]);
 
-/** It is deferred, also for want of its agent, or nothing is left to try but what it is at. */
+/** It is deferred, also for want of its agent, or a probe could not tell, or nothing is left to try but what it is at. */
 const isRisky = (step: PlanStep, record: Step | undefined): boolean =>
   record !== undefined &&
-  (record.deferred !== undefined || (UNDER_WAY.has(record.status) && isOnLastStage(step, record)));
+  (record.deferred !== undefined ||
+    (UNDER_WAY.has(record.status) && (isProbedInVain(record) || isOnLastStage(step, record))));
+
+const isProbedInVain = ({ status, probes }: Step): boolean =>
+  (status === 'unknown' || status === 'probing') && probes > 0;
 
 /** On the last of several stages that an agent is tried on, or at the last attempt of the only one. */
 function isOnLastStage(step: PlanStep, { stage, stageAttempt }: Step): boolean {

@@ -95,6 +95,7 @@ it.each<[Partial<Record<keyof AgentSpec, unknown>>, string | undefined]>([
 });
 
 it('a probe has four answers, and an effect is one of four', () => {
+  expect(cannotTell('status 501')).toStrictEqual({ verdict: 'cannot-tell', reason: 'status 501' });
   expect([done({ n: 1 }), notDone(), running(), cannotTell()]).toEqual([
     { verdict: 'done', output: { n: 1 } },
     { verdict: 'not-done' },

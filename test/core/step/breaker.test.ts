@@ -31,7 +31,7 @@ const failing = (times: number, now = NOW, breaker?: Breaker): Breaker => {
 const opened = (now = NOW): Breaker => failing(THRESHOLD, now);
 const tried = (breaker: Breaker, now: number): Breaker => withTrial(breaker, 60_000, at(now));
 const ofTrial = (breaker: Breaker, now: number, failed: boolean): Breaker =>
-  afterTrial(breaker, breaker.trial ?? '', failed ? failure : undefined, at(now)) as Breaker;
+  afterTrial(breaker, breaker.trial ?? '', failed ? failure : 'answered', at(now)) as Breaker;
 
 describe('a breaker', () => {
   it('stays closed while as many calls are answered as fail, however many', () => {
@@ -86,7 +86,7 @@ describe('a breaker', () => {
             breaker = withTrial(before, 900_000, inputs);
           else if (what !== 'try')
             breaker =
-              afterTrial(before, before.trial ?? 'none', what === 'refuse' ? failure : undefined, inputs) ??
+              afterTrial(before, before.trial ?? 'none', what === 'refuse' ? failure : 'answered', inputs) ??
               before;
           if (breaker !== before) expect(breaker?.version).toBe((before?.version ?? 0) + 1);
           // Somebody may try again soon enough, whatever happened.
@@ -173,7 +173,8 @@ describe('who may call', () => {
 });
 
 describe('failed calls', () => {
-  const first = { agent: 'a', version: 1, writeId: 'w-new', failedAt: NOW, cooldowns: 0, failure };
+  const failed = { failedAt: NOW, failingSince: NOW, failure };
+  const first = { agent: 'a', version: 1, writeId: 'w-new', cooldowns: 0, ...failed };
   it('are the first record, or the next', () => {
     expect(afterCalls(undefined, 'a', calls(2), inputs)).toStrictEqual({ ...first, score: 2 });
     expect(afterCalls(undefined, 'a', calls(2, 1), inputs)).toStrictEqual({ ...first, score: 2 });
@@ -182,7 +183,7 @@ describe('failed calls', () => {
       version: 4,
       writeId: 'w-new',
       score: 6,
-      failedAt: NOW,
+      ...failed,
     });
     expect(afterCalls(closed, 'a', calls(2, 3), inputs)?.score).toBe(3);
     expect(afterCalls(closed, 'a', calls(2, 9), inputs)?.score).toBe(2);
@@ -213,7 +214,7 @@ describe('a trial', () => {
   });
 
   it('that was answered closes it', () => {
-    expect(afterTrial(trying, 't', undefined, inputs)).toStrictEqual({
+    expect(afterTrial(trying, 't', 'answered', inputs)).toStrictEqual({
       ...closed,
       ...next,
       score: 0,
@@ -222,9 +223,9 @@ describe('a trial', () => {
   });
 
   it('of the past says nothing', () => {
-    expect(afterTrial(trying, 'other', undefined, inputs)).toBeUndefined();
+    expect(afterTrial(trying, 'other', 'answered', inputs)).toBeUndefined();
     const { openedAt: _, ...shut } = trying;
-    expect(afterTrial(shut, 't', undefined, inputs)).toBeUndefined();
+    expect(afterTrial(shut, 't', 'answered', inputs)).toBeUndefined();
   });
 });
 
@@ -250,15 +251,26 @@ describe('a report says of the service', () => {
     ['a failure', failed(false), 'failed'],
     ['nothing certain', { kind: 'unknown', codeReturned: false, failure }, 'failed'],
     ['a verdict', found('not-done'), 'answered'],
-    ['that it cannot tell', found('cannot-tell'), 'answered'],
+    ['that it cannot tell', found('cannot-tell'), 'failed'],
+    ['why it cannot tell', found('cannot-tell', 'cannot-tell'), 'failed'],
     ['that it threw', found('cannot-tell', 'x'), 'failed'],
     ['that its answer is bad', found('cannot-tell', 'bad-output'), 'answered'],
     ['that its answer is too large', found('cannot-tell', 'output-too-large'), 'answered'],
     ['a verdict with a failure', found('running', 'x'), 'answered'],
-    ['nothing, for its input was refused', failed(true, 'input-refused'), 'not-asked'],
-    ['nothing, for it has no probe', found('cannot-tell', 'no-probe'), 'not-asked'],
-    ['nothing, for it has no undo', failed(true, 'no-undo'), 'not-asked'],
+    ['nothing, for its input was refused', failed(true, 'input-refused'), 'nothing'],
+    ['nothing, for it has no probe', found('cannot-tell', 'no-probe'), 'nothing'],
+    ['nothing, for it has no undo', failed(true, 'no-undo'), 'nothing'],
   ])('%s', (_, report, said) => {
-    expect(saidOf(report)).toBe(said);
+    expect(saidOf(report, 0)).toBe(said);
+  });
+
+  it.each<[string, Report, ReturnType<typeof saidOf>]>([
+    ['that it cannot tell', found('cannot-tell'), 'nothing'],
+    ['why it cannot tell', found('cannot-tell', 'cannot-tell'), 'nothing'],
+    ['that it threw', found('cannot-tell', 'x'), 'failed'],
+    ['nothing certain', { kind: 'unknown', codeReturned: false, failure }, 'failed'],
+    ['a verdict', found('not-done'), 'answered'],
+  ])('%s, once another probe was in vain', (_, report, said) => {
+    expect(saidOf(report, 1)).toBe(said);
   });
 });

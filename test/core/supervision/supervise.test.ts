@@ -251,6 +251,11 @@ describe('risk is noticed in a write that is made anyway', () => {
       NOW,
     ],
     ['it is done', recordOf('b', 'done', { stage: 2 }), plan, undefined],
+    ['it was not probed yet', recordOf('b', 'unknown'), plan, undefined],
+    ['a probe could not tell', recordOf('b', 'unknown', { probes: 1 }), plan, NOW],
+    ['it is probed again', recordOf('b', 'probing', { probes: 1 }), plan, NOW],
+    ['it was settled after probes in vain', recordOf('b', 'done', { probes: 3 }), plan, undefined],
+    ['it is tried again after probes in vain', recordOf('b', 'retrying', { probes: 3 }), plan, undefined],
     ['it is deferred', retrying('b', { deferred: deferredFor('breaker') }), plan, NOW],
     ['its agent is not deployed', retrying('b', { deferred: deferredFor('not-deployed') }), plan, NOW],
   ])('%s', (_, record, of, since) => {

@@ -1,0 +1,93 @@
+/** Since when a service's calls fail, and which of them are named; and a trial that says nothing. */
+
+import {
+  afterAnswers,
+  afterCalls,
+  afterTrial,
+  type Breaker,
+  passageOf,
+  THRESHOLD,
+  withTrial,
+} from '../../../lib/core/step/breaker.ts';
+import type { FailedCall } from '../../../lib/core/step/outage.ts';
+import { NOW } from '../states.ts';
+
+const failure = { code: 'TransientError', message: '503' };
+let ids = 0;
+const at = (now: number) => ({ now, random: 0, writeId: `w-${(ids += 1)}` });
+const tried = (breaker: Breaker, now: number): Breaker => withTrial(breaker, 60_000, at(now));
+const ofTrial = (breaker: Breaker, now: number, failed: boolean): Breaker =>
+  afterTrial(breaker, breaker.trial ?? '', failed ? failure : 'answered', at(now)) as Breaker;
+
+describe('since when calls fail', () => {
+  const call = (failedAt: number, unknown = false): FailedCall => ({
+    executionId: `e-${failedAt}`,
+    step: 's',
+    attempt: 1,
+    mode: 'execute',
+    at: failedAt,
+    ...(unknown ? { unknown: true } : {}),
+  });
+  const after = (breaker: Breaker | undefined, now: number, answered = 0, unknown = false): Breaker =>
+    afterCalls(
+      breaker,
+      'ship',
+      { failed: 1, answered, failure, calls: [call(now, unknown)] },
+      at(now),
+    ) as Breaker;
+
+  it('is the first failure without an answer since, however far apart the failures are', () => {
+    let breaker = after(undefined, NOW, 0, true);
+    for (let minute = 1; minute < 9; minute += 1) breaker = after(breaker, NOW + minute * 60_000);
+    expect(breaker).toMatchObject({ failingSince: NOW, score: 1 });
+    expect(breaker.openedAt).toBeUndefined();
+    for (let more = 0; more < THRESHOLD; more += 1) breaker = after(breaker, NOW + 540_000) ?? breaker;
+    expect(breaker).toMatchObject({ failingSince: NOW, openedAt: NOW + 540_000 });
+    expect(breaker.calls?.[0]).toStrictEqual(call(NOW, true));
+  });
+
+  it('begins again with a failure that carries an answer, and with an answer that is written', () => {
+    const carried = after(after(undefined, NOW), NOW + 5, 3);
+    expect(carried).toMatchObject({ failingSince: NOW + 5, calls: [call(NOW + 5)] });
+    const answered = afterAnswers(carried, 1, at(NOW + 9)) as Breaker;
+    expect(answered).toMatchObject({ version: 3, score: 0 });
+    for (const gone of ['failingSince', 'calls', 'failed']) expect(answered).not.toHaveProperty(gone);
+    expect(afterAnswers(answered, 1, at(NOW + 10))).toBeUndefined();
+    expect(after(answered, NOW + 20).failingSince).toBe(NOW + 20);
+  });
+
+  it('is kept while it is open, whatever answers but the trial', () => {
+    let breaker = after(undefined, NOW);
+    for (let more = 1; more < THRESHOLD; more += 1) breaker = after(breaker, NOW + more);
+    expect(afterAnswers(breaker, 1, at(NOW + 9))).toBeUndefined();
+    const now = breaker.openUntil as number;
+    const underWay = tried(breaker, now);
+    expect(ofTrial(underWay, now, true).failingSince).toBe(NOW);
+    expect(ofTrial(underWay, now, false)).not.toHaveProperty('failingSince');
+  });
+
+  it('keeps what is unknown of more calls than it names, and counts all', () => {
+    let breaker = after(undefined, NOW, 0, true);
+    for (let more = 1; more < 40; more += 1) breaker = after(breaker, NOW + more * 31_000);
+    expect(breaker.failed).toBe(40);
+    expect(breaker.calls?.map(({ at: failedAt }) => (failedAt - NOW) / 31_000)).toEqual([
+      0,
+      ...Array.from({ length: 2 * THRESHOLD - 1 }, (_, one) => 25 + one),
+    ]);
+  });
+});
+
+it('a trial that says nothing of the service leaves the next one to be made at once', () => {
+  const calls = { failed: THRESHOLD, answered: 0, failure };
+  const breaker = afterCalls(undefined, 'ship', calls, at(NOW)) as Breaker;
+  const now = breaker.openUntil as number;
+  const underWay = tried(breaker, now);
+  expect(passageOf(underWay, now).kind).toBe('open');
+  const freed = afterTrial(underWay, underWay.trial ?? '', 'nothing', at(now)) as Breaker;
+  expect(passageOf(freed, now).kind).toBe('trial');
+  expect(freed).toMatchObject({
+    openedAt: NOW,
+    cooldowns: underWay.cooldowns,
+    version: underWay.version + 1,
+  });
+});
