@@ -7,7 +7,7 @@
  */
 
 import type { JSX } from 'preact';
-import type { IncidentPage, ListPage } from '../../lib/api/answers.ts';
+import { aboutText, type IncidentPage, type ListPage } from '../../lib/api/answers.ts';
 import type { Agents, Overview } from '../../lib/api/deployment-answers.ts';
 import { api } from '../api.ts';
 import { executionLink } from '../execution/head.tsx';
@@ -92,6 +92,7 @@ function Waiting({ inbox }: { inbox: Live<IncidentPage> }): JSX.Element {
                 <li key={`${item.executionId} ${item.step ?? ''} ${item.openedAt}`}>
                   <span class="kind">{'number' in item ? 'incident' : item.kind}</span>
                   <a href={executionLink(item.executionId, item.step)}>{item.step ?? item.executionId}</a>
+                  <span>{aboutText(item)}</span>
                   <span class="faint">
                     {item.otherwise} <Until at={item.deadlineAt} />
                   </span>

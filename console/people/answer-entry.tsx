@@ -6,7 +6,7 @@
 
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import type { EntryView, Json } from '../../lib/api/answers.ts';
+import { type EntryView, type Json, pairsText } from '../../lib/api/answers.ts';
 import { ApiError } from '../../lib/api/client.ts';
 import { api } from '../api.ts';
 import { type Answer, answered, sent, StepForm, useAnswer } from '../forms/step-form.tsx';
@@ -87,6 +87,7 @@ function Asked({
       <p>
         Execution <code>{executionId}</code>
       </p>
+      {entry.shown === undefined ? null : <p>{pairsText(entry.shown)}</p>}
       {verdict === 'refuse' ? <p>The step fails, and what its workflow says of that follows.</p> : null}
       {isWritten ? (
         <StepForm executionId={executionId} step={entry.step} side="output" into={output} />

@@ -3,7 +3,7 @@
  */
 
 import type { JSX } from 'preact';
-import type { EntryView, IncidentPage, IncidentView } from '../../lib/api/answers.ts';
+import { type EntryView, type IncidentPage, type IncidentView, pairsText } from '../../lib/api/answers.ts';
 import { api, settings } from '../api.ts';
 import { executionLink } from '../execution/head.tsx';
 import { useLive } from '../live.ts';
@@ -85,6 +85,7 @@ function Card({ item, again }: { item: Item; again: () => void }): JSX.Element {
           {executionId}
         </a>
       </div>
+      <About item={item} />
       {isIncident(item) ? (
         <p>
           {KIND[item.kind]}: <code>{item.failure.code}</code> {item.failure.message}
@@ -112,6 +113,32 @@ function Card({ item, again }: { item: Item; again: () => void }): JSX.Element {
         <AnswerEntry executionId={executionId} entry={item} done={again} />
       )}
     </article>
+  );
+}
+
+/** What the approval shows, its workflow, its tags: of nine approvals of one step each says which it is. */
+function About({ item }: { item: Item }): JSX.Element {
+  const shown = isIncident(item) ? {} : (item.shown ?? {});
+  const tags = pairsText(item.tags ?? {});
+  return (
+    <>
+      {Object.keys(shown).length === 0 ? null : (
+        <dl class="facts across">
+          {Object.entries(shown).map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{typeof value === 'string' ? value : JSON.stringify(value)}</dd>
+            </div>
+          ))}
+        </dl>
+      )}
+      {item.workflow === undefined ? null : (
+        <p>
+          <a href={addressOf(['workflows', item.workflow])}>{item.workflow}</a>
+          {tags === '' ? '' : ` · ${tags}`}
+        </p>
+      )}
+    </>
   );
 }
 

@@ -5,6 +5,7 @@
  * how the answers are made (`views.ts`).
  */
 
+import { aboutText, pairsText } from '../core/explain/question.ts';
 import type { Explanation } from '../core/explain/why.ts';
 import { itemsText } from '../core/explain/words.ts';
 import type { PossibleCommand } from '../core/operators/commands.ts';
@@ -17,13 +18,14 @@ import type { Entry } from '../core/records/entry.ts';
 import type { Failure } from '../core/records/failure.ts';
 import { type Choice, CHOICES, type Incident } from '../core/records/incident.ts';
 import type { Json } from '../core/records/json.ts';
+import type { AskedOf } from '../core/records/question.ts';
 import type { People } from '../core/records/people.ts';
 import { timeText } from '../core/records/text.ts';
 import type { Attempt, Cause, Deferred, Pause, Retried } from '../core/records/state.ts';
 import type { ItemsSoFar } from '../core/waiting/map.ts';
 import { EXECUTION_STATUSES, type ExecutionStatus, type StepStatus } from '../core/transitions.ts';
 
-export { callerText, itemsText, timeText };
+export { aboutText, pairsText, callerText, itemsText, timeText };
 export type { Attempt, Caller, Standing, Choice, ExecutionStatus, Explanation, Json, ListOrder };
 export const STATUSES: readonly ExecutionStatus[] = EXECUTION_STATUSES;
 export const ANSWERS: readonly Choice[] = CHOICES;
@@ -158,7 +160,10 @@ export interface Reasons extends Explanation {
   readonly omittedPast?: number;
 }
 
-export interface IncidentView extends Omit<Incident, 'version' | 'writeId' | 'life' | 'unannounced'> {
+/** Of every question, what its answer in the inbox says and that of its execution need not repeat. */
+type Inner = 'version' | 'writeId' | 'life' | 'unannounced' | keyof AskedOf;
+
+export interface IncidentView extends Omit<Incident, Inner> {
   /** Those that are safe now; `needs` and `notBefore` say under which condition. */
   readonly choices?: readonly {
     readonly choice: Choice;
@@ -170,11 +175,16 @@ export interface IncidentView extends Omit<Incident, 'version' | 'writeId' | 'li
 }
 
 /** An open approval or callback in the inbox. It is no incident: it is answered by its token, or with `approve` and `reject`. */
-export type EntryView = Omit<Entry, 'version' | 'writeId' | 'life' | 'unannounced'>;
+export type EntryView = Omit<Entry, Inner>;
+
+/** Of which execution a question is. Its workflow and tags are absent of one that a release before this one has opened. */
+export interface Asked extends AskedOf {
+  readonly executionId: string;
+}
 
 /** `kind` tells what is what. */
 export interface IncidentPage {
-  readonly items: readonly ((IncidentView | EntryView) & { readonly executionId: string })[];
+  readonly items: readonly ((IncidentView | EntryView) & Asked)[];
   readonly cursor?: string;
 }
 

@@ -50,7 +50,7 @@ import {
   startBody,
 } from './requests.ts';
 import { STATUS } from './statuses.ts';
-import { entryView, executionSummary, executionView, incidentView, stoppedView } from './views.ts';
+import { askedOf, entryView, executionSummary, executionView, incidentView, stoppedView } from './views.ts';
 
 const STATUS_OF: Readonly<Record<string, ContentfulStatusCode>> = STATUS;
 
@@ -222,6 +222,7 @@ function incidentRoutes(app: Hono, scheduler: Scheduler): void {
     return c.json({
       items: page.items.map(({ executionId, incident, entry }) => ({
         executionId,
+        ...askedOf(incident ?? entry),
         ...(incident === undefined ? entryView(entry) : incidentView(incident)),
       })),
       ...(page.cursor === undefined ? {} : { cursor: page.cursor }),

@@ -14,6 +14,7 @@ import { type AgentStep, isCallback, type Plan, type PlanStep } from '../core/pl
 import { type Entry, isOpenEntry } from '../core/records/entry.ts';
 import { given } from '../core/records/given.ts';
 import type { Incident } from '../core/records/incident.ts';
+import type { AskedOf } from '../core/records/question.ts';
 import { atRiskSince, riskOf } from '../core/records/risk.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { callbackToken, type Execution, isForward, type Step } from '../core/records/state.ts';
@@ -162,12 +163,14 @@ function stepView(step: Step | undefined, derived: 'ready' | 'pending'): Record<
   };
 }
 
-export const incidentView = (incident: Incident): Record<string, unknown> => {
-  const { version: _version, writeId: _writeId, life: _life, unannounced: _unannounced, ...shown } = incident;
-  return shown;
-};
+/** Of the inbox alone: with its execution its workflow and its tags are there already. */
+export const askedOf = ({ workflow, tags }: AskedOf): AskedOf => given({ workflow, tags });
 
-export const entryView = (entry: Entry): Record<string, unknown> => {
-  const { version: _version, writeId: _writeId, life: _life, unannounced: _unannounced, ...shown } = entry;
+export const incidentView = (incident: Incident): Record<string, unknown> => withoutInner(incident);
+export const entryView = (entry: Entry): Record<string, unknown> => withoutInner(entry);
+
+function withoutInner(question: Incident | Entry): Record<string, unknown> {
+  const { version: _v, writeId: _id, life: _life, unannounced: _not, ...rest } = question;
+  const { workflow: _workflow, tags: _tags, ...shown } = rest;
   return shown;
-};
+}

@@ -77,8 +77,8 @@ const STEP_JSON: ReadonlySet<string> = new Set([
   'children',
   'by',
 ]);
-const INCIDENT_JSON: ReadonlySet<string> = new Set(['failure', 'caller']);
-const ENTRY_JSON: ReadonlySet<string> = new Set(['unannounced']);
+const INCIDENT_JSON: ReadonlySet<string> = new Set(['failure', 'caller', 'tags']);
+const ENTRY_JSON: ReadonlySet<string> = new Set(['unannounced', 'tags', 'shown']);
 
 /** Left out of the item when they say nothing, which keeps a healthy step's item within one write unit. */
 const EXECUTION_DEFAULTS: Readonly<Record<string, unknown>> = { dispatched: 0, epoch: 1 };

@@ -6,6 +6,7 @@
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
+  aboutText,
   ANSWERS,
   type Choice,
   type EntryView,
@@ -17,7 +18,7 @@ import { client, examples, inputOf, say } from './commands.ts';
 import { type Cli, invocation } from './io.ts';
 import { answerLine } from './print.ts';
 import { stoppedText } from './print-standing.ts';
-import { durationText, table } from './text.ts';
+import { durationText, printable, table } from './text.ts';
 
 interface ResolveFlags {
   readonly choice: Choice;
@@ -81,8 +82,9 @@ const answerOf = ({ choice, reason, input, output, nothingHappened }: ResolveFla
 });
 
 const FAILURE_CHARS = 60;
-const shortened = (text: string): string =>
-  text.length <= FAILURE_CHARS ? text : `${text.slice(0, FAILURE_CHARS - 1)}…`;
+const ABOUT_CHARS = 100;
+const shortened = (text: string, chars: number): string =>
+  text.length <= chars ? text : `${text.slice(0, chars - 1)}…`;
 
 const remindersText = ({ reminders = 0 }: Pick<EntryView | IncidentView, 'reminders'>): string =>
   reminders === 0 ? '' : `(reminded ${reminders === 1 ? 'once' : `${reminders} times`})`;
@@ -105,14 +107,15 @@ function incidentsText(
     item.executionId,
     'number' in item ? String(item.number) : item.kind,
     item.step ?? '',
+    printable(shortened(aboutText(item), ABOUT_CHARS)),
     'number' in item
-      ? `${shortened(item.failure.message)} ${remindersText(item)}`.trimEnd()
+      ? `${shortened(item.failure.message, FAILURE_CHARS)} ${remindersText(item)}`.trimEnd()
       : remindersText(item),
     durationText(now - item.openedAt),
     `${item.otherwise} in ${durationText(Math.max(0, item.deadlineAt - now))}`,
   ]);
   const rest = cursor === undefined ? '' : 'There are more.\n';
   const answers = items.map((item) => `  ${lineFor(item, invoked)}\n`).join('');
-  const head = ['EXECUTION', 'INCIDENT', 'STEP', 'FAILURE', 'OPEN FOR', 'OTHERWISE'];
+  const head = ['EXECUTION', 'INCIDENT', 'STEP', 'ABOUT', 'FAILURE', 'OPEN FOR', 'OTHERWISE'];
   return `${table(head, rows)}${rest}\nAnswer with:\n${answers}`;
 }

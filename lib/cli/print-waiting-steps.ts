@@ -3,9 +3,9 @@
  * executions.
  */
 
-import { callerText, type ExecutionView, itemsText, type StepView } from '../api/answers.ts';
+import { callerText, pairsText, type ExecutionView, itemsText, type StepView } from '../api/answers.ts';
 import type { RecoveryView, WorkflowStepView } from '../api/deployment-answers.ts';
-import { byText, durationText, table, timeText } from './text.ts';
+import { byText, durationText, printable, table, timeText } from './text.ts';
 
 type Children = NonNullable<StepView['children']>;
 
@@ -55,7 +55,9 @@ export const answerFacts = (
       step.kind === 'approval'
         ? `${invocation(`approve ${view.executionId} ${step.name}`)} (or reject)`
         : `${invocation(`complete ${step.token} --output …`)} (or fail, heartbeat)`;
-    return [['answer', line] as const];
+    const shown = pairsText(step.entry?.shown ?? {});
+    const asked = shown === '' ? [] : [['asked', `${step.name}: ${printable(shown)}`] as const];
+    return [...asked, ['answer', line] as const];
   });
 
 /** Who has done what by hand, as far as the API's authorizer vouched for anybody. */

@@ -15,7 +15,7 @@ async function asked(): Promise<{ c: Client; id: string }> {
       throw new PermanentError('cannot be taken back');
     },
   };
-  const id = await c.begun();
+  const id = await c.begun({ input: { orderId: 'o-1' }, tags: { orderId: 'o-1' } });
   for (let round = 0; round < 20; round += 1) {
     for (const send of c.sent.splice(0)) await c.deliver(send);
   }
@@ -30,6 +30,7 @@ describe('an incident', () => {
       200,
       [{ executionId: id, number: 1, kind: 'undo', step: 'a', failure: { message: 'cannot be taken back' } }],
     ]);
+    expect(body['items']).toMatchObject([{ workflow: 'flow', tags: { orderId: 'o-1' } }]);
     expect(JSON.stringify(body)).not.toContain('writeId');
     expect((await c.get(`/executions/${id}`)).body['incidents']).toMatchObject([
       { number: 1, choices: [{ choice: 'retry' }, { choice: 'skip' }, { choice: 'fail' }] },

@@ -44,7 +44,7 @@ const incident = {
 test('incidents lists the open questions and what happens without an answer', async () => {
   api.answers.push(ok({ items: [incident] }));
   const { out } = await cli('incidents');
-  expect(out.split('\n')[0]).toMatch(/^EXECUTION +INCIDENT +STEP +FAILURE +OPEN FOR +OTHERWISE$/);
+  expect(out.split('\n')[0]).toMatch(/^EXECUTION +INCIDENT +STEP +ABOUT +FAILURE +OPEN FOR +OTHERWISE$/);
   expect(out).toMatch(/e1 +2 +charge +declined .* undo-all in 0 ms/);
   api.answers.push(ok({ items: [{ ...incident, reminders: 2 }] }));
   expect((await cli('incidents')).out).toMatch(/charge +declined \(reminded 2 times\) .* undo-all in 0 ms/);
@@ -70,6 +70,25 @@ test('incidents lists approvals and callbacks beside them, with what answers eac
   expect(out).toContain(`  npx steadfast approve e2 release --url ${api.url} (or reject)\n`);
   expect(out).toContain(`  npx steadfast show e2 --url ${api.url} (has the token of 'paid')\n`);
   expect(out).toContain(`  ${answerIt()}\n`);
+});
+
+test('incidents and show say what is to be approved, and obey nothing that is written there', async () => {
+  const approval = {
+    executionId: 'e2',
+    step: 'release',
+    kind: 'approval',
+    openedAt: AT,
+    deadlineAt: AT + 3_600_000,
+    otherwise: 'reject',
+    reminders: 0,
+    shown: { amount: 5_200, hotel: 'Ritz\u001b[2J', room: { number: 7 } },
+  };
+  api.answers.push(ok({ items: [{ ...approval, workflow: 'booking', tags: { bookingId: '4711' } }] }));
+  const shown = 'amount: 5200, hotel: Ritz\\u001b[2J, room: {"number":7}';
+  expect((await cli('incidents')).out).toContain(`  ${shown} · booking · bookingId: 4711  `);
+  const step = { name: 'release', kind: 'approval', after: [], status: 'waiting', attempts: [], token: 't' };
+  api.answers.push(ok({ ...open, steps: [{ ...step, waitsUntil: AT, entry: approval }] }));
+  expect((await cli('show', 'e1')).out).toContain(`  release: ${shown}\n`);
 });
 
 const answerIt = (): string => `npx steadfast resolve e1 2 --choice … --url ${api.url}`;

@@ -5,12 +5,14 @@
 
 import type { ApprovalOptions } from '../../lib/core/plan/waiting-steps.ts';
 import { type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import type { Ref } from '../../lib/core/plan/refs.ts';
 import { explain } from '../../lib/core/explain/why.ts';
 import type { EntryNews } from '../../lib/core/records/entry.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { callbackToken } from '../../lib/core/records/state.ts';
 import { closeCallback } from '../../lib/scheduler/callbacks.ts';
 import { cancel, pause, resume, retry } from '../../lib/scheduler/commands.ts';
+import { start } from '../../lib/scheduler/start.ts';
 import type { MemoryWorld } from '../../lib/testing/memory.ts';
 import { book } from '../engine/book.ts';
 import { anAgent, anyObject, drain, harness, type Harness } from '../engine/harness.ts';
@@ -117,6 +119,66 @@ describe('an approval whose turn has come', () => {
     await approve(h, id);
     expect((await h.run(id)).execution.status).toBe('succeeded');
     expect(changes(h)).toEqual(['opened', 'closed', 'opened', 'closed']);
+  });
+});
+
+describe('what an approval shows', () => {
+  const shows = workflow('booking', { input: anyObject as never, within: '5h' }, (w) => {
+    const { input } = w as unknown as {
+      input: Ref<{ total: number; hotel: string; note: string; vip: boolean }>;
+    };
+    const held = w.step('hold', agent, {});
+    const of = held.output as unknown as Ref<{ room: { number: number } }>;
+    w.approval('ok', {
+      within: '1h',
+      remindEvery: '20m',
+      show: {
+        total: input.total,
+        hotel: input.hotel,
+        room: of.room,
+        note: input.note,
+        vip: input.vip,
+        why: 'large',
+      },
+    });
+  }) as Workflow;
+  const long = `${'x'.repeat(498)}😀y`;
+
+  it('is read when it is opened, typed and cut, and stands in the record and in each event about it', async () => {
+    const implementation = { execute: async () => ({ room: { number: 7 } }), undo: async () => undefined };
+    const h = harness(shows, { 'agent-a': implementation });
+    const tags = { bookingId: '4711' };
+    const { id } = await start(h.scheduler, {
+      workflow: 'booking',
+      input: { total: 5_200, hotel: 'Ritz', note: long },
+      tags,
+    });
+    await drain(h);
+    // What is not there is left out; what is too long is cut at a whole character, and says so.
+    const shown = {
+      total: 5_200,
+      hotel: 'Ritz',
+      room: { number: 7 },
+      note: `${'x'.repeat(498)}…`,
+      why: 'large',
+    };
+    const [item] = (await h.store.inbox(10)).items;
+    expect(item?.entry).toMatchObject({ step: 'ok', workflow: 'booking', tags, shown });
+    expect(item?.entry?.shown).toStrictEqual(shown);
+    await h.run(id, { until: () => h.entryNews.length === 2, maxMs: HOUR });
+    await approve(h, id);
+    await h.run(id);
+    expect(changes(h)).toEqual(['opened', 'reminded 1', 'closed']);
+    for (const news of h.entryNews) expect(news).toMatchObject({ workflow: 'booking', tags, shown });
+  });
+
+  it('is no secret: the token is refused where the workflow is built', () => {
+    const leaks = (): unknown =>
+      workflow('leaks', { input: anyObject as never, within: '5h' }, (w) => {
+        const paid = w.callback('paid', { output: anyObject as never, within: '1h' });
+        w.approval('ok', { within: '1h', show: { token: paid.token } });
+      });
+    expect(leaks).toThrow("'show' reads a token, which is a secret: whoever has it answers; leave it out");
   });
 });
 

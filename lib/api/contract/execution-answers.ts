@@ -115,6 +115,7 @@ const entry = {
   openedAt: at,
   deadlineAt: at,
   otherwise: z.enum(['approve', 'reject', 'fail']),
+  shown: maybe(z.record(text, json)),
   reminders: count,
   remindedAt: maybe(at),
   remindAt: maybe(at),
@@ -147,11 +148,10 @@ const incident = {
   ),
 };
 const IncidentView = shape<shown.IncidentView>('IncidentView')(object(incident));
+const asked = { executionId: text, workflow: maybe(text), tags: maybe(tags) };
 export const IncidentPage = shape<shown.IncidentPage>('IncidentPage')(
   object({
-    items: listOf(
-      z.union([object({ ...incident, executionId: text }), object({ ...entry, executionId: text })]),
-    ),
+    items: listOf(z.union([object({ ...incident, ...asked }), object({ ...entry, ...asked })])),
     cursor: maybe(text),
   }),
 );

@@ -25,6 +25,7 @@ import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records
 import { type AffectedSteps, type Decision, evaluateNext, writing } from '../records/decision.ts';
 import { given, type OrUndefined } from '../records/given.ts';
 import type { Incident } from '../records/incident.ts';
+import { askedOf } from '../records/question.ts';
 import { incidentNumber, isApprovalOpen, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, isPausedOrPausing, isPerforming, type Step } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
@@ -171,6 +172,7 @@ export function openIncident(
     version: 1,
     writeId: inputs.writeId,
     ...asked,
+    ...askedOf(execution),
     ...given({ step, remindAt }),
   };
   const asks = executionAfter(execution, 'ask', inputs, {

@@ -17,6 +17,7 @@ import {
   type WaitStep,
   workflowIn,
 } from './plan.ts';
+import { isJsonObject } from '../records/json.ts';
 import { type Expr, sourcesIn } from './refs.ts';
 import { problem, type Problem } from './refusal.ts';
 
@@ -102,6 +103,7 @@ function callbackProblem(step: CallbackStep, plan: Plan): Problem | undefined {
     byProblem(step) ??
     longerThanWithin(withinMs, plan, 'it waits for an answer for') ??
     defaultProblem(step) ??
+    showProblem(step) ??
     reminderProblem(step, 'it')
   );
 }
@@ -131,6 +133,34 @@ function defaultProblem({ kind, otherwise, by }: CallbackStep): Problem | undefi
   if (otherwise === 'reject' || by === undefined) return undefined;
   const message = `${said}, and another person has to approve it: in silence nobody would have; write 'reject' or 'fail'`;
   return problem('bad-default', message);
+}
+
+/** Names that an approval shows; with a bound on each value this bounds the question (`waiting/shown.ts`). */
+export const MAX_SHOWN = 16;
+const SHOWN_NAME = /^[A-Za-z][A-Za-z0-9_ -]{0,39}$/;
+
+function showProblem({ kind, show }: CallbackStep): Problem | undefined {
+  if (show === undefined) return undefined;
+  if (kind !== 'approval')
+    return problem(
+      'bad-show',
+      "a callback has no 'show', for a system answers it; a person is asked by w.approval",
+    );
+  const names = isJsonObject(show) ? Object.keys(show) : [];
+  if (names.length === 0 || names.length > MAX_SHOWN)
+    return problem(
+      'bad-show',
+      `'show' names 1 to ${MAX_SHOWN} values, such as { amount: w.input.amount }; it names ${names.length}`,
+    );
+  if (sourcesIn(show).some((source) => source.startsWith('token:')))
+    return problem(
+      'bad-show',
+      "'show' reads a token, which is a secret: whoever has it answers; leave it out",
+    );
+  const bad = names.find((name) => !SHOWN_NAME.test(name));
+  if (bad === undefined) return undefined;
+  const message = `'show' names '${bad}'; allowed are up to 40 letters, digits, blanks, '-' and '_', a letter first`;
+  return problem('bad-show', message);
 }
 
 /** More often than a supervisor's tick comes in an idle system no reminder could be kept. */

@@ -105,6 +105,8 @@ export interface CallbackStep extends StepBase, MayFail {
   readonly otherwise?: 'approve' | 'reject';
   /** Listeners of the event bus are reminded so often while there is no answer. */
   readonly remindMs?: number;
+  /** Of an approval: what whoever is asked is shown, by name. */
+  readonly show?: Expr;
 }
 
 /** Another workflow, run as an execution of its own. */
@@ -275,6 +277,9 @@ export function ownExpressions(step: PlanStep): Expr[] {
       return step.until === undefined ? [] : [step.until];
     case 'map':
       return [step.over, ...ownExpressions(step.each)];
+    case 'callback':
+    case 'approval':
+      return step.show === undefined ? [] : [step.show];
     default:
       return [];
   }

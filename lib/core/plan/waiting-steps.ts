@@ -122,6 +122,12 @@ export interface ApprovalOptions extends AnswerOptions {
    * @default 'fail'
    */
   readonly otherwise?: 'approve' | 'reject' | 'fail';
+  /**
+   * What whoever is asked is shown, by name: `{ amount: w.input.amount, hotel: held.output.hotel }`. Read when it is opened and kept
+   * with the question: in the inbox, in the events about it, on the page and in the command line. No secrets.
+   * @default its workflow and its tags alone
+   */
+  readonly show?: Readonly<Record<string, Ref<unknown> | string | number | boolean | null>>;
 }
 
 /** What a person's approval gives to the steps behind it. */
@@ -221,6 +227,7 @@ export const callbackStep = (
     ? {}
     : { heartbeatMs: parseDuration(options.heartbeatEvery, `heartbeatEvery of step '${name}'`) }),
   ...(options.by === undefined ? {} : { by: options.by }),
+  ...(options.show === undefined ? {} : { show: toExpr(options.show) }),
 });
 
 /** A time that is missing is refused with the plan, which says why there must be one. */

@@ -7,10 +7,13 @@
  * A step has one entry, under its name: a retry of the execution opens it again.
  */
 
+import type { Json } from './json.ts';
+import type { AskedOf } from './question.ts';
+
 /** What becomes of an entry; each is announced on the event bus. */
 export type EntryChange = 'opened' | 'reminded' | 'closed';
 
-export interface Entry {
+export interface Entry extends AskedOf {
   readonly step: string;
   /** The life of its execution, as in a step. */
   readonly life: string;
@@ -22,6 +25,8 @@ export interface Entry {
   readonly deadlineAt: number;
   /** What holds then. */
   readonly otherwise: 'approve' | 'reject' | 'fail';
+  /** What the approval shows to whoever is asked, by name, as it was when it was opened. Absent: nothing. */
+  readonly shown?: Readonly<Record<string, Json>>;
   /** Reminders so far, since it was opened. */
   readonly reminders: number;
   readonly remindedAt?: number;
@@ -36,8 +41,9 @@ export interface Entry {
   readonly outcome?: 'done' | 'failed';
 }
 
-/** What is announced of an entry, at least once each. Never with a token, an output or a comment. */
-export interface EntryNews extends Pick<Entry, 'step' | 'kind' | 'openedAt' | 'deadlineAt' | 'otherwise'> {
+/** What is announced of an entry, at least once each. Never with a token or a comment, and of outputs only what its author shows. */
+export interface EntryNews
+  extends Pick<Entry, 'step' | 'kind' | 'openedAt' | 'deadlineAt' | 'otherwise' | 'shown' | 'tags'> {
   readonly change: EntryChange;
   readonly executionId: string;
   readonly workflow: string;

@@ -7,6 +7,7 @@
 
 import type { Caller } from './caller.ts';
 import type { Failure } from './failure.ts';
+import type { AskedOf } from './question.ts';
 import { type Execution, isPausedOrPausing } from './state.ts';
 
 /** What a person may decide. */
@@ -23,7 +24,7 @@ export const CHOICES = [
 export type Choice = (typeof CHOICES)[number];
 
 /** A question to a person, with a time at which its default holds. */
-export interface Incident {
+export interface Incident extends AskedOf {
   readonly number: number;
   /** The life of its execution, as in a step. */
   readonly life: string;

@@ -17,7 +17,7 @@ import type { Execution } from './state.ts';
 export interface IncidentNews
   extends Pick<
     Incident,
-    'kind' | 'step' | 'openedAt' | 'deadlineAt' | 'otherwise' | 'choice' | 'by' | 'caller'
+    'kind' | 'step' | 'openedAt' | 'deadlineAt' | 'otherwise' | 'choice' | 'by' | 'caller' | 'tags'
   > {
   readonly about: 'incident';
   /** `reminded`: at least once each, as of an entry. */
@@ -116,7 +116,7 @@ function newsOf(
   at: number,
 ): IncidentNews {
   const { number, kind, openedAt, deadlineAt, otherwise, failure, reminders = 0 } = incident;
-  const { step, choice, by, caller } = incident;
+  const { step, choice, by, caller, tags } = incident;
   return {
     about: 'incident',
     change,
@@ -131,7 +131,7 @@ function newsOf(
     otherwise,
     reminders,
     code: failure.code,
-    ...given({ choice, by, caller }),
+    ...given({ tags, choice, by, caller }),
     view: `/executions/${executionId}`,
   };
 }

@@ -19,12 +19,14 @@ import { type Entry, type EntryChange, type EntryNews, isOpenEntry } from '../re
 import type { Evaluation, Event } from '../records/events.ts';
 import { given, type OrUndefined } from '../records/given.ts';
 import { reminderNews } from '../records/news.ts';
+import { askedOf } from '../records/question.ts';
 import { isApprovalOpen, openEntries, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, type Step } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
 import { applies, isTurn } from '../step/turn.ts';
 import { timeOverAt } from '../step/within.ts';
 import { moveExecution } from '../transitions.ts';
+import { shownBy } from './shown.ts';
 
 /** There is no answer, and one would be taken: in these statuses, when it is the step's turn. */
 const isUnanswered = (status: Step['status']): boolean => status === 'ready' || status === 'waiting';
@@ -60,7 +62,8 @@ export const openEntry: Rule = (plan, state, event) => {
     otherwise,
     reminders: 0,
     unannounced: ['opened'],
-    ...given({ remindAt: nextReminder(step, event.now, deadlineAt) }),
+    ...askedOf(execution),
+    ...given({ remindAt: nextReminder(step, event.now, deadlineAt), shown: shownBy(step, state) }),
   };
   // With the execution, also where its status stays: else an answer that comes now would leave the entry open.
   const opened = executionAfter(execution, kind === 'approval' ? 'ask' : 'set-wake-time', event, {
@@ -159,9 +162,9 @@ function announceReminder(state: Snapshot, event: Evaluation): Decision | undefi
   return undefined;
 }
 
-function newsOf({ id, workflow }: Execution, entry: Entry, change: EntryChange): EntryNews {
+function newsOf({ id, workflow, tags }: Execution, entry: Entry, change: EntryChange): EntryNews {
   const { step, kind, openedAt, deadlineAt, otherwise, reminders, remindedAt, closedAt } = entry;
-  const { closedBy, outcome } = entry;
+  const { closedBy, outcome, shown } = entry;
   return {
     change,
     executionId: id,
@@ -173,6 +176,7 @@ function newsOf({ id, workflow }: Execution, entry: Entry, change: EntryChange):
     deadlineAt,
     otherwise,
     reminders,
+    ...given({ tags, shown }),
     ...(change === 'closed' ? given({ closedBy, outcome }) : {}),
     view: `/executions/${id}`,
   };

@@ -99,6 +99,22 @@ it.each<[Partial<CallbackStep>, string, string]>([
     'bad-default',
     "'otherwise' is 'approve', and another person has to approve it: in silence nobody would have; write 'reject' or 'fail'",
   ],
+  [
+    { kind: 'callback', show: { amount: 1 } },
+    'bad-show',
+    "a callback has no 'show', for a system answers it; a person is asked by w.approval",
+  ],
+  [{ show: {} }, 'bad-show', "'show' names 1 to 16 values, such as { amount: w.input.amount }; it names 0"],
+  [
+    { show: Object.fromEntries(Array.from({ length: 17 }, (_, at) => [`a${at}`, at])) },
+    'bad-show',
+    "'show' names 1 to 16 values, such as { amount: w.input.amount }; it names 17",
+  ],
+  [
+    { show: { $literal: { amount: 1 } } },
+    'bad-show',
+    "'show' names '$literal'; allowed are up to 40 letters, digits, blanks, '-' and '_', a letter first",
+  ],
   [{ remindMs: Number.NaN }, 'unbounded', "'remindEvery' is no time"],
   [{ remindMs: 59_999 }, 'bad-reminder', "it reminds every 59s999ms; write remindEvery: '1m' or more"],
   [

@@ -1,0 +1,21 @@
+/**
+ * What a question is about, in one line: what its approval shows, its workflow, its tags. Page and command line both draw it.
+ *
+ * Owns: the words and their order. Does not own: what is shown (`waiting/shown.ts`), how an answer is given.
+ */
+
+import type { Json } from '../records/json.ts';
+import type { AskedOf } from '../records/question.ts';
+
+export interface About extends AskedOf {
+  readonly shown?: Readonly<Record<string, Json>>;
+}
+
+/** 'amount: 5200, hotel: Ritz · group-booking · bookingId: 4711'; what decides comes first. */
+export const aboutText = ({ workflow, tags = {}, shown = {} }: About): string =>
+  [pairsText(shown), workflow ?? '', pairsText(tags)].filter((part) => part !== '').join(' · ');
+
+export const pairsText = (values: Readonly<Record<string, Json>>): string =>
+  Object.entries(values)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ');

@@ -1,0 +1,15 @@
+/**
+ * What a question says of its execution, so that whoever is asked need not read that first: its workflow and its tags.
+ *
+ * Owns: the shape. Does not own: the questions (`records/incident.ts`, `records/entry.ts`). Records of a release before have none of it.
+ */
+
+import { given } from './given.ts';
+import type { Execution } from './state.ts';
+
+export interface AskedOf {
+  readonly workflow?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+}
+
+export const askedOf = ({ workflow, tags }: Execution): AskedOf => ({ workflow, ...given({ tags }) });

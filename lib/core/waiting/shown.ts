@@ -1,0 +1,29 @@
+/**
+ * What an approval shows to whoever is asked: the values that its `show` names, as they were when it was opened.
+ *
+ * Owns: their evaluation and their bound, which keeps the record and each event about it small. Does not own: the names that are
+ * allowed (`plan/check-waiting.ts`), where they are kept (`records/entry.ts`).
+ */
+
+import type { CallbackStep } from '../plan/plan.ts';
+import { evaluateExpression } from '../plan/refs.ts';
+import { type Json, isJsonObject } from '../records/json.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import { cut } from '../records/text.ts';
+import { scopeOf } from '../step/turn.ts';
+
+/** UTF-16 units of one value's text, or of its JSON; of a longer one the beginning is shown, as text. */
+export const MAX_SHOWN_CHARS = 500;
+
+/** By name; nothing where the approval shows nothing, and no name whose value is not there. */
+export function shownBy({ show }: CallbackStep, state: Snapshot): Readonly<Record<string, Json>> | undefined {
+  if (show === undefined) return undefined;
+  const values = evaluateExpression(show, scopeOf(state));
+  if (!isJsonObject(values)) return undefined;
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, shortened(value)]));
+}
+
+function shortened(value: Json): Json {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length <= MAX_SHOWN_CHARS ? value : `${cut(text, MAX_SHOWN_CHARS - 1)}…`;
+}
