@@ -38,6 +38,7 @@ import { Guardian } from './processes/guardian.ts';
 import { Buckets } from './s3/buckets.ts';
 import { FileJournal } from './sqs/journal.ts';
 import { QueueDirectory } from './sqs/queue-directory.ts';
+import { FunctionUrls } from './http/function-url.ts';
 import { type Assembly, readAssembly } from './template/assembly.ts';
 import { type ResolvedResource, type ResolvedTemplate, resolveTemplate } from './template/template.ts';
 import { readStackModel, type StackModel } from './template/stack-model.ts';
@@ -135,7 +136,9 @@ async function start(options: CloudOptions, undo: Undo, stop: () => Promise<void
   undo.push(async () => await main.close());
   const gateway = await listenNear(main.port, 'the AWS gateway');
   undo.push(async () => await gateway.close());
-  const template = resolveTemplate(assembly.template, place(assembly, main, gateway, options.api));
+  const urls = await FunctionUrls.listen(idsOf(assembly, 'AWS::Lambda::Url'));
+  undo.push(async () => await urls.close());
+  const template = resolveTemplate(assembly.template, place(assembly, { main, gateway, urls }, options.api));
   const model = readStackModel(template);
   const policies = new StackPolicies(template, PLACE);
   const access = new Access(policies, (denial) => {
@@ -158,6 +161,7 @@ async function start(options: CloudOptions, undo: Undo, stop: () => Promise<void
     guardian,
     main,
     gateway,
+    urls,
     template,
     model,
     notRun,
@@ -203,24 +207,32 @@ async function startDynamo(
   return embedded;
 }
 
-function place(assembly: Assembly, main: Listening, gateway: Listening, api: string | undefined) {
-  const { stackName, template } = assembly;
-  const resources = Object.entries(
-    Object(Object(template)['Resources']) as Record<string, { Type?: unknown }>,
-  );
-  const rootApi = api ?? resources.find(([, resource]) => resource.Type === 'AWS::ApiGatewayV2::Api')?.[0];
-  const apiUrl = (logicalId: string) => (logicalId === rootApi ? main.url : `${main.url}/_apis/${logicalId}`);
-  return { stackName, region: REGION, accountId: ACCOUNT_ID, gatewayUrl: gateway.url, apiUrl };
+/** Where the cloud listens. */
+interface Sockets {
+  readonly main: Listening;
+  readonly gateway: Listening;
+  readonly urls: FunctionUrls;
 }
 
-interface Prepared {
+const idsOf = ({ template }: Assembly, type: string): string[] =>
+  Object.entries(Object(Object(template)['Resources']) as Record<string, { Type?: unknown }>).flatMap(
+    ([id, resource]) => (resource.Type === type ? [id] : []),
+  );
+
+function place(assembly: Assembly, { main, gateway, urls }: Sockets, api: string | undefined) {
+  const rootApi = api ?? idsOf(assembly, 'AWS::ApiGatewayV2::Api')[0];
+  const apiUrl = (logicalId: string) => (logicalId === rootApi ? main.url : `${main.url}/_apis/${logicalId}`);
+  const functionUrl = (logicalId: string) => urls.addressOf(logicalId);
+  const { stackName } = assembly;
+  return { stackName, region: REGION, accountId: ACCOUNT_ID, gatewayUrl: gateway.url, apiUrl, functionUrl };
+}
+
+interface Prepared extends Sockets {
   readonly options: CloudOptions;
   readonly undo: Undo;
   readonly assembly: Assembly;
   readonly data: DataDirectory;
   readonly guardian: Guardian;
-  readonly main: Listening;
-  readonly gateway: Listening;
   readonly template: ResolvedTemplate;
   readonly model: StackModel;
   readonly notRun: readonly string[];
@@ -283,6 +295,7 @@ function run(prepared: Prepared): Control {
   };
   const others = { '/_local': controlListener(control, facts), ...options.beside };
   main.serve(byPath(others, listenerOf(apis)));
+  prepared.urls.serve(model.urls, functionByName, ACCOUNT_ID, platform.functionUrl.bind(platform));
   for (const source of sources) source.start();
   measured.start();
   if (options.schedules !== false) schedules.start();

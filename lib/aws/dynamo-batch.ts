@@ -1,10 +1,11 @@
 /**
  * Items by their keys, many at once.
  *
- * Owns: asking again for what DynamoDB did not get to, within a bound. Does not own: what the items are.
+ * Owns: asking again for what DynamoDB did not get to, after a pause and within a bound. Does not own: what the items are.
  */
 
 import { BatchGetItemCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { clock } from './clock.ts';
 import { type Item, text } from './dynamo-items.ts';
 import { TABLE } from './names.ts';
 
@@ -12,6 +13,9 @@ import { TABLE } from './names.ts';
 export const BATCH = 100;
 /** Requests for what DynamoDB did not get to; the caller of the list may ask again. */
 const MAX_ROUNDS = 10;
+/** The longest pause before the second request; it doubles with each one after that. Shorter by chance, so that callers spread. */
+const FIRST_PAUSE_MS = 25;
+const LONGEST_PAUSE_MS = 400;
 
 /** The same text for the same key. */
 export const keyText = (item: Item): string => `${text(item, TABLE.pk)}/${text(item, TABLE.sk)}`;
@@ -25,11 +29,14 @@ export async function readItems(
   client: DynamoDBClient,
   table: string,
   keys: readonly Item[],
+  pause: (ms: number) => Promise<void> = (ms) => clock.sleep(ms),
 ): Promise<Map<string, Item>> {
   const found = new Map<string, Item>();
   let open = [...keys];
   for (let round = 0; open.length > 0; round += 1) {
     if (round >= MAX_ROUNDS) throw new Error('the table is too busy to read a page of a list');
+    // The table throttles: to ask again at once would take from it what it has left.
+    if (round > 0) await pause(Math.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (round - 1)));
     const answer = await client.send(new BatchGetItemCommand({ RequestItems: { [table]: { Keys: open } } }));
     for (const item of answer.Responses?.[table] ?? []) found.set(keyText(item), item);
     open = answer.UnprocessedKeys?.[table]?.Keys ?? [];

@@ -8,6 +8,7 @@
 import {
   type Alarm,
   AlarmStatusWidget,
+  type CfnDashboard,
   Dashboard,
   GraphWidget,
   type IWidget,
@@ -61,6 +62,8 @@ export class SteadfastDashboard extends Construct {
         ...section('What does it cost?', costs(props)),
       ],
     });
+    // Without tags, whoever gives them to the whole app: me-central-1 refuses a dashboard that has some.
+    (this.dashboard.node.defaultChild as CfnDashboard).addPropertyDeletionOverride('Tags');
   }
 }
 

@@ -207,7 +207,7 @@ export interface SteadfastProps extends TriggerSources {
   readonly metricsBy?: readonly ('workflow' | 'agent')[];
   /**
    * What hears of every alarm, incidents included.
-   * @default - a new one, without subscriptions
+   * @default - a new one. Until somebody subscribes to it a deployment that is to stay is warned of at synthesis
    */
   readonly alarmTopic?: ITopic;
   /**

@@ -22,6 +22,7 @@ import { CfnOutput, Duration, Names, RemovalPolicy, Validations } from 'aws-cdk-
 import { Construct } from 'constructs';
 import { DEFAULT_WAKE_SHARDS, type DetailBy, ENV, type MetricName } from '../aws/names.ts';
 import { type Agent, AgentFleet } from './agent-fleet.ts';
+import { warnOfSilence } from './alarm-listeners.ts';
 import { AuditClock } from './audit-clock.ts';
 import { BULK_AGENT, BULK_ENTRY, bulkSettings, tellPeople } from './bulk-agent.ts';
 import { agentEntry } from './bundle.ts';
@@ -315,10 +316,13 @@ export class Steadfast extends Construct {
   }
 
   private check(props: SteadfastProps): void {
-    const { workflows, accountConcurrency, authorizer, callbackAuthorizer } = props;
+    const { workflows, accountConcurrency, authorizer, callbackAuthorizer, alarmTopic, removalPolicy } =
+      props;
     workflows.warnings.forEach((warning, index) => {
       Validations.of(this).addWarning(`steadfast:unusedAgent${index}`, warning);
     });
+    if (this.monitoring !== undefined && alarmTopic === undefined && removalPolicy !== RemovalPolicy.DESTROY)
+      warnOfSilence(this, this.monitoring.topic);
     checkFourEyes(this, workflows.workflows, authorizer, callbackAuthorizer);
     const parts = { agents: this.agents, triggers: this.triggers.all };
     warnOfConcurrency(this, { ...parts, account: accountConcurrency ?? DEFAULT_ACCOUNT_CONCURRENCY });

@@ -21,9 +21,8 @@ export class WakeUps extends Construct {
 
   constructor(scope: Construct, id: string) {
     super(scope, id);
-    this.bus = new EventBus(this, 'Bus', {
-      description: 'Calls the Steadfast supervisor when something is due before its next tick',
-    });
+    // Without a description: GovCloud refuses one.
+    this.bus = new EventBus(this, 'Bus');
   }
 
   /** Has calls start this function. */

@@ -19,7 +19,7 @@ const USER = /^[A-Za-z0-9+=,.@_-]{1,64}$/;
 const MAX_BODY_BYTES = 10 * 1024 * 1024;
 const MAX_PAYLOAD_BYTES = 6 * 1024 * 1024;
 
-type Served = Pick<LocalFunction, 'spec' | 'invoke'>;
+export type Served = Pick<LocalFunction, 'spec' | 'invoke'>;
 
 /** Whether the function's policy lets the API call it for this source (an `execute-api` ARN). */
 export type InvokeAccess = (functionArn: string, source: string) => boolean;
@@ -44,13 +44,7 @@ export class HttpApis {
   }
 
   async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const answer = await this.#answer(request);
-    response.writeHead(answer.statusCode, {
-      ...answer.headers,
-      ...(answer.cookies.length === 0 ? {} : { 'set-cookie': [...answer.cookies] }),
-      'content-length': answer.body.length,
-    });
-    response.end(request.method === 'HEAD' ? undefined : answer.body);
+    send(response, await this.#answer(request), request.method);
   }
 
   async #answer(request: IncomingMessage): Promise<HttpAnswer> {
@@ -77,7 +71,9 @@ export class HttpApis {
     if (typeof user !== 'string' || !USER.test(user))
       return problem(400, `${USER_HEADER}: letters, digits and +=,.@_- are allowed, up to 64`);
     const local = this.#functionByName(match.route.functionName);
-    if (local === undefined || !this.#mayInvoke(local.spec.arn, sourceOf(api, match.route.routeKey))) {
+    if (local === undefined)
+      return problem(501, `${match.route.functionName} does not run in the local cloud`);
+    if (!this.#mayInvoke(local.spec.arn, sourceOf(api, match.route.routeKey))) {
       return problem(500, 'Internal Server Error');
     }
     const event = proxyEvent(
@@ -115,6 +111,15 @@ export class HttpApis {
   }
 }
 
+export function send(response: ServerResponse, answer: HttpAnswer, method: string | undefined): void {
+  response.writeHead(answer.statusCode, {
+    ...answer.headers,
+    ...(answer.cookies.length === 0 ? {} : { 'set-cookie': [...answer.cookies] }),
+    'content-length': answer.body.length,
+  });
+  response.end(method === 'HEAD' ? undefined : answer.body);
+}
+
 /** What the function has said, with what the API's configuration says of origins in place of the function's own. */
 function answered(
   { cors }: ApiSpec,
@@ -141,7 +146,8 @@ const preflightAnswer = (api: ApiSpec, request: IncomingMessage): HttpAnswer =>
 const sourceOf = ({ apiId, stage }: ApiSpec, routeKey: string): string =>
   `${apiId}/${stage}/${routeKey.replace(' /', '/')}`;
 
-async function invoke(local: Served, payload: string): Promise<HttpAnswer> {
+/** The function's answer; 500 for one that it did not give, or that is none. */
+export async function invoke(local: Served, payload: string): Promise<HttpAnswer> {
   const result = await local.invoke(payload);
   if (!result.ok || Buffer.byteLength(result.payload) > MAX_PAYLOAD_BYTES)
     return problem(500, 'Internal Server Error');
@@ -164,7 +170,7 @@ async function within(limitMs: number, run: () => Promise<HttpAnswer>): Promise<
   }
 }
 
-function problem(statusCode: number, message: string): HttpAnswer {
+export function problem(statusCode: number, message: string): HttpAnswer {
   const headers = { 'content-type': 'application/json' };
   return { statusCode, headers, cookies: [], body: Buffer.from(JSON.stringify({ message })) };
 }

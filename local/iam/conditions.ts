@@ -28,6 +28,8 @@ export const KNOWN_KEYS: ReadonlySet<string> = new Set([
   'dynamodb:enclosingoperation',
   'dynamodb:leadingkeys',
   'dynamodb:select',
+  'lambda:functionurlauthtype',
+  'lambda:invokedviafunctionurl',
 ]);
 
 type Test = (wanted: string, value: string, context: Context) => boolean;

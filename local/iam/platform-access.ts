@@ -46,6 +46,17 @@ export class PlatformAccess {
     );
   }
 
+  /** A caller by a function's address needs both: to use the address, and to invoke by it. */
+  functionUrl(caller: string, functionArn: string): boolean {
+    const needs = [
+      ['lambda:InvokeFunctionUrl', { 'lambda:functionurlauthtype': ['AWS_IAM'] }],
+      ['lambda:InvokeFunction', { 'lambda:invokedviafunctionurl': ['true'] }],
+    ] as const;
+    return needs.every(([action, context]) =>
+      isAllowed(this.#access.check(caller, action, functionArn, context)),
+    );
+  }
+
   /** Each process writes a log stream of its own. What a role may not write is lost on AWS; here the file has it. */
   logs({ logicalId, logGroupName }: FunctionSpec, isNewProcess: boolean): void {
     const stream = this.#arn('logs', `log-group:${logGroupName}:log-stream:local`);

@@ -1,4 +1,4 @@
-/** Owns: the JSON type of templates, and the error every part of the reader throws. */
+/** Owns: the JSON type of templates, and the errors that every part of the reader throws. */
 
 /** Any JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
@@ -16,6 +16,9 @@ export class TemplateError extends Error {
     this.reason = reason;
   }
 }
+
+/** What is right for AWS, and not run here. The stack runs without it: it is listed, and refused when it is called. */
+export class NotRunHere extends TemplateError {}
 
 /** Whether a value is a JSON object (not null, not a list). */
 export function isRecord(value: unknown): value is Record<string, Json> {

@@ -18,6 +18,8 @@ export interface StackPlace {
   readonly gatewayUrl: string;
   /** Address of the HTTP API with this logical id, without a trailing slash. */
   readonly apiUrl: (logicalId: string) => string;
+  /** Address of the function URL with this logical id, without a trailing slash. */
+  readonly functionUrl: (logicalId: string) => string;
 }
 
 /** One resource as the type functions see it: its name is known, nothing else. */
@@ -52,6 +54,10 @@ const TABLE: ResourceType = {
   },
 };
 
+/** `https://<id>.lambda-url.<region>.on.aws/` */
+const functionUrl = (resource: NamedResource, place: StackPlace) =>
+  `${place.functionUrl(resource.logicalId)}/`;
+
 const bucketName = (resource: NamedResource): string => resource.physicalName.toLowerCase();
 
 /** IAM is one for all regions. */
@@ -84,6 +90,8 @@ export const RUN_TYPES: Readonly<Record<string, ResourceType>> = {
       EventSourceMappingArn: arn('lambda', (name) => `event-source-mapping:${name}`),
     },
   },
+  // Its Ref is the function's ARN on AWS, which is not known from here: nothing refers to it.
+  'AWS::Lambda::Url': { ref: byName, attributes: { FunctionUrl: functionUrl } },
   'AWS::ApiGatewayV2::Api': {
     ref: (resource) => apiId(resource.logicalId),
     attributes: {

@@ -1,7 +1,7 @@
 /**
  * Owns: the typed descriptions of HTTP APIs and of event rules and schedules. Pure; the second half of stack-model.ts.
  */
-import { isRecord, type Json, TemplateError } from './json.ts';
+import { isRecord, type Json, NotRunHere, TemplateError } from './json.ts';
 import { Properties } from './properties.ts';
 import type { ResolvedResource } from './template.ts';
 
@@ -71,27 +71,31 @@ export function rateMs(expression: string): number | undefined {
   return match === null || unitMs === undefined ? undefined : Number(match[1]) * unitMs;
 }
 
+/** What is read of a resource; nothing, and a line in the list, for what does not run here. */
+export type OrListed = <Spec>(resource: ResolvedResource, read: () => Spec) => Spec[];
+
 /** Puts APIs, stages, routes and integrations together. */
-export function readApis(resources: readonly ResolvedResource[]): ApiSpec[] {
+export function readApis(resources: readonly ResolvedResource[], orListed: OrListed): ApiSpec[] {
   const ofApi = (type: string, api: ResolvedResource) =>
     resources.filter((resource) => resource.type === type && resource.properties['ApiId'] === api.ref);
   return resources
     .filter((resource) => resource.type === 'AWS::ApiGatewayV2::Api')
-    .map((api) => {
-      const properties = Properties.of(api);
-      const protocol = properties.optionalText('ProtocolType') ?? 'HTTP';
-      if (protocol !== 'HTTP') {
-        throw new TemplateError(
-          properties.path('ProtocolType'),
-          `${protocol} APIs do not run locally; HTTP does`,
-        );
-      }
-      const integrations = ofApi('AWS::ApiGatewayV2::Integration', api);
-      const stage = ofApi('AWS::ApiGatewayV2::Stage', api)[0]?.ref ?? '$default';
-      const routes = ofApi('AWS::ApiGatewayV2::Route', api).map((route) => readRoute(route, integrations));
-      const cors = readCors(properties.optionalChild('CorsConfiguration'));
-      return { logicalId: api.logicalId, apiId: api.ref, stage, cors, routes };
-    });
+    .flatMap((api) => orListed(api, () => readApi(api)));
+
+  function readApi(api: ResolvedResource): ApiSpec {
+    const properties = Properties.of(api);
+    const protocol = properties.optionalText('ProtocolType') ?? 'HTTP';
+    if (protocol !== 'HTTP') {
+      throw new NotRunHere(properties.path('ProtocolType'), `${protocol} APIs do not run locally; HTTP does`);
+    }
+    const integrations = ofApi('AWS::ApiGatewayV2::Integration', api);
+    const stage = ofApi('AWS::ApiGatewayV2::Stage', api)[0]?.ref ?? '$default';
+    const routes = ofApi('AWS::ApiGatewayV2::Route', api).flatMap((route) =>
+      orListed(route, () => readRoute(route, integrations)),
+    );
+    const cors = readCors(properties.optionalChild('CorsConfiguration'));
+    return { logicalId: api.logicalId, apiId: api.ref, stage, cors, routes };
+  }
 }
 
 function readCors(configuration: Properties | undefined): CorsSpec | undefined {
@@ -118,14 +122,14 @@ function readRoute(route: ResolvedResource, integrations: readonly ResolvedResou
   const uri = settings.text('IntegrationUri');
   const name = /function:([^:/]+)/.exec(uri)?.[1];
   if (settings.text('IntegrationType') !== 'AWS_PROXY' || name === undefined) {
-    throw new TemplateError(
+    throw new NotRunHere(
       settings.path('IntegrationUri'),
       'only AWS_PROXY integrations of a Lambda function run',
     );
   }
   const version = settings.optionalText('PayloadFormatVersion') ?? '2.0';
   if (version !== '2.0') {
-    throw new TemplateError(
+    throw new NotRunHere(
       settings.path('PayloadFormatVersion'),
       `"${version}" does not run locally; 2.0 does`,
     );
@@ -138,36 +142,34 @@ function readRoute(route: ResolvedResource, integrations: readonly ResolvedResou
   };
 }
 
-/** EventBridge rules and EventBridge Scheduler schedules, as one kind of thing. */
-export function readRules(resources: readonly ResolvedResource[]): RuleSpec[] {
-  return resources.map((resource) => {
-    const properties = Properties.of(resource);
-    const isScheduler = resource.type === 'AWS::Scheduler::Schedule';
-    const pattern = properties.raw('EventPattern');
-    const scheduleExpression = properties.optionalText('ScheduleExpression');
-    const targets = isScheduler ? [properties.child('Target')] : properties.children('Targets');
-    const busName = (properties.optionalText('EventBusName') ?? 'default').replace(/^.*event-bus\//, '');
-    const { region, accountId } = resource.arnPlace;
-    return {
-      kind: isScheduler ? 'schedule' : 'rule',
-      logicalId: resource.logicalId,
-      ruleName: resource.physicalName,
-      arn: isScheduler
-        ? `arn:aws:scheduler:${region}:${accountId}:schedule/default/${resource.physicalName}`
-        : `arn:aws:events:${region}:${accountId}:rule/${resource.physicalName}`,
-      busName,
-      pattern: isRecord(pattern) ? pattern : undefined,
-      scheduleExpression,
-      everyMs: scheduleExpression === undefined ? undefined : rateMs(scheduleExpression),
-      enabled: (properties.optionalText('State') ?? 'ENABLED') !== 'DISABLED',
-      targets: targets.map(readTarget),
-    };
-  });
+/** A rule of EventBridge or a schedule of EventBridge Scheduler, as one kind of thing. */
+export function readRule(resource: ResolvedResource): RuleSpec {
+  const properties = Properties.of(resource);
+  const isScheduler = resource.type === 'AWS::Scheduler::Schedule';
+  const pattern = properties.raw('EventPattern');
+  const scheduleExpression = properties.optionalText('ScheduleExpression');
+  const targets = isScheduler ? [properties.child('Target')] : properties.children('Targets');
+  const busName = (properties.optionalText('EventBusName') ?? 'default').replace(/^.*event-bus\//, '');
+  const { region, accountId } = resource.arnPlace;
+  return {
+    kind: isScheduler ? 'schedule' : 'rule',
+    logicalId: resource.logicalId,
+    ruleName: resource.physicalName,
+    arn: isScheduler
+      ? `arn:aws:scheduler:${region}:${accountId}:schedule/default/${resource.physicalName}`
+      : `arn:aws:events:${region}:${accountId}:rule/${resource.physicalName}`,
+    busName,
+    pattern: isRecord(pattern) ? pattern : undefined,
+    scheduleExpression,
+    everyMs: scheduleExpression === undefined ? undefined : rateMs(scheduleExpression),
+    enabled: (properties.optionalText('State') ?? 'ENABLED') !== 'DISABLED',
+    targets: targets.map(readTarget),
+  };
 }
 
 function readTarget(target: Properties): TargetSpec {
   if (target.raw('InputTransformer') !== undefined) {
-    throw new TemplateError(
+    throw new NotRunHere(
       target.path('InputTransformer'),
       'does not run locally; supported: Input, InputPath',
     );

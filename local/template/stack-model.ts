@@ -3,13 +3,13 @@
  * Owns not: resolving (template.ts), running (the other folders).
  *
  * Invariants
- * - I1 whatever the template asks for and the local cloud cannot do is either refused here by name or listed in
- *   `notRun`: nothing is ignored in silence that would change what the user sees.
+ * - I1 what is right for AWS and cannot be done here is listed in `notRun` with the reason, and the rest of the stack runs; what is
+ *   wrong is refused by name. Nothing is ignored in silence that would change what the user sees.
  */
-import { isRecord, type Json, TemplateError } from './json.ts';
+import { isRecord, type Json, NotRunHere, TemplateError } from './json.ts';
 import { Properties } from './properties.ts';
 import { SILENT_TYPES } from './resource-types.ts';
-import { type ApiSpec, readApis, readRules, type RuleSpec } from './routing-model.ts';
+import { type ApiSpec, type OrListed, readApis, readRule, type RuleSpec } from './routing-model.ts';
 import type { ResolvedResource, ResolvedTemplate } from './template.ts';
 
 export interface TableSpec {
@@ -69,6 +69,14 @@ export interface MappingSpec {
   readonly enabled: boolean;
 }
 
+/** A function's own address. */
+export interface UrlSpec {
+  readonly logicalId: string;
+  readonly functionName: string;
+  /** `AWS_IAM`: who calls must be allowed to, and sign. */
+  readonly authorization: 'AWS_IAM' | 'NONE';
+}
+
 /** Everything of a stack that runs, typed. */
 export interface StackModel {
   readonly tables: readonly TableSpec[];
@@ -76,6 +84,7 @@ export interface StackModel {
   readonly functions: readonly FunctionSpec[];
   readonly mappings: readonly MappingSpec[];
   readonly apis: readonly ApiSpec[];
+  readonly urls: readonly UrlSpec[];
   readonly rules: readonly RuleSpec[];
   readonly buckets: readonly BucketSpec[];
   /** The buses of the stack, and those from elsewhere that its rules listen to. */
@@ -88,21 +97,37 @@ const SECOND_MS = 1000;
 const DEFAULT_RETENTION_S = 345_600;
 const MAX_MESSAGE_BYTES = 1_048_576;
 
-/** Reads the typed model. @throws TemplateError for what cannot be run as written */
+/** Reads the typed model. @throws TemplateError for what is wrong in the template */
 export function readStackModel(template: ResolvedTemplate): StackModel {
   const resources = [...template.resources.values()];
   const ofType = (...types: string[]) => resources.filter((resource) => types.includes(resource.type));
   const notRun = resources
     .filter((resource) => !resource.runs && !SILENT_TYPES.has(resource.type))
     .map((resource) => `${resource.logicalId} (${resource.type})`);
-  const mappings: MappingSpec[] = [];
-  for (const resource of ofType('AWS::Lambda::EventSourceMapping')) {
-    const mapping = readMapping(resource);
-    if (mapping === undefined)
-      notRun.push(`${resource.logicalId} (${resource.type} of a source other than SQS)`);
-    else mappings.push(mapping);
-  }
-  const rules = readRules(ofType('AWS::Events::Rule', 'AWS::Scheduler::Schedule'));
+  const orListed: OrListed = (resource, read) => {
+    try {
+      return [read()];
+    } catch (error) {
+      if (!(error instanceof NotRunHere)) throw error;
+      notRun.push(`${resource.logicalId} (${resource.type}: ${error.reason})`);
+      return [];
+    }
+  };
+  const each = <Spec>(type: string, read: (resource: ResolvedResource) => Spec): Spec[] =>
+    ofType(type).flatMap((resource) => orListed(resource, () => read(resource)));
+  const queues = each('AWS::SQS::Queue', readQueue);
+  const functions = each('AWS::Lambda::Function', (resource) => readFunction(resource, resources));
+  const running = new Set([...queues, ...functions].map(({ arn }) => arn));
+  const leftOut = ofType('AWS::SQS::Queue', 'AWS::Lambda::Function')
+    .map((resource) =>
+      resource.type === 'AWS::SQS::Queue'
+        ? arnOf(resource, 'sqs', resource.physicalName)
+        : functionArnOf(resource),
+    )
+    .filter((arn) => !running.has(arn));
+  const rules = ofType('AWS::Events::Rule', 'AWS::Scheduler::Schedule').flatMap((resource) =>
+    orListed(resource, () => readRule(resource)),
+  );
   for (const rule of rules) {
     if (rule.scheduleExpression !== undefined && rule.everyMs === undefined) {
       notRun.push(
@@ -112,12 +137,16 @@ export function readStackModel(template: ResolvedTemplate): StackModel {
   }
   return {
     tables: ofType('AWS::DynamoDB::Table', 'AWS::DynamoDB::GlobalTable').map(readTable),
-    queues: ofType('AWS::SQS::Queue').map((resource) => readQueue(resource)),
-    functions: ofType('AWS::Lambda::Function').map((resource) => readFunction(resource, resources)),
-    mappings,
-    apis: readApis(resources),
+    queues,
+    functions,
+    mappings: each('AWS::Lambda::EventSourceMapping', (resource) => readMapping(resource, leftOut)),
+    apis: readApis(resources, orListed),
+    urls: each('AWS::Lambda::Url', readUrl),
     rules,
-    buckets: withListenedTo(ofType('AWS::S3::Bucket').map(readBucket), rules),
+    buckets: withListenedTo(
+      ofType('AWS::S3::Bucket').map((bucket) => readBucket(bucket, resources)),
+      rules,
+    ),
     busNames: [
       ...new Set([
         'default',
@@ -160,7 +189,7 @@ function readTable(resource: ResolvedResource): TableSpec {
 function readQueue(resource: ResolvedResource): QueueSpec {
   const properties = Properties.of(resource);
   if (properties.flag('FifoQueue', false)) {
-    throw new TemplateError(
+    throw new NotRunHere(
       properties.path('FifoQueue'),
       'FIFO queues do not run locally; only standard queues do',
     );
@@ -185,14 +214,23 @@ function readQueue(resource: ResolvedResource): QueueSpec {
   };
 }
 
-function readBucket(resource: ResolvedResource): BucketSpec {
+function readBucket(resource: ResolvedResource, all: readonly ResolvedResource[]): BucketSpec {
   const notifications = Properties.of(resource).child('NotificationConfiguration');
   const events = notifications.optionalChild('EventBridgeConfiguration');
   return {
     logicalId: resource.logicalId,
     bucketName: resource.ref,
-    tellsEventBridge: events?.flag('EventBridgeEnabled', true) === true,
+    tellsEventBridge:
+      events?.flag('EventBridgeEnabled', true) === true || all.some((one) => turnsOnEvents(one, resource)),
   };
+}
+
+/** `eventBridgeEnabled` of the CDK: a function in Python sets it, which does not run here, so what it would set holds without it. */
+function turnsOnEvents({ type, properties }: ResolvedResource, bucket: ResolvedResource): boolean {
+  if (type !== 'Custom::S3BucketNotifications') return false;
+  const { BucketName: name, NotificationConfiguration: configuration } = properties;
+  const { Ref } = Object(name) as { readonly Ref?: Json };
+  return Ref === bucket.logicalId && isRecord(configuration) && 'EventBridgeConfiguration' in configuration;
 }
 
 /** With the buckets from elsewhere that a rule names: like a bus from elsewhere, they are there as well. */
@@ -217,7 +255,7 @@ function readFunction(resource: ResolvedResource, all: readonly ResolvedResource
   const runtime = properties.optionalText('Runtime') ?? '';
   if (!runtime.startsWith('nodejs')) {
     const got = runtime === '' ? (properties.optionalText('PackageType') ?? 'none') : runtime;
-    throw new TemplateError(properties.path('Runtime'), `${got} does not run locally; supported: nodejs*`);
+    throw new NotRunHere(properties.path('Runtime'), `${got} does not run locally; supported: nodejs*`);
   }
   const code = properties.child('Code');
   const inline = code.optionalText('ZipFile');
@@ -238,7 +276,7 @@ function readFunction(resource: ResolvedResource, all: readonly ResolvedResource
   return {
     logicalId: resource.logicalId,
     functionName: resource.physicalName,
-    arn: arnOf(resource, 'lambda', `function:${resource.physicalName}`),
+    arn: functionArnOf(resource),
     code: inline === undefined ? { objectKey: code.text('S3Key') } : { inline },
     assetHint: typeof hint === 'string' ? hint : undefined,
     handler: properties.optionalText('Handler') ?? 'index.handler',
@@ -254,20 +292,42 @@ function readFunction(resource: ResolvedResource, all: readonly ResolvedResource
   };
 }
 
-function readMapping(resource: ResolvedResource): MappingSpec | undefined {
+function readUrl(resource: ResolvedResource): UrlSpec {
+  const properties = Properties.of(resource);
+  for (const name of ['Qualifier', 'Cors'])
+    if (properties.raw(name) !== undefined)
+      throw new NotRunHere(properties.path(name), `a function URL with ${name} does not run locally`);
+  if (properties.optionalText('InvokeMode') === 'RESPONSE_STREAM')
+    throw new NotRunHere(properties.path('InvokeMode'), 'answers in parts do not run locally; BUFFERED does');
+  return {
+    logicalId: resource.logicalId,
+    functionName: functionNameOf(properties.text('TargetFunctionArn')),
+    authorization: properties.text('AuthType') === 'NONE' ? 'NONE' : 'AWS_IAM',
+  };
+}
+
+/** @param leftOut ARNs of what is in the stack and does not run here */
+function readMapping(resource: ResolvedResource, leftOut: readonly string[]): MappingSpec {
   const properties = Properties.of(resource);
   const queueArn = properties.optionalText('EventSourceArn') ?? '';
-  if (!queueArn.includes(':sqs:')) return undefined;
+  if (!queueArn.includes(':sqs:'))
+    throw new NotRunHere(properties.path('EventSourceArn'), 'a source other than SQS');
   if (properties.optionalChild('FilterCriteria') !== undefined) {
-    throw new TemplateError(
+    throw new NotRunHere(
       properties.path('FilterCriteria'),
       'event filters of an SQS source do not run locally',
     );
   }
+  const functionName = functionNameOf(properties.text('FunctionName'));
+  const missing = [queueArn, arnOf(resource, 'lambda', `function:${functionName}`)].find((arn) =>
+    leftOut.includes(arn),
+  );
+  if (missing !== undefined)
+    throw new NotRunHere(`${resource.logicalId}.Properties`, `${missing} does not run locally`);
   return {
     logicalId: resource.logicalId,
     queueArn,
-    functionName: functionNameOf(properties.text('FunctionName')),
+    functionName,
     batchSize: properties.number('BatchSize', 10),
     windowMs: properties.number('MaximumBatchingWindowInSeconds', 0) * SECOND_MS,
     reportsItemFailures: properties.list('FunctionResponseTypes').includes('ReportBatchItemFailures'),
@@ -275,6 +335,9 @@ function readMapping(resource: ResolvedResource): MappingSpec | undefined {
     enabled: properties.flag('Enabled', true),
   };
 }
+
+const functionArnOf = (resource: ResolvedResource): string =>
+  arnOf(resource, 'lambda', `function:${resource.physicalName}`);
 
 function arnOf(resource: ResolvedResource, service: string, path: string): string {
   const parts = resource.arnPlace;

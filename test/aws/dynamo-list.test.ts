@@ -46,21 +46,6 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
       expect(dynamo.commandCalls(BatchGetItemCommand).map(keysOf)[1]).toEqual([left]);
     });
 
-    it('ends when DynamoDB never gets to it', async () => {
-      dynamo
-        .on(QueryCommand)
-        .resolvesOnce({ Items: [key('e-1', 1)] })
-        .resolves({ Items: [] });
-      const Keys = [{ pk: { S: 'exec#e-1' }, sk: { S: 'exec' } }];
-      let calls = 0;
-      dynamo.on(BatchGetItemCommand).callsFake(() => {
-        calls += 1;
-        if (calls > 100) throw new Error('it would have asked for ever');
-        return { Responses: {}, UnprocessedKeys: { state: { Keys } } };
-      });
-      await expect(store.list({ workflows: ['flow'], limit: 10 })).rejects.toThrow('busy');
-    });
-
     it('leaves out what a later release wrote, or what is damaged, and says so', async () => {
       dynamo
         .on(QueryCommand)

@@ -1,10 +1,10 @@
-/** What `steadfast dev` says of the execution that it tries, and of files that change. */
+/** Which folders' outside `steadfast dev` starts, what it says of the execution that it tries, and of files that change. */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { changedText, tryOne } from '../../lib/cli/dev/banner.ts';
-import { projectFolders, type WorkflowFolder } from '../../lib/cli/dev/workflow-folders.ts';
+import { foldersIn, projectFolders, type WorkflowFolder } from '../../lib/cli/dev/workflow-folders.ts';
 import type { Io } from '../../lib/cli/io.ts';
 import { fakeApi } from './fake-api.ts';
 
@@ -26,6 +26,20 @@ function write(files: Readonly<Record<string, string>>): void {
 }
 
 const foldersAt = (): WorkflowFolder[] => projectFolders({ root, context: {} });
+
+test('of the folders those of which something is in the stack have their outside started', () => {
+  write({
+    'workflows/orders/workflow.ts': '',
+    'workflows/other-name/workflow.ts': '',
+    'workflows/other-name/agents/charge.ts': '',
+    'workflows/elsewhere/workflow.ts': '',
+    'workflows/elsewhere/agents/unused.ts': '',
+    'cdk.out/bundles/Shop-1/scheduler/forms.json': '{"orders":{},"payments":{}}',
+    'cdk.out/bundles/Shop-1/agents/charge/index.mjs': '',
+  });
+  const folders = foldersIn(join(root, 'cdk.out'), foldersAt());
+  expect(folders.map(({ name }) => name)).toEqual(['orders', 'other-name']);
+});
 
 test.each([
   ['succeeded', 0],

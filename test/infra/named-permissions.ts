@@ -19,6 +19,7 @@ export const resolved = (template: Json, stackName: string): ResolvedTemplate =>
     ...PLACE,
     gatewayUrl: 'http://gateway',
     apiUrl: () => 'http://api',
+    functionUrl: () => 'http://function',
   });
 
 export const policiesOf = (template: ResolvedTemplate): StackPolicies => new StackPolicies(template, PLACE);

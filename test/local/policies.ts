@@ -23,7 +23,12 @@ export function stack(role: Record<string, Json>, more: Resources = {}): StackPo
     Fn: { Type: 'AWS::Lambda::Function', Properties: { Role: { 'Fn::GetAtt': ['Role', 'Arn'] } } },
     ...more,
   };
-  const place = { stackName: 'Shop', ...PLACE, gatewayUrl: 'http://gateway', apiUrl: () => 'http://api' };
+  const urls = {
+    gatewayUrl: 'http://gateway',
+    apiUrl: () => 'http://api',
+    functionUrl: () => 'http://function',
+  };
+  const place = { stackName: 'Shop', ...PLACE, ...urls };
   return new StackPolicies(resolveTemplate({ Resources: resources }, place), PLACE);
 }
 

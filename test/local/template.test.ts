@@ -11,6 +11,7 @@ const place: StackPlace = {
   accountId: '000000000000',
   gatewayUrl: 'http://gateway',
   apiUrl: (logicalId) => `http://api/${logicalId}`,
+  functionUrl: (logicalId) => `http://${logicalId}.function`,
 };
 
 /** Resolves one value as an output of a stack with a few resources. */
@@ -158,27 +159,71 @@ describe('the stack model', () => {
     expect(model.notRun).toEqual(['Zone (AWS::Route53::HostedZone)']);
   });
 
-  test.each<[string, (resources: Record<string, Json>) => void, RegExp]>([
-    ['a FIFO queue', set('Work', 'FifoQueue', true), /^Work\.Properties\.FifoQueue: FIFO queues do not run/],
-    [
-      'another runtime',
-      set('Web', 'Runtime', 'python3.13'),
-      /^Web\.Properties\.Runtime: python3\.13 .* nodejs/,
-    ],
-    [
-      'an event filter',
-      set('Mapping', 'FilterCriteria', { Filters: [] }),
-      /^Mapping\.Properties\.FilterCriteria/,
-    ],
-    ['a WebSocket API', set('Api', 'ProtocolType', 'WEBSOCKET'), /^Api\.Properties\.ProtocolType: WEBSOCKET/],
-    [
-      'a wrong type',
-      set('Web', 'Timeout', 'soon'),
+  test('a wrong type is refused by name', () => {
+    expect(() => modelOf(set('Web', 'Timeout', 'soon'))).toThrow(
       /^Web\.Properties\.Timeout: a number was expected, got "soon"/,
+    );
+  });
+
+  test.each<[string, (resources: Record<string, Json>) => void, RegExp[]]>([
+    [
+      'a FIFO queue and what reads it',
+      set('Work', 'FifoQueue', true),
+      [
+        /^Work \(AWS::SQS::Queue: FIFO queues do not run locally/,
+        /^Mapping .*Shop-Work does not run locally/,
+      ],
     ],
-    ['payload format 1.0', set('Integration', 'PayloadFormatVersion', '1.0'), /Integration.*2\.0 does/],
-  ])('%s is refused by name', (_name, change, message) => {
-    expect(() => modelOf(change)).toThrow(message);
+    [
+      'a function of another runtime',
+      set('Web', 'Runtime', 'python3.13'),
+      [/^Web \(AWS::Lambda::Function: python3\.13 .* nodejs/],
+    ],
+    [
+      'a function in an image, and what feeds it',
+      (resources) => {
+        set('Worker', 'Runtime', null)(resources);
+        set('Worker', 'PackageType', 'Image')(resources);
+      },
+      [/^Worker \(AWS::Lambda::Function: Image/, /^Mapping .*Shop-Worker does not run locally/],
+    ],
+    ['an event filter', set('Mapping', 'FilterCriteria', { Filters: [] }), [/^Mapping \(.*event filters/]],
+    [
+      'another source',
+      set('Mapping', 'EventSourceArn', 'arn:aws:kinesis:us-east-1:000000000000:stream/s'),
+      [/^Mapping \(AWS::Lambda::EventSourceMapping: a source other than SQS/],
+    ],
+    [
+      'a WebSocket API',
+      set('Api', 'ProtocolType', 'WEBSOCKET'),
+      [/^Api \(AWS::ApiGatewayV2::Api: WEBSOCKET/],
+    ],
+    [
+      'payload format 1.0',
+      set('Integration', 'PayloadFormatVersion', '1.0'),
+      [/^Route \(AWS::ApiGatewayV2::Route: .*2\.0 does/],
+    ],
+  ])('%s: listed with the reason, and the rest of the stack runs', (_name, change, lines) => {
+    const { notRun, tables } = modelOf(change);
+    expect(tables).toHaveLength(1);
+    expect(notRun).toHaveLength(lines.length + 1);
+    for (const line of lines) expect(notRun).toContainEqual(expect.stringMatching(line));
+  });
+
+  test('a bucket that the CDK has tell EventBridge does so without the function that would set it', () => {
+    const model = modelOf((resources) => {
+      resources['Drop'] = { Type: 'AWS::S3::Bucket', Properties: {} };
+      resources['Other'] = { Type: 'AWS::S3::Bucket', Properties: {} };
+      resources['DropNotifications'] = {
+        Type: 'Custom::S3BucketNotifications',
+        Properties: {
+          BucketName: { Ref: 'Drop' },
+          NotificationConfiguration: { EventBridgeConfiguration: {} },
+        },
+      };
+    });
+    const told = model.buckets.filter(({ tellsEventBridge }) => tellsEventBridge);
+    expect(told.map(({ logicalId }) => logicalId)).toEqual(['Drop']);
   });
 
   test('says which pages may call', () => {

@@ -21,7 +21,7 @@ import { type Inspected, inspectContext, inspected, inspectIn } from './inspect.
 import { findProject } from './project.ts';
 import { type Run, synthesiseOne } from './synthesis.ts';
 import { startSystem, type System, type SystemOptions } from './system.ts';
-import { everythingIn, projectFolders } from './workflow-folders.ts';
+import { everythingIn, foldersIn, projectFolders } from './workflow-folders.ts';
 
 /** What a stop may take before the process ends without it. */
 const STOP_WITHIN_MS = 15_000;
@@ -93,7 +93,7 @@ async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: Clea
   const run = { project, context, choice: flags };
   const found = await synthesiseOne(run, folder.assembly, io, signal);
   const inspect = await inspectIn(found, into);
-  const folders = projectFolders(project);
+  const folders = foldersIn(found.assembly, projectFolders(project));
   await loadTypescript();
   const environment = await startExternalParties(folders, folder.external, io, (stop) => cleanUps.push(stop));
   if (signal.aborted) return EXIT.ok;

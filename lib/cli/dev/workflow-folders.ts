@@ -4,8 +4,9 @@
  * Owns: where to look for them. Does not own: which workflows there are; synthesis finds those, and the API lists them.
  */
 
-import { existsSync, readdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, parse, resolve } from 'node:path';
+import { BUNDLES, FORMS_FILE } from '../../aws/names.ts';
 import { writtenFile } from '../../project/project-files.ts';
 import type { Project } from './project.ts';
 
@@ -40,6 +41,29 @@ export function projectFolders({ root, context }: Pick<Project, 'root' | 'contex
     )
     .toSorted((a, b) => Number(b.name === first) - Number(a.name === first));
 }
+
+/**
+ * The folders of which something is in the stack that runs: a workflow of the folder's name, or one of its agents.
+ * @param assembly with code for that stack alone
+ */
+export function foldersIn(assembly: string, folders: readonly WorkflowFolder[]): WorkflowFolder[] {
+  const bundles = join(assembly, BUNDLES);
+  const deployed = new Set(
+    namesIn(bundles).flatMap((deployment) => {
+      const forms = join(bundles, deployment, 'scheduler', FORMS_FILE);
+      const workflows = existsSync(forms)
+        ? Object.keys(JSON.parse(readFileSync(forms, 'utf8')) as object)
+        : [];
+      const agents = ['agents', 'containers'].flatMap((kind) => namesIn(join(bundles, deployment, kind)));
+      return [...workflows, ...agents];
+    }),
+  );
+  return folders.filter(({ name, path }) =>
+    [name, ...namesIn(join(path, 'agents')).map((file) => parse(file).name)].some((one) => deployed.has(one)),
+  );
+}
+
+const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);
 
 function folderAt(path: string, name: string): WorkflowFolder {
   const ifThere = (file: string): string | undefined =>

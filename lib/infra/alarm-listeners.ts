@@ -1,0 +1,32 @@
+/**
+ * Whether anybody hears of the alarms.
+ *
+ * Owns: the warning where nobody does. Does not own: the topic (`monitoring.ts`), whether a subscriber has confirmed: only the account knows.
+ */
+
+import { CfnSubscription, type ITopic } from 'aws-cdk-lib/aws-sns';
+import { Aspects, Validations } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+
+/** Looks when the app is synthesised: whoever is to hear subscribes until then, in this stack or in another one of the app. */
+export function warnOfSilence(scope: Construct, topic: ITopic): void {
+  let looked = false;
+  Aspects.of(scope).add({
+    visit: (node) => {
+      if (node !== scope || looked) return;
+      looked = true;
+      if (!isHeard(scope, topic)) warn(scope);
+    },
+  });
+}
+
+const isHeard = (scope: Construct, { topicArn }: ITopic): boolean =>
+  scope.node.root.node
+    .findAll()
+    .some((node) => node instanceof CfnSubscription && node.topicArn === topicArn);
+
+const warn = (scope: Construct): void =>
+  Validations.of(scope).addWarning(
+    'steadfast:alarmsReachNobody',
+    "its alarms reach nobody: no one subscribes to their topic. Give alarmEmail (of a SteadfastStack), alarmTopic (a topic of your own), or call monitoring?.topic.addSubscription(…). If you subscribe outside of this program: Validations.of(…).acknowledge({ id: 'steadfast:alarmsReachNobody', reason: '…' })",
+  );
