@@ -10,7 +10,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import type { ExecutionSummary } from '../../lib/api/answers.ts';
+import { type ExecutionSummary, riskText } from '../../lib/api/answers.ts';
 import { executionLink } from '../execution/head.tsx';
 import { ExecutionStatusOf } from '../parts/status.tsx';
 import { Ago, Lasted, sinceText } from '../parts/time.tsx';
@@ -196,7 +196,7 @@ const keysOf =
 const Space = ({ rows }: { rows: number }): JSX.Element | null =>
   rows <= 0 ? null : (
     <tr aria-hidden="true" class="space">
-      <td colSpan={7} style={{ height: `${rows * ROW}px` }} />
+      <td colSpan={8} style={{ height: `${rows * ROW}px` }} />
     </tr>
   );
 
@@ -229,6 +229,7 @@ function Columns({
         <th scope="col">Status</th>
         <th scope="col">Execution</th>
         <th scope="col">Workflow</th>
+        <th scope="col">Step</th>
         <th scope="col">Started</th>
         <th scope="col">Took</th>
         <th scope="col">Why, tags</th>
@@ -272,6 +273,7 @@ const Row = ({ item, at, isActive, isSelected, toggle, focused }: RowProps): JSX
       </a>
     </td>
     <td>{item.workflow}</td>
+    <td>{item.step}</td>
     <td>
       <Ago at={item.startedAt} />
     </td>
@@ -286,7 +288,7 @@ const Row = ({ item, at, isActive, isSelected, toggle, focused }: RowProps): JSX
 
 /** Why it left the straight path, since when it is at risk, its tags. */
 function Notes({ item }: { item: ExecutionSummary }): JSX.Element {
-  const { cause, tags = {}, riskSince } = item;
+  const { cause, tags = {}, riskSince, risk } = item;
   const why =
     cause === undefined
       ? ''
@@ -296,7 +298,10 @@ function Notes({ item }: { item: ExecutionSummary }): JSX.Element {
   return (
     <span title={text}>
       {riskSince === undefined || item.endedAt !== undefined ? null : (
-        <strong class="risk">! at risk for {sinceText(riskSince)} </strong>
+        <strong class="risk">
+          ! at risk for {sinceText(riskSince)}
+          {risk === undefined ? '' : `: ${riskText(risk)}`}{' '}
+        </strong>
       )}
       {text}
     </span>

@@ -31,7 +31,8 @@ const FEW = 6;
 const withoutTimes = (overview: Overview): Overview => ({
   ...overview,
   at: 0,
-  endedBadly: { ...overview.endedBadly, since: 0 },
+  health: { ...overview.health, says: '' },
+  endedWithoutSuccess: { ...overview.endedWithoutSuccess, since: 0 },
 });
 
 /**
@@ -109,7 +110,7 @@ function Waiting({ inbox }: { inbox: Live<IncidentPage> }): JSX.Element {
 const Failed = ({ counted, latest }: { counted: Live<Overview>; latest: Live<ListPage> }): JSX.Element => (
   <section aria-labelledby="failed">
     <h2 id="failed">Ended without success, last 24 hours, by cause</h2>
-    {counted.data === undefined ? null : <ByCause byCode={counted.data.endedBadly.byCode} />}
+    {counted.data === undefined ? null : <ByCause byCode={counted.data.endedWithoutSuccess.byCode} />}
     <Shown live={latest} what="what failed">
       {(page) => (page.items.length === 0 ? <p class="faint">None.</p> : <FailedList items={page.items} />)}
     </Shown>
