@@ -86,12 +86,15 @@ type Undo<T extends Options> = (
   output: Out<T> | undefined,
 ) => Promise<unknown>;
 
-/** `probe` must be there unless the effect is 'idempotent' or 'none' and says nothing else, `undo` unless there is nothing to undo. */
+/**
+ * `probe` must be there for the effect 'probed' and where it is required; an 'unsafe' agent has none, for nobody can be asked.
+ * `undo` must be there unless there is nothing to undo.
+ */
 export type ImplementationOf<T extends Options> = {
   readonly execute: Execute<T>;
 } & (T extends { readonly effect: 'idempotent' | 'none'; readonly probe?: never }
   ? { readonly probe?: Probe<T> }
-  : T extends { readonly probe: 'none' }
+  : T extends { readonly probe: 'none' } | { readonly effect: 'unsafe' }
     ? { readonly probe?: never }
     : { readonly probe: Probe<T> }) &
   (T extends { readonly undo: 'none' } | { readonly effect: 'none' }

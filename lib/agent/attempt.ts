@@ -9,6 +9,7 @@
 
 import { decide } from '../core/decide.ts';
 import type { AttemptContext, AttemptLog } from '../core/plan/agent.ts';
+import { formatDuration } from '../core/plan/duration.ts';
 import { performedStep } from '../core/plan/on-failure.ts';
 import type { AgentStep, Plan } from '../core/plan/plan.ts';
 import { evaluateExpression } from '../core/plan/refs.ts';
@@ -134,7 +135,6 @@ const tokenOf = (token: unknown): string | number | undefined => {
 
 /** In epoch ms. */
 interface AttemptTime {
-  readonly startedAt: number;
   /** When the time of the step is over, without pauses that the claim has not seen. */
   readonly untilAt: number;
   /** When the attempt's is, whatever the step's is. */
@@ -142,14 +142,13 @@ interface AttemptTime {
 }
 
 function timeOf(ports: Ports, { planStep, processDeadlineAt, state }: Claim): AttemptTime {
-  const startedAt = ports.clock.now();
   const latestAt = Math.min(
-    startedAt + planStep.timeoutMs,
+    ports.clock.now() + planStep.timeoutMs,
     processDeadlineAt - ABORT_GRACE_MS - REPORT_RESERVE_MS,
   );
   // The time of the step is for attempts to execute: what settles an outcome has its own.
   const isTimed = state.steps[planStep.name]?.mode === 'execute';
-  return { startedAt, untilAt: isTimed ? timeOverAt(planStep, state) : latestAt, latestAt };
+  return { untilAt: isTimed ? timeOverAt(planStep, state) : latestAt, latestAt };
 }
 
 /** Of the author's code, or what is reported when its time is over and it does not answer to the abort. */
@@ -159,7 +158,7 @@ async function inTime(
   abort: AbortController,
   finished: Latch,
   claim: Claim,
-  { startedAt, latestAt, ...time }: AttemptTime,
+  { latestAt, ...time }: AttemptTime,
 ): Promise<Report> {
   let { untilAt } = time;
   for (;;) {
@@ -172,12 +171,14 @@ async function inTime(
     untilAt = laterAt;
   }
   abort.abort();
-  const tookMs = Math.round(ports.clock.now() - startedAt);
   const second = await Promise.race([
     work,
     ports.clock.sleep(ABORT_GRACE_MS, finished).then(() => undefined),
   ]);
-  const failure = { code: 'timeout', message: `the attempt took longer than ${tookMs} ms` };
+  // By the limit that its author wrote, not by the milliseconds that the clock counted.
+  const limit =
+    untilAt < latestAt ? 'the time of its step' : `timeout: '${formatDuration(claim.planStep.timeoutMs)}'`;
+  const failure = { code: 'timeout', message: `the attempt took longer than ${limit}` };
   return second ?? { kind: 'unknown', codeReturned: false, failure };
 }
 

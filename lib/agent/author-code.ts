@@ -15,13 +15,14 @@ import {
   type Implementation,
   type Verdict,
 } from '../core/plan/agent.ts';
+import { MAX_DURATION_MS } from '../core/plan/duration.ts';
 import { partsOf } from '../core/plan/agent-parts.ts';
 import type { Ports } from '../core/ports.ts';
 import type { ClaimedAttempt, OpenBreaker, Report } from '../core/records/events.ts';
-import { CANNOT_TELL, type Failure, failureOf } from '../core/records/failure.ts';
+import { CANNOT_TELL, type Failure, failureOf, MAX_FAILURE_CHARS } from '../core/records/failure.ts';
 import { type Json, JSON_LIMITS, type JsonLimits, jsonProblem, utf8Bytes } from '../core/records/json.ts';
 import type { Execution, Mode } from '../core/records/state.ts';
-import { wellFormed } from '../core/records/text.ts';
+import { cut, wellFormed } from '../core/records/text.ts';
 import { check, MAX_OUTPUT_BYTES } from '../engine/schema.ts';
 import type { ProcessBreaker } from './breaker.ts';
 import type { SingleFlight } from './single-flight.ts';
@@ -188,6 +189,12 @@ function refusedInput(issues: string): Report {
   return { kind: 'failed', codeReturned: true, permanent: true, inputRefused: true, failure };
 }
 
+/** The note is kept where the message must be cut. */
+function withNote(message: string, retryAfterMs: number): string {
+  const note = ` (its retryAfterMs, ${retryAfterMs}, is over a year and was left out: a duration is wanted, no instant)`;
+  return `${cut(message, MAX_FAILURE_CHARS - note.length)}${note}`;
+}
+
 function thrown(error: unknown, mode: Mode): Report {
   const failure = failureOf(error);
   if (mode === 'probe') return { kind: 'found', codeReturned: true, verdict: 'cannot-tell', failure };
@@ -195,11 +202,13 @@ function thrown(error: unknown, mode: Mode): Report {
   if (name === 'PermanentError') return { kind: 'failed', codeReturned: true, permanent: true, failure };
   if (name === 'TransientError') {
     const { retryAfterMs } = error as { retryAfterMs?: number };
-    const wish =
-      typeof retryAfterMs === 'number' && Number.isFinite(retryAfterMs) && retryAfterMs > 0
-        ? { retryAfterMs }
-        : {};
-    return { kind: 'failed', codeReturned: true, permanent: false, failure, ...wish };
+    const isWish = typeof retryAfterMs === 'number' && Number.isFinite(retryAfterMs) && retryAfterMs > 0;
+    const known = { kind: 'failed', codeReturned: true, permanent: false } as const;
+    if (!isWish) return { ...known, failure };
+    // An instant taken for a duration says nothing that could be kept to.
+    return retryAfterMs <= MAX_DURATION_MS
+      ? { ...known, failure, retryAfterMs }
+      : { ...known, failure: { ...failure, message: withNote(failure.message, retryAfterMs) } };
   }
   return { kind: 'unknown', codeReturned: name !== 'StillActingError', failure };
 }

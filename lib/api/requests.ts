@@ -8,12 +8,13 @@
 import * as z from 'zod/mini';
 import { BULK_ACTIONS } from '../core/operators/bulk.ts';
 import { STATUS_GROUPS, type Tag } from '../core/operators/lists.ts';
-import { parseDuration } from '../core/plan/duration.ts';
+import { EARLIEST_TIME, parseDuration } from '../core/plan/duration.ts';
 import { MAX_TAG_CHARS } from '../core/plan/search.ts';
 import { refusedNumbers, roundedIn } from '../core/plan/whole-numbers.ts';
 import { refuse } from '../core/records/errors.ts';
 import { given } from '../core/records/given.ts';
 import { CHOICES } from '../core/records/incident.ts';
+import { misfitOf, misfitText } from '../core/records/issues.ts';
 import { type Json, jsonProblem } from '../core/records/json.ts';
 import { cut } from '../core/records/text.ts';
 import { EXECUTION_STATUSES, type ExecutionStatus } from '../core/transitions.ts';
@@ -109,8 +110,18 @@ export const showQuery = z.strictObject({
   step: z.optional(z.string()),
 });
 
+const TIME_WANTED = 'a time in ms since 1970 is wanted, not before 2001 (or 0): are these seconds?';
+
+/** 0 is the beginning of all. Seconds taken for milliseconds would find, and act on, what nobody means. */
+const isTime = (at: number): boolean => at === 0 || at >= EARLIEST_TIME;
+
 /** Epoch ms, as all times. */
-const time = z.optional(z.string().check(z.regex(/^\d{1,15}$/, 'a time in ms since 1970 is wanted')));
+const time = z.optional(
+  z.string().check(
+    z.regex(/^\d{1,15}$/, 'a time in ms since 1970 is wanted'),
+    z.refine((text) => isTime(Number(text)), TIME_WANTED),
+  ),
+);
 
 /** What finds executions, as a query spells it. */
 const filterQuery = {
@@ -128,7 +139,9 @@ const filterQuery = {
 export const listQuery = z.strictObject({ ...filterQuery, cursor, limit });
 
 /** The same in a body. */
-const bodyTime = z.optional(z.int().check(z.minimum(0), z.maximum(999_999_999_999_999)));
+const bodyTime = z.optional(
+  z.int().check(z.minimum(0), z.maximum(999_999_999_999_999), z.refine(isTime, TIME_WANTED)),
+);
 const bulkFilter = z.strictObject({
   ...filterQuery,
   atRisk: z.optional(z.literal(true)),
@@ -182,13 +195,12 @@ export function checked<Schema extends z.ZodMiniType>(
 ): z.infer<Schema> {
   const result = z.safeParse(schema, value);
   if (result.success) return result.data;
-  const issues = result.error.issues.map((issue) => ({
-    path: issue.path.map(String).join('.'),
-    message: issue.code === 'unrecognized_keys' ? unknownText(issue.keys) : issue.message,
-  }));
-  const lines = issues.map((issue) =>
-    issue.path === '' ? issue.message : `${issue.path}: ${issue.message}`,
+  const issues = result.error.issues.map((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? { path: issue.path.map(String).join('.'), message: unknownText(issue.keys) }
+      : misfitOf(issue, value),
   );
+  const lines = issues.map((issue) => (issue.path === '' ? issue.message : misfitText(issue)));
   throw refuse('bad-request', `the ${what} is not acceptable: ${lines.join('; ')}`, { issues });
 }
 

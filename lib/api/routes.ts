@@ -193,6 +193,9 @@ async function stopped(c: Context, scheduler: Scheduler, { id, status }: Executi
   return c.json(now === undefined ? { executionId: id, status } : stoppedView(now.state, now.plan), 202);
 }
 
+/** A token is `<execution>.<step>.<key>`, and the key has no dot. */
+const failedCode = (token: string): string => `${token.split('.').at(-2) ?? 'callback'}-failed`;
+
 function callbackRoutes(app: Hono, scheduler: Scheduler): void {
   const answered = (c: Context, answer: CallbackAnswer): ReturnType<typeof closeCallback> =>
     closeCallback(scheduler, c.req.param('token') ?? '', answer, callerOf(c).by);
@@ -202,10 +205,9 @@ function callbackRoutes(app: Hono, scheduler: Scheduler): void {
     return c.json({ status: 'completed', ...given({ by }) });
   });
   app.post('/callbacks/:token/fail', async (c) => {
-    const { code = 'failed', message = 'the external party said that it failed' } = parseBody(
-      await c.req.text(),
-      failBody,
-    );
+    // By the step, not by a word that says nothing: failures are counted by their code.
+    const { code = failedCode(c.req.param('token')), message = 'the external party said that it failed' } =
+      parseBody(await c.req.text(), failBody);
     const { by } = await answered(c, { kind: 'fail', failure: { code, message } });
     return c.json({ status: 'failed', ...given({ by }) });
   });

@@ -6,17 +6,11 @@
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { MAX_FAILURE_CHARS } from '../core/records/failure.ts';
+import { type Misfit, misfitOf, misfitText } from '../core/records/issues.ts';
 import { cut } from '../core/records/text.ts';
 
 /** The longest JSON text of an output. Larger results belong in a store of the author's, with a reference as output. */
 export const MAX_OUTPUT_BYTES: number = 256 * 1024;
-
-/** Where a value does not fit its schema. */
-interface Misfit {
-  /** 'items.0.sku' */
-  readonly path: string;
-  readonly message: string;
-}
 
 /** The value as the schema makes it, or its issues in one line with their paths. */
 export async function check(
@@ -25,10 +19,7 @@ export async function check(
 ): Promise<{ value: unknown } | { issues: string; list: readonly Misfit[] }> {
   const result = await schema['~standard'].validate(value);
   if (result.issues === undefined) return { value: result.value };
-  const list = result.issues.map((issue) => ({ path: pathOf(issue), message: issue.message }));
-  const lines = list.map(({ path, message }) => `${path || '(the value)'}: ${message}`);
+  const list = result.issues.map((issue) => misfitOf(issue, value));
+  const lines = list.map(misfitText);
   return { issues: cut(lines.join('; '), MAX_FAILURE_CHARS), list };
 }
-
-const pathOf = (issue: StandardSchemaV1.Issue): string =>
-  (issue.path ?? []).map((part) => String(typeof part === 'object' ? part.key : part)).join('.');

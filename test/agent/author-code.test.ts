@@ -48,6 +48,12 @@ it('an output is never refused for a whole number beyond 2^53: what was lost was
   expect(report).toMatchObject({ kind: 'done', output: { n: 2 ** 60 } });
 });
 
+it('nobody can be asked about an unsafe agent, so it has no probe and needs none', () => {
+  const unsafe = declareAgent('unsafe', { input: z.any(), output: z.any(), effect: 'unsafe' } as never);
+  expect(lackOf(unsafe, { execute: async () => ({}), undo: async () => ({}) })).toBeUndefined();
+  expect(lackOf(unsafe, { execute: async () => ({}) })).toMatchObject({ code: 'no-undo' });
+});
+
 it('nothing is executed that its agent could not be asked about or take back', async () => {
   const answer = async () => ({ text: 'ok' });
   const steps = { execute: answer, probe: fails(new Error()), undo: answer };

@@ -135,7 +135,10 @@ describe('an agent', () => {
     }
     expect((await h.state(id)).steps['work']).toMatchObject({
       status: 'unknown',
-      failure: { code: 'timeout' },
+      failure: {
+        code: 'timeout',
+        message: expect.stringMatching(/^the attempt took longer than timeout: '\d+s'$/),
+      },
     });
     expect(returned).toBe(false);
   });

@@ -2,7 +2,6 @@
 
 import type { Breaker } from '../../lib/core/step/breaker.ts';
 import { TransientError } from '../../lib/core/records/errors.ts';
-import { MAX_DURATION_MS } from '../../lib/core/plan/duration.ts';
 import { MAX_NOT_CHARGED_MS } from '../../lib/core/step/defer.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import { human, retry, workflow } from '../../lib/core/plan/workflow.ts';
@@ -73,9 +72,24 @@ describe('what an attempt that met a dead service leaves', () => {
     expect(h.sent).toEqual([]);
   });
 
-  it('that wishes for a time beyond all times gets one that can be written', async () => {
-    const { h, id } = await failing('probed', () => new TransientError('503', { retryAfterMs: 1e300 }));
-    expect((await stepOf(h, id))?.retryAt).toBe(T0 + MAX_DURATION_MS);
+  it('that wishes for an instant, or for a time beyond all times, is tried again as if it had no wish', async () => {
+    for (const retryAfterMs of [1e300, T0 + 60_000]) {
+      const { h, id } = await failing('probed', () => new TransientError('503', { retryAfterMs }));
+      const step = await stepOf(h, id);
+      expect(step?.retryAt).toBeLessThan(T0 + 300_000);
+      expect(step?.attempts[0]?.failure?.message).toBe(
+        `503 (its retryAfterMs, ${retryAfterMs}, is over a year and was left out: a duration is wanted, no instant)`,
+      );
+    }
+  });
+
+  it('that wishes for more time than is left goes on with the next stage, or fails at once', async () => {
+    const { h, id } = await failing(
+      'probed',
+      () => new TransientError('503', { retryAfterMs: 40 * 86_400_000 }),
+    );
+    expect(await stepOf(h, id)).toMatchObject({ status: 'failed' });
+    expect((await h.run(id)).execution).toMatchObject({ status: 'failed' });
   });
 
   it('of unknown outcome, probed, and found not done once the service is back: the same stage, uncharged', async () => {

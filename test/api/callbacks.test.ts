@@ -33,7 +33,7 @@ const NOTHING = async () => ({});
 
 async function begun(): Promise<{ c: Client; id: string; token: string }> {
   const c = client(NOTHING, undefined, waits);
-  const id = await c.begun({ input: { orderId: 'o-1', parts: ['a', 'b'], at: 0 } });
+  const id = await c.begun({ input: { orderId: 'o-1', parts: ['a', 'b'], at: 1_700_000_000_000 } });
   return { c, id, token: (await stepOf(c, id, 'paid'))?.token ?? '' };
 }
 
@@ -104,6 +104,24 @@ describe('a callback', () => {
     expect(await c.post(`/callbacks/${token}/fail`, failure)).toMatchObject({ body: { status: 'failed' } });
     expect(await c.post(`/callbacks/${token}/fail`, failure)).toMatchObject({ status: 200 });
     expect((await c.get(`/executions/${id}`)).body).toMatchObject({ status: 'failed', cause: { failure } });
+  });
+
+  it('that fails without a code has one of its own: failures are counted by their code', async () => {
+    const { c, id, token } = await begun();
+    await c.post(`/callbacks/${token}/fail`, { message: 'no' });
+    expect((await c.get(`/executions/${id}`)).body).toMatchObject({
+      cause: { failure: { code: 'paid-failed', message: 'no' } },
+    });
+  });
+
+  it('says in plain words what is missing', async () => {
+    const { c, token } = await begun();
+    const message = async (body: object, path = `/callbacks/${token}/complete`): Promise<unknown> =>
+      Object((await c.post(path, body)).body['error']).message;
+    expect(await message({ output: {} })).toBe("the output does not fit callback 'paid': amount is missing");
+    expect(await message({ idempotencyKey: 'k' }, '/workflows/flow/executions')).toContain(
+      'input is missing',
+    );
   });
 
   it('that sends heartbeats is given more time', async () => {

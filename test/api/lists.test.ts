@@ -80,7 +80,10 @@ describe('GET /executions', () => {
     ['key=k-1', 'bad-request'],
     ['key=k-1&workflow=flow&status=open', 'bad-request'],
     ['since=yesterday', 'bad-request'],
-    ['since=5&until=5', 'bad-request'],
+    ['since=5', 'bad-request'],
+    ['since=2000000000000&until=2000000000000', 'bad-request'],
+    // Seconds taken for milliseconds.
+    ['until=1764158400', 'bad-request'],
     ['status=open&cursor=x', 'bad-cursor'],
     ['status=bad&cursor=x', 'bad-cursor'],
     ['status=toString', 'bad-request'],
@@ -126,7 +129,7 @@ it('GET /executions?plan=old finds what runs a plan with which nothing new start
     );
   expect(await ids('plan=old')).toEqual(['e-old']);
   expect(await ids('plan=old&workflow=flow')).toEqual(['e-old']);
-  expect(await ids('plan=old&atRisk=true&until=1')).toEqual([]);
+  expect(await ids('plan=old&atRisk=true&until=978307200000')).toEqual([]);
   expect(await ids('plan=old&status=bad')).toEqual([]);
 });
 

@@ -4,6 +4,7 @@ import { explain } from '../../lib/core/explain/why.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { notifyParent } from '../../lib/engine/children.ts';
 import { cancel, pause, resume } from '../../lib/scheduler/commands.ts';
+import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { statuses } from './book.ts';
 import { drain, type Harness } from './harness.ts';
 import { deferred, type Fault, failingWrite, heldWrite, withStore } from './process.ts';
@@ -36,6 +37,30 @@ describe('a group that is provisioned in another region', () => {
       [1, 'failed'],
       [2, 'failed'],
     ]);
+  });
+
+  it('is not tried again where it failed for good: what a step does not try again, no group does', async () => {
+    const { h, outside } = provided([]);
+    outside.closed.add('north');
+    const { id } = await h.begin();
+    const { execution, steps } = await h.run(id);
+    expect(execution).toMatchObject({ status: 'succeeded', output: { at: 'south' } });
+    expect(steps['up']).toMatchObject({ status: 'done', children: { try: 2 } });
+    expect(outside.done.filter((one) => one.startsWith('north'))).toEqual([`north ${id}.up.0.network`]);
+    expect((await h.state(`${id}.up.0`)).steps['cluster']).toMatchObject({ isPermanent: true });
+  });
+
+  it('asks a person at once where no other way is left, and forgets what failed for good once it is tried again', async () => {
+    const { h, outside } = provided([]);
+    for (const region of ['north', 'south']) outside.closed.add(region);
+    const { id } = await h.begin();
+    const asked = await h.run(id, { until: upIs('waiting') });
+    expect(asked.steps['up']).toMatchObject({ children: { try: 2 }, isPermanent: true });
+    outside.closed.clear();
+    await resolveIncident(h.scheduler, id, { incident: 1, choice: 'retry' });
+    const { execution, steps } = await h.run(id);
+    expect(execution.status).toBe('succeeded');
+    expect(steps['up']).not.toHaveProperty('isPermanent');
   });
 
   it.each<Fault>(['before', 'after'])(

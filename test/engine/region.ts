@@ -2,7 +2,7 @@
 
 import { human, retry, type Workflow, withInput, workflow } from '../../lib/core/plan/workflow.ts';
 import type { Input } from '../../lib/core/plan/refs.ts';
-import { PermanentError } from '../../lib/core/records/errors.ts';
+import { PermanentError, TransientError } from '../../lib/core/records/errors.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import type { MemoryWorld } from '../../lib/testing/memory.ts';
 import { anAgent, anyObject, type Harness, harness } from './harness.ts';
@@ -35,8 +35,10 @@ export const moving = workflow('moving', { input, within: '6h' }, (w) => {
 export class Provider {
   readonly stands = new Set<string>();
   readonly done: string[] = [];
-  /** Of these regions clusters are refused. */
+  /** Of these regions clusters are refused, for now. */
   readonly full = new Set<string>();
+  /** Of these for good. */
+  readonly closed = new Set<string>();
   readonly #known = new Map<string, string>();
 
   readonly implementations = { network: this.#of('network'), cluster: this.#of('cluster') };
@@ -46,7 +48,8 @@ export class Provider {
     return {
       execute: async ({ effectKey }: { effectKey: string }, given: unknown): Promise<object> => {
         const { region: at = '' } = given as { region?: string };
-        if (service === 'cluster' && this.full.has(at)) throw new PermanentError(`${at} is full`);
+        if (service === 'cluster' && this.full.has(at)) throw new TransientError(`${at} is full`);
+        if (service === 'cluster' && this.closed.has(at)) throw new PermanentError(`${at} is closed`);
         const known = this.#known.get(effectKey);
         if (known !== undefined) return { region: known };
         this.#known.set(effectKey, at);

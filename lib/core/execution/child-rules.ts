@@ -138,7 +138,10 @@ function afterFailure(
     children?.overTime !== undefined ||
     (isTimeOver(step, state, event.readAt) && children !== undefined && isCleanEnd(children));
   const goesOn = step.kind === 'child' && execution.status !== 'compensating' && !isOverTime;
-  const why = isOverTime ? FAILED_FOR_TIME : { failure };
+  const permanent = Object.values(children?.ended ?? {}).some((one) => one.permanent === true);
+  const why = isOverTime
+    ? FAILED_FOR_TIME
+    : { failure, ...(permanent ? { isPermanent: true as const } : {}) };
   const after = goesOn
     ? afterTry(step, record, failure, event)
     : stepAfter(record, 'fail', event, { changedAt: event.now, ...why });

@@ -72,6 +72,7 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
       afterFailure: undefined,
       stageAttempt: 0,
       isOverTime: undefined,
+      isPermanent: undefined,
       children: childrenRestarted(record, children),
     });
   const acted = record.mayHaveActed;

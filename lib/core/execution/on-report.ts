@@ -22,7 +22,7 @@ import { attemptedVariant } from '../step/recovery.ts';
 import { afterDeath } from '../step/process-died.ts';
 import { reported } from '../step/report.ts';
 import { mayStillSucceed } from '../step/turn.ts';
-import { isTimeOver } from '../step/within.ts';
+import { isTimeOver, timeOverAt } from '../step/within.ts';
 
 export function heartbeat(plan: Plan, state: Snapshot, event: EventOf<'heartbeat'>): Decision {
   const planStep = agentStep(plan, event.step);
@@ -44,6 +44,9 @@ export function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): D
           mayFail: mayStillSucceed(plan, planStep, state),
           isOverTime: isTimeOver(planStep, state, event.now),
           ...(before?.mode === undefined ? {} : { unbounded: hasNoDeadline(before.mode, execution) }),
+          ...(isForward(execution.status)
+            ? { overAt: Math.min(timeOverAt(planStep, state), execution.deadlineAt) }
+            : {}),
         });
   if (step === undefined)
     return nothing(IDLE, { what: 'report-refused', executionId: execution.id, ...about });

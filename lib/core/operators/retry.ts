@@ -113,6 +113,7 @@ export const beginsAgain = (epoch: number, stage: number, changedAt: number): St
   probes: 0,
   afterFailure: undefined,
   isOverTime: undefined,
+  isPermanent: undefined,
   nextStage: undefined,
   retryAt: undefined,
   children: undefined,

@@ -12,8 +12,6 @@ export const partsOf = ({
   probe,
   undo,
 }: Pick<AgentSpec, 'effect' | 'probe' | 'undo'>): ('probe' | 'undo')[] => [
-  ...(probe === 'required' || (probe === undefined && effect !== 'idempotent' && effect !== 'none')
-    ? (['probe'] as const)
-    : []),
+  ...(probe === 'required' || (probe === undefined && effect === 'probed') ? (['probe'] as const) : []),
   ...(undo === 'required' ? (['undo'] as const) : []),
 ];

@@ -64,7 +64,7 @@ export interface AgentOptions<I, O> {
    * Of an 'idempotent' agent, and asked for only where a step goes on with `withInput` or `useAgent`: 'required' and the
    * handler must have `probe`, so that an unknown outcome can be settled first; 'none' and those variants follow only
    * errors that say "not done".
-   * @default 'required' for the other effects; the handler of an 'idempotent' agent may have one
+   * @default 'required' for a 'probed' agent, whose effect says so; the handler of an 'idempotent' agent may have one
    */
   readonly probe?: 'required' | 'none';
 }
@@ -79,7 +79,7 @@ export interface AgentSpec {
   readonly settleMs: number;
   readonly maxNoProgressMs?: number;
   readonly undo: 'required' | 'none';
-  /** Absent: of an 'idempotent' agent unsaid, of another 'required'. */
+  /** Absent: of an 'idempotent' agent unsaid, of a 'probed' one 'required'; of another there is none. */
   readonly probe?: 'required' | 'none';
   /** Absent: in a Lambda function. */
   readonly runsIn?: 'container';
@@ -222,7 +222,9 @@ export function agentProblem(spec: AgentSpec): string | undefined {
     return `probe is ${JSON.stringify(spec.probe)}; allowed are 'required' and 'none'`;
   if (spec.effect === 'none' && (spec.undo !== 'none' || spec.probe !== undefined))
     return "effect 'none' leaves nothing that could be taken back or asked for: leave undo and probe out, or say effect: 'idempotent'";
-  if (spec.probe === 'none' && spec.effect !== 'idempotent')
+  if (spec.effect === 'unsafe' && spec.probe !== undefined)
+    return "an 'unsafe' effect is one that nobody can be asked about: leave probe out, or say effect: 'probed'";
+  if (spec.probe === 'none' && spec.effect === 'probed')
     return `effect '${spec.effect}' needs a probe: leave probe: 'none' out, or say effect: 'idempotent' if the service deduplicates`;
   return undefined;
 }

@@ -5,7 +5,7 @@
  * (`check.ts`). Nothing that could wait without end gets to run (P1).
  */
 
-import { formatDuration, isDurationMs, timeOf } from './duration.ts';
+import { formatDuration, isDurationMs, timeOf, timeProblem } from './duration.ts';
 import {
   type AgentStep,
   type CallbackStep,
@@ -52,8 +52,7 @@ function waitProblem({ forMs, until }: WaitStep, plan: Plan): Problem | undefine
   if ((forMs === undefined) === (until === undefined))
     return problem('unbounded', "a wait has one of 'for' and 'until'");
   const isFixed = until !== undefined && (typeof until !== 'object' || until === null);
-  if (isFixed && timeOf(until) === undefined)
-    return problem('bad-time', "'until' is neither epoch ms nor a date in ISO form with its zone");
+  if (isFixed && timeOf(until) === undefined) return problem('bad-time', timeProblem(until));
   if (forMs === undefined) return undefined;
   if (!isDurationMs(forMs)) return problem('unbounded', `its wait is ${String(forMs)} ms long`);
   return longerThanWithin(forMs, plan, 'it waits for');

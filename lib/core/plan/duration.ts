@@ -65,11 +65,23 @@ export const isDurationMs = (ms: number): boolean => Number.isFinite(ms) && ms >
 
 const ISO = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
 
+/** Nobody means an earlier time by a number: seconds taken for milliseconds lie in January 1970. */
+export const EARLIEST_TIME: number = Date.UTC(2001, 0, 1);
+
 /** Epoch ms of what data or an author says; nothing when it is no time. */
 export function timeOf(until: Json | undefined): number | undefined {
-  const at =
-    typeof until === 'string' && ISO.test(until) && isDay(until.slice(0, 10)) ? Date.parse(until) : until;
-  return typeof at === 'number' && Number.isFinite(at) ? at : undefined;
+  if (typeof until === 'string')
+    return ISO.test(until) && isDay(until.slice(0, 10)) ? Date.parse(until) : undefined;
+  return typeof until === 'number' && Number.isFinite(until) && until >= EARLIEST_TIME ? until : undefined;
+}
+
+/** Why it is no time: what was said, and what is allowed. */
+export function timeProblem(until: Json | undefined): string {
+  if (typeof until !== 'number') return "'until' is neither epoch ms nor a date in ISO form with its zone";
+  const inMs = timeOf(until * 1_000);
+  const meant =
+    inMs === undefined ? '' : `; in seconds it would be ${new Date(inMs).toISOString()}: multiply it by 1000`;
+  return `'until' is ${until}, as epoch ms a time before 2001${meant}`;
 }
 
 /** The 30th of February would be taken for the 2nd of March. */

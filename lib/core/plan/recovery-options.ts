@@ -36,8 +36,8 @@ export const retry = (attempts: number, backoff: Backoff = {}): RetryStage => ({
 });
 
 /**
- * From here on other parameters, under an effect key of their own: a service that ties a key to its first parameters refuses
- * others under it. Taken only when it is certain that nothing of the earlier tries took effect.
+ * From here on other parameters, for the agent of the stage before, under an effect key of their own: a service that ties a key
+ * to its first parameters refuses others under it. Taken only when it is certain that nothing of the earlier tries took effect.
  * @throws SteadfastError `bad-duration`
  */
 export const withInput = (
@@ -50,7 +50,8 @@ export const withInput = (
 });
 
 /**
- * From here on another agent. Taken only when it is certain that nothing of the earlier tries took effect.
+ * From here on another agent, with the input that the stage before had: behind a `withInput` with that one. Taken only when it is
+ * certain that nothing of the earlier tries took effect.
  * @throws SteadfastError `bad-duration`
  */
 export const useAgent = (

@@ -6,6 +6,7 @@
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { type Duration, parseDuration } from './duration.ts';
+import { misfitOf, misfitText } from '../records/issues.ts';
 import { jsonProblem } from '../records/json.ts';
 import type { AgentStep, CallbackStep, ChildStage, ChildStep, MapStep, Plan, WaitStep } from './plan.ts';
 import { planStage } from './recovery-options.ts';
@@ -277,7 +278,7 @@ export function checkConstantInput(
   const value = evaluateExpression(input, { input: null, output: () => undefined }) ?? null;
   const result = other.input['~standard'].validate(value);
   if ('then' in result || result.issues === undefined) return;
-  const issues = result.issues.map(({ message }) => message).join('; ');
+  const issues = result.issues.map((issue) => misfitText(misfitOf(issue, value))).join('; ');
   const message = `workflow '${other.name}' does not accept its input: ${issues.slice(0, 300)}`;
   throw refusal(workflowName, name, problem('bad-input', message));
 }

@@ -34,6 +34,8 @@ export interface ChildEnd {
   readonly failed?: number;
   /** It succeeded, and a failure that was tolerated in it may have left something in effect. */
   readonly left?: true;
+  /** It failed because a step of it failed for good: the same again cannot help. */
+  readonly permanent?: true;
   /** It failed, and an operator had canceled it: it does not go on because its parent is tried again. */
   readonly canceled?: true;
   /** Until then an attempt of it may still be acting, of what is not undone: the next try begins no sooner. */

@@ -241,6 +241,8 @@ export interface Step {
   readonly stageAttempt: number;
   /** The stage that follows once what the acted one may have done is undone: its outcome could not be told. */
   readonly nextStage?: number;
+  /** It failed for good: the same again cannot help, nor can it for the group of steps whose failure it is. */
+  readonly isPermanent?: true;
   /** It failed because its time was over (`within`), whatever its last attempt said. */
   readonly isOverTime?: true;
   /** When a person had it tried again: the time that it has (`within`) began once more. */

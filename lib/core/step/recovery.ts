@@ -105,11 +105,15 @@ export interface Failed {
   readonly permanent?: boolean;
   /** The service's own wish, in ms from now. */
   readonly retryAfterMs?: number;
+  /** The wish goes beyond the time that is left: the same again would come to nothing. */
+  readonly isTooLate?: boolean;
 }
 
 /** What comes after a failed attempt. */
 export function nextTry(step: Recovered, failed: Failed, now: number, random: number): NextTry {
-  const { stage, stageAttempt, permanent = false, retryAfterMs = 0 } = failed;
+  const { stage, stageAttempt, isTooLate = false } = failed;
+  const permanent = failed.permanent === true || isTooLate;
+  const retryAfterMs = isTooLate ? 0 : (failed.retryAfterMs ?? 0);
   const attemptOn = (at: number, tries: Tries, n: number): NextTry => {
     const waitMs = Math.min(Math.max(backoffMs(tries, n, random), retryAfterMs), MAX_DURATION_MS);
     return { kind: 'attempt', stage: at, retryAt: now + waitMs };

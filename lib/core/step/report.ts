@@ -45,6 +45,8 @@ interface Ending {
   readonly free?: NotCharged | undefined;
   /** The time of the step is over: a person is asked only where nobody else can say what it did. */
   readonly isOverTime: boolean;
+  /** When it will be, or that of the execution. */
+  readonly overAt?: number;
 }
 
 type Reported = Pick<EventOf<'report'>, 'token' | 'report' | 'openBreaker'> & {
@@ -53,6 +55,8 @@ type Reported = Pick<EventOf<'report'>, 'token' | 'report' | 'openBreaker'> & {
   readonly isOverTime?: boolean;
   /** No deadline of the execution's ends it. */
   readonly unbounded?: boolean;
+  /** When the time of the step or of the execution is over. */
+  readonly overAt?: number;
 };
 
 /** The record after a report, or nothing when the report is refused (S5). */
@@ -70,7 +74,14 @@ export function reported(
   // An attempt whose function has returned cannot begin anything any more: its process may live on, its work does not.
   const codeReturned = report.codeReturned && record.mode !== 'probe';
   const deadlines = codeReturned ? lowered(record, token, event.now) : undefined;
-  const ending = endingOf(step, { ...record, ...deadlines }, event, event.openBreaker, event.unbounded);
+  const ending = endingOf(
+    step,
+    { ...record, ...deadlines },
+    event,
+    event.openBreaker,
+    event.unbounded,
+    event.overAt,
+  );
   switch (record.status) {
     case 'running':
       return reportedExecute(ending, report);
@@ -89,6 +100,7 @@ const endingOf = (
   inputs: DecisionInputs & Pick<Reported, 'isOverTime'>,
   openBreaker?: OpenBreaker,
   unbounded?: boolean,
+  overAt?: number,
 ): Ending => ({
   step,
   variant: attemptedVariant(step, record),
@@ -96,6 +108,7 @@ const endingOf = (
   inputs,
   free: notCharged(record, openBreaker, inputs, unbounded),
   isOverTime: inputs.isOverTime === true,
+  ...given({ overAt }),
 });
 
 /** The work was finished after the lease had ended. */
@@ -146,12 +159,14 @@ function reportedExecute(ending: Ending, report: Report): Step | undefined {
     ...ended(ending, 'failed', report.failure),
     mayHaveActed: record.mayHaveActed || report.acted === true,
   };
-  if (free !== undefined && !report.permanent && variant.effect !== 'unsafe') {
-    const wishMs = Math.min(report.retryAfterMs ?? 0, MAX_DURATION_MS);
+  const wishMs = Math.min(report.retryAfterMs ?? 0, MAX_DURATION_MS);
+  // What the service asks for cannot be given: the next stage may begin at once.
+  const isTooLate = ending.overAt !== undefined && wishMs > 0 && inputs.now + wishMs >= ending.overAt;
+  if (free !== undefined && !report.permanent && !isTooLate && variant.effect !== 'unsafe') {
     const retryAt = Math.max(free.retryAt, inputs.now + wishMs);
     return stepAfter(record, 'retry', inputs, { ...changes, ...free, retryAt });
   }
-  return afterFailure(ending, changes, report);
+  return afterFailure(ending, changes, { ...report, isTooLate });
 }
 
 /**
@@ -165,19 +180,21 @@ function afterFailure(
     readonly permanent?: boolean;
     readonly retryAfterMs?: number;
     readonly inputRefused?: boolean;
+    readonly isTooLate?: boolean;
   } = {},
 ): Step {
   const { stage, stageAttempt } = record;
+  const last = failed.permanent === true ? { ...changes, isPermanent: true as const } : changes;
   const next = nextTry(step, { ...failed, stage, stageAttempt }, inputs.now, inputs.random);
   const isRefused = failed.inputRefused === true && step.tolerate !== true;
   const forTime = (): Step => stepAfter(record, 'fail', inputs, { ...changes, ...FAILED_FOR_TIME });
   if (next.kind === 'person' || (next.kind === 'end' && isRefused)) {
     const isNeeded = variant.effect === 'unsafe' && changes.mayHaveActed === true;
-    return isOverTime && !isNeeded ? forTime() : stepAfter(record, 'ask', inputs, changes);
+    return isOverTime && !isNeeded ? forTime() : stepAfter(record, 'ask', inputs, last);
   }
   // What an attempt says that failed for good is the better word.
   if (next.kind === 'end')
-    return isOverTime && failed.permanent !== true ? forTime() : stepAfter(record, 'fail', inputs, changes);
+    return isOverTime && failed.permanent !== true ? forTime() : stepAfter(record, 'fail', inputs, last);
   const isOpen = changes.mayHaveActed === true && variant.effect !== 'none';
   if (isOpen && changesBetween(step, stage, next.stage)) {
     // For a stage that is not entered any more nothing has to be settled first.

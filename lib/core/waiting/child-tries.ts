@@ -53,7 +53,8 @@ export function afterTry(
   refused = false,
 ): Step {
   const { now } = inputs;
-  const changes = { changedAt: now, failure };
+  const permanent = refused || record.children?.ended[0]?.permanent === true;
+  const changes = { changedAt: now, failure, ...(permanent ? { isPermanent: true as const } : {}) };
   if (step.recovery === undefined) return stepAfter(record, 'fail', inputs, changes);
   const next = nextOf(step.recovery, record, inputs, refused);
   const past = {
@@ -82,7 +83,7 @@ function nextOf(
   // Also where whoever took its place died before it said why, or found it taken.
   const never = refused || (end !== undefined && isPlaceHolder(end));
   return never || (end !== undefined && mayFollow(end))
-    ? nextTry({ recovery }, { stage, stageAttempt, permanent: never }, now, random)
+    ? nextTry({ recovery }, { stage, stageAttempt, permanent: never || end?.permanent === true }, now, random)
     : nextWithoutVerdict({ recovery });
 }
 
@@ -112,6 +113,7 @@ export function nextTryBegun(step: ChildStep, record: Step, inputs: DecisionInpu
     ...keyOfClaim({ recovery: step.recovery ?? [] }, record),
     changedAt: inputs.now,
     failure: undefined,
+    isPermanent: undefined,
     retryAt: undefined,
     stageAttempt: record.stageAttempt + 1,
     children: {

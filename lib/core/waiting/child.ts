@@ -353,10 +353,15 @@ export function endOf(plan: Plan, state: Snapshot): ChildEnd {
     clean: status !== 'succeeded' && !stuck && !leaves && !keepsEffects(state),
     ...(failed === 0 || status !== 'succeeded' ? {} : { failed }),
     ...(leaves && status === 'succeeded' ? { left: true as const } : {}),
+    ...(isPermanent(state) ? { permanent: true as const } : {}),
     ...(isCanceledKeepingEffects(state.execution) ? { canceled: true as const } : {}),
     ...stillActing(plan, state),
   };
 }
+
+/** The step whose failure is the execution's failed for good. */
+const isPermanent = ({ execution: { status, cause }, steps }: Snapshot): boolean =>
+  status !== 'succeeded' && cause?.kind === 'failure' && steps[cause.step ?? '']?.isPermanent === true;
 
 /** Of a success nothing follows that an attempt could disturb. */
 function stillActing(plan: Plan, { execution, steps }: Snapshot): Pick<ChildEnd, 'actsUntil'> {

@@ -7,7 +7,7 @@
  * L1 every callback has a deadline. A step whose own time is over (`within`) ends here, too.
  */
 
-import { timeOf } from '../plan/duration.ts';
+import { timeOf, timeProblem } from '../plan/duration.ts';
 import {
   type CallbackStep,
   hasChildren,
@@ -19,6 +19,7 @@ import {
 import { evaluateExpression } from '../plan/refs.ts';
 import { blankStep, type DecisionInputs, stepAfter, type StepChanges } from '../records/change.ts';
 import type { Failure } from '../records/failure.ts';
+import type { Json } from '../records/json.ts';
 import type { StepEvent } from '../records/moves.ts';
 import { openEntries, type Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
@@ -26,10 +27,11 @@ import { applies, isTurn, scopeOf, turnAt } from '../step/turn.ts';
 import { FAILED_FOR_TIME, pausedSince, timeOverAt } from '../step/within.ts';
 
 /** When a wait whose turn has come is over; nothing when the data names no time. */
-function elapsesAt(step: WaitStep, snapshot: Snapshot): number | undefined {
-  if (step.forMs !== undefined) return turnAt(step, snapshot) + step.forMs;
-  return timeOf(evaluateExpression(step.until ?? null, scopeOf(snapshot)));
-}
+const elapsesAt = (step: WaitStep, snapshot: Snapshot): number | undefined =>
+  step.forMs === undefined ? timeOf(untilOf(step, snapshot)) : turnAt(step, snapshot) + step.forMs;
+
+const untilOf = (step: WaitStep, snapshot: Snapshot): Json | undefined =>
+  evaluateExpression(step.until ?? null, scopeOf(snapshot));
 
 /** When the time for the answer is over, or that for the next heartbeat. */
 function expiresAt(step: CallbackStep, snapshot: Snapshot): number {
@@ -79,10 +81,10 @@ export const externalTimes = (plan: Plan, snapshot: Snapshot): number[] =>
 export const isWaiting = (plan: Plan, snapshot: Snapshot): boolean =>
   isForward(snapshot.execution.status) && plan.steps.some((step) => waitsUntil(step, snapshot) !== undefined);
 
-const BAD_TIME: Failure = {
+const badTime = (step: WaitStep, snapshot: Snapshot): Failure => ({
   code: 'bad-time',
-  message: "'until' is neither epoch ms nor a date in ISO form with its zone",
-};
+  message: timeProblem(untilOf(step, snapshot)),
+});
 
 /** The first step that is over because its time has come or is over, or because it was answered before its turn. */
 export function passTime(plan: Plan, snapshot: Snapshot, inputs: DecisionInputs): Step | undefined {
@@ -95,7 +97,7 @@ export function passTime(plan: Plan, snapshot: Snapshot, inputs: DecisionInputs)
     const record = snapshot.steps[step.name] ?? blankStep(step.name, snapshot.execution);
     const elapsed = step.kind === 'wait' ? elapsesAt(step, snapshot) : undefined;
     if (step.kind === 'wait' && elapsed === undefined)
-      return over(record, 'fail', inputs, { failure: BAD_TIME });
+      return over(record, 'fail', inputs, { failure: badTime(step, snapshot) });
     if (elapsed === untilAt) return over(record, 'elapse', inputs, {});
     if (!isCallback(step)) return over(record, 'expire', inputs, { ...FAILED_FOR_TIME, retryAt: undefined });
     if (record.status === 'answered')

@@ -153,7 +153,7 @@ export class TestRun {
 
   /** The external party says that it cannot be done. @throws SteadfastError `unknown-step`, `already-closed` */
   fail(step: string, failure: { readonly code?: string; readonly message?: string } = {}): Promise<void> {
-    const { code = 'failed', message = 'failed by the test' } = failure;
+    const { code = `${step}-failed`, message = 'failed by the test' } = failure;
     return this.#settle(step, { kind: 'fail', failure: { code, message } });
   }
 

@@ -54,6 +54,11 @@ describe('a variant that a crash would bar for ever, for nobody could say whethe
     expect(refusalOf(declare({ effect: 'probed', probe: 'none' })).message).toContain(
       "effect 'probed' needs a probe",
     );
+    // Nobody can be asked, so nobody would ever call it.
+    for (const probe of ['required', 'none'])
+      expect(refusalOf(declare({ effect: 'unsafe', probe })).message).toContain(
+        "leave probe out, or say effect: 'probed'",
+      );
     for (const more of [{ undo: 'required' }, { probe: 'none' }])
       expect(refusalOf(declare({ effect: 'none', ...more })).message).toContain(
         'leave undo and probe out, or say effect',

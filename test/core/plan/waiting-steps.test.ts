@@ -149,7 +149,9 @@ describe('another workflow', () => {
     const given = (answer: unknown) =>
       first((w) => void w.child('sub', { ...inner, input: schema(answer) } as never, {} as never));
     const { message } = refusalOf(() => given({ issues: [issue, issue] }));
-    expect(message.split('its input: ')[1]).toBe(`${'x'.repeat(200)}; ${'x'.repeat(98)}`);
+    expect(message.split('its input: ')[1]).toBe(
+      `(the value): ${'x'.repeat(200)}; (the value): ${'x'.repeat(72)}`,
+    );
     expect(() => given({ value: 1 })).not.toThrow();
     // Whoever takes time to answer is asked when it runs.
     expect(() => given(Promise.resolve({ issues: [issue] }))).not.toThrow();

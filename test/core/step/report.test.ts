@@ -63,7 +63,7 @@ const rows: readonly Row[] = [
   ['failed for good', GIVEN, FOR_GOOD, { ...SECOND, givenInput: null }],
   ['failed for good, and acted', EXECUTE, ACTED, { ...DOUBT, retryAt: NOW }],
   ['failed on the last stage', LAST, FAILED, { status: 'failed' }],
-  ['input refused on the last stage', LAST, REFUSED, { status: 'waiting' }],
+  ['input refused on the last stage', LAST, REFUSED, { status: 'waiting', isPermanent: true }],
   ['failed, excused', EXECUTE, FAILED, { ...AGAIN, ...DEFERRED }],
   ['failed, excused, with a wish', EXECUTE, wishing(99_000), { ...AGAIN, ...DEFERRED, ...afterMs(99_000) }],
   ['failed for good, which a dead service does not make excused', EXECUTE, FOR_GOOD, SECOND],

@@ -24,7 +24,14 @@ const until = (of: PlanStep, record?: Step, more: Partial<Execution> = {}): numb
 };
 
 it.each<[Json | undefined, number | undefined]>([
-  [5, 5],
+  [5, undefined],
+  [0, undefined],
+  [-1e12, undefined],
+  // Seconds taken for milliseconds.
+  [1_764_158_400, undefined],
+  [978_307_199_999, undefined],
+  [978_307_200_000, 978_307_200_000],
+  [1_764_158_400_000, 1_764_158_400_000],
   ['1970-01-02', 86_400_000],
   ['1970-01-01T00:01Z', 60_000],
   ['1970-01-01T00:00:01Z', 1_000],
@@ -62,6 +69,19 @@ describe('a wait', () => {
     const { plan, state } = on(of, record, more);
     return passTime(plan, state, inputs);
   };
+  it('fails where a number is no time that anybody means, and says what it would be in seconds', () => {
+    expect(passed(data, undefined, { input: { at: 1_764_158_400 } })).toMatchObject({
+      status: 'failed',
+      failure: {
+        code: 'bad-time',
+        message:
+          "'until' is 1764158400, as epoch ms a time before 2001; in seconds it would be 2025-11-26T12:00:00.000Z: multiply it by 1000",
+      },
+    });
+    expect(passed(data, undefined, { input: { at: 5 } })).toMatchObject({
+      failure: { code: 'bad-time', message: "'until' is 5, as epoch ms a time before 2001" },
+    });
+  });
   it('fails where the data names no time', () => {
     const failure = {
       code: 'bad-time',

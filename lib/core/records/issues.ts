@@ -1,0 +1,31 @@
+/**
+ * What a schema's library says of a value, in a person's words.
+ *
+ * Owns: the words. Does not own: the check (`engine/schema.ts`), what follows from a misfit.
+ */
+
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+
+/** Where a value does not fit its schema. */
+export interface Misfit {
+  /** 'items.0.sku'; '' of the value itself. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** What a library says that was told nothing else by the schema's author. */
+const ITS_OWN = /^(Invalid input\b|Required$|Invalid key: Expected)/;
+const IS_MISSING = 'is missing';
+
+/** Libraries have words of their own for what is not there ("expected nonoptional"). @param value what was checked */
+export function misfitOf({ path = [], message }: StandardSchemaV1.Issue, value: unknown): Misfit {
+  const keys = path.map((part) => (typeof part === 'object' ? part.key : part));
+  let at = value;
+  for (const key of keys) at = (Object(at) as Record<PropertyKey, unknown>)[key];
+  const isMissing = at === undefined && ITS_OWN.test(message);
+  return { path: keys.map(String).join('.'), message: isMissing ? IS_MISSING : message };
+}
+
+/** In one line. */
+export const misfitText = ({ path, message }: Misfit): string =>
+  message === IS_MISSING ? `${path || 'the value'} ${message}` : `${path || '(the value)'}: ${message}`;
