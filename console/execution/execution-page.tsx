@@ -12,8 +12,9 @@ import { type Graph, graphOfExecution } from '../../lib/cli/graph/graph.ts';
 import { api, settings } from '../api.ts';
 import { useLive } from '../live.ts';
 import { GraphPicture } from '../parts/graph.tsx';
-import { layoutOf } from '../parts/graph-layout.ts';
+import { type Layout, layoutOf } from '../parts/graph-layout.ts';
 import { Payload } from '../parts/payload.tsx';
+import { useRoom } from '../parts/room.ts';
 import { Problem, Shown } from '../parts/states.tsx';
 import { Incidents } from '../people/incidents.tsx';
 import { addressOf, place } from '../router.ts';
@@ -56,9 +57,10 @@ function Execution({ view, reasons, workflows, again }: Read & { again: () => vo
   const step = place.value.query.get('step') ?? '';
   const selected = view.steps.find(({ name }) => name === step);
   const hrefOf = (name: string): string => addressOf(['executions', id], { step: name, open });
+  const [room, main] = useRoom();
   const layout = useMemo(
-    () => layoutOf(graphOfExecution(view, workflows), insideOf(view, workflows, opened)),
-    [view, workflows, opened, open],
+    () => layoutOf(graphOfExecution(view, workflows), room - 22, insideOf(view, workflows, opened)),
+    [view, workflows, opened, open, room],
   );
   return (
     <article class="execution">
@@ -66,42 +68,54 @@ function Execution({ view, reasons, workflows, again }: Read & { again: () => vo
       {settings.readOnly ? null : <Actions view={view} commands={reasons.commands} done={again} />}
       <Incidents view={view} done={again} />
       <div class="columns">
-        <div>
-          <section aria-labelledby="graph">
-            <h2 id="graph">Graph</h2>
-            <GraphPicture
-              layout={layout}
-              label={`Graph of ${view.workflow}`}
-              selected={`${id} ${step}`}
-              hrefOf={(name, graph) => linkTo(name, graph, id)}
-              openOf={(one) => opening(one, id, opened)}
-            />
-            {error === undefined ? null : <Problem error={error} />}
-          </section>
-          <section aria-labelledby="timeline">
-            <h2 id="timeline">Timeline</h2>
-            <Timeline view={view} hrefOf={hrefOf} selected={step} />
-          </section>
-          {selected === undefined ? null : (
-            <StepPanel
-              key={selected.name}
-              step={selected}
-              view={view}
-              reasons={reasons}
-              placeOf={(one) => placeWith(id, selected, opened, one)}
-              done={again}
-            />
-          )}
-          <Stands standing={view.standing} />
-          <Payloads view={view} />
-          <Operated view={view} />
+        <div ref={main}>
+          <div class={isBeside(layout, room) ? 'pictures beside' : 'pictures'}>
+            <section aria-labelledby="graph">
+              <h2 id="graph">Graph</h2>
+              <GraphPicture
+                layout={layout}
+                label={`Graph of ${view.workflow}`}
+                selected={`${id} ${step}`}
+                hrefOf={(name, graph) => linkTo(name, graph, id)}
+                openOf={(one) => opening(one, id, opened)}
+              />
+              {error === undefined ? null : <Problem error={error} />}
+            </section>
+            <div>
+              <section aria-labelledby="timeline">
+                <h2 id="timeline">Timeline</h2>
+                <Timeline view={view} hrefOf={hrefOf} selected={step} />
+              </section>
+              {selected === undefined ? null : (
+                <StepPanel
+                  key={selected.name}
+                  step={selected}
+                  view={view}
+                  reasons={reasons}
+                  placeOf={(one) => placeWith(id, selected, opened, one)}
+                  done={again}
+                />
+              )}
+              <Stands standing={view.standing} />
+              <Payloads view={view} />
+              <Operated view={view} />
+            </div>
+          </div>
         </div>
-        <Why reasons={reasons} hrefOf={hrefOf} />
+        <Why view={view} reasons={reasons} hrefOf={hrefOf} />
         <Logs id={id} isOver={view.endedAt !== undefined} />
       </div>
     </article>
   );
 }
+
+/** Of a timeline whose stretches are told apart, with what is around the graph. */
+const TIMELINE = 400;
+const AROUND_GRAPH = 36;
+
+/** A graph that goes down takes the timeline's place on the first screen: they stand beside each other where both have room. */
+const isBeside = ({ isAcross, width }: Layout, room: number): boolean =>
+  !isAcross && width + AROUND_GRAPH + TIMELINE <= room;
 
 /** A step of an execution that is opened in the graph is shown on that one's own page. */
 const linkTo = (step: string, { execution }: Graph, id: string): string =>

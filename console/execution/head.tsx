@@ -3,11 +3,11 @@
  */
 
 import type { ComponentChildren, JSX } from 'preact';
-import { callerText, type ExecutionView, type Standing } from '../../lib/api/answers.ts';
+import { callerText, type ExecutionView, type Standing, timeText } from '../../lib/api/answers.ts';
 import { actedFacts } from '../../lib/cli/print-waiting-steps.ts';
-import { Id } from '../parts/copy.tsx';
+import { Id, ShortId } from '../parts/copy.tsx';
 import { ExecutionStatusOf } from '../parts/status.tsx';
-import { Ago, Clock, Lasted, Until } from '../parts/time.tsx';
+import { Ago, Clock, clockText, Lasted, Prose, Until } from '../parts/time.tsx';
 import { addressOf } from '../router.ts';
 
 const Fact = ({ name, children }: { name: string; children: ComponentChildren }): JSX.Element => (
@@ -20,7 +20,7 @@ const Fact = ({ name, children }: { name: string; children: ComponentChildren })
 export const executionLink = (id: string, step?: string): string => addressOf(['executions', id], { step });
 
 export function Head({ view }: { view: ExecutionView }): JSX.Element {
-  const { executionId, workflow, status, cause, end } = view;
+  const { executionId, workflow, status, cause, end, riskSince } = view;
   return (
     <header class="head">
       <p class="path">
@@ -29,6 +29,9 @@ export function Head({ view }: { view: ExecutionView }): JSX.Element {
       <h1>
         <ExecutionStatusOf status={status} />
         <Id id={executionId} what="the execution's id" />
+        {riskSince === undefined || view.endedAt !== undefined ? null : (
+          <strong class="risk">! at risk since {clockText(riskSince)}</strong>
+        )}
       </h1>
       <dl class="facts across">
         <Times view={view} />
@@ -49,7 +52,7 @@ export function Head({ view }: { view: ExecutionView }): JSX.Element {
             </>
           )}
           {': '}
-          <code>{cause.failure.code}</code> {cause.failure.message} · <Clock at={cause.at} />
+          <code>{cause.failure.code}</code> <Prose text={cause.failure.message} /> · <Clock at={cause.at} />
           {cause.by === undefined ? null : <> · by {callerText(cause.by)}</>}
           {cause.undo === false ? ' · nothing is undone' : null}
         </p>
@@ -100,12 +103,14 @@ const Origin = ({ view: { tags = {}, parent, redriveOf, plan } }: { view: Execut
     {parent === undefined ? null : (
       <Fact name="Part of">
         <a href={executionLink(parent.executionId, parent.step)}>{parent.step}</a> of{' '}
-        <code>{parent.executionId}</code>
+        <ShortId id={parent.executionId} />
       </Fact>
     )}
     {redriveOf === undefined ? null : (
       <Fact name="Makes good for">
-        <a href={executionLink(redriveOf)}>{redriveOf}</a>
+        <a href={executionLink(redriveOf)}>
+          <ShortId id={redriveOf} />
+        </a>
       </Fact>
     )}
     {Object.entries(tags).map(([name, value]) => (
@@ -152,10 +157,7 @@ export function Operated({ view }: { view: ExecutionView }): JSX.Element | null 
   const facts = [
     ...(view.pauses ?? []).map(
       ({ at, by, reason }) =>
-        [
-          `paused`,
-          `${new Date(at).toISOString()}${by === undefined ? '' : ` by ${callerText(by)}`}: ${reason}`,
-        ] as const,
+        [`paused`, `${timeText(at)}${by === undefined ? '' : ` by ${callerText(by)}`}: ${reason}`] as const,
     ),
     ...actedFacts(view),
   ];
@@ -166,7 +168,7 @@ export function Operated({ view }: { view: ExecutionView }): JSX.Element | null 
       <dl class="facts">
         {facts.map(([name, value]) => (
           <Fact key={`${name} ${value}`} name={name}>
-            {value}
+            <Prose text={value} />
           </Fact>
         ))}
       </dl>

@@ -11,12 +11,13 @@ import {
   type Reasons,
   type StepView,
 } from '../../lib/api/answers.ts';
-import { childrenNote, endsText } from '../../lib/cli/print-waiting-steps.ts';
+import { childrenNote, endsText, stateText } from '../../lib/cli/print-waiting-steps.ts';
 import { api, settings } from '../api.ts';
+import { ShortId } from '../parts/copy.tsx';
 import { Payload } from '../parts/payload.tsx';
 import { Problem } from '../parts/states.tsx';
 import { Status, StepStatusOf } from '../parts/status.tsx';
-import { Clock, Lasted, Until } from '../parts/time.tsx';
+import { Clock, Lasted, Prose, Until } from '../parts/time.tsx';
 import { AnswerEntry } from '../people/answer-entry.tsx';
 import { executionLink } from './head.tsx';
 
@@ -36,15 +37,19 @@ export function StepPanel({ step: brief, view, reasons, placeOf, done }: PanelPr
   return (
     <section class="step" aria-labelledby="step">
       <h2 id="step">
-        Step {step.name} <StepStatusOf status={step.status} />
+        Step {step.name} <StepStatusOf status={step.status} told={stateText(step, view)} />
       </h2>
-      {reason === undefined ? null : <p>{reason.because}</p>}
+      {reason === undefined ? null : (
+        <p>
+          <Prose text={reason.because} />
+        </p>
+      )}
       {step.mayHaveActed === true ? (
         <p class="notice warn">An attempt of unknown outcome may have acted.</p>
       ) : null}
       {step.failure === undefined ? null : (
         <p class="notice bad">
-          <code>{step.failure.code}</code> {step.failure.message}
+          <code>{step.failure.code}</code> <Prose text={step.failure.message} />
         </p>
       )}
       <StepFacts step={step} />
@@ -142,7 +147,9 @@ function Children({ step: { children }, placeOf }: Pick<PanelProps, 'step' | 'pl
       <ul class="ids">
         {children.executionIds.slice(0, children.started).map((id) => (
           <li key={id}>
-            <a href={executionLink(id)}>{id}</a>{' '}
+            <a href={executionLink(id)}>
+              <ShortId id={id} />
+            </a>{' '}
             <a href={placeOf(id)} aria-label={`Open ${id} in the graph`}>
               in the graph
             </a>
@@ -219,7 +226,7 @@ const AttemptDetails = ({ attempt }: { attempt: AttemptView }): JSX.Element => (
   <>
     {attempt.failure === undefined ? null : (
       <p>
-        <code>{attempt.failure.code}</code> {attempt.failure.message}
+        <code>{attempt.failure.code}</code> <Prose text={attempt.failure.message} />
       </p>
     )}
     {attempt.input === undefined ? null : (

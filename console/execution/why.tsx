@@ -5,9 +5,10 @@
  */
 
 import type { JSX } from 'preact';
-import type { Json, Reasons } from '../../lib/api/answers.ts';
+import type { ExecutionView, Json, Reasons } from '../../lib/api/answers.ts';
+import { stateText } from '../../lib/cli/print-waiting-steps.ts';
 import { StepStatusOf } from '../parts/status.tsx';
-import { Clock, Until } from '../parts/time.tsx';
+import { Clock, Prose, Until } from '../parts/time.tsx';
 
 type Next = Reasons['next'];
 
@@ -19,28 +20,30 @@ const WHO: Readonly<Record<NonNullable<Next['who']>, string>> = {
   supervisor: 'a supervisor',
 };
 
-export const Why = ({
-  reasons,
-  hrefOf,
-}: {
-  reasons: Reasons;
-  hrefOf: (step: string) => string;
-}): JSX.Element => (
+interface WhyProps {
+  readonly view: ExecutionView;
+  readonly reasons: Reasons;
+  readonly hrefOf: (step: string) => string;
+}
+
+export const Why = ({ view, reasons, hrefOf }: WhyProps): JSX.Element => (
   <section class="why" aria-labelledby="why">
     <h2 id="why">Why</h2>
     {reasons.warnings.map((warning) => (
       <p key={warning} class="notice warn" role="alert">
-        {warning}
+        <Prose text={warning} />
       </p>
     ))}
     <div class="next">
       <h3>What comes next</h3>
-      <p class="what">{reasons.next.what}</p>
+      <p class="what">
+        <Prose text={reasons.next.what} />
+      </p>
       <p class="faint">
         <NextFacts next={reasons.next} />
       </p>
     </div>
-    <Steps reasons={reasons} hrefOf={hrefOf} />
+    <Steps view={view} reasons={reasons} hrefOf={hrefOf} />
     <Past reasons={reasons} />
   </section>
 );
@@ -59,16 +62,13 @@ const NextFacts = ({ next }: { next: Next }): JSX.Element => (
 
 const OVER: ReadonlySet<string> = new Set(['done', 'skipped', 'compensated']);
 
-function Steps({
-  reasons,
-  hrefOf,
-}: {
-  reasons: Reasons;
-  hrefOf: (step: string) => string;
-}): JSX.Element | null {
-  const open = reasons.steps.filter(({ status }) => !OVER.has(status));
+function Steps({ view, reasons, hrefOf }: WhyProps): JSX.Element | null {
+  const open = reasons.steps
+    .filter(({ status }) => !OVER.has(status))
+    .map((step) => ({ ...step, told: toldOf(step, view) }));
   const now = open.filter(({ status }) => status !== 'pending');
   const later = open.filter(({ status }) => status === 'pending');
+  const words = later.every(({ told }) => told === 'not reached') ? 'not reached' : 'not begun';
   if (open.length === 0) return null;
   return (
     <>
@@ -77,8 +77,7 @@ function Steps({
       {later.length === 0 ? null : (
         <details>
           <summary class="faint">
-            {later.length === 1 ? '1 has' : `${later.length} have`} not begun:{' '}
-            {later.map(({ name }) => name).join(', ')}
+            {later.length} {words}: {later.map(({ name }) => name).join(', ')}
           </summary>
           <StepList steps={later} hrefOf={hrefOf} />
         </details>
@@ -87,23 +86,35 @@ function Steps({
   );
 }
 
+/** As in the graph and the timeline beside it. */
+function toldOf({ name, status }: Reasons['steps'][number], view: ExecutionView): string {
+  const step = view.steps.find((one) => one.name === name);
+  return step?.status === status ? stateText(step, view) : status;
+}
+
+interface ToldStep extends Readonly<Reasons['steps'][number]> {
+  readonly told: string;
+}
+
 const StepList = ({
   steps,
   hrefOf,
 }: {
-  steps: Reasons['steps'];
+  steps: readonly ToldStep[];
   hrefOf: (step: string) => string;
 }): JSX.Element => (
   <ul class="because">
-    {steps.map(({ name, status, because, next }) => (
+    {steps.map(({ name, status, told, because, next }) => (
       <li key={name}>
         <p>
-          <a href={hrefOf(name)}>{name}</a> <StepStatusOf status={status} />
+          <a href={hrefOf(name)}>{name}</a> <StepStatusOf status={status} told={told} />
         </p>
-        <p>{because}</p>
+        <p>
+          <Prose text={because} />
+        </p>
         {next.what === 'nothing' ? null : (
           <p class="faint">
-            then: {next.what}
+            then: <Prose text={next.what} />
             {next.at === undefined ? null : (
               <>
                 {' '}
@@ -129,7 +140,7 @@ function Past({ reasons }: { reasons: Reasons }): JSX.Element {
             <details>
               <summary>
                 {one.step === undefined ? null : <strong>{one.step}: </strong>}
-                {one.what}
+                <Prose text={one.what} />
               </summary>
               <Evidence evidence={one.evidence} />
             </details>

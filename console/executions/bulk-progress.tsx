@@ -7,7 +7,9 @@ import type { BulkProgress as Progress, BulkView } from '../../lib/api/bulk-answ
 import { api } from '../api.ts';
 import { executionLink } from '../execution/head.tsx';
 import { useLive } from '../live.ts';
+import { ShortId } from '../parts/copy.tsx';
 import { Shown } from '../parts/states.tsx';
+import { Prose } from '../parts/time.tsx';
 import { refine } from '../router.ts';
 
 /** Somebody waits for it. */
@@ -81,7 +83,10 @@ const Refused = ({
     <ul class="plain">
       {examples.map(({ executionId, message }) => (
         <li key={executionId}>
-          <a href={executionLink(executionId)}>{executionId}</a> {message}
+          <a href={executionLink(executionId)}>
+            <ShortId id={executionId} />
+          </a>{' '}
+          <Prose text={message} />
         </li>
       ))}
     </ul>

@@ -11,6 +11,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { BulkAction, BulkOptions, BulkView } from '../../lib/api/bulk-answers.ts';
 import { api, problemOf } from '../api.ts';
+import { ShortId } from '../parts/copy.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Loading } from '../parts/states.tsx';
 import { ExecutionStatusOf } from '../parts/status.tsx';
@@ -141,7 +142,7 @@ function Found({ view, again }: FoundProps): JSX.Element {
       <ul class="ids">
         {examples.map(({ executionId, status }) => (
           <li key={executionId}>
-            <ExecutionStatusOf status={status} /> {executionId}
+            <ExecutionStatusOf status={status} /> <ShortId id={executionId} />
           </li>
         ))}
       </ul>

@@ -8,6 +8,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { TextField } from '../parts/fields.tsx';
+import { Folded } from '../parts/folded.tsx';
 import { refine } from '../router.ts';
 import { Question, type Verb } from './bulk-question.tsx';
 import { askedFor, type Filters } from './filters.ts';
@@ -48,26 +49,28 @@ export function Bulk({ ids, filters, workflow, clear }: BulkProps): JSX.Element 
       <strong>
         {ids.length > 0 ? `${ids.length} selected` : isAny ? 'all that are found' : '0 selected'}
       </strong>
-      {OFTEN.map((name) => (
-        <button key={name} type="button" disabled={!isAny} onClick={ask(name)}>
-          {VERBS[name].label} …
+      <Folded summary="Many at once">
+        {OFTEN.map((name) => (
+          <button key={name} type="button" disabled={!isAny} onClick={ask(name)}>
+            {VERBS[name].label} …
+          </button>
+        ))}
+        <details>
+          <summary>Other</summary>
+          <div class="buttons">
+            {SELDOM.map((name) => (
+              <button key={name} type="button" disabled={!isAny} onClick={ask(name)}>
+                {VERBS[name].label} …
+              </button>
+            ))}
+          </div>
+        </details>
+        <TextField label="Reason" placeholder="kept with each" text={reason} />
+        <button type="button" class="quiet" disabled={ids.length === 0} onClick={clear}>
+          select none
         </button>
-      ))}
-      <details>
-        <summary>Other</summary>
-        <div class="buttons">
-          {SELDOM.map((name) => (
-            <button key={name} type="button" disabled={!isAny} onClick={ask(name)}>
-              {VERBS[name].label} …
-            </button>
-          ))}
-        </div>
-      </details>
-      <TextField label="Reason" placeholder="kept with each" text={reason} />
-      <button type="button" class="quiet" disabled={ids.length === 0} onClick={clear}>
-        select none
-      </button>
-      <span class="faint">x selects, arrows move, Enter opens</span>
+      </Folded>
+      <span class="faint keys">x selects, arrows move, Enter opens</span>
       {asked.value === undefined ? null : (
         <Question
           key={asked.value}

@@ -6,6 +6,7 @@ import { useEffect } from 'preact/hooks';
 import { instantOf } from '../../lib/cli/text.ts';
 import { useLive } from '../live.ts';
 import { ChoiceField, TextField } from '../parts/fields.tsx';
+import { Folded } from '../parts/folded.tsx';
 import { addressOf, go } from '../router.ts';
 import { deployed } from '../workflows/deployed.ts';
 import { type Filters, NAMES, SINCE_OPTIONS, STATUS_OPTIONS } from './filters.ts';
@@ -16,7 +17,7 @@ const USUAL: readonly (readonly [string, Filters])[] = [
   ['open', { status: 'open' }],
   ['at risk', { atRisk: 'true' }],
   ['waiting for people', { status: 'waiting' }],
-  ['failed in 24 h', { status: 'bad', since: '24h' }],
+  ['ended without success in 24 h', { status: 'bad', since: '24h' }],
 ];
 
 const isInstant = (text: string | undefined): boolean =>
@@ -38,7 +39,21 @@ export const UsualFilters = ({ filters }: { filters: Filters }): JSX.Element => 
   </nav>
 );
 
+/** Folded where they would take the place of the list: those that are set are said. */
 export function FilterBar({ filters }: { filters: Filters }): JSX.Element {
+  const set = NAMES.filter((name) => filters[name] !== undefined);
+  return (
+    <Folded
+      summary={
+        set.length === 0 ? 'Filters' : `Filters: ${set.map((name) => `${name} ${filters[name]}`).join(', ')}`
+      }
+    >
+      <Fields filters={filters} />
+    </Folded>
+  );
+}
+
+function Fields({ filters }: { filters: Filters }): JSX.Element {
   const fields = {
     status: useSignal(''),
     workflow: useSignal(''),

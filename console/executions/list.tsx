@@ -10,12 +10,15 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { type ExecutionSummary, riskText } from '../../lib/api/answers.ts';
+import type { ExecutionSummary } from '../../lib/api/answers.ts';
 import { executionLink } from '../execution/head.tsx';
+import { ShortId } from '../parts/copy.tsx';
+import { isNarrow } from '../parts/room.ts';
 import { ExecutionStatusOf } from '../parts/status.tsx';
-import { Ago, Lasted, sinceText } from '../parts/time.tsx';
+import { Ago, Clock, Lasted } from '../parts/time.tsx';
 
-export const ROW = 34;
+/** How high a row is: on a phone it has two lines. */
+const rowHeight = (): number => (isNarrow.value ? 56 : 34);
 /** Drawn above and below the window. */
 const SPARE = 8;
 
@@ -33,15 +36,15 @@ export function List({ items, selected, hasMore, onSeen, more, selectable }: Lis
   const box = useRef<HTMLDivElement>(null);
   const top = useSignal(0);
   const height = useHeight(box);
-  const first = Math.max(0, Math.floor(top.value / ROW) - SPARE);
-  const last = Math.min(items.length, first + Math.ceil(height.value / ROW) + 2 * SPARE);
+  const first = Math.max(0, Math.floor(top.value / rowHeight()) - SPARE);
+  const last = Math.min(items.length, first + Math.ceil(height.value / rowHeight()) + 2 * SPARE);
   const { active, item, at, move } = useActive(items, box);
   useFocus(box, active.value, [first, last, at]);
   const scrolled = (): void => {
     const { scrollTop = 0, scrollHeight = 0, clientHeight = 0 } = box.current ?? {};
     top.value = scrollTop;
-    onSeen(Math.floor(scrollTop / ROW));
-    if (hasMore && scrollTop + clientHeight > scrollHeight - 20 * ROW) more();
+    onSeen(Math.floor(scrollTop / rowHeight()));
+    if (hasMore && scrollTop + clientHeight > scrollHeight - 20 * rowHeight()) more();
   };
   const toggle = (id: string): void => {
     selected.value = toggled(selected.value, id);
@@ -162,10 +165,10 @@ const HEAD = 34;
 
 function bringIn(box: HTMLElement | null, row: number): void {
   if (box === null) return;
-  const at = row * ROW;
+  const at = row * rowHeight();
   if (at < box.scrollTop) box.scrollTop = at;
-  else if (at + ROW + HEAD > box.scrollTop + box.clientHeight)
-    box.scrollTop = at + ROW + HEAD - box.clientHeight;
+  else if (at + rowHeight() + HEAD > box.scrollTop + box.clientHeight)
+    box.scrollTop = at + rowHeight() + HEAD - box.clientHeight;
 }
 
 interface Keys {
@@ -196,7 +199,7 @@ const keysOf =
 const Space = ({ rows }: { rows: number }): JSX.Element | null =>
   rows <= 0 ? null : (
     <tr aria-hidden="true" class="space">
-      <td colSpan={8} style={{ height: `${rows * ROW}px` }} />
+      <td colSpan={7} style={{ height: `${rows * rowHeight()}px` }} />
     </tr>
   );
 
@@ -229,7 +232,6 @@ function Columns({
         <th scope="col">Status</th>
         <th scope="col">Execution</th>
         <th scope="col">Workflow</th>
-        <th scope="col">Step</th>
         <th scope="col">Started</th>
         <th scope="col">Took</th>
         <th scope="col">Why, tags</th>
@@ -255,7 +257,7 @@ const Row = ({ item, at, isActive, isSelected, toggle, focused }: RowProps): JSX
     onFocusIn={focused}
   >
     {toggle === undefined ? null : (
-      <td>
+      <td class="tick-cell">
         <input
           type="checkbox"
           aria-label={`Select ${item.executionId}`}
@@ -264,21 +266,24 @@ const Row = ({ item, at, isActive, isSelected, toggle, focused }: RowProps): JSX
         />
       </td>
     )}
-    <td>
+    <td class="status-cell">
       <ExecutionStatusOf status={item.status} />
     </td>
-    <td>
+    <td class="id-cell">
       <a class="mono" href={executionLink(item.executionId)}>
-        {item.executionId}
+        <ShortId id={item.executionId} />
       </a>
     </td>
-    <td>{item.workflow}</td>
-    <td>{item.step}</td>
-    <td>
+    <td class="rest-cell">{item.workflow}</td>
+    <td class="since-cell">
       <Ago at={item.startedAt} />
     </td>
-    <td>
-      <Lasted from={item.startedAt} to={item.endedAt} />
+    <td class="rest-cell">
+      {item.endedAt === undefined ? (
+        <span class="faint">–</span>
+      ) : (
+        <Lasted from={item.startedAt} to={item.endedAt} />
+      )}
     </td>
     <td class="cut">
       <Notes item={item} />
@@ -288,7 +293,7 @@ const Row = ({ item, at, isActive, isSelected, toggle, focused }: RowProps): JSX
 
 /** Why it left the straight path, since when it is at risk, its tags. */
 function Notes({ item }: { item: ExecutionSummary }): JSX.Element {
-  const { cause, tags = {}, riskSince, risk } = item;
+  const { cause, tags = {}, riskSince } = item;
   const why =
     cause === undefined
       ? ''
@@ -299,8 +304,7 @@ function Notes({ item }: { item: ExecutionSummary }): JSX.Element {
     <span title={text}>
       {riskSince === undefined || item.endedAt !== undefined ? null : (
         <strong class="risk">
-          ! at risk for {sinceText(riskSince)}
-          {risk === undefined ? '' : `: ${riskText(risk)}`}{' '}
+          ! at risk since <Clock at={riskSince} />{' '}
         </strong>
       )}
       {text}

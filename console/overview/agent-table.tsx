@@ -1,4 +1,7 @@
-/** The agents with their queue, their breaker, their latest failure and their outages; those that are missing first. */
+/**
+ * The agents with their queue, their breaker, their latest failure and their outages. Those that hold something up are a table of their own,
+ * which the overview has on top.
+ */
 
 import type { JSX } from 'preact';
 import type { Agents, AgentView, BreakerView } from '../../lib/api/deployment-answers.ts';
@@ -19,37 +22,72 @@ interface TableProps {
   readonly done: () => void;
 }
 
-export const AgentTable = ({ agents, ...table }: TableProps & { agents: Agents }): JSX.Element => (
-  <section aria-labelledby="agents">
-    <h2 id="agents">Agents</h2>
-    {agents.missing.map((missing) => (
-      <Missing key={missing.name} missing={missing} />
-    ))}
-    <div class="scroll" tabIndex={0} role="group" aria-label="Agents">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Agent</th>
-            <th scope="col">Breaker</th>
-            <th scope="col">Waiting</th>
-            <th scope="col">Under work</th>
-            <th scope="col">Delayed</th>
-            <th scope="col" title="From due to claimed, by the slowest of a hundred">
-              Claimed, p99
-            </th>
-            <th scope="col">Latest failure</th>
-            <th scope="col">Workflows</th>
-            <th scope="col">Calls</th>
-          </tr>
-        </thead>
-        <tbody>
-          {agents.items.map((agent) => (
-            <AgentRow key={agent.name} agent={agent} {...table} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  </section>
+type AgentsProps = TableProps & { readonly agents: Agents };
+
+/** Its breaker lets nothing through, or only a trial, or somebody has paused it. */
+const holdsUp = ({ breaker: { status, pause } }: AgentView): boolean =>
+  status !== 'closed' || pause !== undefined;
+
+/** Nothing where no agent is missing or holds anything up. */
+export function AgentsInTrouble({ agents, ...table }: AgentsProps): JSX.Element | null {
+  const items = agents.items.filter(holdsUp);
+  if (items.length === 0 && agents.missing.length === 0) return null;
+  return (
+    <section aria-labelledby="in-trouble">
+      <h2 id="in-trouble">Agents that hold something up</h2>
+      {agents.missing.map((missing) => (
+        <Missing key={missing.name} missing={missing} />
+      ))}
+      {items.length === 0 ? null : <Table name="Agents that hold something up" items={items} {...table} />}
+    </section>
+  );
+}
+
+/** All others. */
+export function AgentTable({ agents, ...table }: AgentsProps): JSX.Element {
+  const items = agents.items.filter((agent) => !holdsUp(agent));
+  const isAll = items.length === agents.items.length;
+  return (
+    <section aria-labelledby="agents">
+      <h2 id="agents">{isAll ? 'Agents' : 'Other agents'}</h2>
+      {items.length === 0 ? (
+        <p class="faint">None.</p>
+      ) : (
+        <Table name={isAll ? 'Agents' : 'Other agents'} items={items} {...table} />
+      )}
+    </section>
+  );
+}
+
+const Table = ({
+  name,
+  items,
+  ...table
+}: TableProps & { name: string; items: readonly AgentView[] }): JSX.Element => (
+  <div class="scroll" tabIndex={0} role="group" aria-label={name}>
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Agent</th>
+          <th scope="col">Breaker</th>
+          <th scope="col">Waiting</th>
+          <th scope="col">Under work</th>
+          <th scope="col">Delayed</th>
+          <th scope="col" title="From due to claimed, by the slowest of a hundred">
+            Claimed, p99
+          </th>
+          <th scope="col">Latest failure</th>
+          <th scope="col">Workflows</th>
+          <th scope="col">Calls</th>
+        </tr>
+      </thead>
+      <tbody>
+        {items.map((agent) => (
+          <AgentRow key={agent.name} agent={agent} {...table} />
+        ))}
+      </tbody>
+    </table>
+  </div>
 );
 
 /** What is 0 is left out: one of them is not. */
@@ -78,7 +116,7 @@ const AgentRow = ({
         outages
       </a>
     </th>
-    <td>
+    <td class="breaker">
       <Breaker breaker={breaker} />
     </td>
     <td>

@@ -120,18 +120,38 @@ function optionsOf(lines: readonly ShownLine[], unit: ShownChart['unit'], width:
     scales: { y: { range: [0, unit === 'percent' ? 105 : top === 0 ? 1 : top * 1.1] } },
     axes: [
       { ...axis, space: 60, size: 22, values: (_, times) => times.map(hourText) },
-      { ...axis, space: 30, size: 58, values: (_, ticks) => ticks.map((tick) => tickText(tick, unit)) },
+      { ...axis, space: 30, size: asWide, values: (_, ticks) => ticks.map((tick) => tickText(tick, unit)) },
     ],
     series: [
       {},
       ...lines.map((_, at) => ({
         stroke: colour(`--line-${at}`),
         width: 1.5,
-        spanGaps: true,
-        points: { size: 4 },
+        // Between two minutes without a value there is none to be drawn.
+        spanGaps: false,
+        points: { show: true, size: 4, filter: alone },
       })),
     ],
   };
+}
+
+/** Values that no line leads to or from. */
+const alone: uPlot.Series.Points.Filter = (plot, series) => {
+  const values = [...(plot.data[series] ?? [])];
+  return values.flatMap((value, at) => {
+    const isAlone = (values[at - 1] ?? null) === null && (values[at + 1] ?? null) === null;
+    return value !== null && value !== undefined && isAlone ? [at] : [];
+  });
+};
+
+/** Of the labels of an axis, which are drawn as they are measured. */
+function asWide(plot: uPlot, labels: readonly (string | null)[] | null): number {
+  const { ctx } = plot;
+  ctx.save();
+  ctx.font = `${11 * devicePixelRatio}px ${getComputedStyle(document.documentElement).getPropertyValue('--sans')}`;
+  const widest = Math.max(0, ...(labels ?? []).map((label) => ctx.measureText(label ?? '').width));
+  ctx.restore();
+  return Math.ceil(widest / devicePixelRatio) + 14;
 }
 
 const two = (value: number): string => String(value).padStart(2, '0');

@@ -6,12 +6,13 @@
  */
 
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
 import type { ShownChart, ShownCharts } from '../../lib/cli/console/shown-charts.ts';
 import { durationText } from '../../lib/cli/text.ts';
 import { readCharts, settings } from '../api.ts';
 import type { Live } from '../live.ts';
 import { Empty, Shown } from '../parts/states.tsx';
+import { zoneText } from '../parts/time.tsx';
 import { ChartOf } from './chart.tsx';
 import { priceText } from './chart-text.ts';
 import { useMinutely } from './minutely.ts';
@@ -31,10 +32,40 @@ export function Charts({ live }: { live: Live<ShownCharts> }): JSX.Element | nul
   );
 }
 
-function Groups({ charts }: { charts: ShownCharts }): JSX.Element {
+/** A picture of so little time would show single points. */
+const LEAST_PERIODS = 15;
+
+/** From when something was first measured: a deployment of half an hour is no line in the last tenth of three hours. */
+function sinceFirst(charts: ShownCharts): ShownCharts {
+  const { deployment, queue, workflow = [], agent = [], fromAt, everyMs, periods } = charts;
+  const firsts = [deployment, queue, workflow, agent]
+    .flat()
+    .flatMap(({ lines }) =>
+      lines.map(({ values }) => values.findIndex((value) => value !== null && value !== 0)),
+    )
+    .filter((at) => at >= 0);
+  const left = Math.max(0, Math.min(periods - LEAST_PERIODS, ...firsts.map((at) => at - 1)));
+  const later = (all: readonly ShownChart[]): readonly ShownChart[] =>
+    all.map((chart) => ({
+      ...chart,
+      lines: chart.lines.map((line) => ({ ...line, values: line.values.slice(left) })),
+    }));
+  return {
+    ...charts,
+    fromAt: fromAt + left * everyMs,
+    periods: periods - left,
+    deployment: later(deployment),
+    queue: later(queue),
+    ...(charts.workflow === undefined ? {} : { workflow: later(workflow) }),
+    ...(charts.agent === undefined ? {} : { agent: later(agent) }),
+  };
+}
+
+function Groups({ charts: all }: { charts: ShownCharts }): JSX.Element {
+  const charts = useMemo(() => sinceFirst(all), [all]);
   const { deployment, queue, workflow, agent, everyMs, periods } = charts;
   const hasAny = [deployment, queue].flat().some(({ lines }) => lines.length > 0);
-  const time = durationText(everyMs * periods);
+  const time = durationText(everyMs * (hasAny ? periods : all.periods));
   if (!hasAny)
     return (
       <Empty title={`Nothing was measured in the last ${time}.`}>
@@ -44,7 +75,7 @@ function Groups({ charts }: { charts: ShownCharts }): JSX.Element {
   return (
     <>
       <p class="faint">
-        The last {time}, by the minute; read once a minute while somebody looks
+        The last {time}, by the minute, in {zoneText(charts.fromAt)}; read once a minute while somebody looks
         {settings.local ? '.' : `: ${priceText(charts)}.`}
       </p>
       <Grid charts={deployment} span={charts} />

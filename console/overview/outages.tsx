@@ -10,9 +10,10 @@ import { durationText } from '../../lib/cli/text.ts';
 import { api } from '../api.ts';
 import { executionLink } from '../execution/head.tsx';
 import { useLive } from '../live.ts';
+import { ShortId } from '../parts/copy.tsx';
 import { Shown } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
-import { Clock } from '../parts/time.tsx';
+import { Clock, clockText, Prose } from '../parts/time.tsx';
 import { addressOf } from '../router.ts';
 
 export function OutagesOf({ agent }: { agent: string }): JSX.Element {
@@ -41,7 +42,7 @@ export function OutagesOf({ agent }: { agent: string }): JSX.Element {
 function OutageCard({ outage }: { outage: OutageView }): JSX.Element {
   const { beganAt, openedAt, closedAt, failure, failed, calls } = outage;
   return (
-    <article class="card outage" aria-label={`Outage of ${new Date(beganAt).toISOString()}`}>
+    <article class="card outage" aria-label={`Outage of ${clockText(beganAt)}`}>
       <dl class="facts across">
         <Fact name="began">
           <Clock at={beganAt} />
@@ -55,7 +56,7 @@ function OutageCard({ outage }: { outage: OutageView }): JSX.Element {
         <Fact name="outcome unknown">{unknownText(outage)}</Fact>
       </dl>
       <p>
-        <code>{failure.code}</code> {failure.message}
+        <code>{failure.code}</code> <Prose text={failure.message} />
       </p>
       {calls.length === 0 ? null : <Calls calls={calls} />}
       {failed > calls.length ? (
@@ -88,7 +89,7 @@ const Calls = ({ calls }: { calls: OutageView['calls'] }): JSX.Element => (
           <tr key={`${executionId} ${step} ${attempt} ${mode} ${at}`}>
             <td>
               <a class="mono" href={executionLink(executionId, step)}>
-                {executionId}
+                <ShortId id={executionId} />
               </a>
             </td>
             <td>{step}</td>

@@ -1,17 +1,25 @@
 /**
  * Where the boxes and lines of a graph are.
  *
- * Owns: sizes, and graphs inside of boxes. Does not own: which lines are drawn (`lib/cli/graph/graph.ts`), how (`graph.tsx`).
+ * Owns: sizes, graphs inside of boxes, the lane of the on-failure steps, and whether it goes across or down. Does not own: which lines are
+ * drawn (`lib/cli/graph/graph.ts`), what is written (`graph-text.ts`), how (`graph.tsx`).
  */
 
 import { Graph as Dagre, layout as layOut } from '@dagrejs/dagre';
 import { type Graph, type GraphStep, linesBetween } from '../../lib/cli/graph/graph.ts';
+import { LINE_HEIGHT, linesOf, type TextLine } from './graph-text.ts';
 
-export const BOX = { width: 188, height: 62 } as const;
-/** Around a graph inside of a box, and above it the text of the box. */
-const INSIDE = { around: 12, above: 62 } as const;
-/** More than in a closed box beside its name: which of several executions is opened, and those before and after it. */
+/** From the edge of a box to its text, and from its top to the first line. */
+export const TEXT = { left: 14, right: 8, first: 19, below: 11 } as const;
+/** How wide a box may be, the best first: a graph that fits across in a narrower one is read without scrolling. */
+const WIDTHS = [188, 168, 150] as const;
+/** Around a graph inside of a box. */
+const AROUND = 12;
+/** Beside the name of a step with executions: what opens one; and once one of several is opened, which. */
+const SIGN = 24;
 const SIGNS = 76;
+/** Around the lane of the on-failure steps, and above them its name. */
+const LANE = { around: 10, above: 24, gap: 16 } as const;
 
 export interface Point {
   readonly x: number;
@@ -22,15 +30,25 @@ export interface Box extends Point {
   readonly step: GraphStep;
   readonly width: number;
   readonly height: number;
-  readonly inside?: Layout;
+  readonly lines: readonly TextLine[];
+  readonly inside?: Layout & Point;
+}
+
+export interface Lane extends Point {
+  readonly width: number;
+  readonly height: number;
 }
 
 export interface Layout {
   readonly graph: Graph;
   readonly width: number;
   readonly height: number;
+  /** From left to right. */
+  readonly isAcross: boolean;
   readonly boxes: readonly Box[];
   readonly lines: readonly { readonly key: string; readonly points: readonly Point[] }[];
+  /** Of the steps that follow an end without success: they come after none of the others. */
+  readonly lane?: Lane;
 }
 
 /** The graph of an execution that is opened in a box, and by step what is opened inside of that one. */
@@ -39,62 +57,123 @@ export interface Inside {
   readonly inside: ReadonlyMap<string, Inside>;
 }
 
-/** More boxes in a row than are read without scrolling: from top to bottom then. */
-const WIDE = 860;
+type Opened = ReadonlyMap<string, Inside>;
 
-/** @param inside by step that is opened */
-export function layoutOf(graph: Graph, inside: ReadonlyMap<string, Inside> = new Map()): Layout {
-  const across = laidOut(graph, inside, 'LR');
-  return across.width <= WIDE ? across : laidOut(graph, inside, 'TB');
+/**
+ * Across where that fits, else from top to bottom; where neither fits, what is less too wide.
+ * @param room how wide it may be @param inside by step that is opened
+ */
+export function layoutOf(graph: Graph, room: number, inside: Opened = new Map()): Layout {
+  const drawn = { graph, room, inside };
+  const [widest, ...narrower] = WIDTHS.map((width) => () => laidOut({ ...drawn, width, isAcross: true }));
+  let across = widest?.();
+  for (const next of narrower) if (across === undefined || across.width > room) across = next();
+  if (across !== undefined && across.width <= room) return across;
+  const [narrowest] = WIDTHS.slice(-1);
+  const down = laidOut({ ...drawn, width: room < 520 ? (narrowest ?? 0) : WIDTHS[1], isAcross: false });
+  return across === undefined || down.width <= Math.max(room, across.width) ? down : across;
 }
 
-function laidOut(graph: Graph, inside: ReadonlyMap<string, Inside>, rankdir: 'LR' | 'TB'): Layout {
-  const drawn = new Dagre();
-  drawn.setGraph({ rankdir, nodesep: 22, ranksep: rankdir === 'LR' ? 44 : 34, marginx: 4, marginy: 4 });
-  drawn.setDefaultEdgeLabel(() => ({}));
-  const inner = new Map<string, Layout>();
-  for (const { name } of graph.steps) {
-    const within = inside.get(name);
-    const layout = within === undefined ? undefined : layoutOf(within.graph, within.inside);
-    if (layout !== undefined) inner.set(name, layout);
-    drawn.setNode(name, sizeOf(layout));
-  }
-  const lines = linesBetween(graph.steps);
-  for (const [from, to] of lines) drawn.setEdge(from, to);
-  layOut(drawn);
-  const { width = 0, height = 0 } = drawn.graph() as { width?: number; height?: number };
+interface Drawn {
+  readonly graph: Graph;
+  readonly room: number;
+  readonly inside: Opened;
+  /** Of a box. */
+  readonly width: number;
+  readonly isAcross: boolean;
+}
+
+function laidOut(drawn: Drawn): Layout {
+  const { graph, isAcross } = drawn;
+  const main = groupOf(
+    graph.steps.filter(({ onFailure }) => onFailure !== true),
+    drawn,
+  );
+  const onFailure = graph.steps.filter((step) => step.onFailure === true);
+  if (onFailure.length === 0) return { graph, isAcross, ...main };
+  const after = groupOf(onFailure, drawn);
+  const hasMain = main.boxes.length > 0;
+  const lane: Lane = {
+    x: 4,
+    y: hasMain ? main.height + LANE.gap : 4,
+    width: after.width + 2 * LANE.around,
+    height: after.height + LANE.above + LANE.around,
+  };
+  const moved = movedBy(after, { x: lane.x + LANE.around, y: lane.y + LANE.above });
   return {
     graph,
+    isAcross,
+    width: Math.max(main.width, lane.x + lane.width + 4),
+    height: lane.y + lane.height + 4,
+    boxes: [...main.boxes, ...moved.boxes],
+    lines: [...main.lines, ...moved.lines],
+    lane,
+  };
+}
+
+type Group = Pick<Layout, 'width' | 'height' | 'boxes' | 'lines'>;
+
+const movedBy = ({ boxes, lines, ...size }: Group, by: Point): Group => {
+  const moved = <P extends Point>(one: P): P => ({ ...one, x: one.x + by.x, y: one.y + by.y });
+  return {
+    ...size,
+    boxes: boxes.map(moved),
+    lines: lines.map(({ key, points }) => ({ key, points: points.map(moved) })),
+  };
+};
+
+/** Steps and the lines between them. */
+function groupOf(steps: readonly GraphStep[], drawn: Drawn): Group {
+  if (steps.length === 0) return { width: 0, height: 0, boxes: [], lines: [] };
+  const dagre = new Dagre();
+  const { isAcross } = drawn;
+  dagre.setGraph({
+    rankdir: isAcross ? 'LR' : 'TB',
+    nodesep: isAcross ? 14 : 20,
+    ranksep: isAcross ? 36 : 26,
+    marginx: 4,
+    marginy: 4,
+  });
+  dagre.setDefaultEdgeLabel(() => ({}));
+  const sized = new Map(steps.map((step) => [step.name, sizeOf(step, drawn)]));
+  for (const [name, { width, height }] of sized) dagre.setNode(name, { width, height });
+  const lines = linesBetween(steps);
+  for (const [from, to] of lines) dagre.setEdge(from, to);
+  layOut(dagre);
+  const { width = 0, height = 0 } = dagre.graph() as { width?: number; height?: number };
+  return {
     width: Math.ceil(width),
     height: Math.ceil(height),
-    boxes: graph.steps.map((step) => boxOf(step, drawn.node(step.name) as Placed, inner.get(step.name))),
+    boxes: [...sized].map(([name, size]) => {
+      const { x, y } = dagre.node(name) as Point;
+      return { ...size, x: x - size.width / 2, y: y - size.height / 2 };
+    }),
     lines: lines.map(([from, to]) => ({
       key: `${from} ${to}`,
-      points: (drawn.edge(from, to) as { points: readonly Point[] }).points,
+      points: (dagre.edge(from, to) as { points: readonly Point[] }).points,
     })),
   };
 }
 
-interface Placed extends Point {
-  readonly width: number;
-  readonly height: number;
+/** A box with its text, as high as that needs. */
+function sizeOf(step: GraphStep, { graph, room, inside, width }: Drawn): Omit<Box, 'x' | 'y'> {
+  const within = inside.get(step.name);
+  const layout =
+    within === undefined ? undefined : layoutOf(within.graph, room - 2 * AROUND - 8, within.inside);
+  const sign = step.state?.children === undefined ? 0 : SIGN;
+  const own = layout === undefined ? width : Math.max(WIDTHS[0] + SIGNS, layout.width + 2 * AROUND);
+  const signs = layout === undefined ? sign : SIGN + SIGNS;
+  const lines = linesOf(graph, step, own - TEXT.left - TEXT.right, signs);
+  const text = TEXT.first + (lines.length - 1) * LINE_HEIGHT + TEXT.below;
+  if (layout === undefined) return { step, lines, width: own, height: text };
+  return {
+    step,
+    lines,
+    width: own,
+    height: text + layout.height + AROUND,
+    inside: { ...layout, x: AROUND, y: text },
+  };
 }
-
-const sizeOf = (layout: Layout | undefined): { width: number; height: number } =>
-  layout === undefined
-    ? { ...BOX }
-    : {
-        width: Math.max(BOX.width + SIGNS, layout.width + 2 * INSIDE.around),
-        height: layout.height + INSIDE.above + INSIDE.around,
-      };
-
-function boxOf(step: GraphStep, { x, y, width, height }: Placed, inside: Layout | undefined): Box {
-  const corner = { step, x: x - width / 2, y: y - height / 2, width, height };
-  return inside === undefined ? corner : { ...corner, inside };
-}
-
-/** Where a graph inside of a box begins. */
-export const insideAt = { x: INSIDE.around, y: INSIDE.above } as const;
 
 /** A line through its points, bent where it turns. */
 export function pathOf(points: readonly Point[]): string {

@@ -1,13 +1,14 @@
 /**
  * A plan, or an execution, as boxes and lines: each box is a link to its step.
  *
- * Owns: what is written in a box. Does not own: where it is (`graph-layout.ts`), what is said of a step (`lib/cli/graph/graph.ts`).
+ * Owns: the drawing, and the links. Does not own: where it is (`graph-layout.ts`), what is written in a box (`graph-text.ts`).
  */
 
 import type { JSX } from 'preact';
-import { childrenOf, type Graph, type GraphStep, performerIn } from '../../lib/cli/graph/graph.ts';
-import { BOX, type Box, insideAt, type Layout, pathOf } from './graph-layout.ts';
-import { toneOfStep, SIGN } from './status.tsx';
+import type { Graph, GraphStep } from '../../lib/cli/graph/graph.ts';
+import { type Box, type Lane, type Layout, pathOf, TEXT } from './graph-layout.ts';
+import { LINE_HEIGHT, textsOf } from './graph-text.ts';
+import { toneOfStep } from './status.tsx';
 
 export interface GraphLinks {
   /** Where the box of a step leads to. */
@@ -48,6 +49,7 @@ export const GraphPicture = ({
 
 const Drawn = ({ layout, ...links }: GraphLinks & { layout: Layout }): JSX.Element => (
   <>
+    {layout.lane === undefined ? null : <OnFailure {...layout.lane} />}
     {layout.lines.map(({ key, points }) => (
       <path key={key} class="line" d={pathOf(points)} marker-end="url(#arrow)" />
     ))}
@@ -57,25 +59,38 @@ const Drawn = ({ layout, ...links }: GraphLinks & { layout: Layout }): JSX.Eleme
   </>
 );
 
+/** Steps that follow an end without success: they begin apart from all others. */
+const OnFailure = ({ x, y, width, height }: Lane): JSX.Element => (
+  <g class="lane" transform={`translate(${x},${y})`}>
+    <rect width={width} height={height} rx={6} />
+    <text x={10} y={16}>
+      on failure
+    </text>
+  </g>
+);
+
 function StepBox({ box, graph, ...links }: GraphLinks & { box: Box; graph: Graph }): JSX.Element {
-  const { step, inside } = box;
+  const { step, inside, lines } = box;
   const isSelected = links.selected === `${graph.execution?.executionId ?? ''} ${step.name}`;
-  const tone =
-    step.state === undefined
-      ? `plan${step.onFailure === true ? ' on-failure' : ''}`
-      : toneOfStep(step.state.status);
+  const tone = step.state === undefined ? 'plan' : toneOfStep(step.state.status);
   const opening = links.openOf?.(step, graph);
   return (
     <g class={`box ${tone}${isSelected ? ' selected' : ''}`} transform={`translate(${box.x},${box.y})`}>
-      <title>{[step.name, ...linesOf(graph, step)].join('\n')}</title>
+      <title>
+        {[...textsOf(graph, step), ...(step.onFailure === true ? ['on failure'] : [])].join('\n')}
+      </title>
       <a href={links.hrefOf(step.name, graph)}>
         <rect class="frame" width={box.width} height={box.height} rx={5} />
         <rect class="edge" width={4} height={box.height} rx={2} />
-        <BoxText graph={graph} step={step} />
+        {lines.map(({ look, text }, at) => (
+          <text key={at} class={look} x={TEXT.left} y={TEXT.first + at * LINE_HEIGHT}>
+            {`${text} `}
+          </text>
+        ))}
       </a>
       {opening === undefined ? null : <OpenSign {...opening} x={box.width - 22} name={step.name} />}
       {inside === undefined ? null : (
-        <g transform={`translate(${insideAt.x},${insideAt.y})`}>
+        <g transform={`translate(${inside.x},${inside.y})`}>
           <Drawn layout={inside} {...links} />
         </g>
       )}
@@ -135,53 +150,3 @@ const Sign = ({
     </text>
   </a>
 );
-
-/** What is read in a box without a closer look. */
-const NAME_CHARS = 22;
-const LINE_CHARS = 27;
-const cutTo = (text: string, chars: number): string =>
-  text.length <= chars ? text : `${text.slice(0, chars - 1)}…`;
-
-function BoxText({ graph, step }: { graph: Graph; step: GraphStep }): JSX.Element {
-  const [performer = '', state = ''] = linesOf(graph, step);
-  const status = step.state?.status;
-  return (
-    <>
-      <text class="name" x={14} y={19}>
-        {`${cutTo(step.name, NAME_CHARS)} `}
-      </text>
-      <text class="line1" x={14} y={35}>
-        {`${cutTo(performer, LINE_CHARS)} `}
-      </text>
-      <text class="line2" x={14} y={51}>
-        {status === undefined
-          ? cutTo(state, LINE_CHARS)
-          : `${SIGN[toneOfStep(status)]} ${cutTo(state, LINE_CHARS - 2)}`}
-      </text>
-      {step.pointOfNoReturn === true ? (
-        <text class="mark" x={BOX.width - 10} y={51} text-anchor="end">
-          ⚑
-        </text>
-      ) : null}
-    </>
-  );
-}
-
-/** Who performs it; how it is, or what its plan says. */
-function linesOf(graph: Graph, step: GraphStep): string[] {
-  const { state } = step;
-  const marks = [
-    ...(step.onFailure === true ? ['on failure'] : []),
-    ...(step.pointOfNoReturn === true ? ['point of no return'] : []),
-  ];
-  if (state === undefined) return [performerIn(graph, step), marks.join(', ') || kindText(step)];
-  const children = childrenOf(step);
-  const attempt = (state.attempt ?? 1) > 1 ? `, attempt ${state.attempt}` : '';
-  return [
-    performerIn(graph, step),
-    [`${state.status}${attempt}`, ...(children === '' ? [] : [children]), ...marks].join('; '),
-  ];
-}
-
-const kindText = ({ kind, effect, undo }: GraphStep): string =>
-  kind === 'agent' ? `${effect ?? ''}${undo === 'none' ? ', no undo' : ''}` : kind;

@@ -3,8 +3,11 @@
  */
 
 import type { ComponentChildren, JSX } from 'preact';
+import { ApiError } from '../../lib/api/client.ts';
 import { problemOf } from '../api.ts';
 import type { Live } from '../live.ts';
+import { addressOf } from '../router.ts';
+import { Prose } from './time.tsx';
 
 export const Loading = ({ what }: { what: string }): JSX.Element => (
   <div class="state" role="status">
@@ -24,11 +27,18 @@ export const Empty = ({ title, children }: { title: string; children?: Component
 
 export function Problem({ error, again }: { error: unknown; again?: () => void }): JSX.Element {
   const { what, todo } = problemOf(error);
+  const list = error instanceof ApiError ? LISTS[error.code] : undefined;
   return (
     <div class="state problem" role="alert">
-      <p class="state-title">{what}</p>
+      <p class="state-title">
+        <Prose text={what} />
+      </p>
       {todo === '' ? null : <p>{todo}</p>}
-      {again === undefined ? null : (
+      {list !== undefined ? (
+        <p>
+          <a href={addressOf([list.view])}>{list.label}</a>
+        </p>
+      ) : again === undefined ? null : (
         <button type="button" onClick={again}>
           Try again now
         </button>
@@ -36,6 +46,12 @@ export function Problem({ error, again }: { error: unknown; again?: () => void }
     </div>
   );
 }
+
+/** What there is not is not there at the next try either: its list says what there is. */
+const LISTS: Readonly<Record<string, { readonly view: string; readonly label: string }>> = {
+  'unknown-execution': { view: 'executions', label: 'To the list of executions' },
+  'unknown-workflow': { view: 'workflows', label: 'To the list of workflows' },
+};
 
 /** A reading as one of the three, or what is read; with it, that it could not be read again. */
 export function Shown<T>({

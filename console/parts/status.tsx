@@ -50,6 +50,7 @@ export const ExecutionStatusOf = ({ status }: { status: string }): JSX.Element =
   <Status tone={toneOfExecution(status)}>{status}</Status>
 );
 
-export const StepStatusOf = ({ status }: { status: string }): JSX.Element => (
-  <Status tone={toneOfStep(status)}>{status}</Status>
+/** @param told in other words than the status */
+export const StepStatusOf = ({ status, told = status }: { status: string; told?: string }): JSX.Element => (
+  <Status tone={toneOfStep(status)}>{told}</Status>
 );

@@ -1,16 +1,26 @@
 /**
- * Times as people read them: how long ago or until when, with the instant behind it.
+ * Times as people read them: how long ago or until when, with the instant behind it. All of them in the reader's zone, which is said.
  */
 
 import type { JSX } from 'preact';
+import { timeText } from '../../lib/api/answers.ts';
 import { durationText } from '../../lib/cli/text.ts';
 import { now } from '../clock.ts';
 
-/** In the reader's own zone: '14:05:09', of another day with its date. */
-export function clockText(at: number, reference: number = Date.now()): string {
+const two = (value: number): string => String(value).padStart(2, '0');
+
+/** 'UTC', 'UTC+1', 'UTC-3:30': of that day, for a zone has others in summer. */
+export function zoneText(at: number): string {
+  const minutes = -new Date(at).getTimezoneOffset();
+  if (minutes === 0) return 'UTC';
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+  return `UTC${minutes < 0 ? '-' : '+'}${hours}${rest === 0 ? '' : `:${two(rest)}`}`;
+}
+
+/** '14:05:09 UTC+1', of another day with its date. */
+export function clockText(at: number, reference: number = now.peek()): string {
   const date = new Date(at);
-  const two = (value: number): string => String(value).padStart(2, '0');
-  const time = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+  const time = `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())} ${zoneText(at)}`;
   const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
   return date.toDateString() === new Date(reference).toDateString() ? time : `${day} ${time}`;
 }
@@ -20,14 +30,9 @@ const inUtc = (at: number): string => new Date(at).toISOString();
 /** Whole seconds: what moves every second need not say more. */
 const rough = (ms: number): string => durationText(ms < 60_000 ? Math.floor(ms / 1_000) * 1_000 : ms);
 
-export const sinceText = (at: number): string => {
-  const ms = now.value - at;
-  return ms < 1_000 ? 'now' : rough(ms);
-};
-
 /** '3 min 2 s ago'. */
 export const Ago = ({ at }: { at: number }): JSX.Element => (
-  <time dateTime={inUtc(at)} title={inUtc(at)}>
+  <time dateTime={inUtc(at)} title={timeText(at)}>
     {now.value - at < 1_000 ? 'just now' : `${rough(now.value - at)} ago`}
   </time>
 );
@@ -36,14 +41,14 @@ export const Ago = ({ at }: { at: number }): JSX.Element => (
 export function Until({ at }: { at: number }): JSX.Element {
   const left = at - now.value;
   return (
-    <time dateTime={inUtc(at)} title={inUtc(at)}>
+    <time dateTime={inUtc(at)} title={timeText(at)}>
       {left > 0 ? `in ${rough(Math.max(left, 1_000))}` : left > -1_000 ? 'now' : `${rough(-left)} over`}
     </time>
   );
 }
 
 export const Clock = ({ at }: { at: number }): JSX.Element => (
-  <time dateTime={inUtc(at)} title={inUtc(at)}>
+  <time dateTime={inUtc(at)} title={timeText(at)}>
     {clockText(at, now.value)}
   </time>
 );
@@ -51,4 +56,13 @@ export const Clock = ({ at }: { at: number }): JSX.Element => (
 /** From one instant to another, or until now. */
 export const Lasted = ({ from, to }: { from: number; to?: number | undefined }): JSX.Element => (
   <>{to === undefined ? rough(Math.max(0, now.value - from)) : durationText(Math.max(0, to - from))}</>
+);
+
+const INSTANT = /(\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?Z)/;
+
+/** A sentence of the API, with the instants in it as all others on the page. */
+export const Prose = ({ text }: { text: string }): JSX.Element => (
+  <>
+    {text.split(INSTANT).map((part, at) => (at % 2 === 0 ? part : <Clock key={at} at={Date.parse(part)} />))}
+  </>
 );

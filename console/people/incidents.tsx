@@ -4,7 +4,7 @@ import type { JSX } from 'preact';
 import type { ExecutionView } from '../../lib/api/answers.ts';
 import { settings } from '../api.ts';
 import { executionLink } from '../execution/head.tsx';
-import { Clock, Until } from '../parts/time.tsx';
+import { Clock, Prose, Until } from '../parts/time.tsx';
 import { AnswerIncident } from './answer-incident.tsx';
 import { KIND, resolvedText } from './words.ts';
 
@@ -25,7 +25,7 @@ export function Incidents({ view, done }: { view: ExecutionView; done: () => voi
                 at <a href={executionLink(view.executionId, incident.step)}>{incident.step}</a>
               </>
             )}{' '}
-            · <code>{incident.failure.code}</code> {incident.failure.message}
+            · <code>{incident.failure.code}</code> <Prose text={incident.failure.message} />
           </p>
           <p class="faint">
             Without an answer: <strong>{incident.otherwise}</strong>, <Until at={incident.deadlineAt} />

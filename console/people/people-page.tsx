@@ -7,8 +7,9 @@ import { type EntryView, type IncidentPage, type IncidentView, pairsText } from 
 import { api, settings } from '../api.ts';
 import { executionLink } from '../execution/head.tsx';
 import { useLive } from '../live.ts';
+import { ShortId } from '../parts/copy.tsx';
 import { Empty, Loading, Problem, Shown } from '../parts/states.tsx';
-import { Ago, Clock, Until } from '../parts/time.tsx';
+import { Ago, Clock, Prose, Until } from '../parts/time.tsx';
 import { addressOf, place, refine } from '../router.ts';
 import { AnswerEntry } from './answer-entry.tsx';
 import { AnswerIncident } from './answer-incident.tsx';
@@ -57,11 +58,13 @@ function Inbox({
     <>
       <p class="faint">
         {items.length} open{page.cursor === undefined ? '' : ', and more'}; of these the one whose time is
-        over first is on top.
+        over first comes first.
       </p>
-      {items.map((item) => (
-        <Card key={keyOf(item)} item={item} again={again} />
-      ))}
+      <div class="inbox">
+        {items.map((item) => (
+          <Card key={keyOf(item)} item={item} again={again} />
+        ))}
+      </div>
       <div class="buttons">
         {isFirst ? null : <a href={addressOf(['people'])}>First page</a>}
         {page.cursor === undefined ? null : (
@@ -82,13 +85,13 @@ function Card({ item, again }: { item: Item; again: () => void }): JSX.Element {
         <span class="kind">{isIncident(item) ? `incident ${item.number}` : item.kind}</span>
         <strong>{step ?? 'the whole execution'}</strong>
         <a class="mono" href={executionLink(executionId, step)}>
-          {executionId}
+          <ShortId id={executionId} />
         </a>
       </div>
       <About item={item} />
       {isIncident(item) ? (
         <p>
-          {KIND[item.kind]}: <code>{item.failure.code}</code> {item.failure.message}
+          {KIND[item.kind]}: <code>{item.failure.code}</code> <Prose text={item.failure.message} />
         </p>
       ) : null}
       <p>

@@ -10,6 +10,7 @@ import { stateText } from '../../lib/cli/print-waiting-steps.ts';
 import { durationText } from '../../lib/cli/text.ts';
 import { executionLink } from '../execution/head.tsx';
 import { toneOfExecution, toneOfStep, SIGN } from '../parts/status.tsx';
+import { clockText } from '../parts/time.tsx';
 import { figuresOf } from './latest.ts';
 
 interface GridProps {
@@ -60,7 +61,7 @@ function Column({ view, longest }: { view: ExecutionView; longest: number }): JS
   const took = tookOf(view);
   const tone = toneOfExecution(view.status);
   const height = Math.max(2, Math.round((took / longest) * BAR));
-  const words = `${view.status}, ${durationText(took)}, ${new Date(view.startedAt).toISOString()}`;
+  const words = `${view.status}, ${durationText(took)}, ${clockText(view.startedAt)}`;
   return (
     <a
       href={executionLink(view.executionId)}

@@ -17,6 +17,7 @@ import { GraphPicture } from '../parts/graph.tsx';
 import { layoutOf } from '../parts/graph-layout.ts';
 import { LastPaused, PausedBy } from '../parts/hold.tsx';
 import { Empty, READ_ONLY, Shown } from '../parts/states.tsx';
+import { useRoom } from '../parts/room.ts';
 import { addressOf, place, refine } from '../router.ts';
 import { Cost } from './cost.tsx';
 import { Grid } from './grid.tsx';
@@ -43,7 +44,8 @@ export function WorkflowPage({ name }: { name: string }): JSX.Element {
 
 function Workflow({ workflow, again }: { workflow: WorkflowView; again: () => void }): JSX.Element {
   const { query } = place.value;
-  const layout = useMemo(() => layoutOf(graphOfWorkflow(workflow)), [workflow]);
+  const [room, picture] = useRoom();
+  const layout = useMemo(() => layoutOf(graphOfWorkflow(workflow), room - 22), [workflow, room]);
   const name = workflow.workflow;
   const latest = useLive(`latest ${name}`, () => latestOf(name));
   const step = query.get('step');
@@ -78,12 +80,14 @@ function Workflow({ workflow, again }: { workflow: WorkflowView; again: () => vo
       )}
       <section aria-labelledby="graph">
         <h2 id="graph">Graph</h2>
-        <GraphPicture
-          layout={layout}
-          label={`Graph of ${name}`}
-          selected={` ${step ?? ''}`}
-          hrefOf={(one) => addressOf(['workflows', name], { step: one })}
-        />
+        <div ref={picture}>
+          <GraphPicture
+            layout={layout}
+            label={`Graph of ${name}`}
+            selected={` ${step ?? ''}`}
+            hrefOf={(one) => addressOf(['workflows', name], { step: one })}
+          />
+        </div>
         <StepOfPlan workflow={workflow} name={step} />
       </section>
       <Shown live={latest} what="its last executions">

@@ -47,6 +47,8 @@ interface Look {
   readonly width?: number;
   readonly height?: number;
   readonly dark?: boolean;
+  /** Of the reader. */
+  readonly zone?: string;
 }
 
 const open: Watched[] = [];
@@ -55,12 +57,13 @@ export async function openPage(
   browser: Browser,
   server: PageServer,
   place: string,
-  { width = 1280, height = 800, dark = false }: Look = {},
+  { width = 1280, height = 800, dark = false, zone = 'UTC' }: Look = {},
 ): Promise<Watched> {
   const page = await browser.newPage({
     viewport: { width, height },
     colorScheme: dark ? 'dark' : 'light',
     reducedMotion: 'reduce',
+    timezoneId: zone,
   });
   const problems: string[] = [];
   await page.exposeFunction('violated', (what: string) => problems.push(`csp: ${what}`));

@@ -180,6 +180,43 @@ it('they are read once a minute, and not while nobody looks', async () => {
   expect(read).toBe(3);
 });
 
+/** Of the columns of a picture, from 0 to 1: in which something is drawn, and in which in the colour of its first line. */
+const columnsOf = (page: Page, title: string) =>
+  chart(page, title)
+    .locator('canvas')
+    .evaluate((canvas: HTMLCanvasElement) => {
+      const { width, height } = canvas;
+      const pixels = canvas.getContext('2d')?.getImageData(0, 0, width, height).data ?? [];
+      const line = getComputedStyle(document.documentElement).getPropertyValue('--line-0').trim();
+      const [red, green, blue] = [1, 3, 5].map((at) => Number.parseInt(line.slice(at, at + 2), 16));
+      const [inked, lined]: [number[], number[]] = [[], []];
+      for (let x = 0; x < width; x += 1)
+        for (let y = 0; y < height; y += 1) {
+          const at = 4 * (y * width + x);
+          if ((pixels[at + 3] ?? 0) < 200) continue;
+          inked.push(x / width);
+          if (pixels[at] === red && pixels[at + 1] === green && pixels[at + 2] === blue)
+            lined.push(x / width);
+        }
+      return { first: Math.min(...inked), lined, pixel: 1 / width };
+    });
+
+it('half an hour fills the picture, no line crosses minutes without a value, no label is cut', async () => {
+  for (let ago = 1; ago < 30; ago += 1) if (ago < 8 || ago > 20) own('TimeToDetect', 100_000 + ago, ago);
+  own('TimeToDetect', 90_000, 14);
+  const { page } = await openPage(browser, world.server, '');
+  await page.getByText(/The last 3\d min, by the minute, in UTC/).waitFor();
+  await chart(page, 'To detect').locator('canvas').waitFor();
+  const { first, lined, pixel } = await columnsOf(page, 'To detect');
+  expect(first).toBeGreaterThan(pixel);
+  const [from, to] = [Math.min(...lined), Math.max(...lined)];
+  expect(to - from).toBeGreaterThan(0.5);
+  // Of the minutes from 20 to 8 only the one in their midst has a value.
+  const inGap = lined.map((at) => (at - from) / (to - from)).filter((at) => at > 0.36 && at < 0.72);
+  expect(inGap.length).toBeGreaterThan(0);
+  expect(inGap.filter((at) => Math.abs(at - 15 / 28) > 0.06)).toEqual([]);
+});
+
 it('says that there is nothing yet, and why', async () => {
   const { page } = await openPage(browser, world.server, '');
   await page.getByText('Nothing was measured in the last 3 h.').waitFor();

@@ -66,7 +66,7 @@ it('why comes before the log lines, and beside all of it where there is room', a
 });
 
 it('no text of the graph runs over the edge of its box', async () => {
-  await page.locator('.graph .line2', { hasText: '1 of 1 ended' }).waitFor();
+  await page.locator('.graph .line2', { hasText: '3 of 3' }).waitFor();
   const over = await page.locator('.graph .box > a:not(.open)').evaluateAll((boxes) =>
     boxes.flatMap((box) => {
       const edge = box.querySelector('.frame')?.getBoundingClientRect().right ?? 0;

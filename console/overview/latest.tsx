@@ -1,0 +1,119 @@
+/**
+ * What waits for people and what failed last, a line for each kind: ten of one kind are one line with their number, which leads to them.
+ *
+ * Owns: what is alike. Does not own: what is read (`overview-page.tsx`).
+ */
+
+import type { JSX } from 'preact';
+import { aboutText, type IncidentPage, type ListPage } from '../../lib/api/answers.ts';
+import type { Overview } from '../../lib/api/deployment-answers.ts';
+import { executionLink } from '../execution/head.tsx';
+import type { Live } from '../live.ts';
+import { Shown } from '../parts/states.tsx';
+import { ExecutionStatusOf } from '../parts/status.tsx';
+import { Ago, Until } from '../parts/time.tsx';
+import { addressOf } from '../router.ts';
+import { BAD, ByCause } from './counts.tsx';
+
+const FEW = 6;
+
+type Asked = IncidentPage['items'][number];
+type Ended = ListPage['items'][number];
+
+/** In their order; each kind with the first of it. */
+function grouped<T>(items: readonly T[], kindOf: (item: T) => string): readonly (readonly [T, ...T[]])[] {
+  const groups = new Map<string, [T, ...T[]]>();
+  for (const item of items) {
+    const group = groups.get(kindOf(item));
+    if (group === undefined) groups.set(kindOf(item), [item]);
+    else group.push(item);
+  }
+  return [...groups.values()].slice(0, FEW);
+}
+
+const kindOfAsked = (item: Asked): string => ('number' in item ? `incident, ${item.kind}` : item.kind);
+const alike = (item: Asked): string =>
+  [kindOfAsked(item), item.workflow, item.step, item.otherwise].join('\n');
+
+export function Waiting({ inbox }: { inbox: Live<IncidentPage> }): JSX.Element {
+  const byDeadline = (page: IncidentPage): IncidentPage['items'] =>
+    page.items.toSorted((one, other) => one.deadlineAt - other.deadlineAt);
+  return (
+    <section aria-labelledby="waiting">
+      <h2 id="waiting">Waiting for people, first deadline first</h2>
+      <Shown live={inbox} what="the inbox">
+        {(page) =>
+          page.items.length === 0 ? (
+            <p class="faint">Nobody is waited for.</p>
+          ) : (
+            <ul class="lines">
+              {grouped(byDeadline(page), alike).map((group) => (
+                <AskedLine key={alike(group[0])} group={group} />
+              ))}
+            </ul>
+          )
+        }
+      </Shown>
+    </section>
+  );
+}
+
+const AskedLine = ({ group: [item, ...others] }: { group: readonly [Asked, ...Asked[]] }): JSX.Element => (
+  <li>
+    <span class="kind">{'number' in item ? 'incident' : item.kind}</span>
+    {others.length === 0 ? null : <strong>{others.length + 1} ×</strong>}
+    <a href={others.length === 0 ? executionLink(item.executionId, item.step) : addressOf(['people'])}>
+      {item.step ?? item.executionId}
+    </a>
+    <span>{others.length === 0 ? aboutText(item) : item.workflow}</span>
+    <span class="faint">
+      {others.length === 0 ? '' : 'the first: '}
+      {item.otherwise} <Until at={item.deadlineAt} />
+    </span>
+  </li>
+);
+
+export const Failed = ({
+  counted,
+  latest,
+}: {
+  counted: Live<Overview>;
+  latest: Live<ListPage>;
+}): JSX.Element => (
+  <section aria-labelledby="failed">
+    <h2 id="failed">Ended without success, last 24 hours, by cause</h2>
+    {counted.data === undefined ? null : <ByCause byCode={counted.data.endedBadly.byCode} />}
+    <Shown live={latest} what="what ended without success">
+      {(page) => (page.items.length === 0 ? <p class="faint">None.</p> : <FailedList items={page.items} />)}
+    </Shown>
+  </section>
+);
+
+const causeOf = ({ workflow, status, cause }: Ended): string =>
+  [workflow, status, cause?.failure.code, cause?.step].join('\n');
+
+const FailedList = ({ items }: { items: ListPage['items'] }): JSX.Element => (
+  <ul class="lines">
+    {grouped(items, causeOf).map((group) => (
+      <FailedLine key={causeOf(group[0])} group={group} />
+    ))}
+  </ul>
+);
+
+function FailedLine({ group: [item, ...others] }: { group: readonly [Ended, ...Ended[]] }): JSX.Element {
+  const { executionId, status, workflow, cause, endedAt, startedAt } = item;
+  const code = cause?.failure.code;
+  const all = addressOf(['executions'], { ...BAD, workflow, code });
+  return (
+    <li>
+      <ExecutionStatusOf status={status} />
+      {others.length === 0 ? null : <strong>{others.length + 1} ×</strong>}
+      <a href={others.length === 0 ? executionLink(executionId, cause?.step) : all}>{workflow}</a>
+      <span class="faint">
+        {code}
+        {cause?.step === undefined ? '' : ` at ${cause.step}`}, {others.length === 0 ? '' : 'the latest '}
+        <Ago at={endedAt ?? startedAt} />
+      </span>
+    </li>
+  );
+}

@@ -1,0 +1,20 @@
+/** What is seldom needed: as it is where there is room, and folded on a phone. */
+
+import type { ComponentChildren, JSX } from 'preact';
+import { isNarrow } from './room.ts';
+
+export const Folded = ({
+  summary,
+  children,
+}: {
+  summary: string;
+  children: ComponentChildren;
+}): JSX.Element =>
+  isNarrow.value ? (
+    <details class="folded">
+      <summary>{summary}</summary>
+      {children}
+    </details>
+  ) : (
+    <>{children}</>
+  );
