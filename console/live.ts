@@ -47,6 +47,16 @@ export const keptOf = (key: string): unknown => kept.get(key);
 export const failing: Signal<number> = signal(0);
 export const readAt: Signal<number> = signal(Date.now());
 
+/** Since when a read of what is on screen has had no answer; nothing while each was answered, or has said why not. */
+export const unansweredSince: Signal<number | undefined> = signal(undefined);
+const asked = new Map<Reading, number>();
+
+function setAsked(reading: Reading, at: number | undefined): void {
+  if (at === undefined) asked.delete(reading);
+  else if (!asked.has(reading)) asked.set(reading, at);
+  unansweredSince.value = asked.size === 0 ? undefined : Math.min(...asked.values());
+}
+
 /** Those on screen. */
 const shown = new Set<Reading>();
 
@@ -105,6 +115,7 @@ class Reading {
     this.round += 1;
     clearTimeout(this.timer);
     this.setFailed(false);
+    setAsked(this, undefined);
   }
 
   readonly again = (): void => {
@@ -121,11 +132,13 @@ class Reading {
     this.round += 1;
     const { round } = this;
     clearTimeout(this.timer);
+    setAsked(this, Date.now());
     const answer = await this.load().then(
       (data): Answer => ({ data, error: undefined }),
       (error: unknown): Answer => ({ data: this.answer.peek().data, error }),
     );
     if (round !== this.round) return;
+    setAsked(this, undefined);
     const waits = isAsking() && this.answer.peek().data !== undefined;
     if (!waits) this.take(answer);
     this.isOverNow = !waits && answer.error === undefined && this.isOver(answer.data);

@@ -7,9 +7,10 @@
 import type { JSX } from 'preact';
 import { useEffect, useErrorBoundary } from 'preact/hooks';
 import { settings } from './api.ts';
+import { now } from './clock.ts';
 import { ExecutionsPage } from './executions/executions-page.tsx';
 import { ExecutionPage } from './execution/execution-page.tsx';
-import { failing } from './live.ts';
+import { failing, unansweredSince } from './live.ts';
 import { OverviewPage } from './overview/overview-page.tsx';
 import { AsField } from './parts/as-field.tsx';
 import { Empty, Problem } from './parts/states.tsx';
@@ -87,16 +88,20 @@ function Guarded(): JSX.Element {
   return broken === undefined ? <View /> : <Problem error={broken} again={reset} />;
 }
 
-const Connection = (): JSX.Element =>
-  failing.value > 0 ? (
-    <span class="connection bad" role="status">
-      ✕ not connected
-    </span>
-  ) : (
-    <span class="connection" role="status">
-      ● live
+/** Longer than an answer takes: what is shown may be no longer so. */
+const LATE_MS = 5_000;
+
+/** Live means that each part of what is shown was answered when it was asked for last. */
+function Connection(): JSX.Element {
+  const since = unansweredSince.value;
+  const isLate = since !== undefined && now.value - since > LATE_MS;
+  const isLive = failing.value === 0 && !isLate;
+  return (
+    <span class={isLive ? 'connection' : 'connection bad'} role="status">
+      {isLive ? '● live' : failing.value > 0 ? '✕ not connected' : '… no answer yet'}
     </span>
   );
+}
 
 function Navigation(): JSX.Element {
   const [view = VIEWS[0]?.name] = place.value.path;

@@ -10,7 +10,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import type { ExecutionSummary } from '../../lib/api/answers.ts';
+import { type ExecutionSummary, riskText } from '../../lib/api/answers.ts';
 import { executionLink } from '../execution/head.tsx';
 import { ShortId } from '../parts/copy.tsx';
 import { isNarrow } from '../parts/room.ts';
@@ -199,7 +199,7 @@ const keysOf =
 const Space = ({ rows }: { rows: number }): JSX.Element | null =>
   rows <= 0 ? null : (
     <tr aria-hidden="true" class="space">
-      <td colSpan={7} style={{ height: `${rows * rowHeight()}px` }} />
+      <td colSpan={8} style={{ height: `${rows * rowHeight()}px` }} />
     </tr>
   );
 
@@ -232,6 +232,7 @@ function Columns({
         <th scope="col">Status</th>
         <th scope="col">Execution</th>
         <th scope="col">Workflow</th>
+        <th scope="col">Step</th>
         <th scope="col">Started</th>
         <th scope="col">Took</th>
         <th scope="col">Why, tags</th>
@@ -275,6 +276,7 @@ const Row = ({ item, at, isActive, isSelected, toggle, focused }: RowProps): JSX
       </a>
     </td>
     <td class="rest-cell">{item.workflow}</td>
+    <td class="rest-cell">{item.step}</td>
     <td class="since-cell">
       <Ago at={item.startedAt} />
     </td>
@@ -293,7 +295,7 @@ const Row = ({ item, at, isActive, isSelected, toggle, focused }: RowProps): JSX
 
 /** Why it left the straight path, since when it is at risk, its tags. */
 function Notes({ item }: { item: ExecutionSummary }): JSX.Element {
-  const { cause, tags = {}, riskSince } = item;
+  const { cause, tags = {}, riskSince, risk } = item;
   const why =
     cause === undefined
       ? ''
@@ -304,7 +306,8 @@ function Notes({ item }: { item: ExecutionSummary }): JSX.Element {
     <span title={text}>
       {riskSince === undefined || item.endedAt !== undefined ? null : (
         <strong class="risk">
-          ! at risk since <Clock at={riskSince} />{' '}
+          ! at risk since <Clock at={riskSince} />
+          {risk === undefined ? '' : `: ${riskText(risk)}`}{' '}
         </strong>
       )}
       {text}

@@ -1,39 +1,31 @@
 /** Is it healthy, and how much there is: a number for each list, which leads to it. */
 
 import type { JSX } from 'preact';
+import { durationText, findingText, situationText, VERDICTS } from '../../lib/api/answers.ts';
 import type { Overview } from '../../lib/api/deployment-answers.ts';
-import { durationText } from '../../lib/cli/text.ts';
+import { now as clock } from '../clock.ts';
 import { executionLink } from '../execution/head.tsx';
 import type { Filters } from '../executions/filters.ts';
 import { Status } from '../parts/status.tsx';
-import { Ago } from '../parts/time.tsx';
+import { Ago, Prose } from '../parts/time.tsx';
 import { addressOf } from '../router.ts';
 
 export const BAD: Filters = { status: 'bad', since: '24h' };
 
-const HEALTH = {
-  ok: ['done', 'healthy', 'A supervisor is at work, and every agent that is needed is deployed.'],
-  overdue: [
-    'failed',
-    'overdue',
-    'Executions should have been evaluated long ago: no supervisor is at work. See its log and its schedule.',
-  ],
-  'agent-missing': [
-    'failed',
-    'agent missing',
-    'Executions wait for an agent that is not deployed: deploy it again.',
-  ],
-} as const;
+const TONE = { healthy: 'done', 'at-risk': 'waiting', down: 'failed' } as const;
 
-export function Healthy({ overview: { health, missing } }: { overview: Overview }): JSX.Element {
-  const [tone, word, means] = HEALTH[health.status];
+/** The verdict with the worst of all in a sentence, then each of the others: said by the clock of the page, as time goes on. */
+export function Healthy({ overview: { health, at } }: { overview: Overview }): JSX.Element {
+  const { status, findings } = health;
+  const now = Math.max(at, clock.value);
+  const tone = TONE[status];
   return (
-    <div class={`health ${tone}`} role={health.status === 'ok' ? undefined : 'alert'}>
-      <Status tone={tone}>{word}</Status>
-      <p>{means}</p>
-      {missing.map(({ agent, waiting, since }) => (
-        <p key={agent}>
-          <code>{agent}</code>: <Waiting waiting={waiting} since={since} />
+    <div class={`health ${tone}`} role={status === 'healthy' ? undefined : 'alert'}>
+      <Status tone={tone}>{VERDICTS[status]}</Status>
+      {findings.length === 0 ? <p>{situationText(findings, now)}</p> : null}
+      {findings.map((finding) => (
+        <p key={`${finding.kind} ${finding.agent ?? ''}`}>
+          <Prose text={findingText(finding, now)} />
         </p>
       ))}
     </div>
@@ -52,7 +44,11 @@ export const Waiting = ({ waiting, since }: { waiting: number; since?: number | 
   </>
 );
 
-export const Tiles = ({ overview: { open, inbox, endedBadly } }: { overview: Overview }): JSX.Element => (
+export const Tiles = ({
+  overview: { open, inbox, endedWithoutSuccess },
+}: {
+  overview: Overview;
+}): JSX.Element => (
   <div class="tiles">
     <Tile name="open" {...open} href={listOf({ status: 'open' })} />
     <Tile
@@ -62,7 +58,7 @@ export const Tiles = ({ overview: { open, inbox, endedBadly } }: { overview: Ove
       href={listOf({ atRisk: 'true' })}
     />
     <Tile name="waiting for people" {...inbox} href={addressOf(['people'])} />
-    <Tile name="ended without success in 24 h" {...endedBadly} href={listOf(BAD)} />
+    <Tile name="ended without success in 24 h" {...endedWithoutSuccess} href={listOf(BAD)} />
   </div>
 );
 

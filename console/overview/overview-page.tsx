@@ -30,7 +30,8 @@ const LATEST = 40;
 const withoutTimes = (overview: Overview): Overview => ({
   ...overview,
   at: 0,
-  endedBadly: { ...overview.endedBadly, since: 0 },
+  health: { ...overview.health, says: '' },
+  endedWithoutSuccess: { ...overview.endedWithoutSuccess, since: 0 },
 });
 
 /**

@@ -53,7 +53,8 @@ export const WorkflowTable = ({
 );
 
 function WorkflowRow({ counts, charts, done }: TableProps & { counts: WorkflowCounts }): JSX.Element {
-  const { workflow, isGone, open, atRisk, waiting, paused, endedBadly, plans, pause } = counts;
+  const { workflow, isGone, isChild, open, atRisk, waiting, paused, endedWithoutSuccess, plans, pause } =
+    counts;
   const cell = (count: number, name: string, filters: Filters): JSX.Element => (
     <td>
       <CountLink count={count} name={`${name}, ${workflow}`} filters={{ workflow, ...filters }} />
@@ -68,7 +69,7 @@ function WorkflowRow({ counts, charts, done }: TableProps & { counts: WorkflowCo
       {cell(atRisk, 'at risk', { atRisk: 'true' })}
       {cell(waiting, 'waiting', { status: 'waiting' })}
       {cell(paused, 'paused', { status: 'paused' })}
-      {cell(endedBadly, 'ended without success', { status: 'bad', since: '24h' })}
+      {cell(endedWithoutSuccess, 'ended without success', { status: 'bad', since: '24h' })}
       {['Duration p50, ms', 'Duration p99, ms'].map((title) => (
         <td key={title}>
           <Measured charts={charts} by="workflow" title={title} name={workflow} />
@@ -82,7 +83,8 @@ function WorkflowRow({ counts, charts, done }: TableProps & { counts: WorkflowCo
           ))}
       </td>
       <td class="wrap">
-        <PausedBy pause={pause} /> {isGone === true ? null : <HoldStarts workflow={counts} done={done} />}
+        <PausedBy pause={pause} />{' '}
+        {isGone === true || isChild === true ? null : <HoldStarts workflow={counts} done={done} />}
       </td>
     </tr>
   );

@@ -11,11 +11,12 @@
 import { type Breaker, passageOf } from '../core/step/breaker.ts';
 import { agentsNamed, type Plan } from '../core/plan/plan.ts';
 import type { Receipts } from '../core/ports.ts';
+import type { Failure } from '../core/records/failure.ts';
 import { given } from '../core/records/given.ts';
 import { planOf } from '../engine/plans.ts';
 import type { Scheduler } from '../scheduler/start.ts';
 import type { Agents, AgentView, BreakerView } from './deployment-answers.ts';
-import { missingNow } from './health.ts';
+import { missingNow } from './missing.ts';
 
 /** Open executions whose plans are read; there is no list of plans, and hardly more than one for each workflow. */
 const MOST_EXAMINED = 100;
@@ -104,17 +105,26 @@ async function deployedAgents(scheduler: Scheduler): Promise<AgentView[]> {
   );
 }
 
+export interface BreakerOf {
+  readonly agent: string;
+  readonly breaker: BreakerView;
+  readonly failure?: Failure;
+  /** Since when its service has not answered. */
+  readonly failingSince?: number;
+}
+
 /** Of the agents of all workflows that can be started; one that cannot be read is as good as closed. */
 export function breakersOf(
   { ports: { breakers }, workflows }: Scheduler,
   now: number,
-): Promise<readonly { readonly agent: string; readonly breaker: BreakerView }[]> {
+): Promise<readonly BreakerOf[]> {
   const agents = [...workflows.values()].flatMap(({ workflow }) => workflow.agents);
   const names = [...new Set(agents.map(({ spec }) => spec.name))].sort();
   return Promise.all(
     names.map(async (agent) => {
       const breaker = await breakers?.read(agent).catch(() => undefined);
-      return { agent, breaker: breakerView(breaker, now) };
+      const { failure, failingSince } = breaker ?? {};
+      return { agent, breaker: breakerView(breaker, now), ...given({ failure, failingSince }) };
     }),
   );
 }

@@ -5,6 +5,7 @@
  * how the answers are made (`views.ts`).
  */
 
+import { findingText, riskText, situationText, VERDICTS } from '../core/explain/situation.ts';
 import { aboutText, pairsText } from '../core/explain/question.ts';
 import type { Explanation } from '../core/explain/why.ts';
 import { itemsText } from '../core/explain/words.ts';
@@ -18,14 +19,26 @@ import type { Entry } from '../core/records/entry.ts';
 import type { Failure } from '../core/records/failure.ts';
 import { type Choice, CHOICES, type Incident } from '../core/records/incident.ts';
 import type { Json } from '../core/records/json.ts';
+import type { RiskReason } from '../core/records/state.ts';
 import type { AskedOf } from '../core/records/question.ts';
 import type { People } from '../core/records/people.ts';
-import { timeText } from '../core/records/text.ts';
+import { durationText, timeText } from '../core/records/text.ts';
 import type { Attempt, Cause, Deferred, Pause, Retried } from '../core/records/state.ts';
 import type { ItemsSoFar } from '../core/waiting/map.ts';
 import { EXECUTION_STATUSES, type ExecutionStatus, type StepStatus } from '../core/transitions.ts';
 
-export { aboutText, pairsText, callerText, itemsText, timeText };
+export {
+  aboutText,
+  callerText,
+  durationText,
+  findingText,
+  itemsText,
+  pairsText,
+  riskText,
+  situationText,
+  timeText,
+  VERDICTS,
+};
 export type { Attempt, Caller, Standing, Choice, ExecutionStatus, Explanation, Json, ListOrder };
 export const STATUSES: readonly ExecutionStatus[] = EXECUTION_STATUSES;
 export const ANSWERS: readonly Choice[] = CHOICES;
@@ -56,6 +69,10 @@ export interface ExecutionSummary extends Started {
    * stage or without its agent.
    */
   readonly riskSince?: number;
+  /** What puts it at risk; absent where a release before this one has noticed it. */
+  readonly risk?: RiskReason;
+  /** The step at which it stands, as its own record says: that is at risk, is asked about, or has failed. Absent while it simply runs. */
+  readonly step?: string;
   /** Absent of a child, and where the API's authorizer vouches for nobody. */
   readonly startedBy?: Caller;
   readonly endedAt?: number;
@@ -215,7 +232,7 @@ export interface ListPage {
   /** For the next page; absent on the last one. */
   readonly cursor?: string;
   /**
-   * Latest first: by the start, of those that ended badly by the end, of a code by when it ended with it or asked. 'wakeAt': more than
+   * Latest first: by the start, of those that ended without success by the end, of a code by when it ended with it or asked. 'wakeAt': more than
    * 10,000 are open, and the one comes first that is due first.
    */
   readonly orderedBy: ListOrder;

@@ -135,7 +135,7 @@ export interface Client {
   readonly pauseAgent: (agent: string, options?: PauseAgentOptions) => Promise<AgentPauseView>;
   readonly resumeAgent: (agent: string) => Promise<AgentPauseView>;
   readonly health: () => Promise<Health>;
-  /** How much is open, at risk, waiting or ended badly: counts of the last seconds. */
+  /** How much is open, at risk, waiting or ended without success: counts of the last seconds. */
   readonly overview: () => Promise<Overview>;
 }
 
@@ -237,7 +237,7 @@ export function createClient(options: ClientOptions): Client {
     pauseAgent: (agent, command = {}) => call('POST', `${ofAgent(agent)}/pause`, 'agent', command),
     resumeAgent: (agent) => call('POST', `${ofAgent(agent)}/resume`, 'agent', {}),
     health: () => call('GET', '/health', 'oldestOverdueMs'),
-    overview: () => call('GET', '/overview', 'endedBadly'),
+    overview: () => call('GET', '/overview', 'endedWithoutSuccess'),
   };
 }
 

@@ -6,6 +6,7 @@
 
 import type { Effect } from '../core/plan/agent.ts';
 import type { EndedPause, PausedStarts } from '../core/operators/workflow-pause.ts';
+import type { Finding, Verdict } from '../core/explain/situation.ts';
 import type { PlanStep, Stage } from '../core/plan/plan.ts';
 import type { Entry } from '../core/records/entry.ts';
 import type { Failure } from '../core/records/failure.ts';
@@ -152,10 +153,14 @@ export interface Agents {
 
 export interface Health {
   /**
-   * 'overdue': an execution should have been evaluated long ago, so no supervisor is at work. 'agent-missing': executions
-   * wait for an agent that is not deployed.
+   * 'at-risk': executions may not end well or in time without help, or the service of an agent does not answer. 'down': executions
+   * cannot go on, for no supervisor is at work or an agent that they wait for is not deployed.
    */
-  readonly status: 'ok' | 'overdue' | 'agent-missing';
+  readonly status: Verdict;
+  /** The worst in one sentence: what, since when, how many wait, when the first of them runs out, what is to be done. */
+  readonly says: string;
+  /** What is wrong, the worst first; empty while nothing is. */
+  readonly findings: readonly Finding[];
   readonly oldestOverdueMs: number;
   /** By agent that is not deployed: how many executions wait for it, about. Absent where none does. */
   readonly missing?: Readonly<Record<string, number>>;
@@ -195,15 +200,17 @@ export type AuditHealth = Omit<AuditReceipt, 'version' | 'writeId' | 'segments'>
 /** Of one workflow. */
 export interface WorkflowCounts {
   readonly workflow: string;
-  /** It can be started no more. */
+  /** It can be started no more, and no step of one that can runs it. */
   readonly isGone?: true;
+  /** It cannot be started: only steps of others run it. */
+  readonly isChild?: true;
   readonly open: number;
   /** Of these: a person is asked; nothing new starts. */
   readonly waiting: number;
   readonly paused: number;
   readonly atRisk: number;
   /** In the last 24 hours, other than well. */
-  readonly endedBadly: number;
+  readonly endedWithoutSuccess: number;
   /** The plans of those that are open. */
   readonly plans: readonly {
     readonly plan: string;
@@ -219,7 +226,7 @@ export interface WorkflowCounts {
 export interface Overview {
   /** When it was counted. */
   readonly at: number;
-  readonly health: Pick<Health, 'status' | 'oldestOverdueMs'>;
+  readonly health: Pick<Health, 'status' | 'says' | 'findings' | 'oldestOverdueMs'>;
   readonly open: {
     readonly count: number;
     readonly atLeast?: true;
@@ -233,7 +240,7 @@ export interface Overview {
     readonly wakeAt: number;
   };
   /** Every end but success, of the last 24 hours. */
-  readonly endedBadly: {
+  readonly endedWithoutSuccess: {
     readonly since: number;
     readonly count: number;
     readonly atLeast?: true;

@@ -1,22 +1,23 @@
 /**
- * What `GET /health` answers: whether supervisors evaluate what is due, whether the agents it needs are deployed, and what the
- * receipts of supervisors and audit say.
+ * What `GET /health` answers: how the deployment is and the worst of it in one sentence, whether supervisors evaluate what is due,
+ * whether the agents it needs are deployed and their services answer, and what the receipts of supervisors and audit say.
  *
- * Owns: the verdict. The wake index alone decides whether a supervisor is at work: an execution that is long overdue means that
+ * Owns: what is read. The wake index alone decides whether a supervisor is at work: an execution that is long overdue means that
  * none is, whatever the receipts say, and an idle supervisor leaves none. The supervisors' receipts name agents that are missing.
- * Does not own: the receipts.
+ * Does not own: the verdict and its words (`core/explain/situation.ts`), what is found (`findings.ts`), the receipts.
  *
- * Cheap: a query for one key per shard, and one read of all receipts.
+ * A query for one key per shard, one read of all receipts, one of each agent's breaker, and what is at risk, by the index of what is
+ * open: an answer that knew of no breaker called a deployment well while all that was open waited for a dead service.
  */
 
+import { situationText, verdictOf } from '../core/explain/situation.ts';
 import type { Receipts } from '../core/ports.ts';
-import {
-  type AuditReceipt,
-  missingAgents,
-  type MissingCount,
-  type ShardReceipt,
-} from '../core/records/receipts.ts';
+import type { AuditReceipt } from '../core/records/receipts.ts';
+import { given } from '../core/records/given.ts';
 import type { Scheduler } from '../scheduler/start.ts';
+import { type BreakerOf, breakersOf } from './agents.ts';
+import { findingsOf, readAtRisk } from './findings.ts';
+import { missingNow } from './missing.ts';
 import type { AuditHealth, Health, MetricsPlace, ShardHealth } from './deployment-answers.ts';
 
 /** An execution overdue for longer than two ticks says that no supervisor is at work. */
@@ -27,17 +28,26 @@ export type Measured = Omit<MetricsPlace, 'workflows'>;
 const NO_RECEIPTS: Awaited<ReturnType<Receipts['read']>> = { shards: [] };
 
 /** @param metrics where there are any */
-export async function healthOf(
+export const healthOf = async (
   scheduler: Scheduler,
   receipts?: Receipts,
   metrics?: Measured,
-): Promise<Health> {
+): Promise<Health> => (await readHealth(scheduler, receipts, metrics)).health;
+
+/** With the breakers that were read for it. */
+export async function readHealth(
+  scheduler: Scheduler,
+  receipts?: Receipts,
+  metrics?: Measured,
+): Promise<{ readonly health: Health; readonly breakers: readonly BreakerOf[] }> {
   const { store, clock } = scheduler.ports;
   const now = clock.now();
   const numbers = Array.from({ length: store.shards }, (_, shard) => shard);
-  const [pages, left] = await Promise.all([
+  const [pages, left, breakers, atRisk] = await Promise.all([
     Promise.all(numbers.map((shard) => store.due(shard, now, undefined, 1))),
     receipts?.read() ?? NO_RECEIPTS,
+    breakersOf(scheduler, now),
+    readAtRisk(scheduler, now),
   ]);
   const shards = pages.map(({ items }, shard): ShardHealth => {
     const overdueMs = Math.max(0, now - (items[0]?.wakeAt ?? now));
@@ -48,8 +58,15 @@ export async function healthOf(
   });
   const oldestOverdueMs = Math.max(0, ...shards.map(({ overdueMs }) => overdueMs));
   const missing = missingNow(scheduler, left.shards, now);
-  return {
-    status: verdictOf(oldestOverdueMs, missing.size),
+  const sweeps = left.shards.map(({ sweptAt }) => sweptAt);
+  const sweptAt = sweeps.length === 0 ? undefined : Math.max(...sweeps);
+  const isOverdue = oldestOverdueMs > OVERDUE_ALARM_MS;
+  const overdueSince = isOverdue ? now - oldestOverdueMs : undefined;
+  const findings = findingsOf({ now, ...given({ overdueSince, sweptAt }), missing, breakers, atRisk });
+  const health: Health = {
+    status: verdictOf(findings),
+    says: situationText(findings, now),
+    findings,
     oldestOverdueMs,
     ...(missing.size === 0 ? {} : missingParts(missing)),
     workflows: scheduler.workflows.size,
@@ -57,6 +74,7 @@ export async function healthOf(
     ...(left.audit === undefined ? {} : { audit: auditHealth(left.audit) }),
     ...(metrics === undefined ? {} : { metrics: { ...metrics, workflows: [...scheduler.workflows.keys()] } }),
   };
+  return { health, breakers };
 }
 
 function missingParts(missing: ReturnType<typeof missingNow>): Pick<Health, 'missing' | 'missingSince'> {
@@ -65,21 +83,6 @@ function missingParts(missing: ReturnType<typeof missingNow>): Pick<Health, 'mis
     missing: Object.fromEntries([...missing].map(([agent, { waiting }]) => [agent, waiting])),
     ...(since.length === 0 ? {} : { missingSince: Object.fromEntries(since) as Record<string, number> }),
   };
-}
-
-const verdictOf = (oldestOverdueMs: number, missing: number): Health['status'] => {
-  if (oldestOverdueMs > OVERDUE_ALARM_MS) return 'overdue';
-  return missing > 0 ? 'agent-missing' : 'ok';
-};
-
-/** As the supervisors have met them of late, without those that have been deployed since. */
-export function missingNow(
-  { ports: { queue } }: Scheduler,
-  receipts: readonly ShardReceipt[],
-  now: number,
-): ReadonlyMap<string, MissingCount> {
-  const met = [...missingAgents(receipts, now)];
-  return new Map(met.filter(([agent]) => queue.reaches?.(agent) === false));
 }
 
 /** Its place in the table is no caller's business. */

@@ -1,5 +1,5 @@
 /**
- * What `GET /overview` answers: how much is open, at risk, waiting or ended badly, and who or what is waited for.
+ * What `GET /overview` answers: how much is open, at risk, waiting or ended without success, and who or what is waited for.
  *
  * Owns: the counts. Does not own: what is counted, and its bound (`core/operators/lists.ts`), the verdict (`health.ts`).
  *
@@ -10,15 +10,15 @@
 import type { EndedKey, InboxKey, OpenKey, Survey } from '../core/operators/lists.ts';
 import type { PausedStarts } from '../core/operators/workflow-pause.ts';
 import { isBuiltIn } from '../core/plan/built-in.ts';
+import { type Plan, workflowIn } from '../core/plan/plan.ts';
 import type { Receipts } from '../core/ports.ts';
 import { given } from '../core/records/given.ts';
 import { atRiskSince } from '../core/records/risk.ts';
 import { isPausedOrPausing } from '../core/records/state.ts';
 import type { Scheduler } from '../scheduler/start.ts';
 import { showPause } from '../scheduler/workflow-pauses.ts';
-import { breakersOf } from './agents.ts';
 import type { Overview, WorkflowCounts } from './deployment-answers.ts';
-import { healthOf } from './health.ts';
+import { readHealth } from './health.ts';
 
 /** Bad ends are counted for so long. */
 const ENDED_WITHIN_MS = 86_400_000;
@@ -29,25 +29,26 @@ export async function overviewOf(scheduler: Scheduler, receipts?: Receipts): Pro
   const { store, clock } = scheduler.ports;
   const now = clock.now();
   const since = now - ENDED_WITHIN_MS;
-  const [survey, health, breakers, pauses] = await Promise.all([
+  const [survey, { health, breakers }, pauses] = await Promise.all([
     store.survey(since).then(ofAuthors),
-    healthOf(scheduler, receipts),
-    breakersOf(scheduler, now),
+    readHealth(scheduler, receipts),
     pausesOf(scheduler),
   ]);
-  const { status, oldestOverdueMs, missing, missingSince = {}, shards } = health;
+  const { status, says, findings, oldestOverdueMs, missing, missingSince = {}, shards } = health;
   const sweeps = shards.flatMap(({ receipt }) => (receipt === undefined ? [] : [receipt.sweptAt]));
   return {
     at: now,
-    health: { status, oldestOverdueMs },
+    health: { status, says, findings, oldestOverdueMs },
     ...openCounts(survey.open, now),
-    endedBadly: { since, ...endedCounts(survey.ended) },
+    endedWithoutSuccess: { since, ...endedCounts(survey.ended) },
     inbox: inboxCounts(survey.inbox),
     workflows: byWorkflow(scheduler, survey, now).map((one) => ({
       ...one,
       ...given({ pause: pauses.get(one.workflow) }),
     })),
-    breakers: breakers.filter(({ breaker }) => breaker.status !== 'closed'),
+    breakers: breakers
+      .filter(({ breaker }) => breaker.status !== 'closed')
+      .map(({ agent, breaker }) => ({ agent, breaker })),
     missing: Object.entries(missing ?? {}).map(([agent, waiting]) => ({
       agent,
       waiting,
@@ -83,7 +84,7 @@ function openCounts(
   };
 }
 
-function endedCounts({ items, atLeast }: Survey['ended']): Omit<Overview['endedBadly'], 'since'> {
+function endedCounts({ items, atLeast }: Survey['ended']): Omit<Overview['endedWithoutSuccess'], 'since'> {
   const codes = Object.entries(tally(items, ({ code }) => code)).map(([code, count]) => ({ code, count }));
   return {
     count: items.length,
@@ -110,22 +111,35 @@ function byWorkflow(scheduler: Scheduler, { open, ended }: Survey, now: number):
   const opens = grouped(open.items);
   const ends = grouped(ended.items);
   const names = [...new Set([...scheduler.workflows.keys(), ...opens.keys(), ...ends.keys()])].sort();
+  const known = workflowsWithin([...scheduler.workflows.values()].map(({ workflow }) => workflow.plan));
   return names.map((workflow) => {
     const keys = opens.get(workflow) ?? [];
     const current = scheduler.workflows.get(workflow)?.planHash;
     const plans = Object.entries(tally(keys, ({ plan }) => plan));
     return {
       workflow,
-      ...(scheduler.workflows.has(workflow) ? {} : { isGone: true as const }),
+      ...(scheduler.workflows.has(workflow) ? {} : kindOfOther(known.has(workflow))),
       open: keys.length,
       waiting: keys.filter(({ status }) => status === 'waiting').length,
       paused: keys.filter(({ status }) => isPausedOrPausing(status)).length,
       atRisk: keys.filter((key) => isAtRisk(key, now)).length,
-      endedBadly: ends.get(workflow)?.length ?? 0,
+      endedWithoutSuccess: ends.get(workflow)?.length ?? 0,
       plans: plans.map(([plan, count]) => ({ plan, open: count, isCurrent: plan === current })),
     };
   });
 }
+
+const kindOfOther = (isRun: boolean): Pick<WorkflowCounts, 'isChild' | 'isGone'> =>
+  isRun ? { isChild: true } : { isGone: true };
+
+/** Those that can be started, and those that their steps run: a workflow that only ever was a child is not gone. */
+const workflowsWithin = (plans: readonly Plan[]): ReadonlySet<string> =>
+  new Set(
+    plans.flatMap((plan) => [
+      plan.workflow,
+      ...workflowsWithin(plan.steps.flatMap((step) => workflowIn(step) ?? [])),
+    ]),
+  );
 
 async function pausesOf(scheduler: Scheduler): Promise<ReadonlyMap<string, PausedStarts | undefined>> {
   const names = [...scheduler.workflows.keys()];

@@ -85,7 +85,7 @@ export function routes(
   deploymentRoutes(app, scheduler, receipts, forms);
   app.get('/health', async (c) => {
     const health = await healthOf(scheduler, receipts, metrics);
-    return c.json(health, health.status === 'ok' ? 200 : 503);
+    return c.json(health, health.status === 'down' ? 503 : 200);
   });
   app.get('/openapi.json', async (c) => c.body(await openapi(), 200, { 'content-type': 'application/json' }));
   app.notFound((c) => {

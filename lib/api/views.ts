@@ -15,7 +15,7 @@ import { type Entry, isOpenEntry } from '../core/records/entry.ts';
 import { given } from '../core/records/given.ts';
 import type { Incident } from '../core/records/incident.ts';
 import type { AskedOf } from '../core/records/question.ts';
-import { atRiskSince, riskOf } from '../core/records/risk.ts';
+import { riskNow } from '../core/records/risk.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { callbackToken, type Execution, isForward, type Step } from '../core/records/state.ts';
 import { attemptedVariant, variantOf } from '../core/step/recovery.ts';
@@ -37,13 +37,18 @@ export const executionSummary = (execution: Execution, now: number): Record<stri
   plan: execution.plan,
   status: execution.status,
   startedAt: execution.startedAt,
-  ...given({ wakeAt: execution.wakeAt, riskSince: atRiskSince(riskOf(execution), now) }),
+  ...given({ wakeAt: execution.wakeAt, step: standsAt(execution, now) }),
+  ...riskNow(execution, now),
   ...(execution.startedBy === undefined ? {} : { startedBy: execution.startedBy }),
   ...(execution.endedAt === undefined ? {} : { endedAt: execution.endedAt }),
   ...(execution.cause === undefined ? {} : { code: execution.cause.failure.code, cause: execution.cause }),
   ...(execution.tags === undefined ? {} : { tags: execution.tags }),
   ...(execution.parent === undefined ? {} : { parent: execution.parent }),
 });
+
+/** What its own record says of it: none of its steps is read for a list. */
+const standsAt = (execution: Execution, now: number): string | undefined =>
+  riskNow(execution, now).risk?.step ?? execution.asks ?? execution.cause?.step;
 
 /** @param now for the choices that are safe now */
 export function executionView(stored: Snapshot, plan: Plan, now: number): Record<string, unknown> {

@@ -65,6 +65,7 @@ const EXECUTION_JSON: ReadonlySet<string> = new Set([
   'callbackKeys',
   'startedBy',
   'people',
+  'risk',
 ]);
 const STEP_JSON: ReadonlySet<string> = new Set([
   'output',

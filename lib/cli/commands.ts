@@ -57,14 +57,19 @@ export function addCommands(program: Command, cli: Cli): void {
     });
   program
     .command('health')
-    .description('tell whether a supervisor is at work')
+    .description(
+      'tell how the deployment is: whether a supervisor is at work, agents are there and their services answer',
+    )
     .addHelpText('after', examples('health', 'health --json'))
     .action(async (_options, command: Command) => {
       const health = await client(command).health();
-      if (health.status !== 'ok') cli.exitCode = EXIT.notSucceeded;
+      cli.exitCode = EXIT_OF[health.status];
       say(cli, command, health, () => healthText(health, Date.now()));
     });
 }
+
+/** Whether a gate after a deployment lets what is at risk pass is for it to say. */
+export const EXIT_OF = { healthy: EXIT.ok, 'at-risk': EXIT.atRisk, down: EXIT.notSucceeded } as const;
 
 export const examples = (...lines: readonly string[]): string =>
   `\nExamples:\n${lines.map((line) => `  $ npx steadfast ${line}`).join('\n')}`;

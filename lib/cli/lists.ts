@@ -8,8 +8,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ExecutionSummary, type ListOrder, type ListOptions, STATUSES } from '../api/answers.ts';
 import type { Client } from '../api/client.ts';
-import { client, examples, say } from './commands.ts';
-import { CLOCK, type Cli, type Clock, EXIT, invocation } from './io.ts';
+import { client, examples, EXIT_OF, say } from './commands.ts';
+import { CLOCK, type Cli, type Clock, invocation } from './io.ts';
 import { type Found, listText } from './print.ts';
 import { overviewText } from './print-overview.ts';
 import { instantOf } from './text.ts';
@@ -84,7 +84,7 @@ export function addLists(program: Command, cli: Cli, clock: Clock = CLOCK): void
       const api = client(command);
       for (;;) {
         const overview = await api.overview();
-        cli.exitCode = overview.health.status === 'ok' ? EXIT.ok : EXIT.notSucceeded;
+        cli.exitCode = EXIT_OF[overview.health.status];
         const { json } = command.optsWithGlobals<{ readonly json?: boolean }>();
         if (watch === true && json === true) cli.io.out(`${JSON.stringify(overview)}\n`);
         else {

@@ -13,7 +13,8 @@ import type {
   OutageView,
   WorkflowPauseView,
 } from '../api/deployment-answers.ts';
-import { byText, durationText, table, timeText } from './text.ts';
+import { findingText, situationText, VERDICTS } from '../api/answers.ts';
+import { byText, durationText, printable, table, timeText } from './text.ts';
 
 export function agentsText({ items, missing, examined }: Agents, now: number): string {
   const gone = missing.map((agent) => `${missingLine(agent, examined, now)}\n`).join('');
@@ -71,12 +72,7 @@ export function breakerText(
 }
 
 export function healthText(health: Health, now: number): string {
-  const { status, oldestOverdueMs, workflows, shards, audit, missing = {} } = health;
-  const verdict = {
-    ok: `ok: ${workflows} workflow${workflows === 1 ? '' : 's'}, nothing is overdue for long`,
-    overdue: `overdue: an execution should have been looked at ${durationText(oldestOverdueMs)} ago, so no supervisor is at work; look at the supervisor's log`,
-    'agent-missing': `agent-missing: executions stand still because of ${agentNames(missing)}, not deployed; deploy again what they need ("agents" says more)`,
-  }[status];
+  const { shards, audit } = health;
   const rows = shards.map(({ shard, overdueMs, receipt }) => [
     String(shard),
     overdueMs === 0 ? '' : durationText(overdueMs),
@@ -85,7 +81,7 @@ export function healthText(health: Health, now: number): string {
     receipt === undefined ? '' : String(receipt.failed),
   ]);
   const parts = [
-    verdict,
+    situationLines(health, now).join('\n'),
     ...(rows.length === 0
       ? []
       : [table(['SHARD', 'OVERDUE', 'LAST RECEIPT', 'DUE', 'FAILED'], rows).trimEnd()]),
@@ -94,10 +90,16 @@ export function healthText(health: Health, now: number): string {
   return `${parts.join('\n\n')}\n`;
 }
 
-const agentNames = (missing: NonNullable<Health['missing']>): string =>
-  Object.entries(missing)
-    .map(([agent, count]) => `agent '${agent}' (${count})`)
-    .join(', ');
+/** The verdict with the worst, and each of the others in a line of its own. */
+export function situationLines(
+  { status, findings }: Pick<Health, 'status' | 'findings'>,
+  now: number,
+): readonly string[] {
+  const [worst, ...others] = findings;
+  const says = worst === undefined ? situationText(findings, now) : findingText(worst, now);
+  const lines = [`${VERDICTS[status]}: ${says}`, ...others.map((one) => findingText(one, now))];
+  return lines.map(printable);
+}
 
 function auditText({ auditedAt, pass, whole }: AuditHealth, now: number): string {
   const of = ({ scanned, healed, removed, failed }: AuditHealth['pass']): string =>

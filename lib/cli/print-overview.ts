@@ -5,29 +5,31 @@
  */
 
 import type { Overview } from '../api/deployment-answers.ts';
-import { breakerText, pauseText, sinceText } from './print-deployment.ts';
+import { breakerText, pauseText, sinceText, situationLines } from './print-deployment.ts';
 import { durationText, printable, table } from './text.ts';
 
 type Fact = readonly [name: string, text: string];
 
 /** @param next how a command is typed, from its line */
 export function overviewText(overview: Overview, next: (line: string) => string): string {
+  const { health, at, open } = overview;
   const facts: Fact[] = [
-    ['health', healthText(overview)],
-    ['open', openText(overview, next('list --status open'))],
-    ...overdueFact(overview),
-    ['at risk', withNext(overview.open.atRisk, next('list --at-risk'))],
-    ['ended badly', badText(overview, next(`list ${badFilter(overview)}`))],
-    ['inbox', inboxText(overview, next('incidents'))],
+    ...situationLines(health, at).map((line, index): Fact => [index === 0 ? 'health' : '', line]),
+    ...sweptFact(overview),
     ...overview.breakers.map(
-      ({ agent, breaker }): Fact => ['breaker', `agent '${agent}': ${breakerText(breaker, overview.at)}`],
+      ({ agent, breaker }): Fact => ['breaker', `agent '${agent}': ${breakerText(breaker, at)}`],
     ),
     ...overview.missing.map(
       ({ agent, waiting, since }): Fact => [
         'missing',
-        `agent '${agent}' is not deployed; ${waiting} wait for it${sinceText(since, overview.at)}`,
+        `agent '${agent}' is not deployed; ${waiting} wait for it${sinceText(since, at)}`,
       ],
     ),
+    ['at risk', withNext(open.atRisk, next('list --at-risk'))],
+    ['open', openText(overview, next('list --status open'))],
+    ...overdueFact(overview),
+    ['ended without success', badText(overview, next(`list ${badFilter(overview)}`))],
+    ['inbox', inboxText(overview, next('incidents'))],
   ];
   facts.push(...pauseFacts(overview), ...oldPlanFacts(overview, next));
   const width = Math.max(...facts.map(([name]) => name.length));
@@ -46,27 +48,18 @@ const listed = (counts: Readonly<Partial<Record<string, number>>>): string =>
 const withNext = (count: number, command: string): string =>
   count === 0 ? '0' : `${count.toLocaleString('en')}: ${command}`;
 
-function healthText({ health, sweptAt, at }: Overview): string {
-  const swept =
-    sweptAt === undefined
-      ? ''
-      : `; a supervisor found something due ${durationText(Math.max(0, at - sweptAt))} ago`;
-  switch (health.status) {
-    case 'ok':
-      return `ok: nothing is overdue for long${swept}`;
-    case 'overdue':
-      return `overdue: an execution should have been evaluated ${durationText(health.oldestOverdueMs)} ago, so no supervisor is at work${swept}`;
-    default:
-      return `agent-missing: executions wait for an agent that is not deployed${swept}`;
-  }
-}
+/** That a supervisor found something due says that one was at work then; one that finds nothing says nothing. */
+const sweptFact = ({ sweptAt, at }: Overview): Fact[] =>
+  sweptAt === undefined
+    ? []
+    : [['swept', `a supervisor found something due ${durationText(Math.max(0, at - sweptAt))} ago`]];
 
 function openText({ open: { count, atLeast, byStatus } }: Overview, command: string): string {
   return count === 0 ? '0' : `${many(count, atLeast)}: ${listed(byStatus)}: ${command}`;
 }
 
 /** Without the time it would list the bad ends of a month. */
-const badFilter = ({ at, endedBadly: { since } }: Overview): string =>
+const badFilter = ({ at, endedWithoutSuccess: { since } }: Overview): string =>
   `--status bad --since ${Math.round((at - since) / 3_600_000)}h`;
 
 const pauseFacts = ({ workflows, at }: Overview): Fact[] =>
@@ -97,8 +90,8 @@ function overdueFact({ oldestOverdue, at }: Overview): Fact[] {
   return [['due longest', `${executionId} (${workflow}), for ${durationText(at - wakeAt)}`]];
 }
 
-function badText({ endedBadly, at }: Overview, command: string): string {
-  const { count, atLeast, byCode, since } = endedBadly;
+function badText({ endedWithoutSuccess, at }: Overview, command: string): string {
+  const { count, atLeast, byCode, since } = endedWithoutSuccess;
   const within = `in the last ${durationText(at - since)}`;
   if (count === 0) return `0 ${within}`;
   const codes = Object.fromEntries(byCode.map((one) => [one.code, one.count]));
@@ -110,7 +103,7 @@ function inboxText({ inbox: { count, atLeast, byKind, next }, at }: Overview, co
   const first =
     next === undefined
       ? ''
-      : `; the time of ${next.executionId} is over first, ${next.deadlineAt > at ? `in ${durationText(next.deadlineAt - at)}` : 'now'}`;
+      : `; ${next.executionId} runs out first, ${next.deadlineAt > at ? `in ${durationText(next.deadlineAt - at)}` : 'now'}`;
   return `${many(count, atLeast)}: ${listed(byKind)}${first}: ${command}`;
 }
 
@@ -119,12 +112,12 @@ function workflowsText(overview: Overview, command: string): string {
   if (workflows.length === 0) return '';
   const rows = workflows.map(({ workflow, plans, ...counts }) => [
     workflow,
-    ...[counts.open, counts.waiting, counts.paused, counts.atRisk, counts.endedBadly].map((count) =>
+    ...[counts.open, counts.waiting, counts.paused, counts.atRisk, counts.endedWithoutSuccess].map((count) =>
       count.toLocaleString('en'),
     ),
     oldPlansText(plans),
   ]);
-  const head = ['WORKFLOW', 'OPEN', 'WAITING', 'PAUSED', 'AT RISK', 'ENDED BADLY', 'OLD PLANS'];
+  const head = ['WORKFLOW', 'OPEN', 'WAITING', 'PAUSED', 'AT RISK', 'ENDED WITHOUT SUCCESS', 'OLD PLANS'];
   return `\n${table(head, rows)}\nThose of one: ${command} (or --at-risk, or ${badFilter(overview)})\n`;
 }
 

@@ -2,14 +2,15 @@
  * Answers of the API as text for people: tables without colours, so that they look the same in a file.
  */
 
-import type {
-  AttemptView,
-  ExecutionSummary,
-  ExecutionView,
-  IncidentView,
-  ListOrder,
-  Reasons,
-  StepView,
+import {
+  type AttemptView,
+  type ExecutionSummary,
+  type ExecutionView,
+  type IncidentView,
+  type ListOrder,
+  type Reasons,
+  riskText,
+  type StepView,
 } from '../api/answers.ts';
 import type { WorkflowView } from '../api/deployment-answers.ts';
 import {
@@ -41,6 +42,8 @@ export function listText({ items, more, orderedBy }: Found, now: number): string
     ['STARTED', ({ startedAt }) => timeText(startedAt)],
     ['TOOK', ({ startedAt, endedAt }) => durationText((endedAt ?? now) - startedAt)],
     ['AT RISK FOR', ({ riskSince }) => (riskSince === undefined ? '' : durationText(now - riskSince))],
+    ['STEP', ({ step }) => step ?? ''],
+    ['BECAUSE', ({ risk }) => (risk === undefined ? '' : printable(riskText(risk)))],
     ['CODE', ({ code }) => printable(code ?? '')],
   ];
   // What no row has is no column.

@@ -2,9 +2,9 @@
  * Tables, times and durations as text for people, and the times that people write.
  */
 
-import { type Caller, callerText, timeText } from '../api/answers.ts';
+import { type Caller, callerText, durationText, timeText } from '../api/answers.ts';
 
-export { timeText };
+export { durationText, timeText };
 
 export type Cells = readonly string[];
 
@@ -25,28 +25,6 @@ const escaped = (character: string): string =>
 
 /** ' by local:ann', or nothing. */
 export const byText = (by: Caller | undefined): string => (by === undefined ? '' : ` by ${callerText(by)}`);
-
-const UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['min', 60_000],
-  ['s', 1_000],
-] as const;
-
-/** In its two largest units: '850 ms', '1.2 s', '2 min 5 s', '1 h'. */
-export function durationText(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${Number((ms / 1_000).toFixed(1))} s`;
-  const first = UNITS.findIndex(([, size]) => ms >= size);
-  const parts: string[] = [];
-  let rest = ms;
-  for (const [unit, size] of UNITS.slice(first, first + 2)) {
-    const count = Math.floor(rest / size);
-    if (count > 0) parts.push(`${count} ${unit}`);
-    rest -= count * size;
-  }
-  return parts.join(' ');
-}
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 const ISO_TIME = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/;

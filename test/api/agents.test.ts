@@ -93,7 +93,14 @@ describe('an agent that is not deployed', () => {
     expect(await missing(c)).toEqual([[waiting], 1]);
     expect(await c.get('/health')).toMatchObject({
       status: 503,
-      body: { status: 'agent-missing', missing: { gone: 3 }, missingSince: { gone: since } },
+      body: {
+        status: 'down',
+        says: expect.stringMatching(
+          /^Agent 'gone' is not deployed since .* \(1 min\); 3 executions wait for it; deploy it again/,
+        ),
+        missing: { gone: 3 },
+        missingSince: { gone: since },
+      },
     });
     expect((await c.get('/overview')).body).toMatchObject({
       missing: [{ agent: 'gone', waiting: 3, since }],
@@ -104,16 +111,17 @@ describe('an agent that is not deployed', () => {
     expect(await missing(c)).toEqual([[], 1]);
   });
 
-  it('makes the health no better than overdue, and is good for nothing once it is deployed', async () => {
+  it('makes the health no better than a supervisor that is away, and is good for nothing once it is deployed', async () => {
     const late = without('gone');
     await late.begun();
     await late.receipts.write({ ...receipt, sweptAt: late.clock.now() + 125_000, missing: { gone: 1 } });
     late.clock.advanceTo(late.clock.now() + 10_000 + 120_001);
-    expect((await late.get('/health')).body['status']).toBe('overdue');
+    const { findings } = (await late.get('/health')).body;
+    expect(findings).toMatchObject([{ kind: 'overdue' }, { kind: 'missing', agent: 'gone' }]);
     const back = without();
     await back.receipts.write({ ...receipt, sweptAt: back.clock.now(), missing: { gone: 3 } });
     const { status, body } = await back.get('/health');
-    expect([status, body['status']]).toEqual([200, 'ok']);
+    expect([status, body['status']]).toEqual([200, 'healthy']);
     expect(body).not.toHaveProperty('missing');
   });
 

@@ -1,6 +1,7 @@
 /** Lists of executions: every filter, and what does not go together. */
 
 import { type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
 import { anExecution } from '../contract/records.ts';
 import { anAgent, anyObject } from '../engine/harness.ts';
 import { client } from './app.ts';
@@ -27,7 +28,7 @@ describe('GET /executions', () => {
     expect(JSON.stringify(first.body)).not.toContain('orderId');
   });
 
-  it('finds what is open, at risk, ended badly, by code, plan, time and start key', async () => {
+  it('finds what is open, at risk, ended without success, by code, plan, time and start key', async () => {
     const { get, clock, post } = client();
     const begin = async (idempotencyKey: string): Promise<string> => {
       clock.advanceTo(clock.now() + 1_000);
@@ -169,12 +170,12 @@ describe('GET /executions?tag=', () => {
 });
 
 describe('GET /overview', () => {
-  it('counts what is open, at risk, asked and ended badly, by status, workflow and code', async () => {
+  it('counts what is open, at risk, asked and ended without success, by status, workflow and code', async () => {
     const { begun, get, clock, post, receipts } = client();
     expect((await get('/overview')).body).toMatchObject({
-      health: { status: 'ok' },
+      health: { status: 'healthy', findings: [] },
       open: { count: 0, atRisk: 0, byStatus: {} },
-      endedBadly: { count: 0, byStatus: {}, byCode: [] },
+      endedWithoutSuccess: { count: 0, byStatus: {}, byCode: [] },
       inbox: { count: 0, byKind: {} },
       workflows: [{ workflow: 'flow', open: 0, plans: [] }],
       breakers: [],
@@ -193,16 +194,82 @@ describe('GET /overview', () => {
     const { body } = await get('/overview');
     expect(body).toMatchObject({
       at: clock.now(),
-      health: { status: expect.stringMatching(/ok|overdue/) },
+      health: { status: expect.stringMatching(/at-risk|down/) },
       open: { count: 2, atRisk: 1, byStatus: { paused: 1, running: 1 } },
       oldestOverdue: { workflow: 'flow', wakeAt },
-      endedBadly: { count: 1, byStatus: { canceled: 1 }, byCode: [{ code: 'canceled', count: 1 }] },
-      workflows: [{ workflow: 'flow', open: 2, waiting: 0, paused: 1, atRisk: 1, endedBadly: 1 }],
+      endedWithoutSuccess: { count: 1, byStatus: { canceled: 1 }, byCode: [{ code: 'canceled', count: 1 }] },
+      workflows: [{ workflow: 'flow', open: 2, waiting: 0, paused: 1, atRisk: 1, endedWithoutSuccess: 1 }],
       sweptAt,
     });
     expect([two, three]).toContain((body['oldestOverdue'] as { executionId: string }).executionId);
     clock.advanceTo(clock.now() + 86_400_001);
-    expect((await get('/overview')).body).toMatchObject({ endedBadly: { count: 0 } });
+    expect((await get('/overview')).body).toMatchObject({ endedWithoutSuccess: { count: 0 } });
+  });
+
+  it('says the worst first, in one sentence: which agent, since when, answering what, how many wait, and until when', async () => {
+    const breakers = memoryBreakers();
+    const { get, store, clock } = client(undefined, (world) => ({ ...world, breakers }));
+    const now = clock.now();
+    const failure = { code: 'TransientError', message: 'it answered 500' };
+    const opened = { openedAt: now - 30_000, openUntil: now + 9_000, failingSince: now - 240_000, failure };
+    const blank = { version: 1, writeId: 'w', score: 8, failedAt: now, cooldowns: 1 };
+    await breakers.write({ agent: 'worker', ...blank, ...opened });
+    const risk = { why: 'breaker', step: 'b', agent: 'worker' } as const;
+    const open = { workflow: 'flow', wakeAt: now + 5_000, startedAt: now, riskSince: now - 10, risk };
+    for (const [at, id] of ['e-1', 'e-2', 'e-3'].entries())
+      await store.create(anExecution({ ...open, id, deadlineAt: now + (at + 1) * 3_600_000 }));
+    await store.create(anExecution({ ...open, id: 'e-4', risk: { why: 'last-try', step: 'a' } }));
+    const since = `${new Date(now - 240_000).toISOString().slice(0, 19).replace('T', ' ')}Z`;
+    const worst = { kind: 'breaker', agent: 'worker', since: now - 240_000, failure, waiting: 3 };
+    for (const path of ['/overview', '/health']) {
+      const { status, body } = await get(path);
+      const health = path === '/health' ? body : body['health'];
+      expect([status, health]).toMatchObject([
+        200,
+        {
+          status: 'at-risk',
+          says: `Agent 'worker' fails since ${since} (4 min) (TransientError: it answered 500); 3 executions wait for it; the first runs out in 1 h; nothing is to be done before but to mend its service: they go on by themselves once it answers. And 1 more.`,
+          findings: [
+            { ...worst, runsOutAt: now + 3_600_000 },
+            { kind: 'at-risk', waiting: 1, why: 'last-try' },
+          ],
+        },
+      ]);
+    }
+    expect((await get('/executions?atRisk=true')).body['items']).toMatchObject([
+      { executionId: 'e-4', step: 'a', risk: { why: 'last-try' } },
+      { executionId: 'e-3', step: 'b', risk },
+      { executionId: 'e-2', step: 'b', risk },
+      { executionId: 'e-1', step: 'b', risk },
+    ]);
+  });
+
+  it('is well beside a breaker that is closed, and beside an agent that is paused and not needed', async () => {
+    const breakers = memoryBreakers();
+    const { get, clock } = client(undefined, (world) => ({ ...world, breakers }));
+    const now = clock.now();
+    const blank = { version: 1, writeId: 'w', score: 1, failedAt: now, cooldowns: 0 };
+    await breakers.write({
+      agent: 'worker',
+      ...blank,
+      failingSince: now - 9,
+      pause: { at: now, reason: 'a move' },
+    });
+    expect((await get('/overview')).body['health']).toMatchObject({ status: 'healthy', findings: [] });
+  });
+
+  it('calls no workflow gone that steps of others run', async () => {
+    const inner = workflow('inner', { input: anyObject as never, within: '5m' }, (w) => {
+      w.wait('rest', { for: '1m' });
+    });
+    const outer = workflow('outer', { input: anyObject as never, within: '1h' }, (w) => {
+      w.child('it', inner, {});
+    }) as Workflow;
+    const { get, store } = client(undefined, undefined, outer);
+    await store.create(anExecution({ workflow: 'inner' }));
+    const [child] = (await get('/overview')).body['workflows'] as object[];
+    expect(child).toMatchObject({ workflow: 'inner', open: 1, isChild: true });
+    expect(child).not.toHaveProperty('isGone');
   });
 
   it('says of which workflow there is something left that can be started no more', async () => {

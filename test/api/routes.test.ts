@@ -187,10 +187,20 @@ describe('GET /workflows', () => {
 describe('GET /health', () => {
   it('is well while nothing is overdue, and unwell when nobody looks', async () => {
     const { begun, get, clock } = client();
-    expect(await get('/health')).toMatchObject({ status: 200, body: { status: 'ok', oldestOverdueMs: 0 } });
+    expect(await get('/health')).toMatchObject({
+      status: 200,
+      body: { status: 'healthy', findings: [], oldestOverdueMs: 0 },
+    });
     await begun();
     clock.advanceTo(clock.now() + 10_000 + 120_001);
-    const body = { status: 'overdue', oldestOverdueMs: 120_001 };
+    const body = {
+      status: 'down',
+      says: expect.stringMatching(
+        /^No supervisor is at work: .* \(2 min\); 1 execution waits; it runs out in /,
+      ),
+      findings: [{ kind: 'overdue', since: clock.now() - 120_001, waiting: 1 }],
+      oldestOverdueMs: 120_001,
+    };
     expect(await get('/health')).toMatchObject({ status: 503, body });
   });
 
@@ -199,7 +209,9 @@ describe('GET /health', () => {
     await begun();
     clock.advanceTo(clock.now() + 15_000);
     expect((await get('/health')).body).toEqual({
-      status: 'ok',
+      status: 'healthy',
+      says: 'Nothing is overdue or at risk, and each agent that is needed is there.',
+      findings: [],
       oldestOverdueMs: 5_000,
       workflows: 1,
       shards: [{ shard: 0, overdueMs: 5_000 }],
@@ -209,7 +221,7 @@ describe('GET /health', () => {
     const pass = { startedAt: 2, scanned: 5, healed: 1, removed: 0, failed: 0 };
     await receipts.write({ version: 1, writeId: 'w', auditedAt: 4, segments: [{ cursor: 'secret' }], pass });
     expect((await get('/health')).body).toMatchObject({
-      status: 'ok',
+      status: 'healthy',
       shards: [{ shard: 0, overdueMs: 5_000, receipt: left }],
       audit: { auditedAt: 4, pass },
     });

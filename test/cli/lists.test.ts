@@ -122,10 +122,25 @@ describe('list', () => {
 const ann = { kind: 'local', name: 'ann' } as const;
 const overview: Overview = {
   at: AT,
-  health: { status: 'ok', oldestOverdueMs: 0 },
+  health: {
+    status: 'at-risk',
+    says: '',
+    findings: [
+      {
+        kind: 'breaker',
+        agent: 'pay',
+        since: AT - 240_000,
+        failure: { code: 'TransientError', message: 'it answered 500' },
+        waiting: 2,
+        runsOutAt: AT + 3_600_000,
+      },
+      { kind: 'missing', agent: 'gone', waiting: 2 },
+    ],
+    oldestOverdueMs: 0,
+  },
   open: { count: 1_204, atRisk: 3, byStatus: { running: 1_200, waiting: 4 } },
   oldestOverdue: { executionId: 'e1', workflow: 'order', wakeAt: AT - 2_000 },
-  endedBadly: {
+  endedWithoutSuccess: {
     since: AT - 86_400_000,
     count: 9,
     byStatus: { failed: 9 },
@@ -146,7 +161,7 @@ const overview: Overview = {
       waiting: 4,
       paused: 0,
       atRisk: 3,
-      endedBadly: 9,
+      endedWithoutSuccess: 9,
       plans: [
         { plan: 'p1', open: 1_200, isCurrent: true },
         { plan: 'p0', open: 4, isCurrent: false },
@@ -175,23 +190,25 @@ describe('status', () => {
     const { exitCode, out } = await cli('status');
     const at = `--url ${api.url}`;
     expect([exitCode, api.asked[0]?.path, out]).toEqual([
-      0,
+      5,
       '/overview',
       [
-        'health       ok: nothing is overdue for long; a supervisor found something due 1.5 s ago',
-        `open         1,204: 1,200 running, 4 waiting: npx steadfast list --status open ${at}`,
-        'due longest  e1 (order), for 2 s',
-        `at risk      3: npx steadfast list --at-risk ${at}`,
-        `ended badly  9 in the last 1 d: 7 card-declined, 2 lost: npx steadfast list --status bad --since 24h ${at}`,
-        `inbox        5: 2 recovery, 3 approval; the time of e2 is over first, in 30 min: npx steadfast incidents ${at}`,
-        "breaker      agent 'pay': open for 1 min, 5 s more",
-        "breaker      agent 'ship': paused for 1 min by local:ann: a move",
-        "missing      agent 'gone' is not deployed; 2 wait for it",
-        "paused       starts of 'order': paused for 2 s by local:ann: the bank is away",
-        `old plan     4 of 'order': npx steadfast list --plan p0 ${at}`,
+        "health                 at risk: Agent 'pay' fails since 2026-01-02 03:00:05Z (4 min) (TransientError: it answered 500); 2 executions wait for it; the first runs out in 1 h; nothing is to be done before but to mend its service: they go on by themselves once it answers.",
+        "                       Agent 'gone' is not deployed; 2 executions wait for it; deploy it again: what waits for it goes on within a minute.",
+        'swept                  a supervisor found something due 1.5 s ago',
+        "breaker                agent 'pay': open for 1 min, 5 s more",
+        "breaker                agent 'ship': paused for 1 min by local:ann: a move",
+        "missing                agent 'gone' is not deployed; 2 wait for it",
+        `at risk                3: npx steadfast list --at-risk ${at}`,
+        `open                   1,204: 1,200 running, 4 waiting: npx steadfast list --status open ${at}`,
+        'due longest            e1 (order), for 2 s',
+        `ended without success  9 in the last 1 d: 7 card-declined, 2 lost: npx steadfast list --status bad --since 24h ${at}`,
+        `inbox                  5: 2 recovery, 3 approval; e2 runs out first, in 30 min: npx steadfast incidents ${at}`,
+        "paused                 starts of 'order': paused for 2 s by local:ann: the bank is away",
+        `old plan               4 of 'order': npx steadfast list --plan p0 ${at}`,
         '',
-        'WORKFLOW  OPEN   WAITING  PAUSED  AT RISK  ENDED BADLY  OLD PLANS',
-        'order     1,204  4        0       3        9            4 of 1',
+        'WORKFLOW  OPEN   WAITING  PAUSED  AT RISK  ENDED WITHOUT SUCCESS  OLD PLANS',
+        'order     1,204  4        0       3        9                      4 of 1',
         '',
         `Those of one: npx steadfast list --workflow <name> --status open ${at} (or --at-risk, or --status bad --since 24h)`,
         '',
@@ -200,7 +217,7 @@ describe('status', () => {
   });
 
   test('--json is the answer itself; what is not well is exit code 4', async () => {
-    const bad = { ...overview, health: { status: 'overdue', oldestOverdueMs: 300_000 } };
+    const bad = { ...overview, health: { ...overview.health, status: 'down', oldestOverdueMs: 300_000 } };
     api.answers.push(ok(bad));
     const { exitCode, out } = await cli('status', '--json');
     expect([exitCode, JSON.parse(out)]).toEqual([4, bad]);
@@ -209,8 +226,9 @@ describe('status', () => {
   test('of nothing says so', () => {
     const none: Overview = {
       ...overview,
+      health: { status: 'healthy', says: '', findings: [], oldestOverdueMs: 0 },
       open: { count: 0, atRisk: 0, byStatus: {} },
-      endedBadly: { since: AT - 86_400_000, count: 0, byStatus: {}, byCode: [] },
+      endedWithoutSuccess: { since: AT - 86_400_000, count: 0, byStatus: {}, byCode: [] },
       inbox: { count: 0, byKind: {} },
       workflows: [],
       breakers: [],
@@ -218,10 +236,10 @@ describe('status', () => {
     };
     const { oldestOverdue: _, sweptAt: _swept, ...empty } = none;
     expect(overviewText(empty, (line) => line)).toBe(
-      'health       ok: nothing is overdue for long\nopen         0\nat risk      0\nended badly  0 in the last 1 d\ninbox        0\n',
+      'health                 healthy: Nothing is overdue or at risk, and each agent that is needed is there.\nat risk                0\nopen                   0\nended without success  0 in the last 1 d\ninbox                  0\n',
     );
     const many: Overview = { ...empty, open: { count: 10_000, atLeast: true, atRisk: 0, byStatus: {} } };
-    expect(overviewText(many, (line) => line)).toContain('open         at least 10,000');
+    expect(overviewText(many, (line) => line)).toContain('open                   at least 10,000');
   });
 
   test.each([

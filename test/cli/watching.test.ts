@@ -63,22 +63,27 @@ test('agents: those that are not deployed, who needs them and what to do', async
 });
 
 test('health: a missing agent is named, and exit code 4', async () => {
-  const health = { status: 'agent-missing', oldestOverdueMs: 0, workflows: 1, shards: [] };
+  const findings = [
+    { kind: 'missing', agent: 'pay-trip', waiting: 3 },
+    { kind: 'missing', agent: 'tell\u001b[2J', waiting: 1 },
+  ];
+  const health = { status: 'down', says: '', findings, oldestOverdueMs: 0, workflows: 1, shards: [] };
   api.answers.push(ok({ ...health, missing: { 'pay-trip': 3, tell: 1 } }, 503));
   expect(await cli('health')).toEqual({
     exitCode: 4,
-    out: `agent-missing: executions stand still because of agent 'pay-trip' (3), agent 'tell' (1), not deployed; deploy again what they need ("agents" says more)\n`,
+    out: "down: Agent 'pay-trip' is not deployed; 3 executions wait for it; deploy it again: what waits for it goes on within a minute.\nAgent 'tell\\u001b[2J' is not deployed; 1 execution waits for it; deploy it again: what waits for it goes on within a minute.\n",
     err: '',
   });
 });
 
-test('health: ok is exit code 0, overdue is an answer and exit code 4', async () => {
-  const health = { status: 'ok', oldestOverdueMs: 0, workflows: 1, shards: [{ shard: 0, overdueMs: 0 }] };
+test('health: healthy is exit code 0, down 4 and at risk 5, and each is an answer', async () => {
+  const well = { status: 'healthy', says: '', findings: [], oldestOverdueMs: 0, workflows: 1 };
+  const health = { ...well, shards: [{ shard: 0, overdueMs: 0 }] };
   api.answers.push(ok(health));
   expect(await cli('health')).toEqual({
     exitCode: 0,
     out: [
-      'ok: 1 workflow, nothing is overdue for long',
+      'healthy: Nothing is overdue or at risk, and each agent that is needed is there.',
       '',
       'SHARD  OVERDUE  LAST RECEIPT  DUE  FAILED',
       '0',
@@ -86,10 +91,20 @@ test('health: ok is exit code 0, overdue is an answer and exit code 4', async ()
     ].join('\n'),
     err: '',
   });
-  api.answers.push(ok({ ...health, status: 'overdue', oldestOverdueMs: 180_000 }, 503));
+  const findings = [{ kind: 'overdue', since: Date.now() - 180_000, waiting: 2, runsOutAt: Date.now() - 1 }];
+  api.answers.push(ok({ ...health, status: 'down', findings }, 503));
   const overdue = await cli('health');
   expect(overdue.exitCode).toBe(4);
-  expect(overdue.out).toContain('3 min ago, so no supervisor is at work');
+  expect(overdue.out).toMatch(
+    /^down: No supervisor is at work: nothing that is due has been evaluated since .* \(3 min.*\); 2 executions wait; the first ran out .* ago; see the supervisor's log and its schedule\.$/m,
+  );
+  const paused = { kind: 'paused', agent: 'pay', reason: 'a move', waiting: 2, atLeast: true };
+  api.answers.push(ok({ ...health, status: 'at-risk', findings: [paused] }));
+  const risk = await cli('health');
+  expect(risk.exitCode).toBe(5);
+  expect(risk.out).toMatch(
+    /^at risk: Agent 'pay' is paused: a move; at least 2 executions wait for it; resume it/,
+  );
 });
 
 test('health tells what those who watch left behind', async () => {
@@ -98,7 +113,8 @@ test('health tells what those who watch left behind', async () => {
   const pass = { startedAt: now - 60_000, scanned: 40, healed: 0, removed: 0, failed: 0 };
   const audit = { auditedAt: now - 3_600_000, pass, whole: { ...pass, healed: 2, removed: 3, endedAt: now } };
   const shards = [{ shard: 0, overdueMs: 1_000, receipt }];
-  const health = { status: 'ok', oldestOverdueMs: 1_000, workflows: 2, shards, audit } as const;
+  const well = { status: 'healthy', says: '', findings: [] } as const;
+  const health = { ...well, oldestOverdueMs: 1_000, workflows: 2, shards, audit };
   const text = healthText(health, now);
   expect(text).toContain('0      1 s      20 s ago      12   1\n');
   expect(text).toContain(

@@ -10,8 +10,9 @@ import * as z from 'zod/mini';
 import { EXECUTION_STATUSES } from '../../core/transitions.ts';
 import type { AuditCounts } from '../../core/records/receipts.ts';
 import type { EndedPause, PausedStarts } from '../../core/operators/workflow-pause.ts';
+import type { Finding as Found } from '../../core/explain/situation.ts';
 import type * as shown from '../deployment-answers.ts';
-import { caller } from './execution-answers.ts';
+import { caller, riskWhy } from './execution-answers.ts';
 import { at, count, effect, json, kind, listOf, maybe, object, shape, SHAPES, text, yes } from './shape.ts';
 
 const RecoveryView = shape<shown.RecoveryView>('RecoveryView')(
@@ -162,11 +163,29 @@ const MetricsPlace = shape<shown.MetricsPlace>('MetricsPlace')(
     queues: z.record(text, text),
   }),
 );
-const verdict = z.enum(['ok', 'overdue', 'agent-missing']);
+const Finding = shape<Found>('Finding')(
+  object({
+    kind: z.enum(['overdue', 'missing', 'breaker', 'paused', 'at-risk']),
+    agent: maybe(text),
+    since: maybe(at),
+    sweptAt: maybe(at),
+    failure: maybe(object({ code: text, message: text })),
+    reason: maybe(text),
+    waiting: maybe(count),
+    atLeast: yes,
+    runsOutAt: maybe(at),
+    why: maybe(riskWhy),
+  }),
+);
+const verdict = {
+  status: z.enum(['healthy', 'at-risk', 'down']),
+  says: text,
+  findings: listOf(Finding),
+  oldestOverdueMs: count,
+};
 export const Health = shape<shown.Health>('Health')(
   object({
-    status: verdict,
-    oldestOverdueMs: count,
+    ...verdict,
     missing: maybe(z.record(text, count)),
     missingSince: maybe(z.record(text, at)),
     workflows: count,
@@ -183,11 +202,12 @@ const WorkflowCounts = shape<shown.WorkflowCounts>('WorkflowCounts')(
   object({
     workflow: text,
     isGone: maybe(z.literal(true)),
+    isChild: maybe(z.literal(true)),
     open: count,
     waiting: count,
     paused: count,
     atRisk: count,
-    endedBadly: count,
+    endedWithoutSuccess: count,
     plans: listOf(object({ plan: text, open: count, isCurrent: z.boolean() })),
     pause: maybe(PausedStartsView),
   }),
@@ -195,10 +215,10 @@ const WorkflowCounts = shape<shown.WorkflowCounts>('WorkflowCounts')(
 export const Overview = shape<shown.Overview>('Overview')(
   object({
     at,
-    health: object({ status: verdict, oldestOverdueMs: count }),
+    health: object(verdict),
     open: object({ ...counted, atRisk: count, byStatus }),
     oldestOverdue: maybe(object({ executionId: text, workflow: text, wakeAt: at })),
-    endedBadly: object({
+    endedWithoutSuccess: object({
       since: at,
       ...counted,
       byStatus,

@@ -193,9 +193,23 @@ export const EXAMPLES: Readonly<Record<Route, Example>> = {
     path: '/overview',
     answer: {
       at: AT,
-      health: { status: 'ok', oldestOverdueMs: 0 },
+      health: {
+        status: 'at-risk',
+        says: "Agent 'compose' fails since 2026-01-02 03:00:05Z (4 min) (TransientError: the service answered 503); 1 execution waits for it; it runs out in 56 min; nothing is to be done before but to mend its service: they go on by themselves once it answers.",
+        findings: [
+          {
+            kind: 'breaker',
+            agent: 'compose',
+            since: AT - 240_000,
+            failure: { code: 'TransientError', message: 'the service answered 503' },
+            waiting: 1,
+            runsOutAt: AT + 3_360_000,
+          },
+        ],
+        oldestOverdueMs: 0,
+      },
       open: { count: 12, atRisk: 1, byStatus: { running: 10, waiting: 2 } },
-      endedBadly: {
+      endedWithoutSuccess: {
         since: AT - 86_400_000,
         count: 3,
         byStatus: { compensated: 2, canceled: 1 },
@@ -216,7 +230,7 @@ export const EXAMPLES: Readonly<Record<Route, Example>> = {
           waiting: 2,
           paused: 0,
           atRisk: 1,
-          endedBadly: 3,
+          endedWithoutSuccess: 3,
           plans: [{ plan: PLAN, open: 12, isCurrent: true }],
         },
       ],
@@ -282,7 +296,9 @@ export const EXAMPLES: Readonly<Record<Route, Example>> = {
   'GET /health': {
     path: '/health',
     answer: {
-      status: 'ok',
+      status: 'healthy',
+      says: 'Nothing is overdue or at risk, and each agent that is needed is there.',
+      findings: [],
       oldestOverdueMs: 0,
       workflows: 1,
       shards: [{ shard: 0, overdueMs: 0, receipt: { sweptAt: AT, due: 3, failed: 0, oldestOverdueMs: 40 } }],

@@ -12,6 +12,7 @@ import type { Parent } from '../../core/records/children.ts';
 import type { Standing } from '../../core/records/ended.ts';
 import type { Failure } from '../../core/records/failure.ts';
 import { CHOICES } from '../../core/records/incident.ts';
+import type { RiskReason } from '../../core/records/state.ts';
 import type { People } from '../../core/records/people.ts';
 import type { Cause, Deferred, Pause, Retried } from '../../core/records/state.ts';
 import { EXECUTION_STATUSES, STEP_STATUSES } from '../../core/transitions.ts';
@@ -65,6 +66,25 @@ const parent = shape<Parent>('Parent')(
   }),
 );
 
+export const riskWhy = z.enum([
+  'breaker',
+  'paused',
+  'unclaimed',
+  'budget',
+  'not-deployed',
+  'cannot-tell',
+  'last-try',
+  'late',
+  'overdue',
+]);
+const risk = shape<RiskReason>('RiskReason')(
+  object({
+    why: riskWhy,
+    step: maybe(text),
+    agent: maybe(text),
+  }),
+);
+
 const summary = {
   ...started,
   workflow: text,
@@ -72,6 +92,8 @@ const summary = {
   startedAt: at,
   wakeAt: maybe(at),
   riskSince: maybe(at),
+  risk: maybe(risk),
+  step: maybe(text),
   startedBy: maybe(caller),
   endedAt: maybe(at),
   code: maybe(text),

@@ -249,7 +249,7 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
   'GET /overview': {
     name: 'overview',
     summary:
-      'Counts what is open, at risk, waiting or ended badly in the last 24 hours, by status, workflow and code.',
+      'Counts what is open, at risk, waiting or ended without success in the last 24 hours, by status, workflow and code.',
     answers: { 200: deployment.Overview },
     errors: [],
   },
@@ -284,7 +284,7 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
   'GET /health': {
     name: 'health',
     summary:
-      'Says whether a supervisor is at work and the agents that are needed are deployed; if not, with status 503.',
+      'Says how the deployment is, and the worst in one sentence; where no supervisor is at work, or an agent that is needed is not deployed, with status 503.',
     answers: { 200: deployment.Health, 503: deployment.Health },
     errors: [],
   },

@@ -5,7 +5,7 @@
  */
 
 import type { ExecutionStatus } from '../transitions.ts';
-import { type Execution, isForward, isTerminal } from './state.ts';
+import { type Execution, isForward, isTerminal, type RiskReason } from './state.ts';
 
 /** One that is overdue for so long is at risk: no supervisor has come. */
 export const OVERDUE_RISK_MS = 60_000;
@@ -42,6 +42,19 @@ export function atRiskSince(risk: Risk, now: number): number | undefined {
     isForward(status) ? risk.riskAt : undefined,
   ].filter((at) => at !== undefined && at <= now);
   return times.length === 0 ? undefined : Math.min(...(times as number[]));
+}
+
+/** Since when and why it is at risk; nothing where it is not. What is written of it says more than the clock. */
+export function riskNow(
+  execution: Execution,
+  now: number,
+): { readonly riskSince?: number; readonly risk?: RiskReason } {
+  const since = atRiskSince(riskOf(execution), now);
+  if (since === undefined) return {};
+  const { risk, riskSince, wakeAt = now } = execution;
+  if (risk !== undefined) return { riskSince: since, risk };
+  if (riskSince !== undefined) return { riskSince: since };
+  return { riskSince: since, risk: { why: wakeAt + OVERDUE_RISK_MS <= now ? 'overdue' : 'late' } };
 }
 
 export const riskOf = (execution: Execution): Risk => ({ ...execution, riskAt: riskAt(execution) });

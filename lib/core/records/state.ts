@@ -104,6 +104,18 @@ export interface Deferred {
   readonly pause?: Omit<OperatorPause, 'at'>;
 }
 
+/** What puts an execution at risk. */
+export interface RiskReason {
+  /**
+   * As of a deferral; or `cannot-tell`: a probe could not, `last-try`: nothing is left to try but what it is at, `late`: three quarters
+   * of its time are over, `overdue`: no supervisor has come.
+   */
+  readonly why: Deferred['why'] | 'cannot-tell' | 'last-try' | 'late' | 'overdue';
+  readonly step?: string;
+  /** Of the step. */
+  readonly agent?: string;
+}
+
 /** The supervisor's own dispatches of one piece of work that was not claimed; the gap doubles with each. */
 export interface Dispatch {
   readonly count: number;
@@ -144,6 +156,10 @@ export interface Execution {
   readonly wakeAt?: number;
   /** Since when it has been written that its steps put it at risk; read by no decision (`supervision/risk.ts`). */
   readonly riskSince?: number;
+  /** Why; as of the latest write that had it at risk. */
+  readonly risk?: RiskReason;
+  /** While it waits for a person: the step that is asked about, of several the first. */
+  readonly asks?: string;
   /** The operators' commands that it has obeyed, as `operators/remembered.ts` keeps them. */
   readonly commands: readonly string[];
   readonly cause?: Cause;

@@ -1,33 +1,73 @@
 /**
  * What puts an execution at risk, noticed in the writes that are made anyway.
  *
- * Owns: `riskSince`, also of one whose time is running out, so that whoever writes it tells of that once. Does not own: when that is,
- * and what is overdue (`records/risk.ts`), of which nobody writes. No decision reads it, and none writes for its sake: a healthy execution never has it, and one that is well again may keep it until its next write, which a
- * wake time brings at the latest.
+ * Owns: `riskSince` and its reason, also of one whose time is running out, so that whoever writes it tells of that once; and which step
+ * is asked about, so that a list says it. Does not own: when time is running out, and what is overdue (`records/risk.ts`), of which
+ * nobody writes. No decision reads any of it, and none writes for its sake: a healthy execution never has it, and one that is well
+ * again may keep it until its next write, which a wake time brings at the latest.
  */
 
 import type { Plan, PlanStep } from '../plan/plan.ts';
-import type { Decision } from '../records/decision.ts';
-import type { Snapshot } from '../records/snapshot.ts';
+import type { Decision, Write } from '../records/decision.ts';
+import { given } from '../records/given.ts';
+import { openEntries, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { isLate } from '../records/risk.ts';
-import { type Execution, isTerminal, type Step } from '../records/state.ts';
+import { type Execution, isTerminal, type RiskReason, type Step } from '../records/state.ts';
+import { variantOf } from '../step/recovery.ts';
 
 /** @param decision whose write of the execution's record, if it has one, says so too */
 export function noticeRisk(plan: Plan, state: Snapshot, now: number, decision: Decision): Decision {
   const { write } = decision;
   if (write?.execution === undefined) return decision;
-  const { riskSince, ...execution } = write.execution;
-  const isAtRisk =
-    !isTerminal(execution.status) &&
-    (isLate(execution, now) || plan.steps.some((step) => isRisky(step, recordOf(step))));
-  const since = isAtRisk ? (riskSince ?? now) : undefined;
-  if (since === riskSince) return decision;
-  const noticed: Execution = since === undefined ? execution : { ...execution, riskSince: since };
+  const { riskSince, risk: before, asks: asked, ...execution } = write.execution;
+  const reason = isTerminal(execution.status) ? undefined : reasonOf(plan, execution, now, recordOf);
+  // The same words for the same reason: a record that says nothing new is the very one.
+  const risk = isSame(before, reason) ? before : reason;
+  const since = reason && (riskSince ?? now);
+  const asks = execution.status === 'waiting' ? askedAbout(state, write) : undefined;
+  if (since === riskSince && risk === before && asks === asked) return decision;
+  const noticed: Execution = { ...execution, ...given({ riskSince: since, risk, asks }) };
   return { ...decision, write: { ...write, execution: noticed } };
 
   function recordOf({ name }: PlanStep): Step | undefined {
     return write?.step?.name === name ? write.step : state.steps[name];
   }
+}
+
+const isSame = (one: RiskReason | undefined, other: RiskReason | undefined): boolean =>
+  one?.why === other?.why && one?.step === other?.step && one?.agent === other?.agent;
+
+/** The step of the first question that is open once this is written. */
+function askedAbout(state: Snapshot, { incident, entry }: Write): string | undefined {
+  const incidents = {
+    ...state.incidents,
+    ...(incident === undefined ? {} : { [incident.number]: incident }),
+  };
+  const entries = { ...state.entries, ...(entry === undefined ? {} : { [entry.step]: entry }) };
+  const after = { ...state, incidents, entries };
+  const [first] = openIncidents(after);
+  return first?.step ?? openEntries(after).find(({ kind }) => kind === 'approval')?.step;
+}
+
+/** What keeps it from going on comes before its time, and that before what may yet go well. */
+function reasonOf(
+  plan: Plan,
+  execution: Execution,
+  now: number,
+  recordOf: (step: PlanStep) => Step | undefined,
+): RiskReason | undefined {
+  const risky = plan.steps.flatMap((step) => {
+    const record = recordOf(step);
+    const why = record && whyRisky(step, record);
+    if (record === undefined || why === undefined) return [];
+    const agent = step.kind === 'agent' ? variantOf(step, record.stage).agent : undefined;
+    return [{ why, step: step.name, ...given({ agent }) }];
+  });
+  const [first] = risky;
+  const stopped = risky.find(({ why }) => why !== 'last-try');
+  if (stopped !== undefined || !isLate(execution, now)) return stopped ?? first;
+  const at = plan.steps.find((step) => UNDER_WAY.has(recordOf(step)?.status ?? 'ready'));
+  return { why: 'late', ...given({ step: at?.name }) };
 }
 
 const UNDER_WAY: ReadonlySet<Step['status']> = new Set([
@@ -40,10 +80,12 @@ const UNDER_WAY: ReadonlySet<Step['status']> = new Set([
 ]);
 
 /** It is deferred, also for want of its agent, or a probe could not tell, or nothing is left to try but what it is at. */
-const isRisky = (step: PlanStep, record: Step | undefined): boolean =>
-  record !== undefined &&
-  (record.deferred !== undefined ||
-    (UNDER_WAY.has(record.status) && (isProbedInVain(record) || isOnLastStage(step, record))));
+function whyRisky(step: PlanStep, record: Step): RiskReason['why'] | undefined {
+  if (record.deferred !== undefined) return record.deferred.why;
+  if (!UNDER_WAY.has(record.status)) return undefined;
+  if (isProbedInVain(record)) return 'cannot-tell';
+  return isOnLastStage(step, record) ? 'last-try' : undefined;
+}
 
 const isProbedInVain = ({ status, probes }: Step): boolean =>
   (status === 'unknown' || status === 'probing') && probes > 0;

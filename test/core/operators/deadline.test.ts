@@ -48,6 +48,7 @@ describe('the question about the deadline', () => {
     expect(write?.incident).toStrictEqual({
       number: 4,
       life: 'life1',
+      workflow: 'flow',
       version: 1,
       writeId: 'w-new',
       kind: 'deadline',
@@ -61,6 +62,8 @@ describe('the question about the deadline', () => {
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       ...moved,
       status: 'waiting',
+      asks: 'it',
+      risk: { why: 'late', step: 'it' },
       wakeAt: NOW + 30_000,
       riskSince: NOW,
     });

@@ -142,6 +142,7 @@ describe('the time of a pause', () => {
     expect(write?.incident).toStrictEqual({
       number: 1,
       life: 'life1',
+      workflow: 'flow',
       version: 1,
       writeId: 'w-new',
       kind: 'pause',

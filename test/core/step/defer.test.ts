@@ -48,7 +48,8 @@ describe('a piece of work that is held back (P8)', () => {
         const own = write?.execution ?? execution;
         const { version, writeId } = own;
         const { riskSince = own === execution ? undefined : NOW } = execution;
-        expect(own).toEqual({ ...execution, wakeAt, version, writeId, riskSince });
+        const { risk } = own;
+        expect(own).toEqual({ ...execution, wakeAt, version, writeId, riskSince, risk });
         if (write?.execution !== undefined) expect(wakeAt).toBeLessThanOrEqual(after.retryAt ?? 0);
       },
       (given) => fc.oneof(toBlockedAgents(given), evaluations),

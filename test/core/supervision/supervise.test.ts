@@ -262,6 +262,28 @@ describe('risk is noticed in a write that is made anyway', () => {
     expect(noticed(record, {}, of)).toBe(since);
   });
 
+  it('with its step and why, of several what stops it, and anew in a later write (and no longer than it holds)', () => {
+    const whyOf = (records: readonly Step[], execution: Partial<Execution> = {}) => {
+      const two = planOf({ ...tried, name: 'a' }, { ...tried, name: 'b' });
+      const state = stateOf([...records], execution);
+      const write = { executionId: 'e-1', execution: { ...state.execution, version: 2 } };
+      const decision: Decision = { write, sends: [], next: { kind: 'idle' }, notes: [] };
+      return noticeRisk(two, state, NOW, decision).write?.execution?.risk;
+    };
+    const last = retrying('a', { stage: 2 });
+    const held = retrying('b', { deferred: deferredFor('breaker') });
+    const agent = tried.agent;
+    expect(whyOf([last])).toMatchObject({ why: 'last-try', step: 'a' });
+    expect(whyOf([last, held])).toEqual({ why: 'breaker', step: 'b', agent });
+    const before = { riskSince: NOW - 9, risk: { why: 'last-try', step: 'a' } } as const;
+    expect(whyOf([held], before)).toEqual({ why: 'breaker', step: 'b', agent });
+    expect(whyOf([retrying('a', { stage: 0 })], { startedAt: 0, deadlineAt: NOW + 1 })).toEqual({
+      why: 'late',
+      step: 'a',
+    });
+    expect(whyOf([], before)).toBeUndefined();
+  });
+
   it('since the first time, until it is well or has ended', () => {
     const risky = retrying('b', { stage: 2 });
     expect(noticed(risky, { riskSince: NOW - 9 })).toBe(NOW - 9);

@@ -1,0 +1,138 @@
+/**
+ * What is wrong with a deployment, as facts: what is overdue, which agents are missing, which services fail, what else is at risk.
+ *
+ * Owns: what is put together, and its bound. Does not own: the order and the words (`core/explain/situation.ts`), what is read of each
+ * (`health.ts`, `agents.ts`).
+ */
+
+import { type Finding, worstFirst } from '../core/explain/situation.ts';
+import { given } from '../core/records/given.ts';
+import { atRiskSince, riskNow, riskOf } from '../core/records/risk.ts';
+import type { Execution, RiskReason } from '../core/records/state.ts';
+import type { MissingCount } from '../core/records/receipts.ts';
+import type { Scheduler } from '../scheduler/start.ts';
+import type { BreakerOf } from './agents.ts';
+
+/** Executions at risk that are read, those that started last; of more a count says that it is one of as many. */
+const MOST_READ = 500;
+const PAGE = 100;
+
+/** Those at risk now, by the index and then by their own records. While none is, this is one query of each shard. */
+export async function readAtRisk({ ports, workflows }: Scheduler, now: number): Promise<AtRisk> {
+  const items: Execution[] = [];
+  let cursor: string | undefined;
+  do {
+    const query = { atRiskAt: now, workflows: [...workflows.keys()], limit: PAGE, ...given({ cursor }) };
+    const page = await ports.store.list(query);
+    items.push(...page.items.filter((one) => atRiskSince(riskOf(one), now) !== undefined));
+    ({ cursor } = page);
+  } while (cursor !== undefined && items.length < MOST_READ);
+  return { items, ...(cursor === undefined ? {} : { atLeast: true }) };
+}
+
+export interface AtRisk {
+  readonly items: readonly Execution[];
+  readonly atLeast?: true;
+}
+
+export interface Facts {
+  readonly now: number;
+  /** When the oldest was due that nobody has evaluated; nothing where none is overdue for long. */
+  readonly overdueSince?: number;
+  readonly sweptAt?: number;
+  readonly missing: ReadonlyMap<string, MissingCount>;
+  readonly breakers: readonly BreakerOf[];
+  readonly atRisk: AtRisk;
+}
+
+/** The worst first. */
+export function findingsOf(facts: Facts): readonly Finding[] {
+  const { now, overdueSince, sweptAt, missing, breakers, atRisk } = facts;
+  const reasons = new Map(atRisk.items.map((one) => [one.id, riskNow(one, now).risk]));
+  const held = (agent: string): readonly Execution[] =>
+    atRisk.items.filter(({ id }) => reasons.get(id)?.agent === agent && HELD.has(reasons.get(id)?.why));
+  const troubled = breakers.flatMap((one) => {
+    const { agent } = one;
+    const waiting = held(agent);
+    const finding = missing.has(agent) ? undefined : agentFinding(one, waiting.length);
+    return finding === undefined ? [] : [{ ...finding, ...counted(waiting, atRisk.atLeast) }];
+  });
+  const named = new Set([...missing.keys(), ...troubled.map(({ agent }) => agent)]);
+  const overdue = atRisk.items.filter(({ id }) => reasons.get(id)?.why === 'overdue');
+  const others = atRisk.items.filter(({ id }) => {
+    const { why, agent } = reasons.get(id) ?? {};
+    // What is overdue is found as that.
+    if (why === 'overdue') return overdueSince === undefined;
+    return agent === undefined || !named.has(agent) || !HELD.has(why);
+  });
+  return worstFirst([
+    ...(overdueSince === undefined
+      ? []
+      : [
+          {
+            kind: 'overdue' as const,
+            since: overdueSince,
+            ...given({ sweptAt }),
+            ...counted(overdue, atRisk.atLeast),
+          },
+        ]),
+    ...[...missing].map(([agent, { waiting, since }]) => ({
+      kind: 'missing' as const,
+      agent,
+      ...given({ since }),
+      waiting,
+      ...given({ runsOutAt: firstOf(held(agent)) }),
+    })),
+    ...troubled,
+    ...(others.length === 0
+      ? []
+      : [{ ...otherFinding(others, reasons), ...counted(others, atRisk.atLeast) }]),
+  ]);
+}
+
+/** Why an execution is held up by its agent, and not by what it does itself. */
+const HELD: ReadonlySet<RiskReason['why'] | undefined> = new Set([
+  'breaker',
+  'paused',
+  'unclaimed',
+  'not-deployed',
+  'cannot-tell',
+]);
+
+/** A breaker that is closed says nothing, unless its service has not answered since then, and something waits for that. */
+function agentFinding(
+  { agent, breaker, failure, failingSince }: BreakerOf,
+  waiting: number,
+): Finding | undefined {
+  const { status, since, pause } = breaker;
+  if (pause !== undefined) {
+    // Nobody waits for an agent that is paused and not needed.
+    return waiting === 0 ? undefined : { kind: 'paused', agent, since: pause.at, reason: pause.reason };
+  }
+  if (status === 'closed' && (waiting === 0 || failingSince === undefined)) return undefined;
+  return { kind: 'breaker', agent, ...given({ since: failingSince ?? since, failure }) };
+}
+
+const firstOf = (items: readonly Execution[]): number | undefined =>
+  items.length === 0 ? undefined : Math.min(...items.map(({ deadlineAt }) => deadlineAt));
+
+const counted = (
+  items: readonly Execution[],
+  atLeast: true | undefined,
+): Pick<Finding, 'waiting' | 'atLeast' | 'runsOutAt'> => ({
+  waiting: items.length,
+  ...given({ atLeast, runsOutAt: firstOf(items) }),
+});
+
+function otherFinding(
+  items: readonly Execution[],
+  reasons: ReadonlyMap<string, RiskReason | undefined>,
+): Finding {
+  const counts = new Map<RiskReason['why'], number>();
+  for (const { id } of items) {
+    const why = reasons.get(id)?.why;
+    if (why !== undefined) counts.set(why, (counts.get(why) ?? 0) + 1);
+  }
+  const [most] = [...counts].toSorted(([, one], [, other]) => other - one);
+  return { kind: 'at-risk', ...given({ why: most?.[0] }) };
+}

@@ -1,0 +1,149 @@
+/**
+ * How a deployment is, in three words, and the worst of it first in one sentence: what, since when, how many wait, when the first of
+ * them runs out, what is to be done, or that nothing is before then. API, command line and page say the same, by this file.
+ *
+ * Owns: the verdict, the order of what is found, and the words. Does not own: what is read for it (`api/health.ts`), when an execution
+ * is at risk (`records/risk.ts`).
+ */
+
+import type { Failure } from '../records/failure.ts';
+import type { RiskReason } from '../records/state.ts';
+import { durationText, timeText } from '../records/text.ts';
+
+/**
+ * 'healthy': nothing stands in the way. 'at-risk': executions may not end well or in time without help, or an agent's service does not
+ * answer. 'down': executions cannot go on at all, for no supervisor is at work or an agent is not deployed.
+ */
+export type Verdict = 'healthy' | 'at-risk' | 'down';
+
+/** As they are written. */
+export const VERDICTS: Readonly<Record<Verdict, string>> = {
+  healthy: 'healthy',
+  'at-risk': 'at risk',
+  down: 'down',
+};
+
+/** One thing that is wrong, as facts. */
+export interface Finding {
+  /**
+   * 'overdue': what is due is not evaluated, so no supervisor is at work.
+   * 'missing': the agent is not deployed. 'breaker': its service does not answer. 'paused': an operator holds its work back.
+   * 'at-risk': other executions that may not end well or in time.
+   */
+  readonly kind: 'overdue' | 'missing' | 'breaker' | 'paused' | 'at-risk';
+  readonly agent?: string;
+  /** Of 'overdue' since when the oldest is due, of a breaker since when its service fails. */
+  readonly since?: number;
+  /** Of 'overdue': the latest sweep that found something due. */
+  readonly sweptAt?: number;
+  /** What the agent's service answers, or has last. */
+  readonly failure?: Failure;
+  /** Who has paused it, and why. */
+  readonly reason?: string;
+  /** Executions that are held up by it. */
+  readonly waiting?: number;
+  /** There are more than `waiting`. */
+  readonly atLeast?: true;
+  /** When the first of these runs out of its time. */
+  readonly runsOutAt?: number;
+  /** What puts most of them at risk; of 'at-risk'. */
+  readonly why?: RiskReason['why'];
+}
+
+const ORDER: readonly Finding['kind'][] = ['overdue', 'missing', 'breaker', 'paused', 'at-risk'];
+const DOWN: readonly Finding['kind'][] = ['overdue', 'missing'];
+
+/** The worst first; of one kind the one for which most wait. */
+export const worstFirst = (findings: readonly Finding[]): readonly Finding[] =>
+  findings.toSorted(
+    (one, other) =>
+      ORDER.indexOf(one.kind) - ORDER.indexOf(other.kind) || (other.waiting ?? 0) - (one.waiting ?? 0),
+  );
+
+export function verdictOf(findings: readonly Finding[]): Verdict {
+  if (findings.some(({ kind }) => DOWN.includes(kind))) return 'down';
+  return findings.length > 0 ? 'at-risk' : 'healthy';
+}
+
+/**
+ * The worst in one sentence, and how much else there is.
+ * @param findings the worst first
+ */
+export function situationText(findings: readonly Finding[], now: number): string {
+  const [worst, ...others] = findings;
+  if (worst === undefined) return 'Nothing is overdue or at risk, and each agent that is needed is there.';
+  const more = others.length === 0 ? '' : ` And ${others.length} more.`;
+  return `${findingText(worst, now)}${more}`;
+}
+
+/** One of them as a sentence. */
+export function findingText(finding: Finding, now: number): string {
+  const parts = [WHAT[finding.kind](finding, now), waitingText(finding), timeLeft(finding, now)];
+  const said = parts.filter((part) => part !== '').join('; ');
+  return `${said}; ${REMEDY[finding.kind](finding)}.`;
+}
+
+const WHAT: Readonly<Record<Finding['kind'], (finding: Finding, now: number) => string>> = {
+  overdue: (finding, now) =>
+    `No supervisor is at work: nothing that is due has been evaluated${since(finding, now)}${swept(finding, now)}`,
+  missing: (finding, now) => `${named(finding)} is not deployed${since(finding, now)}`,
+  breaker: (finding, now) => `${named(finding)} fails${since(finding, now)}${answering(finding)}`,
+  paused: (finding, now) =>
+    `${named(finding)} is paused${since(finding, now)}${finding.reason === undefined ? '' : `: ${finding.reason}`}`,
+  'at-risk': () => 'Executions may not end well or in time',
+};
+
+const REMEDY: Readonly<Record<Finding['kind'], (finding: Finding) => string>> = {
+  overdue: () => "see the supervisor's log and its schedule",
+  missing: () => 'deploy it again: what waits for it goes on within a minute',
+  breaker: ({ waiting = 0 }) =>
+    waiting === 0
+      ? 'nothing waits for it'
+      : 'nothing is to be done before but to mend its service: they go on by themselves once it answers',
+  paused: () => 'resume it: what waits for it goes on by itself',
+  'at-risk': () => 'see each of them: list --at-risk',
+};
+
+const named = ({ agent = '' }: Finding): string => `Agent '${agent}'`;
+const since = ({ since: at }: Finding, now: number): string =>
+  at === undefined ? '' : ` since ${timeText(at)} (${durationText(Math.max(0, now - at))})`;
+const swept = ({ sweptAt }: Finding, now: number): string =>
+  sweptAt === undefined
+    ? ''
+    : `, no sweep since ${timeText(sweptAt)} (${durationText(Math.max(0, now - sweptAt))})`;
+const answering = ({ failure }: Finding): string =>
+  failure === undefined ? '' : ` (${failure.code}: ${failure.message})`;
+
+function waitingText({ kind, waiting, atLeast, why }: Finding): string {
+  if (waiting === undefined || waiting === 0) return '';
+  const count = `${atLeast === true ? 'at least ' : ''}${waiting.toLocaleString('en')}`;
+  const noun = waiting === 1 ? 'execution' : 'executions';
+  if (kind === 'at-risk')
+    return `${count} ${noun} at risk${why === undefined ? '' : `, most because ${RISK[why]}`}`;
+  return `${count} ${noun} ${waiting === 1 ? 'waits' : 'wait'}${kind === 'overdue' ? '' : ' for it'}`;
+}
+
+const timeLeft = ({ runsOutAt, waiting = 0 }: Finding, now: number): string => {
+  if (runsOutAt === undefined) return '';
+  const which = waiting === 1 ? 'it' : 'the first';
+  return runsOutAt > now
+    ? `${which} runs out in ${durationText(runsOutAt - now)}`
+    : `${which} ran out ${durationText(now - runsOutAt)} ago`;
+};
+
+/** Why one is at risk, behind 'because'. */
+const RISK: Readonly<Record<RiskReason['why'], string>> = {
+  breaker: "its agent's service fails",
+  paused: 'its agent is paused',
+  unclaimed: 'no process has taken its step',
+  budget: 'its step was sent too often',
+  'not-deployed': 'its agent is not deployed',
+  'cannot-tell': 'its outcome cannot be told',
+  'last-try': 'nothing is left to try after this',
+  late: 'three quarters of its time are over',
+  overdue: 'no supervisor has come',
+};
+
+/** 'its agent's service fails (confirm-booking)'. */
+export const riskText = ({ why, agent }: RiskReason): string =>
+  `${RISK[why]}${agent === undefined ? '' : ` (${agent})`}`;
