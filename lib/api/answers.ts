@@ -5,7 +5,15 @@
  * how the answers are made (`views.ts`).
  */
 
-import { findingText, riskText, situationText, VERDICTS } from '../core/explain/situation.ts';
+import {
+  type Finding,
+  findingText,
+  riskText,
+  situationText,
+  verdictOf,
+  VERDICTS,
+  worstFirst,
+} from '../core/explain/situation.ts';
 import { aboutText, pairsText } from '../core/explain/question.ts';
 import type { Explanation } from '../core/explain/why.ts';
 import { itemsText } from '../core/explain/words.ts';
@@ -37,9 +45,11 @@ export {
   riskText,
   situationText,
   timeText,
+  verdictOf,
   VERDICTS,
+  worstFirst,
 };
-export type { Attempt, Caller, Standing, Choice, ExecutionStatus, Explanation, Json, ListOrder };
+export type { Attempt, Caller, Standing, Choice, ExecutionStatus, Explanation, Finding, Json, ListOrder };
 export const STATUSES: readonly ExecutionStatus[] = EXECUTION_STATUSES;
 export const ANSWERS: readonly Choice[] = CHOICES;
 

@@ -11,6 +11,7 @@ import { type ExecutionView, type IncidentView, type Json, type StepView } from 
 import { bearer } from '../api/authorization.ts';
 import { AS_NAME, ApiError, type Client, createClient, exactJson } from '../api/client.ts';
 import { printChanges } from './changes-shown.ts';
+import { withSchedules } from './local-schedules.ts';
 import { leavesFact } from './print-standing.ts';
 import { regionOf, signedFetch } from './signed-fetch.ts';
 import { type Cli, CliError, CLOCK, EXIT, invocation, messageOf } from './io.ts';
@@ -77,15 +78,18 @@ export const examples = (...lines: readonly string[]): string =>
 /** The options of the API that all commands call; requests are signed if it is deployed, or carry a token if there is one. */
 export function client(command: Command): Client {
   const { url, token, as, region = regionOf(url) } = command.optsWithGlobals<Shared>();
-  if (as !== undefined) return createClient({ url, as: localName(url, as) });
+  const local = isLocal(url) ? { fetch: withSchedules(fetch) } : {};
+  if (as !== undefined) return createClient({ url, as: localName(url, as), ...local });
   if (token !== undefined) return createClient({ url, fetch: bearer(token)(fetch) });
-  return createClient(region === undefined ? { url } : { url, fetch: signedFetch({ region }) });
+  return createClient(region === undefined ? { url, ...local } : { url, fetch: signedFetch({ region }) });
 }
+
+const isLocal = (url: string): boolean =>
+  ['127.0.0.1', 'localhost', '[::1]'].includes(URL.canParse(url) ? new URL(url).hostname : '');
 
 /** @throws CliError `bad-as`: nobody vouches for a name, so it is worth something on this machine alone */
 function localName(url: string, as: string): string {
-  const host = URL.canParse(url) ? new URL(url).hostname : '';
-  if (!['127.0.0.1', 'localhost', '[::1]'].includes(host))
+  if (!isLocal(url))
     throw new CliError(
       'bad-as',
       `--as is for an API on this machine; ${url} records who calls as its authorizer says. Leave --as out`,

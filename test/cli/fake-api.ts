@@ -31,6 +31,11 @@ export async function fakeApi(): Promise<FakeApi> {
   const asked: Asked[] = [];
   const answers: Answer[] = [];
   const server = createServer((request, response) => {
+    // No local cloud is behind it.
+    if (request.url?.startsWith('/_local/') === true) {
+      response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
+      return;
+    }
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {

@@ -165,7 +165,7 @@ const MetricsPlace = shape<shown.MetricsPlace>('MetricsPlace')(
 );
 const Finding = shape<Found>('Finding')(
   object({
-    kind: z.enum(['overdue', 'missing', 'breaker', 'paused', 'at-risk']),
+    kind: z.enum(['schedule-off', 'overdue', 'missing', 'breaker', 'paused', 'at-risk']),
     agent: maybe(text),
     since: maybe(at),
     sweptAt: maybe(at),

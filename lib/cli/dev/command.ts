@@ -9,6 +9,7 @@ import type { Command } from 'commander';
 import { loadTypescript } from '../../project/package-files.ts';
 import { CONSOLE_FOLDER } from '../console/files.ts';
 import { consoleListener } from '../console/listener.ts';
+import { withSchedules } from '../local-schedules.ts';
 import { localLogs } from '../console/logs.ts';
 import { Writes } from '../console/writes.ts';
 import { type Cli, CliError, EXIT, type Io, messageOf, portOf } from '../io.ts';
@@ -125,7 +126,7 @@ function localConsole(deployment: string, logs: string): Pick<SystemOptions, 'be
   const listener = consoleListener({
     folder: CONSOLE_FOLDER,
     settings: { deployment, readOnly: false, local: true },
-    upstream: (port) => ({ url: `http://127.0.0.1:${port}`, fetch }),
+    upstream: (port) => ({ url: `http://127.0.0.1:${port}`, fetch: withSchedules(fetch) }),
     writes,
     logs: localLogs(logs),
     metrics: localMetrics,

@@ -26,15 +26,16 @@ export const VERDICTS: Readonly<Record<Verdict, string>> = {
 /** One thing that is wrong, as facts. */
 export interface Finding {
   /**
-   * 'overdue': what is due is not evaluated, so no supervisor is at work.
-   * 'missing': the agent is not deployed. 'breaker': its service does not answer. 'paused': an operator holds its work back.
+   * 'schedule-off': the supervisors' schedule is disabled, as far as that can be known: on this machine. 'overdue': what is due is not
+   * evaluated, so no supervisor is at work. 'missing': the agent is not deployed. 'breaker': its service does not answer. 'paused': an
+   * operator holds its work back.
    * 'at-risk': other executions that may not end well or in time.
    */
-  readonly kind: 'overdue' | 'missing' | 'breaker' | 'paused' | 'at-risk';
+  readonly kind: 'schedule-off' | 'overdue' | 'missing' | 'breaker' | 'paused' | 'at-risk';
   readonly agent?: string;
   /** Of 'overdue' since when the oldest is due, of a breaker since when its service fails. */
   readonly since?: number;
-  /** Of 'overdue': the latest sweep that found something due. */
+  /** Of the first two: the latest sweep that found something due. */
   readonly sweptAt?: number;
   /** What the agent's service answers, or has last. */
   readonly failure?: Failure;
@@ -50,8 +51,15 @@ export interface Finding {
   readonly why?: RiskReason['why'];
 }
 
-const ORDER: readonly Finding['kind'][] = ['overdue', 'missing', 'breaker', 'paused', 'at-risk'];
-const DOWN: readonly Finding['kind'][] = ['overdue', 'missing'];
+const ORDER: readonly Finding['kind'][] = [
+  'schedule-off',
+  'overdue',
+  'missing',
+  'breaker',
+  'paused',
+  'at-risk',
+];
+const DOWN: readonly Finding['kind'][] = ['schedule-off', 'overdue', 'missing'];
 
 /** The worst first; of one kind the one for which most wait. */
 export const worstFirst = (findings: readonly Finding[]): readonly Finding[] =>
@@ -86,6 +94,7 @@ export function findingText(finding: Finding, now: number): string {
 const WHAT: Readonly<Record<Finding['kind'], (finding: Finding, now: number) => string>> = {
   overdue: (finding, now) =>
     `No supervisor is at work: nothing that is due has been evaluated${since(finding, now)}${swept(finding, now)}`,
+  'schedule-off': (finding, now) => `The supervisors' schedule is off${swept(finding, now)}`,
   missing: (finding, now) => `${named(finding)} is not deployed${since(finding, now)}`,
   breaker: (finding, now) => `${named(finding)} fails${since(finding, now)}${answering(finding)}`,
   paused: (finding, now) =>
@@ -95,6 +104,8 @@ const WHAT: Readonly<Record<Finding['kind'], (finding: Finding, now: number) => 
 
 const REMEDY: Readonly<Record<Finding['kind'], (finding: Finding) => string>> = {
   overdue: () => "see the supervisor's log and its schedule",
+  'schedule-off': () =>
+    'enable it: nothing that waits for a time or a retry, or whose agent died, goes on without it',
   missing: () => 'deploy it again: what waits for it goes on within a minute',
   breaker: ({ waiting = 0 }) =>
     waiting === 0
