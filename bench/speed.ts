@@ -9,7 +9,7 @@
 
 import { Command } from 'commander';
 import { type Beside, measureBeside, type Peer } from './parts/beside.ts';
-import { besideTable } from './parts/beside-table.ts';
+import { besideTable, exitCodeOf } from './parts/beside-table.ts';
 import { measureCore, type CoreFigures } from './parts/core.ts';
 import { atLeastOne } from './parts/options.ts';
 import { percentile, run, warmUp } from './parts/load.ts';
@@ -68,7 +68,7 @@ const KEYS = PEERS.map(({ key }) => key).join(', ');
 
 const program = new Command('bench:speed')
   .description(
-    `A chain of five steps whose agents do nothing: one execution after the other, and many at once; then the same on other engines (${KEYS}), in turns with ours. They are installed into bench/peers by npm ci when they are not there.`,
+    `A chain of five steps whose agents do nothing: one execution after the other, and many at once; then the same on other engines (${KEYS}), in turns with ours. They are installed into bench/peers by npm ci when they are not there. The exit code is 1 if one that was asked for could not be measured.`,
   )
   .option('--json', 'one line of JSON at the end')
   .option('--save', 'for bench:report')
@@ -98,7 +98,10 @@ async function main(options: Options): Promise<void> {
   const own = options.onlyPeers === undefined ? await measureOwn(options) : undefined;
   const beside = options.peers || own === undefined ? await measurePeers(options) : undefined;
   if (own !== undefined) print(own);
-  if (beside !== undefined) console.log(besideTable(beside));
+  if (beside !== undefined) {
+    console.log(besideTable(beside));
+    process.exitCode = exitCodeOf(beside);
+  }
   if (own !== undefined) printVerdicts(own.limits);
   const last = {
     ...(kept?.peers && { peers: kept.peers }),

@@ -82,9 +82,17 @@ export async function installPeers(say: (text: string) => void): Promise<string 
   return code === 0 && isInstalled() ? undefined : `"${INSTALL}" failed (${String(code)})`;
 }
 
-/** One Node for all of them: this one if it is new enough, else the one that the peers' packages bring. */
+/**
+ * One Node for all of them: this one if it is new enough, else the one that the peers' packages bring. All of them get tsx:
+ * without it Node leads `steadfast` to `dist/`, which a clean clone does not have, and which may be older than what is measured.
+ */
 export function nodeOfAll(): { readonly path: string; readonly args: readonly string[] } {
-  const quiet = ['--disable-warning=ExperimentalWarning', '--disable-warning=DeprecationWarning'];
+  const quiet = [
+    '--disable-warning=ExperimentalWarning',
+    '--disable-warning=DeprecationWarning',
+    '--import',
+    'tsx',
+  ];
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   if (major > NODE[0] || (major === NODE[0] && minor >= NODE[1]))
     return { path: process.execPath, args: quiet };

@@ -1,8 +1,11 @@
 /** Other engines are installed beside the project, never with it, and exactly as pinned. */
 
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { OURS, PEERS, versionOf } from '../../bench/parts/participants.ts';
+import { pathToFileURL } from 'node:url';
+import { exitCodeOf } from '../../bench/parts/beside-table.ts';
+import { nodeOfAll, OURS, PEERS, versionOf } from '../../bench/parts/participants.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const FOLDER = join(ROOT, 'bench', 'peers');
@@ -31,6 +34,22 @@ describe('the engines that ours is measured beside', () => {
       expect(versionOf(one)).toMatch(/^\d+\.\d+\.\d+/);
     },
   );
+
+  it('are run by a Node that takes ours from lib, whether or not dist is there', () => {
+    const { path, args } = nodeOfAll();
+    const found = execFileSync(
+      path,
+      [...args, '--input-type=module', '--eval', "console.log(import.meta.resolve('steadfast'))"],
+      { cwd: ROOT, encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: '' } },
+    );
+    expect(found.trim()).toBe(pathToFileURL(join(ROOT, 'lib', 'index.ts')).href);
+  });
+
+  it('are an exit code where one was asked for and not measured', () => {
+    const named = { name: 'DBOS', version: '5.3.0' };
+    expect(exitCodeOf({ peers: [{ ...named, skipped: 'its process ended (1)' }] })).toBe(1);
+    expect(exitCodeOf({ peers: [] })).toBe(0);
+  });
 
   it('are pinned, as the lock has them', () => {
     for (const [name, version] of pinsOf(manifestIn(FOLDER)))

@@ -1,0 +1,98 @@
+/**
+ * One checkout's process of `bench:against`: sets its own stage and measures one turn whenever it is asked.
+ *
+ * Owns: what a turn runs and the figures of it. Does not own: whose turn it is, ratios (`../against.ts`).
+ *
+ * It is run from the checkout that it measures, and imports what has been in `bench/parts` for long: in a checkout of a
+ * revision that has no such file, this one is put.
+ */
+
+import { percentile, run, warmUp } from './load.ts';
+import { unitsOf } from './meter.ts';
+import { setStage, type Stage } from './stage.ts';
+import { treeCpuMs } from './tree.ts';
+
+export interface TurnOptions {
+  /** Executions one after the other, whose units and times are taken. */
+  readonly single: number;
+  /** Executions at once, whose processor time is taken. */
+  readonly executions: number;
+  readonly inFlight: number;
+}
+
+/** Figures of one turn, for a chain of five steps; the first six are counts of one execution. */
+export interface Turn {
+  readonly writeUnits: number;
+  readonly readUnits: number;
+  readonly sqsRequests: number;
+  readonly invocations: number;
+  readonly events: number;
+  readonly awsCalls: number;
+  /** Seconds of processor time for a thousand steps. */
+  readonly cpuFunctions: number;
+  readonly cpuAll: number;
+  readonly stepsPerSecond: number;
+  /** Of five steps, one execution at a time. */
+  readonly p50Ms: number;
+}
+
+export type Answer = { readonly ready: true } | { readonly turn: Turn } | { readonly failed: string };
+
+const WORK = { kind: 'chain5', payloadBytes: 100 } as const;
+
+async function measure(stage: Stage, { single, executions, inFlight }: TurnOptions): Promise<Turn> {
+  // To ask for units takes processor time: not while it is measured.
+  stage.cloud.control.measureCapacity(true);
+  const alone = await run(stage, { ...WORK, executions: single, inFlight: 1 });
+  stage.cloud.control.measureCapacity(false);
+  const before = treeCpuMs();
+  const many = await run(stage, { ...WORK, executions, inFlight });
+  const cpuAllMs = treeCpuMs() - before;
+  const units = unitsOf(alone.reading, 1);
+  const cpuFunctionsMs = many.reading.functions.reduce((sum, { cpuMs }) => sum + cpuMs, 0);
+  const calls = alone.reading.calls.filter(({ caller }) => caller !== 'outside');
+  return {
+    writeUnits: units.writeUnits / single,
+    readUnits: units.readUnits / single,
+    sqsRequests: units.sqsRequests / single,
+    invocations: units.lambdaRequests / single,
+    events: units.events / single,
+    awsCalls: calls.reduce((sum, one) => sum + one.calls, 0) / single,
+    // Milliseconds a step are seconds a thousand.
+    cpuFunctions: cpuFunctionsMs / many.steps,
+    cpuAll: cpuAllMs / many.steps,
+    stepsPerSecond: (many.steps * 1_000) / many.ms,
+    p50Ms: percentile(alone.latenciesMs, 0.5),
+  };
+}
+
+const tell = (answer: Answer): void => {
+  if (process.connected) process.send?.(answer, undefined, undefined, () => undefined);
+};
+const failed = (error: unknown): void =>
+  tell({ failed: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+
+let staged: Promise<Stage> | undefined;
+async function end(): Promise<void> {
+  const stage = await staged?.catch(() => undefined);
+  staged = undefined;
+  await stage?.strike();
+  process.exit();
+}
+process.once('disconnect', () => void end());
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void end());
+
+async function main(): Promise<void> {
+  staged = setStage({ batchSize: 10, processes: 2, agentProcesses: 1, schedules: false, capacity: false });
+  const stage = await staged;
+  await warmUp(stage, [WORK.kind], 64);
+  process.on('message', (options: TurnOptions) => {
+    measure(stage, options).then((turn) => tell({ turn }), failed);
+  });
+  tell({ ready: true });
+}
+
+main().catch((error: unknown) => {
+  failed(error);
+  void end();
+});
