@@ -6,14 +6,22 @@
  * exists (`project.mjs`). A file that is there is never overwritten.
  */
 
+import './node-version.cjs';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { managerOf, projectAt } from './project.mjs';
 import { addToApp, newApp, Refusal } from './write.mjs';
 
-const HELP = `npm create steadfast@latest [folder] [-- options]
+/** As it was called: a package manager names itself, a clone of the repository does not. */
+const AGENT = process.env.npm_config_user_agent;
+const COMMAND = AGENT ? 'npm create steadfast@latest' : 'node create/index.mjs';
+const OWN = JSON.parse(readFileSync(new URL('./package.json', import.meta.url), 'utf8'));
+/** Before the first release there is nothing that npm could install. */
+const isPublished = OWN.version !== '0.0.0';
+
+const HELP = `${COMMAND} [folder] ${AGENT ? '[-- options]' : '[options]'}
 
 In a folder with a cdk.json: adds a workflow, its test and the construct to that app. Else: starts a new app.
 
@@ -21,9 +29,8 @@ In a folder with a cdk.json: adds a workflow, its test and the construct to that
   --no-install      write the files alone
   --help
 
-Examples:
-  npm create steadfast@latest my-app
-  cd my-cdk-app && npm create steadfast@latest
+Example:
+  ${COMMAND} my-app
 `;
 
 function main() {
@@ -39,17 +46,20 @@ function main() {
   const [folder = '.', ...rest] = positionals;
   if (rest.length > 0)
     throw new Refusal(`one folder is taken, and there are ${positionals.length}: ${positionals.join(', ')}`);
+  if (values.package === 'latest' && !isPublished && !values['no-install'])
+    throw new Refusal(
+      'steadfast is not published yet, so npm cannot install it: in the clone run npm run build && npm pack, then give --package <clone>/steadfast-0.0.0.tgz. Nothing was written',
+    );
   const root = resolve(folder);
   const isThere = existsSync(join(root, 'cdk.json'));
   if (!isThere && existsSync(root) && readdirSync(root).some((name) => name !== '.git')) {
     throw new Refusal(
-      `${root} has files and no cdk.json: give the name of a new folder (npm create steadfast@latest my-app), or run this in the folder of a CDK app`,
+      `${root} has files and no cdk.json: give the name of a new folder (${COMMAND} my-app), or run this in the folder of a CDK app`,
     );
   }
   mkdirSync(root, { recursive: true });
   if (!isThere) newApp(root, basename(root));
-  const agent = process.env.npm_config_user_agent;
-  const project = projectAt(root, managerOf(root, agent), agent);
+  const project = projectAt(root, managerOf(root, AGENT), AGENT);
   const { written, byHand } = addToApp(project);
   for (const file of written) console.log(`  wrote ${file}`);
   const spec = values.package.endsWith('.tgz') ? resolve(values.package) : `steadfast@${values.package}`;

@@ -68,6 +68,9 @@ async function run(
   if (key === 'GET ') return [200, facts];
   const handler = HANDLERS[key];
   if (handler === undefined) {
+    const other = CONTROL_CALLS.find((call) => call.split(' ')[1] === key.split(' ')[1]);
+    if (other !== undefined)
+      return [405, problem('methodNotAllowed', `this call is ${other}, not ${request.method ?? 'GET'}`)];
     return [404, problem('notFound', `no such control call; there are: ${Object.keys(HANDLERS).join(', ')}`)];
   }
   const text = await readBody(request, MAX_BODY_BYTES);

@@ -15,6 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { followFirstProject, followPages } from './printed.ts';
 import {
   check,
   folder,
@@ -69,15 +70,6 @@ function write(cwd: string, files: Readonly<Record<string, string>>): void {
     mkdirSync(dirname(join(cwd, path)), { recursive: true });
     writeFileSync(join(cwd, path), content);
   }
-}
-
-/** Writes the first workflow as a reader of docs/FIRST-PROJECT.md does. */
-function followFirstProject(cwd: string): void {
-  const page = readFileSync(join(ROOT, 'docs', 'FIRST-PROJECT.md'), 'utf8');
-  const shown = /^`(workflows\/[^`]+\.ts)`[^`]*(?:`[^`\n]+`[^`]*)*?\n```ts\n([\s\S]*?)^```$/gm;
-  const files = [...page.matchAll(shown)];
-  check(files.length === 3, `docs/FIRST-PROJECT.md shows ${files.length} files of the first workflow, not 3`);
-  for (const [, path = '', content = ''] of files) write(cwd, { [path]: content });
 }
 
 /** The app that `create` starts with, before anything of Steadfast is in it but its construct. */
@@ -179,10 +171,10 @@ export const requests = onMessage(helloGreeting, { idempotencyKey: '$.body.name'
 `,
 };
 
-/** One after the other in each; the first is the one of CI. */
+/** One after the other in each; the first ones are those of CI. */
 export const LANES = [
   ['cdk-init', 'pnpm-workspace', 'client'],
-  [FIRST, 'containers', 'two-stacks'],
+  ['printed', FIRST, 'containers', 'two-stacks'],
 ] as const;
 
 export const FIXTURES: Readonly<Record<string, Fixture>> = {
@@ -196,6 +188,8 @@ export const FIXTURES: Readonly<Record<string, Fixture>> = {
     await run(cwd, create(given));
     await use(cwd);
   },
+  /** What README and docs/FIRST-PROJECT.md print, typed by a reader in a clean clone. */
+  printed: () => followPages(),
   /** What `npm create steadfast` makes: ES modules, vitest, the newest CDK; and the first workflow of a reader. */
   [FIRST]: async (given) => {
     const cwd = await created(given, FIRST);

@@ -135,6 +135,44 @@ export async function tryIt(cwd: string, options = ''): Promise<string> {
   return said;
 }
 
+/**
+ * Runs what goes on until it is interrupted: waits until it has said something, does what is to be done meanwhile, interrupts it
+ * as Ctrl-C does, and waits until all is gone.
+ *
+ * @throws Failed where it ends before
+ */
+export async function runUntil(
+  cwd: string,
+  lines: string,
+  seen: RegExp,
+  meanwhile: () => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
+  const beganAt = Date.now();
+  // A shell that stops at the first line that fails, as a reader does.
+  const child = spawn(`set -e\n${lines}`, { cwd, shell: true, detached: true, env: environment() });
+  const { pid = 0 } = child;
+  const closed = once(child, 'close');
+  let said = '';
+  const isSeen = new Promise<boolean>((resolve) => {
+    const listen = (chunk: Buffer): void => {
+      said += chunk.toString('utf8');
+      if (seen.test(said)) resolve(true);
+    };
+    child.stdout.on('data', listen);
+    child.stderr.on('data', listen);
+    void closed.then(() => resolve(false));
+  });
+  const problem = `in ${cwd}\n    ${lines}\nended before it said ${String(seen)}:\n`;
+  check(await isSeen, `${problem}${said.slice(-4_000)}`);
+  try {
+    await meanwhile();
+  } finally {
+    process.kill(-pid, 'SIGINT');
+    await closed;
+  }
+  say(`${lines.replaceAll('\n', '; ')}  (${secondsSince(beganAt)} s)`);
+}
+
 /** Everything that a project of TypeScript does with it. @returns what its local system has said */
 export async function use(cwd: string): Promise<string> {
   await checked(cwd, 'npm');

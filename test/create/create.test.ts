@@ -151,6 +151,22 @@ describe('in a CDK app', () => {
   });
 });
 
+it('has the check of Node that the package itself has', () => {
+  const codeOf = (path: string): string =>
+    readFileSync(join(import.meta.dirname, '..', '..', path), 'utf8').replace(/^\/\*\*[\s\S]*?\*\/\n/, '');
+  expect(codeOf('create/node-version.cjs')).toBe(codeOf('bin/node-version.cjs'));
+});
+
+it('before the first release, says what to install before npm says 404, and writes nothing', () => {
+  const { status, stderr } = spawnSync(process.execPath, [SCRIPT, 'my-app'], {
+    cwd: root,
+    encoding: 'utf8',
+    env: { ...process.env, NODE_OPTIONS: '', npm_config_user_agent: '' },
+  });
+  expect([status, stderr]).toEqual([2, expect.stringContaining('npm run build && npm pack')]);
+  expect(existsSync(join(root, 'my-app'))).toBe(false);
+});
+
 describe('elsewhere', () => {
   it('starts a new app, named like its folder', () => {
     const { status, said } = create('My Orders');
@@ -158,6 +174,7 @@ describe('elsewhere', () => {
     expect(said).toContain('  cd My Orders\n');
     expect(JSON.parse(read('My Orders/package.json'))).toMatchObject({ name: 'my-orders', type: 'module' });
     expect(read('My Orders/bin/app.ts')).toContain("new AppStack(app, 'My-Orders');");
+    expect(read('My Orders/README.md')).toContain('# my-orders\n');
     expect(read('My Orders/.gitignore')).toBe('node_modules/\ncdk.out/\n.steadfast/\n');
     expect(read('My Orders/lib/app-stack.ts').match(/new Steadfast/g)).toHaveLength(1);
   });
@@ -174,10 +191,7 @@ describe('elsewhere', () => {
   });
 
   it.each([
-    [
-      ['.'],
-      /has files and no cdk\.json: give the name of a new folder \(npm create steadfast@latest my-app\)/,
-    ],
+    [['.'], /has files and no cdk\.json: give the name of a new folder \(node create\/index\.mjs my-app\)/],
     [['a', 'b'], /^one folder is taken, and there are 2: a, b/],
     [['--pakage', 'x'], /Unknown option '--pakage'/],
   ])('%j is refused, with what to do', (args, message) => {

@@ -225,6 +225,7 @@ describe('a running stack', () => {
     );
     expect(await call('POST', '/functions/web/kill', { soon: true })).toMatchObject([400, expect.anything()]);
     expect(await call('GET', '/nothing')).toMatchObject([404, expect.anything()]);
+    expect(JSON.stringify(await call('GET', '/functions/a/kill'))).toContain('POST functions/*/kill,');
     expect(await call('GET', '/queues', undefined, { origin: 'https://evil.example' })).toMatchObject([
       403,
       expect.anything(),

@@ -96,9 +96,7 @@ export class Saboteur {
     if (this.supervisorKill !== undefined || busyOf(this.#control, 'supervisor').length === 0) return;
     this.supervisorKill = { at: this.#now() };
     const { hit } = this.#control.kill('supervisor', 'now');
-    this.#say(
-      'SIGKILL for the supervisor. Its next tick would come within a minute; here it is stage at once.',
-    );
+    this.#say('SIGKILL for the supervisor. Its next tick would come within a minute; here it comes at once.');
     void hit.then(() => this.ringSupervisor());
   }
 

@@ -119,6 +119,10 @@ const WORDS: Readonly<Record<OwnUnit | BesideUnit, string>> = {
 export const dollarText = (usd: number): string =>
   `$${usd.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: usd < 1 ? 4 : 2 })}`;
 
+/** The estimate is good to a tenth: two figures of a sum say all that is known of it. */
+const aboutText = (usd: number): string =>
+  `about ${usd < 1 ? dollarText(Number(usd.toPrecision(2))) : `$${Number(usd.toPrecision(2)).toLocaleString('en')}`}`;
+
 export function costText(estimate: Estimate): string {
   const { workflow, options, prices, agentSteps, units, usd } = estimate;
   const row = (what: OwnUnit | BesideUnit): string[] => [
@@ -128,7 +132,7 @@ export function costText(estimate: Estimate): string {
   ];
   const count = options.executions.toLocaleString('en');
   const lines = [
-    `${workflow}: ${count} executions of ${agentSteps} ${agentSteps === 1 ? 'step' : 'steps'} of agents cost about ${dollarText(estimate.totalUsd)}`,
+    `${workflow}: ${count} executions of ${agentSteps} ${agentSteps === 1 ? 'step' : 'steps'} of agents cost ${aboutText(estimate.totalUsd)}`,
     `${options.payloadBytes} B a payload, lists of ${options.items}, ${options.batch} a batch, ${durationText(options.workMs)} of an agent’s own work, ${options.memoryMb} MB; prices of ${prices.region}, ${prices.asOf}`,
     '',
   ];

@@ -14,6 +14,7 @@ import { localLogs } from '../console/logs.ts';
 import { Writes } from '../console/writes.ts';
 import { type Cli, CliError, EXIT, type Io, messageOf, portOf } from '../io.ts';
 import { banner, changedText, missingAgentsText, tryOne } from './banner.ts';
+import { lostText, setByHand } from './set-by-hand.ts';
 import { changesIn } from './changes.ts';
 import { DEFAULT_DATA, type DevFolder, openDevFolder } from './dev-folder.ts';
 import { startExternalParties } from './external-parties.ts';
@@ -116,7 +117,9 @@ async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: Clea
     const files = await Promise.race([stopping.asked, changes?.next() ?? stopping.asked]);
     if (files === undefined) return EXIT.ok;
     io.out(changedText(files, folders, project.root));
+    const before = setByHand(running.system);
     await again(running, { run, folder, port, environment, ...own, into }, io, signal);
+    io.out(lostText(before, setByHand(running.system)));
   }
 }
 

@@ -1,0 +1,90 @@
+/**
+ * README and docs/FIRST-PROJECT.md, followed by a reader who types each block of shell as it is printed, in a clean clone.
+ *
+ * Owns: which block is typed where, and what has to be seen. Does not own: how a line is run (`steps.ts`).
+ * `npm ci && npm test` is the one block that is left out: CI runs it itself, and here it would run within itself.
+ */
+
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { check, folder, ROOT, run, runUntil } from './steps.ts';
+
+const blocksOf = (text: string, language: string): string[] =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(([, block = '']) =>
+    block.trim(),
+  );
+const TESTS = 'npm ci && npm test';
+
+/** What is tracked, and what is new and not ignored, as it is now: a clone of what would be committed. */
+function cloned(): string {
+  const clone = folder(join('printed', 'steadfast'));
+  const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+    maxBuffer: 1 << 26,
+  });
+  for (const path of listed.split('\0').filter((each) => each !== '')) {
+    mkdirSync(dirname(join(clone, path)), { recursive: true });
+    cpSync(join(ROOT, path), join(clone, path), { errorOnExist: true });
+  }
+  return clone;
+}
+
+/** Figures differ from run to run; the words must not. */
+const wordsOf = (line: string): string => line.replaceAll(/\d+(?:\.\d+)?/g, '#').trim();
+
+/** @throws Failed where the page shows a line that was not said */
+function said(shown: string, seen: string, page: string): void {
+  const lines = new Set(seen.split('\n').map(wordsOf));
+  const missing = shown.split('\n').filter((line) => !lines.has(wordsOf(line)));
+  check(
+    missing.length === 0,
+    `${page} shows what was not said:\n${missing.join('\n')}\n\n${seen.slice(-4_000)}`,
+  );
+}
+
+/** Writes the three files of the first workflow as a reader of the page does. */
+export function followFirstProject(cwd: string): void {
+  const page = readFileSync(join(ROOT, 'docs', 'FIRST-PROJECT.md'), 'utf8');
+  const shown = /^`(workflows\/[^`]+\.ts)`[^`]*(?:`[^`\n]+`[^`]*)*?\n```ts\n([\s\S]*?)^```$/gm;
+  const files = [...page.matchAll(shown)];
+  check(files.length === 3, `docs/FIRST-PROJECT.md shows ${files.length} files of the first workflow, not 3`);
+  for (const [, path = '', content = ''] of files) {
+    mkdirSync(dirname(join(cwd, path)), { recursive: true });
+    writeFileSync(join(cwd, path), content);
+  }
+}
+
+/** Types what README prints, from the first block on. @returns the folder of the project that was made */
+async function followReadme(clone: string): Promise<string> {
+  const readme = readFileSync(join(clone, 'README.md'), 'utf8');
+  const [demo = '', own = '', ...rest] = blocksOf(readme, 'sh');
+  check(rest.join('\n') === TESTS, `the last block of README is ${rest.join('\n')}, and not ${TESTS}`);
+  const [shown = ''] = blocksOf(readme, 'text');
+  said(shown, await run(clone, demo), 'README.md');
+  await runUntil(clone, own, /It ended: succeeded\.[\s\S]*Ctrl-C/);
+  return join(dirname(clone), 'my-app');
+}
+
+/** Types what FIRST-PROJECT prints: the system in one terminal, the calls in another. */
+async function followPage(cwd: string): Promise<void> {
+  followFirstProject(cwd);
+  const page = readFileSync(join(ROOT, 'docs', 'FIRST-PROJECT.md'), 'utf8');
+  const [begin = '', ...calls] = blocksOf(page, 'sh');
+  const [shown = ''] = blocksOf(page, 'text');
+  await runUntil(cwd, begin, /Ctrl-C/, async () => {
+    let seen = '';
+    for (const block of calls) seen = await run(cwd, block);
+    said(withoutTimes(shown), withoutTimes(seen), 'docs/FIRST-PROJECT.md');
+  });
+}
+
+/** `why` prints how long each line took, in the unit that fits. */
+const withoutTimes = (text: string): string =>
+  text.replaceAll(/\+?\d+(?:\.\d+)? ?(?:ms|s)(?:\d+ms)?\b/g, '#').replaceAll(/ +/g, ' ');
+
+/** As printed, the local system is at its default port, which must be free. */
+export async function followPages(): Promise<void> {
+  await followPage(await followReadme(cloned()));
+}

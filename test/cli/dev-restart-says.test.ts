@@ -1,0 +1,23 @@
+/** What a restart of `steadfast dev` has forgotten is said. */
+
+import { lostText, type SetByHand, setByHand } from '../../lib/cli/dev/set-by-hand.ts';
+
+test('a restart says which faults and switched off schedules it has forgotten, and nothing of what the template has off', () => {
+  const schedule = { expression: 'rate(1 minute)', logicalId: 'A', ticks: 0, lastTickAt: undefined };
+  const fault = { id: '1', action: 'kill', moment: 'now', hits: [] } as const;
+  const stateOf = (faults: readonly ('armed' | 'over')[], off: readonly string[]): SetByHand =>
+    setByHand({
+      cloud: {
+        control: {
+          faults: () => faults.map((state) => ({ ...fault, functionName: 'pay', state })),
+          schedules: () =>
+            ['tick', 'nightly'].map((name) => ({ ...schedule, name, enabled: !off.includes(name) })),
+        },
+      },
+    });
+  const after = stateOf([], ['nightly']);
+  expect(lostText(stateOf(['armed', 'over'], ['tick', 'nightly']), after)).toBe(
+    'Armed faults are gone: kill pay.\nSchedules that were switched off run again: tick.\n',
+  );
+  expect(lostText(stateOf(['over'], ['nightly']), after)).toBe('');
+});
