@@ -15,11 +15,13 @@ import type { AgentStep, Plan } from '../core/plan/plan.ts';
 import { evaluateExpression } from '../core/plan/refs.ts';
 import type { Ports } from '../core/ports.ts';
 import type { OpenBreaker, Progress, Report } from '../core/records/events.ts';
+import { given } from '../core/records/given.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { type LeasedStep, pauseOf } from '../core/records/state.ts';
 import { cut } from '../core/records/text.ts';
 import { effectKeyOf, keyEpoch } from '../core/step/effect-key.ts';
 import { heartbeatEveryMs, isAdvance } from '../core/step/lease.ts';
+import { leftOutIn } from '../core/step/left-out.ts';
 import { attemptedVariant } from '../core/step/recovery.ts';
 import { scopeOf } from '../core/step/turn.ts';
 import { timeOverAt } from '../core/step/within.ts';
@@ -114,7 +116,15 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
   });
   const input =
     record.keyInput === undefined ? evaluateExpression(planStep.input, scopeOf(state)) : record.keyInput;
-  const work = perform(worker, { mode: record.mode, ctx, input, output: record.output });
+  const isPlanned = record.mode === 'execute' && record.keyInput === undefined;
+  const refused = isPlanned ? leftOutIn(planStep.input, state.steps) : undefined;
+  const work = perform(worker, {
+    mode: record.mode,
+    ctx,
+    input,
+    output: record.output,
+    ...given({ refused }),
+  });
   const report = await inTime(ports, work, abort, finished, claim, time);
   finished.end();
   // A heartbeat that hangs is left behind: its write loses against the report's, or the report's is tried again.

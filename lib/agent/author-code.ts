@@ -85,11 +85,21 @@ export interface Task {
   readonly input: Json | undefined;
   /** The step's output, when an undo begins from `done`. */
   readonly output: Json | undefined;
+  /** Why there is no input: nothing is executed. */
+  readonly refused?: Failure;
 }
 
 /** Never rejects. */
 export async function perform(worker: Worker, task: Task): Promise<Report> {
   try {
+    if (task.refused !== undefined)
+      return {
+        kind: 'failed',
+        codeReturned: true,
+        permanent: true,
+        inputRefused: true,
+        failure: task.refused,
+      };
     const input = await check(worker.agent.input, task.input);
     // An input that was accepted once must still be probed and undone, whatever a later version of the agent accepts.
     if ('issues' in input && task.mode === 'execute') return refusedInput(input.issues);

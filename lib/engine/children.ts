@@ -18,7 +18,7 @@ import type { AffectedSteps, Decision, Next } from '../core/records/decision.ts'
 import type { ChildrenDone } from '../core/records/events.ts';
 import type { Failure } from '../core/records/failure.ts';
 import { given } from '../core/records/given.ts';
-import type { Json } from '../core/records/json.ts';
+import { type Json, utf8Bytes } from '../core/records/json.ts';
 import { isOfEarlierLife } from '../core/records/retention.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { type Execution, hasEnd } from '../core/records/state.ts';
@@ -79,7 +79,7 @@ export async function withChildren(
     case 'stop-children':
       return stopped(ports, next, reconcile);
     case 'gather':
-      return { type: 'gathered', step: next.step, outputs: await gathered(ports, next.ids) };
+      return { type: 'gathered', step: next.step, ...(await gathered(ports, next.ids)) };
     default:
       return undefined;
   }
@@ -254,8 +254,18 @@ async function stopChild(
   }
 }
 
-const gathered = (ports: Ports, ids: readonly string[]): Promise<(Json | undefined)[]> =>
-  sideBySide(ids, SIDE_BY_SIDE, async (id) => (await ports.store.readExecution(id))?.output);
+async function gathered(
+  ports: Ports,
+  ids: readonly string[],
+): Promise<{ readonly outputs: readonly (Json | undefined)[]; readonly bytes: number }> {
+  const ends = await sideBySide(ids, SIDE_BY_SIDE, (id) => ports.store.readExecution(id));
+  const bytesOf = (end: Execution | undefined): number =>
+    end?.outputBytes ?? (end?.output === undefined ? 0 : utf8Bytes(JSON.stringify(end.output)));
+  return {
+    outputs: ends.map((end) => end?.output),
+    bytes: ends.reduce((sum, end) => sum + bytesOf(end), 0),
+  };
+}
 
 /**
  * Has the parent's record say that the execution has ended, and carries the parent on unless the caller does.

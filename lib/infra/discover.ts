@@ -114,7 +114,7 @@ async function loadFolder(folder: string, relativeToRoot: (path: string) => stri
       }
       if (agentFile(folder, spec.name) === undefined) {
         const expected = join(folder, AGENT_FOLDER, `${spec.name}${extname(file)}`);
-        const like = nearest(basename(expected), agentFilesIn(folder));
+        const like = misnamedFile(basename(expected), folder, exported);
         const meant = like === undefined ? '' : `; ${like} is there: is that the one?`;
         throw new DiscoveryError(
           `workflow '${workflow.name}' uses the agent '${spec.name}', but ${relativeToRoot(expected)} does not exist; it must export its handler (export const handler = ….handler({ … }))${meant}`,
@@ -176,6 +176,18 @@ function inputOf(input: unknown): Pick<FoundWorkflow, 'input'> {
 function formsIn(workflow: WorkflowLike, folder: string): Pick<FoundWorkflow, 'forms'> {
   const forms = formsOf(workflow, folder);
   return Object.keys(forms).length === 0 ? {} : { forms };
+}
+
+/** A file that is no other agent's own: the one alone, or that of a like name. */
+function misnamedFile(
+  expected: string,
+  folder: string,
+  exported: readonly { readonly workflow: WorkflowLike }[],
+): string | undefined {
+  const agents = new Set(exported.flatMap(({ workflow }) => workflow.agents.map(({ spec }) => spec.name)));
+  const free = agentFilesIn(folder).filter((name) => !agents.has(withoutEnding(name)));
+  const missing = [...agents].filter((name) => agentFile(folder, name) === undefined);
+  return nearest(expected, free) ?? (free.length === 1 && missing.length === 1 ? free[0] : undefined);
 }
 
 function agentFilesIn(folder: string): string[] {

@@ -92,6 +92,13 @@ test('a file whose name is nearly the agent’s is named', async () => {
   );
 });
 
+test('of the files beside it only one that is no other agent’s is named', async () => {
+  const { 'examples/order/agents/ship.ts': file, ...files } = TWO_FOLDERS;
+  expect(await refusal({ ...files, 'examples/order/agents/post-letter.ts': file })).toMatch(
+    /ship\.ts does not exist; .*; post-letter\.ts is there: is that the one\?$/,
+  );
+});
+
 test('a reference that leads nowhere is refused with its step and what there is', async () => {
   const known = { type: 'object', properties: { text: {} }, additionalProperties: false };
   const step = (name: string, input: object, after: string[]) => ({

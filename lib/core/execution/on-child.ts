@@ -23,10 +23,11 @@ import {
   type DecisionInputs,
   stepAfter,
 } from '../records/change.ts';
+import { MAX_GATHERED_BYTES } from '../records/children.ts';
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../records/decision.ts';
 import type { ChildEvent, ChildrenDone } from '../records/events.ts';
 import type { Failure } from '../records/failure.ts';
-import { type Json, utf8Bytes } from '../records/json.ts';
+import { type Json, type JsonObject, utf8Bytes } from '../records/json.ts';
 import type { StepEvent } from '../records/moves.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Cause, isForward, isPausedOrPausing, isTerminal, type Step } from '../records/state.ts';
@@ -44,9 +45,6 @@ import {
 } from '../waiting/child.ts';
 import { afterTry } from '../waiting/child-tries.ts';
 import { closedEnd, goingOnLater } from './follow-up.ts';
-
-/** The most that a step keeps of its executions' outputs; more is left with them. */
-const MAX_GATHERED_BYTES = 100_000;
 
 export function decideChildren(plan: Plan, state: Snapshot, event: ChildEvent & DecisionInputs): Decision {
   if (event.type === 'stop') return stop(state, event, event);
@@ -131,10 +129,15 @@ function gathered(
     return stepAfter(record, isStay ? 'keep-effects' : 'fail', event, { changedAt, failure });
   }
   const { children } = record;
+  const isLeftOut = step.kind === 'map' && (output as JsonObject | undefined)?.['items'] === undefined;
   return stepAfter(record, isStay ? 'stay' : 'done', event, {
     changedAt,
     output: output ?? (plan.tolerated === undefined ? null : undefined),
-    children: children && { ...children, started: children.count },
+    children: children && {
+      ...children,
+      started: children.count,
+      ...(isLeftOut ? { leftOutBytes: Math.max(event.bytes ?? 0, MAX_GATHERED_BYTES + 1) } : {}),
+    },
   });
 }
 

@@ -14,6 +14,7 @@ import { evaluateExpression } from '../plan/refs.ts';
 import { type Json, utf8Bytes } from '../records/json.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Execution } from '../records/state.ts';
+import { leftOutIn } from '../step/left-out.ts';
 import { scopeOf } from '../step/turn.ts';
 
 /** Cheap enough to be kept beside the rest. */
@@ -27,6 +28,9 @@ const MAX_SHOWN_BYTES = 100_000;
 export function keptOutput(plan: Plan, state: Snapshot): Pick<Execution, 'output' | 'outputBytes'> {
   const output = made(plan, state);
   const bytes = utf8Bytes(JSON.stringify(output));
+  const leftOut = leftOutIn(plan.output, state.steps);
+  // Nothing is undone for it: all is done, and an end must be possible. It is too large to be shown, as it would be with them.
+  if (leftOut !== undefined) return { outputBytes: Math.max(bytes, MAX_SHOWN_BYTES + 1) };
   const most = state.execution.parent === undefined ? SMALL_BYTES : MAX_KEPT_BYTES;
   // An item's output that was not kept must not look like that of one that failed.
   if (isIncomplete(plan, state)) return { outputBytes: Math.max(bytes, MAX_SHOWN_BYTES + 1) };

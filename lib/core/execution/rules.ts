@@ -17,7 +17,7 @@ import { closeDueIncidents } from '../operators/resolution.ts';
 import { leavesTolerated, standingAtEnd } from '../operators/standing.ts';
 import { agentStep, isBefore, type Plan } from '../plan/plan.ts';
 import type { Rule } from '../plan/rule.ts';
-import { endedPause, executionAfter } from '../records/change.ts';
+import { blankStep, endedPause, executionAfter, stepAfter } from '../records/change.ts';
 import {
   alsoAffected,
   type Decision,
@@ -42,7 +42,9 @@ import {
 import { closedWithoutAttempt } from '../step/claim.ts';
 import { giveUpDeferred } from '../step/defer.ts';
 import { leaseOverAt } from '../step/lease.ts';
+import { leftOutIn } from '../step/left-out.ts';
 import { isAllOver, isClear, keepsEffects, stepToFence, stepToSkip } from '../step/ready.ts';
+import { isReady } from '../step/turn.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { expired } from '../step/report.ts';
 import { isTimeOver } from '../step/within.ts';
@@ -79,6 +81,7 @@ const rulesOf = (): readonly Rule[] => [
   succeed,
   passDeadline,
   askAboutDeadline,
+  refuseCondition,
   skip,
   openEntry,
   passedTime,
@@ -107,6 +110,7 @@ const followingUp = (): readonly Rule[] => [
   remindOfIncident,
   notifyOfEnd,
   tolerate,
+  refuseCondition,
   skip,
   giveUpDeferred,
   openIncident,
@@ -165,6 +169,22 @@ function stillAffected(event: Evaluation, decision: Decision | undefined): Decis
   const { affected, fresh } = decision.next;
   return { ...decision, next: evaluateNext(joined(event.affected, affected), fresh) };
 }
+
+/** Whether a step applies cannot be told from what was left out: it has neither to be done nor to be skipped. */
+const refuseCondition: Rule = (plan, state, event) => {
+  if (!isPerforming(state.execution.status)) return undefined;
+  for (const step of plan.steps) {
+    if (step.when === undefined || !isReady(step, state)) continue;
+    const failure = leftOutIn(step.when, state.steps);
+    if (failure === undefined) continue;
+    const record = state.steps[step.name] ?? blankStep(step.name, state.execution);
+    const failed = stepAfter(record, 'fail', event, { changedAt: event.now, failure });
+    const next = evaluateNext(alsoAffected(event.affected, step.name));
+    const note = { what: 'step-failed', step: step.name };
+    return writing(state.execution.id, unleasedEnd(plan, state, failed, event), next, note);
+  }
+  return undefined;
+};
 
 const skip: Rule = (plan, state, event) => {
   if (!isPerforming(state.execution.status)) return undefined;

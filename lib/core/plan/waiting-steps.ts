@@ -180,8 +180,8 @@ export interface MapLimits {
 export interface Mapped<O> {
   readonly total: number;
   readonly failed: number;
-  /** In the order of the list, null for a failed one; left out when together they have more than 100 KB. */
-  readonly items?: (O | null)[];
+  /** In the order of the list, null for a failed one. Above 100 KB together they are left out, and reading them is `list-too-large`. */
+  readonly items: (O | null)[];
 }
 
 const afterOf = (options: AnyStepOptions): string[] =>

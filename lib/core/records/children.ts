@@ -42,6 +42,9 @@ export interface ChildEnd {
   readonly actsUntil?: number;
 }
 
+/** The most that a step keeps of its executions' outputs; more is left with them. */
+export const MAX_GATHERED_BYTES = 100_000;
+
 /** The executions of a child or map step. */
 export interface Children {
   readonly count: number;
@@ -50,6 +53,8 @@ export interface Children {
   /** Items of the whole list; of a child step 1. */
   readonly items: number;
   readonly tolerated: number;
+  /** Of a list whose items' outputs were left out: their size together. What reads them fails. */
+  readonly leftOutBytes?: number;
   /** By index: a set, never a counter, for a child may notify its parent again. */
   readonly ended: Readonly<Record<string, ChildEnd>>;
   /** While they are stopped: those below this index were. */

@@ -92,6 +92,8 @@ export type ChildrenDone =
       readonly step: string;
       /** Nothing where an output was too large to be kept. */
       readonly outputs: readonly (Json | undefined)[];
+      /** Of all outputs together, kept or not. */
+      readonly bytes?: number;
     };
 
 export type ChildEvent =

@@ -29,6 +29,7 @@ import { type Json, utf8Bytes } from '../records/json.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isTerminal, type Step } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
+import { leftOutIn, leftOutOfList } from '../step/left-out.ts';
 import { effectsSettledAt, isKept, keepsEffects } from '../step/ready.ts';
 import { actsUntil, failedItems, hasOpenChildren, isStopping, isUnbegun, scopeOf } from '../step/turn.ts';
 import { canMoveStep } from '../transitions.ts';
@@ -83,18 +84,23 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family 
     ...restartedAfterOf(record, index),
   });
   if (step.kind === 'child') {
-    const input = record?.keyInput ?? evaluateExpression(inputOfTry(step, record), scope) ?? null;
+    const own = inputOfTry(step, record);
+    const input = record?.keyInput ?? evaluateExpression(own, scope) ?? null;
     const bytes = utf8Bytes(JSON.stringify(input));
+    const leftOut = record?.keyInput === undefined ? leftOutIn(own, snapshot.steps) : undefined;
     const planId = childPlanId(execution.plan, step);
     const only = (start: ChildStart): Family => ({ starts: [start], items: 1, tolerated: 0 });
-    if (bytes <= MAX_CHILD_INPUT_BYTES) return only(startOf(0, planId, input, false));
+    if (bytes <= MAX_CHILD_INPUT_BYTES && leftOut === undefined)
+      return only(startOf(0, planId, input, false));
     const message = `the input of its execution has ${bytes} bytes; allowed are ${MAX_CHILD_INPUT_BYTES}`;
-    const failure = { code: 'input-too-large', message };
+    const failure = leftOut ?? { code: 'input-too-large', message };
     // Another try may be given something else: the place of this one is taken.
     return step.recovery === undefined
       ? failure
       : only({ ...startOf(0, planId, null, false), refused: failure });
   }
+  const leftOut = leftOutOfList(step, snapshot.steps);
+  if (leftOut !== undefined) return leftOut;
   const list = evaluateExpression(step.over, scope);
   if (!Array.isArray(list)) return { code: 'not-a-list', message: 'what it maps over is not a list' };
   if (list.length > MAX_ITEMS) {

@@ -23,12 +23,16 @@ import type { Json } from '../records/json.ts';
 import type { StepEvent } from '../records/moves.ts';
 import { openEntries, type Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
+import { leftOutIn } from '../step/left-out.ts';
 import { applies, isTurn, scopeOf, turnAt } from '../step/turn.ts';
 import { FAILED_FOR_TIME, pausedSince, timeOverAt } from '../step/within.ts';
 
 /** When a wait whose turn has come is over; nothing when the data names no time. */
-const elapsesAt = (step: WaitStep, snapshot: Snapshot): number | undefined =>
-  step.forMs === undefined ? timeOf(untilOf(step, snapshot)) : turnAt(step, snapshot) + step.forMs;
+function elapsesAt(step: WaitStep, snapshot: Snapshot): number | undefined {
+  if (step.forMs !== undefined) return turnAt(step, snapshot) + step.forMs;
+  const isLeftOut = leftOutIn(step.until, snapshot.steps) !== undefined;
+  return isLeftOut ? undefined : timeOf(untilOf(step, snapshot));
+}
 
 const untilOf = (step: WaitStep, snapshot: Snapshot): Json | undefined =>
   evaluateExpression(step.until ?? null, scopeOf(snapshot));
@@ -81,10 +85,11 @@ export const externalTimes = (plan: Plan, snapshot: Snapshot): number[] =>
 export const isWaiting = (plan: Plan, snapshot: Snapshot): boolean =>
   isForward(snapshot.execution.status) && plan.steps.some((step) => waitsUntil(step, snapshot) !== undefined);
 
-const badTime = (step: WaitStep, snapshot: Snapshot): Failure => ({
-  code: 'bad-time',
-  message: timeProblem(untilOf(step, snapshot)),
-});
+const badTime = (step: WaitStep, snapshot: Snapshot): Failure =>
+  leftOutIn(step.until, snapshot.steps) ?? {
+    code: 'bad-time',
+    message: timeProblem(untilOf(step, snapshot)),
+  };
 
 /** The first step that is over because its time has come or is over, or because it was answered before its turn. */
 export function passTime(plan: Plan, snapshot: Snapshot, inputs: DecisionInputs): Step | undefined {

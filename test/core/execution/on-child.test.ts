@@ -167,14 +167,16 @@ describe('what executions answered', () => {
     const ended = { 0: end('succeeded', 3, { failed: 2 }), 1: end('succeeded') };
     const known = childrenOf(2, ended, { items: 3 });
     const counts = { total: 3, failed: 2 };
+    // What reads the items fails, and says how large they are.
+    const left = { children: { ...known, leftOutBytes: 100_001 } };
     expect(changes(map, [[1, null], [3]], known)).toEqual({
       ...done,
       output: { ...counts, items: [1, null, 3] },
     });
-    expect(changes(map, [[1, null], undefined], known)).toEqual({ ...done, output: counts });
+    expect(changes(map, [[1, null], undefined], known)).toEqual({ ...done, output: counts, ...left });
     expect(changes(map, [[1], undefined], known)?.['output']).toStrictEqual(counts);
-    expect(changes(map, [[1], ['x'.repeat(100_000)]], known)).toEqual({ ...done, output: counts });
-    expect(changes(map, [[1], 'no list'], known)).toEqual({ ...done, output: counts });
+    expect(changes(map, [[1], ['x'.repeat(100_000)]], known)).toEqual({ ...done, output: counts, ...left });
+    expect(changes(map, [[1], 'no list'], known)).toEqual({ ...done, output: counts, ...left });
     expect(changes(map, [], undefined)).toEqual({ ...done, output: { total: 0, failed: 0, items: [] } });
   });
 
