@@ -85,18 +85,13 @@ test('a missing agent file is refused with workflow, agent and path', async () =
   );
 });
 
-test('a file whose name is nearly the agent’s is named', async () => {
+test.each([
+  ['whose name is nearly the agent’s', 'shpi'],
+  ['that is the only one that is no other agent’s', 'post-letter'],
+])('a file %s is named', async (_, name) => {
   const { 'examples/order/agents/ship.ts': file, ...files } = TWO_FOLDERS;
-  expect(await refusal({ ...files, 'examples/order/agents/shpi.ts': file })).toMatch(
-    /ship\.ts does not exist; .*; shpi\.ts is there: is that the one\?$/,
-  );
-});
-
-test('of the files beside it only one that is no other agent’s is named', async () => {
-  const { 'examples/order/agents/ship.ts': file, ...files } = TWO_FOLDERS;
-  expect(await refusal({ ...files, 'examples/order/agents/post-letter.ts': file })).toMatch(
-    /ship\.ts does not exist; .*; post-letter\.ts is there: is that the one\?$/,
-  );
+  const meant = new RegExp(`ship\\.ts does not exist; .*; ${name}\\.ts is there: is that the one\\?$`);
+  expect(await refusal({ ...files, [`examples/order/agents/${name}.ts`]: file })).toMatch(meant);
 });
 
 test('a reference that leads nowhere is refused with its step and what there is', async () => {
