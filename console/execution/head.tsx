@@ -3,7 +3,7 @@
  */
 
 import type { ComponentChildren, JSX } from 'preact';
-import { callerText, type ExecutionView, type Standing, timeText } from '../../lib/api/answers.ts';
+import { callerText, type ExecutionView, riskText, type Standing, timeText } from '../../lib/api/answers.ts';
 import { actedFacts } from '../../lib/cli/print-waiting-steps.ts';
 import { Id, ShortId } from '../parts/copy.tsx';
 import { ExecutionStatusOf } from '../parts/status.tsx';
@@ -30,7 +30,10 @@ export function Head({ view }: { view: ExecutionView }): JSX.Element {
         <ExecutionStatusOf status={status} />
         <Id id={executionId} what="the execution's id" />
         {riskSince === undefined || view.endedAt !== undefined ? null : (
-          <strong class="risk">! at risk since {clockText(riskSince)}</strong>
+          <strong class="risk">
+            ! at risk since {clockText(riskSince)}
+            {view.risk === undefined ? '' : `: ${riskText(view.risk)}`}
+          </strong>
         )}
       </h1>
       <dl class="facts across">

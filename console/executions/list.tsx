@@ -15,7 +15,7 @@ import { executionLink } from '../execution/head.tsx';
 import { ShortId } from '../parts/copy.tsx';
 import { isNarrow } from '../parts/room.ts';
 import { ExecutionStatusOf } from '../parts/status.tsx';
-import { Ago, Clock, Lasted } from '../parts/time.tsx';
+import { Ago, clockText, Lasted } from '../parts/time.tsx';
 
 /** How high a row is: on a phone it has two lines. */
 const rowHeight = (): number => (isNarrow.value ? 56 : 34);
@@ -295,7 +295,7 @@ const Row = ({ item, at, isActive, isSelected, toggle, focused }: RowProps): JSX
 
 /** Why it left the straight path, since when it is at risk, its tags. */
 function Notes({ item }: { item: ExecutionSummary }): JSX.Element {
-  const { cause, tags = {}, riskSince, risk } = item;
+  const { cause, tags = {}, riskSince, risk, step } = item;
   const why =
     cause === undefined
       ? ''
@@ -304,10 +304,10 @@ function Notes({ item }: { item: ExecutionSummary }): JSX.Element {
   const text = [why, ...tagged].filter(Boolean).join(' · ');
   return (
     <span title={text}>
+      {step === undefined ? null : <span class="narrow-only">{step} · </span>}
       {riskSince === undefined || item.endedAt !== undefined ? null : (
-        <strong class="risk">
-          ! at risk since <Clock at={riskSince} />
-          {risk === undefined ? '' : `: ${riskText(risk)}`}{' '}
+        <strong class="risk" title={`since ${clockText(riskSince)}`}>
+          ! at risk{risk === undefined ? ` since ${clockText(riskSince)}` : `: ${riskText(risk)}`}{' '}
         </strong>
       )}
       {text}

@@ -54,6 +54,7 @@ export const Tiles = ({
     <Tile
       name="at risk"
       count={open.atRisk}
+      burns
       {...(open.atLeast === undefined ? {} : { atLeast: true })}
       href={listOf({ atRisk: 'true' })}
     />
@@ -72,14 +73,17 @@ const Tile = ({
   name,
   count,
   atLeast,
+  burns = false,
   href,
 }: {
   name: string;
   count: number;
   atLeast?: true;
+  /** Any of it is one too many. */
+  burns?: boolean;
   href: string;
 }): JSX.Element => (
-  <a class="tile" href={href}>
+  <a class={burns && count > 0 ? 'tile burns' : 'tile'} href={href}>
     <strong>{countText(count, atLeast)}</strong> <span>{name}</span>
   </a>
 );

@@ -186,7 +186,8 @@ describe('the list', () => {
         return getSelection()?.toString();
       }),
     ).toBe(id);
-    expect(await row.locator('.rest-cell').last().innerText()).toBe('–');
+    expect(await row.locator('.rest-cell').allInnerTexts()).toEqual(['group-booking', 'confirm', '–']);
+    expect(await row.locator('.risk').innerText()).toContain('! at risk: ');
     await expectAccessible(page);
   });
 
