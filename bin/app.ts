@@ -2,6 +2,7 @@
 
 import { RemovalPolicy } from 'aws-cdk-lib/core';
 import { grantUse, sources } from '../examples/gallery/sources.ts';
+import { addWorld, withoutWorld } from '../examples/gallery/outside-world.ts';
 import { addSteadfast, createApp, exitWith } from '../lib/infra/synth.ts';
 
 /** Workflow folders of the stack. Any others are a stack of their own: `-c steadfast:only=password-reset`. */
@@ -9,14 +10,19 @@ const DEPLOYED = ['order-fulfilment'];
 
 /** Settings of each `-c stage=…` that differ from the defaults in lib/infra/steadfast-props.ts: alarms, keys, agents' networks. */
 const STAGES = {
-  dev: () => ({ removalPolicy: RemovalPolicy.DESTROY }),
-  // Needs an account with 106 concurrent executions: a new account has 10, of which none can be set aside.
+  // A new account has 10 concurrent executions, for agents, API and supervisors together: agents take few of them at a time.
+  dev: () => ({ removalPolicy: RemovalPolicy.DESTROY, agentConcurrency: 2 }),
+  // Needs an account with 106 concurrent executions: of a new one's 10 none can be set aside.
   prod: () => ({ removalPolicy: RemovalPolicy.RETAIN, supervisorConcurrency: 6 }),
 };
 
 try {
   const app = createApp();
-  grantUse(await addSteadfast(app, { deployed: DEPLOYED, stages: STAGES, sources }));
+  const stack = await addSteadfast(app, { deployed: DEPLOYED, stages: STAGES, sources });
+  grantUse(stack);
+  // The services that an order calls: outside of prod the stack brings some to try it with, in prod they are yours.
+  if (app.node.tryGetContext('stage') === 'prod') withoutWorld(stack);
+  else addWorld(stack);
   app.synth();
 } catch (error) {
   exitWith(error);

@@ -137,7 +137,7 @@ function exampleLayer(path: string): [string, Layer] {
     ];
   const shows = /\/(?:example|example\.test)\.ts$/.test(path) ? [...SHOWN, ...PACKAGE] : [];
   const drives = path.includes('/demo/') || path.endsWith('.test.ts');
-  const may = ['lib/index.ts', 'zod/mini', ...OUTSIDE, ...shows, ...(drives ? PACKAGE : [])];
+  const may = ['lib/index.ts', 'lib/client.ts', 'zod/mini', ...OUTSIDE, ...shows, ...(drives ? PACKAGE : [])];
   return [folder, { may, builtins: true }];
 }
 

@@ -66,7 +66,7 @@ export const DEEDS: readonly Deed[] = [
     data,
     about: 'orderId',
     undo: { kind: 'cancellation', action: 'cancel' },
-    shows: ({ seq }) => ({ trackingNumber: `TRACK-${seq}` }),
+    shows: ({ id }) => ({ trackingNumber: id.replace('shipment', 'TRACK') }),
   },
   {
     service: 'mail',

@@ -14,6 +14,7 @@ import type { Call, Deed } from './deeds.ts';
  * does the work and closes the connection without an answer.
  */
 const Mode = z.enum(['slow', 'slow-reply', 'unavailable', 'decline', 'hang', 'drop-reply']);
+export type Mode = z.infer<typeof Mode>;
 
 export const RuleInput = z.object({
   service: z.string(),

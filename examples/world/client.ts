@@ -9,6 +9,7 @@
  */
 
 import { type AttemptContext, PermanentError, TransientError } from 'steadfast';
+import { awsSignature } from 'steadfast/client';
 import * as z from 'zod/mini';
 
 export interface WorldRequest {
@@ -33,20 +34,38 @@ export type CallWorld = <T>(
 export const worldAt =
   (variable: string, usual: string): CallWorld =>
   async (ctx, request, schema) => {
-    const response = await send(process.env[variable] ?? usual, ctx, request);
+    const told = process.env[variable];
+    const hint = told === undefined ? `: ${variable} does not say where the outside world is` : '';
+    const response = await send(told ?? usual, hint, ctx, request);
     if (!response.ok) throw await refusal(request, response);
     return z.parse(schema, await response.json());
   };
 
+/** The address of a function behind IAM takes signed requests: `WORLD_AUTH` says that the world is one. */
+const sender = (): typeof fetch => {
+  const {
+    WORLD_AUTH: auth,
+    AWS_REGION: region = '',
+    AWS_ACCESS_KEY_ID: accessKeyId = '',
+    AWS_SECRET_ACCESS_KEY: secretAccessKey = '',
+    AWS_SESSION_TOKEN: sessionToken,
+  } = process.env;
+  if (auth !== 'iam') return fetch;
+  const session = sessionToken === undefined ? {} : { sessionToken };
+  const credentials = { accessKeyId, secretAccessKey, ...session };
+  return awsSignature({ region, service: 'lambda', credentials })(fetch);
+};
+
 async function send(
   world: string,
+  hint: string,
   ctx: Pick<AttemptContext, 'signal'>,
   request: WorldRequest,
 ): Promise<Response> {
   const url = new URL(request.path, world);
   for (const [name, value] of Object.entries(request.query ?? {})) url.searchParams.set(name, value);
   try {
-    return await fetch(url, {
+    return await sender()(url.href, {
       method: request.method,
       signal: ctx.signal,
       ...(request.body === undefined
@@ -55,7 +74,7 @@ async function send(
     });
   } catch (error) {
     if (neverConnected(error)) {
-      throw new TransientError(`${url.host} refused the connection`, { cause: error });
+      throw new TransientError(`${url.host} refused the connection${hint}`, { cause: error });
     }
     throw error;
   }

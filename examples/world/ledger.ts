@@ -1,8 +1,8 @@
 /**
  * The outside world's memory: what was really done, in order, never changed afterwards.
  *
- * Owns: the entries, their file (one JSON line each) and its recovery after a kill. Does not own: what an entry means
- * to a service (`deeds.ts`) or whether the sum of them is right (an example's audit).
+ * Owns: the entries, on a laptop their file (one JSON line each) and its recovery after a kill. Does not own: what an entry means
+ * to a service (`deeds.ts`), where a deployed world keeps them (`deployed.ts`), whether the sum of them is right (an example's audit).
  */
 
 import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } from 'node:fs';
@@ -32,13 +32,18 @@ export interface Entry {
 export type NewEntry = Omit<Entry, 'seq' | 'at' | 'id'>;
 
 export class Ledger {
-  readonly #file: string;
   readonly #entries: Entry[];
+  readonly #keep: (entry: Entry) => void;
+  readonly #place: string;
 
-  constructor(file: string) {
-    this.#file = file;
-    mkdirSync(dirname(file), { recursive: true });
-    this.#entries = load(file);
+  /**
+   * @param keep what makes an entry last, before anybody is answered
+   * @param place in every id, of a ledger that is one of many
+   */
+  constructor(entries: readonly Entry[], keep: (entry: Entry) => void, place = '') {
+    this.#entries = [...entries];
+    this.#keep = keep;
+    this.#place = place;
   }
 
   get entries(): readonly Entry[] {
@@ -49,8 +54,8 @@ export class Ledger {
   append(entry: NewEntry): Entry {
     const seq = this.#entries.length + 1;
     const at = performance.timeOrigin + performance.now();
-    const written: Entry = { seq, at, id: `${entry.kind}-${seq}`, ...entry };
-    appendFileSync(this.#file, `${JSON.stringify(written)}\n`);
+    const written: Entry = { seq, at, id: `${entry.kind}-${this.#place}${seq}`, ...entry };
+    this.#keep(written);
     this.#entries.push(written);
     return written;
   }
@@ -73,6 +78,12 @@ export class Ledger {
     const undone = new Set(this.#entries.flatMap((entry) => (entry.kind === undoKind ? [entry.of] : [])));
     return this.#entries.filter((entry) => entry.kind === kind && !undone.has(entry.id));
   }
+}
+
+/** The ledger in a file. */
+export function ledgerIn(file: string): Ledger {
+  mkdirSync(dirname(file), { recursive: true });
+  return new Ledger(load(file), (entry) => appendFileSync(file, `${JSON.stringify(entry)}\n`));
 }
 
 /** A process killed while it wrote leaves a torn last line: that request got no answer, so it never happened. */

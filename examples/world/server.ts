@@ -12,7 +12,7 @@ import type { AddressInfo } from 'node:net';
 import * as z from 'zod/mini';
 import { Behaviour, type Rule, RuleInput } from './behaviour.ts';
 import { type Answer, type Call, type Deed, refuse, understand } from './deeds.ts';
-import { type Entry, Ledger } from './ledger.ts';
+import { type Entry, type Ledger, ledgerIn } from './ledger.ts';
 
 export interface WorldOptions {
   /** 0 for any free one. */
@@ -30,7 +30,7 @@ export interface World {
 const MAX_BODY_BYTES = 100_000;
 
 export async function startWorld(options: WorldOptions): Promise<World> {
-  const ledger = new Ledger(options.ledgerFile);
+  const ledger = ledgerIn(options.ledgerFile);
   const behaviour = new Behaviour(options.deeds);
   const timers = new Set<NodeJS.Timeout>();
   const wait = (ms: number, then: () => void): void => {

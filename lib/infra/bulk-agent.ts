@@ -17,19 +17,22 @@ export const BULK_AGENT: AgentDeclaration = { ...BULK, peers: [] };
 /** The key of its function's code. */
 export const BULK_ENTRY = 'bulk';
 
-/** Pages under way at the same time: a hundred commands each, ten at a time. */
+/** The most pages under way at the same time: a hundred commands each, ten at a time. No more than an agent of others may have. */
 const CONCURRENCY = 10;
 
 /** Its own beside those of the others. */
 export const bulkSettings = ({
   agentSettings = {},
+  agentConcurrency = CONCURRENCY,
   bulkActions,
-}: Pick<SteadfastProps, 'agentSettings' | 'bulkActions'>): Readonly<Record<string, AgentSettings>> =>
+}: Pick<SteadfastProps, 'agentConcurrency' | 'agentSettings' | 'bulkActions'>): Readonly<
+  Record<string, AgentSettings>
+> =>
   bulkActions === false
     ? agentSettings
     : {
         ...agentSettings,
-        [BULK.name]: { maxConcurrency: CONCURRENCY, ...agentSettings[BULK.name] },
+        [BULK.name]: { maxConcurrency: Math.min(CONCURRENCY, agentConcurrency), ...agentSettings[BULK.name] },
       };
 
 /** It answers approvals in a person's name, so it must know who is one. */

@@ -43,6 +43,10 @@ function synthesise(context: Readonly<Record<string, unknown>>): Synthesised {
 }
 const withoutCode = { 'aws:cdk:bundling-stacks': [] };
 
+interface Scaling {
+  readonly MaximumConcurrency: number;
+}
+
 const agentsIn = ({ ofType }: Synthesised): string[] =>
   ofType('AWS::SQS::Queue').flatMap(
     ({ Properties }) => String(Properties['QueueName'] ?? '').split('_')[1] ?? [],
@@ -54,10 +58,22 @@ const EVENTS: Readonly<Record<string, object>> = {
       object: { key: 'harbour.jpg', size: 1_024, etag: 'e', sequencer: '0055AED6DCD90281E5' },
     },
   },
+  'order-fulfilment-event': {
+    id: 'e-1',
+    source: 'shop',
+    'detail-type': 'Cart Checked Out',
+    detail: {
+      orderId: 'cart-1',
+      email: 'ada@customers.example',
+      address: '1 Harbour Street',
+      items: [{ sku: 'lighthouse', quantity: 1 }],
+      total: 4_200,
+    },
+  },
   'order-fulfilment-schedule': { time: '2026-11-22T02:00:00Z', schedule: 'arn:aws:scheduler:…' },
 };
 
-test('the default is one example with one bucket and one schedule, for a new account', async () => {
+test('the default is one example with a bucket, an event, a schedule and its outside world, for a new account', async () => {
   const app = synthesise({});
   expect(app.stacks).toEqual(['Steadfast-dev']);
   expect(agentsIn(app).sort()).toEqual([
@@ -73,6 +89,17 @@ test('the default is one example with one bucket and one schedule, for a new acc
     .ofType('AWS::Events::Rule')
     .filter(({ Properties }) => JSON.stringify(Properties['EventPattern'] ?? {}).includes('"aws.s3"'));
   expect(ofObjects).toHaveLength(1);
+  const ofEvents = app
+    .ofType('AWS::Events::Rule')
+    .filter(({ Properties }) => JSON.stringify(Properties['EventPattern'] ?? {}).includes('"shop"'));
+  expect(ofEvents.map(({ Properties }) => Properties['EventBusName'])).toEqual([undefined]);
+  expect(app.ofType('AWS::Lambda::Url')).toHaveLength(1);
+  // Of ten executions as few as a mapping may have.
+  const mappings = app.ofType('AWS::Lambda::EventSourceMapping').map(({ Properties }) => Properties);
+  expect(mappings.length).toBe(8);
+  expect(mappings.filter(({ ScalingConfig }) => (ScalingConfig as Scaling).MaximumConcurrency !== 2)).toEqual(
+    [],
+  );
   const functions = app.ofType('AWS::Lambda::Function');
   expect(functions.filter(({ Properties }) => 'ReservedConcurrentExecutions' in Properties)).toEqual([]);
 
@@ -80,7 +107,7 @@ test('the default is one example with one bucket and one schedule, for a new acc
   expect(others).toEqual([]);
   const triggers = join(app.assembly, BUNDLES, deployment, 'triggers');
   const names = readdirSync(triggers).filter((name) => !name.endsWith('.json'));
-  expect(names.sort()).toEqual(Object.keys(EVENTS));
+  expect(names.sort()).toEqual(Object.keys(EVENTS).sort());
   for (const name of names) {
     const trigger = parseTrigger(readFileSync(join(triggers, name, 'trigger.json'), 'utf8'));
     const message = { id: 'm', body: JSON.stringify(EVENTS[name]), attributes: {} };
@@ -88,6 +115,14 @@ test('the default is one example with one bucket and one schedule, for a new acc
     const checked = await orderFulfilment.input['~standard'].validate(input);
     expect([trigger.workflow, checked.issues]).toEqual([orderFulfilment.name, undefined]);
   }
+});
+
+test('prod brings no outside world, and its schedule is off', () => {
+  const app = synthesise({ ...withoutCode, stage: 'prod' });
+  expect(app.ofType('AWS::Lambda::Url')).toEqual([]);
+  expect(app.ofType('AWS::DynamoDB::Table')).toHaveLength(1);
+  const schedules = app.ofType('AWS::Scheduler::Schedule').map(({ Properties }) => Properties['State']);
+  expect(schedules).toEqual(['DISABLED']);
 });
 
 test('examples by name are a stack of their own, without what starts the other', () => {

@@ -1,0 +1,117 @@
+/**
+ * The default stack as `cdk deploy` would make it (`bin/app.ts`), without any world beside it: a first order and a week of its triggers
+ * succeed, each past a failure.
+ */
+
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PROJECT_ROOT } from '../../lib/infra/synth.ts';
+import { type Cloud, startCloud } from '../../local/cloud.ts';
+
+const DAYS = 7;
+const folder = mkdtempSync(join(tmpdir(), 'steadfast-default-'));
+const denied: string[] = [];
+let cloud: Cloud;
+
+beforeAll(async () => {
+  const assembly = join(folder, 'cdk.out');
+  const { status, stderr } = spawnSync(process.execPath, ['--import', 'tsx', 'bin/app.ts'], {
+    cwd: PROJECT_ROOT,
+    env: { ...process.env, NODE_OPTIONS: '', CDK_VALIDATION: 'false', CDK_OUTDIR: assembly },
+    encoding: 'utf8',
+  });
+  expect([status, stderr]).toEqual([0, expect.any(String)]);
+  cloud = await startCloud({
+    assembly,
+    dataDir: join(folder, 'data'),
+    port: 0,
+    onDenied: ({ message }) => denied.push(message),
+  });
+});
+afterAll(async () => {
+  await cloud.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface View {
+  readonly executionId: string;
+  readonly status: string;
+  readonly tags?: { readonly trigger?: string };
+}
+
+const EXAMPLE = JSON.parse(
+  readFileSync(join(PROJECT_ROOT, 'examples/order-fulfilment/example-input.json'), 'utf8'),
+) as Record<string, unknown>;
+
+async function start(orderId: string): Promise<string> {
+  const answer = await fetch(`${cloud.apiUrl}/workflows/order-fulfilment/executions`, {
+    method: 'POST',
+    body: JSON.stringify({ input: { ...EXAMPLE, orderId }, idempotencyKey: orderId }),
+  });
+  return ((await answer.json()) as View).executionId;
+}
+
+/** Waits for the end, however often the wait has to be renewed. */
+async function ended(executionId: string): Promise<View & { readonly endedAt?: number }> {
+  for (;;) {
+    const answer = await fetch(`${cloud.apiUrl}/executions/${executionId}?wait=20s`);
+    const view = (await answer.json()) as View & { readonly endedAt?: number };
+    if (view.endedAt !== undefined) return view;
+  }
+}
+
+async function why(executionId: string): Promise<string> {
+  return (await fetch(`${cloud.apiUrl}/executions/${executionId}/why`)).text();
+}
+
+const executions = async (): Promise<View[]> =>
+  ((await (await fetch(`${cloud.apiUrl}/executions?limit=100`)).json()) as { items: View[] }).items;
+
+test('the first order by POST succeeds: the card’s answer is lost, asked for, and adopted', async () => {
+  const id = await start('order-1');
+  expect((await ended(id)).status).toBe('succeeded');
+  const said = await why(id);
+  expect(said).toContain('answered 502');
+  // The other services answered at once: one attempt each.
+  expect(said.match(/was answered \d+/g)?.every((one) => one === 'was answered 502')).toBe(true);
+});
+
+test('an order that the carrier declines is taken back', async () => {
+  expect((await ended(await start('order-to-nowhere'))).status).toBe('compensated');
+});
+
+test('a week of its triggers: each order succeeds', async () => {
+  const before = new Set((await executions()).map(({ executionId }) => executionId));
+  const schedule = cloud.control.schedules().find(({ expression }) => expression.startsWith('cron('));
+  const bucket = cloud.control.buckets()[0]?.name ?? '';
+  for (let day = 1; day <= DAYS; day += 1) {
+    await cloud.control.tick(schedule?.name ?? 'none');
+    cloud.control.putEvent({
+      source: 'shop',
+      detailType: 'Cart Checked Out',
+      detail: { ...EXAMPLE, orderId: `cart-${day}` },
+    });
+    await fetch(`${cloud.gatewayUrl}/${bucket}/harbour-${day}.jpg`, { method: 'PUT', body: 'a picture' });
+    // A tick is known by its second.
+    await new Promise((done) => setTimeout(done, 1_100));
+  }
+  const ofWeek = async (): Promise<View[]> =>
+    (await executions()).filter(({ executionId }) => !before.has(executionId));
+  while ((await ofWeek()).length < 3 * DAYS) await new Promise((done) => setTimeout(done, 200));
+  const ends = await Promise.all((await ofWeek()).map(({ executionId }) => ended(executionId)));
+  const count = (of: string): number => ends.filter(({ tags }) => tags?.trigger?.endsWith(of)).length;
+  expect([count('-schedule'), count('-event'), count('-object-created')]).toEqual([DAYS, DAYS, DAYS]);
+  expect(ends.filter(({ status }) => status !== 'succeeded')).toEqual([]);
+});
+
+test('nothing was refused, and every permission of the outside world was needed', () => {
+  expect(denied).toEqual([]);
+  const unused = cloud.control
+    .permissions()
+    .filter(
+      ({ uses, who, resource }) => uses === 0 && (who.startsWith('World') || resource.includes('World')),
+    );
+  expect(unused.map(({ who, action }) => `${who}: ${action}`)).toEqual([]);
+});
