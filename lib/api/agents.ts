@@ -8,7 +8,8 @@
  * execution, of the first 100.
  */
 
-import { type Breaker, passageOf } from '../core/step/breaker.ts';
+import type { Breakers } from '../core/explain/deferred.ts';
+import { type Breaker, openBreakerOf, passageOf } from '../core/step/breaker.ts';
 import { agentsNamed, type Plan } from '../core/plan/plan.ts';
 import type { Receipts } from '../core/ports.ts';
 import type { Failure } from '../core/records/failure.ts';
@@ -127,6 +128,24 @@ export function breakersOf(
       return { agent, breaker: breakerView(breaker, now), ...given({ failure, failingSince }) };
     }),
   );
+}
+
+/** Of these agents, as they are now; one that cannot be read is left out. */
+export async function breakersNow(
+  { ports: { breakers, clock } }: Scheduler,
+  agents: readonly string[],
+): Promise<Breakers> {
+  if (breakers === undefined) return new Map();
+  const found = await Promise.all(
+    agents.map(async (agent) => {
+      const read = await breakers.read(agent).then(
+        (breaker) => openBreakerOf(breaker, clock.now()) ?? ('closed' as const),
+        () => undefined,
+      );
+      return [agent, read] as const;
+    }),
+  );
+  return new Map(found.flatMap(([agent, read]) => (read === undefined ? [] : [[agent, read]])));
 }
 
 export function breakerView(breaker: Breaker | undefined, now: number): BreakerView {

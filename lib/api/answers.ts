@@ -30,8 +30,9 @@ import type { Json } from '../core/records/json.ts';
 import type { RiskReason } from '../core/records/state.ts';
 import type { AskedOf } from '../core/records/question.ts';
 import type { People } from '../core/records/people.ts';
-import { durationText, timeText } from '../core/records/text.ts';
+import { durationText, printable, printableLines, timeText } from '../core/records/text.ts';
 import type { Attempt, Cause, Deferred, Pause, Retried } from '../core/records/state.ts';
+import type { LeftOut } from '../core/step/history.ts';
 import type { ItemsSoFar } from '../core/waiting/map.ts';
 import { EXECUTION_STATUSES, type ExecutionStatus, type StepStatus } from '../core/transitions.ts';
 
@@ -42,6 +43,8 @@ export {
   findingText,
   itemsText,
   pairsText,
+  printable,
+  printableLines,
   riskText,
   situationText,
   timeText,
@@ -151,8 +154,10 @@ export interface StepView {
     readonly try?: number;
   };
   readonly changedAt?: number;
-  /** The latest 20. */
+  /** 20 at most: the first 5 and the latest. */
   readonly attempts: readonly AttemptView[];
+  /** How many there were between those; `atLeast`: and before them, of a record that an earlier version wrote. */
+  readonly attemptsLeftOut?: LeftOut;
   /** Left out, for the answer would be too large: `GET /executions/{id}?step={name}` has it. */
   readonly omitted?: readonly ('failure' | 'attempts' | 'children' | 'output')[];
 }

@@ -13,6 +13,7 @@ import type { CallbackAnswer } from '../core/records/events.ts';
 import { given } from '../core/records/given.ts';
 import type { Execution } from '../core/records/state.ts';
 import { cut } from '../core/records/text.ts';
+import { deferringAgents } from '../core/explain/deferred.ts';
 import { explain } from '../core/explain/why.ts';
 import { possibleCommands } from '../core/operators/commands.ts';
 import { shownSteps } from '../core/plan/on-failure.ts';
@@ -21,6 +22,7 @@ import { cancel, pause, resume, retry } from '../scheduler/commands.ts';
 import { resolveIncident, type ResolutionRequest } from '../scheduler/incidents.ts';
 import { list } from '../scheduler/lists.ts';
 import { type Scheduler, show, showAtEnd, start } from '../scheduler/start.ts';
+import { breakersNow } from './agents.ts';
 import type { ExecutionView } from './answers.ts';
 import type { AllForms } from './deployment-answers.ts';
 import { bulkRoutes } from './bulk-routes.ts';
@@ -144,7 +146,9 @@ function executionRoutes(app: Hono, scheduler: Scheduler): void {
     const { clock, queue } = scheduler.ports;
     const now = clock.now();
     const commands = possibleCommands(plan, state, now, scheduler.workflows.has(plan.workflow));
-    return c.json(fittedExplanation({ ...explain(plan, state, now, queue.reaches), commands }));
+    const breakers = await breakersNow(scheduler, deferringAgents(shownSteps(plan, state), state));
+    const explanation = explain(plan, state, now, queue.reaches, breakers);
+    return c.json(fittedExplanation({ ...explanation, commands }));
   });
 }
 

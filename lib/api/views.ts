@@ -19,16 +19,13 @@ import { riskNow } from '../core/records/risk.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { callbackToken, type Execution, isForward, type Step } from '../core/records/state.ts';
 import { attemptedVariant, variantOf } from '../core/step/recovery.ts';
-import { isTurn } from '../core/step/turn.ts';
+import { leftOutOf } from '../core/step/history.ts';
+import { shownStatus } from '../core/step/turn.ts';
 import { childIds } from '../core/waiting/child.ts';
 import { itemsSoFar } from '../core/waiting/map.ts';
 import { waitsUntil } from '../core/waiting/timer.ts';
-import type { AttemptView } from './answers.ts';
+import type { StepView } from './answers.ts';
 import { attemptsView } from './attempts.ts';
-
-/** `pending`: a predecessor is not done yet. `ready`: waits for an agent. Both are derived; no record exists. */
-const derivedStatus = (step: PlanStep, state: Snapshot): 'ready' | 'pending' =>
-  isTurn(step, state) ? 'ready' : 'pending';
 
 /** @param now for whether it is at risk */
 export const executionSummary = (execution: Execution, now: number): Record<string, unknown> => ({
@@ -85,7 +82,7 @@ const body = (state: Snapshot, plan: Plan, now: number): Record<string, unknown>
     ...(step.kind === 'agent' ? { agent: agentOf(step, state.steps[step.name]) } : {}),
     after: step.after,
     ...(step.pointOfNoReturn === true ? { pointOfNoReturn: true } : {}),
-    ...stepView(state.steps[step.name], derivedStatus(step, state)),
+    ...stepView(state.steps[step.name], shownStatus(step, state)),
     ...attemptsOf(plan, step, state),
     ...childrenView(step, state),
     ...awaited(step, state),
@@ -104,11 +101,14 @@ function attemptsOf(
   plan: Plan,
   step: PlanStep,
   state: Snapshot,
-): { readonly attempts?: readonly AttemptView[] } {
+): Partial<Pick<StepView, 'attempts' | 'attemptsLeftOut'>> {
   const record = state.steps[step.name];
-  return step.kind === 'agent' && record !== undefined
-    ? { attempts: attemptsView(plan, step, record, state) }
-    : {};
+  if (record === undefined) return {};
+  const attemptsLeftOut = leftOutOf(record);
+  return {
+    ...(step.kind === 'agent' ? { attempts: attemptsView(plan, step, record, state) } : {}),
+    ...given({ attemptsLeftOut }),
+  };
 }
 
 /** Until when a step waits that no agent performs, and the token by which the external party answers it. */
@@ -153,14 +153,14 @@ function childrenView(step: PlanStep, { execution, steps }: Snapshot): Record<st
 /** A list of 10,000 items has 400 executions; the rest follow the same pattern. */
 const MAX_SHOWN_CHILDREN = 100;
 
-function stepView(step: Step | undefined, derived: 'ready' | 'pending'): Record<string, unknown> {
-  if (step === undefined) return { status: derived, attempts: [] };
+function stepView(step: Step | undefined, status: StepView['status']): Record<string, unknown> {
+  if (step === undefined) return { status, attempts: [] };
   const { attempt, changedAt, attempts, claimedAt, leaseUntil, retryAt, output, failure } = step;
   const { deferred, progress, by } = step;
   const shown = { attempt, claimedAt, leaseUntil, retryAt, deferred, output, failure, progress, by };
   const present = Object.entries(shown).filter(([, value]) => value !== undefined);
   return {
-    status: step.status === 'ready' ? derived : step.status,
+    status,
     ...Object.fromEntries(present),
     ...(step.mayHaveActed ? { mayHaveActed: true } : {}),
     changedAt,

@@ -1,8 +1,9 @@
 /**
  * Log lines, as JSON, by Powertools: notes of the roles, and what an agent's own code logs.
  *
- * Owns: which notes are worth a line on the healthy path (none: they are debug), which are warnings, and the keys of a line. Does not own:
- * metrics (`metrics.ts`). S17: a note has no field for a payload, so none can get here.
+ * Owns: which notes are worth a line on the healthy path (none: they are debug), which are warnings or errors, and the keys of a line. Does
+ * not own: metrics (`metrics.ts`). S17: a note has no field for a payload, so none can get here. How an attempt failed is said in its
+ * author's words, cut and printable.
  *
  * The correlation id of a line about an execution is the execution's id, in every function: one query finds them all.
  */
@@ -10,6 +11,8 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import type { AttemptLog } from '../core/plan/agent.ts';
 import type { Log } from '../core/ports.ts';
+import type { Failure } from '../core/records/failure.ts';
+import { cut, printable } from '../core/records/text.ts';
 
 /** What happens with every healthy step; at info level its lines would cost more than its messages. */
 const ROUTINE: ReadonlySet<string> = new Set([
@@ -41,16 +44,40 @@ const WARNINGS: ReadonlySet<string> = new Set([
   'request-failed',
   'rounds-exhausted',
   'sweep-failed',
+  // A failure without a word of its own.
+  'death-not-recorded',
+  'lease-ended',
+  'process-died',
+  'step-unknown',
 ]);
+
+/** Errors: a step or an execution has come to an end that nothing of ours can mend. */
+const ERRORS: ReadonlySet<string> = new Set([
+  'failed',
+  'on-failure-failed',
+  'step-compensation-failed',
+  'step-failed',
+  'step-overdue',
+  'undo-given-up',
+]);
+
+/** Of the words of a failure: enough to know it again. */
+const MAX_FAILURE_CHARS = 300;
+
+const saidOf = ({ code, message }: Failure): { readonly code: string; readonly failure: string } => ({
+  code: printable(cut(code, MAX_FAILURE_CHARS)),
+  failure: printable(cut(message, MAX_FAILURE_CHARS)),
+});
 
 /** @param others who hear every note as well */
 export function tellAll(logger: Logger, ...others: readonly Log[]): Log {
   return {
     note: (note, origin) => {
-      const { what, ...about } = note;
-      const fields = correlated(about);
+      const { what, failure, ...about } = note;
+      const fields = { ...correlated(about), ...(failure === undefined ? {} : saidOf(failure)) };
       if (ROUTINE.has(what)) logger.debug(what, fields);
-      else if (WARNINGS.has(what)) logger.warn(what, fields);
+      else if (ERRORS.has(what)) logger.error(what, fields);
+      else if (failure !== undefined || WARNINGS.has(what)) logger.warn(what, fields);
       else logger.info(what, fields);
       for (const other of others) other.note(note, origin);
     },

@@ -253,13 +253,12 @@ function addShow(program: Command, cli: Cli): void {
 }
 
 /** On a terminal each takes the place of the one before. */
-const CLEARED = '\u001B[H\u001B[2J';
-
 async function showChanges(cli: Cli, command: Command, id: string): Promise<void> {
   const { json } = command.optsWithGlobals<Shared>();
   const print = (view: ExecutionView): void => {
     const text = json === true ? JSON.stringify(view) : showText(command, view);
-    cli.io.out(`${json !== true && cli.io.isTTY ? CLEARED : ''}${text}\n`);
+    if (json !== true) cli.io.move('clear');
+    cli.io.out(`${text}\n`);
   };
   const { status } = await printChanges({ api: client(command), id, print, clock: CLOCK });
   if (status !== 'succeeded') cli.exitCode = EXIT.notSucceeded;

@@ -1,11 +1,16 @@
 /**
  * What a command is given of the external party, and how it fails.
  *
- * Owns: the exit codes, and how a command to type next looks, what a port may be. Does not own: which error has which (`main.ts`).
+ * Owns: that nothing reaches a terminal as it was written by others, the exit codes, how a command to type next looks, what a port may
+ * be. Does not own: which error has which exit code (`main.ts`).
+ *
+ * A failure's message, a reason, an output may hold anything: what a terminal would obey is escaped where it is written, for all
+ * commands at once. The moves of our own are a list.
  */
 
 import { setTimeout } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
+import { printableLines } from './text.ts';
 
 export const DEFAULT_URL = 'http://127.0.0.1:4510';
 
@@ -25,7 +30,8 @@ const plain = (text: string): string => (/^[\w:/.@%+~,=-]+$/.test(text) ? text :
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-export interface Io {
+/** Where text goes, as it is. */
+export interface Terminal {
   readonly out: (text: string) => unknown;
   readonly err: (text: string) => unknown;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -34,6 +40,37 @@ export interface Io {
   /** Has a person type a line; absent where nobody sits there. */
   readonly ask?: (question: string) => Promise<string>;
 }
+
+/** What a terminal is told to do. */
+const MOVES = {
+  /** Empties the screen. */
+  clear: '\u001B[H\u001B[2J',
+  /** Goes back to the begin of the line. */
+  back: '\r',
+  /** Likewise, and empties it. */
+  rewrite: '\r\u001B[K',
+} as const;
+
+/** Where text goes, as far as it is text: whatever else is in it is escaped. */
+export interface Io extends Terminal {
+  /** Makes a move, on a terminal alone. */
+  readonly move: (move: keyof typeof MOVES) => void;
+}
+
+export const ioOf = (terminal: Terminal): Io => ({
+  ...terminal,
+  out: (text) => terminal.out(printableLines(text)),
+  err: (text) => terminal.err(printableLines(text)),
+  ...(terminal.ask === undefined ? {} : { ask: asking(terminal.ask) }),
+  move: (move) => {
+    if (terminal.isTTY) terminal.out(MOVES[move]);
+  },
+});
+
+const asking =
+  (ask: NonNullable<Terminal['ask']>): NonNullable<Terminal['ask']> =>
+  (question) =>
+    ask(printableLines(question));
 
 /** Time, which a test moves. */
 export interface Clock {

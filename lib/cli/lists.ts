@@ -17,8 +17,6 @@ import { instantOf } from './text.ts';
 const PAGE = 100;
 const MAX_LIMIT = 1_000;
 const WATCH_EVERY_MS = 5_000;
-/** Clears a terminal, and begins at its top. */
-const CLEAR = '\u001b[2J\u001b[H';
 
 interface ListFlags extends Omit<ListOptions, 'limit' | 'cursor'> {
   readonly limit: number;
@@ -88,7 +86,7 @@ export function addLists(program: Command, cli: Cli, clock: Clock = CLOCK): void
         const { json } = command.optsWithGlobals<{ readonly json?: boolean }>();
         if (watch === true && json === true) cli.io.out(`${JSON.stringify(overview)}\n`);
         else {
-          if (watch === true && cli.io.isTTY) cli.io.out(CLEAR);
+          if (watch === true) cli.io.move('clear');
           say(cli, command, overview, () => overviewText(overview, (line) => invocation(command, line)));
         }
         if (watch !== true) return;

@@ -24,7 +24,17 @@ import { runningApi } from './dev/dev-folder.ts';
 import { addGraph } from './graph/command.ts';
 import { addQuiesce } from './quiesce/command.ts';
 import { addWorker } from './worker.ts';
-import { CliError, type Cli, DEFAULT_URL, EXIT, type Io, invocation, messageOf, RUNNING } from './io.ts';
+import {
+  CliError,
+  type Cli,
+  DEFAULT_URL,
+  EXIT,
+  invocation,
+  ioOf,
+  messageOf,
+  RUNNING,
+  type Terminal,
+} from './io.ts';
 
 const AFTER_HELP = `
 Examples:
@@ -42,8 +52,8 @@ Exit codes:
   4  the execution that was waited for did not succeed, or the health is not ok`;
 
 /** @returns the exit code. Never rejects */
-export async function run(args: readonly string[], io: Io): Promise<number> {
-  const cli: Cli = { io, exitCode: EXIT.ok };
+export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  const cli: Cli = { io: ioOf(terminal), exitCode: EXIT.ok };
   const program = programOf(cli);
   try {
     await program.parseAsync([...args], { from: 'user' });

@@ -175,11 +175,11 @@ const stepRow = (step: StepView, view: ExecutionView, now: number): Cells => [
 
 const WAITS: readonly string[] = ['retrying', 'unknown', 'compensating'];
 const DEFERRED_BECAUSE = {
-  paused: 'its agent is paused',
-  breaker: "the agent's breaker is open",
+  paused: 'its agent was paused',
+  breaker: "the agent's breaker was open",
   unclaimed: 'no agent has taken it yet',
   budget: 'too many dispatches',
-  'not-deployed': 'its agent is not deployed',
+  'not-deployed': 'its agent was not deployed',
 };
 
 /** Prints what a step waits for, or how far it is. */
@@ -206,10 +206,17 @@ function attemptsText(view: ExecutionView): string {
     step.attempts.map((attempt) => ({ step: step.name, attempt })),
   );
   if (attempts.length === 0) return '';
+  const missing = view.steps.flatMap(({ name, attemptsLeftOut: left }) =>
+    left === undefined ? [] : [`${name}: ${leftOutText(left)}\n`],
+  );
   attempts.sort((one, other) => one.attempt.claimedAt - other.attempt.claimedAt);
   const rows = attempts.map(({ step, attempt }) => attemptRow(step, attempt, view.startedAt));
-  return `\n${table(['AT', 'STEP', 'ATTEMPT', 'AGENT', 'INPUT', 'OUTCOME', 'TOOK', 'WHY'], rows)}`;
+  return `\n${table(['AT', 'STEP', 'ATTEMPT', 'AGENT', 'INPUT', 'OUTCOME', 'TOOK', 'WHY'], rows)}${missing.join('')}`;
 }
+
+/** How many of a step's attempts are not shown. */
+export const leftOutText = ({ count, atLeast }: NonNullable<StepView['attemptsLeftOut']>): string =>
+  `${atLeast === true ? 'at least ' : ''}${count} ${count === 1 ? 'attempt' : 'attempts'} left out between its first and its latest`;
 
 const attemptRow = (step: string, attempt: AttemptView, startedAt: number): Cells => [
   `+${durationText(Math.max(0, attempt.claimedAt - startedAt))}`,

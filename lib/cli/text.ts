@@ -2,26 +2,27 @@
  * Tables, times and durations as text for people, and the times that people write.
  */
 
-import { type Caller, callerText, durationText, timeText } from '../api/answers.ts';
+import {
+  type Caller,
+  callerText,
+  durationText,
+  printable,
+  printableLines,
+  timeText,
+} from '../api/answers.ts';
 
-export { durationText, timeText };
+export { durationText, printable, printableLines, timeText };
 
 export type Cells = readonly string[];
 
 /** Columns as wide as their longest cell, two blanks between them, nothing behind the last. */
 export function table(head: Cells, rows: readonly Cells[]): string {
-  const all = [head, ...rows];
+  // A cell is one line: what others wrote into it begins no line of its own.
+  const all = [head, ...rows].map((row) => row.map(printable));
   const widths = head.map((_, column) => Math.max(...all.map((row) => row[column]?.length ?? 0)));
   const lines = all.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
   return lines.map((line) => `${line.trimEnd()}\n`).join('');
 }
-
-/** Without what a terminal would obey or turn around: control characters, and those that change the direction of a text. */
-export const printable = (text: string): string =>
-  text.replace(/[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, escaped);
-
-const escaped = (character: string): string =>
-  `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
 
 /** ' by local:ann', or nothing. */
 export const byText = (by: Caller | undefined): string => (by === undefined ? '' : ` by ${callerText(by)}`);

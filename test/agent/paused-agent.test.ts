@@ -2,6 +2,7 @@
 
 import { timeText } from '../../lib/core/records/text.ts';
 import { CLOSED_FRESH_MS } from '../../lib/agent/breaker.ts';
+import { breakersNow } from '../../lib/api/agents.ts';
 import { explain } from '../../lib/core/explain/why.ts';
 import { workflow } from '../../lib/core/plan/workflow.ts';
 import type { Step } from '../../lib/core/records/state.ts';
@@ -47,9 +48,11 @@ it('is not called any more, also by a process that was well, and its step says w
   expect(step).toMatchObject({ deferred, attempt: 0 });
   // It is looked at again before long, however long the pause lasts (S12).
   expect(retryAt - w.clock.now()).toBeLessThan(36_000);
-  const [said] = explain(ship.plan, state, w.clock.now()).steps;
+  const now = await breakersNow(w.scheduler, ['carrier']);
+  const [said] = explain(ship.plan, state, w.clock.now(), () => true, now).steps;
+  expect(said?.status).toBe('ready');
   expect(said?.because).toBe(
-    `agent 'carrier' is paused since ${timeText(pausedAt)}, by local:ann: asked to; so it is held back and no attempt is charged`,
+    `not tried yet: agent 'carrier' is paused since ${timeText(pausedAt)}, by local:ann: asked to; it is not called until that ends, and no attempt is charged`,
   );
   expect(said?.next.what).toBe(
     "a supervisor sends it to agent 'carrier' unless that is still paused: attempt 1",

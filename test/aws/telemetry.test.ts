@@ -56,6 +56,19 @@ test('the correlation id of a line about an execution is the execution, whicheve
   expect(lines).toEqual([expect.objectContaining({ executionId: 'e-1', correlation_id: 'e-1' })]);
 });
 
+test.each([
+  ['step-failed', 'ERROR'],
+  ['step-retrying', 'WARN'],
+  ['lease-ended', 'WARN'],
+])('%s has its level, its code and its message, cut and printable', async (what, level) => {
+  const failure = { code: 'declined\u001b[2J', message: `no\n${'x'.repeat(400)}` };
+  const lines = await linesOf(async () =>
+    tellAll(aTelemetry().logger).note({ what, executionId: 'e-1', step: 's', failure }),
+  );
+  const said = { code: 'declined\\u001b[2J', failure: `no\\u000a${'x'.repeat(297)}` };
+  expect(lines).toEqual([expect.objectContaining({ level, message: what, ...said })]);
+});
+
 describe('what an agent logs in an attempt', () => {
   test('has the attempt, the function, and what the agent adds', async () => {
     const telemetry = aTelemetry();

@@ -18,19 +18,19 @@ import { synthesise, synthesiseOne } from '../../lib/cli/dev/synthesis.ts';
 import { run } from '../../lib/cli/main.ts';
 import { findProject, type Project } from '../../lib/cli/dev/project.ts';
 import { everythingIn, projectFolders } from '../../lib/cli/dev/workflow-folders.ts';
-import type { Io } from '../../lib/cli/io.ts';
+import { type Io, ioOf } from '../../lib/cli/io.ts';
 import { fakeApi } from './fake-api.ts';
 
 let root: string;
 let said: string;
-const io: Io = {
+const io = ioOf({
   out: (text) => {
     said += text;
   },
   err: () => {},
   env: {},
   isTTY: false,
-};
+});
 
 beforeEach(() => {
   root = realpathSync(mkdtempSync(join(tmpdir(), 'steadfast-dev-')));
@@ -214,7 +214,7 @@ test.each([
       said += text;
       if (/\d s (… )?$/.test(text)) again();
     };
-    progress = showProgress({ ...io, isTTY, out }, 'Making', 5, 1);
+    progress = showProgress(ioOf({ ...io, isTTY, out }), 'Making', 5, 1);
   });
   progress?.end('done');
   expect(said).toMatch(pattern);
@@ -226,12 +226,12 @@ describe('synthesis', () => {
   test('that fails says what the app said, and nothing else', async () => {
     write({
       'bin/app.ts': `import { DiscoveryError } from '${resolve(import.meta.dirname, '../../lib/infra/discovery.ts')}';
-        new (class AppStack { constructor() { throw new DiscoveryError('examples/a/agents/b.ts does not exist'); } })();`,
+        new (class AppStack { constructor() { throw new DiscoveryError('examples/a/workflow.ts:27 cannot be loaded: 1 error:\\nworkflow.ts:27:3: ERROR: Unexpected ";"\\nand more'); } })();`,
     });
     write({ 'package.json': '{"type":"module"}' });
     symlinkSync(resolve(import.meta.dirname, '../../node_modules'), join(root, 'node_modules'));
     await expect(synthesise(projectAt(), join(root, 'out'), io, never, {})).rejects.toThrow(
-      /^examples\/a\/agents\/b\.ts does not exist$/,
+      /^examples\/a\/workflow\.ts:27 cannot be loaded: 1 error:\nworkflow\.ts:27:3: ERROR: Unexpected ";"\nand more$/,
     );
     expect(said).toMatch(/^Synthesising the template that would be deployed \(about 5 s\) … failed\n$/);
   });

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { changedText, tryOne } from '../../lib/cli/dev/banner.ts';
 import { foldersIn, projectFolders, type WorkflowFolder } from '../../lib/cli/dev/workflow-folders.ts';
-import type { Io } from '../../lib/cli/io.ts';
+import { ioOf } from '../../lib/cli/io.ts';
 import { fakeApi } from './fake-api.ts';
 
 let root: string;
 let said: string;
-const io: Io = { out: (text) => (said += text), err: () => {}, env: {}, isTTY: false };
+const io = ioOf({ out: (text) => (said += text), err: () => {}, env: {}, isTTY: false });
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'steadfast-tried-'));

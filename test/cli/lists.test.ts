@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import type { Overview } from '../../lib/api/deployment-answers.ts';
 import { addLists } from '../../lib/cli/lists.ts';
 import { overviewText } from '../../lib/cli/print-overview.ts';
+import { ioOf } from '../../lib/cli/io.ts';
 import { instantOf } from '../../lib/cli/text.ts';
 import { type Answer, type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
 
@@ -243,12 +244,12 @@ describe('status', () => {
   });
 
   test.each([
-    ['', '\u001b[2J\u001b[H', 3],
+    ['', '\u001b[H\u001b[2J', 3],
     [', with --json a line each', '\n', 3],
   ])('--watch prints it again every five seconds%s', async (json, between, parts) => {
     const slept: number[] = [];
     let out = '';
-    const io = { out: (text: string) => (out += text), err: () => '', env: {}, isTTY: true };
+    const io = ioOf({ out: (text: string) => (out += text), err: () => '', env: {}, isTTY: true });
     const program = new Command().option('--url <url>', '', api.url).option('--json').exitOverride();
     addLists(
       program,

@@ -1,5 +1,6 @@
 /** What the tests of explanations share: a question to a person, a pause, the explanation, and it as lines of text. */
 
+import type { Breakers } from '../../lib/core/explain/deferred.ts';
 import { type Explanation, explain } from '../../lib/core/explain/why.ts';
 import type { Plan } from '../../lib/core/plan/plan.ts';
 import type { Next } from '../../lib/core/explain/words.ts';
@@ -17,6 +18,7 @@ export interface More {
   readonly incidents?: readonly Incident[];
   readonly now?: number;
   readonly isDeployed?: (agent: string) => boolean;
+  readonly breakers?: Breakers;
 }
 export const explained = (
   records: readonly Step[],
@@ -31,6 +33,7 @@ export const explained = (
     },
     more.now ?? NOW,
     more.isDeployed,
+    more.breakers,
   );
 
 /** In ms from `NOW`. */

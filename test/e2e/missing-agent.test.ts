@@ -118,7 +118,7 @@ test('an agent that is gone is named everywhere, holds only its own work up, and
   expect(why.warnings).toEqual([
     expect.stringMatching(/^no agent 'book-trip' is deployed, and step 'book' needs it/),
   ]);
-  expect(why.steps[0]?.because).toMatch(/^no agent 'book-trip' was deployed, from .*, so it is held back/);
+  expect(why.steps[0]?.because).toMatch(/^no agent 'book-trip' was deployed, from .*, so it was deferred/);
   const logged = lines.filter((line) => line.includes('"agent-missing"')).map((line) => JSON.parse(line));
   expect(logged[0]).toMatchObject({
     level: 'WARN',

@@ -212,6 +212,7 @@ const StepView = shape<shown.StepView>('StepView')(
     ),
     changedAt: maybe(at),
     attempts: listOf(attempt),
+    attemptsLeftOut: maybe(object({ count, atLeast: yes })),
     omitted: maybe(listOf(z.enum(['failure', 'attempts', 'children', 'output']))),
   }),
 );

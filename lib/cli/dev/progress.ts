@@ -22,12 +22,14 @@ export function showProgress(
   io.out(line);
   const timer = setInterval(() => {
     const passed = `${Math.round((Date.now() - startedAt) / 1_000)} s`;
-    io.out(io.isTTY ? `\r${line}${passed} ` : `${passed} … `);
+    io.move('back');
+    io.out(io.isTTY ? `${line}${passed} ` : `${passed} … `);
   }, everyMs);
   return {
     end: (how) => {
       clearInterval(timer);
-      io.out(io.isTTY ? `\r\u001B[K${what} … ${how}\n` : `${how}\n`);
+      io.move('rewrite');
+      io.out(io.isTTY ? `${what} … ${how}\n` : `${how}\n`);
     },
   };
 }

@@ -90,7 +90,7 @@ export async function synthesise(
 
 /** Of a mistake in the project its sentence, which Node prints between its own line of code and the calls; else all that was said. */
 const reasonIn = (said: string): string =>
-  /^\[?(?:DiscoveryError: |\w+ \[DiscoveryError\]: )([^]*?)\]?(?:\n {4}at |\n\nNode\.js |\s*$)/m.exec(
+  /^\[?(?:DiscoveryError: |\w+ \[DiscoveryError\]: )([^]*?)\]?(?:\n {4}at |\n\nNode\.js |\s*(?![^]))/m.exec(
     said,
   )?.[1] ?? said.trim();
 

@@ -13,6 +13,7 @@ import { beginsAgain } from '../operators/retry.ts';
 import { isOnFailure, onFailureSteps } from '../plan/on-failure.ts';
 import type { Plan, PlanStep } from '../plan/plan.ts';
 import { blankStep, stepAs, type StepChanges } from '../records/change.ts';
+import { given } from '../records/given.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, type Step } from '../records/state.ts';
 import { attemptedVariant, changesBetween, isRepeatable } from '../step/recovery.ts';
@@ -111,6 +112,7 @@ const renewedStep = (record: Step, { life, epoch, end }: Execution): Step => ({
   attempt: record.attempt,
   processDeadlineAt: record.processDeadlineAt,
   attempts: record.attempts.map((attempt) => ({ epoch: record.epoch, ...attempt })),
+  ...given({ leftOut: record.leftOut }),
   changedAt: Math.max(record.changedAt, end?.at ?? 0),
 });
 

@@ -12,6 +12,8 @@
 import { resolvedBySuccess } from '../operators/resolution.ts';
 import { agentStep, dependentsOf, isCallback, type Plan } from '../plan/plan.ts';
 import { executionAfter, wakeNoLaterThan } from '../records/change.ts';
+import type { Failure } from '../records/failure.ts';
+import { given } from '../records/given.ts';
 import { type Decision, evaluateNext, nothing, IDLE, writing } from '../records/decision.ts';
 import type { EventOf } from '../records/events.ts';
 import { isApprovalOpen, openIncidents, type Snapshot } from '../records/snapshot.ts';
@@ -53,7 +55,7 @@ export function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): D
   const ms = recoveredIn(before, step, event.now);
   if (isLeased(before)) {
     const fresh = !(event.onTime && mayDecideUnread(plan, state, step));
-    const note = { what: `step-${step.status}`, ...about, ms };
+    const note = { what: `step-${step.status}`, ...about, ...given({ ms, failure: failureOfLatest(step) }) };
     return writing(execution.id, { step }, evaluateNext([event.step], fresh), note);
   }
   // A late success is covered by no lease, so the wake time may be far away: it is drawn near in the same transaction.
@@ -78,7 +80,12 @@ export function processDied(plan: Plan, state: Snapshot, event: EventOf<'process
   const isOverTime = isTimeOver(planStep, state, event.now);
   const step = afterDeath(planStep, before, { ...event, isOverTime });
   if (step === undefined) return nothing();
-  const about = { what: 'process-died', step: event.step, attempt: before.attempt };
+  const about = {
+    what: 'process-died',
+    step: event.step,
+    attempt: before.attempt,
+    ...given({ failure: before.leaseUntil === undefined ? undefined : failureOfLatest(step) }),
+  };
   const next = evaluateNext([event.step]);
   if (before.leaseUntil !== undefined && step.leaseUntil === undefined)
     return writing(execution.id, { step }, next, { ...about, detail: before.mode });
@@ -87,6 +94,8 @@ export function processDied(plan: Plan, state: Snapshot, event: EventOf<'process
   const nearer = executionAfter(execution, 'adopt', event, { wakeAt });
   return writing(execution.id, { step, execution: nearer }, next, about);
 }
+
+const failureOfLatest = ({ attempts }: Step): Failure | undefined => attempts.at(-1)?.failure;
 
 /** How long a step that is now done took from the first try that was not. */
 function recoveredIn(before: Step | undefined, step: Step, now: number): number | undefined {

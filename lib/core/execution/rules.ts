@@ -156,6 +156,7 @@ const endLease: Rule = (plan, state, event) => {
     detail: mode,
     agent: attemptedVariant(planStep, record).agent,
     ms: event.now - leaseUntil,
+    ...given({ failure: step.attempts.at(-1)?.failure }),
   });
 };
 

@@ -11,7 +11,8 @@ import { type Caller, callerText } from '../records/caller.ts';
 import { given } from '../records/given.ts';
 import type { Incident } from '../records/incident.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import type { Attempt, Pause, Retried } from '../records/state.ts';
+import type { Attempt, Pause, Retried, Step } from '../records/state.ts';
+import { FIRST_KEPT, leftOutOf } from '../step/history.ts';
 import { variantAt } from '../step/recovery.ts';
 import { pastOfWaiting, reminded } from './waiting.ts';
 import { type Happened } from './words.ts';
@@ -31,7 +32,9 @@ export function past(plan: Plan, state: Snapshot): Happened[] {
     },
   ];
   for (const { name } of shownSteps(plan, state)) {
-    for (const attempt of steps[name]?.attempts ?? []) happened.push(happenedAttempt(plan, name, attempt));
+    const record = steps[name];
+    for (const attempt of record?.attempts ?? []) happened.push(happenedAttempt(plan, name, attempt));
+    if (record !== undefined) happened.push(...leftOutText(record));
   }
   happened.push(...pastOfWaiting(plan, state));
   for (const incident of Object.values(incidents ?? {})) happened.push(...happenedIncident(incident));
@@ -70,6 +73,18 @@ export function past(plan: Plan, state: Snapshot): Happened[] {
     });
   }
   return happened.sort((a, b) => a.at - b.at);
+}
+
+/** Where attempts are missing: behind the first ones, or before all that an earlier version has kept. */
+function leftOutText(record: Step): Happened[] {
+  const { attempts, name } = record;
+  const leftOut = leftOutOf(record);
+  const last = attempts[Math.min(FIRST_KEPT, attempts.length) - 1];
+  if (leftOut === undefined || last === undefined) return [];
+  const { count, atLeast } = leftOut;
+  const at = atLeast === true ? (attempts[0]?.claimedAt ?? last.endedAt) : last.endedAt;
+  const what = `${atLeast === true ? 'at least ' : ''}${count} ${count === 1 ? 'attempt is' : 'attempts are'} left out here: the first ones and the latest are kept`;
+  return [{ at, what, step: name, evidence: { ...leftOut } }];
 }
 
 const byText = (by: Caller | undefined): string => (by === undefined ? '' : ` by ${callerText(by)}`);

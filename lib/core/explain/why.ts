@@ -10,7 +10,7 @@ import { decide } from '../decide.ts';
 import { effectiveState } from '../execution/effective-state.ts';
 import { choiceOfTime } from '../operators/resolution.ts';
 import { isOnFailure, planDuring, shownSteps } from '../plan/on-failure.ts';
-import { type AgentStep, graphOf, type Plan, type PlanStep } from '../plan/plan.ts';
+import { graphOf, type Plan, type PlanStep } from '../plan/plan.ts';
 import { given } from '../records/given.ts';
 import type { Choice, Incident } from '../records/incident.ts';
 import { askedAboutPause, openIncidents, type Snapshot } from '../records/snapshot.ts';
@@ -20,18 +20,16 @@ import {
   isPausedOrPausing,
   isSatisfied,
   isTerminal,
-  type Deferred,
   pauseOf,
-  type Step,
 } from '../records/state.ts';
 import { leaseEndsAt } from '../step/lease.ts';
 import { failureWaits, isAskedAtDeadline, lastPoint, mayBeStopped } from '../step/point-of-no-return.ts';
 import { isClear, needsUndo, openWork, type Work, workKey } from '../step/ready.ts';
-import { attemptedVariant, variantOf } from '../step/recovery.ts';
-import { isBetweenStages, isTurn, isUnbegun, mayFail } from '../step/turn.ts';
+import { isBetweenStages, isTurn, mayFail, shownStatus } from '../step/turn.ts';
 import { dispatchDueAt, wasSentSinceDeferred } from '../supervision/wake-time.ts';
 import { endsAt } from '../waiting/timer.ts';
-import { DEED, past, personText } from './history.ts';
+import { becauseDeferred, type Breakers } from './deferred.ts';
+import { DEED, past } from './history.ts';
 import { becauseOfWaiting, DUE_OF_WAITING, dueWithChildren, nextOfWaiting } from './waiting.ts';
 import { type IsDeployed, warningsOf } from './warnings.ts';
 import { type Happened, inBrackets, type Next } from './words.ts';
@@ -56,6 +54,7 @@ export interface Explanation {
 /**
  * @param now epoch ms
  * @param isDeployed of an agent; what is not known to be missing is there
+ * @param breakers as they are now, of those that are known
  * @returns past, reasons, what is next and what is in its way; total and pure
  */
 export function explain(
@@ -63,18 +62,15 @@ export function explain(
   stored: Snapshot,
   now: number,
   isDeployed: IsDeployed = () => true,
+  breakers: Breakers = new Map(),
 ): Explanation {
   const state = effectiveState(plan, stored);
   const during = planDuring(plan, state.execution);
   const work = openWork(during, state);
   const steps = shownSteps(plan, state).map((step) => ({
     name: step.name,
-    status: isUnbegun(state.steps[step.name])
-      ? isTurn(step, state)
-        ? 'ready'
-        : 'pending'
-      : (state.steps[step.name] as Step).status,
-    because: because(isOnFailure(plan, step.name) ? during : plan, step, state),
+    status: shownStatus(step, state),
+    because: because(isOnFailure(plan, step.name) ? during : plan, step, state, breakers),
     next: { ...nextOfStep(plan, step, state, work, isDeployed), step: step.name },
   }));
   const nexts = steps.map(({ next }) => next);
@@ -88,7 +84,7 @@ export function explain(
   };
 }
 
-function because(plan: Plan, step: PlanStep, state: Snapshot): string {
+function because(plan: Plan, step: PlanStep, state: Snapshot, breakers: Breakers): string {
   const record = state.steps[step.name];
   const toBeUndone = needsUndo(step, record) && state.execution.status === 'compensating';
   const ofKind = becauseOfWaiting(step, state);
@@ -99,7 +95,8 @@ function because(plan: Plan, step: PlanStep, state: Snapshot): string {
   }
   const acted = record.mayHaveActed ? '; an attempt of unknown outcome may have acted' : '';
   const failure = inBrackets(record.failure);
-  if (record.deferred !== undefined) return `${becauseDeferred(step, record, record.deferred)}${acted}`;
+  if (record.deferred !== undefined)
+    return `${becauseDeferred(step, record, record.deferred, breakers)}${acted}`;
   switch (record.status) {
     case 'retrying':
       return `attempt ${record.attempt} failed${failure}, and its recovery allows another${acted}`;
@@ -152,27 +149,6 @@ function failedFor(plan: Plan, step: PlanStep, state: Snapshot): string {
   if (isPausedOrPausing(state.execution.status)) return '; what follows is decided after the pause';
   if (!isForward(state.execution.status) || !failureWaits(plan, state)) return '';
   return `; what follows is decided when the outcome of '${lastPoint(plan, state)?.name}', a point of no return, is known`;
-}
-
-/** The agent of deferred work: the next attempt's, or for a probe and an undo that of the latest. */
-const agentFor = (step: AgentStep, record: Step, { mode }: Deferred): AgentStep =>
-  mode === 'execute' ? variantOf(step, record.stage) : attemptedVariant(step, record);
-
-function becauseDeferred(step: PlanStep, record: Step, deferred: Deferred): string {
-  const agent = step.kind === 'agent' ? agentFor(step, record, deferred).agent : step.name;
-  const last = record.failure === undefined ? '' : `; its last attempt ended with ${record.failure.code}`;
-  switch (deferred.why) {
-    case 'breaker':
-      return `the breaker of agent '${agent}' is open since ${timeText(deferred.since ?? deferred.at)}, so it is held back and no attempt is charged${last}`;
-    case 'paused':
-      return `agent '${agent}' is paused since ${timeText(deferred.since ?? deferred.at)}, by ${personText(deferred.pause?.by)}: ${deferred.pause?.reason ?? ''}; so it is held back and no attempt is charged${last}`;
-    case 'unclaimed':
-      return `no agent '${agent}' has taken its message yet, so it is sent again at growing gaps${last}`;
-    case 'not-deployed':
-      return `no agent '${agent}' was deployed, from ${timeText(deferred.since ?? deferred.at)} to ${timeText(deferred.at)} at least, so it is held back and no attempt is charged${last}`;
-    case 'budget':
-      return `its execution has used up its dispatches, so it is sent once an hour${last}`;
-  }
 }
 
 const chosenBy = (state: Snapshot, step: string, choice: Choice): boolean =>
@@ -228,10 +204,10 @@ function nextOfStep(
   }
   if (piece.deferred !== undefined && !wasSentSinceDeferred(piece, dispatch)) {
     const sends = `sends it to agent '${piece.step.agent}'`;
-    const what =
-      piece.deferred.why === 'paused'
-        ? `a supervisor ${sends} unless that is still paused: ${deed} ${piece.attempt}`
-        : `a supervisor ${sends} again: ${deed} ${piece.attempt}`;
+    const still = { paused: ' unless that is still paused', breaker: ' unless its breaker is still open' };
+    const { why } = piece.deferred;
+    const unless = why === 'paused' || why === 'breaker' ? still[why] : ' again';
+    const what = `a supervisor ${sends}${unless}: ${deed} ${piece.attempt}`;
     return { what, at: piece.dueAt, who: 'supervisor' };
   }
   const dispatchAt = dispatchDueAt(piece, dispatch);

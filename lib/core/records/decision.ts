@@ -11,6 +11,7 @@
 import type { ChildStart, Family, ParentNotice } from './children.ts';
 import type { Ended } from './ended.ts';
 import type { Entry, EntryNews } from './entry.ts';
+import type { Failure } from './failure.ts';
 import { given, type OrUndefined } from './given.ts';
 import type { Incident } from './incident.ts';
 import type { Message } from './message.ts';
@@ -41,6 +42,8 @@ export interface Note {
   readonly attempt?: number;
   readonly agent?: string;
   readonly detail?: string;
+  /** How an attempt failed: the code and the message are its author's words, and no payload of ours. */
+  readonly failure?: Failure;
   /** How late it was: a claim after it was due, a lost lease after its end, a success after the first failure. */
   readonly ms?: number;
 }

@@ -296,8 +296,10 @@ export interface Step {
   readonly children?: Children;
   /** When its status last changed other than by a claim or a heartbeat. */
   readonly changedAt: number;
-  /** The latest 20. */
+  /** 20 at most: the first ones and the latest. */
   readonly attempts: readonly Attempt[];
+  /** How many there were between those. */
+  readonly leftOut?: number;
 }
 
 const TERMINAL: ReadonlySet<ExecutionStatus> = new Set(['succeeded', 'compensated', 'failed', 'canceled']);

@@ -1,7 +1,8 @@
 /**
  * Text that is Unicode: no half of a character, which a store, a queue and a hash would each make something else of.
  *
- * Owns: how text is cut, and made well-formed where it cannot be refused; how an instant and a duration are written in a sentence. Does not own: where it
+ * Owns: how text is cut, made printable, and made well-formed where it cannot be refused; how an instant and a duration are written in a
+ * sentence. Does not own: where it
  * is refused (`json.ts`).
  */
 
@@ -10,6 +11,20 @@ import { type Json, isJsonObject } from './json.ts';
 /** At most so many UTF-16 units of a text, and no half of a character. */
 export const cut = (text: string, chars: number): string =>
   (text.length > chars ? text.slice(0, chars).replace(/[\uD800-\uDBFF]$/, '') : text).toWellFormed();
+
+/** Without what a terminal would obey or turn around: control characters, and those that change the direction of a text. */
+export const printable = (text: string): string => text.replace(NOT_PRINTABLE, escaped);
+
+/** Likewise, with the ends of lines and tabs as they are: of a whole answer, whose layout is ours. */
+export const printableLines = (text: string): string =>
+  text.replace(NOT_PRINTABLE, (character) =>
+    character === '\n' || character === '\t' ? character : escaped(character),
+  );
+
+const NOT_PRINTABLE = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+const escaped = (character: string): string =>
+  `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
 
 /** The value with U+FFFD for each half of a character, in keys as well; where there is none, the very value. */
 export function wellFormed(value: Json): Json {

@@ -1,23 +1,37 @@
 /**
  * The attempts of a step as its history shows them.
  *
- * Owns: what is kept of an attempt, and how many are. Does not own: how an attempt ends (`report.ts`).
+ * Owns: what is kept of an attempt, how many are, and how many are known to be left out. Does not own: how an attempt ends (`report.ts`).
+ *
+ * The first attempts say how it all began, the latest how it stands: what is left out is between them.
  */
 
 import type { Failure } from '../records/failure.ts';
 import { given } from '../records/given.ts';
-import type { Attempt, LeasedStep } from '../records/state.ts';
+import { type Attempt, isLeased, type LeasedStep, type Step } from '../records/state.ts';
 
 const MAX_HISTORY = 20;
+/** Of these the first ones. */
+export const FIRST_KEPT = 5;
+
+/** What a record keeps of its attempts. */
+type History = Pick<Step, 'attempts' | 'leftOut'>;
+
+/** The attempts left out of a history; `atLeast`: those before its first one were dropped by an earlier version, which did not count them. */
+export interface LeftOut {
+  readonly count: number;
+  readonly atLeast?: true;
+}
 
 /** With the attempt under way, which ends so. */
-export const historyOf = (
-  { mode, key, keyVariant, keyInput, ...record }: LeasedStep,
+export function historyOf(
+  record: LeasedStep,
   outcome: Attempt['outcome'],
   now: number,
   failure: Failure | undefined,
-): Attempt[] => {
-  const attempt: Attempt = {
+): History {
+  const { mode, key, keyVariant, keyInput } = record;
+  return withAttempt(record, {
     number: mode === 'undo' ? record.undoAttempt : record.attempt,
     mode,
     ...(key === 1 ? {} : { key }),
@@ -27,10 +41,35 @@ export const historyOf = (
     endedAt: now,
     outcome,
     ...given({ failure }),
-  };
+  });
+}
+
+/** The history of a record with one more attempt. */
+export function withAttempt(record: Step, attempt: Attempt): History {
   const all = [...record.attempts, attempt];
-  if (all.length <= MAX_HISTORY) return all;
-  // Of what is forgotten first, not the latest word on why the step failed: a condition may read it.
-  const kept = all.findLastIndex(({ mode: of }) => of !== 'undo');
-  return all.toSpliced(kept === 0 ? 1 : 0, all.length - MAX_HISTORY);
-};
+  const { leftOut = leftOutBefore(record) } = record;
+  const extra = all.length - MAX_HISTORY;
+  if (extra <= 0) return { attempts: all, ...(leftOut === 0 ? {} : { leftOut }) };
+  // Not the latest word on why the step failed: a condition may read it.
+  const kept = all.findLastIndex(({ mode }) => mode !== 'undo');
+  const from = kept === FIRST_KEPT ? FIRST_KEPT + 1 : FIRST_KEPT;
+  return { attempts: all.toSpliced(from, extra), leftOut: leftOut + extra };
+}
+
+/** How many attempts a record does not show; nothing where it shows all. */
+export function leftOutOf(record: Step): LeftOut | undefined {
+  const { leftOut: count = leftOutBefore(record) } = record;
+  if (count === 0) return undefined;
+  return showsFirst(record) ? { count } : { count, atLeast: true };
+}
+
+const showsFirst = ({ attempts: [first] }: Step): boolean =>
+  first === undefined || (first.mode === 'execute' && first.number === 1);
+
+/** In a record of a version that dropped the oldest and did not count them: the attempts to execute that are missing, one at least. */
+function leftOutBefore(record: Step): number {
+  if (showsFirst(record) || record.attempts.length < MAX_HISTORY) return 0;
+  const shown = record.attempts.filter(({ mode }) => mode === 'execute').length;
+  const underWay = isLeased(record) && record.mode === 'execute' ? 1 : 0;
+  return Math.max(1, record.attempt - underWay - shown);
+}

@@ -138,12 +138,12 @@ const ended = (
   { record, inputs }: Ending,
   outcome: Attempt['outcome'],
   failure?: Failure,
-): StepChanges & { attempts: readonly Attempt[] } => ({
+): StepChanges & Pick<Step, 'attempts' | 'leftOut'> => ({
   leaseUntil: undefined,
   processDeadlineAt: record.processDeadlineAt,
   ...given({ processes: record.processes }),
   changedAt: inputs.now,
-  attempts: historyOf(record, outcome, inputs.now, failure),
+  ...historyOf(record, outcome, inputs.now, failure),
   ...given({ failure }),
 });
 

@@ -12,6 +12,7 @@ import { hasChildren, type Plan, type PlanStep } from '../plan/plan.ts';
 import { evaluateExpression, type Scope } from '../plan/refs.ts';
 import type { Children } from '../records/children.ts';
 import { given } from '../records/given.ts';
+import type { StepStatus } from '../transitions.ts';
 import type { Json } from '../records/json.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import {
@@ -129,6 +130,17 @@ export const turnAt = (step: PlanStep, snapshot: Snapshot): number =>
 /** The step has no record yet, or one that counts as none (`execution/effective-state.ts`). */
 export const isUnbegun = (record: Step | undefined): boolean =>
   record === undefined || record.status === 'ready';
+
+/** Its agent was never called: it was deferred before its first attempt. */
+export const isUntried = ({ kind }: PlanStep, record: Step | undefined): boolean =>
+  kind === 'agent' && record?.status === 'retrying' && record.attempt === 0;
+
+/** The status that people are shown: a step without a record waits for others or for an agent, and one that was never tried is not retrying. */
+export const shownStatus = (step: PlanStep, snapshot: Snapshot): StepStatus | 'pending' => {
+  const record = snapshot.steps[step.name];
+  if (record === undefined || isUnbegun(record)) return isTurn(step, snapshot) ? 'ready' : 'pending';
+  return isUntried(step, record) ? 'ready' : record.status;
+};
 
 /** Nothing must be done before the step but to claim it. */
 export const isReady = (step: PlanStep, snapshot: Snapshot): boolean =>

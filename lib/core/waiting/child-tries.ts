@@ -19,11 +19,9 @@ import { given } from '../records/given.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Attempt, isForward, type Step } from '../records/state.ts';
 import { keyOfClaim } from '../step/effect-key.ts';
+import { withAttempt } from '../step/history.ts';
 import { type NextTry, nextTry, nextWithoutVerdict, variantNumber } from '../step/recovery.ts';
 import { actsUntil } from '../step/turn.ts';
-
-/** Tries kept on the step. */
-const MAX_HISTORY = 20;
 
 export const tryOf = (children: Children | undefined): number => children?.try ?? 1;
 
@@ -59,7 +57,7 @@ export function afterTry(
   const next = nextOf(step.recovery, record, inputs, refused);
   const past = {
     ...changes,
-    attempts: [...record.attempts, pastTry(record, failure, now)].slice(-MAX_HISTORY),
+    ...withAttempt(record, pastTry(record, failure, now)),
   };
   if (next.kind === 'end') return stepAfter(record, 'fail', inputs, past);
   if (next.kind === 'person') return stepAfter(record, 'ask', inputs, past);

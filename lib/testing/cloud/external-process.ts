@@ -7,7 +7,7 @@
 
 import { startExternalParties } from '../../cli/dev/external-parties.ts';
 import type { WorkflowFolder } from '../../cli/dev/workflow-folders.ts';
-import { messageOf } from '../../cli/io.ts';
+import { ioOf, messageOf } from '../../cli/io.ts';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -36,7 +36,7 @@ async function started({ folders, dataDir }: ExternalTask): Promise<ExternalStar
     mkdirSync(path, { recursive: true });
     return path;
   };
-  const io = { out: () => true, err: () => true, env: process.env, isTTY: false };
+  const io = ioOf({ out: () => true, err: () => true, env: process.env, isTTY: false });
   try {
     return { environment: await startExternalParties(folders, dataDirOf, io, (stop) => stops.push(stop)) };
   } catch (error) {

@@ -16,7 +16,7 @@ import { findProject, type Project, steadfastIn } from '../../cli/dev/project.ts
 import { synthesiseOne } from '../../cli/dev/synthesis.ts';
 import { startSystem } from '../../cli/dev/system.ts';
 import { everythingIn, projectFolders } from '../../cli/dev/workflow-folders.ts';
-import type { Io } from '../../cli/io.ts';
+import { ioOf } from '../../cli/io.ts';
 import { programFile, typescriptLoader } from '../../project/package-files.ts';
 import { controlOf } from './control.ts';
 import type { ExternalStarted, ExternalTask } from './external-process.ts';
@@ -63,7 +63,7 @@ async function startIn<W extends KnownWorkflows>(
 ): Promise<LocalCloud<W>> {
   const problems: string[] = [];
   const say = options.say ?? (() => undefined);
-  const io: Io = { out: say, err: say, env: process.env, isTTY: false };
+  const io = ioOf({ out: say, err: say, env: process.env, isTTY: false });
   const project = projectOf(options);
   const choice = { stack: options.stack, name: options.name };
   const outdir = join(folder, 'cdk.out');

@@ -226,7 +226,9 @@ describe('a report', () => {
       permanent: false,
       failure: { code: 'x', message: 'y' },
     };
-    expect(of(tries, { report })).toEqual([{ what: 'step-retrying', ...about }]);
+    expect(of(tries, { report })).toEqual([
+      { what: 'step-retrying', ...about, failure: { code: 'x', message: 'y' } },
+    ]);
   });
 
   const after: AgentStep = { ...planStep, name: 'b', after: ['it'] };

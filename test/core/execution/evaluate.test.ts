@@ -20,7 +20,17 @@ describe('a lease that has ended', () => {
     expect(rest).toStrictEqual({
       sends: [],
       next: next('x', 'it'),
-      notes: [{ what: 'lease-ended', ...about, attempt: 1, detail: 'execute', agent: 'other', ms: 1_000 }],
+      notes: [
+        {
+          what: 'lease-ended',
+          ...about,
+          attempt: 1,
+          detail: 'execute',
+          agent: 'other',
+          ms: 1_000,
+          failure: { code: 'lease-ended', message: 'the attempt went silent and its lease ended' },
+        },
+      ],
     });
   });
 

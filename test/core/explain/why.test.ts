@@ -107,13 +107,13 @@ chosen skipped: a person had it skipped
     const dispatches = { [`sent/execute/3@${NOW - 10}`]: { count: 1, lastAt: NOW - 5 } };
     expect(told(records, { dispatches }, { plan, isDeployed: (agent) => agent !== 'gone' })).toBe(`
 running → agent sent -5: agent 'worker' takes it: attempt 3, from <-1000>; if nobody has by <+59000>, its message is sent again
-breaker retrying: the breaker of agent 'worker' is open since <-1000>, so it is held back and no attempt is charged
-  → supervisor breaker +9: a supervisor sends it to agent 'worker' again: attempt 3
-doubtful retrying: the breaker of agent 'worker' is open since <-1000>, so it is held back and no attempt is charged; its last attempt ended with x; an attempt of unknown outcome may have acted
-  → supervisor doubtful +9: a supervisor sends it to agent 'worker' again: attempt 3
+breaker retrying: the breaker of agent 'worker' was open at <-1000>, since <-1000>, so it was deferred and no attempt is charged
+  → supervisor breaker +9: a supervisor sends it to agent 'worker' unless its breaker is still open: attempt 3
+doubtful retrying: the breaker of agent 'worker' was open at <-1000>, since <-1000>, so it was deferred and no attempt is charged; its last attempt ended with x; an attempt of unknown outcome may have acted
+  → supervisor doubtful +9: a supervisor sends it to agent 'worker' unless its breaker is still open: attempt 3
 unclaimed retrying: no agent 'worker' has taken its message yet, so it is sent again at growing gaps
   → supervisor unclaimed +9: a supervisor sends it to agent 'worker' again: attempt 3
-gone retrying: no agent 'gone' was deployed, from <-1000> to <-1000> at least, so it is held back and no attempt is charged; its last attempt ended with x
+gone retrying: no agent 'gone' was deployed, from <-1000> to <-1000> at least, so it was deferred and no attempt is charged; its last attempt ended with x
   → person gone +9: no agent 'gone' is deployed: deploy it again, and a supervisor sends it attempt 3
 budget unknown: its execution has used up its dispatches, so it is sent once an hour; its last attempt ended with x
   → supervisor budget +9: a supervisor sends it to agent 'worker' again: a probe of attempt 2

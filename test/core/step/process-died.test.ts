@@ -185,7 +185,14 @@ describe('a death as a decision', () => {
     expect(write?.execution).toBeUndefined();
     expect(next).toEqual({ kind: 'evaluate', fresh: true, affected: ['it'] });
     expect(notes).toEqual([
-      { what: 'process-died', executionId: 'e-1', step: 'it', attempt: 1, detail: 'execute' },
+      {
+        what: 'process-died',
+        executionId: 'e-1',
+        step: 'it',
+        attempt: 1,
+        detail: 'execute',
+        failure: { code: 'process-died', message: 'the process of the attempt died' },
+      },
     ]);
   });
 

@@ -22,10 +22,10 @@ export const handler = keepSecret.handler({
   },
   probe: async (_ctx, { way }) => {
     if (way === 'nothing-known') return cannotTell();
-    if (way === 'error') throw new Error('canary-in-a-probe');
+    if (way === 'error') throw new Error('canary-in-an-error-of-a-probe');
     return done({ secret: 'canary-in-a-probe' });
   },
   undo: async () => {
-    throw new Error('canary-in-an-undo');
+    throw new Error('canary-in-an-error-of-an-undo');
   },
 });

@@ -1,0 +1,82 @@
+/**
+ * Why work is deferred, in words: what stood in its way when it was deferred, and whether that is so now.
+ *
+ * Owns: these words. Does not own: until when it is deferred (`step/defer.ts`), what comes next (`why.ts`).
+ *
+ * The step's record says how it was when the work was deferred. That a breaker is open, or an agent paused, is said of now only where
+ * the breaker was read now.
+ */
+
+import type { AgentStep, PlanStep } from '../plan/plan.ts';
+import type { OpenBreaker } from '../records/events.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import type { Deferred, Step } from '../records/state.ts';
+import { timeText } from '../records/text.ts';
+import { attemptedVariant, variantOf } from '../step/recovery.ts';
+import { isUntried } from '../step/turn.ts';
+import { personText } from './history.ts';
+
+/** By agent what its breaker says now; an agent that is not in it is not known. */
+export type Breakers = ReadonlyMap<string, OpenBreaker | 'closed'>;
+
+/** The agent of deferred work: the next attempt's, or for a probe and an undo that of the latest. */
+const agentFor = (step: AgentStep, record: Step, { mode }: Deferred): AgentStep =>
+  mode === 'execute' ? variantOf(step, record.stage) : attemptedVariant(step, record);
+
+/** Agents whose breaker or pause has deferred something here: of these it is worth while to ask how they are now. */
+export const deferringAgents = (steps: readonly PlanStep[], state: Snapshot): readonly string[] => [
+  ...new Set(
+    steps.flatMap((step) => {
+      const record = state.steps[step.name];
+      const { deferred } = record ?? {};
+      if (step.kind !== 'agent' || record === undefined || deferred === undefined) return [];
+      return deferred.why === 'breaker' || deferred.why === 'paused'
+        ? [agentFor(step, record, deferred).agent]
+        : [];
+    }),
+  ),
+];
+
+export function becauseDeferred(
+  step: PlanStep,
+  record: Step,
+  deferred: Deferred,
+  breakers: Breakers,
+): string {
+  const agent = step.kind === 'agent' ? agentFor(step, record, deferred).agent : step.name;
+  const first = isUntried(step, record) ? 'not tried yet: ' : '';
+  const last = record.failure === undefined ? '' : `; its last attempt ended with ${record.failure.code}`;
+  return `${first}${wayOf(agent, deferred, breakers.get(agent))}${last}`;
+}
+
+function wayOf(agent: string, deferred: Deferred, now: OpenBreaker | 'closed' | undefined): string {
+  const { why, at, since = at } = deferred;
+  switch (why) {
+    case 'breaker':
+    case 'paused':
+      return now === undefined ? wayThen(agent, deferred) : wayNow(agent, deferred, now);
+    case 'unclaimed':
+      return `no agent '${agent}' has taken its message yet, so it is sent again at growing gaps`;
+    case 'not-deployed':
+      return `no agent '${agent}' was deployed, from ${timeText(since)} to ${timeText(at)} at least, so it was deferred and no attempt is charged`;
+    case 'budget':
+      return `its execution has used up its dispatches, so it is sent once an hour`;
+  }
+}
+
+const byWhom = (pause: Deferred['pause']): string => `by ${personText(pause?.by)}: ${pause?.reason ?? ''}`;
+
+function wayNow(agent: string, { why, at }: Deferred, now: OpenBreaker | 'closed'): string {
+  if (now === 'closed')
+    return why === 'paused'
+      ? `agent '${agent}' was paused at ${timeText(at)}, and is not paused any more`
+      : `the breaker of agent '${agent}' was open at ${timeText(at)}, and has closed since`;
+  return now.pause === undefined
+    ? `the breaker of agent '${agent}' is open since ${timeText(now.since)}: it is not called until that closes, and no attempt is charged`
+    : `agent '${agent}' is paused since ${timeText(now.since)}, ${byWhom(now.pause)}; it is not called until that ends, and no attempt is charged`;
+}
+
+const wayThen = (agent: string, { why, at, since = at, pause }: Deferred): string =>
+  why === 'paused'
+    ? `agent '${agent}' was paused at ${timeText(at)}, since ${timeText(since)}, ${byWhom(pause)}; so it was deferred and no attempt is charged`
+    : `the breaker of agent '${agent}' was open at ${timeText(at)}, since ${timeText(since)}, so it was deferred and no attempt is charged`;

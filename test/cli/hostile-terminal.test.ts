@@ -1,0 +1,179 @@
+/**
+ * Whatever another party wrote, nothing of it is obeyed by a terminal: every command that prints an answer, with answers that are
+ * hostile wherever they are text.
+ */
+
+import { ioOf } from '../../lib/cli/io.ts';
+import { type Answer, type FakeApi, fakeApi, steadfast } from './fake-api.ts';
+
+/** Title, clear, clipboard, one-character controls, and characters that turn a text around. */
+const HOSTILE =
+  '\u001b]0;owned\u0007\u001b[2J\u001b]52;c;eA==\u001b\\\u009b31m\r\b\u202egnp.exe\u2066x\u061c';
+/** All that a terminal obeys, but for the end of a line and a tab, which are the layout of the command line's own. */
+const OBEYED = /(?![\n\t])[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
+
+let api: FakeApi;
+beforeAll(async () => {
+  api = await fakeApi();
+});
+afterAll(async () => api.stop());
+
+const failure = { code: HOSTILE, message: HOSTILE };
+const AT = 1_700_000_000_000;
+const attempt = {
+  mode: 'execute',
+  number: 1,
+  outcome: 'failed',
+  claimedAt: AT,
+  endedAt: AT,
+  failure,
+  agent: HOSTILE,
+};
+const step = {
+  name: HOSTILE,
+  kind: 'agent',
+  agent: HOSTILE,
+  status: 'failed',
+  after: [HOSTILE],
+  attempts: [attempt],
+  failure,
+  output: { [HOSTILE]: HOSTILE },
+  progress: HOSTILE,
+};
+const caller = { kind: 'iam', name: HOSTILE };
+const execution = {
+  executionId: HOSTILE,
+  workflow: HOSTILE,
+  status: 'failed',
+  startedAt: AT,
+  endedAt: AT,
+  deadlineAt: AT,
+  startedBy: caller,
+  input: HOSTILE,
+  output: HOSTILE,
+  cause: { kind: 'failure', step: HOSTILE, failure, at: AT, by: caller },
+  code: HOSTILE,
+  pauses: [{ number: 1, at: AT, reason: HOSTILE, by: caller }],
+  incidents: [
+    { number: 1, step: HOSTILE, openedAt: AT, deadlineAt: AT, failure, choices: [{ choice: HOSTILE }] },
+  ],
+  steps: [step],
+};
+const next = { what: HOSTILE, at: AT, who: 'agent', step: HOSTILE };
+const why = {
+  executionId: HOSTILE,
+  status: 'failed',
+  past: [{ at: AT, what: HOSTILE, step: HOSTILE, evidence: { HOSTILE } }],
+  steps: [{ name: HOSTILE, status: 'failed', because: HOSTILE, next }],
+  next,
+  warnings: [HOSTILE],
+  commands: [],
+};
+const breaker = { status: 'paused', since: AT, pause: { at: AT, reason: HOSTILE, by: caller } };
+const agents = {
+  items: [
+    { name: HOSTILE, effect: 'probed', workflows: [HOSTILE], breaker, lastError: { ...failure, at: AT } },
+  ],
+  missing: [{ name: HOSTILE, waiting: 1, planned: 1 }],
+  examined: 1,
+};
+const call = { executionId: HOSTILE, step: HOSTILE, attempt: 1, mode: 'execute', at: AT, unknown: true };
+const outage = { agent: HOSTILE, beganAt: AT, openedAt: AT, failure, failed: 1, calls: [call] };
+const workflows = {
+  items: [
+    {
+      workflow: HOSTILE,
+      withinMs: 5,
+      pause: { at: AT, reason: HOSTILE, by: caller },
+      steps: [{ name: HOSTILE, kind: 'agent', agent: HOSTILE, after: [HOSTILE] }],
+    },
+  ],
+};
+
+/** What an API could answer to anything: the first that a command can read is printed, the others are errors. */
+const ANSWERS: Readonly<Record<string, unknown>> = {
+  agents,
+  'agents x': { items: [outage] },
+  execution,
+  list: { items: [execution], orderedBy: 'startedAt' },
+  refusal: { error: { code: HOSTILE, message: HOSTILE, details: HOSTILE } },
+  why,
+  workflows,
+};
+
+/** Of each command its arguments; the others talk to no API. */
+const ARGS: Readonly<Record<string, readonly string[]>> = {
+  start: ['x'],
+  show: ['x'],
+  why: ['x'],
+  cancel: ['x', '--reason', 'y'],
+  pause: ['x', '--reason', 'y'],
+  resume: ['x'],
+  retry: ['x', '--reason', 'y'],
+  resolve: ['x', '1', '--choice', 'fail', '--reason', 'y'],
+  approve: ['x', 'y'],
+  reject: ['x', 'y'],
+  outages: ['x'],
+  complete: ['x', '--output', '{}'],
+  fail: ['x', '--message', 'y'],
+  heartbeat: ['x'],
+  'pause-agent': ['x', '--reason', 'y'],
+  'resume-agent': ['x'],
+  'pause-workflow': ['x', '--reason', 'y'],
+  'resume-workflow': ['x'],
+  graph: ['x'],
+};
+/** They run until they are stopped, or change a deployment on AWS; whatever they print goes the same way. */
+const ELSEWHERE = new Set(['dev', 'console', 'worker', 'quiesce', 'bulk', 'logs', 'cost']);
+
+async function commandsOf(): Promise<string[]> {
+  const { out } = await steadfast(['--help']);
+  const commands = out.slice(out.indexOf('Commands:')).split('\n');
+  return commands.flatMap((line) => /^ {2}([a-z][a-z-]*)/.exec(line)?.[1] ?? []);
+}
+
+it('nothing that another party wrote is obeyed, whatever a command prints and however', async () => {
+  const names = (await commandsOf()).filter((name) => !ELSEWHERE.has(name));
+  expect(names.length).toBeGreaterThan(20);
+  const shown = new Set<string>();
+  for (const name of names) {
+    for (const body of Object.values(ANSWERS)) {
+      for (const how of [[], ['--json']]) {
+        const status = 'error' in Object(body) ? 400 : 200;
+        const answer: Answer = { status, body };
+        api.answers.length = 0;
+        for (let times = 0; times < 3; times += 1) api.answers.push(answer);
+        const { out, err } = await steadfast([name, ...(ARGS[name] ?? []), '--url', api.url, ...how]);
+        expect([name, OBEYED.exec(out + err)]).toEqual([name, null]);
+        if ((out + err).includes('owned')) shown.add(name);
+      }
+    }
+  }
+  // They did get in.
+  for (const name of ['show', 'why', 'list', 'agents', 'workflows', 'outages', 'start', 'cancel'])
+    expect([...shown]).toContain(name);
+});
+
+it('makes its own moves on a terminal alone', () => {
+  const written: string[] = [];
+  const on = (isTTY: boolean) =>
+    ioOf({ out: (text) => written.push(text), err: (text) => written.push(text), env: {}, isTTY });
+  on(false).move('clear');
+  expect(written).toEqual([]);
+  on(true).move('clear');
+  on(true).out(`a\tb\n${HOSTILE}`);
+  on(true).err(HOSTILE);
+  expect(written[0]).toBe('\u001B[H\u001B[2J');
+  expect(written.slice(1).join('')).not.toMatch(OBEYED);
+  expect(written[1]).toMatch(/^a\tb\n\\u001b/);
+});
+
+it('has a question of its own asked without them', async () => {
+  const asked: string[] = [];
+  const ask = async (question: string): Promise<string> => {
+    asked.push(question);
+    return '';
+  };
+  await ioOf({ out: () => 0, err: () => 0, env: {}, isTTY: true, ask }).ask?.(HOSTILE);
+  expect(asked.join('')).not.toMatch(OBEYED);
+});

@@ -1,0 +1,70 @@
+/** What is said of now only where it is known to be so now, and how much of the past is not shown. */
+
+import type { OpenBreaker } from '../../../lib/core/records/events.ts';
+import type { Attempt, Deferred, Step } from '../../../lib/core/records/state.ts';
+import { planOf, recordOf } from '../one-step.ts';
+import { agentStepOf } from '../small-steps.ts';
+import { NOW } from '../states.ts';
+import { explained, linesOf } from '../words.ts';
+
+const record = (name: string, status: Step['status'], more: Partial<Step> = {}): Step =>
+  recordOf(name, status, { attempt: 2, ...more });
+const deferred = (why: Deferred['why'], more: Partial<Deferred> = {}): Partial<Step> => ({
+  retryAt: NOW + 9,
+  deferred: { mode: 'execute', why, at: NOW - 9, ...more },
+});
+
+it('says why steps are held back, by what their breakers are now', () => {
+  const records = [
+    record('never', 'retrying', { ...deferred('breaker', { since: NOW - 5 }), attempt: 0 }),
+    record('paused', 'retrying', { ...deferred('paused'), attempt: 1 }),
+  ];
+  const open = { agent: 'worker', since: NOW - 5, until: NOW + 9 };
+  const lines = (now: OpenBreaker | 'closed'): string[] =>
+    explained(
+      records,
+      {},
+      {
+        plan: planOf(...records.map(({ name }) => agentStepOf(name))),
+        breakers: new Map([['worker', now]]),
+      },
+    ).steps.map(
+      ({ status, because }) => `${status}: ${because.replaceAll(/\d{4}-\d\d-\d\d [\d:]+Z/g, '<at>')}`,
+    );
+  expect(lines(open)[0]).toBe(
+    "ready: not tried yet: the breaker of agent 'worker' is open since <at>: it is not called until that closes, and no attempt is charged",
+  );
+  expect(lines('closed')).toEqual([
+    "ready: not tried yet: the breaker of agent 'worker' was open at <at>, and has closed since",
+    "retrying: agent 'worker' was paused at <at>, and is not paused any more",
+  ]);
+});
+
+it('says how many attempts its history leaves out, and at least how many where an earlier version did not count', () => {
+  const attempt = (number: number): Attempt => ({
+    number,
+    mode: 'execute',
+    outcome: 'failed',
+    claimedAt: NOW - 99 + number,
+    endedAt: NOW - 98 + number,
+  });
+  const of = (numbers: readonly number[], more: Partial<Step>): string =>
+    linesOf(
+      explained(
+        [record('it', 'retrying', { attempts: numbers.map(attempt), ...more })],
+        { startedAt: NOW - 60_000 },
+        { plan: planOf(agentStepOf('it')) },
+      ),
+    )
+      .split('\n')
+      .filter((line) => line.includes('left out'))
+      .join();
+  const from = (first: number, count: number) => Array.from({ length: count }, (_, at) => first + at);
+  expect(of([...from(1, 5), ...from(18, 15)], { leftOut: 12, attempt: 32 })).toBe(
+    '-93 it: 12 attempts are left out here: the first ones and the latest are kept',
+  );
+  expect(of(from(13, 20), { attempt: 32 })).toBe(
+    '-86 it: at least 12 attempts are left out here: the first ones and the latest are kept',
+  );
+  expect(of(from(1, 20), { attempt: 20 })).toBe('');
+});

@@ -1,0 +1,52 @@
+/** The history of a step: what is kept of many attempts, and how many are known to be left out. */
+
+import type { Attempt, LeasedStep, Step } from '../../../lib/core/records/state.ts';
+import { historyOf, leftOutOf } from '../../../lib/core/step/history.ts';
+import { suspendedAs } from '../one-step.ts';
+import { NOW } from '../states.ts';
+
+const after = (
+  times: number,
+  from: Partial<Step> = {},
+  mode: (at: number) => Attempt['mode'] = () => 'execute',
+) => {
+  let record: Step = { ...suspendedAs('execute'), ...from };
+  const first = record.attempt;
+  for (let at = 0; at < times; at += 1) {
+    const leased = { ...record, mode: mode(at), attempt: first + at, undoAttempt: at } as LeasedStep;
+    record = { ...leased, ...historyOf(leased, 'failed', NOW + at, undefined) };
+  }
+  return record;
+};
+
+it('keeps the first five attempts and the latest, and counts those between', () => {
+  const twenty = after(20);
+  expect(twenty.attempts.map(({ number }) => number)).toEqual(Array.from({ length: 20 }, (_, at) => at + 1));
+  expect(twenty).not.toHaveProperty('leftOut');
+  expect(leftOutOf(twenty)).toBeUndefined();
+  const more = after(32);
+  expect(more.attempts.map(({ number }) => number)).toEqual(
+    [1, 2, 3, 4, 5].concat(Array.from({ length: 15 }, (_, at) => 18 + at)),
+  );
+  expect(leftOutOf(more)).toStrictEqual({ count: 12 });
+});
+
+it('leaves no latest word out on why the step failed, however often it is undone', () => {
+  const record = after(60, {}, (at) => (at < 6 ? 'execute' : 'undo'));
+  expect(record.attempts.findLast(({ mode }) => mode !== 'undo')).toMatchObject({ number: 6 });
+  expect(record.attempts).toHaveLength(20);
+  expect(leftOutOf(record)).toStrictEqual({ count: 40 });
+});
+
+it('says at least how many of what an earlier version has kept, and goes on counting', () => {
+  const { attempts } = after(32, { attempt: 1 });
+  const older: Partial<Step> = {
+    attempts: [...attempts.slice(5), ...attempts.slice(5, 10)].map((one, at) => ({
+      ...one,
+      number: 13 + at,
+    })),
+    attempt: 33,
+  };
+  expect(leftOutOf({ ...suspendedAs('execute'), ...older })).toStrictEqual({ count: 12, atLeast: true });
+  expect(leftOutOf(after(3, older))).toStrictEqual({ count: 15, atLeast: true });
+});
