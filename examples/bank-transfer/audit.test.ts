@@ -1,5 +1,5 @@
 import { audit, wrongAtAnyMoment } from './audit.ts';
-import type { BankEntry } from './books.ts';
+import { type BankEntry, inClearing } from './books.ts';
 
 type Line = Pick<BankEntry, 'kind'> & Partial<BankEntry>;
 
@@ -8,7 +8,7 @@ const ledger = (...lines: readonly Line[]): BankEntry[] =>
     seq: at + 1,
     at,
     id: `${line.kind}-${at + 1}`,
-    service: 'bank',
+    service: 'north',
     reference: 'r',
     executionId: 'x',
     transfer: 't',
@@ -16,8 +16,15 @@ const ledger = (...lines: readonly Line[]): BankEntry[] =>
   }));
 
 const HOLD: Line = { kind: 'hold', id: 'h', account: 'ada', amount: 100 };
-const DEBIT: Line = { kind: 'booking', id: 'd', from: 'ada', to: 'clearing', amount: 100 };
-const CREDIT: Line = { kind: 'booking', id: 'c', from: 'clearing', to: 'ben', amount: 100 };
+const DEBIT: Line = { kind: 'booking', id: 'd', account: 'ada', side: 'debit', amount: 100 };
+const CREDIT: Line = {
+  kind: 'booking',
+  id: 'c',
+  service: 'south',
+  account: 'ben',
+  side: 'credit',
+  amount: 100,
+};
 const BACK: Line = { ...DEBIT, kind: 'reversal', id: 'b', of: 'd' };
 const RELEASE: Line = { ...HOLD, kind: 'release', id: 'l', of: 'h' };
 
@@ -32,39 +39,75 @@ test('nothing is wrong with a transfer, nor with one that is taken back', () => 
 });
 
 describe('the auditor finds', () => {
-  test('a booking of which one half is missing', () => {
-    expect(wrongAtAnyMoment(ledger(HOLD, { ...DEBIT, to: 'nowhere' }))).toEqual([
-      {
-        kind: 'other',
-        subject: 't',
-        text: 'the sum of all accounts is 1020999900 in the place of 1021000000',
-      },
+  test('a booking without its counterpart: a credit without a debit, a debit without a credit', () => {
+    expect(after('succeeded', HOLD, CREDIT)).toEqual([
+      'other: -100 of 100 in clearing',
+      'leftBehind: -100 in clearing',
+    ]);
+    expect(after('succeeded', HOLD, DEBIT)).toEqual([
+      'leftBehind: 100 in clearing',
+      'lost: succeeded, and nothing is credited',
+    ]);
+  });
+
+  test('a reversal without its counterpart: the payer has it back, and the payee keeps it', () => {
+    expect(after('compensated', HOLD, DEBIT, CREDIT, BACK, RELEASE)).toEqual([
+      'other: -100 of 100 in clearing',
+      'leftBehind: -100 in clearing',
+    ]);
+  });
+
+  test('two banks that booked different amounts', () => {
+    expect(after('succeeded', HOLD, DEBIT, { ...CREDIT, amount: 90 })).toEqual([
+      'other: 10 of 100 in clearing',
+      'leftBehind: 10 in clearing',
+    ]);
+    expect(after('succeeded', HOLD, { ...DEBIT, amount: 90 }, { ...CREDIT, amount: 90 })).toEqual([
+      'other: 90 of 100 in clearing',
+    ]);
+  });
+
+  test('what two transfers have wrong between them, and their sum hides', () => {
+    const other: Partial<BankEntry> = { transfer: 'u', executionId: 'y' };
+    const entries = ledger(HOLD, DEBIT, { ...HOLD, ...other, id: 'g' }, { ...CREDIT, ...other });
+    expect(inClearing(entries)).toBe(0);
+    const over = ['t', 'u'].map((transfer) => ({ transfer, status: 'succeeded' }));
+    expect(audit(entries, over)).toMatchObject([
+      { subject: 'u', text: '-100 of 100 in clearing' },
+      { subject: 't', text: '100 in clearing' },
+      { subject: 'u', text: '-100 in clearing' },
+      { subject: 't', text: 'succeeded, and nothing is credited' },
     ]);
   });
 
   test('an account that was overdrawn, also if it is not any more', () => {
-    const spent: Line = { ...DEBIT, from: 'dora' };
+    const spent: Line = { ...DEBIT, account: 'dora' };
     expect(wrongAtAnyMoment(ledger(spent, { ...spent, kind: 'reversal' }))).toMatchObject([
-      { text: "'dora' is overdrawn" },
+      { text: "'north/dora' is overdrawn" },
     ]);
   });
 
   test('money that is credited before it is debited', () => {
-    expect(after('succeeded', HOLD, CREDIT, DEBIT)).toEqual(['other: the clearing account has -100 of 100']);
+    expect(after('succeeded', HOLD, CREDIT, DEBIT)).toEqual(['other: -100 of 100 in clearing']);
   });
 
   test('a debit, a credit and a reversal that came twice', () => {
     expect(after('succeeded', HOLD, DEBIT, { ...DEBIT, id: 'd2' }, CREDIT, CREDIT)).toEqual([
-      'other: the clearing account has 200 of 100',
+      'other: 200 of 100 in clearing',
       'doubled: 2 × debit',
       'doubled: 2 × credit',
+    ]);
+    expect(after('succeeded', HOLD, DEBIT, CREDIT, CREDIT)).toEqual([
+      'other: -100 of 100 in clearing',
+      'doubled: 2 × credit',
+      'leftBehind: -100 in clearing',
     ]);
     expect(after('compensated', HOLD, DEBIT, BACK, BACK, RELEASE)).toContain('doubled: 2 × reversal of d');
   });
 
-  test('money that stays in the clearing account', () => {
+  test('money that stays in clearing', () => {
     expect(after('compensated', HOLD, DEBIT, RELEASE)).toEqual([
-      'leftBehind: 100 in the clearing account',
+      'leftBehind: 100 in clearing',
       'lost: compensated, and not all is given back',
     ]);
   });

@@ -1,26 +1,25 @@
 /**
- * The bank's books, read off its ledger. Pure.
+ * The books of two banks, read off the ledger. Pure.
  *
- * Owns: the accounts, and what each of them has and may spend. Does not own: what is booked (`world.ts`), whether that is right
- * (`audit.ts`).
+ * Owns: the accounts, what each of them has and may spend, and what a transfer has in clearing. Does not own: what is booked
+ * (`world.ts`), whether that is right (`audit.ts`).
  *
- * Double entry: each booking takes from one account what it gives to another, in one line of the ledger. So there is no moment
- * between the two.
+ * A booking has one side, in the book of one bank: a debit or a credit. Nothing in a book makes the other side come, so either
+ * can be missing, come twice, or come with another amount.
  */
 
 import type { Entry } from '../world/ledger.ts';
-import { CLEARING } from './workflow.ts';
+import type { Account } from './workflow.ts';
 
-/** In cents, when the bank opens. */
+/** In cents, when the banks open. */
 export const OPENING: Readonly<Record<string, number>> = {
-  [CLEARING]: 0,
-  ada: 1_000_000_000,
-  ben: 1_000_000,
-  cleo: 20_000_000,
-  dora: 0,
-  mallory: 0,
+  'north/ada': 1_000_000_000,
+  'north/cleo': 20_000_000,
+  'north/dora': 0,
+  'south/ben': 1_000_000,
+  'south/mallory': 0,
 };
-export const TOTAL = Object.values(OPENING).reduce((sum, amount) => sum + amount, 0);
+export const BANKS = ['north', 'south'] as const satisfies readonly Account['bank'][];
 
 /** Whom nobody may pay. */
 export const SANCTIONED: ReadonlySet<string> = new Set(['mallory']);
@@ -38,64 +37,60 @@ export interface BankEntry extends Entry {
     | 'misuse';
   readonly transfer?: string;
   readonly account?: string;
-  readonly from?: string;
-  readonly to?: string;
+  readonly side?: 'debit' | 'credit';
   readonly amount?: number;
-  /** Of a booking: the hold that it uses up. */
+  /** Of a debit: the hold that it uses up. */
   readonly hold?: string;
 }
 
-/** A booking, or its reversal, as the two accounts see it. */
-export function movesOf({
-  kind,
-  from = '',
-  to = '',
-  amount = 0,
-}: BankEntry): readonly (readonly [string, number])[] {
-  if (kind === 'booking')
-    return [
-      [from, -amount],
-      [to, amount],
-    ];
-  if (kind === 'reversal')
-    return [
-      [from, amount],
-      [to, -amount],
-    ];
-  return [];
+/** `north/ada`: two banks may have accounts of one name. */
+export const placeOf = ({ service, account = '' }: Pick<BankEntry, 'service' | 'account'>): string =>
+  `${service}/${account}`;
+
+/** What its account has more than before; 0 of an entry that books nothing. */
+export function changeOf({ kind, side, amount = 0 }: BankEntry): number {
+  if (kind !== 'booking' && kind !== 'reversal') return 0;
+  return (side === 'credit') === (kind === 'booking') ? amount : -amount;
 }
 
 export function balances(entries: readonly BankEntry[]): ReadonlyMap<string, number> {
   const has = new Map(Object.entries(OPENING));
-  for (const [account, change] of entries.flatMap(movesOf))
-    has.set(account, (has.get(account) ?? 0) + change);
+  for (const entry of entries) has.set(placeOf(entry), (has.get(placeOf(entry)) ?? 0) + changeOf(entry));
   return has;
 }
+
+/** What was debited at one bank and is not credited at another, of all these entries. */
+export const inClearing = (entries: readonly BankEntry[]): number =>
+  entries.reduce((sum, entry) => sum - changeOf(entry), 0);
 
 const takenBack = (entries: readonly BankEntry[]): ReadonlySet<string | undefined> =>
   new Set(entries.flatMap(({ kind, of }) => (['release', 'reversal', 'lift'].includes(kind) ? [of] : [])));
 
-/** What an account may spend: what is held for another booking is not among it. */
-export function available(entries: readonly BankEntry[], account: string, own?: string): number {
+/** What an account may spend: what is held for another booking is not among it. @param place `north/ada` */
+export function available(entries: readonly BankEntry[], place: string, own?: string): number {
   const gone = takenBack(entries);
   const used = new Set(
     entries.flatMap(({ kind, id, hold }) => (kind === 'booking' && !gone.has(id) ? [hold] : [])),
   );
   const held = entries.filter(
-    ({ kind, id, ...entry }) =>
-      kind === 'hold' && entry.account === account && id !== own && !gone.has(id) && !used.has(id),
+    (entry) =>
+      entry.kind === 'hold' &&
+      placeOf(entry) === place &&
+      entry.id !== own &&
+      !gone.has(entry.id) &&
+      !used.has(entry.id),
   );
-  return (balances(entries).get(account) ?? 0) - held.reduce((sum, { amount = 0 }) => sum + amount, 0);
+  return (balances(entries).get(place) ?? 0) - held.reduce((sum, { amount = 0 }) => sum + amount, 0);
 }
 
 /** Nothing of the transfer may be booked to the account. */
-export function isBlocked(entries: readonly BankEntry[], transfer: string, account: string): boolean {
+export function isBlocked(entries: readonly BankEntry[], transfer: string, place: string): boolean {
   const gone = takenBack(entries);
   return entries.some(
     (entry) =>
       entry.kind === 'block' &&
       entry.transfer === transfer &&
-      entry.account === account &&
+      placeOf(entry) === place &&
       !gone.has(entry.id),
   );
 }

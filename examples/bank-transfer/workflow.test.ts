@@ -1,4 +1,4 @@
-/** The transfer with the handlers that are deployed, against a bank of its own, whose books an auditor holds against each moment. */
+/** The transfer with the handlers that are deployed, at two banks of its own, whose books an auditor holds against each moment. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,13 +16,16 @@ import { startWorld, type World } from '../world/server.ts';
 import { handler as hold } from './agents/hold-funds.ts';
 import { handler as post } from './agents/post-booking.ts';
 import { handler as screen } from './agents/screen-transfer.ts';
-import { wrongAtAnyMoment } from './audit.ts';
-import { type BankEntry, balances } from './books.ts';
-import { bankTransfer, postBooking, type Transfer } from './workflow.ts';
+import { clearingOf, wrongAtAnyMoment } from './audit.ts';
+import { type BankEntry, balances, inClearing } from './books.ts';
+import { type Account, bankTransfer, postBooking, type Transfer } from './workflow.ts';
 import { DEEDS } from './world.ts';
 
 const agents = [hold, screen, post];
-const SMALL: Transfer = { transfer: 't-1', from: 'ada', to: 'ben', amount: 25_000 };
+const ADA: Account = { bank: 'north', account: 'ada' };
+const BEN: Account = { bank: 'south', account: 'ben' };
+const CLEO: Account = { bank: 'north', account: 'cleo' };
+const SMALL: Transfer = { transfer: 't-1', from: ADA, to: BEN, amount: 25_000 };
 /** More than one person may release. */
 const LARGE: Transfer = { ...SMALL, amount: 1_000_001 };
 const AT_THE_LIMIT: Transfer = { ...SMALL, amount: 1_000_000 };
@@ -45,9 +48,12 @@ const send = async (path: string, body: object): Promise<{ readonly id: string }
   return (await response.json()) as { id: string };
 };
 const behave = (rule: RuleInput): Promise<unknown> => send('/behave', rule);
-const block = async (account: string): Promise<string> =>
-  (await send('/bank/blocks', { reference: 'a court', transfer: SMALL.transfer, account })).id;
-const lift = (id: string): Promise<unknown> => send(`/bank/blocks/${id}/lift`, {});
+/** @returns what lifts it */
+async function block({ bank, account }: Account): Promise<() => Promise<unknown>> {
+  const order = { reference: 'a court', transfer: SMALL.transfer, account };
+  const { id } = await send(`/${bank}/blocks`, order);
+  return () => send(`/${bank}/blocks/${id}/lift`, {});
+}
 
 async function ledger(): Promise<readonly BankEntry[]> {
   const response = await fetch(`${world.url}/ledger`);
@@ -56,9 +62,11 @@ async function ledger(): Promise<readonly BankEntry[]> {
 
 const kinds = async (): Promise<string[]> => (await ledger()).map(({ kind }) => kind);
 
-async function has(...accounts: readonly string[]): Promise<unknown[]> {
-  const all = balances(await ledger());
-  return accounts.map((account) => all.get(account));
+/** What Ada has, what is in clearing, and what Ben has. */
+async function books(): Promise<unknown[]> {
+  const entries = await ledger();
+  const has = balances(entries);
+  return [has.get('north/ada'), inClearing(entries), has.get('south/ben')];
 }
 
 /** What took place, and how often each was taken back. */
@@ -83,10 +91,10 @@ async function released(trial: WorkflowTest<Transfer>, transfer: Transfer): Prom
 
 /** A transfer to a payee, and back to a payer, who may both be paid nothing: until a person has lifted the second block. */
 async function liftedByAPerson(trial: WorkflowTest<Transfer>, transfer: Transfer): Promise<TestRun> {
-  const blocks = await Promise.all([block('ben'), block('ada')]);
+  const blocks = await Promise.all([block(BEN), block(ADA)]);
   const run = await trial.start(transfer);
   await run.untilIncident();
-  for (const each of blocks) await lift(each);
+  for (const lift of blocks) await lift();
   await run.answer({ choice: 'retry', by: 'carl' });
   return run;
 }
@@ -95,7 +103,7 @@ test('a small transfer needs one person', async () => {
   const run = await testWorkflow(bankTransfer, { agents }).start(AT_THE_LIMIT);
   expect((await run.untilEnd()).status).toBe('succeeded');
   expect(await kinds()).toEqual(['hold', 'check', 'booking', 'booking']);
-  expect(await has('ada', 'clearing', 'ben')).toEqual([999_000_000, 0, 2_000_000]);
+  expect(await books()).toEqual([999_000_000, 0, 2_000_000]);
 });
 
 describe('a large one', () => {
@@ -118,23 +126,27 @@ describe('a large one', () => {
 
 describe('refused before anything moves is', () => {
   test('a payee on the sanctions list', async () => {
-    const run = await testWorkflow(bankTransfer, { agents }).start({ ...SMALL, to: 'mallory' });
+    const run = await testWorkflow(bankTransfer, { agents }).start({
+      ...SMALL,
+      to: { ...BEN, account: 'mallory' },
+    });
     expect((await run.untilEnd()).status).toBe('compensated');
     expect(await kinds()).toEqual(['hold', 'release']);
   });
 
   test('what the payer has not got, and what is held for another transfer', async () => {
     const trial = testWorkflow(bankTransfer, { agents });
-    const first = await trial.start({ ...SMALL, from: 'ben', to: 'cleo', amount: 900_000 });
+    const first = await trial.start({ ...SMALL, from: BEN, to: CLEO, amount: 900_000 });
     await first.until(({ steps }) => steps['reserve']?.status === 'done');
-    const second = await trial.start({ ...SMALL, from: 'ben', to: 'ada', amount: 200_000 });
-    expect((await second.untilEnd()).failure?.message).toMatch("'ben' has not got 200000");
+    const second = await trial.start({ ...SMALL, from: BEN, to: ADA, amount: 200_000 });
+    expect((await second.untilEnd()).failure?.message).toMatch("'south/ben' has not got 200000");
     expect((await first.untilEnd()).status).toBe('succeeded');
   });
 });
 
 test('a booking of which no answer came is found by its reference, not booked again', async () => {
-  await behave({ service: 'bank', mode: 'drop-reply', match: { action: 'book' }, times: 2 });
+  await behave({ service: 'north', mode: 'drop-reply', match: { action: 'book' }, times: 1 });
+  await behave({ service: 'south', mode: 'drop-reply', match: { action: 'book' }, times: 1 });
   expect((await (await testWorkflow(bankTransfer, { agents }).start(SMALL)).untilEnd()).status).toBe(
     'succeeded',
   );
@@ -149,35 +161,35 @@ test('a booking that takes effect when its sender is long dead is not booked aga
 });
 
 test('what cannot be credited is booked back', async () => {
-  await block('ben');
+  await block(BEN);
   expect((await (await testWorkflow(bankTransfer, { agents }).start(SMALL)).untilEnd()).status).toBe(
     'compensated',
   );
   expect(await kinds()).toEqual(['block', 'hold', 'check', 'booking', 'reversal', 'release']);
 });
 
-test('what cannot be booked back either waits in the clearing account for a person', async () => {
+test('what cannot be booked back either waits in clearing for a person', async () => {
   const trial = testWorkflow(bankTransfer, { agents });
-  const blocks = await Promise.all([block('ben'), block('ada')]);
+  const blocks = await Promise.all([block(BEN), block(ADA)]);
   const run = await trial.start(SMALL);
   const incident = await run.untilIncident();
   expect([incident.step, incident.choices.map(({ choice }) => choice)]).toEqual([
     'debit',
     ['retry', 'skip', 'fail'],
   ]);
-  expect(await has('ada', 'clearing', 'ben')).toEqual([999_975_000, 25_000, 1_000_000]);
-  await lift(blocks[1]);
+  expect(await books()).toEqual([999_975_000, 25_000, 1_000_000]);
+  await blocks[1]();
   await run.answer({ choice: 'retry', by: 'carl' });
   expect((await run.untilEnd()).status).toBe('compensated');
-  expect(await has('ada', 'clearing', 'ben')).toEqual([1_000_000_000, 0, 1_000_000]);
+  expect(await books()).toEqual([1_000_000_000, 0, 1_000_000]);
 });
 
-describe('a fault at any point loses and doubles nothing, and no moment shows another sum:', () => {
+describe('a fault at any point loses and doubles nothing, and no moment has a part of a transfer in clearing:', () => {
   const expectSound = async (report: CrashReport, end: string): Promise<void> => {
     expect(report.findings).toEqual([]);
     expect(report.ends).toEqual({ [end]: report.runs + 1 });
     expect(wrongAtAnyMoment(await ledger())).toEqual([]);
-    expect(balances(await ledger()).get('clearing')).toBe(0);
+    expect(clearingOf(await ledger()).filter((amount) => amount !== 0)).toEqual([]);
   };
 
   test('of a transfer that two persons release', async () => {

@@ -1,10 +1,10 @@
 /**
- * Bank transfer: reserve, screen, ask a second person above a limit, debit into the clearing account, credit out of it.
+ * Bank transfer: reserve, screen, ask a second person above a limit, debit at the payer's bank, credit at the payee's.
  *
- * Owns: the agents' contracts and the workflow. Does not own: how an agent does its work (`agents/`), the bank (`world.ts`), what
+ * Owns: the agents' contracts and the workflow. Does not own: how an agent does its work (`agents/`), the banks (`world.ts`), what
  * must be so at any moment (`audit.ts`).
  *
- * The limits are short so that a recovery can be watched on a laptop. `settle` is what the bank's slowest request may take.
+ * The limits are short so that a recovery can be watched on a laptop. `settle` is what a bank's slowest request may take.
  */
 
 import { agent, gt, retry, workflow } from 'steadfast';
@@ -12,22 +12,21 @@ import * as z from 'zod/mini';
 
 const LIMITS = { lease: '5s', pickup: '5s', timeout: '8s', settle: '4s' } as const;
 const PATIENCE = retry(6, { first: '500ms', max: '5s' });
-/** Of what takes back: then a person is asked, and the money is in the clearing account meanwhile. */
+/** Of what takes back: then a person is asked, and the money is in clearing meanwhile. */
 const UNDO = retry(3, { first: '500ms', max: '2s' });
 
-/** Where money is between two customers. */
-export const CLEARING = 'clearing';
 /** In cents. What is more is released by two persons. */
 export const FOUR_EYES_ABOVE = 1_000_000;
 
 const Text = z.string().check(z.minLength(1));
 /** Whole cents. */
 const Amount = z.int().check(z.positive());
-const Account = Text;
+const Account = z.object({ bank: z.enum(['north', 'south']), account: Text });
+export type Account = z.infer<typeof Account>;
 
-/** The bank holds once for each key. What is held cannot be spent twice. */
+/** The payer's bank holds once for each key. What is held cannot be spent twice. */
 export const holdFunds = agent('hold-funds', {
-  input: z.object({ transfer: Text, account: Account, amount: Amount }),
+  input: z.object({ transfer: Text, ...Account.shape, amount: Amount }),
   output: z.object({ hold: Text }),
   effect: 'idempotent',
   ...LIMITS,
@@ -35,15 +34,21 @@ export const holdFunds = agent('hold-funds', {
 
 /** Asks whether the payee may be paid. A question changes nothing, however often it is asked. */
 export const screenTransfer = agent('screen-transfer', {
-  input: z.object({ transfer: Text, payee: Account }),
+  input: z.object({ transfer: Text, payee: Text }),
   output: z.object({ check: Text }),
   effect: 'none',
   ...LIMITS,
 });
 
-/** The bank books as often as it is told to, and knows its bookings by their reference. */
+/** One side, in one bank's book. A bank books as often as it is told to, and knows its bookings by their reference. */
 export const postBooking = agent('post-booking', {
-  input: z.object({ transfer: Text, from: Account, to: Account, amount: Amount, hold: z.optional(Text) }),
+  input: z.object({
+    transfer: Text,
+    ...Account.shape,
+    side: z.enum(['debit', 'credit']),
+    amount: Amount,
+    hold: z.optional(Text),
+  }),
   output: z.object({ booking: Text }),
   effect: 'probed',
   ...LIMITS,
@@ -58,13 +63,13 @@ export const bankTransfer = workflow('bank-transfer', options, (w) => {
   const reserve = w.step(
     'reserve',
     holdFunds,
-    { transfer, account: from, amount },
+    { transfer, bank: from.bank, account: from.account, amount },
     { recovery: [PATIENCE], undo: UNDO },
   );
   const screen = w.step(
     'screen',
     screenTransfer,
-    { transfer, payee: to },
+    { transfer, payee: to.account },
     { after: [reserve], recovery: [PATIENCE] },
   );
   const release = w.approval('release', {
@@ -78,14 +83,14 @@ export const bankTransfer = workflow('bank-transfer', options, (w) => {
   const debit = w.step(
     'debit',
     postBooking,
-    { transfer, from, to: CLEARING, amount, hold: reserve.output.hold },
+    { transfer, bank: from.bank, account: from.account, side: 'debit', amount, hold: reserve.output.hold },
     { after: [release], recovery: [PATIENCE], undo: UNDO },
   );
   // The payee may spend it at once: what is credited is not taken back.
   const credit = w.step(
     'credit',
     postBooking,
-    { transfer, from: CLEARING, to, amount },
+    { transfer, bank: to.bank, account: to.account, side: 'credit', amount },
     { after: [debit], recovery: [PATIENCE], pointOfNoReturn: true },
   );
   return { debit: debit.output.booking, credit: credit.output.booking };

@@ -1,5 +1,5 @@
 /**
- * The outside world of a transfer: a core bank with double-entry books, and a screening service.
+ * The outside world of a transfer: two banks, each with a book of its own, and a screening service.
  *
  * Owns: which of them deduplicate (holds) and which do not (bookings), what they refuse. Does not own: how a service works
  * (`../world`), what an account has (`books.ts`).
@@ -11,30 +11,28 @@ import * as z from 'zod/mini';
 import type { Deed } from '../world/deeds.ts';
 import type { Ledger } from '../world/ledger.ts';
 import { serveIfMain } from '../world/process.ts';
-import { available, type BankEntry, isBlocked, OPENING, SANCTIONED } from './books.ts';
-import { CLEARING } from './workflow.ts';
+import { available, type BankEntry, BANKS, isBlocked, OPENING, placeOf, SANCTIONED } from './books.ts';
 
 const Text = z.string().check(z.minLength(1));
 const Cents = z.int().check(z.positive());
 const Hold = z.object({ transfer: Text, account: Text, amount: Cents });
-const Booking = z.object({ transfer: Text, from: Text, to: Text, amount: Cents, hold: z.optional(Text) });
+const Booking = z.object({ ...Hold.shape, side: z.enum(['debit', 'credit']), hold: z.optional(Text) });
 
 const entriesOf = (ledger: Ledger): readonly BankEntry[] => ledger.entries as readonly BankEntry[];
 
-const unknown = (account: string): string | undefined =>
-  Object.hasOwn(OPENING, account) ? undefined : `there is no account '${account}'`;
-const short = (ledger: Ledger, account: string, amount: number, own?: string): string | undefined =>
-  account !== CLEARING && available(entriesOf(ledger), account, own) < amount
-    ? `'${account}' has not got ${amount}`
-    : undefined;
-const blocked = (ledger: Ledger, transfer: string, account: string): string | undefined =>
-  isBlocked(entriesOf(ledger), transfer, account)
-    ? `'${account}' is blocked: nothing of '${transfer}' is booked to it`
+const unknown = (place: string): string | undefined =>
+  Object.hasOwn(OPENING, place) ? undefined : `there is no account '${place}'`;
+const short = (ledger: Ledger, place: string, amount: number, own?: string): string | undefined =>
+  available(entriesOf(ledger), place, own) < amount ? `'${place}' has not got ${amount}` : undefined;
+const blocked = (ledger: Ledger, transfer: string, place: string): string | undefined =>
+  isBlocked(entriesOf(ledger), transfer, place)
+    ? `'${place}' is blocked: nothing of '${transfer}' is booked to it`
     : undefined;
 
-export const DEEDS: readonly Deed[] = [
+/** It knows its own accounts and its own book: whether the other bank has booked its side it cannot tell. */
+const bank = (service: (typeof BANKS)[number]): readonly Deed[] => [
   {
-    service: 'bank',
+    service,
     kind: 'hold',
     action: 'hold',
     oncePerKey: true,
@@ -43,11 +41,12 @@ export const DEEDS: readonly Deed[] = [
     undo: { kind: 'release', action: 'release' },
     refuses: (data, ledger) => {
       const { account, amount } = data as z.infer<typeof Hold>;
-      return unknown(account) ?? short(ledger, account, amount);
+      const place = placeOf({ service, account });
+      return unknown(place) ?? short(ledger, place, amount);
     },
   },
   {
-    service: 'bank',
+    service,
     kind: 'booking',
     action: 'book',
     data: Booking,
@@ -58,26 +57,30 @@ export const DEEDS: readonly Deed[] = [
       // As often as it is asked: doubles must show.
       repeats: true,
       refuses: (entry, ledger) => {
-        const { transfer = '', from = '' } = entry as BankEntry;
-        return blocked(ledger, transfer, from);
+        const { transfer = '', side } = entry as BankEntry;
+        return side === 'debit' ? blocked(ledger, transfer, placeOf(entry)) : undefined;
       },
     },
     refuses: (data, ledger) => {
-      const { transfer, from, to, amount, hold } = data as z.infer<typeof Booking>;
-      return (
-        unknown(from) ?? unknown(to) ?? short(ledger, from, amount, hold) ?? blocked(ledger, transfer, to)
-      );
+      const { transfer, account, side, amount, hold } = data as z.infer<typeof Booking>;
+      const place = placeOf({ service, account });
+      const no = side === 'debit' ? short(ledger, place, amount, hold) : blocked(ledger, transfer, place);
+      return unknown(place) ?? no;
     },
   },
   {
     // What a court or the compliance officer orders; people do it, no agent.
-    service: 'bank',
+    service,
     kind: 'block',
     action: 'block',
     data: z.object({ transfer: Text, account: Text }),
     about: 'transfer',
     undo: { kind: 'lift', action: 'lift' },
   },
+];
+
+export const DEEDS: readonly Deed[] = [
+  ...BANKS.flatMap(bank),
   {
     service: 'screening',
     kind: 'check',

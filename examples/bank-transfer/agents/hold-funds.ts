@@ -1,5 +1,5 @@
 /**
- * Holds the amount at the payer's account: idempotent, one hold for each effect key. Who has not got it is refused here, before
+ * Holds the amount on the payer's account: idempotent, one hold for each effect key. Who has not got it is refused here, before
  * anything moves. The undo releases by the key; releasing what was never held is fine with the bank.
  */
 
@@ -10,10 +10,10 @@ import { callWorld } from '../world-client.ts';
 const Hold = z.object({ id: z.string() });
 
 export const handler = holdFunds.handler({
-  execute: async (ctx, input) => {
-    const body = { key: ctx.effectKey, executionId: ctx.executionId, ...input };
-    return { hold: (await callWorld(ctx, { method: 'POST', path: '/bank/holds', body }, Hold)).id };
+  execute: async (ctx, { bank, ...hold }) => {
+    const body = { key: ctx.effectKey, executionId: ctx.executionId, ...hold };
+    return { hold: (await callWorld(ctx, { method: 'POST', path: `/${bank}/holds`, body }, Hold)).id };
   },
-  undo: (ctx) =>
-    callWorld(ctx, { method: 'DELETE', path: '/bank/holds', query: { key: ctx.effectKey } }, z.unknown()),
+  undo: (ctx, { bank }) =>
+    callWorld(ctx, { method: 'DELETE', path: `/${bank}/holds`, query: { key: ctx.effectKey } }, z.unknown()),
 });

@@ -1,5 +1,5 @@
 /**
- * Books an amount from one account to another, at a bank that books again when it is told again.
+ * Books one side of a transfer, a debit or a credit, at a bank that books again when it is told again.
  *
  * It earns its safety by asking: each booking carries the effect key as its reference, so a probe finds what an attempt that went
  * silent has booked, and the undo books back whatever stands under it.
@@ -12,26 +12,26 @@ import { callWorld } from '../world-client.ts';
 
 const Booking = z.object({ id: z.string(), undone: z.boolean() });
 
-const bookings = async (ctx: AttemptContext): Promise<readonly z.infer<typeof Booking>[]> => {
+const bookings = async (ctx: AttemptContext, bank: string): Promise<readonly z.infer<typeof Booking>[]> => {
   const query = { reference: ctx.effectKey };
   const found = z.object({ bookings: z.array(Booking) });
-  return (await callWorld(ctx, { method: 'GET', path: '/bank/bookings', query }, found)).bookings;
+  return (await callWorld(ctx, { method: 'GET', path: `/${bank}/bookings`, query }, found)).bookings;
 };
 
 export const handler = postBooking.handler({
-  execute: async (ctx, input) => {
-    const body = { reference: ctx.effectKey, executionId: ctx.executionId, ...input };
-    const booking = await callWorld(ctx, { method: 'POST', path: '/bank/bookings', body }, Booking);
+  execute: async (ctx, { bank, ...side }) => {
+    const body = { reference: ctx.effectKey, executionId: ctx.executionId, ...side };
+    const booking = await callWorld(ctx, { method: 'POST', path: `/${bank}/bookings`, body }, Booking);
     return { booking: booking.id };
   },
-  probe: async (ctx) => {
-    const [booking] = await bookings(ctx);
+  probe: async (ctx, { bank }) => {
+    const [booking] = await bookings(ctx, bank);
     return booking === undefined ? notDone() : done({ booking: booking.id });
   },
-  undo: async (ctx) => {
-    for (const { id, undone } of await bookings(ctx)) {
+  undo: async (ctx, { bank }) => {
+    for (const { id, undone } of await bookings(ctx, bank)) {
       if (undone) continue; // the bank would book it back once more
-      await callWorld(ctx, { method: 'POST', path: `/bank/bookings/${id}/reverse` }, z.unknown());
+      await callWorld(ctx, { method: 'POST', path: `/${bank}/bookings/${id}/reverse` }, z.unknown());
     }
   },
 });
