@@ -11,6 +11,7 @@ const SIZES: Readonly<Record<string, readonly [files: number, bad: number]>> = {
   'bad-file': [50, 1],
   'dies-at-it': [3, 0],
   'too-many-bad': [4, 2],
+  'written-again': [3, 0],
 };
 
 /** Of each subject other tills. */
@@ -25,10 +26,12 @@ const manifestKey = (subject: string): string => `incoming/${subject}.manifest`;
 
 /** The manifest comes last: it says that all the others are there. */
 function put({ cloud }: Stage, subject: string): void {
-  const files = filesOf(subject);
-  for (const { key, text } of files) cloud.putObject('drop', key, text);
-  cloud.putObject('drop', manifestKey(subject), manifestOf(files));
+  for (const { key, text } of filesOf(subject)) cloud.putObject('drop', key, text);
+  putManifest({ cloud }, subject);
 }
+
+const putManifest = ({ cloud }: Pick<Stage, 'cloud'>, subject: string): void =>
+  cloud.putObject('drop', manifestKey(subject), manifestOf(filesOf(subject)));
 
 /** The event of the bucket once more, as S3 may deliver it. */
 function deliverAgain({ cloud }: Stage, subject: string): void {
@@ -87,7 +90,26 @@ const scenes: readonly Scene[] = [
     },
     tell: () => 'More than is tolerated: what had been loaded of it was dropped.',
   },
+  {
+    name: 'written-again',
+    wrong: 'The manifest is written a second time when its batch is loaded',
+    ends: ['succeeded'],
+    play: async (stage, subject) => {
+      put(stage, subject);
+      const first = await started(stage, subject);
+      await stage.client.untilEnd(first);
+      putManifest(stage, subject);
+      return await stage.until('the start of the second batch', async () =>
+        (await startedBy(stage, subject)).find((id) => id !== first),
+      );
+    },
+    tell: () =>
+      'Another batch loaded the same files again, in the place of the first: no row is there twice.',
+  },
 ];
+
+/** How many batches a manifest of the scene starts. */
+const batchesOf = (subject: string): number => (subject.startsWith('written-again') ? 2 : 1);
 
 const Rows = z.object({ rows: z.array(Row) });
 const Loads = z.object({
@@ -99,7 +121,10 @@ async function ask<T>({ world }: Stage, what: string, schema: z.ZodMiniType<T>):
 }
 
 /** Of one subject: the rows of its tills. */
-function rowsFinding(rows: readonly Row[], { subject, end }: Played): readonly Finding[] {
+export function rowsFinding(
+  rows: readonly Row[],
+  { subject, end }: Pick<Played, 'subject' | 'end'>,
+): readonly Finding[] {
   const files = filesOf(subject);
   const tills = new Set(files.flatMap(({ key }) => /(till-\d+)\.jsonl$/.exec(key)?.[1] ?? []));
   const own = rows.filter(({ till }) => tills.has(till));
@@ -129,7 +154,7 @@ export default {
         ...played.flatMap((one) => rowsFinding(rows, one)),
         ...twice.map((label): Finding => ({ kind: 'doubled', text: `a second load under ${label}` })),
         ...batches
-          .filter(({ count }) => count > 1)
+          .filter(({ subject, count }) => count > batchesOf(subject))
           .map(
             ({ subject, count }): Finding => ({
               kind: 'doubled',

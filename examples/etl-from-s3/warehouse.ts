@@ -1,8 +1,11 @@
 /**
  * The warehouse: rows in SQLite, in one file.
  *
- * Owns: that the rows of a load are there as a whole or not at all, and that it appends whenever it is asked. Does not own:
- * how it is asked (`world.ts`).
+ * Owns: that the rows of a load are there as a whole or not at all, that a load is added whenever it is asked, and that of each
+ * source only the latest load counts. Does not own: how it is asked (`world.ts`).
+ *
+ * A batch that is run again, or a manifest that is written again, loads a source again: its rows take the place of those
+ * before them, and when they are dropped, those before them count again.
  */
 
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -12,7 +15,7 @@ import type { Row } from './rows.ts';
 
 const TABLES = `
   CREATE TABLE IF NOT EXISTS loads (
-    id INTEGER PRIMARY KEY, label TEXT NOT NULL, source TEXT NOT NULL, rows INTEGER NOT NULL,
+    id INTEGER PRIMARY KEY, label TEXT NOT NULL, source TEXT NOT NULL, version TEXT NOT NULL, rows INTEGER NOT NULL,
     drops INTEGER NOT NULL DEFAULT 0
   );
   CREATE TABLE IF NOT EXISTS sales (
@@ -20,11 +23,27 @@ const TABLES = `
   );
 `;
 
+/** Of each source the rows of its latest load that was not dropped. */
+const COUNTED = `
+  SELECT receipt, till, cents, day FROM sales
+  WHERE load IN (SELECT MAX(id) FROM loads WHERE drops = 0 GROUP BY source)
+  ORDER BY receipt, till, cents, day
+`;
+
+export interface NewLoad {
+  readonly label: string;
+  readonly source: string;
+  readonly version: string;
+  readonly rows: readonly Row[];
+}
+
 /** A load as the warehouse remembers it, also when its rows were dropped. */
 export interface Load {
   readonly id: string;
   readonly label: string;
   readonly source: string;
+  /** Of what the source held: the same bytes are the same version. */
+  readonly version: string;
   readonly rows: number;
   /** How often it was dropped. */
   readonly drops: number;
@@ -47,12 +66,13 @@ export class Warehouse {
     return new Warehouse(database, file);
   }
 
-  /** Appends, whatever the label: a second load is a second load. */
-  load(label: string, source: string, rows: readonly Row[]): Load {
+  /** Adds one, whatever the label: a second load is a second load. */
+  load({ label, source, version, rows }: NewLoad): Load {
     return this.#transaction(() => {
-      this.#database.run('INSERT INTO loads (label, source, rows) VALUES (?, ?, ?)', [
+      this.#database.run('INSERT INTO loads (label, source, version, rows) VALUES (?, ?, ?, ?)', [
         label,
         source,
+        version,
         rows.length,
       ]);
       const [{ id } = { id: 0 }] = this.#all('SELECT last_insert_rowid() AS id');
@@ -60,7 +80,7 @@ export class Warehouse {
       for (const { receipt, till, cents, day } of rows)
         insert.run([id as SqlValue, receipt, till, cents, day]);
       insert.free();
-      return { id: String(id), label, source, rows: rows.length, drops: 0 };
+      return { id: String(id), label, source, version, rows: rows.length, drops: 0 };
     });
   }
 
@@ -80,10 +100,9 @@ export class Warehouse {
     );
   }
 
-  /** Every row there is, sorted by what is in it. */
+  /** The rows that count, sorted by what is in them. */
   rows(): Row[] {
-    const all = this.#all('SELECT receipt, till, cents, day FROM sales ORDER BY receipt, till, cents, day');
-    return all as unknown as Row[];
+    return this.#all(COUNTED) as unknown as Row[];
   }
 
   close(): void {

@@ -10,6 +10,7 @@ import { handler as load } from './agents/load-rows.ts';
 import { handler as byLine } from './agents/transform-by-line.ts';
 import { handler as transform } from './agents/transform-file.ts';
 import { type Buckets, startBuckets } from './bucket-in-memory.ts';
+import { rowsFinding } from './example.ts';
 import { manifestOf, type Sample, sampleFile, sorted } from './sample.ts';
 import {
   etlFile,
@@ -107,6 +108,29 @@ test('a load of which no answer came is found by its label, not loaded again', a
   trial.loseReply(loadRows);
   expect((await (await trial.start(FILE)).untilEnd()).status).toBe('succeeded');
   expect(world.warehouse.rows()).toHaveLength(5);
+});
+
+test('a manifest that is written again changes nothing, and so does taking it back', async () => {
+  const files = [sampleFile(1, 5), sampleFile(2, 5)];
+  put(files);
+  const wanted = sorted(files.flatMap(({ rows }) => rows));
+  const first = await testWorkflow(etlFromS3, { agents }).start(BATCH);
+  expect((await first.untilEnd()).status).toBe('succeeded');
+  const again = await testWorkflow(etlFromS3, { agents }).start(BATCH, { idempotencyKey: 'written-again' });
+  expect((await again.untilEnd()).status).toBe('succeeded');
+  expect(world.warehouse.loads().map(({ source, version }) => `${source} ${version}`)).toHaveLength(4);
+  expect(world.warehouse.rows()).toEqual(wanted);
+  for (const { id } of world.warehouse.loads().slice(2)) world.warehouse.drop(id);
+  expect(world.warehouse.rows()).toEqual(wanted);
+});
+
+test('the audit of the example sees a load that is counted twice, and one that is missing', () => {
+  const subject = 'written-again-1';
+  const end = { status: 'succeeded' } as NonNullable<Parameters<typeof rowsFinding>[1]['end']>;
+  const rows = Array.from({ length: 3 }, (_, at) => sampleFile(1_300 + at, 5)).flatMap((file) => file.rows);
+  expect(rowsFinding(sorted(rows), { subject, end })).toEqual([]);
+  expect(rowsFinding(sorted([...rows, ...rows]), { subject, end })).toMatchObject([{ kind: 'doubled' }]);
+  expect(rowsFinding(sorted(rows.slice(1)), { subject, end })).toMatchObject([{ kind: 'lost' }]);
 });
 
 test('no output has a row in it', async () => {

@@ -42,7 +42,7 @@ export const transformFile = agent('transform-file', transforms);
 /** The same rows, one line at a time: slow, in as much memory as a line takes. */
 export const transformByLine = agent('transform-by-line', transforms);
 
-/** The warehouse appends as often as it is asked, all rows of a load or none, and knows loads by their label. */
+/** The warehouse loads as often as it is asked, all rows or none, knows loads by their label, and counts a source's latest. */
 export const loadRows = agent('load-rows', {
   input: z.object({ bucket: Text, ready: Text, source: Text }),
   output: z.object({ load: Text, rows: Count }),

@@ -3,7 +3,7 @@
  *
  * Owns: HTTP. Does not own: the rows (`warehouse.ts`).
  *
- *   POST /warehouse/loads {label, source, rows} · GET /warehouse/loads[?label=] · DELETE /warehouse/loads/<id> · GET /warehouse/rows
+ *   POST /warehouse/loads {label, source, version, rows} · GET /warehouse/loads[?label=] · DELETE /warehouse/loads/<id> · GET /warehouse/rows
  */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -23,7 +23,12 @@ interface Answer {
   readonly body: unknown;
 }
 
-const NewLoad = z.object({ label: z.string(), source: z.string(), rows: z.array(Row) });
+const NewLoad = z.object({
+  label: z.string(),
+  source: z.string(),
+  version: z.string(),
+  rows: z.array(Row),
+});
 const shown = ({ drops, ...load }: Load): unknown => ({ ...load, dropped: drops > 0 });
 
 /** @param port 0 for any free one */
@@ -75,8 +80,8 @@ async function answered(warehouse: Warehouse, request: IncomingMessage): Promise
       return { status: 200, body: { loads: loads.map(shown) } };
     }
     case 'POST warehouse/loads': {
-      const { label, source, rows } = z.parse(NewLoad, await jsonBody(request));
-      return { status: 201, body: shown(warehouse.load(label, source, rows)) };
+      const load = z.parse(NewLoad, await jsonBody(request));
+      return { status: 201, body: shown(warehouse.load(load)) };
     }
     case 'DELETE warehouse/loads/…':
       return warehouse.drop(String(id)) ? { status: 200, body: {} } : refuse(404, `there is no load ${id}`);

@@ -1,9 +1,12 @@
 /**
  * Loads rows into a warehouse that does NOT deduplicate: two requests are two loads, and every row is there twice.
  *
- * It earns its safety by asking: each load has the step's effect key as its label, and is there as a whole or not at all.
+ * It earns its safety by asking: each load has the step's effect key as its label, and is there as a whole or not at all. Its
+ * source and version say what was loaded: of a source the warehouse counts the latest load alone, so another execution that
+ * loads the same file changes nothing, and dropping its load changes nothing either.
  */
 
+import { createHash } from 'node:crypto';
 import { type AttemptContext, done, notDone } from 'steadfast';
 import * as z from 'zod/mini';
 import { readText } from '../objects.ts';
@@ -21,8 +24,9 @@ const loadsOf = async (ctx: AttemptContext): Promise<readonly z.infer<typeof Loa
 
 export const handler = loadRows.handler({
   execute: async (ctx, { bucket, ready, source }) => {
-    const rows = read(await readText(ctx, { bucket, key: ready }));
-    const body = { label: ctx.effectKey, source, rows };
+    const text = await readText(ctx, { bucket, key: ready });
+    const version = createHash('sha256').update(text).digest('hex').slice(0, 16);
+    const body = { label: ctx.effectKey, source, version, rows: read(text) };
     const load = await askWarehouse(ctx, { method: 'POST', path: '/warehouse/loads', body }, Load);
     return { load: load.id, rows: load.rows };
   },
