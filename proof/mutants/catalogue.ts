@@ -12,6 +12,7 @@ import { EFFECTS } from './catalogue/effects.ts';
 import { INTERLEAVINGS } from './catalogue/interleavings.ts';
 import { PORTS } from './catalogue/ports.ts';
 import { TEMPLATE } from './catalogue/template.ts';
+import { WHOLES } from './catalogue/wholes.ts';
 import type { Mutant } from './mutant.ts';
 
 /** What the bugs are about → the bugs. */
@@ -21,6 +22,7 @@ export const CONCEPTS: Readonly<Record<string, readonly Mutant[]>> = {
   'the template': TEMPLATE,
   'the order of events': INTERLEAVINGS,
   'what random worlds were blind to': BLIND,
+  'what shows only in a whole': WHOLES,
 };
 
 export const MUTANTS: readonly Mutant[] = Object.values(CONCEPTS).flat();

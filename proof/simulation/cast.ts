@@ -23,6 +23,9 @@ export const ASKING: Emphasis = {
       : { ...step, recovery: [{ kind: 'human', withinMs: 3_600_000, otherwise: 'fail' }] },
 };
 
+/** Of the workflows: those that end with an approval. */
+const LAST_SHARE = 0.7;
+
 const ROLE = 'arn:aws:sts::123456789012:assumed-role/clerks';
 const iam = (name: string): Caller => ({ kind: 'iam', name });
 const TRIGGER: Caller = { kind: 'trigger', name: 'nightly' };
@@ -80,7 +83,13 @@ export class Cast {
       if (depth > 0 || inside.kind !== 'agent' || choice.chance(0.6)) return [approval, asking];
       return [approval, this.#asChild(asking as AgentStep, plan.workflow)];
     });
-    return { ...plan, steps };
+    if (depth > 0 || !choice.chance(LAST_SHARE)) return { ...plan, steps };
+    // By then people have had steps tried again, skipped, or given up.
+    const last = this.#approval(
+      'ok-last',
+      plan.steps.map(({ name }) => name),
+    );
+    return { ...plan, steps: [...steps, last] };
   }
 
   #approval(name: string, after: readonly string[]): CallbackStep {

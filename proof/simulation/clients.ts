@@ -8,6 +8,7 @@ import type { Workflow } from '../../lib/core/plan/workflow.ts';
 import type { WorkflowPauses } from '../../lib/core/ports.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { type Scheduler, start, type StartRequest } from '../../lib/scheduler/start.ts';
+import { withBeats } from './beats.ts';
 import { emphasised } from './emphasis.ts';
 import { withGroups } from './groups.ts';
 import { pausedWorkflows } from './whole-pauses.ts';
@@ -64,7 +65,7 @@ export class Clients {
     for (let at = 0; at < count; at += 1) {
       const request = {
         workflow: choice.pick(workflows).name,
-        input: { order: at, flag: choice.chance(0.5), items: randomList(choice) },
+        input: { order: at, flag: choice.chance(0.5), items: listOf(randomList(choice), host.tolerance) },
         idempotencyKey: `k${at}`,
       };
       const drawnMs = choice.between(0, 60_000);
@@ -138,7 +139,7 @@ export class Clients {
 }
 
 const workflowOf = (
-  { choice, emphasis, groups, tolerance, cast, times, stages, containers, onFailure, reminders }: Host,
+  { choice, emphasis, groups, tolerance, cast, times, stages, containers, onFailure, reminders, beats }: Host,
   at: number,
 ): Workflow => {
   const drawn = randomPlan(choice, `simulated-${at}`, 0, emphasis?.counts);
@@ -151,10 +152,19 @@ const workflowOf = (
   const asking = cast === undefined ? tolerant : cast.withApprovals(tolerant);
   const timed = times === undefined ? asking : withTimes(asking, times);
   const followed = onFailure === undefined ? timed : withOnFailure(timed, onFailure);
-  const plan = reminders === undefined ? followed : withReminders(followed, reminders);
+  const reminded = reminders === undefined ? followed : withReminders(followed, reminders);
+  const plan = beats === undefined ? reminded : withBeats(reminded, beats);
   const parts = { kind: 'steadfast:workflow', name: plan.workflow, input: passThrough, plan, agents: [] };
   return parts as unknown as Workflow;
 };
+
+/** In a world with steps that may fail some lists have one part and a few items more. */
+const JUST_IN_PARTS = 0.06;
+
+const listOf = (drawn: number[], tolerance: Choice | undefined): number[] =>
+  tolerance?.chance(JUST_IN_PARTS) === true
+    ? Array.from({ length: tolerance.between(26, 31) }, (_, at) => at)
+    : drawn;
 
 /** Most lists are short; now and then one has parts. */
 const randomList = (choice: Choice): number[] =>

@@ -26,6 +26,8 @@ const STAGE_DICE = 0x57_a6_e5;
 const CONTAINER_DICE = 0xc0_47_a1_4e;
 const PAUSE_DICE = 0x0a_05_ed_5e;
 const REMINDER_DICE = 0x4e_31_3d_e4;
+const PROBE_DICE = 0x09_40_be_5d;
+const BEAT_DICE = 0x0b_ea_75_11;
 
 export function diceOf(
   seed: number,
@@ -39,6 +41,8 @@ export function diceOf(
     hasContainers,
     pausesWhole,
     reminds,
+    probesSlowly,
+    beats,
   }: Traits,
   isMild: boolean,
 ): Pick<
@@ -53,6 +57,8 @@ export function diceOf(
   | 'running'
   | 'pausing'
   | 'reminders'
+  | 'probing'
+  | 'beats'
 > {
   const own = (dice: number): Choice => choiceOf(seededRandom(seed ^ dice));
   return {
@@ -66,6 +72,8 @@ export function diceOf(
     pausing: pausesWhole && !isMild ? own(PAUSE_DICE) : undefined,
     containers: hasContainers && !isMild ? own(CONTAINER_DICE) : undefined,
     reminders: reminds && !isMild ? own(REMINDER_DICE) : undefined,
+    probing: probesSlowly && !isMild ? own(PROBE_DICE) : undefined,
+    beats: beats && !isMild ? own(BEAT_DICE) : undefined,
   };
 }
 

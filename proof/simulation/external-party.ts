@@ -12,6 +12,7 @@ import { rootOf } from '../../lib/core/records/names.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { callbackToken, isForward } from '../../lib/core/records/state.ts';
 import { closeCallback } from '../../lib/scheduler/callbacks.ts';
+import { onlyBeats } from './beats.ts';
 import { type Host, planOf, schedulerFor } from './process.ts';
 
 const callbacks = new WeakMap<Plan, readonly CallbackStep[]>();
@@ -57,7 +58,7 @@ function consider(host: Host, state: Snapshot, step: CallbackStep): void {
   const times = faults.injects('repeatedAnswer') ? 2 : 1;
   const drawn = choice.random();
   const answer =
-    drawn < 0.2 && step.heartbeatMs !== undefined
+    step.heartbeatMs !== undefined && (drawn < 0.2 || onlyBeats(host.beats))
       ? ({ kind: 'heartbeat' } as const)
       : faults.injects('rejected')
         ? ({ kind: 'fail', failure: { code: 'rejected', message: 'no' } } as const)

@@ -58,3 +58,17 @@ export function standsIn(state: Snapshot, { read, planOf }: Others, ledger: Ledg
     return isOwed && ledger.isLive(effectKeyOf(execution, step.name)) ? [`${execution.id}.${step.name}`] : [];
   });
 }
+
+/** Until when attempts in the executions of a step, however deep, may still act: of what was taken back, or never acted, none. */
+export function actsUntilIn(execution: Execution, step: PlanStep, { read, planOf }: Others): number {
+  let until = 0;
+  for (const child of childrenOf(execution, step, read))
+    for (const inner of planOf(child.execution.id)?.steps ?? []) {
+      const record = child.steps[inner.name];
+      if (inner.kind === 'agent' && record?.mayHaveActed === true)
+        until = Math.max(until, record.processDeadlineAt + actedAs(inner, record).settleMs);
+      if (inner.kind === 'child' || inner.kind === 'map')
+        until = Math.max(until, actsUntilIn(child.execution, inner, { read, planOf }));
+    }
+  return until;
+}

@@ -13,6 +13,8 @@ export const KINDS = [
   // … and by whose they were.
   'toleratedChild',
   'toleratedItem',
+  /** Items of a list failed in several of its parts. */
+  'failedInParts',
   /** A step that takes the place of one that has failed was begun. */
   'fallback',
   // A child was tried again, by a machine or as a person said, in another way, and with success.
@@ -48,6 +50,7 @@ export const KINDS = [
   /** Executions that were born paused; agents that were paused. */
   'bornPaused',
   'pausedAgent',
+  'pausedWhileOpen',
   /** What holds without an answer. */
   'otherwise',
   /** Four eyes: an approval was given by another person, and refused to one who has acted. */

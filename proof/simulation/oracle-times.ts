@@ -55,20 +55,22 @@ export interface Written {
   readonly healedAt: number | undefined;
   readonly kinds: KindCounts;
   readonly reminders: OracleReminders;
+  /** Whoever writes has been frozen: what it has read may be long ago. */
+  readonly isLagging: boolean;
 }
 
 export class OracleTimes {
   readonly #paused = new Map<string, Span[]>();
 
   judge(problems: string[], written: Written): void {
-    const { plan, before, write, now, kinds } = written;
+    const { plan, before, write, now, kinds, isLagging } = written;
     if (write.incident !== undefined) this.#judgeQuestion(problems, written, write.incident);
     const { step } = write;
     if (step !== undefined) {
       const { id } = before.execution;
       const pausedMs = (sinceAt: number): number => this.#pausedMs(id, sinceAt, now);
       const earlyMs = (sinceAt: number): number => this.#earlyMs(id, sinceAt);
-      judgeWithin(problems, plan, before, step, { now, pausedMs, earlyMs, kinds });
+      judgeWithin(problems, plan, before, step, { now, pausedMs, earlyMs, kinds, isLagging });
     }
     // Only of the kinds that are not performed by agents, and when they end.
     if (step?.status === 'done' || step?.status === 'failed') {

@@ -11,6 +11,7 @@ import { isJsonObject, type Json } from '../../lib/core/records/json.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { isTerminal, type Step } from '../../lib/core/records/state.ts';
 import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
+import { actsUntilIn, type Others } from './families.ts';
 import type { KindCounts } from './kinds.ts';
 import type { Ledger } from './ledger.ts';
 import { keySeen } from './on-failure.ts';
@@ -44,6 +45,7 @@ interface Outside {
   readonly kinds: KindCounts;
   /** True time. */
   readonly now: number;
+  readonly others: Others;
 }
 
 /** One write. */
@@ -52,7 +54,7 @@ export function judgeTolerated(
   plan: Plan,
   before: Snapshot,
   { step: after, execution: written }: Write,
-  { ledger, kinds, now }: Outside,
+  { ledger, kinds, now, others }: Outside,
 ): void {
   if (after === undefined) return;
   const { name } = after;
@@ -77,6 +79,10 @@ export function judgeTolerated(
   // A person may answer while it is paused.
   const isAnswer = known?.status === 'compensation-failed' && after.afterFailure === 'continue';
   if (!ends && !goesOn && !isAnswer) problems.push(`S20 '${name}' is tolerated while ${execution.status}`);
+  if (planned?.kind === 'child') {
+    const earlyMs = actsUntilIn(execution, planned, others) - now - CLOCKS_DIFFER_MS;
+    if (earlyMs > 0) problems.push(`S20 '${name}' is tolerated ${earlyMs} ms before it can act no more`);
+  }
   if (planned?.kind !== 'agent') return;
   const { undo, settleMs } = actedAs(planned, known);
   const isLive = ledger.isLive(keySeen(plan, execution, name));

@@ -6,7 +6,7 @@
  * world's end), that nothing is done before its time (`oracle-times.ts`).
  */
 
-import type { AgentStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
+import type { AgentStep, CallbackStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
 import type { Incident } from '../../lib/core/records/incident.ts';
 import { openIncidents, type Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isForward, isTerminal, type Mode, type Step } from '../../lib/core/records/state.ts';
@@ -140,6 +140,7 @@ function forwardDues(due: Due, plan: Plan, state: Snapshot, mayDie: boolean): vo
       // A person who has it tried again may die before the look, as whoever brings a turn about.
       if (status === 'retrying') due(Math.max(retryAt, changedAt + unseenMs), 'the next try', step.name);
     }
+    if (step.kind === 'callback' || step.kind === 'approval') answerDue(due, step, state, unseenMs);
     if (step.kind !== 'wait' && step.kind !== 'agent') continue;
     const sinceAt = turnOf(step, state);
     if (sinceAt === undefined || !applies(step, state)) continue;
@@ -160,8 +161,22 @@ function forwardDues(due: Due, plan: Plan, state: Snapshot, mayDie: boolean): vo
   }
 }
 
+/** The end of the time for an answer, which no heartbeat moves, or of that for the next heartbeat. */
+function answerDue(due: Due, step: CallbackStep, state: Snapshot, unseenMs: number): void {
+  const { name, withinMs, heartbeatMs = Number.POSITIVE_INFINITY } = step;
+  const sinceAt = turnOf(step, state);
+  const record = effectiveStep(step, state.steps[name], state.execution);
+  const isOpen = record === undefined || record.status === 'waiting';
+  if (sinceAt === undefined || !isOpen || !applies(step, state)) return;
+  const overAt = overTimeAt(name, withinMs, sinceAt, state);
+  const heardAt = Math.max(sinceAt, record?.progressAt ?? 0);
+  const silentAt = overTimeAt(name, heartbeatMs, heardAt, state);
+  const seenAt = Math.max(sinceAt, record?.progressAt ?? 0) + unseenMs;
+  due(Math.max(Math.min(overAt, silentAt), seenAt), 'the time for an answer', name);
+}
+
 /** A person who has it tried again gives it its time once more, and a pause gives its own back. */
-function overTimeAt(
+export function overTimeAt(
   name: string,
   withinMs: number,
   turnAt: number,

@@ -5,11 +5,11 @@
  * brings the end about (`oracle-wake.ts`).
  */
 
-import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
+import type { ChildStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
-import type { Step } from '../../lib/core/records/state.ts';
+import { isPausedOrPausing, type Step } from '../../lib/core/records/state.ts';
 import type { KindCounts } from './kinds.ts';
-import { CLOCKS_DIFFER_MS, turnOf } from './oracle-wake.ts';
+import { CLOCKS_DIFFER_MS, overTimeAt, turnOf } from './oracle-wake.ts';
 
 /** Since when the time of a step runs: its turn, or when a person had it tried again, and not its undo. */
 function sinceOf(step: PlanStep, state: Snapshot): number {
@@ -28,6 +28,7 @@ interface Context {
   /** By what the clocks that bound its time may differ. */
   readonly earlyMs: (sinceAt: number) => number;
   readonly kinds: KindCounts;
+  readonly isLagging: boolean;
 }
 
 /** @param after a step as it is written */
@@ -36,7 +37,7 @@ export function judgeWithin(
   plan: Plan,
   before: Snapshot,
   after: Step,
-  { now, pausedMs, earlyMs, kinds }: Context,
+  { now, pausedMs, earlyMs, kinds, isLagging }: Context,
 ): void {
   const step = plan.steps.find(({ name }) => name === after.name);
   const known = before.steps[after.name];
@@ -56,4 +57,32 @@ export function judgeWithin(
   const lateMs = (after.claimedAt ?? 0) - overAt;
   if (isClaim && lateMs > CLOCKS_DIFFER_MS)
     problems.push(`L1 an attempt of '${step.name}' begins ${lateMs} ms after its time`);
+  if (step.kind === 'child' && !isLagging) judgeTries(problems, step, before, known, after);
+}
+
+/** Between a read and what is decided on it, where nothing is frozen. */
+const DECIDED_WITHIN_MS = 1_000;
+
+/** Once its time is over, and nothing of it is in effect, a group is neither tried again nor is anybody asked about it. */
+function judgeTries(
+  problems: string[],
+  step: ChildStep,
+  before: Snapshot,
+  known: Step | undefined,
+  { status, children, changedAt }: Step,
+): void {
+  const sinceAt = turnOf(step, before);
+  const isBegun = known?.status === 'retrying' && status === 'running';
+  const ends = Object.values(children?.ended ?? {});
+  const isGoingOn = known?.status === 'running' && (status === 'retrying' || status === 'waiting');
+  const isClean = ends.length > 0 && ends.every(({ clean }) => clean);
+  if (sinceAt === undefined || !(isBegun || (isGoingOn && isClean))) return;
+  // By the records' own times, which the clock of the process that has written this is read against.
+  const { status: of, pauses } = before.execution;
+  const at = Math.min(changedAt, isPausedOrPausing(of) ? (pauses?.at(-1)?.at ?? changedAt) : changedAt);
+  const lateMs = at - overTimeAt(step.name, step.withinMs ?? 0, sinceAt, before) - DECIDED_WITHIN_MS;
+  if (lateMs > 0)
+    problems.push(
+      `L1 '${step.name}' is ${status} again ${lateMs} ms after its time, and nothing of it is left`,
+    );
 }

@@ -90,6 +90,9 @@ function judgeStep(problems: string[], plan: Plan, snapshot: Snapshot, after: St
   if (claims && after.mode === 'undo') problems.push(...judgeUndo(plan, snapshot, after, now));
 }
 
+/** The longest cooldown, over the longest spread of what comes back. */
+const LONGEST_DEFERRAL_MS = 150_000 + 300_000 + CLOCKS_DIFFER_MS;
+
 /** S9: deferred work is charged nothing; an attempt that met a dead service leaves its recovery as it found it. */
 function judgeDeferred(problems: string[], before: Step | undefined, after: Step, now: number): void {
   const charges = (step: Step | undefined): string =>
@@ -111,6 +114,9 @@ function judgeDeferred(problems: string[], before: Step | undefined, after: Step
   }
   if ((after.retryAt ?? 0) <= now - CLOCKS_DIFFER_MS)
     problems.push(`S12 '${after.name}' is deferred until it was`);
+  const isOfBreaker = after.deferred?.why === 'breaker' || after.deferred?.why === 'paused';
+  if (isOfBreaker && (after.retryAt ?? 0) > now + LONGEST_DEFERRAL_MS)
+    problems.push(`S9 '${after.name}' is held back for ${(after.retryAt ?? 0) - now} ms at once`);
 }
 
 const HOUR_MS = 3_600_000;

@@ -43,6 +43,7 @@ import type { KindCounts } from './kinds.ts';
 import type { Ledger } from './ledger.ts';
 import type { Delivery } from './messages.ts';
 import type { EffectOrder } from './oracle-order.ts';
+import type { OracleWriters } from './oracle-writers.ts';
 import type { Arrivals } from './oracle-stages.ts';
 import type { Outages } from './outages.ts';
 import type { Choice } from './plans.ts';
@@ -67,6 +68,7 @@ export interface Host {
   readonly external: External;
   readonly ledger: Ledger;
   readonly order: EffectOrder;
+  readonly writers: OracleWriters;
   /** The plans that its functions, kept warm, know by now. */
   readonly plans: PlanCache;
   readonly outages: Outages;
@@ -98,6 +100,10 @@ export interface Host {
   readonly running: Running;
   /** The dice for pauses of workflows, in a world that has some. */
   readonly pausing: Choice | undefined;
+  /** The dice for probes that take long, in a world that has some. */
+  readonly probing: Choice | undefined;
+  /** The dice for external parties that only send heartbeats, in a world that has some. */
+  readonly beats: Choice | undefined;
   /** The dice for groups of steps that are tried again, in a world that has some. */
   readonly groups: Choice | undefined;
   /** What its functions' processes know of their agents' breakers. */
@@ -238,7 +244,8 @@ class ProcessStore implements Store {
     return this.#call(() => this.#table.read(id)?.execution);
   }
   write(write: Write) {
-    return this.#call(() => this.#table.write(write));
+    const { writers } = this.#host;
+    return this.#call(() => writers.by(this.#process, () => this.#table.write(write)));
   }
   due(shard: number, untilAt: number, cursor?: string) {
     return this.#call(() => this.#table.due(shard, untilAt, cursor));

@@ -10,7 +10,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInThisContext } from 'node:vm';
 import type { FaultMode } from './faults.ts';
-import { World, type WorldOptions, type WorldResult } from './world.ts';
+import { World } from './world.ts';
+import type { WorldOptions, WorldResult } from './world-result.ts';
 
 /** Then the event loop has its turn: messages leave, and whoever watches for a world without an end is heard. */
 const THINGS_A_TURN = 1_000;

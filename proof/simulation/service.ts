@@ -16,6 +16,7 @@ import { agentStep } from '../../lib/core/plan/plan.ts';
 import { LAST_MOMENT } from './emphasis.ts';
 import { NEVER_COMPENSATED } from './oracle-tries.ts';
 import { call, clockOf, type Host, planOf, type Process } from './process.ts';
+import { freezeThen, thinkFirst } from './slow-probes.ts';
 
 /** Takes every value as it is. */
 export const passThrough = {
@@ -144,9 +145,11 @@ class Probed extends Service {
     if (this.host.outages.deathOf(this.name, this.host.events.now) === 'hangs-up')
       return cannotTell('status 501');
     this.meetDeath();
-    const live = await this.request(() =>
-      this.host.ledger.find(ctx.effectKey, { service: this.name, input }),
-    );
+    await thinkFirst(this.host, this.process);
+    const live = await this.request(() => {
+      freezeThen(this.host, this.process);
+      return this.host.ledger.find(ctx.effectKey, { service: this.name, input });
+    });
     return live ? { verdict: 'done', output: { key: ctx.effectKey } } : { verdict: 'not-done' };
   }
 }

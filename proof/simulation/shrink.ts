@@ -6,7 +6,7 @@
 
 import { FAULT_KINDS, type FaultKind } from './faults.ts';
 import { runWorlds } from './run.ts';
-import type { WorldOptions, WorldResult } from './world.ts';
+import type { WorldOptions, WorldResult } from './world-result.ts';
 
 export interface Shrunk {
   readonly options: WorldOptions;

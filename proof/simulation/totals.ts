@@ -2,7 +2,7 @@
 
 import { noCounts } from './faults.ts';
 import { noKinds } from './kinds.ts';
-import type { WorldResult } from './world.ts';
+import type { WorldResult } from './world-result.ts';
 
 export interface Totals {
   executions: number;

@@ -43,6 +43,10 @@ export interface Traits {
   readonly pausesWhole: boolean;
   /** Whoever is asked about a step of its workflows may be reminded. */
   readonly reminds: boolean;
+  /** Its probes take long. */
+  readonly probesSlowly: boolean;
+  /** Its external parties send heartbeats and hardly ever an answer. */
+  readonly beats: boolean;
   /** What happens often in it. */
   readonly emphasis: Emphasis | undefined;
 }
@@ -81,5 +85,7 @@ export function traitsOf(seed: number): Traits {
     hasContainers: choice.chance(0.3),
     pausesWhole: choice.chance(0.25),
     reminds: choice.chance(0.4),
+    probesSlowly: choice.chance(0.2),
+    beats: choice.chance(0.12),
   };
 }

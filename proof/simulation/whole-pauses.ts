@@ -45,16 +45,19 @@ export function pausedWorkflows(host: Host, workflows: Iterable<string>): Workfl
 }
 
 /** Of the agents of a world in which some are paused. */
-const PAUSED_AGENTS = 0.3;
+const PAUSED_AGENTS = 0.5;
+/** Also while their services are dead. */
+const LATEST_AGENT_PAUSE_MS = 300_000;
+const LONGEST_AGENT_PAUSE_MS = 150_000;
 
 /** Some agents are paused for a while; another process may write the same breaker, and then it is tried again. */
 export function pauseAgents(host: Host): void {
   const { pausing: choice, events } = host;
   for (const agent of choice === undefined ? [] : AGENT_NAMES) {
     if (choice === undefined || !choice.chance(PAUSED_AGENTS)) continue;
-    const afterMs = choice.between(0, LATEST_PAUSE_MS);
+    const afterMs = choice.between(0, LATEST_AGENT_PAUSE_MS);
     events.plan(afterMs, () => changeBreaker(host, agent, 'pause'));
-    events.plan(afterMs + choice.between(5_000, LONGEST_PAUSE_MS), () =>
+    events.plan(afterMs + choice.between(5_000, LONGEST_AGENT_PAUSE_MS), () =>
       changeBreaker(host, agent, 'resume'),
     );
   }

@@ -10,6 +10,9 @@ import type { Note, Write } from '../../lib/core/records/decision.ts';
 import type { Ended } from '../../lib/core/records/ended.ts';
 import { rootOf } from '../../lib/core/records/names.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { judgedBreakers } from './oracle-breakers.ts';
+import { judgeList as judgeItems } from './oracle-lists.ts';
+import { OracleWriters } from './oracle-writers.ts';
 import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
 import { memoryPresences } from '../../lib/testing/memory-presence.ts';
 import { seededSource, seededRandom } from '../../lib/testing/memory.ts';
@@ -17,8 +20,8 @@ import { Clients } from './clients.ts';
 import { countDeath } from './containers.ts';
 import { diceOf, ratesIn } from './dice.ts';
 import { EventQueue } from './events.ts';
-import { type FaultCounts, type FaultKind, type FaultMode, type Faults, swarm } from './faults.ts';
-import { type KindCounts, noKinds } from './kinds.ts';
+import { type FaultMode, type Faults, swarm } from './faults.ts';
+import { noKinds } from './kinds.ts';
 import { Ledger } from './ledger.ts';
 import { sendMessage } from './messages.ts';
 import { retryAtOnce, startOperators } from './operators.ts';
@@ -47,32 +50,8 @@ import { type Host, planOf } from './process.ts';
 import { AGENT_NAMES } from './service.ts';
 import { startSupervisors, wakeSupervisor } from './supervisors.ts';
 import { type Traits, traitsOf } from './traits.ts';
+import type { WorldOptions, WorldResult } from './world-result.ts';
 import { WorldTable } from './world-table.ts';
-
-export interface WorldResult {
-  readonly seed: number;
-  readonly violations: readonly string[];
-  /** Starts that the seed has drawn, taken place or not. */
-  readonly starts: number;
-  readonly executions: number;
-  readonly simulatedMs: number;
-  readonly faults: FaultCounts;
-  readonly ends: Readonly<Record<string, number>>;
-  readonly interventions: number;
-  /** Pieces of work that were deferred because no agent had taken them for long. */
-  readonly deferred: number;
-  readonly kinds: KindCounts;
-  readonly calls: number;
-}
-
-export interface WorldOptions {
-  readonly seed: number;
-  readonly mode: FaultMode;
-  /** Only these kinds of faults, of those that the seed has switched on. */
-  readonly only?: ReadonlySet<FaultKind>;
-  /** Only these of the starts that the seed has drawn, by their number. */
-  readonly starts?: ReadonlySet<number>;
-}
 
 const START_AT = 1_700_000_000_000;
 const FAULTY_MS = 15 * 60_000;
@@ -128,7 +107,11 @@ export class World {
       faults,
       external: {
         table: this.#table,
-        breakers: memoryBreakers(),
+        breakers: judgedBreakers(memoryBreakers(), {
+          now: () => host.events.now,
+          kinds,
+          violate: (agent, problem) => this.#violate(agent, problem),
+        }),
         presences: memoryPresences(),
         wake: (presence) => wakeSupervisor(host, presence, longestDelayMs),
         send: (sends) => {
@@ -141,6 +124,7 @@ export class World {
       },
       ledger: new Ledger(keyMode),
       order: new EffectOrder(),
+      writers: new OracleWriters(),
       plans: new Map(),
       outages: drawOutages(choice, faults, START_AT, AGENT_NAMES),
       crowded: options.mode === 'crowded',
@@ -210,8 +194,10 @@ export class World {
     const context = { now, putOffMs: PUT_OFF_MS[this.#options.mode], mayDie: true };
     const problems: string[] = [];
     judgeKeys(problems, plan, before, write);
-    const { cast, kinds, ledger, running } = this.#host;
-    judgeTolerated(problems, plan, before, write, { ledger, kinds, now });
+    const { cast, kinds, ledger, running, writers } = this.#host;
+    judgeTolerated(problems, plan, before, write, { ledger, kinds, now, others: this.#others });
+    judgeItems(problems, plan, before, write, this.#others, kinds);
+    writers.judge(problems, before, write);
     const root = cast && this.#table.read(rootOf(executionId))?.execution;
     cast?.oracle.judge(problems, plan, before, write, root, kinds);
     judge(problems, plan, before, write, after, { now, graceFrom: this.#graceFrom, planAfter });
@@ -222,15 +208,24 @@ export class World {
       judgeStages(problems, plan, before, write.step, kinds);
     }
     const { reminders } = this.#inbox;
-    this.#times.judge(problems, { plan, before, write, now, healedAt: this.#healedAt, kinds, reminders });
+    const isLagging = (writers.writer?.frozenUntil ?? 0) > 0;
+    this.#times.judge(problems, {
+      plan,
+      before,
+      write,
+      now,
+      healedAt: this.#healedAt,
+      kinds,
+      reminders,
+      isLagging,
+    });
     this.#inbox.judge(problems, whole, before, write, after, now);
     judgeOnFailure(problems, whole, before, write);
     running.judge(problems, before, write, kinds, now);
     for (const problem of problems) this.#violate(executionId, problem);
     this.#judgeWaits(executionId, whole);
-    const others = this.#others;
     for (const problem of [
-      ...judgeRecall(before.execution, write, others),
+      ...judgeRecall(before.execution, write, this.#others),
       ...this.#points.judge(before, write),
       ...this.#groups.judge(plan, before, write),
     ])
@@ -256,8 +251,7 @@ export class World {
     const state = this.#table.read(ended.executionId);
     // A late announcement may be of an end that another has followed.
     if (plan === undefined || state?.execution.endedAt !== ended.endedAt) return;
-    const read = (id: string): Snapshot | undefined => this.#ofThisLife(id);
-    for (const problem of judgeStanding(plan, state, ended, this.#host.ledger, read))
+    for (const problem of judgeStanding(plan, state, ended, this.#host.ledger, this.#others.read))
       this.#violate(ended.executionId, problem);
     for (const problem of judgeFollowed(plan, state, ended)) this.#violate(ended.executionId, problem);
   }

@@ -8,36 +8,11 @@ import { type Mutant, simulated } from '../mutant.ts';
 
 export const BLIND: readonly Mutant[] = [
   {
-    id: 'undo-not-behind-none',
-    bug: "Behind a dependent with `undo: 'none'` nothing is waited for.",
-    file: 'lib/core/step/ready.ts',
-    find: '    queue.push(...dependentsOf(plan, next.name));\n',
-    replace:
-      "    if (next.kind !== 'agent' || next.undo !== 'none') queue.push(...dependentsOf(plan, next.name));\n",
-    killer: simulated(),
-  },
-  {
     id: 'failed-never-acted',
     bug: 'A dependent that failed is taken for one that did not act.',
     file: 'lib/core/step/ready.ts',
     find: '    if (!isClear(next, record, false)) return undefined;\n',
     replace: "    if (record?.status !== 'failed' && !isClear(next, record, false)) return undefined;\n",
-    killer: simulated(),
-  },
-  {
-    id: 'suspended-is-clear',
-    bug: 'A dependent that a pause suspended is taken for one that neither acted nor can start.',
-    file: 'lib/core/step/ready.ts',
-    find: '    if (!isClear(next, record, false)) return undefined;\n',
-    replace: "    if (record?.status !== 'suspended' && !isClear(next, record, false)) return undefined;\n",
-    killer: simulated(),
-  },
-  {
-    id: 'none-needs-no-quiet',
-    bug: "A dependent is taken for over while a lost attempt of it may still act, as with `undo: 'none'`.",
-    file: 'lib/core/step/ready.ts',
-    find: '        effectsSettledAt(next, record),\n',
-    replace: '',
     killer: simulated(),
   },
   {
@@ -80,14 +55,6 @@ export const BLIND: readonly Mutant[] = [
     killer: simulated(),
   },
   {
-    id: 'pause-takes-the-time-to-a-reminder',
-    bug: 'The time of a pause is given back to an incident, and not to its next reminder.',
-    file: 'lib/core/operators/resolution.ts',
-    find: '{ remindAt: incident.remindAt + ms }',
-    replace: '{}',
-    killer: simulated(),
-  },
-  {
     id: 'pause-takes-the-callback-time',
     bug: 'The time of a pause is not given back to a callback.',
     file: 'lib/core/step/within.ts',
@@ -109,14 +76,6 @@ export const BLIND: readonly Mutant[] = [
     file: 'lib/core/step/process-deadline.ts',
     find: 'const processDeadlineAt = latestOf(processes);',
     replace: 'const processDeadlineAt = untilAt;',
-    killer: simulated(),
-  },
-  {
-    id: 'claim-forgets-process-deadline',
-    bug: 'A claim forgets by when the process of an earlier attempt is dead, which may be later than its own.',
-    file: 'lib/core/step/process-deadline.ts',
-    find: '  if (others.length === 0) return',
-    replace: '  if (others.length >= 0) return',
     killer: simulated(),
   },
   {
@@ -158,14 +117,6 @@ export const BLIND: readonly Mutant[] = [
     find: '  if (untilAt >= execution.wakeAt) return undefined;',
     replace: '  if (untilAt >= 0) return undefined;',
     killer: simulated('none'),
-  },
-  {
-    id: 'wake-time-forgets-incidents',
-    bug: 'The wake time does not know when the default of an incident holds.',
-    file: 'lib/core/supervision/wake-time.ts',
-    find: '    ...incidentDeadlines(snapshot),\n',
-    replace: '',
-    killer: simulated(),
   },
   {
     id: 'end-without-standing-effects',

@@ -47,14 +47,6 @@ export const INTERLEAVINGS: readonly Mutant[] = [
     killer: simulation(),
   },
   {
-    id: 'tolerated-before-it-is-undone',
-    bug: 'A failure is tolerated while what it may have done is in effect: what takes its place begins beside it.',
-    file: 'lib/core/step/tolerance.ts',
-    find: '  if (needsUndo(step, record)) return undefined;',
-    replace: '',
-    killer: simulation(),
-  },
-  {
     id: 'attempt-after-its-time',
     bug: 'An attempt begins after the time of its step (`within`) is over.',
     file: 'lib/core/execution/on-message.ts',
@@ -87,14 +79,6 @@ export const INTERLEAVINGS: readonly Mutant[] = [
     killer: simulation(),
   },
   {
-    id: 'canceled-but-kept',
-    bug: 'What is canceled and keeps its effects ends as canceled.',
-    file: 'lib/core/execution/rules.ts',
-    find: 'const anyLeft = left || stuck',
-    replace: 'const anyLeft = stuck',
-    killer: simulation(),
-  },
-  {
     id: 'wake-time-forgets-leases',
     bug: 'The wake time does not know the ends of leases.',
     file: 'lib/core/supervision/wake-time.ts',
@@ -108,14 +92,6 @@ export const INTERLEAVINGS: readonly Mutant[] = [
     file: 'lib/core/supervision/wake-time.ts',
     find: 'Math.min(...deadlines, quietFrom(plan, snapshot, work, readAt) + hMs);',
     replace: 'Math.min(...deadlines, readAt + hMs + 86_400_000);',
-    killer: simulation(),
-  },
-  {
-    id: 'wake-time-removed-first',
-    bug: 'The wake time is taken away with the end, before the end was announced.',
-    file: 'lib/core/execution/rules.ts',
-    find: '    ...keptOutput(plan, state),\n',
-    replace: '    ...keptOutput(plan, state),\n    wakeAt: undefined,\n',
     killer: simulation(),
   },
   {

@@ -6,6 +6,7 @@ import { swarm } from '../../../proof/simulation/faults.ts';
 import { noKinds } from '../../../proof/simulation/kinds.ts';
 import { Ledger } from '../../../proof/simulation/ledger.ts';
 import { EffectOrder } from '../../../proof/simulation/oracle-order.ts';
+import { OracleWriters } from '../../../proof/simulation/oracle-writers.ts';
 import { Arrivals } from '../../../proof/simulation/oracle-stages.ts';
 import { CALM } from '../../../proof/simulation/outages.ts';
 import type { Choice } from '../../../proof/simulation/plans.ts';
@@ -18,6 +19,7 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
   external,
   ledger: new Ledger(),
   order: new EffectOrder(),
+  writers: new OracleWriters(),
   plans: new Map(),
   outages: CALM,
   crowded: false,
@@ -32,6 +34,8 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
   stages: undefined,
   containers: undefined,
   pausing: undefined,
+  probing: undefined,
+  beats: undefined,
   running: new Running(),
   arrivals: new Arrivals(),
   kinds: noKinds(),

@@ -3,7 +3,7 @@
 import { FAULT_KINDS, type FaultKind, noCounts } from '../../../proof/simulation/faults.ts';
 import { noKinds } from '../../../proof/simulation/kinds.ts';
 import { argumentsOf, shrink } from '../../../proof/simulation/shrink.ts';
-import type { WorldOptions, WorldResult } from '../../../proof/simulation/world.ts';
+import type { WorldOptions, WorldResult } from '../../../proof/simulation/world-result.ts';
 
 const STARTS = 12;
 const WORLD = { seed: 5, mode: 'all' } as const;

@@ -1,0 +1,83 @@
+/**
+ * Bugs that show only in a whole: a child with what is around it, a list of several parts, all executions of one agent, all that one
+ * person does, all attempts of a step. Each is found within 20,000 executions.
+ */
+
+import { type Mutant, simulated } from '../mutant.ts';
+
+export const WHOLES: readonly Mutant[] = [
+  {
+    id: 'child-tolerated-while-it-acts',
+    bug: "A child's failure is tolerated while its attempts may still act.",
+    file: 'lib/core/step/tolerance.ts',
+    find: "  if (step.kind !== 'agent') return actsUntil(record.children);",
+    replace: "  if (step.kind !== 'agent') return actsUntil(undefined);",
+    killer: simulated(),
+  },
+  {
+    id: 'tolerates-of-each-part',
+    bug: 'A list tolerates so many failures of each of its parts.',
+    file: 'lib/core/waiting/child.ts',
+    find: 'reduce((sum, end) => sum + (end.failed ?? 0), 0);',
+    replace: 'reduce((most, end) => Math.max(most, end.failed ?? 0), 0);',
+    killer: simulated(),
+  },
+  {
+    id: 'share-rounded-up',
+    bug: 'A share of a list that may fail is rounded up.',
+    file: 'lib/core/waiting/map.ts',
+    find: 'Math.floor((count * percent) / 100 + 1e-9);',
+    replace: 'Math.ceil((count * percent) / 100 - 1e-9);',
+    killer: simulated(),
+  },
+  {
+    id: 'paused-agent-is-tried',
+    bug: 'A paused agent whose breaker is open lets trials through.',
+    file: 'lib/core/step/breaker.ts',
+    find: '  if (breaker?.pause !== undefined) {\n    const { at: since',
+    replace: '  if (breaker?.pause !== undefined && breaker.openedAt === undefined) {\n    const { at: since',
+    killer: simulated(),
+  },
+  {
+    id: 'dead-trial-holds',
+    bug: 'A trial whose process has died holds its breaker a thousand times longer.',
+    file: 'lib/core/step/breaker.ts',
+    find: 'Math.min(timeoutMs, MAX_TRIAL_MS)',
+    replace: '1_000 * Math.min(timeoutMs, MAX_TRIAL_MS)',
+    killer: simulated(),
+  },
+  {
+    id: 'group-goes-on-over-time',
+    bug: 'A group that has failed by itself is tried again, or asked about, after its time.',
+    file: 'lib/core/execution/child-rules.ts',
+    find: '    (isTimeOver(step, state, event.readAt) && children !== undefined && isCleanEnd(children));',
+    replace:
+      '    (event.readAt < 0 && isTimeOver(step, state, 0) && children !== undefined && isCleanEnd(children));',
+    killer: simulated(),
+  },
+  {
+    id: 'skip-is-no-deed',
+    bug: "Who had a step skipped may give an approval that must be another person's.",
+    file: 'lib/core/operators/choices.ts',
+    find: "  skip: 'skipped',\n",
+    replace: '',
+    killer: simulated(),
+  },
+  {
+    id: 'stale-probe-reports',
+    bug: 'The report of a stale token counts while the step is probed.',
+    file: 'lib/core/step/report.ts',
+    find: '  if (record.token !== token) return undefined;\n  if (!isLeased',
+    replace:
+      "  if (record.token !== token && record.status !== 'probing') return undefined;\n  if (!isLeased",
+    killer: simulated(),
+  },
+  {
+    id: 'heartbeats-move-the-deadline',
+    bug: "Heartbeats move a callback's deadline.",
+    file: 'lib/core/waiting/timer.ts',
+    find: '    timeOverAt(step, snapshot),\n    heardAt',
+    replace: '    timeOverAt(step, snapshot) + heardAt - turnAt(step, snapshot),\n    heardAt',
+    killer: simulated(),
+  },
+];

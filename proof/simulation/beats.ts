@@ -1,0 +1,30 @@
+/**
+ * Workflows whose external party sends heartbeats and hardly ever an answer: a plan as it is in a world that has this trait.
+ *
+ * Owns: the share of such callbacks, and how often the party only sends a heartbeat. Does not own: which worlds have the trait
+ * (`traits.ts`), what is judged (`oracle-wake.ts`, `oracle-times.ts`). It throws dice of its own, so that every other world stays as it
+ * was.
+ */
+
+import type { CallbackStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
+import type { Choice } from './plans.ts';
+
+const SHARE = 0.7;
+const BEATING_SHARE = 0.93;
+
+/** The plan behind a callback that is kept alive until its time is over. */
+export function withBeats(plan: Plan, choice: Choice): Plan {
+  if (!choice.chance(SHARE)) return plan;
+  const callback: CallbackStep = {
+    kind: 'callback',
+    name: 'beating',
+    after: [],
+    withinMs: choice.pick([150_000, 300_000]),
+    heartbeatMs: 120_000,
+  };
+  const steps = plan.steps.map((step): PlanStep => ({ ...step, after: [...step.after, callback.name] }));
+  return { ...plan, steps: [callback, ...steps] };
+}
+
+/** Whether the party sends a heartbeat and no answer. */
+export const onlyBeats = (choice: Choice | undefined): boolean => choice?.chance(BEATING_SHARE) === true;

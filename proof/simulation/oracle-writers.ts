@@ -1,0 +1,72 @@
+/**
+ * Who may say how an attempt ended: judged by which process wrote what, and not by the tokens that the product compares.
+ *
+ * Owns: S5 in every write of a step: a lease is renewed, and an outcome reported, by the process that claimed it; of what was lost
+ * only its own process, or the probe that asks about it, says that it was done. Does not own: who may claim (`oracle.ts`).
+ */
+
+import type { Write } from '../../lib/core/records/decision.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { Step } from '../../lib/core/records/state.ts';
+import type { Process } from './process.ts';
+
+/** Others see that an attempt is over, and say no more than that. */
+const SEEN_BY_OTHERS: ReadonlySet<string | undefined> = new Set([
+  'lease-ended',
+  'no-progress',
+  'process-died',
+]);
+
+export class OracleWriters {
+  readonly #claimants = new Map<string, Process>();
+  #writer: Process | undefined;
+
+  /** Whose request is being executed. */
+  get writer(): Process | undefined {
+    return this.#writer;
+  }
+
+  /** Executes a request of a process. */
+  by<Answer>(process: Process, execute: () => Answer): Answer {
+    this.#writer = process;
+    try {
+      return execute();
+    } finally {
+      this.#writer = undefined;
+    }
+  }
+
+  judge(problems: string[], before: Snapshot, { step: after, incident }: Write): void {
+    const writer = this.#writer;
+    if (after?.token === undefined || writer === undefined) return;
+    const known = before.steps[after.name];
+    if (after.leaseUntil !== undefined && after.token !== known?.token) {
+      this.#claimants.set(after.token, writer);
+      return;
+    }
+    if (known === undefined || incident?.choice === 'give-output') return;
+    const isOwn = this.#isOwn(known.token);
+    const isOfAskedAbout = after.status === 'done' && this.#isOwn(known.actedToken);
+    if (isOwn || isOfAskedAbout) return;
+    const what = whatIsSaid(known, after);
+    if (what !== undefined)
+      problems.push(`S5 '${after.name}': ${what} by another process than the one that claimed it`);
+  }
+
+  /** What the world itself has made has no process. */
+  #isOwn(token: string | undefined): boolean {
+    const claimant = token === undefined ? undefined : this.#claimants.get(token);
+    return claimant !== undefined && claimant === this.#writer;
+  }
+}
+
+/** What only the attempt itself can know. */
+function whatIsSaid(known: Step, after: Step): string | undefined {
+  if (known.leaseUntil === undefined)
+    return after.status === 'done' && known.status !== 'done' ? 'a late success is said' : undefined;
+  if (after.leaseUntil !== undefined)
+    return after.leaseUntil > known.leaseUntil ? 'its lease is renewed' : undefined;
+  const last = after.attempts.at(-1);
+  const isSeen = last?.outcome !== 'done' && SEEN_BY_OTHERS.has(last?.failure?.code);
+  return isSeen ? undefined : `the end of an attempt is said (${after.status})`;
+}

@@ -1,0 +1,33 @@
+/**
+ * What a world is made of, and what came of it.
+ *
+ * Owns: the two shapes. Does not own: the world (`world.ts`), what many of them add up to (`totals.ts`).
+ */
+
+import type { FaultCounts, FaultKind, FaultMode } from './faults.ts';
+import type { KindCounts } from './kinds.ts';
+
+export interface WorldResult {
+  readonly seed: number;
+  readonly violations: readonly string[];
+  /** Starts that the seed has drawn, taken place or not. */
+  readonly starts: number;
+  readonly executions: number;
+  readonly simulatedMs: number;
+  readonly faults: FaultCounts;
+  readonly ends: Readonly<Record<string, number>>;
+  readonly interventions: number;
+  /** Pieces of work that were deferred because no agent had taken them for long. */
+  readonly deferred: number;
+  readonly kinds: KindCounts;
+  readonly calls: number;
+}
+
+export interface WorldOptions {
+  readonly seed: number;
+  readonly mode: FaultMode;
+  /** Only these kinds of faults, of those that the seed has switched on. */
+  readonly only?: ReadonlySet<FaultKind>;
+  /** Only these of the starts that the seed has drawn, by their number. */
+  readonly starts?: ReadonlySet<number>;
+}
