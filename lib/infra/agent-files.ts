@@ -58,13 +58,30 @@ function suspicion(text: string, given: AgentFile): string | undefined {
   }
   // What is spread into it, or made elsewhere, is not seen; of one that has names alone everything is.
   const names = NAMES_ALONE.exec(text)?.[0];
-  const isSeen = names !== undefined || (isLiteral !== undefined && !text.includes('...'));
+  const isSeen = names !== undefined || (isLiteral !== undefined && !spreadsInto(text, calls[0]));
   if (!isSeen || spec.effect === undefined) return undefined;
   const part = partsOf({ ...spec, effect: spec.effect, undo: spec.undo ?? 'none' }).find(
     (name) => !new RegExp(String.raw`\b${name}\s*[:(,}]`).test(names ?? text),
   );
   if (part === undefined) return undefined;
   return `${shown} has no ${part}, with which the agent '${spec.name}' is declared: write ${part}, or declare ${WITHOUT_PART[part]}`;
+}
+
+const STRING = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/y;
+
+/** Something is spread into the object itself that the call is given; what its functions spread is their own matter. */
+function spreadsInto(text: string, call: RegExpExecArray | undefined): boolean {
+  let depth = 0;
+  for (let at = (call?.index ?? 0) + (call?.[0].length ?? 1) - 1; at < text.length; at += 1) {
+    STRING.lastIndex = at;
+    const quoted = STRING.exec(text)?.[0];
+    if (quoted !== undefined) at += quoted.length - 1;
+    else if ('{[('.includes(text[at] ?? '')) depth += 1;
+    else if ('}])'.includes(text[at] ?? '')) depth -= 1;
+    else if (depth === 1 && text.startsWith('...', at)) return true;
+    if (depth === 0) return false;
+  }
+  return true;
 }
 
 const specOf = (value: unknown): DeclaredSpec | undefined => {

@@ -165,16 +165,18 @@ describe('an agent’s file, which is not run', () => {
     );
   });
 
+  const known = "effect: 'idempotent' where the service deduplicates";
   test.each([
     [
       'undo',
       '({ execute, probe: async () => done(1) }) // no undo',
       "undo: 'none' where there is nothing to take back",
     ],
+    ['probe', '({ execute, undo }); export const probe = (input) => ({ ...input })', known],
     [
       'probe',
-      '({ execute, undo }); export const probe = (input) => ({ ...input })',
-      "effect: 'idempotent' where the service deduplicates",
+      "({ execute: async (_ctx, input) => ({ ...input, text: '}) ...' }), undo: async () => {} })",
+      known,
     ],
   ])('without the %s that is declared, is refused', async (part, parts, other) => {
     expect(await problemOf(`${from('payIt')}export const handler = payIt.handler${parts};`)).toBe(
