@@ -63,9 +63,24 @@ function after(host: Host, entry: FleetEntry): Host {
 
 /** Of one request there is one entry, and one that takes it back; a service that deduplicates shows a repeat as such. */
 function doubles(entries: readonly FleetEntry[]): number {
-  const counted = entries.filter(({ kind }) => !['check', 'repeat', 'misuse'].includes(kind));
+  const counted = entries.filter(({ kind }) => !['check', 'error', 'repeat', 'misuse'].includes(kind));
   const seen = new Set(counted.map(({ kind, reference, of = '' }) => `${kind} ${reference} ${of}`));
   return counted.length - seen.size + entries.filter(({ kind }) => kind === 'misuse').length;
+}
+
+/** In ms, from when the last host of a batch was sent anywhere until the first one of the next batch was. */
+export function rested(
+  entries: readonly FleetEntry[],
+  batches: readonly (readonly string[])[],
+): readonly number[] {
+  const shifts = batches.map((batch) =>
+    entries.filter(({ kind, host }) => kind === 'shift' && batch.includes(host)).map(({ at }) => at),
+  );
+  return shifts.slice(1).flatMap((own, before) => {
+    const [first] = own;
+    const last = shifts[before]?.at(-1);
+    return first === undefined || last === undefined ? [] : [first - last];
+  });
 }
 
 /**

@@ -3,13 +3,14 @@
 import type { ApiError } from 'steadfast/client';
 import { auditDeeds } from '../gallery/audit.ts';
 import type { Example, Finding, Played, Scene, Seen, Stage } from '../gallery/example.ts';
-import { audit, rolledBack } from './audit.ts';
-import { type Fleet, OUT_OF_WORK } from './workflow.ts';
+import { audit, rested, rolledBack } from './audit.ts';
+import { type Fleet, OUT_OF_WORK, SOAK } from './workflow.ts';
 import { DEEDS, type FleetEntry } from './world.ts';
 
 const HOSTS = Number(process.env['FLEET_HOSTS'] ?? 30);
 const BATCH = Math.min(20, Math.ceil(HOSTS / 3));
 const BATCHES = Math.ceil(HOSTS / BATCH);
+const SOAK_MS = Number.parseInt(SOAK, 10) * 1_000;
 
 /** 'shop/2-07' is the seventh host of the second batch. */
 const hostOf = (subject: string, batch: number, at: number): string =>
@@ -30,6 +31,13 @@ const start = async ({ client }: Stage, subject: string): Promise<string> =>
 
 const sick = ({ world }: Stage, host: string): Promise<void> =>
   world.behave({ service: 'monitor', mode: 'decline', match: { about: host } });
+
+/** Requests fail on that host with the release, as its metrics say. No check of the host sees it. */
+const failing = async ({ world }: Stage, host: string, share: number): Promise<void> => {
+  const body = JSON.stringify({ reference: 'v2', host, share });
+  const { status } = await fetch(`${world.url}/metrics/errors`, { method: 'POST', body });
+  if (status !== 201) throw new Error(`the metrics answer ${status}`);
+};
 
 const installsOf = async ({ world }: Stage, subject: string): Promise<readonly FleetEntry[]> =>
   (await world.ledger<FleetEntry>()).filter(
@@ -83,30 +91,48 @@ const scenes: readonly Scene[] = [
         await sick(stage, hostOf(subject, BATCHES, at * 2));
       return start(stage, subject);
     },
-    tell: () => 'The gate closed. Every host is back on the former release, the last batch went first.',
+    tell: () => 'Every host is back on the former release, the last batch went first.',
+  },
+  {
+    name: 'errors',
+    wrong:
+      'All hosts of the second batch are well, and in three of a hundred of their requests the release fails',
+    ends: ['compensated'],
+    play: async (stage, subject) => {
+      for (const host of fleetOf(subject).batches[1] ?? []) await failing(stage, host, 0.03);
+      return start(stage, subject);
+    },
+    tell: () =>
+      'The gate read 3 % after the soak time. Both batches are back on the former release, the third never began.',
   },
 ];
 
 /** Of one fleet: how many of its hosts were out of work, and in which order they went back. */
-function findingsOf({ subject, end }: Played, entries: readonly FleetEntry[]): Finding[] {
+function findingsOf({ scene, subject, end }: Played, entries: readonly FleetEntry[]): Finding[] {
   const own = entries.filter(({ host }) => host.startsWith(`${subject}/`));
   const { batches, version } = fleetOf(subject);
   const { leftOut, outAtMost } = audit(own, batches.flat());
   const back = rolledBack(own, batches, version);
+  const begun = batches.filter((batch) =>
+    own.some(({ kind, host }) => kind === 'install' && batch.includes(host)),
+  ).length;
+  const least = Math.min(...rested(own, batches));
   const found = [
     ...(outAtMost > OUT_OF_WORK ? [`${outAtMost} hosts were out of work at the same time`] : []),
     ...(leftOut.length > 0 && end !== undefined ? [`${leftOut.join(', ')} get no requests`] : []),
-    ...(end?.status === 'compensated' && back.some((batch, at) => batch !== BATCHES - at)
+    ...(end?.status === 'compensated' && back.some((batch, at) => batch !== begun - at)
       ? [`the batches went back in the order ${back.join(', ')}`]
       : []),
+    ...(least < SOAK_MS ? [`a batch began ${Math.round(least)} ms after the one before was at work`] : []),
+    ...(scene.name === 'errors' && begun > 2 ? ['a batch began behind a gate that was shut'] : []),
   ];
   return found.map((text) => ({ kind: 'other', subject, text }));
 }
 
 async function look({ stage, played }: Seen) {
   const entries = await stage.world.ledger<FleetEntry>();
-  // A host may be looked at as often as one likes.
-  const deeds = DEEDS.filter(({ kind }) => kind !== 'check');
+  // A host may be looked at as often as one likes, and what the metrics say is nobody's deed.
+  const deeds = DEEDS.filter(({ kind }) => kind !== 'check' && kind !== 'error');
   const { ledger, findings } = auditDeeds(deeds, entries, played, ({ end }) =>
     end.status === 'succeeded' ? { install: HOSTS - 1, shift: 2 * (HOSTS - 1) } : {},
   );
@@ -114,7 +140,7 @@ async function look({ stage, played }: Seen) {
 }
 
 export default {
-  title: `Rolling deployment: a release for ${HOSTS} hosts, batch after batch, with a gate; it is paused in mid-fleet, or goes back in reverse.`,
+  title: `Rolling deployment: a release for ${HOSTS} hosts, batch after batch, with a soak time and a gate; it is paused in mid-fleet, or goes back in reverse.`,
   world: 'FLEET_WORLD_URL',
   scenes,
   audit: look,

@@ -1,4 +1,4 @@
-/** A fleet with the handlers that are deployed, against a balancer, an installer and a monitor of its own. */
+/** A fleet with the handlers that are deployed, against a balancer, an installer, a monitor and metrics of its own. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,6 +8,7 @@ import { crashEverywhere, type Effect, testWorkflow, type WorkflowTest } from 's
 import { startWorld, type World } from '../world/server.ts';
 import { handler as check } from './agents/check-host.ts';
 import { handler as install } from './agents/install-release.ts';
+import { handler as read } from './agents/read-errors.ts';
 import { handler as shift } from './agents/shift-traffic.ts';
 import { audit, rolledBack } from './audit.ts';
 import {
@@ -15,12 +16,15 @@ import {
   deployHost,
   type Fleet,
   installRelease,
+  MOST_ERRORS,
   OUT_OF_WORK,
+  readErrors,
   rollingDeployment,
+  shiftTraffic,
 } from './workflow.ts';
 import { DEEDS, type FleetEntry } from './world.ts';
 
-const agents = [shift, install, check];
+const agents = [shift, install, check, read];
 
 let folder: string;
 let world: World;
@@ -84,6 +88,51 @@ test('200 hosts go back when three of a batch are sick, the last batch first, an
     outAtMost: OUT_OF_WORK,
   });
   expect(rolledBack(entries, fleet.batches, 'v2')).toEqual([4, 3, 2, 1]);
+});
+
+/** The share of requests that fail on these hosts with the release. */
+async function failing(hosts: readonly string[], share: number): Promise<void> {
+  for (const host of hosts) {
+    const body = JSON.stringify({ reference: 'v2', host, share });
+    expect((await fetch(`${world.url}/metrics/errors`, { method: 'POST', body })).status).toBe(201);
+  }
+}
+
+describe('the gate of a batch', () => {
+  const fleet = fleetOf(3, 2);
+  const [, second = []] = fleet.batches;
+
+  test('is asked after the soak time, and what shows meanwhile sends the fleet back, the last batch first', async () => {
+    const trial = testWorkflow(rollingDeployment, { agents });
+    const run = await trial.start(fleet);
+    // Two of each of the four hosts: the second batch is at work, and soaks.
+    await run.until(() => trial.calls(shiftTraffic).length === 8);
+    await trial.skip('1s');
+    expect(trial.calls(readErrors)).toHaveLength(1);
+    await failing(second, MOST_ERRORS * 3);
+    const { status, failure } = await run.untilEnd();
+    expect([status, failure?.message]).toEqual(['compensated', expect.stringContaining('batch-2')]);
+    expect(trial.calls(readErrors)).toHaveLength(2); // a refusal is final
+    expect(rolledBack(await ledger(), fleet.batches, 'v2')).toEqual([2, 1]);
+    expect(audit(await ledger(), fleet.batches.flat())).toMatchObject({
+      running: { former: 6 },
+      leftOut: [],
+    });
+  });
+
+  test('passes a batch at the limit: one of its two hosts may fail twice as often', async () => {
+    await failing(second.slice(1), MOST_ERRORS * 2);
+    const run = await testWorkflow(rollingDeployment, { agents }).start(fleet);
+    expect((await run.untilEnd()).status).toBe('succeeded');
+  });
+
+  test('stays shut where nothing can be read', async () => {
+    const rule = { service: 'metrics', mode: 'unavailable', match: { action: 'any' } };
+    await fetch(`${world.url}/behave`, { method: 'POST', body: JSON.stringify(rule) });
+    const run = await testWorkflow(rollingDeployment, { agents }).start(fleet);
+    expect((await run.untilEnd()).status).toBe('compensated');
+    expect(rolledBack(await ledger(), fleet.batches, 'v2')).toEqual([1]);
+  });
 });
 
 test('a pause in mid-fleet lets the batch under way come to its end, and no other begins before it is over', async () => {

@@ -1,6 +1,7 @@
 /**
- * Rolling deployment: a release for a fleet, batch after batch; on each host drain, install, check, back to work. Where too many
- * hosts of a batch are sick the gate closes, and the fleet goes back to the former release, the last batch first.
+ * Rolling deployment: a release for a fleet, batch after batch; on each host drain, install, check, back to work. A batch then
+ * takes requests for a while, and a gate reads how many of them failed. Where too many fail, or too many hosts are sick, the fleet
+ * goes back to the former release, the last batch first.
  *
  * Owns: the agents' contracts and the three workflows. Does not own: how an agent does its work (`agents/`), or the services
  * it talks to (`world.ts`).
@@ -15,6 +16,10 @@ const LIMITS = { lease: '5s', pickup: '5s', timeout: '20s', settle: '1s' } as co
 const PATIENCE = retry(10, { first: '500ms', max: '5s' });
 const UNDO = retry(20, { first: '500ms', max: '5s' });
 
+/** How long a batch takes requests before its gate is asked. In production minutes: as long as a bad release needs to show. */
+export const SOAK = '2s';
+/** The share of a batch's requests that may fail. */
+export const MOST_ERRORS = 0.01;
 /** Of one batch out of work at the same time. */
 export const OUT_OF_WORK = 5;
 
@@ -46,6 +51,15 @@ export const checkHost = agent('check-host', {
   ...LIMITS,
 });
 
+/** Reads the share of requests that failed on these hosts with this release. Above the limit it refuses, for good. */
+export const readErrors = agent('read-errors', {
+  input: z.object({ version: Text, hosts: z.array(Text), limit: z.number() }),
+  output: z.object({ share: z.number() }),
+  effect: 'none',
+  undo: 'none',
+  ...LIMITS,
+});
+
 /** One host. Exported, so that one that was sick gets the release by itself once it is well. */
 export const deployHost = workflow('deploy-host', { input: Release, within: '1h' }, (w) => {
   const { host, version } = w.input;
@@ -60,16 +74,19 @@ export const deployHost = workflow('deploy-host', { input: Release, within: '1h'
 /** A longer list is cut into parts, which are undone side by side: more hosts would be out of work than `OUT_OF_WORK`. */
 const Hosts = z.array(Text).check(z.minLength(1), z.maxLength(25));
 
-/** One batch with its gate: a tenth of it may be sick. */
+/** One batch with its gate: a tenth of it may be sick, and a hundredth of its requests may fail. */
 const deployBatch = workflow(
   'deploy-batch',
   { input: z.object({ version: Text, hosts: Hosts }), within: '4h' },
   (w) => {
-    const { version } = w.input;
-    w.map('hosts', deployHost, w.input.hosts, (host) => ({ host, version }), {
+    const { version, hosts } = w.input;
+    const deployed = w.map('hosts', deployHost, hosts, (host) => ({ host, version }), {
       concurrency: OUT_OF_WORK,
       tolerate: '10%',
     });
+    const soak = w.wait('soak', { for: SOAK, after: [deployed] });
+    const question = { version, hosts, limit: MOST_ERRORS };
+    w.step('gate', readErrors, question, { recovery: [PATIENCE], after: [soak] });
   },
 );
 

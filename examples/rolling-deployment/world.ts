@@ -1,5 +1,5 @@
 /**
- * The outside world of a deployment: load balancer, installer, monitor.
+ * The outside world of a deployment: load balancer, installer, monitor, and the metrics of the requests.
  *
  * Owns: which of them deduplicate (the balancer) and which do not (the installer), what an entry of theirs says. Does not own:
  * how a service works (`../world`), whether the sum of it is right (`audit.ts`).
@@ -13,9 +13,9 @@ import type { Entry } from '../world/ledger.ts';
 import { serveIfMain } from '../world/process.ts';
 
 export interface FleetEntry extends Entry {
-  readonly service: 'balancer' | 'installer' | 'monitor';
+  readonly service: 'balancer' | 'installer' | 'monitor' | 'metrics';
   /** `shift-back` and `roll-back` take back a `shift` and an `install`. */
-  readonly kind: 'shift' | 'shift-back' | 'install' | 'roll-back' | 'check' | 'repeat' | 'misuse';
+  readonly kind: 'shift' | 'shift-back' | 'install' | 'roll-back' | 'check' | 'error' | 'repeat' | 'misuse';
   readonly host: string;
   /** Of a shift: whether the host gets requests. */
   readonly to?: 'in' | 'out';
@@ -48,6 +48,14 @@ export const DEEDS: readonly Deed[] = [
     kind: 'check',
     action: 'check',
     data: z.object({ host: Text, version: Text }),
+    about: 'host',
+  },
+  {
+    // Which share of the requests fail on a host with a release, by its version: they are there for whoever reads them.
+    service: 'metrics',
+    kind: 'error',
+    action: 'fail',
+    data: z.object({ host: Text, share: z.number().check(z.minimum(0), z.maximum(1)) }),
     about: 'host',
   },
 ];

@@ -1,0 +1,25 @@
+/**
+ * The gate of a batch: reads which share of its requests failed, and refuses a batch above the limit for good. A question, without
+ * effect. Where nothing can be read the gate stays shut: it is asked again, and refuses in the end.
+ */
+
+import { PermanentError } from 'steadfast';
+import * as z from 'zod/mini';
+import { readErrors } from '../workflow.ts';
+import { callWorld } from '../world-client.ts';
+
+const Errors = z.object({ errors: z.array(z.object({ host: z.string(), share: z.number() })) });
+
+export const handler = readErrors.handler({
+  execute: async (ctx, { version, hosts, limit }) => {
+    const query = { reference: version };
+    const { errors } = await callWorld(ctx, { method: 'GET', path: '/metrics/errors', query }, Errors);
+    const shares = hosts.map((host) => errors.findLast((one) => one.host === host)?.share ?? 0);
+    const share = shares.reduce((sum, each) => sum + each, 0) / hosts.length;
+    if (share > limit)
+      throw new PermanentError(`${percent(share)} of the requests failed, and ${percent(limit)} may`);
+    return { share };
+  },
+});
+
+const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
