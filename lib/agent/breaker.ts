@@ -5,8 +5,9 @@
  * (a failed call, a trial, the first answer after failures), the count of answered calls in between, what a lost race means (read, apply again). Does not own: the rules
  * (`core/step/breaker.ts`), what becomes of the step (`core/step/defer.ts`).
  *
- * C1 an answered call costs no call to the store, but for one read in 10 s of a process at work, and one write after failures. The breaker is a favour to a service in trouble: where the store does
- * not answer, work goes on without it.
+ * C1 an answered call costs no call to the store, but for one read in 10 s of a process at work, and one write after failures. The
+ * breaker is a favour to a service in trouble: where its record cannot be written, work goes on. A pause in it is a person's order: a process that has not read the
+ * record within 10 s calls nobody, for the service may be doing the wrong things.
  */
 
 import type { Breakers, Ports } from '../core/ports.ts';
@@ -37,8 +38,12 @@ const MAX_ROUNDS = 5;
 /** The attempt is over and its report waits. */
 const PATIENCE_MS = 2_000;
 
-/** Free to call, perhaps as the trial; or deferred by an open breaker. */
-export type Pass = { readonly trial?: string } | { readonly openBreaker: OpenBreaker };
+/** Tries to read it before a call, and how long each has: together 2 s, less than an agent has left that may claim. */
+const READ_TRIES = 2;
+const READ_MS = 1_000;
+
+/** Free to call, perhaps as the trial; deferred by an open breaker; or whether the agent is paused cannot be read. */
+export type Pass = { readonly trial?: string } | { readonly openBreaker: OpenBreaker } | 'unread';
 
 /** What is to be written: how a trial ended, or calls that failed, or that calls are answered again. */
 type News =
@@ -78,19 +83,45 @@ export class ProcessBreaker {
   async pass(ports: Ports, timeoutMs: number): Promise<Pass> {
     const { breakers } = ports;
     if (breakers === undefined) return {};
+    await this.#refresh(ports, breakers);
     const now = ports.clock.now();
+    if (this.#known === undefined || now - this.#known.readAt > CLOSED_FRESH_MS) return 'unread';
     try {
-      const known = this.#known;
-      const isClosed = openBreakerOf(known?.breaker, now) === undefined;
-      const outdated = known !== undefined && now - known.readAt >= (isClosed ? CLOSED_FRESH_MS : FRESH_MS);
-      if (known === undefined || outdated || this.#suspects) await this.#read(ports, breakers);
-      if (passageOf(this.#known?.breaker, now).kind === 'trial')
+      if (passageOf(this.#known.breaker, now).kind === 'trial')
         return await this.#try(ports, breakers, timeoutMs);
     } catch {
       ports.log.note({ what: 'breaker-failed', agent: this.#agent });
     }
-    const openBreaker = openBreakerOf(this.#known?.breaker, now);
+    const openBreaker = openBreakerOf(this.#known.breaker, now);
     return openBreaker === undefined ? {} : { openBreaker };
+  }
+
+  /** Reads it where what is known is too old. Never rejects. */
+  async #refresh(ports: Ports, breakers: Breakers): Promise<void> {
+    const { clock, log } = ports;
+    for (let tries = 0; tries < READ_TRIES; tries += 1) {
+      const startedAt = clock.now();
+      if (!this.#isOutdated(startedAt)) return;
+      const read = this.#read(ports, breakers).then(
+        () => true,
+        () => false,
+      );
+      const over = new AbortController();
+      const late = clock.sleep(READ_MS, over.signal).then(() => false);
+      const isRead = await Promise.race([read, late]);
+      over.abort();
+      if (isRead) return;
+      log.note({ what: 'breaker-failed', agent: this.#agent });
+      // What is refused at once is so because there is too much to do.
+      if (tries + 1 < READ_TRIES) await clock.sleep(startedAt + READ_MS - clock.now());
+    }
+  }
+
+  #isOutdated(now: number): boolean {
+    const known = this.#known;
+    if (known === undefined || this.#suspects) return true;
+    const isClosed = openBreakerOf(known.breaker, now) === undefined;
+    return now - known.readAt >= (isClosed ? CLOSED_FRESH_MS : FRESH_MS);
   }
 
   /** After a call that was answered. */

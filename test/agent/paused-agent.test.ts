@@ -8,8 +8,9 @@ import { workflow } from '../../lib/core/plan/workflow.ts';
 import type { Step } from '../../lib/core/records/state.ts';
 import { afterCalls, afterTrial, type Breaker, passageOf } from '../../lib/core/step/breaker.ts';
 import { pauseAgent, resumeAgent } from '../../lib/scheduler/agent-pauses.ts';
+import { cancel } from '../../lib/scheduler/commands.ts';
 import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
-import { anAgent, anyObject, drain, harness } from '../engine/harness.ts';
+import { anAgent, anyObject, drain, harness, settle } from '../engine/harness.ts';
 
 const T = 1_700_000_000_000;
 const ann = { kind: 'local', name: 'ann' } as const;
@@ -18,8 +19,9 @@ const ship = workflow('shipping', { input: anyObject, within: '2h' }, (w) => {
   w.step('ship', carrier, {});
 });
 
-function world() {
+function world(of = ship) {
   const service = { calls: 0 };
+  const reads = { refused: 0 };
   const execute = async () => {
     service.calls += 1;
     return {};
@@ -27,9 +29,15 @@ function world() {
   const breakers = memoryBreakers();
   const wrap = (memory: Parameters<NonNullable<Parameters<typeof harness>[3]>>[0]) => ({
     ...memory,
-    breakers,
+    breakers: {
+      ...breakers,
+      read: (agent: string) => {
+        reads.refused -= 1;
+        return reads.refused < 0 ? breakers.read(agent) : Promise.reject(new Error('throttled'));
+      },
+    },
   });
-  return { ...harness(ship, { carrier: { execute, undo: execute } }, 1, wrap), service, breakers };
+  return { ...harness(of, { carrier: { execute, undo: execute } }, 1, wrap), service, breakers, reads };
 }
 
 it('is not called any more, also by a process that was well, and its step says who holds it and since when', async () => {
@@ -81,6 +89,85 @@ it('waits as long as the pause lasts, without a trial, and goes on after it with
     { about: 'breaker', change: 'paused', agent: 'carrier' },
     { about: 'breaker', change: 'resumed', agent: 'carrier', by: ann, since: until - pausedFor },
   ]);
+});
+
+describe('whose record cannot be read', () => {
+  const forEver = Number.POSITIVE_INFINITY;
+
+  it('is asked for twice, and not called where it is paused', async () => {
+    const w = world();
+    await pauseAgent(w.scheduler, 'carrier', { by: ann });
+    w.reads.refused = 1;
+    const { id } = await w.begin();
+    const until = w.clock.now() + 60_000;
+    const { steps } = await w.run(id, { until: () => w.clock.now() >= until });
+    expect(w.service.calls).toBe(0);
+    expect(steps['ship']).toMatchObject({ deferred: { why: 'paused' }, attempt: 0 });
+  });
+
+  it('is called by nobody; the message is answered, within 2 s, and the wake time brings another (S9)', async () => {
+    const w = world();
+    w.reads.refused = 2;
+    const { id } = await w.begin();
+    const beganAt = w.clock.now();
+    const answers: string[] = [];
+    const handled = w.deliver(w.sent.splice(0)[0] as never).then((answer) => answers.push(answer));
+    await settle();
+    for (let step = 0; step < 2; step += 1) {
+      w.clock.advanceTo(w.clock.now() + 1_000);
+      await settle();
+    }
+    await handled;
+    expect(answers).toEqual(['handled']);
+    expect(w.clock.now() - beganAt).toBe(2_000);
+    expect(w.service.calls).toBe(0);
+    expect((await w.state(id)).steps['ship']).toBeUndefined();
+    const { execution, steps } = await w.run(id);
+    expect([execution.status, steps['ship']?.attempt, w.service.calls]).toEqual(['succeeded', 1, 1]);
+  });
+
+  it('is called where it was read within 10 s, and not a moment later', async () => {
+    const w = world();
+    await w.run((await w.begin()).id);
+    const readAt = w.clock.now();
+    w.reads.refused = forEver;
+    w.clock.advanceTo(readAt + CLOSED_FRESH_MS - 1);
+    await w.run((await w.begin()).id);
+    expect(w.service.calls).toBe(2);
+    w.clock.advanceTo(readAt + CLOSED_FRESH_MS);
+    const late = await w.begin();
+    await w.run(late.id, { until: () => w.clock.now() > readAt + CLOSED_FRESH_MS + 120_000 });
+    expect(w.service.calls).toBe(2);
+  });
+
+  it('ends by the deadline of its execution, at no cost of an attempt (L1)', async () => {
+    const w = world();
+    w.reads.refused = forEver;
+    const { execution } = await w.run((await w.begin()).id, { maxMs: 3 * 3_600_000 });
+    expect(execution).toMatchObject({ status: 'failed', cause: { kind: 'deadline' } });
+    expect(w.service.calls).toBe(0);
+  });
+
+  it('is a question to a person after a day of an undo (L1)', async () => {
+    const w = world(
+      workflow('shipping', { input: anyObject, within: '2h' }, (s) => {
+        s.wait('rest', { for: '1h', after: [s.step('ship', carrier, {})] });
+      }) as never,
+    );
+    const { id } = await w.begin();
+    await w.run(id, { until: ({ steps }) => steps['ship']?.status === 'done' });
+    w.clock.advanceTo(w.clock.now() + 60_000);
+    w.reads.refused = forEver;
+    await cancel(w.scheduler, id, {});
+    const canceledAt = w.clock.now();
+    const asked = await w.run(id, {
+      until: ({ incidents }) => incidents?.[1] !== undefined,
+      maxMs: 2 * 86_400_000,
+    });
+    expect(asked.incidents?.[1]).toMatchObject({ kind: 'undo', failure: { code: 'undo-overdue' } });
+    expect((asked.incidents?.[1]?.openedAt ?? 0) - canceledAt).toBeLessThan(86_400_000 + 3_600_000);
+    expect(w.service.calls).toBe(1);
+  });
 });
 
 it('of two operators one pauses it, and the other is told; an unknown agent is refused', async () => {
