@@ -21,15 +21,15 @@ import type { Scheduler } from '../scheduler/start.ts';
 import type { BulkView, RefusedView } from './bulk-answers.ts';
 import { parseBulk } from './bulk-requests.ts';
 import { callerOf } from './callers.ts';
-import { emptyBody, headerKey, parseBody } from './requests.ts';
+import { bodyText, emptyBody, keyOf, parseBody } from './requests.ts';
 import { executionSummary } from './views.ts';
 
 export function bulkRoutes(app: Hono, scheduler: Scheduler): void {
   const shown = async (c: Context, bulk: Bulk): Promise<Response> =>
     c.json(bulkView(await shownBulk(scheduler, bulk), scheduler.ports.clock.now()), 202);
   app.post('/bulk', async (c) => {
-    const request = parseBulk(await c.req.text());
-    const key = request.idempotencyKey ?? headerKey(c.req.header('idempotency-key'));
+    const request = parseBulk(await bodyText(c));
+    const key = keyOf(c, request.idempotencyKey);
     const bulk = await makeBulk(scheduler, { ...request, ...given({ idempotencyKey: key }), ...callerOf(c) });
     c.header('Location', `/bulk/${bulk.id}`);
     return shown(c, bulk);
@@ -38,12 +38,12 @@ export function bulkRoutes(app: Hono, scheduler: Scheduler): void {
     c.json(bulkView(await showBulk(scheduler, c.req.param('id')), scheduler.ports.clock.now())),
   );
   app.post('/bulk/:id/collect', async (c) => {
-    parseBody(await c.req.text(), emptyBody);
+    parseBody(await bodyText(c), emptyBody);
     return shown(c, await collectBulk(scheduler, c.req.param('id')));
   });
   for (const as of ['confirm', 'answer'] as const) {
     app.post(`/bulk/:id/${as}`, async (c) => {
-      parseBody(await c.req.text(), emptyBody);
+      parseBody(await bodyText(c), emptyBody);
       return shown(c, await confirmBulk(scheduler, c.req.param('id'), as, callerOf(c).by));
     });
   }

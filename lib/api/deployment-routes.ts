@@ -17,7 +17,7 @@ import { agentsOf, breakerView } from './agents.ts';
 import type { AgentPauseView, AllForms, WorkflowView } from './deployment-answers.ts';
 import { callerOf } from './callers.ts';
 import { overviewOf } from './overview.ts';
-import { emptyBody, parseBody, pauseAgentBody, parsePause, pauseWorkflowBody } from './requests.ts';
+import { bodyText, emptyBody, parseBody, pauseAgentBody, parsePause, pauseWorkflowBody } from './requests.ts';
 import { workflowView } from './workflow-view.ts';
 
 export function deploymentRoutes(
@@ -40,7 +40,7 @@ export function deploymentRoutes(
     return c.json({ ...view, ...given({ forms: all[view.workflow] }) });
   });
   app.post('/workflows/:name/pause', async (c) => {
-    const { within, ...asked } = parseBody(await c.req.text(), pauseWorkflowBody);
+    const { within, ...asked } = parseBody(await bodyText(c), pauseWorkflowBody);
     const withinMs = within === undefined ? {} : { withinMs: parsePause(within) };
     const workflow = c.req.param('name');
     const paused = await pauseWorkflow(scheduler, workflow, {
@@ -51,7 +51,7 @@ export function deploymentRoutes(
     return c.json({ workflow, ...paused }, 202);
   });
   app.post('/workflows/:name/resume', async (c) => {
-    parseBody(await c.req.text(), emptyBody);
+    parseBody(await bodyText(c), emptyBody);
     const workflow = c.req.param('name');
     return c.json({ workflow, ...(await resumeWorkflow(scheduler, workflow, callerOf(c))) }, 202);
   });
@@ -65,12 +65,12 @@ export function deploymentRoutes(
     c.json({ items: await outagesOf(scheduler, c.req.param('name')) }),
   );
   app.post('/agents/:name/pause', async (c) => {
-    const asked = given(parseBody(await c.req.text(), pauseAgentBody));
+    const asked = given(parseBody(await bodyText(c), pauseAgentBody));
     const agent = c.req.param('name');
     return c.json(held(agent, await pauseAgent(scheduler, agent, { ...asked, ...callerOf(c) })), 202);
   });
   app.post('/agents/:name/resume', async (c) => {
-    parseBody(await c.req.text(), emptyBody);
+    parseBody(await bodyText(c), emptyBody);
     const agent = c.req.param('name');
     return c.json(held(agent, await resumeAgent(scheduler, agent, callerOf(c))), 202);
   });

@@ -5,6 +5,7 @@
  * of a workflow's input (the scheduler asks it), or what the requests do.
  */
 
+import type { Context } from 'hono';
 import * as z from 'zod/mini';
 import { BULK_ACTIONS } from '../core/operators/bulk.ts';
 import { STATUS_GROUPS, type Tag } from '../core/operators/lists.ts';
@@ -16,7 +17,7 @@ import { given } from '../core/records/given.ts';
 import { CHOICES } from '../core/records/incident.ts';
 import { misfitOf, misfitText } from '../core/records/issues.ts';
 import { type Json, jsonProblem } from '../core/records/json.ts';
-import { cut } from '../core/records/text.ts';
+import { cut, hasReplacement, REPLACED_IN_KEY } from '../core/records/text.ts';
 import { EXECUTION_STATUSES, type ExecutionStatus } from '../core/transitions.ts';
 import type { ListRequest } from '../scheduler/lists.ts';
 
@@ -28,7 +29,8 @@ export const DEFAULT_LIMIT = 20;
 export const MAX_LIMIT = 100;
 
 export const MAX_TAGS = 20;
-const key = z.string().check(z.minLength(1), z.maxLength(200));
+const unchanged = z.refine((text) => !hasReplacement(String(text)), REPLACED_IN_KEY);
+const key = z.string().check(z.minLength(1), z.maxLength(200), unchanged);
 const tagText = z.string().check(z.maxLength(MAX_TAG_CHARS));
 
 export const startBody = z.strictObject({
@@ -166,6 +168,19 @@ export const bulkBody = z.strictObject({
 });
 
 /**
+ * The body's text. Bytes that are no UTF-8 would become one and the same character, and two keys one.
+ * @throws SteadfastError `bad-json`
+ */
+export async function bodyText({ req }: Context): Promise<string> {
+  const bytes = await req.arrayBuffer();
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw refuse('bad-json', 'the body is not UTF-8');
+  }
+}
+
+/**
  * The body as JSON of the wanted shape.
  * @throws SteadfastError `too-large`, `bad-json` (also text that is no Unicode), `unsafe-number`, `bad-request`
  */
@@ -204,8 +219,17 @@ export function checked<Schema extends z.ZodMiniType>(
   throw refuse('bad-request', `the ${what} is not acceptable: ${lines.join('; ')}`, { issues });
 }
 
+/** So many keys that are unknown are named, each in part: a body may have thousands. */
+const MAX_NAMED = 10;
+const MAX_NAME_CHARS = 60;
+
 const unknownText = (keys: readonly string[]): string =>
-  `unknown: ${keys.join(', ')}${keys.includes('by') ? " (who calls is what the API's authorizer says: leave it out)" : ''}`;
+  `unknown: ${keys
+    .slice(0, MAX_NAMED)
+    .map((one) => cut(one, MAX_NAME_CHARS))
+    .join(
+      ', ',
+    )}${keys.length > MAX_NAMED ? ` and ${keys.length - MAX_NAMED} others` : ''}${keys.includes('by') ? " (who calls is what the API's authorizer says: leave it out)" : ''}`;
 
 /** @throws SteadfastError `bad-request` when the text is no duration; a longer wait than allowed is cut */
 export function parseWait(text: string | undefined): number {
@@ -270,10 +294,29 @@ const tagOf = (text: string): Tag => {
 const statusesOf = (status: ExecutionStatus | 'open' | 'bad'): readonly ExecutionStatus[] =>
   status === 'open' || status === 'bad' ? STATUS_GROUPS[status] : [status];
 
-/** @throws SteadfastError `bad-request` */
-export const headerKey = (text: string | undefined): string | undefined =>
-  text === undefined
-    ? undefined
-    : checked({ input: null, idempotencyKey: text }, startBody, 'header').idempotencyKey;
+const KEY_HEADER = 'idempotency-key';
+/** Without a comma, by which proxies join what was sent twice; beyond ASCII one reads it in another way than the next. */
+const HEADER_KEY = /^[!-+\--~]([ -+\--~]*[!-+\--~])?$/;
+
+/**
+ * The idempotency key: in the body, in the header, or the same in both.
+ * @throws SteadfastError `bad-request`
+ */
+export function keyOf(c: Context, inBody: string | undefined): string | undefined {
+  // As the gateway has passed it on: on its way into a request what is not ASCII becomes something else, and nothing is left out.
+  const { event } = (c.env ?? {}) as { event?: { headers?: Readonly<Record<string, string | undefined>> } };
+  const text = event?.headers?.[KEY_HEADER] ?? c.req.header(KEY_HEADER);
+  if (text === undefined) return inBody;
+  if (text.length > 200 || !HEADER_KEY.test(text))
+    throw refuse(
+      'bad-request',
+      'the header is not acceptable: Idempotency-Key has 1 to 200 characters of ASCII without a comma, and is given once; any other key goes into the body',
+    );
+  if (inBody === undefined || inBody === text) return text;
+  throw refuse(
+    'bad-request',
+    "the header Idempotency-Key and the body's idempotencyKey differ: give one of them",
+  );
+}
 
 export const asJson = (value: unknown): Json => (value ?? null) as Json;

@@ -33,12 +33,13 @@ import { healthOf, type Measured } from './health.ts';
 import {
   answerBody,
   asJson,
+  bodyText,
   cancelBody,
   checked,
   commandBody,
   completeBody,
   failBody,
-  headerKey,
+  keyOf,
   MAX_BODY_BYTES,
   parseBody,
   parseLimit,
@@ -113,8 +114,8 @@ const noContract = async (): Promise<string> => {
 
 function executionRoutes(app: Hono, scheduler: Scheduler): void {
   app.post('/workflows/:name/executions', async (c) => {
-    const body = parseBody(await c.req.text(), startBody);
-    const idempotencyKey = body.idempotencyKey ?? headerKey(c.req.header('idempotency-key'));
+    const body = parseBody(await bodyText(c), startBody);
+    const idempotencyKey = keyOf(c, body.idempotencyKey);
     const execution = await start(scheduler, {
       workflow: c.req.param('name'),
       input: asJson(body.input),
@@ -160,21 +161,21 @@ const unknownStep = (id: string, step: string): SteadfastError =>
 
 function commandRoutes(app: Hono, scheduler: Scheduler): void {
   app.post('/executions/:id/cancel', async (c) => {
-    const body = { ...given(parseBody(await c.req.text(), cancelBody)), ...callerOf(c) };
+    const body = { ...given(parseBody(await bodyText(c), cancelBody)), ...callerOf(c) };
     return stopped(c, scheduler, await cancel(scheduler, c.req.param('id'), body));
   });
   app.post('/executions/:id/pause', async (c) => {
-    const { within, ...command } = parseBody(await c.req.text(), pauseBody);
+    const { within, ...command } = parseBody(await bodyText(c), pauseBody);
     const withinMs = within === undefined ? {} : { withinMs: parsePause(within) };
     const asked = { ...given(command), ...withinMs, ...callerOf(c) };
     return obeyed(c, await pause(scheduler, c.req.param('id'), asked));
   });
   app.post('/executions/:id/resume', async (c) => {
-    const asked = { ...given(parseBody(await c.req.text(), commandBody)), ...callerOf(c) };
+    const asked = { ...given(parseBody(await bodyText(c), commandBody)), ...callerOf(c) };
     return obeyed(c, await resume(scheduler, c.req.param('id'), asked));
   });
   app.post('/executions/:id/retry', async (c) => {
-    const { input, ...command } = parseBody(await c.req.text(), retryBody);
+    const { input, ...command } = parseBody(await bodyText(c), retryBody);
     if (command.step !== undefined && input === undefined) throw refuse('bad-request', STEP_WITHOUT_INPUT);
     const other = input === undefined ? {} : { input: asJson(input) };
     return obeyed(
@@ -204,14 +205,14 @@ function callbackRoutes(app: Hono, scheduler: Scheduler): void {
   const answered = (c: Context, answer: CallbackAnswer): ReturnType<typeof closeCallback> =>
     closeCallback(scheduler, c.req.param('token') ?? '', answer, callerOf(c).by);
   app.post('/callbacks/:token/complete', async (c) => {
-    const { output } = parseBody(await c.req.text(), completeBody);
+    const { output } = parseBody(await bodyText(c), completeBody);
     const { by } = await answered(c, { kind: 'complete', output: asJson(output) });
     return c.json({ status: 'completed', ...given({ by }) });
   });
   app.post('/callbacks/:token/fail', async (c) => {
     // By the step, not by a word that says nothing: failures are counted by their code.
     const { code = failedCode(c.req.param('token')), message = 'the external party said that it failed' } =
-      parseBody(await c.req.text(), failBody);
+      parseBody(await bodyText(c), failBody);
     const { by } = await answered(c, { kind: 'fail', failure: { code, message } });
     return c.json({ status: 'failed', ...given({ by }) });
   });
@@ -235,7 +236,7 @@ function incidentRoutes(app: Hono, scheduler: Scheduler): void {
     });
   });
   app.post('/executions/:id/incidents/:n/resolve', async (c) => {
-    const body = parseBody(await c.req.text(), answerBody);
+    const body = parseBody(await bodyText(c), answerBody);
     const incident = Number(c.req.param('n'));
     const state = await resolveIncident(scheduler, c.req.param('id'), {
       ...given(body),
@@ -246,6 +247,31 @@ function incidentRoutes(app: Hono, scheduler: Scheduler): void {
   });
 }
 
+const MAX_MESSAGE_CHARS = 2_000;
+const MAX_ISSUES = 20;
+const MAX_ISSUE_CHARS = 300;
+
+/** A refusal repeats no more of a request than a person reads, whatever it quotes. */
 const bodyOf = (code: string, message: string, details?: unknown): { error: Record<string, unknown> } => ({
-  error: { code, message, ...(details === undefined ? {} : { details }) },
+  error: {
+    code,
+    message: cut(message, MAX_MESSAGE_CHARS),
+    ...(details === undefined ? {} : { details: shortened(details) }),
+  },
 });
+
+/** The first issues, each in part. */
+function shortened(details: unknown): unknown {
+  const { issues, ...more } = Object(details) as { issues?: unknown };
+  if (!Array.isArray(issues)) return details;
+  const first = (issues as Readonly<Record<string, unknown>>[]).slice(0, MAX_ISSUES);
+  const short = first.map((issue) =>
+    Object.fromEntries(
+      Object.entries(issue).map(([name, said]) => [
+        name,
+        typeof said === 'string' ? cut(said, MAX_ISSUE_CHARS) : said,
+      ]),
+    ),
+  );
+  return { ...more, issues: short, ...(issues.length > MAX_ISSUES ? { issueCount: issues.length } : {}) };
+}

@@ -14,7 +14,7 @@ import { asksAnother, type Plan } from '../core/plan/plan.ts';
 import type { Workflow } from '../core/plan/workflow.ts';
 import type { Ports } from '../core/ports.ts';
 import { type Caller, personOf } from '../core/records/caller.ts';
-import { refuse, SteadfastError } from '../core/records/errors.ts';
+import { isSteadfastError, refuse, SteadfastError } from '../core/records/errors.ts';
 import { canonicalJson, type Json, jsonProblem, utf8Bytes } from '../core/records/json.ts';
 import { given } from '../core/records/given.ts';
 import { isExecutionId } from '../core/records/names.ts';
@@ -91,8 +91,37 @@ export interface StartRequest {
  * @throws SteadfastError `unknown-workflow`, `unknown-execution` (the one to make good for), `bad-input` (details: the
  * schema's issues), `key-reused`, `unknown-caller`
  */
-export const start = async (scheduler: Scheduler, request: StartRequest): Promise<Execution> =>
-  startOf(scheduler, workflowOf(scheduler, request.workflow), request);
+export async function start(scheduler: Scheduler, request: StartRequest): Promise<Execution> {
+  try {
+    return await startOf(scheduler, workflowOf(scheduler, request.workflow), request);
+  } catch (error) {
+    const isGone = isSteadfastError(error) && REFUSED_NOW.has(error.code);
+    const existing = isGone ? await startedBefore(scheduler, request) : undefined;
+    if (existing === undefined) throw error;
+    return sameStart(existing, { workflow: request.workflow, inputHash: inputHashOf(scheduler, request) });
+  }
+}
+
+/** Why a start may be refused that was accepted by the release before: it is the same start nevertheless (S11). */
+const REFUSED_NOW: ReadonlySet<string> = new Set([
+  'bad-input',
+  'too-large',
+  'unknown-execution',
+  'unknown-workflow',
+]);
+
+const startedBefore = async (
+  scheduler: Scheduler,
+  { workflow, input, idempotencyKey: key }: StartRequest,
+): Promise<Execution | undefined> =>
+  key === undefined || jsonProblem(input) !== undefined
+    ? undefined
+    : scheduler.ports.store.readExecution(idOfKey(scheduler, workflow, key));
+
+const inputHashOf = (
+  { hash }: Scheduler,
+  { input, tags = {}, redriveOf }: Pick<StartRequest, 'input' | 'tags' | 'redriveOf'>,
+): string => hash(canonicalJson({ input, tags, ...given({ redriveOf }) }));
 
 /** As `start`, of one that may be none of the authors'. */
 export async function startOf(
@@ -100,7 +129,7 @@ export async function startOf(
   registered: Registered,
   request: Omit<StartRequest, 'workflow'>,
 ): Promise<Execution> {
-  const { ports, hash } = scheduler;
+  const { ports } = scheduler;
   const { workflow, planHash } = registered;
   const checked = await check(workflow.input, request.input);
   if ('issues' in checked) {
@@ -113,8 +142,6 @@ export async function startOf(
   if (redriveOf !== undefined && !(await exists(scheduler, redriveOf))) throw unknownExecution(redriveOf);
   await publishPlan(scheduler, registered);
   const held = await pausedStarts(ports, scheduler.pauses, workflow.name);
-  const redrive = given({ redriveOf });
-  const body = canonicalJson({ input: request.input, tags: tags ?? {}, ...redrive });
   const now = ports.clock.now();
   const begun = newExecution(
     workflow.plan,
@@ -123,7 +150,7 @@ export async function startOf(
       life: lifeOf(ports.random.id()),
       plan: planHash,
       input,
-      inputHash: hash(body),
+      inputHash: inputHashOf(scheduler, request),
       ...given({ tags, redriveOf, startedBy: by }),
       ...people,
       ...callbackKeysOf(workflow.plan, () => ports.random.id()),
@@ -202,7 +229,7 @@ async function firstSends(
   }
 }
 
-function sameStart(existing: Execution, wanted: Execution): Execution {
+function sameStart(existing: Execution, wanted: Pick<Execution, 'inputHash' | 'workflow'>): Execution {
   if (existing.inputHash === wanted.inputHash && existing.workflow === wanted.workflow) return existing;
   throw refuse(
     'key-reused',

@@ -1,6 +1,7 @@
 /**
  * Owns: API Gateway's payload format 2.0: HTTP request → event, the function's answer → HTTP response. Pure.
  */
+import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isRecord, type Json } from '../template/json.ts';
 
@@ -43,7 +44,9 @@ export function proxyEvent(request: HttpRequest, route: MatchedRoute): Json {
   const cookies = headers['cookie']?.split('; ');
   delete headers['cookie'];
   const query = queryOf(request.rawQuery);
-  const isText = request.body.length === 0 || TEXT.test(headers['content-type'] ?? 'text/plain');
+  // What is no UTF-8 is passed on as bytes, for the function to refuse it: as text it would be changed.
+  const isText =
+    request.body.length === 0 || (TEXT.test(headers['content-type'] ?? 'text/plain') && isUtf8(request.body));
   return {
     version: '2.0',
     routeKey: route.routeKey,

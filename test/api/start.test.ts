@@ -29,12 +29,43 @@ describe('a start', () => {
   it.each([
     ['in the body', { input, idempotencyKey: 'k' }, {}],
     ['in the header', { input }, { 'Idempotency-Key': 'k' }],
-    ['in both, where the body counts', { input, idempotencyKey: 'k' }, { 'Idempotency-Key': 'other' }],
+    ['in both', { input, idempotencyKey: 'k' }, { 'Idempotency-Key': 'k' }],
   ])('with a key %s is the same execution when repeated (S11)', async (_, body, headers) => {
     const { post } = client();
     const first = await post(START, { input, idempotencyKey: 'k' });
     const second = await post(START, body, headers);
     expect(second).toEqual(first);
+  });
+
+  it.each<[string, string | object, object]>([
+    ['that differs in header and body', { input, idempotencyKey: 'k' }, { 'Idempotency-Key': 'other' }],
+    ['whose header was sent twice', { input }, { 'Idempotency-Key': 'k, k' }],
+    ['whose header is beyond ASCII', { input }, { 'Idempotency-Key': 'k-\u00e9' }],
+    ['of bytes that were no UTF-8', { input, idempotencyKey: 'caf\uFFFD' }, {}],
+  ])('with a key %s is refused, and starts nothing (S11)', async (_, body, headers) => {
+    const { post } = client();
+    const answer = await post(START, body, headers as Record<string, string>);
+    expect(answer).toMatchObject({ status: 400, body: { error: { code: 'bad-request' } } });
+  });
+
+  it('of a body that is no UTF-8 is refused, however it came (S11)', async () => {
+    const { ask } = client();
+    const bytes = Buffer.from('{"idempotencyKey":"caf\xe9","input":{"orderId":"o-1"}}', 'latin1');
+    const answer = await ask(START, { method: 'POST', body: bytes });
+    expect(answer).toMatchObject({ status: 400, body: refusal('bad-json', /^the body is not UTF-8$/) });
+  });
+
+  it('is refused in few words, however much is wrong', async () => {
+    const { post } = client();
+    const keys = Array.from({ length: 10_000 }, (_, at) => [`key-${at}`, 1]);
+    const answer = await post(START, Object.fromEntries(keys));
+    expect(answer.status).toBe(400);
+    expect(JSON.stringify(answer.body)).toContain('and 9990 others');
+    expect(JSON.stringify(answer.body).length).toBeLessThan(5_000);
+    const tags = Object.fromEntries(keys.map(([key]) => [`${key} no tag`, 1]));
+    const tagged = await post(START, { input, tags });
+    expect(tagged.status).toBe(400);
+    expect(JSON.stringify(tagged.body).length).toBeLessThan(20_000);
   });
 
   it('with the same key and another body is refused, naming the execution', async () => {

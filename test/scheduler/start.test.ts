@@ -4,7 +4,9 @@ import * as z from 'zod/mini';
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
 import { PermanentError } from '../../lib/core/records/errors.ts';
 import { retry, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import { rememberedAt } from '../../lib/core/operators/remembered.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
+import { IDS } from '../../lib/scheduler/ids.ts';
 import { list } from '../../lib/scheduler/lists.ts';
 import { createScheduler, show, showAtEnd, start } from '../../lib/scheduler/start.ts';
 import { memoryWorld } from '../../lib/testing/memory.ts';
@@ -184,7 +186,8 @@ describe('a cancel', () => {
     const { id } = await h.begin();
     await h.run(id, { until: ({ steps }) => steps['b']?.status === 'running' });
     const answer = await cancel(h.scheduler, id, { reason: 'customer changed their mind', commandId: 'c-1' });
-    expect(answer).toMatchObject({ status: 'compensating', commands: ['c-1'] });
+    expect(answer).toMatchObject({ status: 'compensating' });
+    expect(rememberedAt(answer, 'c-1')).toBeGreaterThan(0);
     work.resolve({});
     await settle();
     const { execution } = await h.run(id, { supervised: false });
@@ -292,5 +295,46 @@ describe('a question', () => {
     }
     expect((await waited).state.execution.status).toBe('running');
     expect(h.clock.now() - from).toBe(5_000);
+  });
+});
+
+describe('the same start after a deployment (S11)', () => {
+  const release = (accepts: (input: unknown) => boolean) =>
+    workflow(
+      'order',
+      {
+        input: {
+          '~standard': {
+            version: 1,
+            vendor: 'test',
+            validate: (value: unknown) => (accepts(value) ? { value } : { issues: [{ message: 'no' }] }),
+          },
+        },
+        within: '1h',
+      } as never,
+      (w) => {
+        w.wait('rest', { for: '1m' });
+      },
+    ) as never;
+  const request = { workflow: 'order', input: { order: 'o-1' }, idempotencyKey: 'o-1' };
+  const deployed = async () => {
+    const world = memoryWorld();
+    const first = await start(createScheduler(world, [release(() => true)], IDS), request);
+    return { world, first };
+  };
+
+  it.each([
+    ['whose schema asks for more', [release(() => false)]],
+    ['that has the workflow no more', []],
+  ])('%s is the same execution; with another body it is refused', async (_, workflows) => {
+    const { world, first } = await deployed();
+    const later = createScheduler(world, workflows, IDS);
+    expect((await start(later, request)).id).toBe(first.id);
+    await expect(start(later, { ...request, input: { order: 'o-2' } })).rejects.toMatchObject({
+      code: 'key-reused',
+    });
+    await expect(start(later, { ...request, idempotencyKey: 'o-2' })).rejects.toMatchObject({
+      code: workflows.length === 0 ? 'unknown-workflow' : 'bad-input',
+    });
   });
 });

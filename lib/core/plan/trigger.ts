@@ -10,7 +10,7 @@
 import { refuse } from '../records/errors.ts';
 import { canonicalJson, isJsonObject, JSON_LIMITS, type Json, jsonProblem } from '../records/json.ts';
 import { evaluateExpression, type Expr, refsIn } from './refs.ts';
-import { cut } from '../records/text.ts';
+import { cut, hasReplacement, REPLACED_IN_KEY } from '../records/text.ts';
 import { type JsonPath, refusedNumbers, roundedIn } from './whole-numbers.ts';
 
 export interface Trigger {
@@ -60,6 +60,8 @@ export function startOf(trigger: Trigger, message: StartMessage): EventStart {
   const problem = [input, ...known].map((part) => jsonProblem(part)).find((one) => one !== undefined);
   if (problem !== undefined)
     throw refuse('bad-event', `what is read of the message is not acceptable: ${cut(problem, 200)}`);
+  if (known.some((part) => typeof part === 'string' && hasReplacement(part)))
+    throw refuse('bad-event', `the event has no value for its idempotency key: ${REPLACED_IN_KEY}`);
   return { input, key: canonicalJson([trigger.name, ...known]) };
 }
 

@@ -26,6 +26,13 @@ const NOT_PRINTABLE = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-
 const escaped = (character: string): string =>
   `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
 
+/** Whether it has U+FFFD, as which bytes that are no UTF-8 are read, whichever they were. */
+export const hasReplacement = (text: string): boolean => text.includes('\uFFFD');
+
+/** Why such a text is no key: two that differ would be one. */
+export const REPLACED_IN_KEY =
+  'it has U+FFFD, which stands for bytes that were no UTF-8: two keys that differ would be one';
+
 /** The value with U+FFFD for each half of a character, in keys as well; where there is none, the very value. */
 export function wellFormed(value: Json): Json {
   if (typeof value === 'string') return value.toWellFormed();
