@@ -22,6 +22,7 @@ import {
   isPerforming,
   isSatisfied,
   type Step,
+  isTerminal,
 } from '../records/state.ts';
 
 const OUTCOMES: Readonly<Partial<Record<Step['status'], string>>> = {
@@ -138,7 +139,11 @@ export const isUntried = ({ kind }: PlanStep, record: Step | undefined): boolean
 /** The status that people are shown: a step without a record waits for others or for an agent, and one that was never tried is not retrying. */
 export const shownStatus = (step: PlanStep, snapshot: Snapshot): StepStatus | 'pending' => {
   const record = snapshot.steps[step.name];
-  if (record === undefined || isUnbegun(record)) return isTurn(step, snapshot) ? 'ready' : 'pending';
+  // Its turn comes no more in what has ended, or is being undone.
+  const { status } = snapshot.execution;
+  const isOver = isTerminal(status) || status === 'compensating';
+  if (record === undefined || isUnbegun(record))
+    return !isOver && isTurn(step, snapshot) ? 'ready' : 'pending';
   return isUntried(step, record) ? 'ready' : record.status;
 };
 
