@@ -6,7 +6,6 @@
  * (`authorization.ts`).
  */
 
-import { isTerminal } from '../core/records/state.ts';
 import { refusedNumbers, roundedIn } from '../core/plan/whole-numbers.ts';
 import type {
   ResolveOptions,
@@ -31,6 +30,7 @@ import type {
 } from './answers.ts';
 import { callerText } from '../core/records/caller.ts';
 import type { BulkOptions, BulkView } from './bulk-answers.ts';
+import { endOf } from './until-end.ts';
 import type {
   AgentPauseView,
   Agents,
@@ -148,35 +148,12 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch;
 }
 
-/**
- * Asks by `get` until the execution has ended. The API waits with the first question alone: each wait holds a process of its
- * function, and many callers would take them all. Then it is asked ever less often, at times that no two callers share.
- */
-export async function endOf(get: Client['get'], executionId: string): Promise<ExecutionView> {
-  const first = await get(executionId, { waitMs: FIRST_WAIT_MS });
-  if (isTerminal(first.status)) return first;
-  for (let gapMs = FIRST_GAP_MS; ; gapMs = Math.min(gapMs * 1.5, MAX_GAP_MS)) {
-    await new Promise((resolve) => setTimeout(resolve, gapMs * (0.5 + Math.random())));
-    const view = await get(executionId).catch(later);
-    if (view !== undefined && isTerminal(view.status)) return view;
-  }
-}
-
-/** An API that has too much to do for a moment is asked again. */
-function later(error: unknown): undefined {
-  if (error instanceof ApiError && error.code === 'unavailable') return undefined;
-  throw error;
-}
-
 /** A laptop's gateway takes the caller's name off it; a deployed one passes it on, and it is refused. */
 export const AS_HEADER = 'x-local-user';
 /** What IAM allows in the name of a user. */
 export const AS_NAME: RegExp = /^[A-Za-z0-9+=,.@_-]{1,64}$/;
 
 const ANSWER_WITHIN_MS = 30_000;
-const FIRST_WAIT_MS = 1_000;
-const FIRST_GAP_MS = 250;
-const MAX_GAP_MS = 5_000;
 
 type Call = <T>(method: string, path: string, key: string, body?: unknown) => Promise<T>;
 

@@ -8,7 +8,8 @@
 import type { CommandOptions, ExecutionView, Json, Started, StartOptions } from './answers.ts';
 import type { Authorization } from './authorization.ts';
 import type { BulkOptions } from './bulk-answers.ts';
-import { ApiError, type Client as AnyClient, createClient as anyClient, endOf } from './client.ts';
+import { ApiError, type Client as AnyClient, createClient as anyClient } from './client.ts';
+import { endOf } from './until-end.ts';
 import type { Workflow } from '../core/plan/workflow.ts';
 
 /** The workflows of a deployment by name: `{ 'order-fulfilment': typeof orderFulfilment }`, of `import type`. */
