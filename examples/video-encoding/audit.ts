@@ -1,7 +1,7 @@
 /**
  * Compares what is published with what was uploaded, and with what lies in the library. Pure: entries and files in, findings out.
  *
- * Owns: what is double, incomplete and left behind. Does not own: reading them.
+ * Owns: what is double, incomplete, mixed and left behind. Does not own: reading them.
  */
 
 import type { FilmEntry } from './world.ts';
@@ -13,6 +13,8 @@ export interface FilmAudit {
   readonly doubled: number;
   /** Segments of a page that are not there, and seconds of a film that no segment has. */
   readonly lost: number;
+  /** Pages whose segments differ in height: no player shows them as one film. */
+  readonly mixed: number;
   /** Files that no page has. */
   readonly leftBehind: readonly string[];
 }
@@ -39,6 +41,7 @@ export function audit(
     pages: shown.map((segments) => segments.map(({ height }) => height)),
     doubled: surplus(all.map(({ reference }) => reference)) + surplus(takedowns.map(({ of }) => of)),
     lost: missing + short.reduce((sum, each) => sum + each, 0),
+    mixed: shown.filter((segments) => new Set(segments.map(({ height }) => height)).size > 1).length,
     leftBehind: [...files.keys()].filter((file) => !published.has(file)),
   };
 }

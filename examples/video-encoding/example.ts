@@ -34,7 +34,7 @@ const scenes: readonly Scene[] = [
       return start(stage, upload);
     },
     tell: (end) =>
-      `Each time its worker killed it with the programs that it had started. What it had written was removed, and the chunk encoded otherwise: the segments have ${heightsIn(end)} lines.`,
+      `Each time its worker killed it with the programs that it had started. What it had written was removed, and the whole rendition encoded otherwise: its segments have ${heightsIn(end)} lines.`,
   },
   {
     name: 'lost-page',
@@ -59,19 +59,19 @@ const scenes: readonly Scene[] = [
   },
 ];
 
-const Encoded = z.object({ items: z.array(z.nullable(z.object({ height: z.int() }))) });
+const Encoded = z.object({ segments: z.array(z.nullable(z.object({ height: z.int() }))) });
 
 function heightsIn({ steps }: ExecutionView): string {
   const output = steps.find(({ name }) => name === 'encode')?.output;
   const { data } = z.safeParse(Encoded, output);
-  return (data?.items ?? []).map((segment) => segment?.height).join(', ');
+  return (data?.segments ?? []).map((segment) => segment?.height).join(', ');
 }
 
 async function look({ stage, played }: Seen) {
   const entries = await stage.world.ledger<FilmEntry>();
   const names = await segments();
   const files = names.map(async (name) => [name, await encoder().secondsOf(segmentAt(name))] as const);
-  const { pages, lost, leftBehind } = audit(entries, new Map(await Promise.all(files)), FILM_SECONDS);
+  const { pages, lost, mixed, leftBehind } = audit(entries, new Map(await Promise.all(files)), FILM_SECONDS);
   // A licence may be checked as often as one likes.
   const deeds = DEEDS.filter(({ kind }) => kind === 'page');
   const { ledger, findings } = auditDeeds(deeds, entries, played, ({ end }) =>
@@ -83,6 +83,7 @@ async function look({ stage, played }: Seen) {
   }));
   if (lost > 0)
     own.push({ kind: 'lost', text: `${lost} segments or seconds of what is published are missing` });
+  if (mixed > 0) own.push({ kind: 'other', text: `${mixed} pages have segments of more than one height` });
   const heights = pages.map((page) => page.join(' ')).join('; ');
   return {
     ledger: `${ledger}; lines of their segments: ${heights}; encoded by ${encoder().name}`,
@@ -92,7 +93,7 @@ async function look({ stage, played }: Seen) {
 
 export default {
   title:
-    'Video encoding: cut a film into chunks, encode them in containers, publish it; a chunk at which the encoder stalls is encoded otherwise.',
+    'Video encoding: cut a film into chunks, encode them in containers, publish it; where the encoder stalls at a chunk the whole rendition is encoded otherwise.',
   world: 'VIDEO_WORLD_URL',
   scenes,
   audit: look,

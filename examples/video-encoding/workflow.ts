@@ -1,8 +1,8 @@
 /**
- * Video encoding: cut a film into chunks, encode them side by side, publish what has become of them as one page. A chunk at
- * which the encoder stalls is encoded again with other parameters.
+ * Video encoding: cut a film into chunks, encode them side by side, publish what has become of them as one page. A film
+ * with a chunk at which the encoder stalls is encoded again as a whole, with other parameters.
  *
- * Owns: the agents' contracts and the two workflows. Does not own: how an agent does its work (`agents/`), what encodes
+ * Owns: the agents' contracts and the workflows. Does not own: how an agent does its work (`agents/`), what encodes
  * (`encoder.ts`), where films are (`library.ts`), the services (`world.ts`).
  *
  * The limits are short so that a recovery can be watched on a laptop. In production an attempt may take hours, and
@@ -18,7 +18,9 @@ const PATIENCE = retry(4, { first: '500ms', max: '5s' });
 const Text = z.string().check(z.minLength(1));
 const Seconds = z.int().check(z.nonnegative());
 const Chunk = z.object({ upload: Text, from: Seconds, seconds: Seconds });
-const Segment = z.object({ file: Text, seconds: Seconds, height: z.int() });
+const Height = z.int();
+const Encoding = z.object({ chunk: Chunk, height: Height });
+const Segment = z.object({ file: Text, seconds: Seconds, height: Height });
 export type Segment = z.infer<typeof Segment>;
 
 /** Where the encoder's tools are. It reads, and nothing else. */
@@ -34,7 +36,7 @@ export const planChunks = agent('plan-chunks', {
 
 /** One file for each effect key, so an unknown outcome is simply tried again. */
 export const encodeChunk = agent('encode-chunk', {
-  input: z.object({ ...Chunk.shape, height: z.int() }),
+  input: Encoding,
   output: Segment,
   effect: 'idempotent',
   runsIn: 'container', // where the encoder is, for as long as it takes
@@ -52,19 +54,24 @@ export const publishFilm = agent('publish-film', {
   ...LIMITS,
 });
 
-/** One chunk. Exported, so that one of them can be made by itself. */
-export const videoChunk = workflow('video-chunk', { input: Chunk, within: '6h' }, (w) => {
-  const { upload, from, seconds } = w.input;
-  const chunk = { upload, from, seconds };
-  const encode = w.step(
-    'encode',
-    encodeChunk,
-    { ...chunk, height: 1080 },
-    { recovery: [retry(1, { first: '500ms' }), withInput({ ...chunk, height: 720 }, { attempts: 10 })] },
-  );
-  const { output } = encode;
+/** One chunk in one height. Exported, so that one of them can be made by itself. What stalls twice is not tried a third time. */
+export const videoChunk = workflow('video-chunk', { input: Encoding, within: '6h' }, (w) => {
+  const { output } = w.step('encode', encodeChunk, w.input, { recovery: [retry(1, { first: '500ms' })] });
   return { file: output.file, seconds: output.seconds, height: output.height };
 });
+
+/** All chunks in one height: a player shows a rendition as a whole, and one whose heights change is none. */
+const videoRendition = workflow(
+  'video-rendition',
+  { input: z.object({ chunks: z.array(Chunk), height: Height }), within: '12h' },
+  (w) => {
+    const { chunks, height } = w.input;
+    const each = w.map('chunks', videoChunk, chunks, (chunk) => ({ chunk, height }), {
+      concurrency: 2, // as many encoders as there are; no `tolerate`: a film without one of its chunks is none
+    });
+    return { segments: each.output.items };
+  },
+);
 
 const Upload = z.object({ upload: Text, title: Text });
 export type Upload = z.infer<typeof Upload>;
@@ -72,13 +79,18 @@ export type Upload = z.infer<typeof Upload>;
 export const videoEncoding = workflow('video-encoding', { input: Upload, within: '1d' }, (w) => {
   const { upload, title } = w.input;
   const plan = w.step('plan', planChunks, { upload }, { recovery: [PATIENCE] });
-  const encode = w.map('encode', videoChunk, plan.output.chunks, (chunk) => chunk, {
-    concurrency: 2, // as many encoders as there are; no `tolerate`: a film without one of its chunks is none
-  });
+  const { chunks } = plan.output;
+  // Where a chunk cannot be had in 1080 lines, those that are there are removed, and all of them are encoded in 720.
+  const encode = w.child(
+    'encode',
+    videoRendition,
+    { chunks, height: 1080 },
+    { recovery: [withInput({ chunks, height: 720 }, { attempts: 4 })] },
+  );
   const publish = w.step(
     'publish',
     publishFilm,
-    { title, segments: encode.output.items },
+    { title, segments: encode.output.segments },
     { recovery: [PATIENCE] },
   );
   return { page: publish.output.page, seconds: plan.output.seconds };

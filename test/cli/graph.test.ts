@@ -290,7 +290,7 @@ describe('a workflow that is not deployed', () => {
     answer({ items: [] });
     refuse('unknown-execution');
     const { out, err } = await cli('graph', 'video-encoding');
-    expect(out).toContain('s1[["encode<br/>map video-chunk"]]');
+    expect(out).toContain('s1[["encode<br/>child video-rendition"]]');
     expect(err).toBe(
       "'video-encoding' is not deployed: this is the plan of examples/video-encoding/workflow.ts\n",
     );

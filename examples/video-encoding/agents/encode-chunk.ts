@@ -14,7 +14,7 @@ const FREE_HEIGHT = 720;
 const CHECKED_AT = 0.47;
 
 export const handler = encodeChunk.handler({
-  execute: async (ctx, { upload, from, seconds, height }) => {
+  execute: async (ctx, { chunk: { upload, from, seconds }, height }) => {
     const target = await begin(ctx);
     let licensed = height <= FREE_HEIGHT;
     const at = async (share: number): Promise<void> => {
