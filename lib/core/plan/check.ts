@@ -262,8 +262,8 @@ function exprProblem(expr: Expr): string | undefined {
 }
 
 /** An object that has such a key is taken as it is, with all that is in it. */
-const underDollar = (problem: string): string =>
-  problem.includes('/$literal')
+const underDollar = (found: string): string =>
+  found.includes('/$literal')
     ? "; an object with a key that begins with '$' is plain data and holds no references: give the agent the reference under another key, beside it"
     : '';
 
