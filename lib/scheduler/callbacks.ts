@@ -17,7 +17,7 @@ import { type Caller, callerText, personOf } from '../core/records/caller.ts';
 import { refuse, type SteadfastError } from '../core/records/errors.ts';
 import type { CallbackAnswer } from '../core/records/events.ts';
 import { given as present } from '../core/records/given.ts';
-import { canonicalJson, type Json, jsonProblem, utf8Bytes } from '../core/records/json.ts';
+import { asJson, canonicalJson, type Json, utf8Bytes } from '../core/records/json.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { callbackToken, type Step } from '../core/records/state.ts';
 import { cut } from '../core/records/text.ts';
@@ -146,11 +146,11 @@ async function checkedAnswer(
     const { issues, list } = checked;
     throw refuse('bad-output', `the output does not fit callback '${name}': ${issues}`, { issues: list });
   }
-  const problem = jsonProblem(checked.value ?? null);
-  if (problem !== undefined) {
-    throw refuse('bad-output', `the output, as its schema makes it: ${cut(problem, 200)}`);
+  const made = asJson(checked.value);
+  if ('problem' in made) {
+    throw refuse('bad-output', `the output, as its schema makes it: ${cut(made.problem, 200)}`);
   }
-  return { kind: 'complete', output: (checked.value ?? null) as Json };
+  return { kind: 'complete', output: made.json };
 }
 
 /** Finds a step in the workflow with the plan's name; a workflow that only runs within others is found with them. */

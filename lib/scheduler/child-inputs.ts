@@ -29,9 +29,9 @@ export function childInputsOf(workflows: readonly Workflow[]): ChildInputs | und
       schemas ??= new Map([...children].map((child) => [keyOf(child.plan), child.input]));
       const schema = schemas.get(keyOf(plan));
       if (schema === undefined) return undefined;
+      const checked = await check(schema, input);
       // A schema that throws says nothing of the input.
-      const checked = await check(schema, input).catch(() => undefined);
-      return checked !== undefined && 'issues' in checked ? checked.issues : undefined;
+      return 'issues' in checked && checked.threw !== true ? checked.issues : undefined;
     },
   };
 }

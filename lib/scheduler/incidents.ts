@@ -15,7 +15,7 @@ import { refuse, type SteadfastError } from '../core/records/errors.ts';
 import type { Resolution } from '../core/records/events.ts';
 import { given as present } from '../core/records/given.ts';
 import type { Incident } from '../core/records/incident.ts';
-import { type Json, jsonProblem, utf8Bytes } from '../core/records/json.ts';
+import { asJson, type Json, utf8Bytes } from '../core/records/json.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Step } from '../core/records/state.ts';
 import { cut } from '../core/records/text.ts';
@@ -110,10 +110,10 @@ export async function checkGiven<Given extends Pick<Resolution, 'input' | 'outpu
   if (given.output === undefined) return given;
   const checked = await check(agent.output, given.output);
   if ('issues' in checked) throw misfit('output', agent, checked);
-  const problem = jsonProblem(checked.value);
-  if (problem !== undefined)
-    throw refuse('bad-input', `the output, as its schema makes it: ${cut(problem, 200)}`);
-  return { ...given, output: checked.value as Json };
+  const made = asJson(checked.value);
+  if ('problem' in made)
+    throw refuse('bad-input', `the output, as its schema makes it: ${cut(made.problem, 200)}`);
+  return { ...given, output: made.json };
 }
 
 /** What the next try of a child is given is checked as what starts one is. @throws SteadfastError `bad-input` */

@@ -15,7 +15,7 @@ import type { Workflow } from '../core/plan/workflow.ts';
 import type { Ports } from '../core/ports.ts';
 import { type Caller, personOf } from '../core/records/caller.ts';
 import { isSteadfastError, refuse, SteadfastError } from '../core/records/errors.ts';
-import { canonicalJson, type Json, jsonProblem, utf8Bytes } from '../core/records/json.ts';
+import { asJson, canonicalJson, type Json, jsonProblem, utf8Bytes } from '../core/records/json.ts';
 import { given } from '../core/records/given.ts';
 import { isExecutionId } from '../core/records/names.ts';
 import type { People } from '../core/records/people.ts';
@@ -204,15 +204,15 @@ const MAX_INPUT_BYTES = 256 * 1024;
 
 /** What the schema made of the input must be plain JSON, and not too much: it is stored and read back. */
 function acceptedInput(workflow: string, value: unknown): Json {
-  const problem = jsonProblem(value);
-  if (problem !== undefined) {
+  const made = asJson(value);
+  if ('problem' in made) {
     throw refuse(
       'bad-input',
-      `the input of workflow '${workflow}', as its schema makes it: ${cut(problem, 200)}`,
+      `the input of workflow '${workflow}', as its schema makes it: ${cut(made.problem, 200)}`,
     );
   }
-  const bytes = utf8Bytes(JSON.stringify(value));
-  if (bytes <= MAX_INPUT_BYTES) return value as Json;
+  const bytes = utf8Bytes(JSON.stringify(made.json));
+  if (bytes <= MAX_INPUT_BYTES) return made.json;
   throw refuse('too-large', `the input has ${bytes} bytes; allowed are ${MAX_INPUT_BYTES}`);
 }
 

@@ -134,7 +134,7 @@ describe('a body', () => {
   it.each([
     '{"input":{"__proto__":{"admin":true}}}',
     '{"__proto__":{"input":1}}',
-    '{"input":{"a":[{"constructor":{"prototype":1}}]}}',
+    '{"input":{"a":[{"constructor":{"__proto__":1}}]}}',
     '{"tags":{"__proto__":"x"},"input":{}}',
     '{"input":{"\\u005f\\u005fproto__":1}}',
   ])('%s is refused for its key', async (body) => {

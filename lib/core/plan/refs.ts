@@ -10,7 +10,14 @@
  */
 
 import { refuse } from '../records/errors.ts';
-import { type Json, type JsonObject, isJsonObject, isPlainObject } from '../records/json.ts';
+import {
+  type Json,
+  JSON_LIMITS,
+  type JsonObject,
+  isJsonObject,
+  isPlainObject,
+  keptOf,
+} from '../records/json.ts';
 
 /** An expression's JSON form; plain JSON stands for itself. An object literal with a `$` key is quoted by `$literal`. */
 export type Expr = Json;
@@ -155,8 +162,11 @@ export function toExpr(value: unknown): Expr {
   if (!isPlainObject(value)) return value as Expr;
   const entries = Object.entries(value).filter(([, item]) => item !== undefined);
   const object = Object.fromEntries(entries.map(([key, item]) => [key, toExpr(item)]));
-  return entries.some(([key]) => key.startsWith('$')) ? { $literal: value as Json } : object;
+  return entries.some(([key]) => key.startsWith('$')) ? { $literal: literalOf(value) } : object;
 }
+
+/** The value as it is, but for what is undefined in it. */
+const literalOf = (value: object): Json => keptOf(value, JSON_LIMITS, (item) => item === undefined) as Json;
 
 /** What a reference may read: the execution's input, outputs and outcomes of steps that have passed, tokens, an item of a list. */
 export interface Scope {

@@ -8,7 +8,7 @@
  */
 
 import { refuse } from '../records/errors.ts';
-import { JSON_LIMITS, jsonProblem } from '../records/json.ts';
+import { JSON_LIMITS, jsonProblem, keptOf } from '../records/json.ts';
 
 /** A path into the event: `$.detail.object.key`, `$.items[0]`, `$['odd name']`; `$` is all of it. */
 export type EventPath = `$${string}`;
@@ -119,9 +119,10 @@ function declared<On extends DeclaredTrigger['on'], Options>(
   workflow: Startable<never>,
   options: Options,
 ): Declared<On, Options> {
-  const problem = jsonProblem(options, { ...JSON_LIMITS, anyText: true });
+  const kept = keptOf(options, JSON_LIMITS, (item) => item === undefined) as Options;
+  const problem = jsonProblem(kept, { ...JSON_LIMITS, anyText: true });
   if (problem !== undefined) throw refuse('bad-trigger', `a trigger of '${workflow.name}': ${problem}`);
-  return { kind: 'steadfast:trigger', workflow: workflow.name, on, options };
+  return { kind: 'steadfast:trigger', workflow: workflow.name, on, options: kept };
 }
 
 /** Each object that is written to a bucket. One that is written again starts another execution. */

@@ -1,8 +1,9 @@
 /**
  * JSON values and their one canonical text.
  *
- * Owns: the `Json` type, canonical serialisation (the input of every content hash) and the check that a foreign
- * value is plain JSON of Unicode text without keys that could pollute a prototype. Does not own: parsing or hashing.
+ * Owns: the `Json` type, canonical serialisation (the input of every content hash), the check that a foreign value is plain
+ * JSON of Unicode text without a key that could pollute a prototype, and what becomes of a value of JavaScript that JSON
+ * has no word for. Does not own: parsing or hashing.
  */
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
@@ -10,8 +11,11 @@ export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-/** Keys that reach a prototype when a careless merge meets them. Refused wherever JSON enters. */
-export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+/**
+ * Sets a prototype where it is assigned, so that a copy loses it. Refused wherever JSON enters. Others that objects inherit
+ * (`constructor`) are data: as keys of JSON they are the object's own, and are read and copied as such.
+ */
+export const FORBIDDEN_KEY = '__proto__';
 
 /** Limits of one JSON document that comes from outside. */
 export interface JsonLimits {
@@ -40,33 +44,107 @@ export function canonicalJson(value: Json): string {
   return JSON.stringify(value);
 }
 
+/** A place in a value, and the one that it lies in. */
+interface Place {
+  readonly value: unknown;
+  readonly path: string;
+  readonly depth: number;
+  readonly within?: Place;
+}
+
 /**
  * Says what is wrong with a value that should be plain JSON, or nothing. The walk is iterative and bounded by
  * `limits`, so that a hostile document costs no stack and no more time than its limit.
  */
 export function jsonProblem(root: unknown, limits: JsonLimits = JSON_LIMITS): string | undefined {
-  const queue: { value: unknown; path: string; depth: number }[] = [{ value: root, path: '', depth: 0 }];
+  const queue: Place[] = [{ value: root, path: '', depth: 0 }];
   let nodes = 0;
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     nodes += 1;
     if (nodes > limits.nodes) return `more than ${limits.nodes} values`;
-    if (next.depth > limits.depth) return `nested deeper than ${limits.depth} levels`;
+    if (next.depth > limits.depth) return circleAbove(next) ?? `nested deeper than ${limits.depth} levels`;
     const { value, path, depth } = next;
     const problem =
       scalarProblem(value, path) ?? (limits.anyText === true ? undefined : textProblem(value, path));
     if (problem !== undefined) return problem;
     if (typeof value !== 'object' || value === null) continue;
-    if (!Array.isArray(value) && !isPlainObject(value)) return `${path || 'the value'} is not plain JSON`;
+    if (!Array.isArray(value) && !isPlainObject(value))
+      return `${path || 'the value'} is not plain JSON${classOf(value)}`;
     for (const key of Object.keys(value)) {
-      if (FORBIDDEN_KEYS.has(key)) return `the key ${JSON.stringify(key)} is not allowed`;
-      queue.push({
-        value: (value as Record<string, unknown>)[key],
-        path: `${path}/${key}`,
-        depth: depth + 1,
-      });
+      if (key === FORBIDDEN_KEY) return `the key ${JSON.stringify(key)} is not allowed`;
+      const inner = (value as Record<string, unknown>)[key];
+      queue.push({ value: inner, path: `${path}/${key}`, depth: depth + 1, within: next });
     }
   }
   return undefined;
+}
+
+/** For a value that goes deeper than any limit because it contains itself. */
+function circleAbove(deepest: Place): string | undefined {
+  const above: Place[] = [];
+  for (let place: Place | undefined = deepest; place !== undefined; place = place.within)
+    above.unshift(place);
+  for (const [at, { value, path }] of above.entries()) {
+    const first = above.slice(0, at).find((place) => place.value === value);
+    if (first !== undefined)
+      return `${path} is ${first.path || 'the value'} again: a circle, which JSON cannot hold`;
+  }
+  return undefined;
+}
+
+/** ' but a Date': what the author knows it as, where it has a name. */
+function classOf(value: object): string {
+  const { constructor: made } = (Object.getPrototypeOf(value) ?? {}) as { readonly constructor?: unknown };
+  const name: unknown = typeof made === 'function' ? made.name : '';
+  return typeof name !== 'string' || name === '' || name === 'Object'
+    ? ''
+    : ` but of class ${name.slice(0, 60)}`;
+}
+
+/**
+ * A value of JavaScript as JSON, or why it cannot be. What `JSON.stringify` leaves out is left out: keys whose value is
+ * undefined, a function or a symbol; in a list these are null. No other value is changed without a word: what `JSON.stringify`
+ * would make something else of (a date, NaN, an instance of a class) or throws at (a bigint, a circle) is a problem.
+ */
+export function asJson(
+  root: unknown,
+  limits: JsonLimits = JSON_LIMITS,
+): { readonly json: Json } | { readonly problem: string } {
+  const given = root === undefined ? null : root;
+  if (jsonProblem(given, limits) === undefined) return { json: given as Json };
+  const kept = keptOf(given, limits);
+  const problem = jsonProblem(kept, limits);
+  return problem === undefined ? { json: kept as Json } : { problem };
+}
+
+const isNoJson = (value: unknown): boolean => ['undefined', 'function', 'symbol'].includes(typeof value);
+
+/** What is left of a value when what JSON leaves out is left out; the very value where nothing is. */
+export function keptOf(
+  root: unknown,
+  { depth: maxDepth, nodes: maxNodes }: JsonLimits = JSON_LIMITS,
+  isLeftOut: (value: unknown) => boolean = isNoJson,
+): unknown {
+  let nodes = 0;
+  const kept = (value: unknown, depth: number): unknown => {
+    nodes += 1;
+    // Whatever lies beyond a limit is refused in any case.
+    if (typeof value !== 'object' || value === null || depth > maxDepth || nodes > maxNodes) return value;
+    if (Array.isArray(value)) {
+      const items = Array.from(value as unknown[], (item) =>
+        isLeftOut(item) ? null : kept(item, depth + 1),
+      );
+      return items.every((item, at) => item === (value as unknown[])[at]) ? value : items;
+    }
+    if (!isPlainObject(value)) return value;
+    const entries = Object.entries(value);
+    const left = entries.flatMap(([key, item]) =>
+      isLeftOut(item) ? [] : [[key, kept(item, depth + 1)] as const],
+    );
+    const isSame = left.length === entries.length && left.every(([, item], at) => item === entries[at]?.[1]);
+    return isSame ? value : Object.fromEntries(left);
+  };
+  return kept(root, 0);
 }
 
 function scalarProblem(value: unknown, path: string): string | undefined {

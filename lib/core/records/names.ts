@@ -6,8 +6,8 @@
  */
 
 import { refuse } from './errors.ts';
-import { FORBIDDEN_KEYS } from './json.ts';
 
+const INHERITED: ReadonlySet<string> = new Set(['constructor', 'prototype']);
 const NAME = /^[a-z][a-z0-9-]{0,47}$/;
 /** A child's id has the parent's id, its step and the index, with dots between; no name and no other id has one. */
 const EXECUTION_ID = /^[a-z0-9-]{1,64}(\.[a-z0-9-]{1,48}){0,20}$/;
@@ -22,9 +22,9 @@ export function checkName(name: string, what: string): void {
   }
 }
 
-/** Names become keys of records: none may be one that every object inherits. */
+/** Names become keys of records: none may be one that objects inherit. */
 export const isName = (text: string): boolean =>
-  typeof text === 'string' && NAME.test(text) && !FORBIDDEN_KEYS.has(text);
+  typeof text === 'string' && NAME.test(text) && !INHERITED.has(text);
 /** The execution that was started from outside and that this one is a part of, or itself. */
 export const rootOf = (executionId: string): string => executionId.split('.', 1)[0] as string;
 

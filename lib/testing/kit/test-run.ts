@@ -13,7 +13,6 @@ import type { Caller } from '../../core/records/caller.ts';
 import { isSteadfastError, refuse } from '../../core/records/errors.ts';
 import type { CallbackAnswer } from '../../core/records/events.ts';
 import type { Choice, Incident } from '../../core/records/incident.ts';
-import type { Json } from '../../core/records/json.ts';
 import type { Snapshot } from '../../core/records/snapshot.ts';
 import { callbackToken, type Execution } from '../../core/records/state.ts';
 import { childIds, idsOfEarlierTries } from '../../core/waiting/child.ts';
@@ -21,6 +20,7 @@ import { closeCallback } from '../../scheduler/callbacks.ts';
 import { cancel, type CommandRequest, pause, resume, retry } from '../../scheduler/commands.ts';
 import { resolveIncident, type ResolutionRequest } from '../../scheduler/incidents.ts';
 import type { Scheduler, Shown } from '../../scheduler/start.ts';
+import { asSent } from './as-sent.ts';
 import type { Driver, RunEnd } from './driver.ts';
 import { type RunState, stateOf, stuckMessage } from './run-state.ts';
 
@@ -121,7 +121,8 @@ export class TestRun {
       );
     }
     const { by = 'operator', ...rest } = request;
-    const asked = { ...rest, by: local(by), incident: number };
+    const sent = asSent(rest, 'answer') as unknown as typeof rest;
+    const asked = { ...sent, by: local(by), incident: number };
     let asks = 0;
     await this.#ask(async (scheduler) => {
       asks += 1;
@@ -148,7 +149,7 @@ export class TestRun {
    * @throws SteadfastError `unknown-step`, `already-closed`, `bad-output` (details: the schema's issues)
    */
   complete(step: string, output: unknown = null): Promise<void> {
-    return this.#settle(step, { kind: 'complete', output: output as Json });
+    return this.#settle(step, { kind: 'complete', output: asSent(output, 'output') });
   }
 
   /** The external party says that it cannot be done. @throws SteadfastError `unknown-step`, `already-closed` */

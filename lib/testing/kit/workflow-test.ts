@@ -14,9 +14,9 @@ import type { Ended } from '../../core/records/ended.ts';
 import type { EntryNews } from '../../core/records/entry.ts';
 import type { IncidentNews } from '../../core/records/news.ts';
 import { refuse } from '../../core/records/errors.ts';
-import type { Json } from '../../core/records/json.ts';
 import { start } from '../../scheduler/start.ts';
 import type { AgentCall, FaultOptions, LoggedLine, PlannedFault } from './agent-calls.ts';
+import { asSent } from './as-sent.ts';
 import { Driver, missingAgent } from './driver.ts';
 import { connect, type ExternalWorld } from './external-world.ts';
 import type { Injects } from './process.ts';
@@ -143,7 +143,7 @@ export class WorkflowTest<I> {
       key !== undefined && this.#idPrefix !== undefined ? `${this.#idPrefix}/${key}` : key;
     const request = {
       workflow: name,
-      input: input as Json,
+      input: asSent(input, 'input'),
       ...rest,
       by: local(by),
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),

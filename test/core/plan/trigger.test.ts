@@ -119,8 +119,8 @@ describe('the start that an event asks for', () => {
     expect(refusal('{')).toBe('the message is not JSON');
     const key = 'k'.repeat(250);
     expect(refusal(`{"${key}":1e999}`)).toBe(`the message is not acceptable: /${key.slice(0, 199)}`);
-    const polluted = JSON.stringify({ a: { constructor: 1 } });
-    expect(refusal(polluted)).toBe('the message is not acceptable: the key "constructor" is not allowed');
+    const polluted = JSON.stringify({ a: JSON.parse('{"__proto__":1}') as unknown });
+    expect(refusal(polluted)).toBe('the message is not acceptable: the key "__proto__" is not allowed');
   });
 });
 

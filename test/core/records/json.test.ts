@@ -7,11 +7,13 @@ import {
   JSON_LIMITS,
   type Json,
   jsonProblem,
-  FORBIDDEN_KEYS,
+  asJson,
+  FORBIDDEN_KEY,
   isJsonObject,
   isPlainObject,
   utf8Bytes,
 } from '../../../lib/core/records/json.ts';
+import { wellFormed } from '../../../lib/core/records/text.ts';
 import { check } from '../check.ts';
 
 const json = fc.jsonValue({ maxDepth: 4 }) as fc.Arbitrary<Json>;
@@ -94,8 +96,6 @@ describe('a foreign value', () => {
   it.each([
     ['__proto__', '{"__proto__":{"admin":true}}'],
     ['a nested __proto__', '{"a":[{"b":{"__proto__":1}}]}'],
-    ['constructor', '{"constructor":{"prototype":{}}}'],
-    ['prototype', '[{"prototype":1}]'],
     ['an escaped __proto__', '{"\\u005f_proto__":1}'],
   ])('with the key %s is refused', (_, text) => {
     expect(jsonProblem(JSON.parse(text))).toMatch(/^the key ".*" is not allowed$/);
@@ -129,7 +129,7 @@ describe('a foreign value', () => {
   it('that contains itself ends at the limit', () => {
     const loop: { self?: unknown } = {};
     loop.self = loop;
-    expect(jsonProblem(loop)).toMatch(/nested deeper/);
+    expect(jsonProblem(loop)).toBe('/self is the value again: a circle, which JSON cannot hold');
   });
 });
 
@@ -170,9 +170,55 @@ it('keys are sorted at every level, with nothing between', () => {
   expect(canonicalJson([1, [2, 'x']])).toBe('[1,[2,"x"]]');
 });
 
-it('what reaches a prototype is forbidden', () => {
-  expect([...FORBIDDEN_KEYS]).toEqual(['__proto__', 'constructor', 'prototype']);
-  expect(jsonProblem({ a: { constructor: 1 } })).toBe('the key "constructor" is not allowed');
+it('of all keys that objects inherit only the one is forbidden that sets a prototype', () => {
+  expect(FORBIDDEN_KEY).toBe('__proto__');
+  for (const key of ['constructor', 'prototype', 'toString', 'hasOwnProperty', '__defineGetter__']) {
+    const value = { a: { [key]: { [key]: 1 } } };
+    expect(jsonProblem(value)).toBeUndefined();
+    expect(JSON.parse(canonicalJson(value))).toEqual(value);
+    expect(wellFormed(value)).toBe(value);
+  }
+});
+
+describe('of a value of JavaScript', () => {
+  it('what JSON leaves out is left out, and a list has null in its place', () => {
+    check(
+      fc.property(
+        fc.letrec((tie) => ({
+          value: fc.oneof(
+            { maxDepth: 4 },
+            fc.constantFrom(undefined, () => 1, Symbol('s'), null, true, 0, 'x'),
+            fc.array(tie('value'), { maxLength: 4 }),
+            fc.dictionary(fc.constantFrom('a', 'b', 'constructor'), tie('value')),
+          ),
+        })).value,
+        (value) => {
+          fc.pre(typeof value !== 'function' && typeof value !== 'symbol');
+          expect(asJson(value)).toEqual({ json: JSON.parse(JSON.stringify(value) ?? 'null') });
+        },
+      ),
+    );
+  });
+
+  it('what JSON would make something else of is a problem', () => {
+    const loop: { a: unknown[] } = { a: [] };
+    loop.a.push(loop);
+    const problems: [unknown, string][] = [
+      [{ at: new Date(0), b: undefined }, '/at is not plain JSON but of class Date'],
+      [[undefined, Number.NaN], '/1 is not a finite number'],
+      [{ n: 1n }, '/n is bigint, which JSON cannot hold'],
+      [new Map(), 'the value is not plain JSON but of class Map'],
+      [loop, '/a/0 is the value again: a circle, which JSON cannot hold'],
+      [() => 1, 'the value is function, which JSON cannot hold'],
+    ];
+    for (const [value, problem] of problems) expect(asJson(value)).toEqual({ problem });
+  });
+
+  it('that has nothing to leave out no copy is made', () => {
+    const value = { a: [1, { b: 'x' }] };
+    expect(asJson(value)).toEqual({ json: value });
+    expect((asJson(value) as { json: unknown }).json).toBe(value);
+  });
 });
 
 describe('limits', () => {
