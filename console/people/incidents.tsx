@@ -6,7 +6,8 @@ import { settings } from '../api.ts';
 import { executionLink } from '../execution/head.tsx';
 import { Clock, Prose, Until } from '../parts/time.tsx';
 import { AnswerIncident } from './answer-incident.tsx';
-import { KIND, resolvedText } from './words.ts';
+import { resolvedText, whyAsked } from './words.ts';
+import { WrongAnswer } from './wrong-answer.tsx';
 
 export function Incidents({ view, done }: { view: ExecutionView; done: () => void }): JSX.Element | null {
   const open = view.incidents.filter(({ resolvedAt }) => resolvedAt === undefined);
@@ -18,7 +19,7 @@ export function Incidents({ view, done }: { view: ExecutionView; done: () => voi
       {open.map((incident) => (
         <div key={incident.number} class="card question">
           <p>
-            <strong>Incident {incident.number}</strong> · {KIND[incident.kind]}
+            <strong>Incident {incident.number}</strong> · {whyAsked(incident)}
             {incident.step === undefined ? null : (
               <>
                 {' '}
@@ -27,6 +28,7 @@ export function Incidents({ view, done }: { view: ExecutionView; done: () => voi
             )}{' '}
             · <code>{incident.failure.code}</code> <Prose text={incident.failure.message} />
           </p>
+          {incident.wrongAnswer === undefined ? null : <WrongAnswer text={incident.wrongAnswer} />}
           <p class="faint">
             Without an answer: <strong>{incident.otherwise}</strong>, <Until at={incident.deadlineAt} />
           </p>

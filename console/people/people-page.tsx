@@ -13,7 +13,8 @@ import { Ago, Clock, Prose, Until } from '../parts/time.tsx';
 import { addressOf, place, refine } from '../router.ts';
 import { AnswerEntry } from './answer-entry.tsx';
 import { AnswerIncident } from './answer-incident.tsx';
-import { KIND } from './words.ts';
+import { whyAsked } from './words.ts';
+import { WrongAnswer } from './wrong-answer.tsx';
 
 type Item = IncidentPage['items'][number];
 
@@ -91,9 +92,10 @@ function Card({ item, again }: { item: Item; again: () => void }): JSX.Element {
       <About item={item} />
       {isIncident(item) ? (
         <p>
-          {KIND[item.kind]}: <code>{item.failure.code}</code> <Prose text={item.failure.message} />
+          {whyAsked(item)}: <code>{item.failure.code}</code> <Prose text={item.failure.message} />
         </p>
       ) : null}
+      {isIncident(item) && item.wrongAnswer !== undefined ? <WrongAnswer text={item.wrongAnswer} /> : null}
       <p>
         Without an answer: <strong>{item.otherwise}</strong>, <Until at={item.deadlineAt} />{' '}
         <span class="faint">

@@ -2,12 +2,16 @@
 
 import { callerText, type IncidentView } from '../../lib/api/answers.ts';
 
-export const KIND: Readonly<Record<IncidentView['kind'], string>> = {
+const KIND: Readonly<Record<IncidentView['kind'], string>> = {
   recovery: 'nothing is left to try by itself',
   undo: 'an effect could not be undone',
   pause: 'the pause has lasted its time',
   deadline: 'its time is over, and there is no way back',
 };
+
+/** Why it was opened. */
+export const whyAsked = ({ kind, wrongAnswer }: Pick<IncidentView, 'kind' | 'wrongAnswer'>): string =>
+  wrongAnswer === undefined ? KIND[kind] : 'its work is done, and its answer cannot be used';
 
 export function resolvedText({ by, choice, caller, reason }: IncidentView): string {
   const who =

@@ -1,11 +1,11 @@
 /**
  * Calls the author's code and turns what it returns or throws into a report.
  *
- * Owns: the meaning of a return and of a throw, the check of input and output against the agent's schemas, the size of
- * an output. Does not own: time (`attempt.ts`), the state, what is kept of an error (`core/records/failure.ts`).
+ * Owns: the meaning of a return and of a throw, the check of the input against the agent's schema. Does not own: which answers
+ * are outputs (`answer.ts`), time (`attempt.ts`), the state, what is kept of an error (`core/records/failure.ts`).
  *
  * S6 what is not known to have failed has not failed: any error but `TransientError` and `PermanentError` is an unknown
- * outcome.
+ * outcome, and an answer that is no output is an answer all the same: the work is done.
  */
 
 import {
@@ -20,10 +20,11 @@ import { partsOf } from '../core/plan/agent-parts.ts';
 import type { Ports } from '../core/ports.ts';
 import type { ClaimedAttempt, OpenBreaker, Report } from '../core/records/events.ts';
 import { CANNOT_TELL, type Failure, failureOf, MAX_FAILURE_CHARS } from '../core/records/failure.ts';
-import { type Json, JSON_LIMITS, type JsonLimits, jsonProblem, utf8Bytes } from '../core/records/json.ts';
+import type { Json } from '../core/records/json.ts';
 import type { Execution, Mode } from '../core/records/state.ts';
-import { cut, wellFormed } from '../core/records/text.ts';
-import { check, MAX_OUTPUT_BYTES } from '../engine/schema.ts';
+import { cut } from '../core/records/text.ts';
+import { check } from '../engine/schema.ts';
+import { answerText, outputOf } from './answer.ts';
 import type { ProcessBreaker } from './breaker.ts';
 import type { SingleFlight } from './single-flight.ts';
 
@@ -120,9 +121,10 @@ export async function perform(worker: Worker, task: Task): Promise<Report> {
 async function execute(worker: Worker, task: Task, input: unknown): Promise<Report> {
   const { lacks } = worker;
   if (lacks !== undefined) return { kind: 'failed', codeReturned: true, permanent: true, failure: lacks };
-  const result = await usable(worker, await worker.implementation.execute(task.ctx, input));
+  const answer = await worker.implementation.execute(task.ctx, input);
+  const result = await outputOf(worker.agent, answer);
   if ('output' in result) return { kind: 'done', codeReturned: true, output: result.output };
-  return { kind: 'failed', codeReturned: true, permanent: true, acted: true, failure: result.failure };
+  return { kind: 'wrong-answer', codeReturned: true, failure: result.failure, answer: answerText(answer) };
 }
 
 async function probe(worker: Worker, task: Task, input: unknown): Promise<Report> {
@@ -133,10 +135,11 @@ async function probe(worker: Worker, task: Task, input: unknown): Promise<Report
   const answer: Verdict<unknown> = await worker.implementation.probe(task.ctx, input);
   if (answer.verdict === 'cannot-tell') return found(answer.reason);
   if (answer.verdict !== 'done') return { kind: 'found', codeReturned: true, verdict: answer.verdict };
-  const result = await usable(worker, answer.output);
+  const result = await outputOf(worker.agent, answer.output);
   if ('output' in result)
     return { kind: 'found', codeReturned: true, verdict: 'done', output: result.output };
-  return { kind: 'found', codeReturned: true, verdict: 'cannot-tell', failure: result.failure };
+  const { failure } = result;
+  return { kind: 'wrong-answer', codeReturned: true, failure, answer: answerText(answer.output) };
 }
 
 /** An author's reason may be anything: types do not hold JavaScript. */
@@ -169,29 +172,6 @@ export function lackOf(
     code: `no-${part}`,
     message: `agent '${spec.name}' is declared with ${part}, and its handler has none; nothing was executed`,
   };
-}
-
-/** The work is done: half of a character in what it answers is made whole, not refused. */
-const ANY_TEXT: JsonLimits = { ...JSON_LIMITS, anyText: true };
-
-/** An output that fits the schema, is JSON and is not too large; else why not. */
-async function usable(worker: Worker, value: unknown): Promise<{ output: Json } | { failure: Failure }> {
-  const checked = await check(worker.agent.output, value);
-  if ('issues' in checked) {
-    return {
-      failure: { code: 'bad-output', message: `the output does not fit its schema: ${checked.issues}` },
-    };
-  }
-  const given = checked.value ?? null;
-  const problem = jsonProblem(given, ANY_TEXT);
-  if (problem !== undefined) return { failure: { code: 'bad-output', message: `the output: ${problem}` } };
-  const output = wellFormed(given as Json);
-  const bytes = utf8Bytes(JSON.stringify(output));
-  if (bytes > MAX_OUTPUT_BYTES) {
-    const message = `the output has ${bytes} bytes; allowed are ${MAX_OUTPUT_BYTES}: store it elsewhere and return a reference`;
-    return { failure: { code: 'output-too-large', message } };
-  }
-  return { output };
 }
 
 function refusedInput(issues: string): Report {

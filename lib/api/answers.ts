@@ -132,6 +132,8 @@ export interface StepView {
   readonly deferred?: Deferred;
   readonly output?: Json;
   readonly failure?: Failure;
+  /** Its work is done, and its agent answered this, which is no output; text, cut at 4 KB. */
+  readonly wrongAnswer?: string;
   readonly progress?: string | number;
   /** Who answered it; of a callback or an approval. */
   readonly by?: Caller;
@@ -195,7 +197,7 @@ export interface Reasons extends Explanation {
 /** Of every question, what its answer in the inbox says and that of its execution need not repeat. */
 type Inner = 'version' | 'writeId' | 'life' | 'unannounced' | keyof AskedOf;
 
-export interface IncidentView extends Omit<Incident, Inner> {
+export interface IncidentView extends Omit<Incident, Inner | 'quiet'> {
   /** Those that are safe now; `needs` and `notBefore` say under which condition. */
   readonly choices?: readonly {
     readonly choice: Choice;

@@ -156,8 +156,11 @@ const MAX_SHOWN_CHILDREN = 100;
 function stepView(step: Step | undefined, status: StepView['status']): Record<string, unknown> {
   if (step === undefined) return { status, attempts: [] };
   const { attempt, changedAt, attempts, claimedAt, leaseUntil, retryAt, output, failure } = step;
-  const { deferred, progress, by } = step;
-  const shown = { attempt, claimedAt, leaseUntil, retryAt, deferred, output, failure, progress, by };
+  const { deferred, progress, by, wrongAnswer } = step;
+  const shown = {
+    ...{ attempt, claimedAt, leaseUntil, retryAt, deferred },
+    ...{ output, failure, wrongAnswer, progress, by },
+  };
   const present = Object.entries(shown).filter(([, value]) => value !== undefined);
   return {
     status,
@@ -171,7 +174,9 @@ function stepView(step: Step | undefined, status: StepView['status']): Record<st
 /** Of the inbox alone: with its execution its workflow and its tags are there already. */
 export const askedOf = ({ workflow, tags }: AskedOf): AskedOf => given({ workflow, tags });
 
-export const incidentView = (incident: Incident): Record<string, unknown> => withoutInner(incident);
+export function incidentView({ quiet: _, ...incident }: Incident): Record<string, unknown> {
+  return withoutInner(incident);
+}
 export const entryView = (entry: Entry): Record<string, unknown> => withoutInner(entry);
 
 function withoutInner(question: Incident | Entry): Record<string, unknown> {

@@ -21,6 +21,7 @@ import {
   answerLine,
   executionText,
   openIncidentFacts,
+  answerFact,
   incidentFact,
   stepText,
   whyText,
@@ -203,7 +204,7 @@ function sayIncident(cli: Cli, command: Command, executionId: string, question: 
   cli.io.err(
     json === true
       ? `${JSON.stringify({ incident: question, answer })}\n`
-      : `${name} is open: ${text}\n${leavesFact(question)
+      : `${name} is open: ${text}\n${[...answerFact(question), ...leavesFact(question)]
           .map((fact) => `${fact.join(': ')}\n`)
           .join('')}Answer it: ${answer}\n`,
   );

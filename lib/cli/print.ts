@@ -78,6 +78,10 @@ export const incidentFact = (one: IncidentView): readonly [string, string] => [
   `${one.step === undefined ? '' : `${one.step}: `}${one.failure.message} (${(one.choices ?? []).map(({ choice }) => choice).join(', ')})`,
 ];
 
+/** What its agent answered, of a step whose work is done; nothing of other incidents. */
+export const answerFact = (one: IncidentView): readonly (readonly [string, string])[] =>
+  one.wrongAnswer === undefined ? [] : [['it answered', printable(one.wrongAnswer)]];
+
 export const openIncidentFacts = (view: ExecutionView): readonly IncidentView[] =>
   view.incidents.filter((one) => one.resolvedAt === undefined);
 
@@ -115,6 +119,7 @@ export function executionText(
     ...(view.output === undefined ? [] : [['output', JSON.stringify(view.output)] as const]),
     ...openIncidentFacts(view).flatMap((one) => [
       incidentFact(one),
+      ...answerFact(one),
       ...leavesFact(one),
       ['answer', invocation(answerLine(view.executionId, one))] as const,
     ]),

@@ -106,6 +106,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     skip: 'skipped',
     done: 'done',
     'choose-retry': 'retrying',
+    'choose-probe': 'unknown',
     'choose-output': 'done',
     'choose-skip': 'skipped',
     'choose-end': 'failed',

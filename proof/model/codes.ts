@@ -68,7 +68,7 @@ export const REPORTS: Readonly<Record<ReportKind, Report>> = {
   done: { kind: 'done', codeReturned: true, output: null },
   transient: { kind: 'failed', codeReturned: true, permanent: false, failure },
   permanent: { kind: 'failed', codeReturned: true, permanent: true, failure },
-  acted: { kind: 'failed', codeReturned: true, permanent: true, acted: true, failure },
+  acted: { kind: 'wrong-answer', codeReturned: true, failure, answer: '?' },
   lost: { kind: 'unknown', codeReturned: true, failure },
   timeout: { kind: 'unknown', codeReturned: false, failure },
   found: { kind: 'found', codeReturned: true, verdict: 'done', output: null },

@@ -85,7 +85,6 @@ const forgetful: Decide = (plan, state, event) => {
   const answered =
     event.type === 'report' &&
     event.report.kind === 'failed' &&
-    event.report.acted !== true &&
     state.steps[event.step]?.mayHaveActed === true;
   return answered ? changeStep(decision, (step) => ({ ...step, mayHaveActed: false })) : decision;
 };

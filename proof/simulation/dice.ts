@@ -25,6 +25,7 @@ const ON_FAILURE_DICE = 0x0f_0a_11_ed;
 const STAGE_DICE = 0x57_a6_e5;
 const CONTAINER_DICE = 0xc0_47_a1_4e;
 const PAUSE_DICE = 0x0a_05_ed_5e;
+const ANSWER_DICE = 0x0b_ad_a4_55;
 const REMINDER_DICE = 0x4e_31_3d_e4;
 const PROBE_DICE = 0x09_40_be_5d;
 const BEAT_DICE = 0x0b_ea_75_11;
@@ -43,6 +44,7 @@ export function diceOf(
     reminds,
     probesSlowly,
     beats,
+    answersWrongly,
   }: Traits,
   isMild: boolean,
 ): Pick<
@@ -59,6 +61,7 @@ export function diceOf(
   | 'reminders'
   | 'probing'
   | 'beats'
+  | 'answers'
 > {
   const own = (dice: number): Choice => choiceOf(seededRandom(seed ^ dice));
   return {
@@ -74,6 +77,7 @@ export function diceOf(
     reminders: reminds && !isMild ? own(REMINDER_DICE) : undefined,
     probing: probesSlowly && !isMild ? own(PROBE_DICE) : undefined,
     beats: beats && !isMild ? own(BEAT_DICE) : undefined,
+    answers: answersWrongly && !isMild ? own(ANSWER_DICE) : undefined,
   };
 }
 

@@ -53,6 +53,9 @@ export const KINDS = [
   'pausedWhileOpen',
   /** What holds without an answer. */
   'otherwise',
+  /** A wrong answer about work that is done: nobody said what it should have been, or had it asked for again. */
+  'unmended',
+  'askedForAgain',
   /** Four eyes: an approval was given by another person, and refused to one who has acted. */
   'approvedByAnother',
   'refusedToSame',

@@ -56,6 +56,8 @@ const AGENT: Moves<StepStatus> = {
   ],
   waiting: [
     'retrying',
+    // Asked once more what became of it.
+    'unknown',
     'done',
     'skipped',
     'failed',

@@ -14,7 +14,8 @@ import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import { actsUntilIn, type Others } from './families.ts';
 import type { KindCounts } from './kinds.ts';
 import type { Ledger } from './ledger.ts';
-import { keySeen } from './on-failure.ts';
+import { isFollowing, keySeen } from './on-failure.ts';
+import { wrongIn } from './oracle-answers.ts';
 import { actedAs } from './oracle-order.ts';
 import { isGivenAnotherInput } from './oracle-retries.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
@@ -93,7 +94,9 @@ export function judgeTolerated(
   if (undo !== 'none' && !isStuckItem) problems.push(`S20 '${name}' is tolerated before it is undone`);
   if (now + CLOCKS_DIFFER_MS < after.processDeadlineAt + settleMs)
     problems.push(`S20 '${name}' is tolerated while it may still act`);
-  if (after.afterFailure !== 'continue' && plan.tolerated === undefined)
+  // Of an on-failure step nothing is undone: where it says itself that it acted, nobody has to.
+  const isKnown = isFollowing(plan) && wrongIn(known) !== undefined;
+  if (after.afterFailure !== 'continue' && plan.tolerated === undefined && !isKnown)
     problems.push(`S20 '${name}' may have acted, and nobody was asked`);
 }
 

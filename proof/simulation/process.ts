@@ -88,6 +88,8 @@ export interface Host {
   readonly times: Choice | undefined;
   /** The dice for reminders of incidents, in a world that has some. */
   readonly reminders: Choice | undefined;
+  /** The dice for wrong answers, in a world that has some. */
+  readonly answers: Choice | undefined;
   /** The dice for on-failure steps, in a world that has some. */
   readonly onFailure: Choice | undefined;
   /** The dice for steps that go on in another way, in a world that has some. */

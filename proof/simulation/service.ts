@@ -50,6 +50,9 @@ export const service = (host: Host, process: Process, name: string): Implementat
 /** Characters of two halves each, so that a cut at any odd place leaves one half. */
 const CUT_ANYWHERE = `.${'😀'.repeat(1_200)}`;
 
+/** In a world whose agents answer wrongly. */
+const WRONG_SHARE = 0.15;
+
 class Service implements Implementation<unknown, unknown> {
   readonly host: Host;
   readonly process: Process;
@@ -87,7 +90,13 @@ class Service implements Implementation<unknown, unknown> {
     // Too large to be kept, just so, or twice as much.
     if (faults.injects('largeOutput'))
       return { key: ctx.effectKey, text: 'ä'.repeat(choice.pick([131_000, 131_100, 262_144])) };
-    return { key: ctx.effectKey };
+    return this.answer(ctx.effectKey);
+  }
+
+  /** Of work that is done: now and then what JSON cannot hold. */
+  answer(key: string): unknown {
+    const { answers, faults } = this.host;
+    return answers?.chance(WRONG_SHARE) === true && !faults.healed() ? { key, at: new Date(0) } : { key };
   }
 
   #slowMs(): number {
@@ -150,6 +159,6 @@ class Probed extends Service {
       freezeThen(this.host, this.process);
       return this.host.ledger.find(ctx.effectKey, { service: this.name, input });
     });
-    return live ? { verdict: 'done', output: { key: ctx.effectKey } } : { verdict: 'not-done' };
+    return live ? { verdict: 'done', output: this.answer(ctx.effectKey) } : { verdict: 'not-done' };
   }
 }

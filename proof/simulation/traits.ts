@@ -47,6 +47,8 @@ export interface Traits {
   readonly probesSlowly: boolean;
   /** Its external parties send heartbeats and hardly ever an answer. */
   readonly beats: boolean;
+  /** Its agents now and then answer what is no output, although their work is done. */
+  readonly answersWrongly: boolean;
   /** What happens often in it. */
   readonly emphasis: Emphasis | undefined;
 }
@@ -87,5 +89,6 @@ export function traitsOf(seed: number): Traits {
     reminds: choice.chance(0.4),
     probesSlowly: choice.chance(0.2),
     beats: choice.chance(0.12),
+    answersWrongly: choice.chance(0.3),
   };
 }

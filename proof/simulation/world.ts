@@ -25,6 +25,7 @@ import { noKinds } from './kinds.ts';
 import { Ledger } from './ledger.ts';
 import { sendMessage } from './messages.ts';
 import { retryAtOnce, startOperators } from './operators.ts';
+import { judgeAnswers } from './oracle-answers.ts';
 import { judgeChildren, judgeRecall } from './oracle-children.ts';
 import type { Others } from './families.ts';
 import { OracleGroups } from './oracle-groups.ts';
@@ -190,24 +191,23 @@ export class World {
   #judgeWrite(executionId: string, whole: Plan, before: Snapshot, write: Write, after: Snapshot): void {
     const plan = planSeen(whole, before.execution);
     const planAfter = planSeen(whole, after.execution);
+    const { cast, kinds, ledger, running, writers } = this.#host;
     const { now } = this.#host.events;
-    const context = { now, putOffMs: PUT_OFF_MS[this.#options.mode], mayDie: true };
     const problems: string[] = [];
     judgeKeys(problems, plan, before, write);
-    const { cast, kinds, ledger, running, writers } = this.#host;
     judgeTolerated(problems, plan, before, write, { ledger, kinds, now, others: this.#others });
     judgeItems(problems, plan, before, write, this.#others, kinds);
     writers.judge(problems, before, write);
     const root = cast && this.#table.read(rootOf(executionId))?.execution;
     cast?.oracle.judge(problems, plan, before, write, root, kinds);
     judge(problems, plan, before, write, after, { now, graceFrom: this.#graceFrom, planAfter });
-    judgeWake(problems, planAfter, after, context);
+    judgeWake(problems, planAfter, after, { now, putOffMs: PUT_OFF_MS[this.#options.mode], mayDie: true });
     if (write.step !== undefined) {
       this.#host.order.written(before, write.step);
       judgeTries(problems, plan, before, write.step);
       judgeStages(problems, plan, before, write.step, kinds);
     }
-    const { reminders } = this.#inbox;
+    judgeAnswers(problems, plan, before, write, kinds);
     const isLagging = (writers.writer?.frozenUntil ?? 0) > 0;
     this.#times.judge(problems, {
       plan,
@@ -216,15 +216,15 @@ export class World {
       now,
       healedAt: this.#healedAt,
       kinds,
-      reminders,
+      reminders: this.#inbox.reminders,
       isLagging,
     });
     this.#inbox.judge(problems, whole, before, write, after, now);
     judgeOnFailure(problems, whole, before, write);
     running.judge(problems, before, write, kinds, now);
-    for (const problem of problems) this.#violate(executionId, problem);
     this.#judgeWaits(executionId, whole);
     for (const problem of [
+      ...problems,
       ...judgeRecall(before.execution, write, this.#others),
       ...this.#points.judge(before, write),
       ...this.#groups.judge(plan, before, write),

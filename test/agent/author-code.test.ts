@@ -90,8 +90,8 @@ describe('an execute', () => {
   const anothers = throws(Object.assign(new Error('no'), { name: 'PermanentError' }));
   const unknown = (code: string, message: string) => ({ kind: 'unknown', failure: { code, message } });
   const failed = (more: object) => ({ kind: 'failed', ...more });
-  const acted = (code: string) => failed({ acted: true, failure: { code } });
-  const [bad, large] = [acted('bad-output'), acted('output-too-large')];
+  const wrong = (code: string) => ({ kind: 'wrong-answer', failure: { code } });
+  const [bad, large] = [wrong('bad-output'), wrong('output-too-large')];
   it.each<[string, Partial<Implementation<unknown, unknown>>, object]>([
     ['that returns is done', gives({ text: 'x' }), { kind: 'done', output: { text: 'x' } }],
     [
@@ -128,8 +128,16 @@ describe('an execute', () => {
       failed({ permanent: true }),
     ],
     ["that throws another copy's PermanentError too", anothers, failed({ permanent: true })],
-    ['whose output does not fit has acted', gives({ text: 5 }), { ...bad, permanent: true }],
-    ['that returns nothing where something is wanted has acted', gives(undefined), bad],
+    [
+      'whose output does not fit has acted, and what it answered is kept',
+      gives({ text: 5 }),
+      { ...bad, answer: '{"text":5}' },
+    ],
+    [
+      'that returns nothing where something is wanted has acted',
+      gives(undefined),
+      { ...bad, answer: 'undefined' },
+    ],
     ['with too large an output has acted', gives({ text: 'x'.repeat(MAX_OUTPUT_BYTES) }), large],
     [
       'with too many bytes in few characters has acted',
@@ -172,9 +180,9 @@ describe('a probe', () => {
       { kind: 'found', verdict: 'done', output: { text: 'x' } },
     ],
     [
-      'whose output does not fit cannot tell',
+      'whose output does not fit found it done all the same',
       { probe: async () => ({ verdict: 'done', output: 5 }) },
-      cannotTell,
+      { kind: 'wrong-answer', failure: { code: 'bad-output' }, answer: '5' },
     ],
     [
       'that cannot tell says why',

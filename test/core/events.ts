@@ -17,7 +17,7 @@ export const reports: fc.Arbitrary<Report> = fc.constantFrom<Report>(
   { kind: 'failed', codeReturned: true, permanent: false, failure },
   { kind: 'failed', codeReturned: true, permanent: false, failure, retryAfterMs: 60_000 },
   { kind: 'failed', codeReturned: true, permanent: true, failure },
-  { kind: 'failed', codeReturned: true, permanent: true, failure, acted: true },
+  { kind: 'wrong-answer', codeReturned: true, failure, answer: '{}' },
   { kind: 'unknown', codeReturned: false, failure },
   { kind: 'unknown', codeReturned: true, failure },
   { kind: 'found', codeReturned: true, verdict: 'done', output: 1 },

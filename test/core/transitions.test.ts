@@ -58,6 +58,7 @@ const STEP_ROWS = `
   waiting   skip               skipped
   waiting   done               done
   waiting   choose-retry       retrying
+  waiting   choose-probe       unknown
   waiting   choose-output      done
   waiting   choose-skip        skipped
   waiting   choose-end         failed

@@ -138,9 +138,9 @@ describe('what says nothing leaves an unknown outcome, and says what was wrong',
 
   it('an output that the agent does not declare has acted', async () => {
     expect(await performed(says({ answer: 'done', output: { code: 1 } }))).toMatchObject({
-      kind: 'failed',
-      acted: true,
+      kind: 'wrong-answer',
       failure: { code: 'bad-output' },
+      answer: '{"code":1}',
     });
   });
 });

@@ -43,7 +43,7 @@ import { closedWithoutAttempt } from '../step/claim.ts';
 import { giveUpDeferred } from '../step/defer.ts';
 import { leaseOverAt } from '../step/lease.ts';
 import { leftOutIn } from '../step/left-out.ts';
-import { isAllOver, isClear, keepsEffects, stepToFence, stepToSkip } from '../step/ready.ts';
+import { isAllOver, isClear, keepsEffects, standsUnmended, stepToFence, stepToSkip } from '../step/ready.ts';
 import { isReady } from '../step/turn.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { expired } from '../step/report.ts';
@@ -235,7 +235,8 @@ const endUndo: Rule = (plan, state, event) => {
   if (open.some((step) => !stuck.some((other) => isBefore(plan, step.name, other.name)))) return undefined;
   if (open.some((step) => isLeased(state.steps[step.name]))) return undefined;
   const anyCompensated = plan.steps.some((step) => wasCompensated(state.steps[step.name]));
-  const anyLeft = left || stuck.length > 0 || leavesTolerated(plan, state);
+  const stands = plan.steps.some((step) => standsUnmended(step, state.steps[step.name]));
+  const anyLeft = left || stuck.length > 0 || stands || leavesTolerated(plan, state);
   const move = endMove(execution.cause, anyCompensated, anyLeft);
   const cause =
     stuck.length === 0 || execution.cause === undefined

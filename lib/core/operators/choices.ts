@@ -10,7 +10,7 @@
 
 import { planDuring } from '../plan/on-failure.ts';
 import { isTolerated } from '../plan/outcomes.ts';
-import { agentStep, type ChildStep, graphOf, type Plan } from '../plan/plan.ts';
+import { type AgentStep, agentStep, type ChildStep, graphOf, type Plan } from '../plan/plan.ts';
 import type { Resolution } from '../records/events.ts';
 import type { Choice, Incident } from '../records/incident.ts';
 import type { Deed } from '../records/people.ts';
@@ -66,6 +66,8 @@ export function choicesFor(whole: Plan, state: Snapshot, incident: Incident, now
       }
     : {};
   const again = isRepeatable({ ...step, effect }) ? {} : careful;
+  if (record.wrongAnswer !== undefined)
+    return choicesForAnswer(plan, state, step, effect === 'probed' ? {} : again);
   return [
     { choice: 'retry', ...again },
     { choice: 'retry-with-input', ...careful },
@@ -79,6 +81,26 @@ export function choicesFor(whole: Plan, state: Snapshot, incident: Incident, now
         : []),
     // It has its end already, which no on-failure step changes.
     ...(plan.whole === undefined ? [{ choice: 'fail' } as const] : []),
+  ];
+}
+
+/**
+ * The work is done, and what its agent answered is no output. So nothing is offered that would do it anew or forget it: a person
+ * says what the answer should have been, or has it asked for again.
+ */
+function choicesForAnswer(
+  plan: Plan,
+  state: Snapshot,
+  step: AgentStep,
+  again: Omit<Offered, 'choice'>,
+): Offered[] {
+  const isFree = wayBack(plan, state, step.name) === 'free' && !mayBePast(step, state.steps[step.name]);
+  return [
+    { choice: 'give-output' },
+    { choice: 'retry', ...again },
+    ...(isTolerated(step) ? [{ choice: 'continue' } as const] : []),
+    ...(isFree ? [{ choice: 'undo-all' } as const] : []),
+    { choice: 'fail' },
   ];
 }
 

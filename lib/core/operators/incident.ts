@@ -38,8 +38,8 @@ import { nextReminder } from '../waiting/entry.ts';
 /** Where there is no way back, or an undo failed: then the execution ends as failed and says what is left. */
 export const LAST_INCIDENT_MS: number = 7 * 86_400_000;
 
-/** For an agent that does not accept its step's input. */
-const INPUT_INCIDENT_MS = 86_400_000;
+/** Where no time is declared: for an agent that does not accept its step's input, or whose answer is no output. */
+const UNDECLARED_MS = 86_400_000;
 
 const incidentOf = (state: Snapshot, step: string, kind: Incident['kind']): Incident | undefined =>
   Object.values(state.incidents ?? {}).findLast(
@@ -90,11 +90,15 @@ export function ask(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decisi
   const terms = isPerforming(state.execution.status)
     ? termsOf(plan, state, step, inputs.now)
     : { deadlineAt: inputs.now + LAST_INCIDENT_MS, otherwise: 'fail' as const };
+  const wrongAnswer = kind === 'recovery' ? record.wrongAnswer : undefined;
   const question = {
     kind,
     step: step.name,
     stepVersion: record.version,
     failure: record.failure ?? { code: 'failed', message: 'the step failed' },
+    wrongAnswer,
+    // One mistake of an agent is told once a part of a list, not once an item.
+    quiet: wrongAnswer !== undefined && isListAsked(plan, state) ? (true as const) : undefined,
     openedAt: inputs.now,
     ...terms,
     // Whatever is asked about the step, also about its undo.
@@ -102,6 +106,10 @@ export function ask(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decisi
   };
   return openIncident(state, question, inputs.now + horizonMs(plan, undefined), [], inputs);
 }
+
+const isListAsked = (plan: Plan, { incidents }: Snapshot): boolean =>
+  plan.tolerated !== undefined &&
+  Object.values(incidents ?? {}).some(({ wrongAnswer }) => wrongAnswer !== undefined);
 
 /**
  * How long a person has, and what holds without an answer: as declared, or as far as there is a way back. Where the execution
@@ -117,18 +125,18 @@ function termsOf(
   const human = humanOf(step);
   // No time of the execution's bounds it, and it has its end in any case.
   if (plan.whole !== undefined)
-    return { deadlineAt: now + (human?.withinMs ?? INPUT_INCIDENT_MS), otherwise: 'continue' };
+    return { deadlineAt: now + (human?.withinMs ?? UNDECLARED_MS), otherwise: 'continue' };
   const isFree = wayBackBeside(plan, state, step) !== 'closed' && !mayBePast(step, record);
   const leftMs = isFree ? Math.max(0, state.execution.deadlineAt - now) : Number.POSITIVE_INFINITY;
   if (human?.otherwise !== 'fail' && goesOnWithout(plan, step, record)) {
-    const withinMs = Math.min(human?.withinMs ?? INPUT_INCIDENT_MS, Math.floor(leftMs / 2));
+    const withinMs = Math.min(human?.withinMs ?? UNDECLARED_MS, Math.floor(leftMs / 2));
     // Nothing goes on beside an undo that may still act.
     const deadAt = record.status === 'waiting' ? 0 : effectsSettledAt(step, record);
     return { deadlineAt: Math.max(now + withinMs, deadAt), otherwise: 'continue' };
   }
   if (record.status !== 'waiting') return { deadlineAt: now + LAST_INCIDENT_MS, otherwise: 'fail' };
   // What was declared for no answer holds also where the execution's own time is shorter, as long as that time matters.
-  const withinMs = Math.min(human?.withinMs ?? (isFree ? INPUT_INCIDENT_MS : LAST_INCIDENT_MS), leftMs);
+  const withinMs = Math.min(human?.withinMs ?? (isFree ? UNDECLARED_MS : LAST_INCIDENT_MS), leftMs);
   return {
     deadlineAt: now + withinMs,
     otherwise: isFree && human?.otherwise !== 'fail' ? 'undo-all' : 'fail',
@@ -152,7 +160,16 @@ const cannotBeUndone = ({ undo, effect }: AgentStep): boolean => undo === 'none'
 type NewIncident = OrUndefined<
   Pick<
     Incident,
-    'kind' | 'step' | 'stepVersion' | 'failure' | 'openedAt' | 'deadlineAt' | 'otherwise' | 'remindAt'
+    | 'kind'
+    | 'step'
+    | 'stepVersion'
+    | 'failure'
+    | 'wrongAnswer'
+    | 'quiet'
+    | 'openedAt'
+    | 'deadlineAt'
+    | 'otherwise'
+    | 'remindAt'
   >
 >;
 
@@ -165,7 +182,7 @@ export function openIncident(
   inputs: DecisionInputs,
 ): Decision {
   const { execution } = state;
-  const { step, remindAt, ...asked } = question;
+  const { step, remindAt, wrongAnswer, quiet, ...asked } = question;
   const incident: Incident = {
     number: incidentNumber(state),
     life: execution.life,
@@ -173,7 +190,7 @@ export function openIncident(
     writeId: inputs.writeId,
     ...asked,
     ...askedOf(execution),
-    ...given({ step, remindAt }),
+    ...given({ step, remindAt, wrongAnswer, quiet }),
   };
   const asks = executionAfter(execution, 'ask', inputs, {
     wakeAt: wakeNoLaterThan(execution, Math.min(wakeAt, remindAt ?? wakeAt)),

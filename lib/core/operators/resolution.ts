@@ -22,6 +22,7 @@ import {
 } from '../records/change.ts';
 import { type Decision, evaluateNext, nothing, writing } from '../records/decision.ts';
 import type { EventOf, Resolution } from '../records/events.ts';
+import { type Failure, MAX_FAILURE_CHARS } from '../records/failure.ts';
 import { given } from '../records/given.ts';
 import { type Choice, type Incident, isDue } from '../records/incident.ts';
 import type { StepEvent } from '../records/moves.ts';
@@ -36,6 +37,7 @@ import {
   isTerminal,
   type Step,
 } from '../records/state.ts';
+import { cut } from '../records/text.ts';
 import { horizonMs } from '../step/lease.ts';
 import { mayBePast, mayBeStopped, wayBackBeside } from '../step/point-of-no-return.ts';
 import { attemptedVariant } from '../step/recovery.ts';
@@ -72,16 +74,23 @@ export function resolve(
   const certain = offered?.needs === 'nothingHappened' && answer.nothingHappened === true;
   const planned = graphOf(plan).step.get(incident.step);
   const tolerated = planned !== undefined && isTolerated(planned);
+  const variant = planned?.kind === 'agent' ? attemptedVariant(planned, record) : undefined;
+  const failure =
+    answer.by === 'deadline' && incident.wrongAnswer !== undefined
+      ? unmended(incident.failure, answer.choice, variant?.undo === 'none', inputs.now)
+      : undefined;
+  const isProbed = incident.wrongAnswer !== undefined && variant?.effect === 'probed';
   const step =
     incident.kind === 'undo'
       ? undoResolution(plan, record, answer, inputs)
       : recoveryResolution(
           record,
           answer,
-          { certain, tolerated, isTimed: planned?.withinMs !== undefined },
+          { certain, tolerated, isTimed: planned?.withinMs !== undefined, isProbed },
           inputs,
+          failure,
         );
-  const cause = causeOf(execution, incident, answer, inputs.now);
+  const cause = causeOf(execution, { ...incident, ...given({ failure }) }, answer, inputs.now);
   const closed = resolved(incident, answer, inputs);
   const what = answer.by === 'deadline' ? 'incident-timed-out' : 'incident-resolved';
   const note = { what, step: incident.step, detail: answer.choice };
@@ -136,26 +145,45 @@ const AFTER_FAILURE: Readonly<Partial<Record<Choice, Step['afterFailure']>>> = {
 function recoveryResolution(
   record: Step,
   answer: Resolution,
-  { certain, tolerated, isTimed }: Record<'certain' | 'tolerated' | 'isTimed', boolean>,
+  {
+    certain,
+    tolerated,
+    isTimed,
+    isProbed,
+  }: Record<'certain' | 'tolerated' | 'isTimed' | 'isProbed', boolean>,
   inputs: DecisionInputs,
+  failure: Failure | undefined,
 ): Step | undefined {
   // Offered for a pause alone.
   if (answer.choice === 'resume') return undefined;
   const isAgain = answer.choice === 'retry' || answer.choice === 'retry-with-input';
   const changes: StepChanges = {
     changedAt: inputs.now,
-    ...(certain ? { mayHaveActed: false, ...vouchedChildren(record) } : {}),
+    ...(certain ? { mayHaveActed: false, wrongAnswer: undefined, ...vouchedChildren(record) } : {}),
     ...(isAgain
       ? {
           retryAt: Math.max(inputs.now, actsUntil(record.children)),
           ...(isTimed ? { againAt: inputs.now } : {}),
+          ...(isProbed ? { probes: 0 } : {}),
         }
       : {}),
     ...(answer.choice === 'retry-with-input' ? { givenInput: answer.input ?? null } : {}),
     ...(tolerated ? { afterFailure: AFTER_FAILURE[answer.choice] } : {}),
     ...(answer.choice === 'give-output' ? { output: answer.output ?? null, failure: undefined } : {}),
+    ...given({ failure }),
   };
-  return stepAfter(record, RECOVERY_EVENT[answer.choice], inputs, changes);
+  // What is done is not done again: its service is asked what it did.
+  const event = isAgain && isProbed ? 'choose-probe' : RECOVERY_EVENT[answer.choice];
+  return stepAfter(record, event, inputs, changes);
+}
+
+/** What the end says of work that was done, of which nobody said in time what it should have answered. */
+function unmended({ code, message }: Failure, choice: Choice, hasNoUndo: boolean, now: number): Failure {
+  const left = choice === 'fail' || hasNoUndo;
+  const after = choice === 'continue' ? ', and the execution goes on without it' : '';
+  const what = left ? 'what it did stands' : 'what it did is undone';
+  const asked = `; a person was asked, and nobody answered by ${new Date(now).toISOString()}, so ${what}${after}`;
+  return { code, message: `${cut(message, MAX_FAILURE_CHARS - asked.length)}${asked}` };
 }
 
 const vouchedChildren = ({ children }: Step): Pick<StepChanges, 'children'> =>

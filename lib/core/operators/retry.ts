@@ -115,6 +115,7 @@ export const beginsAgain = (epoch: number, stage: number, changedAt: number): St
   isOverTime: undefined,
   isPermanent: undefined,
   nextStage: undefined,
+  wrongAnswer: undefined,
   retryAt: undefined,
   children: undefined,
   changedAt,

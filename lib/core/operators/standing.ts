@@ -5,7 +5,7 @@
  * to be undone (`step/ready.ts`), how it is printed (`cli/`).
  *
  * A step whose `undo` is 'none' is not listed, for its author says that there is nothing to take back; a point of no return is, for
- * nobody can, and so is a tolerated failure that may have acted. So an execution that ended as canceled or compensated lists
+ * nobody can, and so are a tolerated failure that may have acted, and a wrong answer about what has no undo. So an execution that ended as canceled or compensated lists
  * nothing (S10). Of a child or a part of a list the execution is named: it has a list of its own. S17 names and ids alone, never a
  * payload.
  */
@@ -23,7 +23,7 @@ import type { Standing, StandingEffect } from '../records/ended.ts';
 import type { Incident } from '../records/incident.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isLeased, type Step } from '../records/state.ts';
-import { isKept } from '../step/ready.ts';
+import { isKept, standsUnmended } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { childIds, mayHaveLeft } from '../waiting/child.ts';
 
@@ -113,7 +113,8 @@ function effectsOf(step: PlanStep, { execution, steps }: Snapshot): StandingEffe
 
 function ofAttempts(step: AgentStep, record: Step): Effect | undefined {
   // Of a failure that is tolerated all is said, also what cannot be undone.
-  if (record.status === 'tolerated') return record.mayHaveActed ? 'may-stand' : undefined;
+  if (record.status === 'tolerated') return record.mayHaveActed ? effectOf(record) : undefined;
+  if (standsUnmended(step, record)) return 'stands';
   if (step.pointOfNoReturn !== true && attemptedVariant(step, record).undo === 'none') return undefined;
   switch (record.status) {
     case 'done':
@@ -127,9 +128,13 @@ function ofAttempts(step: AgentStep, record: Step): Effect | undefined {
     case 'compensation-failed':
       return 'may-stand';
     default:
-      return record.mayHaveActed || isLeased(record) ? 'may-stand' : undefined;
+      return record.mayHaveActed || isLeased(record) ? effectOf(record) : undefined;
   }
 }
+
+/** What an agent answered, though it is no output, says that the work is done. */
+const effectOf = (record: Step): Effect =>
+  record.wrongAnswer !== undefined && !isLeased(record) ? 'stands' : 'may-stand';
 
 function ofChildren(step: ChildStep | MapStep, record: Step, execution: Execution): StandingEffect[] {
   const { children } = record;

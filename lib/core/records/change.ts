@@ -41,6 +41,8 @@ export function stepAfter(
   if (record.deferred !== undefined && changes.deferred === undefined) gone.push('deferred');
   // Whatever leaves `suspended` forgets what it was before.
   if (record.status === 'suspended' && status !== 'suspended') gone.push('suspendedFrom', 'suspendedIn');
+  if (record.wrongAnswer !== undefined && (status === 'done' || status === 'compensated'))
+    gone.push('wrongAnswer');
   const next = gone.some((name) => name in record) ? without(record, gone) : { ...record };
   for (const name of names) if (given[name] !== undefined) next[name as keyof Step] = given[name] as never;
   next.status = status;

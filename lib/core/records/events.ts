@@ -141,7 +141,7 @@ export type CallbackAnswer =
   | { readonly kind: 'fail'; readonly failure: Failure }
   | { readonly kind: 'heartbeat' };
 
-/** What an attempt says at its end. `settled`: the author's function has returned, so nothing of it goes on. */
+/** What an attempt says at its end. `codeReturned`: the author's function has returned, so nothing of it goes on. */
 export type Report = { readonly codeReturned: boolean } & (
   | { readonly kind: 'done'; readonly output: Json }
   | {
@@ -149,12 +149,15 @@ export type Report = { readonly codeReturned: boolean } & (
       readonly permanent: boolean;
       readonly failure: Failure;
       readonly retryAfterMs?: number;
-      /** The work was done although its result cannot be used. */
-      readonly acted?: boolean;
       /** The step's input was not accepted: at the end of the recovery a person is asked whether or not it has such a stage. */
       readonly inputRefused?: boolean;
     }
   | { readonly kind: 'unknown'; readonly failure: Failure }
+  /**
+   * Of an `execute` that returned or a probe that found it done: the work is done, and its answer is no output. `failure` says why;
+   * `answer` is what was answered, for a person to read.
+   */
+  | { readonly kind: 'wrong-answer'; readonly failure: Failure; readonly answer: string }
   | { readonly kind: 'found'; readonly verdict: 'done'; readonly output: Json }
   | {
       readonly kind: 'found';

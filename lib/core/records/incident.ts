@@ -43,6 +43,8 @@ export interface Incident extends AskedOf {
    */
   readonly stepVersion: number;
   readonly failure: Failure;
+  /** Of a `recovery`: the work of the step is done, and its agent answered this, which is no output; text, cut at 4 KB. */
+  readonly wrongAnswer?: string;
   readonly openedAt: number;
   readonly deadlineAt: number;
   /** The choice that holds when the time is over. */
@@ -54,6 +56,8 @@ export interface Incident extends AskedOf {
   readonly remindedAt?: number;
   /** When the next reminder is due; absent where none is declared, or comes before the deadline. */
   readonly remindAt?: number;
+  /** Nobody is told: listeners have heard of an earlier one about the same list, which is answered like this one. */
+  readonly quiet?: true;
   /** The latest reminder is not announced yet. */
   readonly unannounced?: true;
   readonly resolvedAt?: number;

@@ -24,6 +24,7 @@ export const STEP_EVENTS = {
   'find-open': 'the probe found the work under way, or could not tell, or was itself lost',
   'give-up': 'no probe could tell, too often',
   'choose-retry': 'a person had it tried again',
+  'choose-probe': 'a person had its probe asked once more what became of work that is done',
   'choose-output': 'a person gave its output',
   'choose-skip': 'a person had it skipped',
   'choose-end': 'a person, or the time for an answer, ended it',

@@ -90,15 +90,15 @@ export function riskNews(
 }
 
 /**
- * What a write of an incident tells: that it was opened or is resolved; nothing of one whose time is moved, nor of a reminder, which is
- * announced before the next write.
+ * What a write of an incident tells: that it was opened or is resolved; nothing of one whose time is moved, of a quiet one, nor of a
+ * reminder, which is announced before the next write.
  */
 export function incidentNews(
   executionId: string,
   workflow: string,
   incident: Incident | undefined,
 ): IncidentNews | undefined {
-  if (incident === undefined) return undefined;
+  if (incident === undefined || incident.quiet === true) return undefined;
   const { version, openedAt, resolvedAt } = incident;
   if (resolvedAt !== undefined) return newsOf(executionId, workflow, incident, 'resolved', resolvedAt);
   return version > 1 ? undefined : newsOf(executionId, workflow, incident, 'opened', openedAt);

@@ -287,6 +287,11 @@ export interface Step {
   readonly undoDeferredAt?: number;
   readonly output?: Json;
   readonly failure?: Failure;
+  /**
+   * The latest attempt did its work, or a probe found it done, and this is what the agent answered: text of a value that is no
+   * output. Until an attempt to execute is claimed, an output is there or the step is undone.
+   */
+  readonly wrongAnswer?: string;
   /** Who answered; of a callback and an approval. */
   readonly by?: Caller;
   /** Probes without a verdict since the outcome became unknown. */

@@ -268,16 +268,14 @@ export function saidOf(report: Report, probes: number): 'answered' | 'failed' | 
   if (report.kind === 'unknown') return 'failed';
   if (report.kind === 'failed') return report.permanent ? 'answered' : 'failed';
   if (report.kind !== 'found' || report.verdict !== 'cannot-tell') return 'answered';
-  if (code !== undefined && OF_AN_ANSWER.has(code)) return 'answered';
   return probes === 0 || isThrown(report) ? 'failed' : 'nothing';
 }
 
 /** Whether an attempt failed to get an answer, as against one whose probe says that it cannot tell. */
 export function isThrown(report: Report): boolean {
   const code = 'failure' in report ? report.failure?.code : undefined;
-  return code !== undefined && code !== CANNOT_TELL && !OURS.has(code) && !OF_AN_ANSWER.has(code);
+  return code !== undefined && code !== CANNOT_TELL && !OURS.has(code);
 }
 
-/** Failures that we find ourselves before the service is asked, and those of what it answered. */
+/** Failures that we find ourselves before the service is asked. */
 const OURS: ReadonlySet<string> = new Set(['input-refused', 'no-probe', 'no-undo']);
-const OF_AN_ANSWER: ReadonlySet<string> = new Set(['bad-output', 'output-too-large']);

@@ -47,6 +47,8 @@ function behindAttempts(record: Step | undefined): WayBack {
   if (record.status === 'done') return 'closed';
   if (isLeased(record)) return record.mode === 'undo' ? 'free' : 'open';
   if (!record.mayHaveActed) return 'free';
+  // Its agent answered: what a person is asked is what it should have answered, not whether it acted.
+  if (record.status === 'waiting' && record.wrongAnswer !== undefined) return 'closed';
   return record.status === 'failed' || record.status === 'fenced' ? 'closed' : 'open';
 }
 

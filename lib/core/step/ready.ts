@@ -165,6 +165,17 @@ function owesChildren(step: ChildStep | MapStep, { status, children }: Step): bo
 export const isKept = (step: ChildStep | MapStep): boolean =>
   (step.kind === 'map' ? step.each.undo : step.undo) === 'none';
 
+/**
+ * Its agent answered wrongly, and nobody mended that in time: what it did has no undo, so it stands although it is not the step's
+ * success. Of a step that is done nothing is said: its author says that there is nothing to take back.
+ */
+export function standsUnmended(step: PlanStep, record: Step | undefined): boolean {
+  if (step.kind !== 'agent' || record?.status !== 'failed') return false;
+  if (record.wrongAnswer === undefined || !record.mayHaveActed) return false;
+  const { undo, effect } = attemptedVariant(step, record);
+  return undo === 'none' && effect !== 'none';
+}
+
 /** A person said that nothing is to be undone. */
 export const keepsEffects = (snapshot: Snapshot): boolean => snapshot.execution.cause?.undo === false;
 

@@ -2,7 +2,7 @@
  * The end of an attempt: its report, its late success, or a lease that was not renewed.
  *
  * Owns: what each of these writes to the step, in the modes execute, probe and undo. Does not own: claims and heartbeats
- * (`claim.ts`), what follows in the execution (`execution/rules.ts`).
+ * (`claim.ts`), what all of them write (`ending.ts`), what follows in the execution (`execution/rules.ts`).
  *
  * S5 a report commits only with the current token, or as a late success: same token, no claim since but to probe. S6 `done`
  * only by a report of done or a probe that found it. S10 an unknown outcome is remembered (`mayHaveActed`) until it is
@@ -12,18 +12,15 @@
 import { MAX_DURATION_MS } from '../plan/duration.ts';
 import type { AgentStep } from '../plan/plan.ts';
 import { type DecisionInputs, stepAfter, type StepChanges } from '../records/change.ts';
-import type { EventOf, OpenBreaker, Report } from '../records/events.ts';
+import type { Report } from '../records/events.ts';
 import type { Failure } from '../records/failure.ts';
-import { given } from '../records/given.ts';
 import { type Attempt, type LeasedStep, isLeased, type Step } from '../records/state.ts';
 import { isThrown } from './breaker.ts';
-import { type NotCharged, notCharged } from './defer.ts';
-import { historyOf } from './history.ts';
+import { ended, type Ending, endingOf, type Reported } from './ending.ts';
 import { adoptsLateSuccess, endedByStall } from './lease.ts';
 import { lowered } from './process-deadline.ts';
 import { effectsSettledAt } from './ready.ts';
 import {
-  attemptedVariant,
   changesBetween,
   isRepeatable,
   MAX_PROBES,
@@ -33,31 +30,6 @@ import {
   nextWithoutVerdict,
 } from './recovery.ts';
 import { FAILED_FOR_TIME } from './within.ts';
-
-/** An attempt that has come to its end. */
-interface Ending {
-  readonly step: AgentStep;
-  /** As it was for this attempt. */
-  readonly variant: AgentStep;
-  readonly record: LeasedStep;
-  readonly inputs: DecisionInputs;
-  /** A dead service failed it, so it is not charged. */
-  readonly free?: NotCharged | undefined;
-  /** The time of the step is over: a person is asked only where nobody else can say what it did. */
-  readonly isOverTime: boolean;
-  /** When it will be, or that of the execution. */
-  readonly overAt?: number;
-}
-
-type Reported = Pick<EventOf<'report'>, 'token' | 'report' | 'openBreaker'> & {
-  /** Its failure is not final yet, if it has failed. */
-  readonly mayFail?: boolean;
-  readonly isOverTime?: boolean;
-  /** No deadline of the execution's ends it. */
-  readonly unbounded?: boolean;
-  /** When the time of the step or of the execution is over. */
-  readonly overAt?: number;
-};
 
 /** The record after a report, or nothing when the report is refused (S5). */
 export function reported(
@@ -94,23 +66,6 @@ export function reported(
   }
 }
 
-const endingOf = (
-  step: AgentStep,
-  record: LeasedStep,
-  inputs: DecisionInputs & Pick<Reported, 'isOverTime'>,
-  openBreaker?: OpenBreaker,
-  unbounded?: boolean,
-  overAt?: number,
-): Ending => ({
-  step,
-  variant: attemptedVariant(step, record),
-  record,
-  inputs,
-  free: notCharged(record, openBreaker, inputs, unbounded),
-  isOverTime: inputs.isOverTime === true,
-  ...given({ overAt }),
-});
-
 /** The work was finished after the lease had ended. */
 function lateSuccess(
   record: Step,
@@ -133,20 +88,6 @@ function lateSuccess(
   });
 }
 
-/** What every end of an attempt changes: the lease is released at once, the history grows by one. */
-const ended = (
-  { record, inputs }: Ending,
-  outcome: Attempt['outcome'],
-  failure?: Failure,
-): StepChanges & Pick<Step, 'attempts' | 'leftOut'> => ({
-  leaseUntil: undefined,
-  processDeadlineAt: record.processDeadlineAt,
-  ...given({ processes: record.processes }),
-  changedAt: inputs.now,
-  ...historyOf(record, outcome, inputs.now, failure),
-  ...given({ failure }),
-});
-
 function reportedExecute(ending: Ending, report: Report): Step | undefined {
   const { variant, record, inputs, free } = ending;
   if (report.kind === 'done') {
@@ -154,11 +95,9 @@ function reportedExecute(ending: Ending, report: Report): Step | undefined {
     return stepAfter(record, 'done', inputs, { ...ended(ending, 'done'), output, failure: undefined });
   }
   if (report.kind === 'unknown') return lost(ending, report.failure);
+  if (report.kind === 'wrong-answer') return answeredWrongly(ending, report, 'failed');
   if (report.kind !== 'failed') return undefined;
-  const changes = {
-    ...ended(ending, 'failed', report.failure),
-    mayHaveActed: record.mayHaveActed || report.acted === true,
-  };
+  const changes = { ...ended(ending, 'failed', report.failure), mayHaveActed: record.mayHaveActed };
   const wishMs = Math.min(report.retryAfterMs ?? 0, MAX_DURATION_MS);
   // What the service asks for cannot be given: the next stage may begin at once.
   const isTooLate = ending.overAt !== undefined && wishMs > 0 && inputs.now + wishMs >= ending.overAt;
@@ -167,6 +106,23 @@ function reportedExecute(ending: Ending, report: Report): Step | undefined {
     return stepAfter(record, 'retry', inputs, { ...changes, ...free, retryAt });
   }
   return afterFailure(ending, changes, { ...report, isTooLate });
+}
+
+/**
+ * The work is done, and its answer is no output: the agent's author is wrong, not the work. So whatever the recovery is, no
+ * other stage does it again or takes it back before a person was asked. Nothing of an on-failure step is ever taken back, so
+ * nobody has to be asked about one.
+ */
+function answeredWrongly(
+  ending: Ending,
+  { failure, answer }: Report & { readonly kind: 'wrong-answer' },
+  outcome: Attempt['outcome'],
+): Step {
+  const { record, inputs, isOnFailure } = ending;
+  const known = { mayHaveActed: true, wrongAnswer: answer, isPermanent: true } as const;
+  const changes = { ...ended(ending, outcome, failure), ...known };
+  const move = !isOnFailure ? 'ask' : record.status === 'probing' ? 'give-up' : 'fail';
+  return stepAfter(record, move, inputs, changes);
 }
 
 /**
@@ -189,7 +145,8 @@ function afterFailure(
   const isRefused = failed.inputRefused === true && step.tolerate !== true;
   const forTime = (): Step => stepAfter(record, 'fail', inputs, { ...changes, ...FAILED_FOR_TIME });
   if (next.kind === 'person' || (next.kind === 'end' && isRefused)) {
-    const isNeeded = variant.effect === 'unsafe' && changes.mayHaveActed === true;
+    // A refused input is the author's mistake, and what was done before it is no worse for it.
+    const isNeeded = isRefused || (variant.effect === 'unsafe' && changes.mayHaveActed === true);
     return isOverTime && !isNeeded ? forTime() : stepAfter(record, 'ask', inputs, last);
   }
   // What an attempt says that failed for good is the better word.
@@ -236,6 +193,7 @@ function lost(ending: Ending, failure: Failure): Step {
 
 function reportedProbe(ending: Ending, report: Report): Step | undefined {
   const { variant, record, inputs } = ending;
+  if (report.kind === 'wrong-answer') return answeredWrongly(ending, report, 'done');
   if (report.kind !== 'found') return probedInVain(ending, report);
   switch (report.verdict) {
     case 'done': {
@@ -265,7 +223,7 @@ function foundNothing(ending: Ending): Step {
       retryAt: Math.max(inputs.now, believableAt),
     });
   }
-  const proven = { ...changes, mayHaveActed: false };
+  const proven = { ...changes, mayHaveActed: false, wrongAnswer: undefined };
   if (record.restarted === true) {
     return stepAfter(record, 'find-nothing', inputs, {
       ...proven,

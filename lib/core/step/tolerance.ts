@@ -25,8 +25,13 @@ export function toleratedAt(plan: Plan, step: PlanStep, record: Step): number | 
   if (record.status !== 'failed') return undefined;
   if (step.kind !== 'agent') return actsUntil(record.children);
   if (needsUndo(step, record)) return undefined;
+  // Nothing of an on-failure step is undone: that it acted, where that is certain, is no question.
+  const isKnown = plan.whole !== undefined && record.wrongAnswer !== undefined;
   const isSaid =
-    record.afterFailure === 'continue' || isItem || attemptedVariant(step, record).effect === 'none';
+    isKnown ||
+    record.afterFailure === 'continue' ||
+    isItem ||
+    attemptedVariant(step, record).effect === 'none';
   return record.mayHaveActed && !isSaid ? 'person' : effectsSettledAt(step, record);
 }
 

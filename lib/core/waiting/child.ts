@@ -30,7 +30,7 @@ import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isTerminal, type Step } from '../records/state.ts';
 import { horizonMs } from '../step/lease.ts';
 import { leftOutIn, leftOutOfList } from '../step/left-out.ts';
-import { effectsSettledAt, isKept, keepsEffects } from '../step/ready.ts';
+import { effectsSettledAt, isKept, keepsEffects, standsUnmended } from '../step/ready.ts';
 import { actsUntil, failedItems, hasOpenChildren, isStopping, isUnbegun, scopeOf } from '../step/turn.ts';
 import { canMoveStep } from '../transitions.ts';
 import { epochOfIds, isCanceledKeepingEffects, knownVersion } from './child-retry.ts';
@@ -353,10 +353,11 @@ export function endOf(plan: Plan, state: Snapshot): ChildEnd {
   const records = plan.steps.flatMap(({ name }) => state.steps[name] ?? []);
   const stuck = records.some((step) => step.status === 'compensation-failed');
   const leaves = records.some(mayHaveLeft);
+  const stands = plan.steps.some((step) => standsUnmended(step, state.steps[step.name]));
   return {
     status,
     version,
-    clean: status !== 'succeeded' && !stuck && !leaves && !keepsEffects(state),
+    clean: status !== 'succeeded' && !stuck && !leaves && !stands && !keepsEffects(state),
     ...(failed === 0 || status !== 'succeeded' ? {} : { failed }),
     ...(leaves && status === 'succeeded' ? { left: true as const } : {}),
     ...(isPermanent(state) ? { permanent: true as const } : {}),

@@ -7,6 +7,7 @@
  * Without a book of the outside world only this is visible: whether the agents' code ran to its end, and what it returned.
  */
 
+import { answerText } from '../../agent/answer.ts';
 import { isOnFailure, performedStep } from '../../core/plan/on-failure.ts';
 import type { AgentStep, Plan } from '../../core/plan/plan.ts';
 import type { Snapshot } from '../../core/records/snapshot.ts';
@@ -19,11 +20,11 @@ import type { Effect } from './external-world.ts';
 
 export interface Problem {
   /**
-   * `lost`: an execution claims an effect that is not there, or has left one behind that should be undone, or has failed
+   * `wrong-answer`: work was done, its answer was no output, and nobody said in time what it should have been. `lost`: an execution claims an effect that is not there, or has left one behind that should be undone, or has failed
    * for no other reason than the crash. `doubled`: an effect, or the undo of one, took place more than once. `stuck`: it
    * did not end.
    */
-  readonly kind: 'lost' | 'doubled' | 'stuck';
+  readonly kind: 'lost' | 'doubled' | 'stuck' | 'wrong-answer';
   readonly step?: string;
   readonly effectKey?: string;
   readonly message: string;
@@ -103,12 +104,23 @@ export function problemsOf(evidence: Evidence, expected?: Expectation): Problem[
   const book = bookOf(evidence);
   return evidence.executions.flatMap((shown) => [
     ...endProblems(shown, expected),
+    ...unmended(shown),
     ...performed(shown).flatMap((step) => {
       const own = effectsOf(book, shown, step);
       return [...doubled(shown, step, own, evidence, expected), ...lost(shown, step, own, expected)];
     }),
   ]);
 }
+
+/** An agent's mistake: what it did is no worse for it, and was undone, or left, because a question had no answer. */
+const unmended = ({ plan, state }: Shown): Problem[] =>
+  Object.values(state.incidents ?? {}).flatMap((incident): Problem[] => {
+    const { wrongAnswer, by, choice, step = '', failure } = incident;
+    if (wrongAnswer === undefined || by !== 'deadline') return [];
+    const { agent = '' } = performedStep(plan, step) ?? {};
+    const message = `step '${step}' (${agent}): ${failure.message}; nobody answered the question in time, so it was '${choice}'; it answered ${wrongAnswer.slice(0, 200)}`;
+    return [{ kind: 'wrong-answer', step, message }];
+  });
 
 /** The outside world's book, or what the calls let one guess of it. */
 function bookOf({ effects, calls }: Evidence): readonly Effect[] {
@@ -121,7 +133,7 @@ function bookOf({ effects, calls }: Evidence): readonly Effect[] {
     const own = book.filter((effect) => effect.key === call.effectKey);
     if (call.on === 'undo' && call.outcome === 'returned') for (const effect of own) effect.undone = true;
     if (call.on !== 'execute') continue;
-    const output = call.outcome === 'returned' ? (JSON.stringify(call.answer) ?? 'null') : '';
+    const output = call.outcome === 'returned' ? answeredText(call.answer) : '';
     // A repeated answer is a service that has noticed the key. An unknown outcome may have been nothing.
     const known = own.find((effect) => effect.output === output || effect.output === '' || output === '');
     if (known === undefined || (isProbed(call) && output !== '' && known.output !== '')) {
@@ -131,6 +143,15 @@ function bookOf({ effects, calls }: Evidence): readonly Effect[] {
     }
   }
   return book;
+}
+
+/** All of it, but of what JSON cannot hold. */
+function answeredText(answer: unknown): string {
+  try {
+    return JSON.stringify(answer) ?? 'null';
+  } catch {
+    return answerText(answer);
+  }
 }
 
 const isProbed = (call: AgentCall): boolean => call.effect !== 'idempotent';

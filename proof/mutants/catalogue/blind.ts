@@ -103,11 +103,11 @@ export const BLIND: readonly Mutant[] = [
     killer: simulated(),
   },
   {
-    id: 'list-goes-on-behind-a-moment',
-    bug: 'The next page of a list leaves out what started in the moment with which the page before ended.',
-    file: 'lib/testing/memory-lists.ts',
-    find: 'compare(place(after), place(one.place)) > 0',
-    replace: 'after[0] > one.place[0]',
+    id: 'undone-for-a-wrong-answer',
+    bug: 'Work that is done is undone because its answer is no output, and nobody is asked.',
+    file: 'lib/core/step/report.ts',
+    find: "const move = !isOnFailure ? 'ask' : record.status",
+    replace: 'const move = record.status',
     killer: simulated(),
   },
   {

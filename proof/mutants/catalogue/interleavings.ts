@@ -106,8 +106,8 @@ export const INTERLEAVINGS: readonly Mutant[] = [
     id: 'unknown-forgotten',
     bug: 'A later failure erases that an earlier attempt may have acted.',
     file: 'lib/core/step/report.ts',
-    find: 'mayHaveActed: record.mayHaveActed || report.acted === true,',
-    replace: 'mayHaveActed: report.acted === true,',
+    find: "...ended(ending, 'failed', report.failure), mayHaveActed: record.mayHaveActed }",
+    replace: "...ended(ending, 'failed', report.failure), mayHaveActed: false }",
     killer: model('one-idempotent'),
   },
   {

@@ -17,7 +17,7 @@ const found = (verdict: string, more: object = {}): Report => report({ kind: 'fo
 const [EXECUTE, PROBE, UNDO] = [suspendedAs('execute'), suspendedAs('probe'), suspendedAs('undo')];
 const [LAST, LAST_UNDO] = [suspendedAs('execute', { stage: 2 }), suspendedAs('undo', { undoAttempt: 3 })];
 const wishing = (retryAfterMs: number): Report => report({ ...FAILED, retryAfterMs });
-const ACTED = report({ ...FOR_GOOD, acted: true });
+const WRONG = report({ kind: 'wrong-answer', failure, answer: '{"id":1}' });
 const REFUSED = report({ ...FOR_GOOD, inputRefused: true });
 const CANNOT = found('cannot-tell', { failure });
 const GOES_ON = report({ kind: 'done', output: 1 }, false);
@@ -40,8 +40,10 @@ const afterMs = (ms: number): object => ({ retryAt: NOW + ms });
 const probing = (more: Partial<LeasedStep>): LeasedStep =>
   suspendedAs('probe', { processDeadlineAt: 0, ...more });
 const OUTCOMES: Readonly<Record<string, string>> = { running: 'still-running' };
-const outcomeOf = (said: Report): string =>
-  said.kind === 'found' ? (OUTCOMES[said.verdict] ?? said.verdict) : said.kind;
+const outcomeOf = (said: Report, mode: Mode): string => {
+  if (said.kind === 'wrong-answer') return mode === 'probe' ? 'done' : 'failed';
+  return said.kind === 'found' ? (OUTCOMES[said.verdict] ?? said.verdict) : said.kind;
+};
 
 type Row = [name: string, record: LeasedStep, said: Report, writes?: object, of?: AgentStep];
 const HAD_FAILED = suspendedAs('execute', { failure });
@@ -52,6 +54,8 @@ const PROBE_OF_FAILED = suspendedAs('probe', { failure });
 const RESTARTED = probing({ restarted: true, stage: 1, stageAttempt: 2 });
 const NOBODY = found('cannot-tell', { failure: { code: 'no-probe', message: '' } });
 const DOUBT = { status: 'unknown', ...UNSURE };
+const KNOWN = { wrongAnswer: '{"id":1}', isPermanent: true };
+const ASKED = { status: 'waiting', ...UNSURE, ...KNOWN };
 const SECOND = { ...NEXT, stage: 2, retryAt: NOW };
 const DEFERRED = notCharged('execute');
 const EXHAUSTED = { status: 'failed', probes: 20 };
@@ -61,7 +65,11 @@ const rows: readonly Row[] = [
   ['failed', EXECUTE, FAILED, { ...NEXT, ...afterMs(5_000) }],
   ['failed, with a wish', EXECUTE, wishing(77_000), { ...NEXT, ...afterMs(77_000) }],
   ['failed for good', GIVEN, FOR_GOOD, { ...SECOND, givenInput: null }],
-  ['failed for good, and acted', EXECUTE, ACTED, { ...DOUBT, retryAt: NOW }],
+  ['a wrong answer', EXECUTE, WRONG, ASKED],
+  ['a wrong answer on the last stage', LAST, WRONG, ASKED],
+  ['a wrong answer that a probe found', PROBE, WRONG, { ...KNOWN, status: 'waiting' }],
+  ['a wrong answer of an on-failure step', EXECUTE, WRONG, { ...ASKED, status: 'failed' }],
+  ['a wrong answer that a probe of an on-failure step found', PROBE, WRONG, { ...KNOWN, status: 'failed' }],
   ['failed on the last stage', LAST, FAILED, { status: 'failed' }],
   ['input refused on the last stage', LAST, REFUSED, { status: 'waiting', isPermanent: true }],
   ['failed, excused', EXECUTE, FAILED, { ...AGAIN, ...DEFERRED }],
@@ -118,11 +126,16 @@ const rows: readonly Row[] = [
 it.each(rows)('a report of %s writes this and nothing else', (name, record, said, ...[writes, given]) => {
   const of = given ?? (record.mode === 'probe' ? probed : step);
   const held = name.includes('excused') ? { openBreaker } : {};
-  const event = { token: 't', report: said, ...held, ...inputs };
+  const isOnFailure = name.includes('on-failure');
+  const event = { token: 't', report: said, isOnFailure, ...held, ...inputs };
   const after = changesOf(record, reported(of, record, event));
   if (writes === undefined) return expect(after).toBeUndefined();
   const failed = 'failure' in said ? { failure: said.failure } : {};
   // Of an attempt whose function has returned nothing goes on; a probe says nothing about the attempt it asks about.
   const over = said.codeReturned && record.mode !== 'probe' ? { processDeadlineAt: NOW } : {};
-  return expect(after).toEqual({ ...always(record, outcomeOf(said), failed), ...over, ...writes });
+  return expect(after).toEqual({
+    ...always(record, outcomeOf(said, record.mode), failed),
+    ...over,
+    ...writes,
+  });
 });

@@ -31,6 +31,7 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
   times: undefined,
   onFailure: undefined,
   reminders: undefined,
+  answers: undefined,
   stages: undefined,
   containers: undefined,
   pausing: undefined,

@@ -1,0 +1,96 @@
+/**
+ * What an agent's code answered, as the output of its step; or why it is none.
+ *
+ * Owns: what of an answer JSON leaves out, its check against the agent's schema, its size, and how one that is no output is
+ * shown to a person. Does not own: what follows from that (`core/step/report.ts`).
+ *
+ * S6 whatever is wrong with an answer, the work that it speaks of is done. So nothing here rejects: a schema that throws, or a
+ * property that does when it is read, is a wrong answer as well, not an unknown outcome.
+ */
+
+import type { Agent } from '../core/plan/agent.ts';
+import { type Failure, failureOf } from '../core/records/failure.ts';
+import { asJson, type Json, JSON_LIMITS, type JsonLimits, keptOf, utf8Bytes } from '../core/records/json.ts';
+import { cut, wellFormed } from '../core/records/text.ts';
+import { check, MAX_OUTPUT_BYTES } from '../engine/schema.ts';
+
+type Answered = { readonly output: Json } | { readonly failure: Failure };
+
+/** Half of a character in an answer is made whole, not refused. */
+const ANY_TEXT: JsonLimits = { ...JSON_LIMITS, anyText: true };
+
+/** Of a wrong answer a person is shown so much, in bytes of UTF-8: it is kept in the step's record and in the incident's. */
+export const MAX_ANSWER_BYTES = 4_096;
+
+/** An output that fits the schema, is JSON and is not too large; else why not. Never rejects. */
+export async function outputOf(agent: Agent, answer: unknown): Promise<Answered> {
+  try {
+    return await checked(agent, answer);
+  } catch (error) {
+    const { code, message } = failureOf(error);
+    return wrong('bad-output', `it cannot be read: ${code}: ${message}`);
+  }
+}
+
+async function checked(agent: Agent, answer: unknown): Promise<Answered> {
+  let fitting = await check(agent.output, answer);
+  if ('issues' in fitting) {
+    // A key that is undefined is none in JSON: a schema that takes no such key may take the answer without it.
+    const kept = keptOf(answer);
+    if (kept !== answer) fitting = await check(agent.output, kept);
+  }
+  if ('issues' in fitting)
+    return wrong('bad-output', `it does not fit the agent's schema: ${fitting.issues}`);
+  const made = asJson(fitting.value, ANY_TEXT);
+  if ('problem' in made) return wrong('bad-output', made.problem);
+  const output = wellFormed(made.json);
+  const bytes = utf8Bytes(JSON.stringify(output));
+  if (bytes <= MAX_OUTPUT_BYTES) return { output };
+  const size = `it has ${bytes} bytes; allowed are ${MAX_OUTPUT_BYTES}: store it elsewhere and return a reference`;
+  return wrong('output-too-large', size);
+}
+
+const wrong = (code: string, why: string): Answered => ({
+  failure: failureOf({ code, message: `the work is done, and its answer cannot be used: ${why}` }),
+});
+
+/** For a person to read, not for a machine: what JSON cannot hold is named in its place. Never throws. */
+export function answerText(answer: unknown): string {
+  try {
+    return cutToBytes(JSON.stringify(answer, namer()) ?? String(answer));
+  } catch (error) {
+    return cutToBytes(`(it cannot be shown: ${failureOf(error).message})`);
+  }
+}
+
+function cutToBytes(text: string): string {
+  let chars = MAX_ANSWER_BYTES;
+  for (;;) {
+    const short = cut(text, chars);
+    const bytes = utf8Bytes(short);
+    if (bytes <= MAX_ANSWER_BYTES) return short;
+    chars = Math.floor((chars * MAX_ANSWER_BYTES) / bytes);
+  }
+}
+
+/** Ends a text that is long enough: an answer may be of any size. */
+function namer(): (this: unknown, key: string, value: unknown) => unknown {
+  let chars = 0;
+  const above: unknown[] = [];
+  return function named(key, value) {
+    while (above.length > 0 && above.at(-1) !== this) above.pop();
+    const text = scalarText(value);
+    chars += key.length + (typeof text === 'string' ? text.length : 1);
+    if (chars > 2 * MAX_ANSWER_BYTES) return typeof text === 'string' ? text.slice(0, MAX_ANSWER_BYTES) : '…';
+    if (typeof text !== 'object' || text === null) return text;
+    if (above.includes(text)) return '(a circle)';
+    above.push(text);
+    return text;
+  };
+}
+
+const scalarText = (value: unknown): unknown => {
+  if (typeof value === 'bigint') return `${value}n`;
+  if (typeof value === 'number' && !Number.isFinite(value)) return `(${value})`;
+  return value;
+};

@@ -1,0 +1,70 @@
+/**
+ * Work that is done and whose answer is no output, judged from the history of its step alone.
+ *
+ * Owns: that a person is asked before anything is done about it, and that a probed step is not performed anew. Does not own: the time
+ * of the question and its default (`oracle-times.ts`), what an end says of it (`oracle-standing.ts`).
+ */
+
+import type { Plan } from '../../lib/core/plan/plan.ts';
+import type { Write } from '../../lib/core/records/decision.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { Attempt, Step } from '../../lib/core/records/state.ts';
+import type { KindCounts } from './kinds.ts';
+import { isFollowing } from './on-failure.ts';
+import { actedAs } from './oracle-order.ts';
+
+const CODES: ReadonlySet<string> = new Set(['bad-output', 'output-too-large']);
+
+const isWrong = (attempt: Attempt | undefined): attempt is Attempt =>
+  attempt !== undefined && CODES.has(attempt.failure?.code ?? '');
+
+/** The latest attempt said that the work is done, in an answer that is no output. */
+export const wrongIn = (record: Step | undefined): Attempt | undefined => {
+  const last = record?.attempts.findLast(({ mode }) => mode !== 'undo');
+  return isWrong(last) ? last : undefined;
+};
+
+export function judgeAnswers(
+  problems: string[],
+  plan: Plan,
+  before: Snapshot,
+  { step, incident }: Write,
+  kinds: KindCounts,
+): void {
+  if (incident?.wrongAnswer !== undefined && incident.resolvedAt !== undefined) {
+    if (incident.by === 'deadline') kinds.unmended += 1;
+    if (incident.choice === 'retry') kinds.askedForAgain += 1;
+  }
+  const known = step && before.steps[step.name];
+  if (step === undefined || known === undefined) return;
+  const isNew =
+    isWrong(step.attempts.at(-1)) && step.attempts.at(-1)?.endedAt !== known.attempts.at(-1)?.endedAt;
+  const isAsked = step.status === 'waiting' || isFollowing(plan);
+  if (isNew && !isAsked)
+    problems.push(`S10 '${step.name}' is done, and is ${step.status} for its wrong answer`);
+  const wrong = wrongIn(known);
+  const isClaim = step.leaseUntil !== undefined && step.token !== known.token;
+  if (wrong === undefined || !isClaim) return;
+  if (step.mode === 'undo' && !isForAnother(before, step.name) && !isAnswered(before, step.name, wrong))
+    problems.push(`S10 '${step.name}' is done, and undone for its wrong answer before anybody was asked`);
+  const planned = plan.steps.find(({ name }) => name === step.name);
+  if (step.mode === 'execute' && planned?.kind === 'agent' && actedAs(planned, known).effect === 'probed')
+    problems.push(`S6 '${step.name}' is done, and is performed once more for its wrong answer`);
+}
+
+/** The execution was stopped for something else. */
+const isForAnother = ({ execution: { cause } }: Snapshot, name: string): boolean =>
+  cause !== undefined && (cause.kind !== 'failure' || cause.step !== name);
+
+const isAnswered = ({ incidents }: Snapshot, name: string, { endedAt }: Attempt): boolean =>
+  Object.values(incidents ?? {}).some(
+    ({ step, wrongAnswer, openedAt, by }) =>
+      step === name &&
+      wrongAnswer !== undefined &&
+      openedAt >= endedAt - CLOCKS_APART_MS &&
+      by !== undefined &&
+      by !== 'moot',
+  );
+
+/** Another process may have opened it, whose clock is behind. */
+const CLOCKS_APART_MS = 4_000;
