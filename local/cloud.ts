@@ -299,16 +299,22 @@ function run(prepared: Prepared): Control {
   for (const source of sources) source.start();
   measured.start();
   if (options.schedules !== false) schedules.start();
-  undo.push(...endOfWork(functions, sources));
+  undo.push(...endOfWork(functions, sources, [bus, schedules]));
   return control;
 }
 
 /** Last in, first out: stop taking work, give back what is under way, end the processes; then comes the rest. */
-const endOfWork = (functions: readonly LocalFunction[], sources: readonly EventSource[]): Undo => [
+export const endOfWork = (
+  functions: readonly Pick<LocalFunction, 'stop'>[],
+  sources: readonly Pick<EventSource, 'stop' | 'giveBack'>[],
+  senders: readonly { stop(): void }[],
+): Undo => [
   async () => {
     await Promise.all(functions.map(async (local) => await local.stop()));
   },
   () => {
+    // Their invocations end with the processes, which is no failure then.
+    for (const sender of senders) sender.stop();
     for (const source of sources) source.stop();
     for (const source of sources) source.giveBack();
   },

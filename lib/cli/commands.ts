@@ -7,7 +7,13 @@
 
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
-import { type ExecutionView, type IncidentView, type Json, type StepView } from '../api/answers.ts';
+import {
+  type ExecutionView,
+  type IncidentView,
+  type Json,
+  type Started,
+  type StepView,
+} from '../api/answers.ts';
 import { bearer } from '../api/authorization.ts';
 import { AS_NAME, ApiError, type Client, createClient, exactJson } from '../api/client.ts';
 import { printChanges } from './changes-shown.ts';
@@ -136,7 +142,10 @@ function addStart(program: Command, cli: Cli): void {
       const tags = Object.keys(options.tag).length === 0 ? {} : { tags: options.tag };
       const given = { ...key, ...redrive, ...tags };
       const started = await api.start(workflow, { input: inputOf(options.input), ...given });
-      if (options.wait) return showEnd(cli, command, started.executionId);
+      if (options.wait) {
+        sayStarted(cli, command, started);
+        return showEnd(cli, command, started.executionId, true);
+      }
       const { executionId, status } = started;
       const next =
         status === 'paused'
@@ -176,12 +185,45 @@ const showText = (command: Command, view: ExecutionView): string =>
 /** An incident that opens meanwhile is printed after so long at most. */
 const WAIT_MS = 5_000;
 
-/** Waits for the end; what opens on the way and only a person can answer is printed once. */
-async function showEnd(cli: Cli, command: Command, executionId: string): Promise<void> {
+/** At once: whoever waits knows what for, and where to look. It goes where no answer goes. */
+function sayStarted(cli: Cli, command: Command, { executionId, status }: Started): void {
+  const { json } = command.optsWithGlobals<Shared>();
+  if (json === true) cli.io.err(`${JSON.stringify({ executionId, status })}\n`);
+  else cli.io.err(`${executionId}  ${status}\nSee it: ${pageOf(command, executionId)}\n`);
+}
+
+/** The page of a local API is beside it; that of a deployment is opened by a command. */
+function pageOf(command: Command, executionId: string): string {
+  const { url } = command.optsWithGlobals<Shared>();
+  return isLocal(url)
+    ? `${url.replace(/\/$/, '')}/console/#/executions/${encodeURIComponent(executionId)}`
+    : invocation(command, 'console');
+}
+
+/** Prints of each step how it is, where that has changed. */
+function sayChanges(cli: Cli, view: ExecutionView, known: Map<string, string>): void {
+  for (const step of view.steps) {
+    const { name, status, failure } = step;
+    const why = failure === undefined || status === 'done' ? '' : ` (${failure.code}: ${failure.message})`;
+    const line = `${name}: ${status}${why}`;
+    const isFirst = !known.has(name) && (status === 'pending' || status === 'ready');
+    if (known.get(name) !== line && !isFirst) cli.io.err(`${line}\n`);
+    known.set(name, line);
+  }
+}
+
+/**
+ * Waits for the end; what opens on the way and only a person can answer is printed once.
+ * @param changes whether each change of a step is printed, too
+ */
+async function showEnd(cli: Cli, command: Command, executionId: string, changes = false): Promise<void> {
   const api = client(command);
   const said = new Set<number | string>();
+  const known = new Map<string, string>();
+  const isText = command.optsWithGlobals<Shared>().json !== true;
   let view = await api.get(executionId);
   while (view.endedAt === undefined) {
+    if (changes && isText) sayChanges(cli, view, known);
     for (const one of openIncidentFacts(view)) {
       if (!said.has(one.number)) sayIncident(cli, command, executionId, one);
       said.add(one.number);

@@ -145,7 +145,9 @@ describe('--wait', () => {
       api.answers.push(ok({ ...open, status: 'running' }), ok(asked), ok(asked), ok(end));
       const { exitCode, out, err } = await cli(...args);
       expect(exitCode).toBe(0);
-      expect(err).toBe(`incident 2 is open: charge: declined (undo-all)\nAnswer it: ${answerIt()}\n`);
+      const started = args[0] === 'start' ? `e1  running\nSee it: ${api.url}/console/#/executions/e1\n` : '';
+      const question = `incident 2 is open: charge: declined (undo-all)\nAnswer it: ${answerIt()}\n`;
+      expect(err).toBe(`${started}${question}`);
       expect(out).toContain('status     succeeded');
       expect(api.answers).toEqual([]);
     },

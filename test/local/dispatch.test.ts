@@ -1,4 +1,5 @@
 /** How events reach functions: batches, windows and caps of a mapping; retries of asynchronous invocations. */
+import { endOfWork } from '../../local/cloud.ts';
 import { AsyncInvoker } from '../../local/lambda/async-invoke.ts';
 import { type BatchTarget, EventSource, type MappingAccess } from '../../local/lambda/event-source.ts';
 import type { InvocationResult } from '../../local/lambda/function-process.ts';
@@ -191,5 +192,20 @@ describe('an asynchronous invocation', () => {
     const target = { spec: { ...spec, asyncMaxAgeMs: 60_000 - 1 }, invoke: async () => failed };
     await new AsyncInvoker(new ManualClock(), (message) => problems.push(message)).invoke(target, '{}');
     expect(problems).toHaveLength(1);
+  });
+
+  test("is not told as given up when the cloud's own end cuts it", async () => {
+    const problems: string[] = [];
+    const sender = new AsyncInvoker(new ManualClock(), (message) => problems.push(message));
+    let end: (result: InvocationResult) => void = () => undefined;
+    const local = {
+      spec: { ...spec, asyncRetries: 0 },
+      invoke: async () => await new Promise<InvocationResult>((resolve) => (end = resolve)),
+      stop: async () => end(failed),
+    };
+    const told = sender.invoke(local, '{}');
+    for (const undo of endOfWork([local], [], [sender]).toReversed()) await undo();
+    await told;
+    expect(problems).toEqual([]);
   });
 });
