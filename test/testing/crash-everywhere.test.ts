@@ -250,6 +250,7 @@ describe('a mistake is found:', () => {
     });
     // It happens without any fault, so nothing else is run.
     expect(report).toMatchObject({ runs: 0, findings: [{ kind: 'lost', point: 'none', step: 'hotel' }] });
+    expect(report.text).toContain('\nlost without any fault\n');
   });
 
   it('an undo that goes by the output, which is not there when the outcome is unknown', async () => {

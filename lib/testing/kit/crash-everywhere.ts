@@ -11,6 +11,7 @@
 import type { Duration } from '../../core/plan/duration.ts';
 import { isSteadfastError, refuse } from '../../core/records/errors.ts';
 import type { Workflow } from '../../core/plan/workflow.ts';
+import type { AgentCall } from './agent-calls.ts';
 import type { Effect, ExternalWorld } from './external-world.ts';
 import {
   type Evidence,
@@ -84,6 +85,11 @@ export interface CrashReport {
   readonly points: readonly string[];
   /** What this test could not see. */
   readonly blind: readonly string[];
+  /**
+   * What no run came to, in words: agents that never acted, agents with an undo that was never called. Give a scenario that
+   * comes to them. Empty where points were left out.
+   */
+  readonly untouched: readonly string[];
   /** All of it in words. */
   readonly text: string;
 }
@@ -125,10 +131,12 @@ export async function crashEverywhere<I>(
   const expected = expectationOf(first.evidence);
   const chosen = first.problems.length > 0 ? [] : choose(points, options);
   const ends: Record<string, number> = { [first.end]: 1 };
+  const called = new Called(first.evidence.calls);
   for (const point of chosen) {
     const { name } = point;
     const outcome = await runOnce(workflow, options, name, expected, (reached) => reached === name);
     ends[outcome.end] = (ends[outcome.end] ?? 0) + 1;
+    called.add(outcome.evidence.calls);
     findings.push(...outcome.problems.map((problem) => findingOf(workflow, problem, point)));
   }
   const report = {
@@ -141,6 +149,7 @@ export async function crashEverywhere<I>(
       ...blindSpots(first.evidence, expected),
       ...unsaid(workflow, options.slowest, first.evidence.calls),
     ],
+    untouched: chosen.length < points.length ? [] : called.untouched(workflow),
   };
   return { ...report, text: textOf(workflow, report) };
 }
@@ -213,6 +222,32 @@ function findingOf(workflow: { readonly name: string }, problem: Problem, point:
   };
 }
 
+/** Whose code was called in any of the runs. */
+class Called {
+  readonly #acted = new Set<string>();
+  readonly #undone = new Set<string>();
+
+  constructor(calls: readonly AgentCall[]) {
+    this.add(calls);
+  }
+
+  add(calls: readonly AgentCall[]): void {
+    for (const { agent, on } of calls) (on === 'undo' ? this.#undone : this.#acted).add(agent);
+  }
+
+  untouched({ agents }: Pick<Workflow, 'agents'>): string[] {
+    const specs = agents.map(({ spec }) => spec);
+    const idle = specs.filter(({ name }) => !this.#acted.has(name));
+    const kept = specs.filter(
+      ({ name, undo }) => this.#acted.has(name) && undo !== 'none' && !this.#undone.has(name),
+    );
+    return [...noted('never acted here', idle), ...noted('never undone here', kept)];
+  }
+}
+
+const noted = (what: string, specs: readonly { readonly name: string }[]): string[] =>
+  specs.length === 0 ? [] : [`${what}: ${specs.map(({ name }) => name).join(', ')}`];
+
 function blindSpots({ effects, executions }: Evidence, { effects: usual }: Expectation): string[] {
   const unseen = executions.flatMap((shown) =>
     performed(shown)
@@ -226,16 +261,17 @@ function blindSpots({ effects, executions }: Evidence, { effects: usual }: Expec
 }
 
 function textOf(workflow: { readonly name: string }, report: Omit<CrashReport, 'text'>): string {
-  const { findings, runs, leftOut, ends, blind } = report;
+  const { findings, runs, leftOut, ends, blind, untouched } = report;
   const ended = Object.entries(ends).map(([status, count]) => `${count} ${status}`);
   const leftOutText = leftOut === 0 ? '' : `, ${leftOut} points left out`;
   return [
     `${workflow.name}: ${runs} runs with one fault each${leftOutText}; ended: ${ended.join(', ')}; ${findings.length === 0 ? 'nothing' : findings.length} lost, doubled or stuck`,
     ...findings.flatMap(({ kind, point, about, message, replay }) => [
-      `${kind} at ${point} (${about})`,
+      about === '' ? `${kind} without any fault` : `${kind} at ${point} (${about})`,
       `  ${message}`,
       `  again: ${replay}`,
     ]),
     ...blind.map((line) => `not seen: ${line}`),
+    ...untouched,
   ].join('\n');
 }
