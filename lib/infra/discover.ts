@@ -7,7 +7,7 @@
  * `bundle.ts`).
  */
 
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, extname, join, relative, resolve, sep } from 'node:path';
 import { BUILT_IN_PREFIX, isBuiltIn } from '../core/plan/built-in.ts';
 import { nearest } from '../core/plan/nearest.ts';
@@ -22,6 +22,7 @@ import {
   type FoundWorkflow,
 } from './discovery.ts';
 import { formsOf, jsonSchemaOf } from './forms.ts';
+import { testedReferences } from './tested-references.ts';
 import {
   type AgentLike,
   asksAnother,
@@ -151,7 +152,11 @@ async function loadFolder(folder: string, relativeToRoot: (path: string) => stri
     ...inputOf(workflow.input),
     ...formsIn(workflow, folder),
   }));
-  return { workflows, agents, warnings: unusedFiles(folder, used, relativeToRoot) };
+  const warnings = [
+    ...testedReferences(readFileSync(file, 'utf8'), relativeToRoot(file)),
+    ...unusedFiles(folder, used, relativeToRoot),
+  ];
+  return { workflows, agents, warnings };
 }
 
 const agentFile = (folder: string, name: string): string | undefined =>
