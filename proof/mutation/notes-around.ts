@@ -86,13 +86,13 @@ export const AROUND: readonly Note[] = [
   },
   {
     file: 'lib/core/plan/duration.ts',
-    at: "typeof until === 'string' && ISO.test(until) && isDay(until.slice(0, 10)) ?",
+    at: "if (typeof until === 'string')",
     answer: 'test',
     said: 'a list with a date in it was a time.',
   },
   {
     file: 'lib/core/plan/duration.ts',
-    at: "return typeof at === 'number' && Number.isFinite(at) ? at : undefined;",
+    at: "return typeof until === 'number' && Number.isFinite(until) && until >= EARLIEST_TIME ?",
     answer: 'equivalent',
     said: 'what is no number is not finite; the first half is for the compiler.',
   },
@@ -133,7 +133,7 @@ export const AROUND: readonly Note[] = [
     said: 'a failure waits for a point of no return, so there is one.',
   },
   {
-    file: 'lib/core/explain/why.ts',
+    file: 'lib/core/explain/deferred.ts',
     at: "step.kind === 'agent' ? agentFor(step, record, deferred).agent : step.name;",
     answer: 'equivalent',
     said: 'only what an agent performs is held back.',

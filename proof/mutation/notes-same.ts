@@ -101,17 +101,12 @@ export const SAME: readonly Note[] = [
   ),
   same(
     'step/breaker',
-    "const code = 'failure' in report ?",
-    'a report leaves out what it does not say; the question mark is for the compiler.',
-  ),
-  same(
-    'step/breaker',
     'if (code !== undefined && OURS.has(code))',
     'nothing is in no set; the first half is for the compiler.',
   ),
   same(
     'step/breaker',
-    "const threw = report.kind === 'found' &&",
+    "if (report.kind !== 'found' ||",
     'no other report has a verdict; the first half is for the compiler.',
   ),
   same(
