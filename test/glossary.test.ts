@@ -26,8 +26,6 @@ const REPLACED: Readonly<Record<string, string>> = {
   park: 'defer',
   settled: 'code returned, satisfied, or closed',
   told: 'child ended',
-  question: 'incident',
-  questions: 'incidents',
   anew: 'restarted',
   renew: 'restart',
   renewed: 'restarted',

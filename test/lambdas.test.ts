@@ -22,7 +22,7 @@ async function bundled(options: BuildOptions): Promise<Metafile> {
     format: 'esm',
     packages: 'external',
     logLevel: 'silent',
-    alias: { steadfast: join(ROOT, 'lib/index.ts') },
+    alias: { steadfast: join(ROOT, 'lib/index.ts'), 'steadfast/client': join(ROOT, 'lib/client.ts') },
     ...options,
   });
   return metafile ?? { inputs: {}, outputs: {} };

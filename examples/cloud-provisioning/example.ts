@@ -33,7 +33,7 @@ const scenes: readonly Scene[] = [
     ends: ['succeeded'],
     play: (stage, environment) => start(stage, environment, 'east', 'south'),
     tell: ({ output, steps }) =>
-      `Half-built twice and given up, disks and names included; the ${nth(steps[0]?.children?.try)} try is in ${regionOf(output)}.`,
+      `Half-built and given up, disks and names included; the ${nth(steps[0]?.children?.try)} try is in ${regionOf(output)}.`,
   },
   {
     name: 'nowhere',

@@ -120,7 +120,7 @@ export const cloudProvisioning = workflow('cloud-provisioning', options, (w) => 
     buildRegion,
     { environment, region, machines, replica },
     {
-      // Once more where it is wanted, for what filled the region may be gone; then elsewhere.
+      // Once more where it is wanted, unless a quota refused it for good; then elsewhere.
       recovery: [
         retry(1, { first: '500ms' }),
         withInput({ environment, region: otherwise, machines, replica }),

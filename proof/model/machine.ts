@@ -5,7 +5,7 @@
  * (a state), `moves.ts`, `agents.ts`, `actors.ts` (what can happen), `judge.ts` (what must hold), `explore.ts`.
  */
 
-import type { Execution } from '../../lib/core/records/state.ts';
+import type { Execution, Step } from '../../lib/core/records/state.ts';
 import { agentMoves, deliveries } from './agents.ts';
 import { ALL_STEPS } from './codes.ts';
 import { type ModelConfig, stepsOf } from './config.ts';
@@ -73,12 +73,15 @@ export class Machine implements Explorable<World> {
   }
 
   /**
-   * Ended, announced, and not to be evaluated again; or an undo failed for good, which is an incident with a
-   * deadline (L1). People and their answers are not in the model.
+   * Ended, announced, and not to be evaluated again; or an undo failed for good, or an answer was no output, each of which is
+   * an incident with a deadline (L1). People and their answers are not in the model.
    */
   isEnd(world: World): boolean {
     const { decider } = this.ctx;
-    if (world.steps.some((step) => decider.step(step)?.status === 'compensation-failed')) return true;
+    const isAsked = (step: Step | undefined): boolean =>
+      step?.status === 'compensation-failed' ||
+      (step?.status === 'waiting' && step.wrongAnswer !== undefined);
+    if (world.steps.some((id) => isAsked(decider.step(id)))) return true;
     // Nor whether an on-failure step that may have acted did.
     const { status } = decider.execution(world.exec);
     if (status === 'following-up' && world.steps.some((step) => decider.step(step)?.status === 'waiting'))

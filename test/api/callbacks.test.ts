@@ -74,7 +74,9 @@ describe('a callback', () => {
       otherwise: 'fail',
       reminders: 0,
     };
-    expect((await c.get('/incidents')).body).toStrictEqual({ items: [{ executionId: id, ...entry }] });
+    expect((await c.get('/incidents')).body).toStrictEqual({
+      items: [{ executionId: id, workflow: 'waits', ...entry }],
+    });
     expect(await stepOf(c, id, 'paid')).toMatchObject({ entry });
     await c.post(`/callbacks/${token}/complete`, { output: { amount: 1 } });
     const { items } = (await c.get('/incidents')).body as { items: { step: string; kind: string }[] };

@@ -3,7 +3,7 @@
 import * as z from 'zod/mini';
 import { explain } from '../../lib/core/explain/why.ts';
 import { human, retry, withInput, workflow, type Workflow } from '../../lib/core/plan/workflow.ts';
-import { PermanentError } from '../../lib/core/records/errors.ts';
+import { PermanentError, TransientError } from '../../lib/core/records/errors.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { withChildren } from '../../lib/engine/children.ts';
 import { cancel, pause, retry as again } from '../../lib/scheduler/commands.ts';
@@ -128,7 +128,7 @@ const failing = (...results: ('fails' | 'works')[]) => {
     plain: {
       execute: async (): Promise<object> => {
         at += 1;
-        if (results[at - 1] === 'fails') throw new PermanentError('no');
+        if (results[at - 1] === 'fails') throw new TransientError('no');
         return {};
       },
     },

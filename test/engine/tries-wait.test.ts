@@ -1,7 +1,7 @@
 /** The next try of a child is not looked for while it must not begin (S12). */
 
 import { retry, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
-import { PermanentError } from '../../lib/core/records/errors.ts';
+import { TransientError } from '../../lib/core/records/errors.ts';
 import { anAgent, anyObject, harness } from './harness.ts';
 import { never } from './process.ts';
 
@@ -21,7 +21,7 @@ it('lets time pass beside a failure that waits for the outcome of a point of no 
     hand: { execute: () => never },
     plain: {
       execute: async () => {
-        throw new PermanentError('no');
+        throw new TransientError('no');
       },
     },
   });
