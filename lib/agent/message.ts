@@ -11,7 +11,7 @@
 import { decide } from '../core/decide.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { Ports } from '../core/ports.ts';
-import { type Decision, IDLE, nothing } from '../core/records/decision.ts';
+import type { Decision } from '../core/records/decision.ts';
 import type { Event } from '../core/records/events.ts';
 import type { Message } from '../core/records/message.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
@@ -23,6 +23,7 @@ import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { type Claim, claimOf, runAttempt } from './attempt.ts';
 import type { Worker } from './author-code.ts';
 import { readForClaim } from './claim-read.ts';
+import { unread } from './breaker.ts';
 import { notifyBreaker } from './notify-breaker.ts';
 import { deliverReport, STORE_RETRY_MS } from './report.ts';
 
@@ -111,26 +112,13 @@ async function decideDelivery(
     return { decision: decide(plan, state, { ...delivery, ...decisionInputsOf(ports), openBreaker }), trial };
   if (trial !== undefined || breaker === undefined) return { decision, trial };
   const pass = await breaker.pass(ports, agent.spec.timeoutMs);
-  if (pass === 'unread') return { decision: unread(delivery), trial };
+  if (pass === 'unread') return { decision: unread(delivery.message), trial };
   // That may have taken long, and a lease counts from before its write, not from before a pause.
   const later = { ...delivery, ...decisionInputsOf(ports) };
   if ('openBreaker' in pass)
     return { decision: decide(plan, state, { ...later, openBreaker: pass.openBreaker }), trial };
   return { decision: decide(plan, state, later), trial: pass.trial };
 }
-
-/**
- * The message is answered, for one that was received five times would be a dead letter: the wake time sends another, at no attempt's
- * cost (S9). An execution's deadline bounds that, and of an undo the day that it may be deferred for.
- */
-const unread = ({ message }: Delivery): Decision =>
-  nothing(IDLE, {
-    what: 'message-dropped',
-    executionId: message.execution,
-    step: message.step,
-    attempt: message.attempt,
-    detail: 'whether its agent is paused cannot be read',
-  });
 
 /** A rejected write may have taken place: the next read shows it. */
 async function commitOrUnsure(

@@ -5,7 +5,7 @@ import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge
 import type { Context, SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
 import { ENV } from '../../lib/aws/names.ts';
-import { executionItem, planItem } from '../../lib/aws/dynamo-items.ts';
+import { executionItem, planItem, planKey } from '../../lib/aws/dynamo-items.ts';
 import { agentHandler } from '../../lib/agent/handler.ts';
 import { anAgent } from '../engine/harness.ts';
 import { anExecution, aPlan } from '../contract/records.ts';
@@ -64,7 +64,11 @@ describe('of a batch of messages', () => {
   it('one that comes when no time is left comes again, and nothing is claimed (S9)', async () => {
     const execution = anExecution({ input: { n: 1 }, deadlineAt: Date.now() + 3_600_000 });
     dynamo.on(QueryCommand).resolves({ Items: [executionItem(execution, 2)] });
-    dynamo.on(GetItemCommand).resolves({ Item: planItem(execution.plan, aPlan) });
+    // Its breaker has no record.
+    dynamo.on(GetItemCommand).resolves({});
+    dynamo
+      .on(GetItemCommand, { Key: planKey(execution.plan) })
+      .resolves({ Item: planItem(execution.plan, aPlan) });
     events.on(PutEventsCommand).resolves({ FailedEntryCount: 0 });
     dynamo.on(PutItemCommand).resolves({});
     expect(await invoke([textOf('e-1')], 0)).toEqual(named('m0'));

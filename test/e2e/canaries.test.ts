@@ -264,7 +264,10 @@ it('nor of what starts an execution from elsewhere, started or refused', async (
   expect(canariesIn(queueTexts(isOfTrigger))).toEqual(
     expect.arrayContaining(['canary-in-an-event', 'canary-in-no-json', 'canary-in-a-late-message']),
   );
-  const views = await Promise.all((await started()).map(({ executionId }) => stopped(executionId)));
+  // Their agent fails whatever it is asked, so its breaker may hold them: what they were given is all that is looked at.
+  const views = await Promise.all(
+    (await started()).map(async ({ executionId }) => (await ask('GET', `/executions/${executionId}`)).body),
+  );
   expect(canariesIn(views.map((view) => JSON.stringify(view.input)))).toEqual(
     expect.arrayContaining(['canary-in-a-message', 'canary-in-an-event', 'canary-in-a-mapping']),
   );

@@ -184,10 +184,10 @@ stopping compensating: its executions are canceled, and those that succeeded are
   → child stopping: execution e-1.stopping.1 end
 stuck compensation-failed: it could not be undone (x: y): what its executions did may still be in place
 compensated compensated: it is compensated
-never ready: it was never started
+never pending: it was never started
 callback waiting: it waits for nothing any more
 fenced fenced: the execution is being undone, so it will never start
-wait ready: it was never started
+wait pending: it was never started
 -60000: workflow 'flow' was started
 -3 failed: failed (x: y): 3 of 4 executions ended (2 succeeded, 1 failed)
 -3 left: failed: 1 of 1 executions ended (1 canceled)

@@ -173,7 +173,7 @@ restart compensating: undo 3 did not succeed (x: y) and is tried again
 stuck compensation-failed: undo 3 failed (x: y), and no further one is allowed: its effect may still be in place
 silent compensation-failed: undo 3 failed, and no further one is allowed: its effect may still be in place
 day compensation-failed: for a day; a person is asked, and its effect may still be in place
-never ready: it was never started
+never pending: it was never started
 -60000: workflow 'flow' was started
 -9: it is being undone because of an operator's cancel
 `,
