@@ -157,11 +157,9 @@ function stepView(step: Step | undefined, status: StepView['status']): Record<st
   if (step === undefined) return { status, attempts: [] };
   const { attempt, changedAt, attempts, claimedAt, leaseUntil, retryAt, output, failure } = step;
   const { deferred, progress, by, wrongAnswer } = step;
-  const shown = {
-    ...{ attempt, claimedAt, leaseUntil, retryAt, deferred },
-    ...{ output, failure, wrongAnswer, progress, by },
-  };
-  const present = Object.entries(shown).filter(([, value]) => value !== undefined);
+  const times = { attempt, claimedAt, leaseUntil, retryAt, deferred };
+  const found = { output, failure, wrongAnswer, progress, by };
+  const present = Object.entries({ ...times, ...found }).filter(([, value]) => value !== undefined);
   return {
     status,
     ...Object.fromEntries(present),
@@ -174,7 +172,7 @@ function stepView(step: Step | undefined, status: StepView['status']): Record<st
 /** Of the inbox alone: with its execution its workflow and its tags are there already. */
 export const askedOf = ({ workflow, tags }: AskedOf): AskedOf => given({ workflow, tags });
 
-export function incidentView({ quiet: _, ...incident }: Incident): Record<string, unknown> {
+export function incidentView({ quiet: _quiet, ...incident }: Incident): Record<string, unknown> {
   return withoutInner(incident);
 }
 export const entryView = (entry: Entry): Record<string, unknown> => withoutInner(entry);

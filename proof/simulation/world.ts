@@ -115,9 +115,7 @@ export class World {
         }),
         presences: memoryPresences(),
         wake: (presence) => wakeSupervisor(host, presence, longestDelayMs),
-        send: (sends) => {
-          for (const send of sends) sendMessage(host, send, longestDelayMs);
-        },
+        send: (sends) => sends.forEach((send) => sendMessage(host, send, longestDelayMs)),
         announce: (ended) => this.#announce(ended),
         announceEntry: (news) => this.#judgeNews(news),
         random: seededSource(options.seed),

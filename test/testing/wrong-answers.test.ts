@@ -53,7 +53,7 @@ async function charged(answer: (n: number) => unknown, ways: Ways = {}) {
     } as never),
     reserve.handler({
       execute: async (ctx: { effectKey: string }) => void (await world.actOnce(ctx.effectKey, 'other')),
-      undo: async (ctx: { effectKey: string }) => void (await world.undo(ctx.effectKey)),
+      undo: (ctx: { effectKey: string }) => world.undo(ctx.effectKey),
     } as never),
   ];
   const trial = testWorkflow(flow, { agents });
