@@ -88,7 +88,8 @@ describe('a healthy agent', () => {
     const slow: Breakers = {
       ...counts.breakers,
       read: async (agent) => {
-        await h.clock.sleep(8_000);
+        // Less than what a process waits for it.
+        await h.clock.sleep(900);
         return counts.breakers.read(agent);
       },
     };
@@ -101,9 +102,9 @@ describe('a healthy agent', () => {
     }));
     const handled = h.deliver(h.sent.splice(0)[0] as never, ports);
     await settle();
-    h.clock.advanceTo(T0 + 8_000);
+    h.clock.advanceTo(T0 + 900);
     await handled;
-    expect(writes).toEqual([T0 + 18_000]);
+    expect(writes).toEqual([T0 + 10_900]);
     expect((await h.state(id)).execution.status).toBe('succeeded');
   });
 
