@@ -32,7 +32,7 @@ export interface Turn {
   readonly cpuFunctions: number;
   readonly cpuAll: number;
   readonly stepsPerSecond: number;
-  /** Of five steps, one execution at a time. */
+  /** The median time of five steps, one execution at a time. */
   readonly p50Ms: number;
 }
 

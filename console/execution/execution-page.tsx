@@ -109,7 +109,7 @@ function Execution({ view, reasons, workflows, again }: Read & { again: () => vo
   );
 }
 
-/** Of a timeline whose stretches are told apart, with what is around the graph. */
+/** The page of a timeline whose stretches are told apart, with what is around the graph. */
 const TIMELINE = 400;
 const AROUND_GRAPH = 36;
 

@@ -47,7 +47,7 @@ export interface Layout {
   readonly isAcross: boolean;
   readonly boxes: readonly Box[];
   readonly lines: readonly { readonly key: string; readonly points: readonly Point[] }[];
-  /** Of the steps that follow an end without success: they come after none of the others. */
+  /** The steps that follow an end without success; they come after none of the others. */
   readonly lane?: Lane;
 }
 

@@ -16,7 +16,7 @@ export interface TextLine {
 /** From one baseline to the next. */
 export const LINE_HEIGHT = 16;
 
-/** Of a name, of who performs it, of its state: more is cut. */
+/** The longest name, agent and state that is drawn; more is cut. */
 const MOST = { name: 2, line1: 3, line2: 3 } as const;
 const FONT = { name: '600 13px', line1: '11.5px', line2: '11.5px' } as const;
 

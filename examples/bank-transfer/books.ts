@@ -39,7 +39,7 @@ export interface BankEntry extends Entry {
   readonly account?: string;
   readonly side?: 'debit' | 'credit';
   readonly amount?: number;
-  /** Of a debit: the hold that it uses up. */
+  /** The hold that a debit uses up. */
   readonly hold?: string;
 }
 

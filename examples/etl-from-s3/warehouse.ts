@@ -23,7 +23,7 @@ const TABLES = `
   );
 `;
 
-/** Of each source the rows of its latest load that was not dropped. */
+/** The rows of each source's latest load that was not dropped. */
 const COUNTED = `
   SELECT receipt, till, cents, day FROM sales
   WHERE load IN (SELECT MAX(id) FROM loads WHERE drops = 0 GROUP BY source)
@@ -42,7 +42,7 @@ export interface Load {
   readonly id: string;
   readonly label: string;
   readonly source: string;
-  /** Of what the source held: the same bytes are the same version. */
+  /** The version of what the source held: the same bytes are the same version. */
   readonly version: string;
   readonly rows: number;
   /** How often it was dropped. */

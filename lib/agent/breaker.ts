@@ -134,7 +134,7 @@ export class ProcessBreaker {
     this.#suspects = false;
     this.#answeredAt = now;
     if (trial !== undefined) return this.#tell(ports, { trial, outcome: 'answered' });
-    // Of a service that fails now and then, not each answer after a failure is written: the next failure carries them.
+    // A service may fail now and then: not each answer after a failure is written: the next failure carries them.
     if (this.#known?.breaker?.failingSince === undefined || now - this.#saidAt < CLOSED_FRESH_MS) return;
     this.#saidAt = now;
     await this.#tell(ports, 'answered');

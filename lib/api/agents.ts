@@ -130,7 +130,7 @@ export function breakersOf(
   );
 }
 
-/** Of these agents, as they are now; one that cannot be read is left out. */
+/** The breakers of these agents as they are now; one that cannot be read is left out. */
 export async function breakersNow(
   { ports: { breakers, clock } }: Scheduler,
   agents: readonly string[],

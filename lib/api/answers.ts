@@ -194,7 +194,7 @@ export interface Reasons extends Explanation {
   readonly omittedPast?: number;
 }
 
-/** Of every question, what its answer in the inbox says and that of its execution need not repeat. */
+/** For every question, what its answer in the inbox says and that of its execution need not repeat. */
 type Inner = 'version' | 'writeId' | 'life' | 'unannounced' | keyof AskedOf;
 
 export interface IncidentView extends Omit<Incident, Inner | 'quiet'> {

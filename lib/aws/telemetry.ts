@@ -61,7 +61,7 @@ const ERRORS: ReadonlySet<string> = new Set([
   'undo-given-up',
 ]);
 
-/** Of the words of a failure: enough to know it again. */
+/** The most characters of a failure's words: enough to know it again. */
 const MAX_FAILURE_CHARS = 300;
 
 const saidOf = ({ code, message }: Failure): { readonly code: string; readonly failure: string } => ({

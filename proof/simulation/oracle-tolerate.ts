@@ -94,7 +94,7 @@ export function judgeTolerated(
   if (undo !== 'none' && !isStuckItem) problems.push(`S20 '${name}' is tolerated before it is undone`);
   if (now + CLOCKS_DIFFER_MS < after.processDeadlineAt + settleMs)
     problems.push(`S20 '${name}' is tolerated while it may still act`);
-  // Of an on-failure step nothing is undone: where it says itself that it acted, nobody has to.
+  // Nothing of an on-failure step is undone: where it says itself that it acted, nobody has to.
   const isKnown = isFollowing(plan) && wrongIn(known) !== undefined;
   if (after.afterFailure !== 'continue' && plan.tolerated === undefined && !isKnown)
     problems.push(`S20 '${name}' may have acted, and nobody was asked`);

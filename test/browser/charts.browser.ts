@@ -211,7 +211,7 @@ it('half an hour fills the picture, no line crosses minutes without a value, no 
   expect(first).toBeGreaterThan(pixel);
   const [from, to] = [Math.min(...lined), Math.max(...lined)];
   expect(to - from).toBeGreaterThan(0.5);
-  // Of the minutes from 20 to 8 only the one in their midst has a value.
+  // From minute 20 to 8 only the one in their midst has a value.
   const inGap = lined.map((at) => (at - from) / (to - from)).filter((at) => at > 0.36 && at < 0.72);
   expect(inGap.length).toBeGreaterThan(0);
   expect(inGap.filter((at) => Math.abs(at - 15 / 28) > 0.06)).toEqual([]);

@@ -101,7 +101,7 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   workflows,
 };
 
-/** Of each command its arguments; the others talk to no API. */
+/** The arguments of each command; the others talk to no API. */
 const ARGS: Readonly<Record<string, readonly string[]>> = {
   start: ['x'],
   show: ['x'],

@@ -35,9 +35,9 @@ export const moving = workflow('moving', { input, within: '6h' }, (w) => {
 export class Provider {
   readonly stands = new Set<string>();
   readonly done: string[] = [];
-  /** Of these regions clusters are refused, for now. */
+  /** Regions in which clusters are refused for now. */
   readonly full = new Set<string>();
-  /** Of these for good. */
+  /** Regions in which they are refused for good. */
   readonly closed = new Set<string>();
   readonly #known = new Map<string, string>();
 

@@ -94,7 +94,7 @@ test('the default is one example with a bucket, an event, a schedule and its out
     .filter(({ Properties }) => JSON.stringify(Properties['EventPattern'] ?? {}).includes('"shop"'));
   expect(ofEvents.map(({ Properties }) => Properties['EventBusName'])).toEqual([undefined]);
   expect(app.ofType('AWS::Lambda::Url')).toHaveLength(1);
-  // Of ten executions as few as a mapping may have.
+  // As few of ten executions as a mapping may have.
   const mappings = app.ofType('AWS::Lambda::EventSourceMapping').map(({ Properties }) => Properties);
   expect(mappings.length).toBe(8);
   expect(mappings.filter(({ ScalingConfig }) => (ScalingConfig as Scaling).MaximumConcurrency !== 2)).toEqual(

@@ -33,9 +33,9 @@ export interface Finding {
    */
   readonly kind: 'schedule-off' | 'overdue' | 'missing' | 'breaker' | 'paused' | 'at-risk';
   readonly agent?: string;
-  /** Of 'overdue' since when the oldest is due, of a breaker since when its service fails. */
+  /** For 'overdue' since when the oldest is due; for a breaker since when its service fails. */
   readonly since?: number;
-  /** Of the first two: the latest sweep that found something due. */
+  /** For the first two: the latest sweep that found something due. */
   readonly sweptAt?: number;
   /** What the agent's service answers, or has last. */
   readonly failure?: Failure;

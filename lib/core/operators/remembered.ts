@@ -14,7 +14,7 @@ import type { Execution } from '../records/state.ts';
 
 export const REMEMBERED_DAYS = 30;
 const REMEMBERED_MS = REMEMBERED_DAYS * 86_400_000;
-/** Of one execution, so that its record keeps room: they take 6 KB. */
+/** The most commands that one execution remembers, so that its record keeps room: they take 6 KB. */
 export const MAX_REMEMBERED = 200;
 
 type Remembering = Pick<Execution, 'commands'>;

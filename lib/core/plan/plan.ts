@@ -105,7 +105,7 @@ export interface CallbackStep extends StepBase, MayFail {
   readonly otherwise?: 'approve' | 'reject';
   /** Listeners of the event bus are reminded so often while there is no answer. */
   readonly remindMs?: number;
-  /** Of an approval: what whoever is asked is shown, by name. */
+  /** What an approval shows to the person who is asked, by name. */
   readonly show?: Expr;
 }
 

@@ -53,7 +53,7 @@ export interface Children {
   /** Items of the whole list; of a child step 1. */
   readonly items: number;
   readonly tolerated: number;
-  /** Of a list whose items' outputs were left out: their size together. What reads them fails. */
+  /** The size together of a list's outputs that were left out. A step that reads them fails. */
   readonly leftOutBytes?: number;
   /** By index: a set, never a counter, for a child may notify its parent again. */
   readonly ended: Readonly<Record<string, ChildEnd>>;

@@ -92,7 +92,7 @@ export type ChildrenDone =
       readonly step: string;
       /** Nothing where an output was too large to be kept. */
       readonly outputs: readonly (Json | undefined)[];
-      /** Of all outputs together, kept or not. */
+      /** The size of all outputs together, kept or not. */
       readonly bytes?: number;
     };
 

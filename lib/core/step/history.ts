@@ -11,7 +11,7 @@ import { given } from '../records/given.ts';
 import { type Attempt, isLeased, type LeasedStep, type Step } from '../records/state.ts';
 
 const MAX_HISTORY = 20;
-/** Of these the first ones. */
+/** How many of these are kept from the beginning. */
 export const FIRST_KEPT = 5;
 
 /** What a record keeps of its attempts. */
