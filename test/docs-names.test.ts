@@ -71,6 +71,33 @@ describe('a document', () => {
   });
 });
 
+/** Decisions that are longer than their situation, choice and price need. */
+const MOST_WORDS = 150;
+const longDecisions = (texts: Readonly<Record<string, string>>): string[] =>
+  Object.entries(texts)
+    .filter(([path]) => path.startsWith('docs/decisions/'))
+    .filter(
+      ([, text]) =>
+        text
+          .replace(/^# .*$/m, '')
+          .trim()
+          .split(/\s+/).length > MOST_WORDS,
+    )
+    .map(([path]) => path);
+
+describe('a decision', () => {
+  it(`has ${MOST_WORDS} words at most`, () => {
+    const texts = Object.fromEntries(documents.map((path) => [path, read(path)]));
+    expect(longDecisions(texts)).toEqual([]);
+  });
+  it('would be caught with one more', () => {
+    const text = `# A title\n\n${'word '.repeat(MOST_WORDS)}`;
+    expect(longDecisions({ 'docs/decisions/1.md': text, 'docs/decisions/2.md': `${text}more` })).toEqual([
+      'docs/decisions/2.md',
+    ]);
+  });
+});
+
 const commentsOf = (text: string): string =>
   (text.match(/\/\*[\s\S]*?\*\/|(?<=\s)\/\/[^\n]*/g) ?? []).join('\n').replace(/\n\s*\*\s/g, ' ');
 
