@@ -4,10 +4,9 @@
  * Owns: the page and its prose. Does not own: what is described (`lib/api/contract/routes.ts`, `lib/api/contract/errors.ts`).
  */
 
-import { CALLS, type Route } from '../lib/api/calls.ts';
+import { CALLS } from '../lib/api/calls.ts';
 import { ERRORS } from '../lib/api/contract/errors.ts';
-import { EXAMPLES } from '../lib/api/contract/examples.ts';
-import { type DescribedRoute, ERRORS_OF_ALL, ROUTES } from '../lib/api/contract/routes.ts';
+import { ERRORS_OF_ALL } from '../lib/api/contract/routes.ts';
 import { MAX_ANSWER_BYTES } from '../lib/api/fitting.ts';
 import {
   DEFAULT_LIMIT,
@@ -22,18 +21,15 @@ import { formatDuration } from '../lib/core/plan/duration.ts';
 import { JSON_LIMITS } from '../lib/core/records/json.ts';
 import { MAX_OUTPUT_BYTES } from '../lib/engine/schema.ts';
 import { MAX_GIVEN_INPUT_BYTES } from '../lib/scheduler/incidents.ts';
-import { jsonSchema, type Schema } from './json-schemas.ts';
-import { codesOf, PARAMETERS } from './print-openapi.ts';
-import { table } from './print-state-machine.ts';
 
 const INTRODUCTION = `# HTTP
 
-Printed from \`lib/api\` by \`npm run docs\`; do not edit. The same contract as OpenAPI 3.1 is [openapi.json](openapi.json), and
-\`GET /openapi.json\` of every API. In TypeScript, \`steadfast/client\` makes these calls
-([FIRST-PROJECT.md](FIRST-PROJECT.md#from-an-application)).
+Printed from \`lib/api\` by \`npm run docs\`; do not edit. The reference is OpenAPI 3.1: [openapi.json](openapi.json), and
+\`GET /openapi.json\` of every API. It has each route with its fields, answers, an example and its errors. In TypeScript,
+\`steadfast/client\` makes these calls ([FIRST-PROJECT.md](FIRST-PROJECT.md#from-an-application)).
 
 Bodies and answers are JSON in UTF-8. Times are epoch milliseconds. Answers may gain fields in a release: ignore those you do not
-know. Bodies and queries may have no other fields than those named here. The examples call the API of a laptop (\`npx steadfast dev\`); a
+know. Bodies and queries with unknown fields are refused. A laptop's API is at \`http://127.0.0.1:4510\` (\`npx steadfast dev\`); a
 deployed one is the output \`ApiUrl\` of its stack.
 
 ## Who calls
@@ -45,29 +41,35 @@ curl --aws-sigv4 "aws:amz:eu-central-1:execute-api" --user "$AWS_ACCESS_KEY_ID:$
   -H "x-amz-security-token: $AWS_SESSION_TOKEN" "$API/health"
 \`\`\`
 
-With an authorizer of tokens (JWT) it asks for one, and each kind of call for a scope
-([SECURITY.md](SECURITY.md#access-to-the-api)): \`curl -H "Authorization: Bearer $TOKEN" "$API/health"\`. With \`callbackAuthorizer:
-new HttpNoneAuthorizer()\` the token in a callback's path is enough. The API of a laptop asks for nothing; \`x-local-user\` names who
-calls there, and is refused by every other API.
-
-Who calls is recorded with starts, commands, resolutions and answers, as the gateway says; no body and no header can say otherwise.
+With an authorizer of tokens (JWT), send \`Authorization: Bearer …\`; each route needs a scope
+([SECURITY.md](SECURITY.md#access-to-the-api)). With \`callbackAuthorizer: new HttpNoneAuthorizer()\` the token in a callback's path
+is enough. A laptop's API asks for nothing; its header \`x-local-user\` names the caller, and every other API refuses it. The caller is
+recorded with starts, commands, resolutions and answers; a body cannot change it.
 
 ## Calling again
 
 A call that got no answer may have been obeyed. Make it again under the same key:
 
-- *A start* takes \`idempotencyKey\` in its body, or the header \`Idempotency-Key\`: 1 to 200 characters. The same key with the same
-  body is the same execution, also after it has ended, until it is removed after its retention; with another body it is refused
-  (\`key-reused\`). Keys of different workflows do not meet. Without a key every call starts an execution.
-- *Commands* (cancel, pause, resume, retry) take \`commandId\`: repeated under the same one, a command is obeyed once. An execution
-  remembers its latest 10.
-- *Answers to callbacks* are answered the same again. *A resolution* that is repeated is refused (\`already-resolved\`) and changes
-  nothing.
-- *What is read* can be read again.`;
+- *A start* takes \`idempotencyKey\` in its body, or the header \`Idempotency-Key\` (1 to 200 characters). The same key and body give
+  the same execution until it is removed after its retention; another body is refused (\`key-reused\`). Each workflow has its own keys.
+  Without a key every call starts an execution.
+- *Commands* (cancel, pause, resume, retry) take \`commandId\`: an execution obeys a command once under one id, and remembers its
+  latest 10.
+- *Answers to callbacks* get the same answer again. *A resolution* repeated is refused (\`already-resolved\`) and changes nothing.
+
+## Waiting
+
+\`GET /executions/{id}?wait=20s\` answers when the execution ends, or after that time (${formatDuration(MAX_WAIT_MS)} at most) with the
+status of that moment: call it again until the status is an end.
+
+\`\`\`sh
+curl "$API/workflows/greeting/executions" -H 'Idempotency-Key: order-1' -d '{"input":{"name":"Ada"}}'
+curl "$API/executions/$ID?wait=20s"
+\`\`\``;
 
 const CORS = `## From a browser
 
-A page of another origin may call a deployed API if its stack says so. The headers are those that \`steadfast/client\` sends:
+A page of another origin may call a deployed API if its stack says so. These are the headers that \`steadfast/client\` sends:
 
 \`\`\`text
 new Steadfast(this, 'Steadfast', {
@@ -81,101 +83,70 @@ new Steadfast(this, 'Steadfast', {
 });
 \`\`\`
 
-A browser asks first whether it may (\`OPTIONS\`) and can give neither signature nor token with that. With \`cors\` the API has one
-route for it that is open to everybody, as
-[AWS asks for](https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-cors.html) beside \`$default\` and an authorizer
-([what it answers](SECURITY.md#access-to-the-api)). The laptop's API obeys the same settings; it asks nobody for
-a proof, so a page of elsewhere that \`cors\` does not name may start or change nothing there (403), by no kind of request. One origin for
-page and API, as behind CloudFront, needs none.`;
+A browser first asks whether it may (\`OPTIONS\`), without signature or token. With \`cors\` the API has one open route for that, as
+[AWS asks for](https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-cors.html)
+([what it answers](SECURITY.md#access-to-the-api)). A laptop's API obeys the same settings: a page of an origin that
+\`cors\` does not name may start and change nothing there (403). One origin for page and API, as behind CloudFront, needs no \`cors\`.`;
 
 export function printHttp(): string {
-  const routes = (Object.keys(CALLS) as Route[]).map((route) => section(route, ROUTES[route]));
-  return `${[INTRODUCTION, errors(), limits(), CORS, '## Routes', overview(), ...routes].join('\n\n')}\n`;
+  return `${[INTRODUCTION, errors(), limits(), CORS, routes()].join('\n\n')}\n`;
 }
 
 const inCode = (text: string): string => `\`${text}\``;
 const codesText = (codes: readonly ErrorCode[]): string => codes.map(inCode).join(', ');
 
+/** What a caller does about an error, by its status. */
+const ADVICE: Readonly<Record<number, string>> = {
+  400: 'Correct what `details.issues`, or the message, names.',
+  403: 'Call as the message says: as another person, as a caller that the gateway knows, or under a shorter name.',
+  404: 'Check the name; the message, or a list, has those that exist.',
+  409: 'The state does not allow it now. Read the message, then the execution; do not repeat the call as it is.',
+  413: 'Store what is large elsewhere, and send where it is.',
+  429: 'Cancel the execution, which is always possible, or find who sends so many commands.',
+  500: 'Call again with the same key. The log of the API says what happened.',
+  503: 'Call again in a moment: during a deployment, a function older than the record read it.',
+};
+
 function errors(): string {
-  const rows = Object.entries(ERRORS).map(([code, { means, next }]) => [
-    inCode(code),
-    String(STATUS[code as ErrorCode]),
-    means,
-    next,
-  ]);
+  const codes = Object.keys(ERRORS) as ErrorCode[];
+  const statuses = [...new Set(codes.map((code) => STATUS[code]))].sort((a, b) => a - b);
+  const rows = statuses.map((status) => {
+    const refused = codes.filter((code) => STATUS[code] === status);
+    return `- ${status} ${codesText(refused)}. ${ADVICE[status]}`;
+  });
   return `## Errors
 
 \`{"error": {"code": "unknown-execution", "message": "there is no execution 'e1'"}}\`: \`code\` is for programs, \`message\` for people, and
-some codes have \`details\`. Never a stack, never a payload. Every route may answer ${codesText(ERRORS_OF_ALL)}; the others are
-with each route.
+some codes have \`details\`. Never a stack, never a payload. Every route may answer ${codesText(ERRORS_OF_ALL)}. What each code means
+and what to do is in \`Error\` of openapi.json; by status:
 
-${table(['code', 'status', 'what it means', 'what to do'], rows).join('\n')}
+${rows.join('\n')}
 
 The gateway answers for itself, with \`{"message": "…"}\` and no \`error\`: 401 (no valid token), 403 (not allowed), 429 (too many
-calls: wait, then call again under the same key), 500 and 503 (no answer in time: call again under the same key).`;
+calls), 500 and 503 (no answer in time). After 429, 500 and 503 wait, then call again under the same key.`;
 }
 
 const kb = (bytes: number): string => `${bytes / 1024} KB`;
 
 function limits(): string {
-  const rows: readonly (readonly [string, string])[] = [
-    ['a body, before it is parsed', kb(MAX_BODY_BYTES)],
-    ["a body's JSON", `${JSON_LIMITS.depth} levels, ${JSON_LIMITS.nodes} keys and elements`],
-    ['whole numbers', '±9007199254740991; larger ones as text'],
-    ['the output of a callback', kb(MAX_OUTPUT_BYTES)],
-    ['the input that resolves an incident', kb(MAX_GIVEN_INPUT_BYTES)],
-    ['tags', `${MAX_TAGS}; names of 64 characters, texts of 200`],
-    ['a page', `${DEFAULT_LIMIT} unless \`limit\` says otherwise, ${MAX_LIMIT} at most`],
-    ['`wait`', formatDuration(MAX_WAIT_MS)],
-    ['a pause, before a person is asked', formatDuration(MAX_PAUSE_MS)],
-    ['an answer', `${MAX_ANSWER_BYTES / 1_000_000} MB; what is left out is named in \`omitted\``],
-    ['calls a second', "the account's, unless the stack has `throttle`"],
+  const rows = [
+    `a body: ${kb(MAX_BODY_BYTES)}, ${JSON_LIMITS.depth} levels, ${JSON_LIMITS.nodes} keys and elements`,
+    'a whole number: ±9007199254740991; send larger ones as text',
+    `the output of a callback: ${kb(MAX_OUTPUT_BYTES)}; the input that resolves an incident: ${kb(MAX_GIVEN_INPUT_BYTES)}`,
+    `tags: ${MAX_TAGS}; names of 64 characters, texts of 200`,
+    `a page: ${DEFAULT_LIMIT} items unless \`limit\` says otherwise, ${MAX_LIMIT} at most`,
+    `a pause, before a person is asked: ${formatDuration(MAX_PAUSE_MS)}`,
+    `an answer: ${MAX_ANSWER_BYTES / 1_000_000} MB; \`omitted\` names what is left out`,
+    "calls a second: the account's, unless the stack has `throttle`",
   ];
-  return `## Limits\n\n${table(['of', 'at most'], rows).join('\n')}`;
+  return `## Limits\n\n${rows.map((row) => `- ${row}`).join('\n')}`;
 }
 
-function overview(): string {
-  const rows = Object.entries(CALLS).map(([route, call]) => [
-    `[${inCode(route)}](#${anchorOf(route)})`,
-    inCode(`steadfast/${call}`),
-    ROUTES[route as Route].summary,
-  ]);
-  return table(['route', 'scope', 'what it does'], rows).join('\n');
-}
-
-/** As a heading is linked to. */
-const anchorOf = (heading: string): string =>
-  heading
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9 -]/g, '')
-    .replaceAll(' ', '-');
-
-function section(route: Route, described: DescribedRoute): string {
-  const { summary, query, body } = described;
-  const codes = [...codesOf(described).values()].flat().filter((code) => !ERRORS_OF_ALL.includes(code));
-  return [
-    `### ${route}`,
-    summary,
-    ...fieldsOf('query', query === undefined ? {} : (jsonSchema(query).properties ?? {})),
-    ...fieldsOf('body', body === undefined ? {} : (jsonSchema(body.schema).properties ?? {})),
-    example(route, described),
-    ...(codes.length === 0 ? [] : [`Errors: ${codesText(codes)}.`]),
-  ].join('\n\n');
-}
-
-/** What a field may be is in openapi.json; here are its names. */
-function fieldsOf(place: 'query' | 'body', fields: Readonly<Record<string, Schema>>): string[] {
-  const names = Object.keys(fields);
-  if (names.length === 0) return [];
-  if (place === 'body') return [`Body: ${names.map(inCode).join(', ')}.`];
-  return [names.map((name) => `- \`${name}\`: ${PARAMETERS[name]?.description ?? ''}`).join('\n')];
-}
-
-function example(route: Route, { answers }: DescribedRoute): string {
-  const { path, body, answer } = EXAMPLES[route];
-  const [status = ''] = Object.keys(answers);
-  const method = route.startsWith('POST ') && body === undefined ? '-X POST ' : '';
-  const data = body === undefined ? '' : ` -d '${JSON.stringify(body)}'`;
-  const call = `curl ${method}'http://127.0.0.1:4510${path}'${data}`;
-  return `\`\`\`sh\n${call}\n\`\`\`\n\n\`${status}\`:\n\n\`\`\`json\n${JSON.stringify(answer, null, 2)}\n\`\`\``;
+function routes(): string {
+  const scopes = [...new Set(Object.values(CALLS))];
+  const rows = scopes.map((scope) => {
+    const of = Object.entries(CALLS).filter(([, call]) => call === scope);
+    return `- Scope ${inCode(`steadfast/${scope}`)}: ${of.map(([route]) => inCode(route)).join(', ')}.`;
+  });
+  return `## Routes\n\n${rows.join('\n')}`;
 }

@@ -16,7 +16,7 @@ import { packageVersion } from '../lib/project/package-files.ts';
 import { answerSchemas, jsonSchema, refOf, type Schema, withComments } from './json-schemas.ts';
 
 /** Of paths and queries; a schema here counts instead of the text that a query is. */
-export const PARAMETERS: Readonly<Record<string, Schema & { readonly description: string }>> = {
+const PARAMETERS: Readonly<Record<string, Schema & { readonly description: string }>> = {
   name: { description: 'The name of a workflow.', type: 'string' },
   id: { description: 'The id of an execution.', type: 'string' },
   n: { description: 'The number of an incident.', type: 'integer' },
@@ -133,7 +133,7 @@ const contentOf = (schema: Schema, example?: unknown): object => ({
 });
 
 /** The codes that a route may answer, by status. */
-export function codesOf({ errors }: DescribedRoute): ReadonlyMap<number, readonly ErrorCode[]> {
+function codesOf({ errors }: DescribedRoute): ReadonlyMap<number, readonly ErrorCode[]> {
   const all = [...errors, ...ERRORS_OF_ALL];
   const statuses = [...new Set(all.map((code) => STATUS[code]))].sort((a, b) => a - b);
   return new Map(statuses.map((status) => [status, all.filter((code) => STATUS[code] === status)]));
