@@ -2,7 +2,7 @@
  * `npm run chaos`: the real local cloud under load, with every function killed and frozen at random, the store killed,
  * calls unanswered and throttled, and an outside world that misbehaves. Then everything heals, must end, and is audited.
  *
- * Owns: the options, the two phases, the exit code. docs/CHAOS.md says what it proves and how to read a failure.
+ * Owns: the options, the two phases, the exit code. docs/PROOF.md says what it proves and how to read a failure.
  */
 
 import { availableParallelism, loadavg } from 'node:os';

@@ -157,7 +157,7 @@ async function checkAblations(options: Options): Promise<void> {
 
 const program = new Command('model')
   .description(
-    'Explores every state that small configurations can reach under the real rules (docs/MODEL.md).',
+    'Explores every state that small configurations can reach under the real rules (docs/PROOF.md).',
   )
   .option('--run <name>', `only this run: ${CONFIGS.map(({ name }) => name).join(', ')}`)
   .option('--max <n>', 'stop a run at so many states', whole, NO_BOUND)

@@ -16,7 +16,7 @@ import { documentOf, type Result, summaryOf } from './mutants/report.ts';
 import { ROOT, scratchCopy, type Scratch } from './mutants/scratch.ts';
 
 const LANES = 2;
-const DOCUMENT = join(ROOT, 'docs/MUTANTS.md');
+const DOCUMENT = join(ROOT, 'proof/results/mutants.txt');
 const CONCEPT_IDS = Object.entries(CONCEPTS).map(([concept, mutants]) => ({
   concept,
   ids: mutants.map(({ id }) => id),
@@ -27,16 +27,16 @@ interface Options {
   readonly simulated?: boolean;
   readonly list?: boolean;
   readonly json?: boolean;
-  readonly writeDocs?: boolean;
+  readonly writeResults?: boolean;
 }
 
 const program = new Command('mutants')
-  .description('Plants known bugs in copies of the tree and checks that each is noticed (docs/MUTANTS.md).')
+  .description('Plants known bugs in copies of the tree and checks that each is noticed (docs/PROOF.md).')
   .option('--only <id...>', 'only these mutants')
   .option('--simulated', 'only those that simulated worlds must notice')
   .option('--list', 'list them and run nothing')
   .option('--json', 'one JSON line at the end')
-  .option('--write-docs', 'write docs/MUTANTS.md from this run');
+  .option('--write-results', 'write proof/results/mutants.txt from this run');
 
 const isTty = process.stderr.isTTY;
 const progress = (text: string): void => {
@@ -99,7 +99,7 @@ async function main(options: Options): Promise<void> {
     const results = await tryAll(scratches, chosen);
     progress('');
     const mutants = summaryOf(results, (Date.now() - startedAt) / 1_000);
-    if (options.writeDocs === true) writeFileSync(DOCUMENT, documentOf(results, mutants, CONCEPT_IDS));
+    if (options.writeResults === true) writeFileSync(DOCUMENT, documentOf(results, mutants, CONCEPT_IDS));
     console.log(options.json === true ? JSON.stringify({ mutants }) : mutants);
     if (mutants.survivors.length > 0) process.exitCode = 1;
   } finally {

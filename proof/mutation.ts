@@ -16,7 +16,7 @@ import { documentOf, merged, type Report, summaryOf } from './mutation/report.ts
 /** Not among our packages: it would bring 170 of its own to every `npm ci`. */
 const STRYKER = '@stryker-mutator/core@9.6.1';
 const ROOT = join(import.meta.dirname, '..');
-const DOCUMENT = join(ROOT, 'docs/MUTATION.md');
+const DOCUMENT = join(ROOT, 'proof/results/mutation.txt');
 const COPIED = ['bench/parts', 'lib', 'local', 'proof', 'test', 'scripts', 'package.json', 'tsconfig.json'];
 
 interface Options {
@@ -24,13 +24,13 @@ interface Options {
   readonly runs: string;
   readonly costsAtMost: string;
   readonly json?: boolean;
-  readonly writeDocs?: boolean;
+  readonly writeResults?: boolean;
   readonly report?: string;
   readonly keep?: string;
 }
 
 const program = new Command('mutation')
-  .description("Stryker's mutants of lib/core and the tests that notice them (docs/MUTATION.md).")
+  .description("Stryker's mutants of lib/core and the tests that notice them (docs/PROOF.md).")
   .option('--files <list>', 'only these files, by commas; a file:12-40 is only these lines')
   .option('--runs <count>', 'runs of a property at most; "all" for as many as in npm test', '100')
   .option(
@@ -39,7 +39,7 @@ const program = new Command('mutation')
     '250',
   )
   .option('--json', 'one JSON line at the end')
-  .option('--write-docs', 'write docs/MUTATION.md from this run')
+  .option('--write-results', 'write proof/results/mutation.txt from this run')
   .option('--keep <path>', "keep Stryker's own report there")
   .option('--report <paths>', 'run nothing and read reports that were kept, by commas');
 
@@ -116,5 +116,5 @@ program.parse();
 const options = program.opts<Options>();
 const report = await reportOf(options);
 const summary = summaryOf(report);
-if (options.writeDocs === true) writeFileSync(DOCUMENT, documentOf(report, NOTES, CORE.length));
+if (options.writeResults === true) writeFileSync(DOCUMENT, documentOf(report, NOTES, CORE.length));
 console.log(options.json === true ? JSON.stringify(summary) : summary);

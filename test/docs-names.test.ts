@@ -10,7 +10,7 @@ const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const tracked = String(execFileSync('git', ['ls-files', '-co', '--exclude-standard'], { cwd: ROOT }))
   .split('\n')
   .filter((path) => path !== '' && existsSync(join(ROOT, path)));
-const documents = tracked.filter((path) => path.endsWith('.md'));
+const documents = tracked.filter((path) => path.endsWith('.md') || path.startsWith('proof/results/'));
 const code = tracked.filter((path) => /\.(?:ts|mjs|cjs|js)$/.test(path));
 const basenames = new Set(tracked.map((path) => basename(path)));
 const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };

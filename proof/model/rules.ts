@@ -2,7 +2,7 @@
  * The rules under test: the real `decide`, or the real `decide` with one rule taken away.
  *
  * Owns: the ablations, each of which changes only what goes into `decide` or what comes out of it. Does not own: any rule.
- * An ablation that finds nothing would say that the model is blind or the rule is not needed (`docs/MODEL.md`).
+ * An ablation that finds nothing would say that the model is blind or the rule is not needed (`docs/PROOF.md`).
  */
 
 import { decide } from '../../lib/core/decide.ts';

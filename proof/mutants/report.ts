@@ -1,6 +1,6 @@
-/** What a run says: the JSON summary, and `docs/MUTANTS.md`. Pure. */
+/** What a run says: the JSON summary, and `proof/results/mutants.txt`. Pure. */
 
-import { JUDGES, type Judge, judgeOf, type Mutant, SIMULATED_WORLDS } from './mutant.ts';
+import { JUDGES, type Judge, judgeOf, type Mutant } from './mutant.ts';
 
 /** Bugs that belong together, by id. */
 export interface Concept {
@@ -41,19 +41,7 @@ export function summaryOf(results: readonly Result[], seconds: number): Summary 
 
 const cell = (text: string): string => text.replaceAll('|', String.raw`\|`).replaceAll('\n', ' ');
 
-const HEAD = `# Planted bugs
-
-<!-- Written by npm run mutants -- --write-docs -->
-
-A judge is believed when it notices bugs. \`npm run mutants\` plants each of these, one at a time, in a copy of the tree, and
-runs the one check that is named to notice it. Each check first passes without any bug. Small changes of \`lib/core\`, which
-unit tests must notice, are planted by a tool ([MUTATION.md](MUTATION.md)); these here are for what it does not see: the order
-of effects, the ports, the template, and the judges that are no unit tests. A bug whose place in the code has changed makes
-the run fail until it is adapted (\`test/proof/mutants/\` says so with every commit).
-
-\`npm run mutants -- --list\` prints every bug and its check; \`--only <id>\` plants one. The simulation stops at the first
-violation, within the seeds of \`npm test\`, or for rare kinds within ${SIMULATED_WORLDS} worlds (some 18,000 executions).
-`;
+const HEAD = 'Planted bugs, and who noticed each. Written by `npm run mutants -- --write-results`.\n';
 
 /** A table for each concept of which the run had bugs. */
 function tablesOf(results: readonly Result[], concepts: readonly Concept[]): string[] {

@@ -1,4 +1,4 @@
-/** What a run says: the JSON summary, and `docs/MUTATION.md`. Pure. */
+/** What a run says: the JSON summary, and `proof/results/mutation.txt`. Pure. */
 
 import type { Note } from './notes.ts';
 
@@ -129,23 +129,11 @@ function noted(report: Report, { file, at, said }: Note): string {
   return `- \`${file}${line === 0 ? '' : `:${line}`}\` \`${at}\`: ${said}`;
 }
 
-const HEAD = `# Mutation score of the core
+const HEAD =
+  "Stryker's mutants of `lib/core`, and what became of them. Written by `npm run mutation -- --write-results`.\n";
 
-<!-- Written by npm run mutation -- --write-docs -->
-
-\`npm run mutation\` has Stryker change \`lib/core\` in every small way it knows (a condition that is always true, \`<\` for
-\`<=\`, a body left out, an empty text), one at a time, and asks the tests of the core and of the roles in memory whether they
-notice. Bugs chosen by hand, judged by all kinds of checks, are in [MUTANTS.md](MUTANTS.md).
-`;
-
-const HOW = (report: Report): string => `## How it is counted
-
-- The score is killed and timed out, of all. A mutant that takes twenty times the steps of its test has timed out.
-- Judges are those of \`test/core\`, of the engine and the roles: ${report.run.tests} tests, of which
-  ${report.run.leftOut} cost too much to be run for every mutant. A property gets ${report.run.runs} runs at most where \`npm test\` gives it up
-  to 6,000. Simulation, model, chaos and the local cloud, which see more, do not judge here: the score is a lower bound.
-- Stryker is fetched when the command runs and is no dependency.
-`;
+const judges = ({ run }: Report): string =>
+  `Judges: ${run.tests} tests, of which ${run.leftOut} cost too much to be run for every mutant; a property gets ${run.runs} runs at most.\n`;
 
 export function documentOf(report: Report, notes: readonly Note[], of: number): string {
   const { score, mutants, killed, timeout, survived, noCoverage, seconds } = summaryOf(report);
@@ -160,8 +148,6 @@ export function documentOf(report: Report, notes: readonly Note[], of: number): 
     HEAD,
     `**Score ${score} %: ${mutants} mutants of ${extent}, ${killed} killed, ${timeout} timed out, ${survived} survived, ${noCoverage} reached by no test; ${seconds} s, ${report.run.at}, at ${report.run.commit}.**`,
     '',
-    'All of it: `npm run mutation -- --write-docs`. Some files: `npm run mutation -- --files <file>,<file>`; it prints each file.',
-    '',
     ...TABLE,
     ...byFolder(report),
     '',
@@ -170,7 +156,7 @@ export function documentOf(report: Report, notes: readonly Note[], of: number): 
     ...TABLE,
     ...lowest(report),
     '',
-    HOW(report),
+    judges(report),
     '## Survivors',
     '',
     `Somebody has looked at ${notes.length} of them: ${count('test')} got a test, ${count('equivalent')} change nothing that anybody could see, ${count('open')} stay open. \`proof/mutation/notes.ts\` has the reasons.`,
