@@ -30,7 +30,7 @@ import type {
 } from './answers.ts';
 import { callerText } from '../core/records/caller.ts';
 import type { BulkOptions, BulkView } from './bulk-answers.ts';
-import { endOf } from './until-end.ts';
+import { endOf, viewsUntilEnd } from './until-end.ts';
 import type {
   AgentPauseView,
   Agents,
@@ -42,6 +42,8 @@ import type {
   WorkflowView,
 } from './deployment-answers.ts';
 import { timeText } from '../core/records/text.ts';
+
+export { viewsUntilEnd };
 
 /** `code` for programs, `message` for people; `details` as the API gave them, for example a schema's issues. */
 export class ApiError extends Error {

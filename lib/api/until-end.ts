@@ -1,30 +1,59 @@
 /**
  * How a client waits for the end of an execution.
  *
- * Owns: how often it asks. Does not own: the call (`client.ts`).
+ * Owns: how often it asks. Does not own: the call (`client.ts`), how many may wait at the same time (`scheduler/wait.ts`).
  */
 
 import { isTerminal } from '../core/records/state.ts';
 import type { ExecutionView } from './answers.ts';
 
 const FIRST_WAIT_MS = 1_000;
-const FIRST_GAP_MS = 250;
-const MAX_GAP_MS = 5_000;
+export const FIRST_GAP_MS = 250;
+export const MAX_GAP_MS = 5_000;
+const SLOWER = 1.5;
 
 type Get = (executionId: string, options?: { readonly waitMs?: number }) => Promise<ExecutionView>;
 
+/** Between two questions: time, and the jitter by which no two callers ask together. */
+export interface Pause {
+  readonly sleep: (ms: number) => Promise<void>;
+  /** In [0, 1). */
+  readonly random: () => number;
+}
+
+const PAUSE: Pause = {
+  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  random: () => Math.random(),
+};
+
 /**
- * Asks by `get` until the execution has ended. The API waits with the first question alone: each wait holds a process of its
- * function, and many callers would take them all. Then it is asked ever less often, at times that no two callers share.
+ * Asks by `get` until the execution has ended, and gives each answer; the last is the end. The API waits with the first question
+ * alone: each wait holds a process of its function, and many callers would take them all. Then it is asked ever less often, and
+ * soon again after a change.
  */
-export async function endOf(get: Get, executionId: string): Promise<ExecutionView> {
-  const first = await get(executionId, { waitMs: FIRST_WAIT_MS });
-  if (isTerminal(first.status)) return first;
-  for (let gapMs = FIRST_GAP_MS; ; gapMs = Math.min(gapMs * 1.5, MAX_GAP_MS)) {
-    await new Promise((resolve) => setTimeout(resolve, gapMs * (0.5 + Math.random())));
-    const view = await get(executionId).catch(later);
-    if (view !== undefined && isTerminal(view.status)) return view;
+export async function* viewsUntilEnd(
+  get: Get,
+  executionId: string,
+  { sleep, random }: Pause = PAUSE,
+): AsyncGenerator<ExecutionView, void, undefined> {
+  let known = '';
+  let gapMs = FIRST_GAP_MS;
+  for (let asked = 0; ; asked += 1) {
+    const view = await get(executionId, asked === 0 ? { waitMs: FIRST_WAIT_MS } : undefined).catch(later);
+    if (view !== undefined) yield view;
+    if (view !== undefined && isTerminal(view.status)) return;
+    const now = view === undefined ? known : JSON.stringify(view);
+    gapMs = now === known ? Math.min(gapMs * SLOWER, MAX_GAP_MS) : FIRST_GAP_MS;
+    known = now;
+    await sleep(gapMs * (0.5 + random()));
   }
+}
+
+/** The last of them. */
+export async function endOf(get: Get, executionId: string, pause?: Pause): Promise<ExecutionView> {
+  let end: ExecutionView | undefined;
+  for await (const view of viewsUntilEnd(get, executionId, pause)) end = view;
+  return end as ExecutionView;
 }
 
 /** An API that has too much to do for a moment is asked again. */

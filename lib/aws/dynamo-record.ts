@@ -12,7 +12,16 @@ import { conditional, type Put, putOne } from './dynamo-put.ts';
 const ITEM_VERSION = '1';
 
 /** Where its kind is kept: the name of the attribute that has the text. */
-export type RecordField = 'breaker' | 'bulk' | 'outage' | 'page' | 'pause' | 'presence' | 'receipt' | 'total';
+export type RecordField =
+  | 'breaker'
+  | 'bulk'
+  | 'outage'
+  | 'page'
+  | 'pause'
+  | 'presence'
+  | 'receipt'
+  | 'total'
+  | 'waits';
 
 export const recordIn = (item: Item, field: RecordField): unknown => JSON.parse(text(item, field));
 

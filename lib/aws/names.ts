@@ -39,6 +39,8 @@ export const ENV = {
   transport: 'STEADFAST_TRANSPORT',
   /** The API's: names of the IAM roles whose sessions are named after persons, with spaces between them. */
   personalRoles: 'STEADFAST_PERSONAL_ROLES',
+  /** The API's: how many callers may wait for an end at the same time. Absent: as many as beside all else on a new account. */
+  openWaits: 'STEADFAST_OPEN_WAITS',
   /** A relay's: ARN of the Lambda function that does the agent's work. */
   remoteFunction: 'STEADFAST_REMOTE_FUNCTION',
   /** A trigger's: URL of the queue for messages that start nothing. */

@@ -20,6 +20,7 @@ import { dynamoLists, noLists } from './dynamo-lists.ts';
 import { dynamoPresences } from './dynamo-presence.ts';
 import { dynamoReceipts } from './dynamo-receipts.ts';
 import { unlistedStore } from './dynamo-store.ts';
+import { dynamoWaits } from './dynamo-waits.ts';
 import { dynamoWorkflowPauses } from './dynamo-workflow-pauses.ts';
 import { eventBus } from './event-bus.ts';
 import { freshId } from './fresh-id.ts';
@@ -105,12 +106,14 @@ export function startingPortsOf(telemetry: Telemetry): OwnPorts {
   };
 }
 
-/** The ports of the one role that answers what there is: beside those of a start the lists. */
+/** The ports of the one role that answers callers: beside those of a start the lists, and who waits for an end. */
 export function listingPortsOf(telemetry: Telemetry): OwnPorts {
   const own = startingPortsOf(telemetry);
   const { client, name, shards } = own.table;
   const lists = dynamoLists(client, { table: name, wakeShards: shards, log: own.log });
-  return { ...own, store: { ...own.store, ...lists } };
+  const most = process.env[ENV.openWaits];
+  const waits = { ...dynamoWaits(client, name), ...(most === undefined ? {} : { most: Number(most) }) };
+  return { ...own, store: { ...own.store, ...lists }, waits };
 }
 
 export const receiptsOf = ({ table: { client, name, shards } }: OwnPorts): Receipts =>

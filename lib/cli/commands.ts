@@ -15,7 +15,7 @@ import {
   type StepView,
 } from '../api/answers.ts';
 import { bearer } from '../api/authorization.ts';
-import { AS_NAME, ApiError, type Client, createClient, exactJson } from '../api/client.ts';
+import { AS_NAME, ApiError, type Client, createClient, exactJson, viewsUntilEnd } from '../api/client.ts';
 import { printChanges } from './changes-shown.ts';
 import { withSchedules } from './local-schedules.ts';
 import { leavesFact } from './print-standing.ts';
@@ -182,9 +182,6 @@ export function inputOf(text: string, option = '--input'): Json {
 const showText = (command: Command, view: ExecutionView): string =>
   executionText(view, Date.now(), (line) => invocation(command, line));
 
-/** An incident that opens meanwhile is printed after so long at most. */
-const WAIT_MS = 5_000;
-
 /** At once: whoever waits knows what for, and where to look. It goes where no answer goes. */
 function sayStarted(cli: Cli, command: Command, { executionId, status }: Started): void {
   const { json } = command.optsWithGlobals<Shared>();
@@ -221,8 +218,9 @@ async function showEnd(cli: Cli, command: Command, executionId: string, changes 
   const said = new Set<number | string>();
   const known = new Map<string, string>();
   const isText = command.optsWithGlobals<Shared>().json !== true;
-  let view = await api.get(executionId);
-  while (view.endedAt === undefined) {
+  let view: ExecutionView | undefined;
+  for await (view of viewsUntilEnd(api.get, executionId)) {
+    if (view.endedAt !== undefined) break;
     if (changes && isText) sayChanges(cli, view, known);
     for (const one of openIncidentFacts(view)) {
       if (!said.has(one.number)) sayIncident(cli, command, executionId, one);
@@ -232,8 +230,8 @@ async function showEnd(cli: Cli, command: Command, executionId: string, changes 
       if (!said.has(step.name)) sayApproval(cli, command, executionId, step);
       said.add(step.name);
     }
-    view = await api.get(executionId, { waitMs: WAIT_MS });
   }
+  if (view === undefined) return;
   if (view.status !== 'succeeded') cli.exitCode = EXIT.notSucceeded;
   const end = view;
   say(cli, command, end, () => showText(command, end));

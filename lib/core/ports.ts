@@ -13,6 +13,7 @@ import type { Entry, EntryNews } from './records/entry.ts';
 import type { Incident } from './records/incident.ts';
 import type { Json } from './records/json.ts';
 import type { News } from './records/news.ts';
+import type { OpenWaits } from './records/open-waits.ts';
 import type { AuditReceipt, ShardReceipt } from './records/receipts.ts';
 import type { Snapshot } from './records/snapshot.ts';
 import type { Execution } from './records/state.ts';
@@ -169,6 +170,16 @@ export interface Presences {
   readonly write: (presence: Presence) => Promise<WriteResult>;
 }
 
+/** Which callers hold a process of the API while they wait; what cannot be read or written lets no further one wait. */
+export interface Waits {
+  /** Strongly consistent. */
+  readonly read: () => Promise<OpenWaits | undefined>;
+  /** On the condition that the stored one is one version behind (version 1: that there is none). */
+  readonly write: (waits: OpenWaits) => Promise<WriteResult>;
+  /** So many at the same time. @default DEFAULT_MOST_WAITS */
+  readonly most?: number;
+}
+
 /** How a role calls a supervisor. */
 export interface WakeUps extends Presences {
   /** Starts a supervisor that takes this presence over: at least once, perhaps never. */
@@ -251,6 +262,8 @@ export interface Ports {
   readonly outages?: Outages;
   /** @default whatever a child is given, its agents are the first to check */
   readonly childInputs?: ChildInputs;
+  /** @default as many callers wait for an end as like */
+  readonly waits?: Waits;
   /** @default none is called: the next tick sees what is due. A supervisor has none. */
   readonly wakeUps?: WakeUps;
   readonly announcer: Announcer;

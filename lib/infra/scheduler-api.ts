@@ -38,6 +38,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Duration, Fn, Stack, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { type Call, CALLS } from '../api/calls.ts';
+import { ENV } from '../aws/names.ts';
 import { addFunction, type LogSettings } from './function.ts';
 import { grantCalls } from './grants.ts';
 import { tagPart } from './parts.ts';
@@ -116,6 +117,10 @@ function accessLogName(scope: Construct, { deploymentName }: SchedulerApiProps):
 
 const withoutSlash = (url: string): string => (url.endsWith('/') ? url.slice(0, -1) : url);
 
+/** Where executions are set aside, half of them may wait for an end; the rest is for all other calls. */
+const openWaits = ({ reservedConcurrency: most }: SchedulerApiProps): Record<string, string> =>
+  most === undefined ? {} : { [ENV.openWaits]: String(Math.floor(most / 2)) };
+
 /** Only of these does API Gateway take scopes. */
 const takesScopes = (authorizer: IHttpRouteAuthorizer | undefined): boolean =>
   authorizer instanceof HttpJwtAuthorizer || authorizer instanceof HttpUserPoolAuthorizer;
@@ -137,7 +142,7 @@ export class SchedulerApi extends Construct {
       code: props.code,
       timeout: Duration.seconds(30),
       memorySize: props.memorySize,
-      environment: props.environment,
+      environment: { ...props.environment, ...openWaits(props) },
       logs: props.logs,
       // It sends the first message of each chain; see the agents' function.
       recursiveLoop: RecursiveLoop.ALLOW,

@@ -108,7 +108,8 @@ export interface SteadfastProps extends TriggerSources {
   readonly bulkActions?: boolean;
   /**
    * Executions set aside for the API's function, and its most: as many calls are answered at the same time, whatever the agents
-   * take of the account's. With `?wait` a call lasts up to 25 s.
+   * take of the account's. With `?wait` a call lasts up to 25 s; half of them may wait so (5 where none are set aside), one more is
+   * answered at once.
    * @default 'unreserved'
    */
   readonly schedulerConcurrency?: number | 'unreserved';

@@ -20,7 +20,7 @@ import { given } from '../core/records/given.ts';
 import { isExecutionId } from '../core/records/names.ts';
 import type { People } from '../core/records/people.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
-import { type Execution, isTerminal } from '../core/records/state.ts';
+import type { Execution } from '../core/records/state.ts';
 import { cut } from '../core/records/text.ts';
 import { lifeOf } from '../core/step/effect-key.ts';
 import { type PlanCache, planOf } from '../engine/plans.ts';
@@ -275,20 +275,3 @@ const exists = async ({ ports }: Scheduler, id: string): Promise<boolean> =>
 
 const unknownExecution = (id: string): SteadfastError =>
   refuse('unknown-execution', `there is no execution '${cut(id, 70)}'`);
-
-const FIRST_POLL_MS = 100;
-const MAX_POLL_MS = 1_000;
-
-/** As `show`, but waits up to `waitMs` for the end. */
-export async function showAtEnd(scheduler: Scheduler, executionId: string, waitMs: number): Promise<Shown> {
-  const { clock, store } = scheduler.ports;
-  const untilAt = clock.now() + waitMs;
-  for (let pollMs = FIRST_POLL_MS; clock.now() < untilAt; pollMs = Math.min(pollMs * 1.5, MAX_POLL_MS)) {
-    if (!isExecutionId(executionId)) throw unknownExecution(executionId);
-    const execution = await store.readExecution(executionId);
-    if (execution === undefined) throw unknownExecution(executionId);
-    if (isTerminal(execution.status)) break;
-    await clock.sleep(Math.min(pollMs, Math.max(0, untilAt - clock.now())));
-  }
-  return show(scheduler, executionId);
-}

@@ -122,8 +122,8 @@ describe('start', () => {
     expect(exitCode).toBe(4);
     expect(JSON.parse(out)).toEqual(ended);
     expect(api.asked.map(({ path }) => path).slice(1)).toEqual([
+      '/executions/e1?wait=1000ms',
       '/executions/e1',
-      '/executions/e1?wait=5000ms',
     ]);
   });
 

@@ -14,7 +14,11 @@ import { memoryPresences } from '../../lib/testing/memory-presence.ts';
 import { describeBreakers, describeOutages } from './breakers.contract.ts';
 import { MOST_OPEN } from './lists.contract.ts';
 import { describeInventory } from './inventory.contract.ts';
-import { describePresences } from './presences.contract.ts';
+import { dynamoWaits } from '../../lib/aws/dynamo-waits.ts';
+import { memoryWaits } from '../../lib/testing/memory-waits.ts';
+import type { OpenWaits } from '../../lib/core/records/open-waits.ts';
+import type { Presence } from '../../lib/core/supervision/presence.ts';
+import { describeOneRecord } from './one-record.contract.ts';
 import { describeReceipts } from './receipts.contract.ts';
 import { describeStore } from './store.contract.ts';
 import { dynamoWorkflowPauses } from '../../lib/aws/dynamo-workflow-pauses.ts';
@@ -43,8 +47,16 @@ describeWorkflowPauses('in memory', async () => ({
 
 describeBulks('in memory', async () => ({ bulks: memoryBulks(), close: async () => undefined }));
 
-describePresences('in memory', async () => ({
-  presences: memoryPresences(),
+const PRESENCE = { untilAt: 1_700_000_000_000 };
+const WAITS = { waits: [{ id: 'w', untilAt: 1_700_000_000_000 }] };
+
+describeOneRecord<Presence>('presence in memory', PRESENCE, async () => ({
+  records: memoryPresences(),
+  close: async () => undefined,
+}));
+
+describeOneRecord<OpenWaits>('open waits in memory', WAITS, async () => ({
+  records: memoryWaits(),
   close: async () => undefined,
 }));
 
@@ -114,9 +126,13 @@ describe('on DynamoDB', () => {
       const { client, name, close } = await open();
       return { bulks: dynamoBulks(client, name, async () => undefined), close };
     });
-    describePresences(`DynamoDB, ${transport}`, async () => {
+    describeOneRecord<Presence>(`presence on DynamoDB, ${transport}`, PRESENCE, async () => {
       const { client, name, close } = await open();
-      return { presences: dynamoPresences(client, name), close };
+      return { records: dynamoPresences(client, name), close };
+    });
+    describeOneRecord<OpenWaits>(`open waits on DynamoDB, ${transport}`, WAITS, async () => {
+      const { client, name, close } = await open();
+      return { records: dynamoWaits(client, name), close };
     });
   });
 });

@@ -87,6 +87,31 @@ test('kills at random moments are counted, by whom they hit', async () => {
   expect(sum).toBeGreaterThan(0);
 });
 
+test('forty callers that wait leave the API to all others', async () => {
+  const ask = async (path: string, method = 'GET'): Promise<{ status: string }> =>
+    (await (await fetch(`${cloud.url}${path}`, { method, body: method === 'GET' ? null : '{}' })).json()) as {
+      status: string;
+    };
+  const id = await start('awaited');
+  await ask(`/executions/${id}/pause`, 'POST');
+  const answered: string[] = [];
+  const waits = Array.from({ length: 40 }, async () => {
+    answered.push((await ask(`/executions/${id}?wait=20s`)).status);
+  });
+  const others = [ask('/health'), start('beside'), ...waits];
+  for (let left = 37; left > 0; left -= 1) void others.splice(await first(others), 1);
+  expect(answered).toEqual(Array.from({ length: 35 }, () => expect.stringMatching(/^paus/)));
+  expect(await cloud.client.cancel(id as never)).toMatchObject({ executionId: id });
+  await Promise.all(waits);
+  expect(answered.slice(35)).toEqual(
+    Array.from({ length: 5 }, () => expect.stringMatching(/^(canceled|compensated)$/)),
+  );
+});
+
+/** Which of them is answered next. */
+const first = (waiting: readonly Promise<unknown>[]): Promise<number> =>
+  Promise.race(waiting.map((one, at) => one.then(() => at)));
+
 test('a name that nothing has is refused with those there are', () => {
   expect(() => cloud.kill('chargecart')).toThrow(
     /no function is called "chargecart"; there are: .*chargecard/,

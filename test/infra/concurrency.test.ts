@@ -30,6 +30,9 @@ test('what is set aside names the account that it needs', () => {
   const { text, reader } = said({ supervisorConcurrency: 4, schedulerConcurrency: 20 });
   expect(text).toContain('24 concurrent executions are set aside: the account must have 124 or more');
   expect(reader.functionOf('Scheduler').Properties['ReservedConcurrentExecutions']).toBe(20);
+  // Half of it may wait for an end.
+  expect(reader.environmentOf('Scheduler')).toMatchObject({ STEADFAST_OPEN_WAITS: '10' });
+  expect(said({}).reader.environmentOf('Scheduler')).not.toHaveProperty('STEADFAST_OPEN_WAITS');
 });
 
 test('more than any account of that size has is refused', () => {

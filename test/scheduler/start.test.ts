@@ -8,7 +8,7 @@ import { rememberedAt } from '../../lib/core/operators/remembered.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { IDS } from '../../lib/scheduler/ids.ts';
 import { list } from '../../lib/scheduler/lists.ts';
-import { createScheduler, show, showAtEnd, start } from '../../lib/scheduler/start.ts';
+import { createScheduler, start } from '../../lib/scheduler/start.ts';
 import { memoryWorld } from '../../lib/testing/memory.ts';
 import { anAgent, anyObject, harness, settle } from '../engine/harness.ts';
 import { deferred, withStore } from '../engine/process.ts';
@@ -265,36 +265,6 @@ describe('a cancel', () => {
     const { id } = await h.begin();
     await expect(cancel(h.scheduler, id, {})).rejects.toMatchObject({ code: 'not-cancelable' });
     expect((await h.state(id)).execution.status).toBe('succeeded');
-  });
-});
-
-describe('a question', () => {
-  it('about an execution shows it, waits for its end if asked to, and refuses what does not exist', async () => {
-    const h = open();
-    const { id } = await h.begin();
-    expect((await show(h.scheduler, id)).state.execution.status).toBe('running');
-    const waited = showAtEnd(h.scheduler, id, 20_000);
-    await h.run(id, { supervised: false });
-    h.clock.advanceTo(h.clock.now() + 1_000);
-    expect((await waited).state.execution.status).toBe('succeeded');
-    await expect(show(h.scheduler, 'nobody')).rejects.toMatchObject({ code: 'unknown-execution' });
-    await expect(showAtEnd(h.scheduler, 'No#body', 1_000)).rejects.toMatchObject({
-      code: 'unknown-execution',
-    });
-  });
-
-  it('about the end of what does not end is answered when its time is over', async () => {
-    const h = open();
-    const { id } = await h.begin();
-    const waited = showAtEnd(h.scheduler, id, 5_000);
-    const from = h.clock.now();
-    await settle();
-    for (let at = h.clock.nextWakeAt(); at !== undefined; at = h.clock.nextWakeAt()) {
-      h.clock.advanceTo(at);
-      await settle();
-    }
-    expect((await waited).state.execution.status).toBe('running');
-    expect(h.clock.now() - from).toBe(5_000);
   });
 });
 

@@ -121,7 +121,7 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
   'GET /executions/{id}': {
     name: 'get',
     summary:
-      'Shows an execution with its steps, attempts and incidents. With `wait` it answers at its end, or when the time is over.',
+      'Shows an execution with its steps, attempts and incidents. With `wait` it answers at its end, when the time is over, or at once where five others wait: ask later.',
     query: showQuery,
     answers: { 200: execution.ExecutionView },
     errors: ['bad-request', 'bad-duration', 'unknown-execution', 'unknown-step'],

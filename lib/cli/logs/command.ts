@@ -85,7 +85,7 @@ export interface Following {
   readonly source: LogSource;
   readonly print: (lines: readonly LogLine[]) => void;
   readonly clock: Clock;
-  /** Between two reads; the API answers sooner when the execution ends. */
+  /** Between two reads. The API is not asked to wait: that holds one of its processes, for as long as it is followed. */
   readonly everyMs: number;
   /** After the end, until the last lines are there. */
   readonly settleMs: number;
@@ -93,11 +93,12 @@ export interface Following {
 
 /** Prints what is written until the execution has ended. It will: its workflow says within what time. */
 export async function follow({ api, id, source, print, clock, everyMs, settleMs }: Following): Promise<void> {
-  let view: ExecutionView;
-  do {
-    view = await api.get(id, { waitMs: everyMs });
+  for (;;) {
+    const view = await api.get(id);
     print(await source.next());
-  } while (view.endedAt === undefined);
+    if (view.endedAt !== undefined) break;
+    await clock.sleep(everyMs);
+  }
   await clock.sleep(settleMs);
   print(await source.next());
 }
