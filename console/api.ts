@@ -7,6 +7,7 @@
 
 import { signal } from '@preact/signals';
 import { ApiError, AS_HEADER, AS_NAME, type Client, createClient } from '../lib/api/client.ts';
+import { withShortIds } from '../lib/api/short-ids.ts';
 import type { ShownCharts } from '../lib/cli/console/shown-charts.ts';
 
 const metaOf = (name: string): string =>
@@ -80,7 +81,9 @@ const withToken: typeof fetch = (input, init) =>
     },
   });
 
-export const api: Client = createClient({ url: new URL('api', location.href).href, fetch: withToken });
+export const api: Client = withShortIds(
+  createClient({ url: new URL('api', location.href).href, fetch: withToken }),
+);
 
 /** @returns the count of writes, as soon as it is not `known` any more, or after a while */
 export async function writesPast(known: number): Promise<number | 'forbidden'> {
@@ -156,5 +159,6 @@ const ADVICE: Readonly<Record<string, string>> = {
   'bad-request': 'Change what is asked for: a filter, or the address of the page.',
   'bad-cursor': 'The list has no such place: choose the view anew, and it begins with its first page.',
   'unknown-execution': 'Check the id. Executions are removed some time after their end.',
+  'ambiguous-id': 'Give more digits of the id in the address.',
   'unknown-workflow': 'It is not deployed under this name: choose one of the list.',
 };

@@ -81,6 +81,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/cli/': {
     may: [
       ...CLIENT,
+      'lib/api/short-ids.ts',
       'lib/api/calls.ts',
       'lib/api/workflow-view.ts',
       'lib/project/',
@@ -108,6 +109,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     may: [
       ...ANSWERS,
       'lib/api/client.ts',
+      'lib/api/short-ids.ts',
       ...PICTURES,
       'lib/core/',
       'preact',

@@ -54,7 +54,7 @@ export function addCallbacks(program: Command, cli: Cli): void {
 function addApprovals(program: Command, cli: Cli): void {
   program
     .command('approve')
-    .argument('<id>', 'of the execution')
+    .argument('<id>', 'of the execution, or how it begins')
     .argument('<step>', 'the approval')
     .description('approve what an execution waits for')
     .option('--comment <text>', 'for the steps behind it')
@@ -65,7 +65,7 @@ function addApprovals(program: Command, cli: Cli): void {
     });
   program
     .command('reject')
-    .argument('<id>', 'of the execution')
+    .argument('<id>', 'of the execution, or how it begins')
     .argument('<step>', 'the approval')
     .description('reject what an execution waits for: the step fails')
     .option('--reason <text>', 'why; kept with the step')

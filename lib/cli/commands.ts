@@ -15,7 +15,16 @@ import {
   type StepView,
 } from '../api/answers.ts';
 import { bearer } from '../api/authorization.ts';
-import { AS_NAME, ApiError, type Client, createClient, exactJson, viewsUntilEnd } from '../api/client.ts';
+import {
+  AS_NAME,
+  ApiError,
+  type Client,
+  type ClientOptions,
+  createClient,
+  exactJson,
+  viewsUntilEnd,
+} from '../api/client.ts';
+import { withShortIds } from '../api/short-ids.ts';
 import { printChanges } from './changes-shown.ts';
 import { withSchedules } from './local-schedules.ts';
 import { leavesFact } from './print-standing.ts';
@@ -86,9 +95,11 @@ export const examples = (...lines: readonly string[]): string =>
 export function client(command: Command): Client {
   const { url, token, as, region = regionOf(url) } = command.optsWithGlobals<Shared>();
   const local = isLocal(url) ? { fetch: withSchedules(fetch) } : {};
-  if (as !== undefined) return createClient({ url, as: localName(url, as), ...local });
-  if (token !== undefined) return createClient({ url, fetch: bearer(token)(fetch) });
-  return createClient(region === undefined ? { url, ...local } : { url, fetch: signedFetch({ region }) });
+  const made = (options: Omit<ClientOptions, 'url'>): Client =>
+    withShortIds(createClient({ url, ...options }));
+  if (as !== undefined) return made({ as: localName(url, as), ...local });
+  if (token !== undefined) return made({ fetch: bearer(token)(fetch) });
+  return made(region === undefined ? local : { fetch: signedFetch({ region }) });
 }
 
 const isLocal = (url: string): boolean =>
@@ -270,7 +281,7 @@ interface ShowFlags {
 function addShow(program: Command, cli: Cli): void {
   program
     .command('show')
-    .argument('<id>', 'of the execution')
+    .argument('<id>', 'of the execution, or how it begins')
     .description('show an execution with its steps and attempts')
     .option('--wait', 'wait for the end first')
     .option('--watch', 'show it again whenever it has changed, until it has ended; with --json a line each')
@@ -313,7 +324,7 @@ async function showStep(cli: Cli, command: Command, executionId: string, step: s
 function addWhy(program: Command, cli: Cli): void {
   program
     .command('why')
-    .argument('<id>', 'of the execution')
+    .argument('<id>', 'of the execution, or how it begins')
     .description('tell what happened to an execution, where its time went, and what happens next and when')
     .addHelpText('after', examples('why 0f343b0931126a20f133d67c2b018a3b'))
     .action(async (id: string, _options, command: Command) => {

@@ -41,7 +41,7 @@ export function addIncidents(program: Command, cli: Cli): void {
     });
   program
     .command('resolve')
-    .argument('<id>', 'of the execution')
+    .argument('<id>', 'of the execution, or how it begins')
     .argument('<number>', 'of the incident', numberOf)
     .description('answer the question of an incident; "show <id> --json" tells which answers are safe now')
     .addOption(new Option('--choice <choice>', 'the answer').choices(ANSWERS).makeOptionMandatory())

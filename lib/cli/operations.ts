@@ -24,7 +24,7 @@ export function addOperations(program: Command, cli: Cli): void {
   const add = (name: string, description: string, ...lines: readonly string[]): Command =>
     program
       .command(name)
-      .argument('<id>', 'of the execution')
+      .argument('<id>', 'of the execution, or how it begins')
       .description(description)
       .option('--reason <text>', 'why; kept with the execution')
       .addHelpText('after', examples(...lines.map((line) => `${name} ${ID}${line}`)));

@@ -40,7 +40,7 @@ ${examples(
 export function addLogs(program: Command, cli: Cli): void {
   program
     .command('logs')
-    .argument('<id>', 'of the execution')
+    .argument('<id>', 'of the execution, or how it begins')
     .description('print what all functions have logged of an execution, in the order of time')
     .option('-f, --follow', 'go on until the execution has ended')
     .option('--children', 'also of the executions of its steps')

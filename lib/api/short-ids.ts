@@ -1,0 +1,104 @@
+/**
+ * Short ids: the beginning of an execution's id in its place, as a page prints it and a person types it.
+ *
+ * Owns: among which executions one is looked for. Does not own: the calls (`client.ts`). An id that the API knows is never looked
+ * for: only its refusal begins a search, which is bounded and says what it has read.
+ */
+
+import { ApiError, type Client } from './client.ts';
+import type { ExecutionSummary, ListOptions } from './answers.ts';
+
+/** Fewer digits than these are the beginning of too many. */
+const FEWEST_DIGITS = 4;
+const PAGE = 100;
+/** Three lists of as many: nine calls at most. */
+export const MOST_OF_A_LIST = 300;
+/** What a person has an id from: what began last, what is open, what ended badly. */
+const LISTS: readonly ListOptions[] = [{}, { status: 'open' }, { status: 'bad' }];
+const MOST_NAMED = 5;
+
+/** A beginning, and behind a dot what numbers a part of that execution. */
+const SHORT = /^([0-9a-f][0-9a-f-]*)(\..*)?$/;
+
+type Search = Pick<Client, 'list'>;
+
+/** The same client, to which executions can be named by the beginning of their ids, in small or capital letters. */
+export function withShortIds(client: Client): Client {
+  const known = new Map<string, string>();
+  const named = async <R>(id: string, call: (id: string) => Promise<R>): Promise<R> => {
+    try {
+      return await call(known.get(id) ?? id);
+    } catch (error) {
+      if (!isUnknown(error)) throw error;
+      const whole = await wholeId(client, id, error);
+      known.set(id, whole);
+      return call(whole);
+    }
+  };
+  const of =
+    <Rest extends readonly unknown[], R>(call: (id: string, ...rest: Rest) => Promise<R>) =>
+    (id: string, ...rest: Rest): Promise<R> =>
+      named(id, (whole) => call(whole, ...rest));
+  return {
+    ...client,
+    start: (workflow, options) =>
+      options.redriveOf === undefined
+        ? client.start(workflow, options)
+        : named(options.redriveOf, (redriveOf) => client.start(workflow, { ...options, redriveOf })),
+    get: of(client.get),
+    untilEnd: of(client.untilEnd),
+    why: of(client.why),
+    cancel: of(client.cancel),
+    pause: of(client.pause),
+    resume: of(client.resume),
+    retry: of(client.retry),
+    resolve: of(client.resolve),
+    approve: of(client.approve),
+    reject: of(client.reject),
+  };
+}
+
+const isUnknown = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.code === 'unknown-execution';
+
+/** @throws ApiError `ambiguous-id`; the refusal itself where the text begins no id that was read */
+async function wholeId(api: Search, text: string, refusal: ApiError): Promise<string> {
+  const [, head = '', rest = ''] = SHORT.exec(text.toLowerCase()) ?? [];
+  if (head.replaceAll('-', '').length < FEWEST_DIGITS) throw refusal;
+  const found = await beginningWith(api, head);
+  const [one, ...others] = found;
+  if (one === undefined)
+    throw new ApiError(
+      refusal.code,
+      `${refusal.message}, and none that begins so among the latest ${MOST_OF_A_LIST}, the open and those that ended without success (${MOST_OF_A_LIST} of each): give the whole id`,
+      refusal.status === undefined ? {} : { status: refusal.status },
+    );
+  if (others.length === 0) return `${one.executionId}${rest}`;
+  const named = found
+    .slice(0, MOST_NAMED)
+    .map((each) => `${each.executionId} (${each.workflow}, ${each.status})`);
+  const more = found.length > MOST_NAMED ? `, and ${found.length - MOST_NAMED} others` : '';
+  throw new ApiError(
+    'ambiguous-id',
+    `'${text}' begins the ids of ${found.length} executions: ${named.join(', ')}${more}. Give more of it`,
+    { details: { executionIds: found.map(({ executionId }) => executionId) } },
+  );
+}
+
+/** Those that were started from outside: of the others the id begins with the same. */
+async function beginningWith(api: Search, head: string): Promise<readonly ExecutionSummary[]> {
+  const found = new Map<string, ExecutionSummary>();
+  const read = async (filter: ListOptions): Promise<void> => {
+    let left = MOST_OF_A_LIST;
+    let cursor: string | undefined;
+    do {
+      const page = await api.list({ ...filter, limit: PAGE, ...(cursor === undefined ? {} : { cursor }) });
+      for (const item of page.items)
+        if (item.executionId.startsWith(head) && item.parent === undefined) found.set(item.executionId, item);
+      left -= PAGE;
+      ({ cursor } = page);
+    } while (cursor !== undefined && left > 0);
+  };
+  await Promise.all(LISTS.map(read));
+  return [...found.values()];
+}
