@@ -9,7 +9,7 @@
  * The limits are short so that a recovery can be watched on a laptop.
  */
 
-import { agent, exists, type Ref, retry, workflow } from 'steadfast';
+import { agent, exists, present, retry, workflow } from 'steadfast';
 import * as z from 'zod/mini';
 
 const LIMITS = { lease: '5s', pickup: '5s', timeout: '20s', settle: '1s' } as const;
@@ -100,7 +100,7 @@ export const rollingDeployment = workflow('rolling-deployment', { input: Fleet, 
   const { version, batches } = w.input;
   const before: { readonly name: string }[] = [];
   for (let at = 0; at < MOST_BATCHES; at += 1) {
-    const hosts = batches[at] as Ref<string[]>;
+    const hosts = present(batches[at]);
     const after = before.slice(-1);
     before.push(w.child(`batch-${at + 1}`, deployBatch, { version, hosts }, { after, when: exists(hosts) }));
   }

@@ -96,19 +96,27 @@ function askedIn(expr: Expr): { readonly step: string; readonly outcome: string 
 }
 
 /** The steps that ended so for certain where a condition holds; also what follows from the conditions of those steps. */
-function certainIn(when: Expr | undefined, outcome: Outcome, plan: Plan): ReadonlySet<string> {
-  const found = new Set<string>();
+const certainIn = (when: Expr | undefined, outcome: Outcome, plan: Plan): ReadonlySet<string> =>
+  new Set(
+    impliedBy(when, plan).flatMap((condition) => {
+      const asked = askedIn(condition);
+      return asked?.outcome === outcome ? [asked.step] : [];
+    }),
+  );
+
+/** The conditions that hold where this one does: its parts, and those of the steps that it says were not skipped. */
+export function impliedBy(when: Expr | undefined, plan: Plan): Expr[] {
+  const found: Expr[] = [];
   const open: Expr[] = when === undefined ? [] : [when];
   const followed = new Set<string>();
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    found.push(next);
     const all = isJsonObject(next) ? next['$and'] : undefined;
     if (Array.isArray(all)) open.push(...(all as Expr[]));
     const asked = askedIn(next);
-    if (asked === undefined) continue;
-    if (asked.outcome === outcome) found.add(asked.step);
-    const step = plan.steps.find(({ name }) => name === asked.step);
+    const step = plan.steps.find(({ name }) => name === asked?.step);
     // A step that was not skipped met its own condition.
-    if (asked.outcome !== 'skipped' && step?.when !== undefined && !followed.has(step.name)) {
+    if (asked?.outcome !== 'skipped' && step?.when !== undefined && !followed.has(step.name)) {
       followed.add(step.name);
       open.push(step.when);
     }

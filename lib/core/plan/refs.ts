@@ -1,8 +1,8 @@
 /**
  * The reference language: how a plan says "the total of the input" or "the charge's id", and when a step applies.
  *
- * Owns: the typed references authors write, their JSON form, and the evaluation of that form. Does not own: which
- * references a step may make (`plan.ts`).
+ * Owns: the references authors write, their JSON form, and the evaluation of that form. Does not own: their types
+ * (`ref-types.ts`), which references a step may make (`plan.ts`).
  *
  * R1 total: every expression has a value (`undefined` where a path leads nowhere) and none can throw.
  * R2 bounded: one visit per node, no calls, no loops, no recursion of its own making.
@@ -18,46 +18,17 @@ import {
   isPlainObject,
   keptOf,
 } from '../records/json.ts';
+import type { Condition, Input, MaybeRef, Ref } from './ref-types.ts';
+
+export type { Condition, Input, MaybeRef, MayBeAbsent, MayNotSucceed, OutputOf, Ref } from './ref-types.ts';
 
 /** An expression's JSON form; plain JSON stands for itself. An object literal with a `$` key is quoted by `$literal`. */
 export type Expr = Json;
 
 /** By name: a CommonJS agent and an ES module's workflow may each load a copy of this file. */
 const SOURCE: unique symbol = Symbol.for('steadfast.source');
-const EXPRESSION: unique symbol = Symbol('expression');
-const MAYBE: unique symbol = Symbol('maybe');
 
 const REFERENCE = {};
-
-/** A typed reference to a value that exists only when the execution runs. */
-export type Ref<T> = { readonly [EXPRESSION]: T } & RefFields<T>;
-type RefFields<T> = T extends readonly (infer Item)[]
-  ? { readonly [index: number]: Ref<Item> }
-  : T extends object
-    ? { readonly [Key in keyof T]-?: Ref<Exclude<T[Key], undefined>> }
-    : unknown;
-
-/** A reference to what may be missing: its step may fail, or be skipped. `orElse` or `present` makes a `Ref` of it. */
-export type MaybeRef<T> = { readonly [MAYBE]: T } & MaybeFields<T>;
-type MaybeFields<T> = T extends readonly (infer Item)[]
-  ? { readonly [index: number]: MaybeRef<Item> }
-  : T extends object
-    ? { readonly [Key in keyof T]-?: MaybeRef<Exclude<T[Key], undefined>> }
-    : unknown;
-
-/** What an author may write where a `T` is wanted: the value, a reference to it, or a structure of both. */
-export type Input<T> =
-  | Ref<T>
-  | (T extends string | number | boolean | null | undefined
-      ? T
-      : T extends readonly (infer Item)[]
-        ? readonly Input<Item>[]
-        : { readonly [Key in keyof T]: Input<T[Key]> });
-
-/** A condition on references; made by `eq`, `exists`, `and`, … */
-export interface Condition {
-  readonly [EXPRESSION]: boolean;
-}
 
 /**
  * Where a reference points: the execution's input, a step's output, how a step ended and its failure, the token by which the
@@ -113,6 +84,8 @@ function condition(expression: JsonObject): Condition {
   return made as unknown as Condition;
 }
 
+/** `undefined` is in the type alone: under `noUncheckedIndexedAccess` an item of a list has it. */
+type Perhaps<T> = Ref<T> | MaybeRef<T> | undefined;
 type Scalar = string | number | boolean | null;
 type Sortable = string | number;
 export const eq = <T extends Scalar>(left: Ref<T>, right: T | Ref<T>): Condition =>
@@ -123,8 +96,7 @@ export const lt = <T extends Sortable>(left: Ref<T>, right: T | Ref<T>): Conditi
   condition({ $lt: [toExpr(left), toExpr(right)] });
 export const gt = <T extends Sortable>(left: Ref<T>, right: T | Ref<T>): Condition =>
   condition({ $gt: [toExpr(left), toExpr(right)] });
-export const exists = (value: Ref<unknown> | MaybeRef<unknown>): Condition =>
-  condition({ $exists: toExpr(value) });
+export const exists = (value: Perhaps<unknown>): Condition => condition({ $exists: toExpr(value) });
 export const isIn = <T extends Scalar>(value: Ref<T>, list: readonly T[]): Condition =>
   condition({ $in: [toExpr(value), toExpr(list)] });
 export const and = (...all: readonly Condition[]): Condition => condition({ $and: all.map(toExpr) });
@@ -149,10 +121,10 @@ export const skipped = (step: Named): Condition => endedAs(step, 'skipped');
 
 type Meant<D> = D extends Ref<infer T> ? T : D;
 /** The value, or what holds instead where there is none. */
-export const orElse = <T, const D>(value: Ref<T> | MaybeRef<T>, instead: D): Ref<T | Meant<D>> =>
+export const orElse = <T, const D>(value: Perhaps<T>, instead: D): Ref<T | Meant<D>> =>
   condition({ $orElse: [toExpr(value), toExpr(instead)] }) as unknown as Ref<T | Meant<D>>;
-/** The value, where the condition of the step that reads it says that it is there: `when: succeeded(x)`, or `failed(x)`. */
-export const present = <T>(value: MaybeRef<T>): Ref<T> => value as unknown as Ref<T>;
+/** The value, where the condition of the step that reads it says that it is there: `when: exists(x.output.note)`, `succeeded(x)`, `failed(x)`. */
+export const present = <T>(value: MaybeRef<T> | undefined): Ref<T> => value as unknown as Ref<T>;
 
 /** From what an author wrote to its JSON form. Foreign values (functions, class instances) stay, for `checkPlan` to refuse. */
 export function toExpr(value: unknown): Expr {

@@ -16,7 +16,9 @@ import {
   evaluateExpression,
   type Expr,
   type Input,
+  type MayBeAbsent,
   type MaybeRef,
+  type MayNotSucceed,
   type Ref,
   ref,
   sourcesIn,
@@ -32,9 +34,9 @@ export interface StepHandle<O> {
 /** One that may fail (`tolerate`) or be skipped (`when`). */
 export interface UncertainHandle<O> {
   readonly name: string;
-  readonly output: MaybeRef<O>;
+  readonly output: MaybeRef<O, MayNotSucceed>;
   /** Once it has failed, and that is tolerated. */
-  readonly failure: MaybeRef<{ readonly code: string; readonly message: string }>;
+  readonly failure: MaybeRef<{ readonly code: string; readonly message: string }, MayNotSucceed>;
 }
 
 /** The options that say whether a step may pass without an output, as the author wrote them. */
@@ -128,8 +130,11 @@ export interface ApprovalOptions extends AnswerOptions {
    * with the question: in the inbox, in the events about it, on the page and in the command line. No secrets.
    * @default its workflow and its tags alone
    */
-  readonly show?: Readonly<Record<string, Ref<unknown> | string | number | boolean | null>>;
+  readonly show?: Readonly<Record<string, Shown>>;
 }
+
+/** What may be absent is left out. */
+type Shown = Ref<unknown> | MaybeRef<unknown, MayBeAbsent> | string | number | boolean | null;
 
 /** What a person's approval gives to the steps behind it. */
 export interface Approval {

@@ -26,7 +26,7 @@ import {
   type Condition,
   type Expr,
   type Input,
-  type MaybeRef,
+  type OutputOf,
   type Ref,
   ref,
   stepsIn,
@@ -61,6 +61,7 @@ import {
 import { agentsOn, defaultRecovery, recoveryProblem, planStage, undoOf } from './recovery-options.ts';
 
 export { human, retry, useAgent, withInput } from './recovery-options.ts';
+export type { OutputOf } from './refs.ts';
 
 export interface WorkflowOptions<I> {
   /** Any Standard Schema; the scheduler refuses an input that does not fit it. */
@@ -107,14 +108,14 @@ interface MapBuilder {
     name: string,
     agent: Agent<SI, SO>,
     list: Ref<readonly Item[]>,
-    input: (item: Ref<Item>, index: Ref<number>) => Input<SI>,
+    input: (item: Ref<Item>, index: Ref<number>) => NoInfer<Input<SI>>,
     options?: Omit<StepOptions, 'tolerate'> & MapLimits & { readonly when?: W },
   ): HandleOf<Mapped<SO>, false, W>;
   <Item, CI, CO, W extends When = undefined>(
     name: string,
     other: Workflow<CI, CO>,
     list: Ref<readonly Item[]>,
-    input: (item: Ref<Item>, index: Ref<number>) => Input<CI>,
+    input: (item: Ref<Item>, index: Ref<number>) => NoInfer<Input<CI>>,
     options?: ItemOptions & MapLimits & { readonly when?: W },
   ): HandleOf<Mapped<CO>, false, W>;
 }
@@ -124,7 +125,7 @@ export interface WorkflowBuilder<I> {
   readonly step: <SI, SO, T extends boolean = false, W extends When = undefined>(
     name: string,
     agent: Agent<SI, SO>,
-    input: Input<SI>,
+    input: NoInfer<Input<SI>>,
     options?: StepOptions & Uncertain<T, W>,
   ) => HandleOf<SO, T, W>;
   /** Waits for a while or until a time. */
@@ -146,7 +147,7 @@ export interface WorkflowBuilder<I> {
   readonly child: <CI, CO, T extends boolean = false, W extends When = undefined>(
     name: string,
     other: Workflow<CI, CO>,
-    input: Input<CI>,
+    input: NoInfer<Input<CI>>,
     options?: ChildOptions & Uncertain<T, W>,
   ) => HandleOf<CO, T, W>;
   /**
@@ -157,7 +158,7 @@ export interface WorkflowBuilder<I> {
   readonly onFailure: <SI, SO>(
     name: string,
     agent: Agent<SI, SO>,
-    input: Input<SI>,
+    input: NoInfer<Input<SI>>,
     options?: OnFailureOptions,
   ) => Pick<UncertainHandle<SO>, 'name' | 'output'>;
   /** Why it ended; for on-failure steps alone. */
@@ -183,18 +184,6 @@ export interface Workflow<I = unknown, O = unknown> {
 
 /** What an on-failure step may say: it is never undone, and its failure changes no end. */
 export type OnFailureOptions = Omit<StepOptions, 'undo' | 'pointOfNoReturn' | 'tolerate' | 'within'>;
-
-/** What an execution answers, of what the author's function returned; what may be missing is refused with the plan. */
-export type OutputOf<R> =
-  R extends MaybeRef<unknown>
-    ? never
-    : R extends Ref<infer T>
-      ? T
-      : R extends readonly (infer Item)[]
-        ? readonly OutputOf<Item>[]
-        : R extends object
-          ? { readonly [Key in keyof R]: OutputOf<R[Key]> }
-          : R;
 
 /**
  * Declares a workflow. `build` is called once, here; what it returns is the execution's output.

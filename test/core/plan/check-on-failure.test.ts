@@ -3,7 +3,7 @@
 import { checkPlan } from '../../../lib/core/plan/check.ts';
 import { agentsNamed, type AgentStep, type Plan } from '../../../lib/core/plan/plan.ts';
 import { onFailureSteps, performedStep, planDuring, shownSteps } from '../../../lib/core/plan/on-failure.ts';
-import { concat, eq, failed, orElse, type Ref } from '../../../lib/core/plan/refs.ts';
+import { concat, eq, failed, orElse } from '../../../lib/core/plan/refs.ts';
 import { human, workflow } from '../../../lib/core/plan/workflow.ts';
 import { stateOf } from '../one-step.ts';
 import { agent, any, planStep, planWith, refusalOf } from '../refusals.ts';
@@ -138,7 +138,7 @@ describe('w.onFailure', () => {
     const told = w.onFailure('tell', agent, {
       why: concat(w.failure.code, ': ', w.failure.message),
       step: orElse(w.failure.step, 'none'),
-      payment: orElse(pay.output['id'] as Ref<string>, 'none'),
+      payment: orElse(pay.output['id'], 'none'),
     });
     w.onFailure(
       'file',
@@ -194,7 +194,7 @@ describe('w.onFailure', () => {
       refusalOf(() =>
         workflow('spoiled', { input: any, within: '1h' }, (w) => {
           const pay = w.step('pay', agent, {}, { tolerate: true });
-          w.onFailure('tell', agent, input, {
+          w.onFailure('tell', agent, input as never, {
             ...options,
             ...('asks' in options ? { when: failed(pay) } : {}),
           });
