@@ -6,6 +6,7 @@ export default {
   globalSetup: '<rootDir>/test/interpreter.mjs',
   testEnvironment: '<rootDir>/test/environment.mjs',
   testSequencer: '<rootDir>/test/sequencer.mjs',
+  reporters: ['default', '<rootDir>/test/suites/left-out.mjs'],
   roots: ['<rootDir>/test', '<rootDir>/examples'],
   testMatch: ['**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],

@@ -62,10 +62,11 @@ async function pack(): Promise<Packed> {
 }
 
 /** Where Node itself matters most: processes, signals, sockets, streams. */
-const TESTS = 'test/e2e test/local test/cli test/worker test/remote test/package.test.ts';
+const TESTS = 'test/cli test/worker test/remote';
 
 async function runRepository(): Promise<void> {
   await run(ROOT, 'npm run demo');
+  await run(ROOT, 'npm run test:processes');
   await run(ROOT, `npm test -- ${TESTS}`);
 }
 

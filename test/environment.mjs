@@ -1,10 +1,10 @@
 /**
- * Jest's environment for Node, with four things that make the tests fast.
+ * Jest's environment for Node, with what keeps `npm test` fast.
  *
  * jest-circus notes in a variable which test runs, and not in an async-local storage: on Node below 24 every promise of a process
  * visits its storages, and ours are mostly promises. Tests run one after the other, so a variable knows it as well.
  *
- * Large packages are loaded outside (`outside.mjs`).
+ * Large packages are loaded outside (`outside.mjs`). A file of `npm test` may start hardly any process (`suites/no-processes.mjs`).
  *
  * Apps of the CDK do not note where each of their resources was made: no test reads it, and Jest finds each line of such a trace in
  * a source map.
@@ -16,6 +16,7 @@
 import asyncHooks from 'node:async_hooks';
 import { TestEnvironment } from 'jest-environment-node';
 import { load, OUTSIDE } from './outside.mjs';
+import { refuseProcesses, withoutCdk } from './suites/no-processes.mjs';
 
 /** What jest-circus needs of an async-local storage. */
 class OneAtATime {
@@ -46,11 +47,25 @@ const offer = (value) =>
   Object.defineProperty(asyncHooks, 'AsyncLocalStorage', { value, configurable: true, enumerable: true });
 
 export default class extends TestEnvironment {
+  #path;
+  #allowProcesses = () => undefined;
+
+  constructor(config, context) {
+    super(config, context);
+    this.#path = context.testPath;
+  }
+
   async setup() {
     await super.setup();
-    this.global[Symbol.for(OUTSIDE)] = load;
+    this.global[Symbol.for(OUTSIDE)] = withoutCdk(this.#path, load);
+    this.#allowProcesses = refuseProcesses(this.#path);
     process.env.CDK_CONTEXT_JSON = JSON.stringify({ 'aws:cdk:disable-creation-stack-traces': true });
     offer(OneAtATime);
+  }
+
+  async teardown() {
+    this.#allowProcesses();
+    await super.teardown();
   }
 
   // Its first event: jest-circus is loaded, and no test file yet.

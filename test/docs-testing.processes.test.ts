@@ -1,48 +1,26 @@
-/** What docs/TESTING.md shows of tests has right types and runs, with the runner that is named. */
+/** What docs/TESTING.md shows of tests passes, with the runner that is named. */
 
-import { execFile, execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { execFile } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { read, written } from './snippets/blocks.ts';
+import { FOLDER } from './snippets/readme.ts';
+import { shownTests, testingFiles } from './snippets/testing.ts';
 
-const ROOT = resolve(import.meta.dirname, '..');
-const FOLDER = 'workflows/first-greeting';
-const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 const guide = read('docs/TESTING.md');
-const firstProject = read('docs/FIRST-PROJECT.md');
+const tests = [...shownTests.keys()];
 
-/** Path → content, of the blocks whose paragraph begins with the path of a file. */
-const filesIn = (text: string): [string, string][] =>
-  [...text.matchAll(/^`(workflows\/[^`]+\.ts)`[^`]*(?:`[^`\n]+`[^`]*)*?\n```ts\n([\s\S]*?)^```$/gm)].map(
-    ([, path = '', content = '']) => [path, content],
-  );
-
-/** Inside the project, where the packages are found; ignored by git. */
 let root: string;
 beforeAll(() => {
-  mkdirSync(join(ROOT, '.steadfast'), { recursive: true });
-  root = mkdtempSync(join(ROOT, '.steadfast', 'testing-'));
-  for (const [path, content] of [...filesIn(firstProject), ...filesIn(guide)]) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), content);
-  }
-  const config = { extends: '../../tsconfig.json', include: ['workflows'] };
-  writeFileSync(join(root, 'tsconfig.json'), JSON.stringify(config));
+  root = written('testing', testingFiles);
 });
 afterAll(() => rmSync(root, { recursive: true }));
-
-const tests = filesIn(guide).map(([path]) => path);
 
 test('four files of tests are shown', () => {
   expect(tests).toEqual(
     ['workflow', 'people', 'answers', 'crash'].map((name) => `${FOLDER}/${name}.test.ts`),
   );
-});
-
-test('their types are right', () => {
-  const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
-  const run = (): string => execFileSync(process.execPath, [tsc, '-p', root], { encoding: 'utf8' });
-  expect(run).not.toThrow();
 });
 
 async function node(...args: readonly string[]): Promise<string> {

@@ -1,47 +1,20 @@
 /**
- * The stages, the pipeline and the two in one stack of docs/DEPLOY.md, and the rules of docs/EVENTS.md: their code compiles, synthesises,
- * and is what the pages say.
+ * The stages, the pipeline and the two in one stack of docs/DEPLOY.md, and the rules of docs/EVENTS.md: their code synthesises, and is
+ * what the pages say.
  */
 
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { ENTRY_EVENT, NEWS_EVENTS } from '../lib/aws/names.ts';
 import { steadfastIn } from '../lib/cli/dev/project.ts';
+import { read as pageOf, written } from './snippets/blocks.ts';
+import { deployFiles, shownFiles } from './snippets/deploy.ts';
 
-const ROOT = resolve(import.meta.dirname, '..');
-const pageOf = (name: string): string => readFileSync(join(ROOT, 'docs', name), 'utf8');
-const page = pageOf('DEPLOY.md');
-
-/** Path → content, of the blocks that begin with a comment that is a path. */
-const files = new Map(
-  [...`${page}\n${pageOf('EVENTS.md')}`.matchAll(/^```(?:ts|yaml)\n(?:\/\/|#) (\S+)\n([\s\S]*?)^```$/gm)].map(
-    ([, path = '', content = '']) => [path, content],
-  ),
+const commands = [...pageOf('docs/DEPLOY.md').matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(
+  ([, block = '']) => block.trim().split('\n'),
 );
-const commands = [...page.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].flatMap(([, block = '']) =>
-  block.trim().split('\n'),
-);
-const pipeline = files.get('.github/workflows/deploy.yml') ?? '';
-
-const workflowOf = (name: string): string => `import { agent, workflow } from 'steadfast';
-import * as z from 'zod/mini';
-const Nothing = z.object({});
-export const act = agent('act', { input: Nothing, output: Nothing, effect: 'idempotent', undo: 'none' });
-export const it = workflow('${name}', { input: Nothing, within: '1h' }, (w) => w.step('it', act, {}).output);
-`;
-const AGENT = `import { act } from '../workflow.ts';
-export const handler = act.handler({ execute: () => Promise.resolve({}) });
-`;
-/** What the page says of it in a sentence, and the stack of the second chapter in an app of its own. */
-const SHOP = `import { App } from 'aws-cdk-lib/core';
-import type { Steadfast } from 'steadfast/cdk';
-import { ShopStack } from '../lib/shop-stack.js';
-import { tellPeople } from '../lib/tell-people.js';
-const shop = new ShopStack(new App(), 'Shop');
-const orders = shop.node.findChild('Orders') as Steadfast;
-tellPeople(orders, { email: 'support@example.com', chat: 'https://chat.example/hooks/orders' });
-`;
+const pipeline = shownFiles.get('.github/workflows/deploy.yml') ?? '';
 
 interface Resource {
   readonly Type: string;
@@ -53,30 +26,11 @@ interface Template {
   readonly Outputs?: Readonly<Record<string, unknown>>;
 }
 
-/** Inside the project, where `steadfast` and the packages are found; ignored by git. */
 let root: string;
 beforeAll(() => {
-  mkdirSync(join(ROOT, '.steadfast'), { recursive: true });
-  root = mkdtempSync(join(ROOT, '.steadfast', 'deploy-'));
-  write('tsconfig.json', JSON.stringify({ extends: '../../tsconfig.json', include: ['.'] }));
-  write('package.json', JSON.stringify({ type: 'module' }));
-  write('cdk.json', JSON.stringify({ app: 'npx tsx bin/app.ts' }));
-  write('bin/shop.ts', SHOP);
-  for (const [path, content] of files) write(path, content);
-  for (const [folder, name] of [
-    ['workflows', 'orders'],
-    ['reports', 'reports'],
-  ] as const) {
-    write(`${folder}/${name}/workflow.ts`, workflowOf(name));
-    write(`${folder}/${name}/agents/act.ts`, AGENT);
-  }
+  root = written('deploy', deployFiles);
 });
 afterAll(() => rmSync(root, { recursive: true, force: true }));
-
-function write(path: string, content: string): void {
-  mkdirSync(dirname(join(root, path)), { recursive: true });
-  writeFileSync(join(root, path), content);
-}
 
 /** Synthesises without code; by the name of each stack its template, and its account and region. */
 function synthesise(app: string): (stack: string) => Template & { readonly environment: string } {
@@ -119,16 +73,14 @@ const stays = ({ Resources }: Template): string[] => [
   ),
 ];
 
-test('all code on the page has right types', () => {
-  expect([...files.keys()]).toEqual([
+test('the files of the page are these', () => {
+  expect([...shownFiles.keys()]).toEqual([
     'bin/app.ts',
     'lib/shop-stack.ts',
     'lib/deploy-stack.ts',
     '.github/workflows/deploy.yml',
     'lib/tell-people.ts',
   ]);
-  const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
-  expect(() => execFileSync(process.execPath, [tsc, '-p', root], { encoding: 'utf8' })).not.toThrow();
 });
 
 describe('the app of the page', () => {

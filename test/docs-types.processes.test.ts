@@ -1,0 +1,57 @@
+/** All code that documents show has right types: one program of the compiler for all pages. State machines are asked their own validator. */
+
+import { execFileSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { ROOT, written } from './snippets/blocks.ts';
+import { deployFiles } from './snippets/deploy.ts';
+import { machines, stepFunctionsFiles } from './snippets/from-step-functions.ts';
+import { readmeFiles } from './snippets/readme.ts';
+import { testingFiles } from './snippets/testing.ts';
+
+const PAGES = {
+  readme: readmeFiles,
+  testing: testingFiles,
+  deploy: deployFiles,
+  'step-functions': stepFunctionsFiles,
+} as const;
+
+const made: string[] = [];
+const writtenHere: typeof written = (name, files) => {
+  const folder = written(name, files);
+  made.push(folder);
+  return folder;
+};
+afterAll(() => {
+  for (const folder of made) rmSync(folder, { recursive: true, force: true });
+});
+
+/** @returns what the compiler says */
+function compiled(folders: readonly string[]): string {
+  const include = folders.map((folder) => `../${basename(folder)}`);
+  const config = { extends: '../../tsconfig.json', include };
+  const root = writtenHere('types', new Map([['tsconfig.json', JSON.stringify(config)]]));
+  const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+  try {
+    return execFileSync(process.execPath, [tsc, '-p', root], { encoding: 'utf8' });
+  } catch (error) {
+    return (error as { readonly stdout: string }).stdout;
+  }
+}
+
+test('the types of all pages are right, and a wrong one would be found', () => {
+  const folders = Object.entries(PAGES).map(([name, files]) => writtenHere(name, files));
+  const planted = writtenHere('planted', new Map([['wrong.ts', "export const one: number = '1';\n"]]));
+  const said = compiled([...folders, planted]);
+  expect(said.trim().split('\n')).toEqual([expect.stringMatching(/planted-\w+\/wrong\.ts.*TS2322/)]);
+});
+
+test('the state machines of docs/FROM-STEP-FUNCTIONS.md are valid, as a validator of theirs says', () => {
+  const root = writtenHere('machines', new Map(machines.map((text, at) => [`${at}.asl.json`, text])));
+  const validator = join(ROOT, 'node_modules', '.bin', 'asl-validator');
+  const files = machines.flatMap((_, at) => ['--json-path', join(root, `${at}.asl.json`)]);
+  const validate = (args: readonly string[]) => () => execFileSync(validator, args, { stdio: 'pipe' });
+  expect(validate(files)).not.toThrow();
+  const wrong = (machines[0] ?? '').replace('"End": true', '"Next": "Nowhere"');
+  expect(validate(['--json-definition', wrong])).toThrow();
+});

@@ -1,0 +1,40 @@
+/** The code that documents show: taken out of their pages, and written into a folder in which it can be compiled and loaded. */
+
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+export const ROOT = resolve(import.meta.dirname, '..', '..');
+/** Path → content. */
+export type Files = ReadonlyMap<string, string>;
+
+export const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+
+export const blocksOf = (text: string, language: string): string[] =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
+    ([, block = '']) => block,
+  );
+
+/** The one block of code in which a text occurs. */
+export function blockWith(text: string, part: string): string {
+  const found = blocksOf(text, 'ts').filter((block) => block.includes(part));
+  if (found.length !== 1) throw new Error(`${found.length} blocks have ${part}`);
+  return found[0] ?? '';
+}
+
+/** The blocks whose paragraph begins with the path of a file. */
+export const namedBlocks = (text: string): [string, string][] =>
+  [...text.matchAll(/^`(workflows\/[^`]+\.ts)`[^`]*(?:`[^`\n]+`[^`]*)*?\n```ts\n([\s\S]*?)^```$/gm)].map(
+    ([, path = '', content = '']) => [path, content],
+  );
+
+/** Writes them into a new folder inside the project, where `steadfast` and the packages are found; git ignores it. */
+export function written(name: string, files: Files): string {
+  mkdirSync(join(ROOT, '.steadfast'), { recursive: true });
+  const root = mkdtempSync(join(ROOT, '.steadfast', `${name}-`));
+  const config = { extends: '../../tsconfig.json', include: ['.'] };
+  for (const [path, content] of [['tsconfig.json', JSON.stringify(config)] as const, ...files]) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), content);
+  }
+  return root;
+}

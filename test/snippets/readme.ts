@@ -1,0 +1,119 @@
+/** The code of README, of the first project and of the author's reference, each piece with what it supposes. */
+
+import { blockWith, type Files, namedBlocks, read } from './blocks.ts';
+
+const readme = read('README.md');
+const firstProject = read('docs/FIRST-PROJECT.md');
+const guide = read('docs/WORKFLOWS.md');
+
+/** The files of the first project. */
+export const firstFiles: Files = new Map(namedBlocks(firstProject));
+
+export const FOLDER = 'workflows/first-greeting';
+const INFRA = '../../../../lib/infra';
+/** What a piece of code supposes, said before it. */
+const orderWorkflow = `import { human, retry, workflow } from 'steadfast';
+import * as z from 'zod/mini';
+import { chargeCard, notifyCustomer, reserveStock, scheduleShipping } from '../../../../examples/order-fulfilment/workflow.ts';
+const Text = z.string().check(z.minLength(1));
+const items = z.array(z.object({ sku: Text, quantity: z.int() }));
+const Order = z.object({ orderId: Text, email: Text, address: Text, items, total: z.int() });
+${blockWith(readme, 'orderFulfilment = ')}`;
+const handler = `import { done, notDone } from 'steadfast';
+import { chargeCard } from '../../../../examples/order-fulfilment/workflow.ts';
+const charged = { chargeId: '' };
+const payments = {
+  charge: (_key: string, amount: number) => Promise.resolve({ ...charged, amount }),
+  find: (key: string) => Promise.resolve(key === '' ? notDone() : done(charged)),
+  refund: (_key: string) => Promise.resolve(),
+};
+${blockWith(readme, 'chargeCard.handler')}`;
+const triggers = (block: string): string => `import { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
+import type { IEventBus } from 'aws-cdk-lib/aws-events';
+import type { IGrantable } from 'aws-cdk-lib/aws-iam';
+import type { Bucket } from 'aws-cdk-lib/aws-s3';
+import type { Stack } from 'aws-cdk-lib/core';
+import type { Discovery } from '${INFRA}/discovery.ts';
+import { Steadfast } from '${INFRA}/steadfast.ts';
+declare const stack: Stack;
+declare const workflows: Discovery;
+declare const steadfast: Steadfast;
+declare const uploads: Bucket;
+declare const shopBus: IEventBus;
+declare const shop: IGrantable;
+export const uses = [ScheduleExpression, Steadfast, stack, workflows, steadfast, uploads, shopBus, shop];
+${block}`;
+
+/** The line of a stack of the reader's own. */
+const stack = (block: string): string => `import { CorsHttpMethod } from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpJwtAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
+import type { Bucket } from 'aws-cdk-lib/aws-s3';
+import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Stack } from 'aws-cdk-lib/core';
+import { Steadfast, Workflows } from 'steadfast/cdk';
+declare const secret: Secret;
+declare const uploads: Bucket;
+export const uses = [CorsHttpMethod, HttpJwtAuthorizer, secret, uploads];
+export class Orders extends Stack {
+  make(): void {
+    ${block}
+  }
+}`;
+const client = (block: string): string =>
+  `import type { AwsCredentials } from 'steadfast/client';
+import type { firstGreeting as helloGreeting } from './workflow.ts';
+declare const credentials: AwsCredentials;
+${block.replace(/^import type \{ helloGreeting.*$/m, '')}
+export const answer = { status, output };`;
+/** A test of another agent than the one that is there. */
+const killed = (block: string): string => `import { testWorkflow } from 'steadfast/testing';
+import { handler } from './agents/deliver-greeting.ts';
+import { deliverGreeting as reserveSeat, firstGreeting as helloGreeting } from './workflow.ts';
+const agents = [handler];
+declare const boxOffice: { readonly seats: () => readonly { readonly key: string }[] };
+${block}`;
+/** Two lines that suppose a builder, and what they are about. */
+const lines = `import { agent, workflow } from 'steadfast';
+import * as z from 'zod/mini';
+const Host = z.object({ host: z.string() });
+const deploy = agent('deploy', { input: Host, output: Host, effect: 'idempotent' });
+const deployHost = workflow('deploy-host', { input: Host, within: '1h' }, (w) => {
+  w.step('deploy', deploy, { host: w.input.host });
+});
+const Hosts = z.object({ hosts: z.array(z.string()) });
+export const fleet = workflow('fleet', { input: Hosts, within: '5d' }, (w) => {
+  const { hosts } = w.input;
+  ${blockWith(guide, 'deployHost, hosts')}
+  return { total: rollout.output.total };
+});
+const Refund = z.object({ orderId: z.string(), amount: z.number() });
+export const refund = workflow('refund', { input: Refund, within: '5d' }, (w) => {
+  ${blockWith(guide, "'release'")}
+});`;
+
+const others = {
+  'order.ts': orderWorkflow,
+  'handler.ts': handler,
+  'environment.ts': stack(blockWith(firstProject, 'BOX_OFFICE_URL')),
+  'browser.ts': stack(blockWith(firstProject, 'allowOrigins')),
+  'killed.ts': killed(blockWith(firstProject, 'boxOffice')),
+  'client.ts': client(blockWith(firstProject, 'createClient')),
+  'trigger-calls.ts': triggers(blockWith(read('docs/TRIGGERS.md'), 'triggerOnEvent')),
+  'trigger-sources.ts': triggers(blockWith(read('docs/TRIGGERS.md'), 'eventBuses')),
+  // Jest knows the file by its own ending alone.
+  'triggers.ts': blockWith(read('docs/TRIGGERS.md'), 'onSchedule').replace('workflow.js', 'workflow.ts'),
+  'dev.ts': blockWith(guide, 'startDev'),
+  'failures.ts': blockWith(guide, 'bookCourier'),
+  'waiting.ts': blockWith(guide, 'w.callback'),
+  'remote.ts': blockWith(read('docs/REMOTE-AGENTS.md'), 'PARCELS_TOKEN'),
+  'tolerated.ts': blockWith(guide, 'export const holiday'),
+  'in-time.ts': blockWith(guide, 'export const trailer'),
+  'groups.ts': blockWith(guide, 'export const launch'),
+  'on-failure.ts': blockWith(guide, 'export const purchase'),
+  'lines.ts': lines,
+};
+
+export const readmeFiles: Files = new Map([
+  ...firstFiles,
+  ...Object.entries(others).map(([name, content]): [string, string] => [`${FOLDER}/${name}`, content]),
+]);

@@ -1,0 +1,8 @@
+/** The code of docs/TESTING.md: tests of the first project. */
+
+import { type Files, namedBlocks, read } from './blocks.ts';
+import { firstFiles } from './readme.ts';
+
+/** The page's own files, each a test. */
+export const shownTests: Files = new Map(namedBlocks(read('docs/TESTING.md')));
+export const testingFiles: Files = new Map([...firstFiles, ...shownTests]);

@@ -1,0 +1,21 @@
+/** A reporter of Jest's: the last line of `npm test` and of `npm run test:processes` says what was left out, and what runs it. */
+
+const LEFT_OUT = {
+  'logic.cjs':
+    'Left out: local clouds, synthesis, bundles (npm run test:processes) and the browser (npm run test:browser). All of it: npm run check.',
+  'processes.cjs':
+    'Left out: what npm test runs, and the browser (npm run test:browser). All of it: npm run check.',
+};
+
+export default class {
+  #said;
+
+  constructor({ filter = '', nonFlagArgs = [] }) {
+    // With files named, the others are left out on purpose.
+    this.#said = nonFlagArgs.length > 0 ? undefined : LEFT_OUT[filter.split(/[/\\]/).at(-1)];
+  }
+
+  onRunComplete() {
+    if (this.#said !== undefined) process.stderr.write(`\n${this.#said}\n`);
+  }
+}

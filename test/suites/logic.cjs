@@ -1,0 +1,2 @@
+/** The filter of `npm test`. */
+module.exports = require('./suites.cjs').only('logic');

@@ -1,0 +1,90 @@
+/**
+ * Keeps processes out of the suite `logic`: its tests wait for no other local cloud, synthesis, bundle or browser than those of the
+ * one end-to-end test. What starts one fails there, and is told where it belongs.
+ */
+
+import childProcess from 'node:child_process';
+import { syncBuiltinESMExports } from 'node:module';
+import { relative } from 'node:path';
+import { promisify } from 'node:util';
+import workerThreads from 'node:worker_threads';
+import suites from './suites.cjs';
+
+const ROOT = `${import.meta.dirname}/../..`;
+const STARTING = ['exec', 'execFile', 'execFileSync', 'execSync', 'fork', 'spawn', 'spawnSync'];
+
+/** What tests below a folder may start, by the command line. */
+const ALLOWED = [
+  { below: 'test/', line: /^git ls-files /, is: 'the list of files' },
+  { below: 'test/aws/', line: /guardian\.mjs|dynoxide/, is: 'a database' },
+  { below: 'test/contract/', line: /guardian\.mjs|dynoxide/, is: 'a database' },
+  { below: 'test/proof/simulation/', line: /\/esbuild |worker\.mjs/, is: 'simulated worlds' },
+  { below: 'test/cli/', line: /^bash -c /, is: 'a shell' },
+  { below: 'examples/video-encoding/', line: /^ff(mpeg|probe) /, is: 'ffmpeg' },
+  { below: suites.END_TO_END, line: /./, is: 'all of it' },
+];
+
+/**
+ * @param {string} file from the project's root
+ * @param {string} line a command line, or in words what would be done
+ * @returns {string | undefined} why this file may not start it
+ */
+export function refusal(file, line) {
+  if (suites.suiteOf(file) === 'processes') return undefined;
+  if (ALLOWED.some((each) => file.startsWith(each.below) && each.line.test(line))) return undefined;
+  const allowed = ALLOWED.map(({ below, is }) => `${is} (${below})`).join(', ');
+  return [
+    `${file} starts \`${line.slice(0, 200)}\`. Tests that npm test runs may start only: ${allowed}.`,
+    `Put the test below ${suites.FOLDERS.join(' or ')}, or let its file's name end in ${suites.ENDING}: then npm run test:processes runs it.`,
+  ].join('\n');
+}
+
+const fileOf = (path) => relative(ROOT, path).replaceAll('\\', '/');
+
+/** A function that asks first; also the variant of it that `promisify` takes. */
+function guarded(real, ask) {
+  const { [promisify.custom]: promised } = real;
+  const asking = (...args) => (ask(args), real(...args));
+  return promised === undefined
+    ? asking
+    : Object.assign(asking, { [promisify.custom]: guarded(promised, ask) });
+}
+
+/** @returns what takes the refusals back */
+export function refuseProcesses(path) {
+  const file = fileOf(path);
+  const refuse = (line) => {
+    const wrong = refusal(file, line);
+    if (wrong !== undefined) throw new Error(wrong);
+  };
+  const [realProcess, realThreads] = [{ ...childProcess }, { ...workerThreads }];
+  for (const name of STARTING) {
+    childProcess[name] = guarded(realProcess[name], ([command, args]) =>
+      refuse(
+        [name === 'fork' ? 'node ' : '', command, ...(Array.isArray(args) ? args : [])].join(' ').trim(),
+      ),
+    );
+  }
+  // In one of these esbuild starts a process of its own.
+  workerThreads.Worker = class extends realThreads.Worker {
+    constructor(script, options) {
+      refuse(`a thread of ${script}`);
+      super(script, options);
+    }
+  };
+  syncBuiltinESMExports();
+  return () => {
+    Object.assign(childProcess, realProcess);
+    Object.assign(workerThreads, realThreads);
+    syncBuiltinESMExports();
+  };
+}
+
+/** `load`, which refuses the package that synthesises without a process. */
+export const withoutCdk = (path, load) => (name) => {
+  const wrong = /\/node_modules\/aws-cdk-lib\//.test(name)
+    ? refusal(fileOf(path), `aws-cdk-lib: ${name}`)
+    : undefined;
+  if (wrong !== undefined) throw new Error(wrong);
+  return load(name);
+};

@@ -1,0 +1,91 @@
+/** Each test file is in exactly one suite, CI runs both, and a test of `npm test` that starts a process fails. */
+
+import { execFile, execFileSync, fork, spawn, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Worker } from 'node:worker_threads';
+import { build, buildSync } from 'esbuild';
+
+type Suite = 'logic' | 'processes';
+interface Suites {
+  readonly END_TO_END: string;
+  readonly FOLDERS: readonly string[];
+  readonly suiteOf: (path: string) => Suite;
+}
+type Filter = (paths: readonly string[]) => Promise<{ readonly filtered: readonly string[] }>;
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const load = createRequire(import.meta.url);
+const { END_TO_END, FOLDERS, suiteOf } = load('./suites.cjs') as Suites;
+const filterOf = (suite: Suite): Filter => load(`./${suite}.cjs`) as Filter;
+const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  readonly scripts: Readonly<Record<string, string>>;
+};
+
+const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'test', 'examples'], {
+  cwd: ROOT,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((path) => path.endsWith('.test.ts') && existsSync(join(ROOT, path)));
+const absolute = files.map((path) => join(ROOT, path));
+
+describe('the suites', () => {
+  test('have each test file in exactly one', async () => {
+    const [logic, processes] = await Promise.all(
+      (['logic', 'processes'] as const).map(async (suite) => (await filterOf(suite)(absolute)).filtered),
+    );
+    expect([...logic!, ...processes!].toSorted()).toEqual(absolute.toSorted());
+    expect(logic!.length).toBeGreaterThan(250);
+    expect(processes!.length).toBeGreaterThan(50);
+  });
+
+  test('are told apart by folder and name alone; one end-to-end test is with the logic', () => {
+    expect(files.filter((path) => FOLDERS.some((folder) => path.startsWith(folder)))).toContain(END_TO_END);
+    const odd = files.filter((path) => path.startsWith('test/e2e/') && suiteOf(path) === 'logic');
+    expect(odd).toEqual([END_TO_END]);
+    expect(suiteOf('test/core/a.processes.test.ts')).toBe('processes');
+    expect(suiteOf('test/core/a.test.ts')).toBe('logic');
+    expect(suiteOf(join(ROOT, 'test', 'infra', 'a.test.ts'))).toBe('processes');
+  });
+
+  test('are run by npm test and by npm run test:processes, and both by what CI runs', () => {
+    expect(scripts['test']).toContain('--filter ./test/suites/logic.cjs');
+    expect(scripts['test:processes']).toContain('--filter ./test/suites/processes.cjs');
+    expect(scripts['check']).toContain('npm test && npm run test:processes');
+    expect(readFileSync(join(ROOT, '.ci', 'run'), 'utf8')).toContain('npm run check');
+  });
+
+  test('run a file that is named alone, whichever it is of', async () => {
+    expect(await filterOf('logic')([join(ROOT, FOLDERS[0]!, 'a.test.ts')])).toEqual({
+      filtered: [join(ROOT, FOLDERS[0]!, 'a.test.ts')],
+    });
+  });
+});
+
+/** This file is of `npm test`: whatever it starts is refused. */
+describe('in npm test', () => {
+  const refused = /^test\/suites\/suites\.test\.ts starts `.*\n.*npm run test:processes runs it\.$/;
+  const entry = { entryPoints: [join(ROOT, 'lib/core/decide.ts')], write: false };
+
+  test.each<[string, () => unknown]>([
+    ['a local cloud', () => spawn(process.execPath, ['local/lambda/bootstrap.mjs'])],
+    ['synthesis', () => spawnSync('npx', ['cdk', 'synth'])],
+    ['a fork', () => fork('worker.mjs')],
+    ['a browser', () => promisify(execFile)('chromium', ['--headless'])],
+    ['a bundle', () => build(entry)],
+    ['a bundle in a thread', () => buildSync(entry)],
+    ['a thread', () => new Worker('worker.mjs')],
+    ['the CDK', () => import('aws-cdk-lib/core')],
+  ])('%s is refused, with where its test belongs', async (_, start) => {
+    const said = await Promise.resolve()
+      .then(start)
+      .then(
+        () => 'started',
+        (error: Error) => error.message,
+      );
+    expect(said).toMatch(refused);
+  });
+});
