@@ -41,13 +41,15 @@ export function refusal(file, line) {
 
 const fileOf = (path) => relative(ROOT, path).replaceAll('\\', '/');
 
-/** A function that asks first; also the variant of it that `promisify` takes. */
+const asking =
+  (real, ask) =>
+  (...args) => (ask(args), real(...args));
+
+/** A function that asks first, and the variant of it that `promisify` takes. */
 function guarded(real, ask) {
   const { [promisify.custom]: promised } = real;
-  const asking = (...args) => (ask(args), real(...args));
-  return promised === undefined
-    ? asking
-    : Object.assign(asking, { [promisify.custom]: guarded(promised, ask) });
+  const own = promised === undefined ? {} : { [promisify.custom]: asking(promised, ask) };
+  return Object.assign(asking(real, ask), own);
 }
 
 /** @returns what takes the refusals back */

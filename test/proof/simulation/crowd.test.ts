@@ -5,7 +5,7 @@ import { SWEEP_EVERY_MS } from '../../../lib/supervisor/sweep.ts';
 import { runCrowd } from './crowd.ts';
 
 /** `CROWD=10000 npm test -- …` has as many as the figures in docs/PROOF.md. */
-const SLOW = Number(process.env['CROWD'] ?? 2_000);
+const SLOW = Number(process.env['CROWD'] ?? 400);
 
 const never = new Promise<never>(() => undefined);
 
