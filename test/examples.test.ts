@@ -22,8 +22,11 @@ test('all but the page about Python are in the gallery', () => {
 });
 
 test.each(folders)('%s has a page, a test, and what npm start needs', (name) => {
-  for (const file of ['README.md', 'workflow.test.ts', 'dev.ts'])
+  for (const file of ['README.md', 'dev.ts'])
     expect([file, existsSync(join(EXAMPLES, name, file))]).toEqual([file, true]);
+  expect(readdirSync(join(EXAMPLES, name))).toContainEqual(
+    expect.stringMatching(/^workflow(\.processes)?\.test\.ts$/),
+  );
 });
 
 test.each(exampleNames())('%s goes wrong in ways that are told apart', async (name) => {
