@@ -21,7 +21,8 @@ import {
   type FoundTrigger,
   type FoundWorkflow,
 } from './discovery.ts';
-import { formsOf, jsonSchemaOf } from './forms.ts';
+import { formsOf } from './forms.ts';
+import { jsonSchemaOf } from './json-schema.ts';
 import { testedReferences } from './tested-references.ts';
 import {
   type AgentLike,

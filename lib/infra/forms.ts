@@ -2,15 +2,13 @@
  * What a person can be asked to fill in: of a workflow the JSON Schema of its input, with an example, and of each step that of an answer
  * by hand.
  *
- * Owns: which schemas, how large one may be, where an example is looked for; how a schema becomes JSON Schema, where its library can say
- * it: by Standard JSON Schema (https://standardschema.dev/json-schema), or zod's own converter, for zod/mini does not carry one with
- * every schema. Does not own: who serves them (`lib/api/deployment-routes.ts`), what else is made of the conversion
- * (`core/plan/reference-check.ts`). They are made at synthesis: no function loads a converter.
+ * Owns: which schemas, how large one may be, where an example is looked for. Does not own: how a schema becomes JSON Schema
+ * (`json-schema.ts`), who serves them (`lib/api/deployment-routes.ts`). They are made at synthesis.
  */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import * as z from 'zod/mini';
+import { jsonSchemaOf } from './json-schema.ts';
 
 /** As the API answers them: `WorkflowForms`. */
 export interface Forms {
@@ -92,26 +90,3 @@ const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(val
 
 const named = <Name extends string>(name: Name, value: unknown): Partial<Record<Name, unknown>> =>
   value === undefined ? {} : ({ [name]: value } as Record<Name, unknown>);
-
-interface Standard {
-  readonly '~standard'?: {
-    readonly vendor?: string;
-    readonly jsonSchema?: Readonly<Record<Side, (options: { readonly target: string }) => unknown>>;
-  };
-}
-
-/** What is given to it, or what it lets through. */
-type Side = 'input' | 'output';
-
-/** What the schema lets through; nothing where its library does not say. */
-export function jsonSchemaOf(schema: unknown, side: Side = 'output'): unknown {
-  try {
-    const { vendor, jsonSchema } = (schema as Standard)['~standard'] ?? {};
-    if (jsonSchema !== undefined) return jsonSchema[side]({ target: 'draft-2020-12' });
-    if (vendor !== 'zod') return undefined;
-    return z.toJSONSchema(schema as z.ZodMiniType, { io: side, unrepresentable: 'any' });
-  } catch {
-    // A schema that has no such form: nothing is known of it.
-    return undefined;
-  }
-}

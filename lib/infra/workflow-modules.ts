@@ -16,7 +16,7 @@ import { referenceProblems } from '../core/plan/reference-check.ts';
 import type { DeclaredTrigger } from '../core/plan/trigger-declaration.ts';
 import type { DeclaredSpec } from './agent-files.ts';
 import { DiscoveryError, type FoundAgent } from './discovery.ts';
-import { jsonSchemaOf } from './forms.ts';
+import { jsonSchemaOf } from './json-schema.ts';
 
 /** What is read of a plan. */
 interface PlanLike {
@@ -91,7 +91,7 @@ export function workflowsOf(
       found.push({ exportName, workflow: value });
     }
   }
-  const problems = found.flatMap(({ workflow }) => unreadable(workflow));
+  const problems = [...new Set(found.flatMap(({ workflow }) => unreadable(workflow)))];
   if (problems.length > 0) throw new DiscoveryError(`${shown}: ${problems.join('\n')}`);
   if (found.length === 0) {
     throw new DiscoveryError(

@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { draftOf, fits, valueOf } from '../../console/forms/draft.ts';
 import { shapeOf } from '../../console/forms/schema.ts';
 import type { Json } from '../../lib/api/answers.ts';
-import { jsonSchemaOf } from '../../lib/infra/forms.ts';
+import { jsonSchemaOf } from '../../lib/infra/json-schema.ts';
 
 const order = z.object({
   id: z.string().check(z.minLength(1)),

@@ -107,7 +107,7 @@ test('a reference that leads nowhere is refused with its step and what there is'
   const steps = [step('a', {}, []), step('b', { x: { $ref: 'step:a', path: ['txt'] } }, ['a'])];
   const { 'examples/order/workflow.ts': _, 'examples/order/agents/ship.ts': __, ...files } = TWO_FOLDERS;
   const module = `const schema = { '~standard': { jsonSchema: { output: () => (${JSON.stringify(known)}) } } };
-    export const it = { kind: 'steadfast:workflow', name: 'order', input: schema, callbacks: {},
+    export const it = { kind: 'steadfast:workflow', name: 'order', input: schema, callbacks: {}, children: [],
       agents: [{ spec: { name: 'pay', timeoutMs: 1000 }, output: schema }],
       plan: { steps: ${JSON.stringify(steps)}, output: {} } };`;
   expect(await refusal({ ...files, 'examples/order/workflow.ts': module })).toBe(

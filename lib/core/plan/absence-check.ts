@@ -179,7 +179,7 @@ function itemPlace(place: Place, index: number): Place {
 }
 
 function takesNull(known: Known | undefined): boolean {
-  if (known === undefined) return true;
+  if (known === undefined || 'fields' in known) return true;
   const schema = resolved(known);
   const branches = schema['anyOf'] ?? schema['oneOf'];
   if (Array.isArray(branches))

@@ -10,16 +10,22 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { type Json, isJsonObject, type JsonObject } from '../records/json.ts';
 import type { PlanStep } from './plan.ts';
-import { refsIn } from './refs.ts';
+import { type Expr, refsIn } from './refs.ts';
 import type { Workflow } from './workflow.ts';
 
 /** What a schema lets through, or what may be given to it, as JSON Schema; nothing where that cannot be said. */
 export type JsonSchemaOf = (schema: StandardSchemaV1, side?: 'input' | 'output') => unknown;
 
-/** A value's schema, within the document that its `$ref`s point into. Absent: nothing is known. */
-export interface Known {
+/** Absent: nothing is known. */
+export type Known = Document | Made;
+/** A value's schema, within the document that its `$ref`s point into. */
+export interface Document {
   readonly schema: JsonObject;
   readonly root: JsonObject;
+}
+/** An object whose fields are from several documents: what another workflow returns. */
+interface Made {
+  readonly fields: Readonly<Record<string, Way>>;
 }
 
 /** The schema of an item, for a list's step. */
@@ -36,7 +42,7 @@ export function documentOf(
   schema: StandardSchemaV1 | undefined,
   side: 'input' | 'output',
   jsonSchemaOf: JsonSchemaOf,
-): Known | undefined {
+): Document | undefined {
   const json = schema === undefined ? undefined : (jsonSchemaOf(schema, side) as Json | undefined);
   return isJsonObject(json) ? { schema: json, root: json } : undefined;
 }
@@ -67,9 +73,39 @@ export function knownOf(
       return closed({ approved: {}, by: {}, comment: {} }, ['by', 'comment']);
     case 'map':
       return closed({ total: {}, failed: {}, items: {} });
+    case 'child': {
+      const child = workflow.children.find((one) => one.name === step.plan.workflow);
+      return child === undefined ? undefined : returnedBy(child, jsonSchemaOf);
+    }
     default:
       return undefined;
   }
+}
+
+/** What a workflow returns: of each field what is known of the reference that gives it. */
+function returnedBy(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): Known | undefined {
+  const wayOf = (expr: Expr): Way => {
+    if (!isJsonObject(expr)) return BELIEVED;
+    const { $ref: source, path } = expr;
+    if (typeof source === 'string')
+      return wayAlong(knownOf(workflow, source, jsonSchemaOf), (path ?? []) as string[]);
+    if (Object.keys(expr).some((key) => key.startsWith('$'))) return BELIEVED;
+    const fields = Object.entries(expr).map(([key, value]) => [key, wayOf(value)] as const);
+    return { known: { fields: Object.fromEntries(fields) }, mayBeAbsent: false };
+  };
+  return wayOf(workflow.plan.output).known;
+}
+
+/** Where a path that is refused leads, if nowhere, is said of that workflow itself. */
+function wayAlong(from: Known | undefined, path: readonly string[]): Way {
+  let way: Way = { known: from, mayBeAbsent: false };
+  for (const key of path) {
+    if (way.known === undefined) break;
+    const next: Step = into(way.known, key);
+    if ('names' in next) return BELIEVED;
+    way = { known: next.known, mayBeAbsent: way.mayBeAbsent || next.mayBeAbsent };
+  }
+  return way;
 }
 
 function closed(properties: JsonObject, optional: readonly string[] = []): Known {
@@ -106,6 +142,10 @@ export function follow(
 }
 
 export function into(known: Known, key: string): Step {
+  if ('fields' in known)
+    return Object.hasOwn(known.fields, key)
+      ? (known.fields[key] as Way)
+      : { names: Object.keys(known.fields) };
   const { root } = known;
   const schema = resolved(known);
   const branches = schema['anyOf'] ?? schema['oneOf'];
@@ -160,7 +200,9 @@ function intoObject(schema: JsonObject, root: JsonObject, key: string): Step {
 }
 
 /** Follows `$ref`s within the document, as far as a sound one goes. */
-export function resolved({ schema, root }: Known): JsonObject {
+export function resolved(known: Known): JsonObject {
+  if ('fields' in known) return {};
+  const { schema, root } = known;
   let at = schema;
   for (let hop = 0; hop < 20; hop += 1) {
     const target = at['$ref'];

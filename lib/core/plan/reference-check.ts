@@ -25,9 +25,10 @@ import { expressionsOf } from './plan.ts';
 import { type Expr, nameOf, refsIn } from './refs.ts';
 import type { Workflow } from './workflow.ts';
 
-/** What is wrong with a workflow's references, each with its step and what there is instead. */
+/** What is wrong with the references of a workflow and of those that it runs, each with its step and what there is instead. */
 export function referenceProblems(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): string[] {
-  const { plan, name } = workflow;
+  const { plan, name, children } = workflow;
+  const ofChildren = children.flatMap((child) => referenceProblems(child, jsonSchemaOf));
   const problemsOf = (place: string, expressions: readonly Expr[], list?: Known): string[] =>
     expressions.flatMap(refsIn).flatMap(({ source, path }) => {
       const end = follow(knownOf(workflow, source, jsonSchemaOf, list), path);
@@ -37,7 +38,7 @@ export function referenceProblems(workflow: Workflow, jsonSchemaOf: JsonSchemaOf
     problemsOf(`step '${step.name}'`, expressionsOf(step), itemOf(workflow, step, jsonSchemaOf)),
   );
   const absent = absenceProblems(workflow, jsonSchemaOf);
-  return [...new Set([...ofSteps, ...problemsOf('its output', [plan.output]), ...absent])];
+  return [...new Set([...ofSteps, ...problemsOf('its output', [plan.output]), ...absent, ...ofChildren])];
 }
 
 /** What a workflow takes, as far as its schema says it. */

@@ -33,7 +33,8 @@ export type { OpenIncident, TestRun } from './test-run.ts';
 /**
  * A workflow with its agents in memory, on the roles that run in production. Time is the test's own and is skipped:
  * nothing sleeps.
- * @throws SteadfastError `missing-agent`, `not-a-handler`, `bad-agents`: each says what to pass
+ * @throws SteadfastError `missing-agent`, `not-a-handler`, `bad-agents`: each says what to pass; `workflow-refused` for a reference that
+ * synthesis refuses
  */
 export function testWorkflow<I>(workflow: Workflow<I>, options: TestOptions): WorkflowTest<I> {
   return new WorkflowTest(workflow, options);

@@ -8,12 +8,14 @@
 import type { Worker } from '../../agent/author-code.ts';
 import type { Agent, Implementation } from '../../core/plan/agent.ts';
 import { type Duration, parseDuration } from '../../core/plan/duration.ts';
+import { referenceProblems } from '../../core/plan/reference-check.ts';
 import type { Workflow } from '../../core/plan/workflow.ts';
 import type { Note } from '../../core/records/decision.ts';
 import type { Ended } from '../../core/records/ended.ts';
 import type { EntryNews } from '../../core/records/entry.ts';
 import type { IncidentNews } from '../../core/records/news.ts';
 import { refuse } from '../../core/records/errors.ts';
+import { jsonSchemaOf } from '../../infra/json-schema.ts';
 import { start } from '../../scheduler/start.ts';
 import type { AgentCall, FaultOptions, LoggedLine, PlannedFault } from './agent-calls.ts';
 import { asSent } from './as-sent.ts';
@@ -72,6 +74,17 @@ export interface Inner {
 /** Unique to this process: tests that share external services must not share effect keys. */
 let executions = 0;
 
+/** Those whose references are sound: `crashEverywhere` makes a test of the same workflow for every crash. */
+const checked = new WeakSet<Workflow>();
+
+/** What synthesis would refuse is no surprise behind a test that went well. @throws SteadfastError `workflow-refused` */
+function checkReferences(workflow: Workflow): void {
+  if (checked.has(workflow)) return;
+  const problems = referenceProblems(workflow, jsonSchemaOf);
+  if (problems.length > 0) throw refuse('workflow-refused', problems.join('\n'));
+  checked.add(workflow);
+}
+
 export class WorkflowTest<I> {
   readonly #workflow: Workflow<I>;
   readonly #workers = new Map<string, Worker>();
@@ -85,7 +98,10 @@ export class WorkflowTest<I> {
     this.#idPrefix = inner.idPrefix;
     const workflows = [workflow as Workflow, ...(options.workflows ?? [])];
     for (const [at, given] of options.agents.entries()) this.#add(given, at);
-    for (const one of workflows) this.#checkComplete(one);
+    for (const one of workflows) {
+      this.#checkComplete(one);
+      checkReferences(one);
+    }
     this.#driver = new Driver({
       workflows,
       workers: this.#workers,

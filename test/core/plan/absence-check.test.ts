@@ -16,10 +16,11 @@ import {
   workflow,
   type WorkflowBuilder,
 } from 'steadfast';
+import { testWorkflow } from 'steadfast/testing';
 import * as z from 'zod/mini';
 import { referenceProblems } from '../../../lib/core/plan/reference-check.ts';
 import type { Workflow } from '../../../lib/core/plan/workflow.ts';
-import { jsonSchemaOf } from '../../../lib/infra/forms.ts';
+import { jsonSchemaOf } from '../../../lib/infra/json-schema.ts';
 
 const Line = z.object({ sku: z.string(), size: z.optional(z.string()) });
 const Order = z.object({
@@ -53,6 +54,10 @@ const child = workflow('child', { input: z.object({ text: z.string() }), within:
   w.step('a', strict, { text: w.input.text });
 });
 
+const returning = workflow('returning', { input: Order, within: '1h' }, (w) => {
+  w.step('a', strict, { text: 'x' });
+  return { vat: w.input.vat, deep: { line: w.input.lines[0] }, text: concat('x', w.input.id) };
+});
 const noted = workflow(
   'noted',
   { input: z.object({ id: z.string(), note: z.string() }), within: '1h' },
@@ -137,6 +142,17 @@ it.each<[string, (w: WorkflowBuilder<Free>, l: Free) => unknown, string]>([
     (w) => w.step('b', sized, { lines: inFlow(w).lines }),
     "it reads input.lines, of which input.lines.0.size may be absent, and agent 'sized' needs lines.0.size",
   ],
+  [
+    'of what another workflow returns',
+    (w) => w.step('b', strict, { text: (w.child('a', returning, w.input as Free).output as Free).vat }),
+    'it reads a.output.vat, which may be absent',
+  ],
+  [
+    'below that',
+    (w) =>
+      w.step('b', strict, { text: (w.child('a', returning, w.input as Free).output as Free).deep.line.sku }),
+    'and a.output.deep.line may be absent',
+  ],
   ['as a list', (w) => w.map('b', strict, inFlow(w).address.lines, () => ({ text: 'x' })), 'input.address'],
   ['as a time', (w) => w.wait('b', { until: inFlow(w).vat }), 'input.vat, which may be absent, and it waits'],
   [
@@ -176,6 +192,10 @@ it.each<[string, (w: WorkflowBuilder<Free>, l: Free) => unknown]>([
     'what is there',
     (w, l) => w.step('b', strict, { text: concat(l.id, inFlow(w).urgent, inFlow(w).first[0]) }),
   ],
+  [
+    'of another workflow',
+    (w) => w.step('b', strict, { text: (w.child('a', returning, w.input as Free).output as Free).text }),
+  ],
   ['with what holds instead', (w, l) => w.step('b', strict, { text: orElse(l.note, 'none') })],
   ['where its field may be absent too', (w) => w.step('b', loose, { text: inFlow(w).vat })],
   [
@@ -211,6 +231,23 @@ it('in what a workflow returns it is left out; in a text of it it is not', () =>
   expect(problems((w) => ({ text: concat('vat ', inFlow(w).vat) }))).toEqual([
     expect.stringContaining("workflow 'flow', its output: it reads input.vat, which may be absent"),
   ]);
+});
+
+it('a workflow that is not deployed by itself is looked at with the one that runs it', () => {
+  const inner = workflow('inner', { input: Order as Free, within: '1h' }, (w: WorkflowBuilder<Free>) => {
+    w.step('a', strict, { text: inFlow(w).vat });
+  });
+  expect(problems((w) => void w.child('b', inner as Free, w.input as Free))).toEqual([
+    expect.stringContaining("workflow 'inner', step 'a': it reads input.vat"),
+  ]);
+});
+
+it('a test in memory says it before anything has run', () => {
+  const flow = workflow('tested', { input: Order, within: '1h' }, (w) => {
+    w.step('a', strict, { text: w.input.vat as never });
+  });
+  const agents = [strict.handler({ execute: () => Promise.reject(new Error('not called')) })];
+  expect(() => testWorkflow(flow, { agents })).toThrow("workflow 'tested', step 'a': it reads input.vat");
 });
 
 it('types say it as well', () => {

@@ -15,7 +15,7 @@ import * as z from 'zod/mini';
 import { nearest } from '../../../lib/core/plan/nearest.ts';
 import { referenceProblems } from '../../../lib/core/plan/reference-check.ts';
 import type { Workflow } from '../../../lib/core/plan/workflow.ts';
-import { jsonSchemaOf } from '../../../lib/infra/forms.ts';
+import { jsonSchemaOf } from '../../../lib/infra/json-schema.ts';
 
 const any = z.object({ x: z.optional(z.any()) });
 const Address = z.object({ street: z.string(), city: z.string() });
