@@ -182,7 +182,7 @@ export class AgentCalls {
     ctx: AttemptContext,
     act: () => Promise<Answer>,
   ): Promise<Answer> {
-    const { injects, count, world } = this.#host;
+    const { injects, count, names, world } = this.#host;
     const { executionId, step, attempt, effectKey } = ctx;
     const entry: AgentCall = {
       agent: spec.name,
@@ -196,7 +196,7 @@ export class AgentCalls {
       outcome: 'open',
     };
     const place = `${on}:${count(on)}`;
-    const about = `${spec.name} ${on === 'execute' ? 'executes' : `${on}s`} '${step}', attempt ${attempt}`;
+    const about = `${spec.name} ${on === 'execute' ? 'executes' : `${on}s`} ${names.quoted(executionId, step)}, attempt ${attempt}`;
     if (injects(`before:${place}`, about)) process.kill();
     if (on === 'execute' && injects(`frozen:${place}`, about)) {
       process.freezeUntil(world.clock.now() + 2 * spec.leaseMs);

@@ -17,6 +17,7 @@ import {
   type Evidence,
   type Expectation,
   expectationOf,
+  namesOf,
   performed,
   placeOf,
   type Problem,
@@ -248,11 +249,16 @@ class Called {
 const noted = (what: string, specs: readonly { readonly name: string }[]): string[] =>
   specs.length === 0 ? [] : [`${what}: ${specs.map(({ name }) => name).join(', ')}`];
 
-function blindSpots({ effects, executions }: Evidence, { effects: usual }: Expectation): string[] {
+function blindSpots(evidence: Evidence, { effects: usual }: Expectation): string[] {
+  const { effects, executions } = evidence;
+  const names = namesOf(evidence);
   const unseen = executions.flatMap((shown) =>
     performed(shown)
       .filter(({ name, status }) => status === 'done' && !usual.has(placeOf(shown, name)))
-      .map(({ name }) => `the book has no effect of step '${name}', so none of it can be missed`),
+      .map(
+        ({ name }) =>
+          `the book has no effect of step ${names.quoted(shown.state.execution.id, name)}, so none of it can be missed`,
+      ),
   );
   if (effects !== undefined) return [...new Set(unseen)];
   return [

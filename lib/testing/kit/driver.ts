@@ -12,6 +12,7 @@ import { refuse } from '../../core/records/errors.ts';
 import type { Send } from '../../core/records/decision.ts';
 import type { Ports } from '../../core/ports.ts';
 import type { Workflow } from '../../core/plan/workflow.ts';
+import type { Execution } from '../../core/records/state.ts';
 import { handleMessage } from '../../agent/message.ts';
 import type { Worker } from '../../agent/author-code.ts';
 import { type PlanCache, planOf } from '../../engine/plans.ts';
@@ -20,6 +21,7 @@ import { SWEEP_EVERY_MS, sweepOnce } from '../../supervisor/sweep.ts';
 import { ManualClock, type MemoryWorld, memoryWorld } from '../memory.ts';
 import { AgentCalls } from './agent-calls.ts';
 import { type Host, startProcess, type Injects } from './process.ts';
+import { StepNames } from './step-names.ts';
 
 export interface DriverOptions {
   readonly workflows: readonly Workflow[];
@@ -67,7 +69,9 @@ export class Driver implements Host {
   readonly injects: Injects;
   readonly lateMs: Host['lateMs'];
   readonly calls: AgentCalls;
+  /** Ids of the executions that there are. */
   readonly created: Set<string> = new Set();
+  readonly names: StepNames = new StepNames();
   readonly #options: DriverOptions;
   readonly #counts = new Map<string, number>();
   readonly #plans: PlanCache = new Map();
@@ -86,6 +90,11 @@ export class Driver implements Host {
     this.world = { ...world, clock: new ManualClock(options.startsAt), queue: { send } };
     this.calls = new AgentCalls(this);
   }
+
+  readonly hasCreated = (execution: Execution): void => {
+    this.created.add(execution.id);
+    this.names.add(execution);
+  };
 
   readonly count = (what: string): number => {
     const next = (this.#counts.get(what) ?? 0) + 1;
@@ -194,7 +203,7 @@ export class Driver implements Host {
     if (letter.receives >= MAX_RECEIVES) this.#discard(letter);
     const process = startProcess(this, agent, now + functionMs);
     const place = `delivery:${this.count('delivery')}`;
-    const about = `${agent} takes the message to ${message.mode} '${message.step}'`;
+    const about = `${agent} takes the message to ${message.mode} ${this.names.quoted(message.execution, message.step)}`;
     if (this.injects(`before:${place}`, about)) process.kill();
     if (this.injects(`twice:${place}`, about)) this.#put({ ...letter.send, delayMs: 0 });
     void this.#handle(process.ports, this.calls.observed(worker, process), letter, now + functionMs);

@@ -13,6 +13,7 @@ import type { EntryNews } from '../../core/records/entry.ts';
 import type { Clock, Ports } from '../../core/ports.ts';
 import type { Execution } from '../../core/records/state.ts';
 import type { MemoryWorld } from '../memory.ts';
+import type { StepNames } from './step-names.ts';
 
 /**
  * Asked at every point of a run, with its name ('after:write:7') and what it is about.
@@ -29,8 +30,10 @@ export interface Host {
   readonly lateMs: (agent: AgentSpec) => number;
   /** Numbers the calls of a kind: 1, 2, … */
   readonly count: (what: string) => number;
-  /** Ids of the executions that there are; filled here. */
-  readonly created: Set<string>;
+  /** Told of each execution, once there is one. */
+  readonly hasCreated: (execution: Execution) => void;
+  /** Of the steps of those that there are. */
+  readonly names: StepNames;
 }
 
 export interface Process {
@@ -84,11 +87,11 @@ export function startProcess(host: Host, name: string, processDeadlineAt: number
       return answer;
     }
     const place = `${method}:${host.count(method)}`;
-    const about = `${name} ${aboutCall(method, args)}`;
+    const about = `${name} ${aboutCall(host.names, method, args)}`;
     if (host.injects(`before:${place}`, about)) kill();
     await alive();
     const answer = await perform();
-    if (method === 'create') host.created.add((args[0] as Execution).id);
+    if (method === 'create') host.hasCreated(args[0] as Execution);
     if (host.injects(`after:${place}`, about)) kill();
     await alive();
     return answer;
@@ -133,26 +136,28 @@ const through = <Port extends object>(port: Port, call: Call): Port =>
   });
 
 /** For people: which record, which message. */
-function aboutCall(method: string, args: readonly unknown[]): string {
+function aboutCall(names: StepNames, method: string, args: readonly unknown[]): string {
   if (method === 'write') {
-    const { execution, step, incident, entry } = args[0] as Write;
+    const { executionId: id, execution, step, incident, entry } = args[0] as Write;
     const records = [
-      ...(step === undefined ? [] : [`step '${step.name}' as ${step.status}`]),
+      ...(step === undefined ? [] : [`step ${names.quoted(id, step.name)} as ${step.status}`]),
       ...(execution === undefined ? [] : [`the execution as ${execution.status}`]),
       ...(incident === undefined ? [] : [`incident ${incident.number}`]),
-      ...(entry === undefined ? [] : [`the entry of '${entry.step}'`]),
+      ...(entry === undefined ? [] : [`the entry of ${names.quoted(id, entry.step)}`]),
     ];
     return `writes ${records.join(' and ')}`;
   }
   if (method === 'send') {
-    const steps = (args[0] as readonly Send[]).map(({ message }) => `${message.mode} '${message.step}'`);
+    const steps = (args[0] as readonly Send[]).map(
+      ({ message: { mode, execution: of, step } }) => `${mode} ${names.quoted(of, step)}`,
+    );
     return `sends ${steps.join(', ')}`;
   }
   if (method === 'create') return 'creates the execution';
   if (method === 'writePlan') return 'stores the plan';
   if (method === 'announceEntry') {
-    const { step, change } = args[0] as EntryNews;
-    return `announces that the entry of '${step}' is ${change}`;
+    const { executionId, step, change } = args[0] as EntryNews;
+    return `announces that the entry of ${names.quoted(executionId, step)} is ${change}`;
   }
   return method === 'announce' ? 'announces the end' : `calls ${method}`;
 }

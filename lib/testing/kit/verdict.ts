@@ -17,6 +17,7 @@ import { attemptedVariant } from '../../core/step/recovery.ts';
 import type { Shown } from '../../scheduler/start.ts';
 import type { AgentCall } from './agent-calls.ts';
 import type { Effect } from './external-world.ts';
+import { StepNames } from './step-names.ts';
 
 export interface Problem {
   /**
@@ -25,6 +26,7 @@ export interface Problem {
    * did not end.
    */
   readonly kind: 'lost' | 'doubled' | 'stuck' | 'wrong-answer';
+  /** As its author knows it: of an item of a list 'rooms[1]'. */
   readonly step?: string;
   readonly effectKey?: string;
   readonly message: string;
@@ -102,24 +104,45 @@ const NUMBER_OR_MORE = /^(-\d+)?(?![a-z0-9-])/;
 /** @param expected absent for the run without a crash */
 export function problemsOf(evidence: Evidence, expected?: Expectation): Problem[] {
   const book = bookOf(evidence);
+  const names = namesOf(evidence);
   return evidence.executions.flatMap((shown) => [
     ...endProblems(shown, expected),
-    ...unmended(shown),
+    ...unmended(shown, names),
     ...performed(shown).flatMap((step) => {
       const own = effectsOf(book, shown, step);
-      return [...doubled(shown, step, own, evidence, expected), ...lost(shown, step, own, expected)];
+      const about = aboutOf(shown, step, names);
+      return [
+        ...doubled(shown, step, own, evidence, expected).map(about),
+        ...lost(shown, step, own, expected).map(about),
+      ];
     }),
   ]);
 }
 
+export const namesOf = ({ executions }: Evidence): StepNames =>
+  new StepNames(executions.map(({ state }) => state.execution));
+
+/** What is wrong with a step. */
+type Wrong = Pick<Problem, 'kind' | 'message'>;
+
+const aboutOf =
+  ({ plan, state: { execution } }: Shown, step: Step, names: StepNames) =>
+  ({ kind, message }: Wrong): Problem => ({
+    kind,
+    step: names.nameOf(execution.id, step.name),
+    effectKey: effectKeyOf(execution, step.name, step.key, keyEpoch(plan, step)),
+    message: `step ${names.quoted(execution.id, step.name)}: ${message}`,
+  });
+
 /** An agent's mistake: what it did is no worse for it, and was undone, or left, because a question had no answer. */
-const unmended = ({ plan, state }: Shown): Problem[] =>
+const unmended = ({ plan, state }: Shown, names: StepNames): Problem[] =>
   Object.values(state.incidents ?? {}).flatMap((incident): Problem[] => {
     const { wrongAnswer, by, choice, step = '', failure } = incident;
     if (wrongAnswer === undefined || by !== 'deadline') return [];
     const { agent = '' } = performedStep(plan, step) ?? {};
-    const message = `step '${step}' (${agent}): ${failure.message}; nobody answered the question in time, so it was '${choice}'; it answered ${wrongAnswer.slice(0, 200)}`;
-    return [{ kind: 'wrong-answer', step, message }];
+    const { id } = state.execution;
+    const message = `step ${names.quoted(id, step)} (${agent}): ${failure.message}; nobody answered the question in time, so it was '${choice}'; it answered ${wrongAnswer.slice(0, 200)}`;
+    return [{ kind: 'wrong-answer', step: names.nameOf(id, step), message }];
   });
 
 /** The outside world's book, or what the calls let one guess of it. */
@@ -175,15 +198,10 @@ function doubled(
   own: readonly Effect[],
   { effects }: Evidence,
   expected: Expectation | undefined,
-): Problem[] {
-  const problem = (message: string): Problem => ({
-    kind: 'doubled',
-    step: step.name,
-    effectKey: effectKeyOf(shown.state.execution, step.name, step.key, keyEpoch(shown.plan, step)),
-    message: `step '${step.name}': ${message}`,
-  });
+): Wrong[] {
+  const problem = (message: string): Wrong => ({ kind: 'doubled', message });
   const usual = expected?.effects.get(placeOf(shown, step.name));
-  const problems: Problem[] = [];
+  const problems: Wrong[] = [];
   for (const [kind, count] of countsOf(own)) {
     const perKey = countsOf(
       own.filter((effect) => kindOf(effect) === kind).map(({ key }) => ({ key, kind: key })),
@@ -206,22 +224,11 @@ const doubledText = (kind: string, count: number, effects: unknown): string =>
     ? `its work was done ${count} times: the agent's code ran to its end more than once, with different answers or without an idempotent service`
     : `'${kind}' took place ${count} times`;
 
-function lost(
-  shown: Shown,
-  step: Step,
-  own: readonly Effect[],
-  expected: Expectation | undefined,
-): Problem[] {
+function lost(shown: Shown, step: Step, own: readonly Effect[], expected: Expectation | undefined): Wrong[] {
   const { plan, state } = shown;
   const { execution } = state;
   if (!isTerminal(execution.status)) return [];
-  const effectKey = effectKeyOf(execution, step.name, step.key, keyEpoch(plan, step));
-  const problem = (message: string): Problem => ({
-    kind: 'lost',
-    step: step.name,
-    effectKey,
-    message: `step '${step.name}': ${message}`,
-  });
+  const problem = (message: string): Wrong => ({ kind: 'lost', message });
   const standing = own.filter((effect) => !(effect.undone ?? false));
   if (execution.status === 'succeeded' && step.status === 'done') {
     if (isGiven(state, step)) return [];
