@@ -120,7 +120,7 @@ export function agent<const T extends Options>(name: string, options: T): Declar
 }
 
 /**
- * The work of a declared agent, done by a program in another language (docs/REMOTE-AGENTS.md):
+ * The work of a declared agent, done by a program in another language (docs/AGENTS-ELSEWHERE.md):
  * `export const handler = remoteAgent(bookParcel, { url: 'https://parcels.example/agent' })`.
  * @throws SteadfastError `bad-agent`
  */

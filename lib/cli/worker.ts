@@ -27,7 +27,7 @@ export function addWorker(program: Command, _cli: Cli): void {
     .option('--stop-within <seconds>', 'how long attempts may go on after SIGTERM', wholeNumber, 110)
     .addHelpText(
       'after',
-      '\nIt needs the environment that docs/CONTAINERS.md lists, and AWS credentials.\n\nExamples:\n  $ npx steadfast worker --agent encode\n  $ npx steadfast worker --agent encode --concurrency 4',
+      '\nIt needs the environment that docs/AGENTS-ELSEWHERE.md lists, and AWS credentials.\n\nExamples:\n  $ npx steadfast worker --agent encode\n  $ npx steadfast worker --agent encode --concurrency 4',
     )
     .action(async ({ agent, concurrency, stopWithin }: WorkerFlags) => {
       const module = fileOf(agent);

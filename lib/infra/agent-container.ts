@@ -53,7 +53,7 @@ export interface ContainerSettings {
    */
   readonly baseImage?: string;
   /**
-   * An image of your own, which starts the worker (docs/CONTAINERS.md).
+   * An image of your own, which starts the worker (docs/AGENTS-ELSEWHERE.md).
    * @default - made from the agent's file
    */
   readonly image?: ContainerImage;

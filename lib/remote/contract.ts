@@ -1,5 +1,5 @@
 /**
- * What is said between the relay and an agent in another language: one call as JSON, and its answer (docs/REMOTE-AGENTS.md).
+ * What is said between the relay and an agent in another language: one call as JSON, and its answer (docs/AGENTS-ELSEWHERE.md).
  *
  * Owns: the call's fields, which answers there are for which call, what each says about the work, the sizes. Does not own: how both
  * are carried (`command.ts`, `http.ts`), what follows from an outcome (`agent/author-code.ts`).

@@ -9,7 +9,7 @@ import { callOf, parseSaid } from '../../lib/remote/contract.ts';
 import { performed } from './performed.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const page = readFileSync(join(ROOT, 'docs', 'REMOTE-AGENTS.md'), 'utf8');
+const page = readFileSync(join(ROOT, 'docs', 'AGENTS-ELSEWHERE.md'), 'utf8');
 const blocks = (language: string): string[] =>
   [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
     ([, block = '']) => block,

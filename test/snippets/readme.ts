@@ -105,7 +105,7 @@ const others = {
   'dev.ts': blockWith(guide, 'startDev'),
   'failures.ts': blockWith(guide, 'bookCourier'),
   'waiting.ts': blockWith(guide, 'w.callback'),
-  'remote.ts': blockWith(read('docs/REMOTE-AGENTS.md'), 'PARCELS_TOKEN'),
+  'remote.ts': blockWith(read('docs/AGENTS-ELSEWHERE.md'), 'PARCELS_TOKEN'),
   'tolerated.ts': blockWith(guide, 'export const holiday'),
   'in-time.ts': blockWith(guide, 'export const trailer'),
   'groups.ts': blockWith(guide, 'export const launch'),
