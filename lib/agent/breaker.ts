@@ -29,6 +29,7 @@ import {
 import { tell } from '../engine/tell.ts';
 import type { FailedCall } from '../core/step/outage.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
+import { Latch } from './latch.ts';
 import { addToOutage, noteOpening } from './outage-book.ts';
 
 /** What is known of an open breaker is believed so long. */
@@ -108,10 +109,10 @@ export class ProcessBreaker {
         () => true,
         () => false,
       );
-      const over = new AbortController();
-      const late = clock.sleep(READ_MS, over.signal).then(() => false);
+      const over = new Latch();
+      const late = clock.sleep(READ_MS, over).then(() => false);
       const isRead = await Promise.race([read, late]);
-      over.abort();
+      over.end();
       if (isRead) return;
       log.note({ what: 'breaker-failed', agent: this.#agent });
       // What is refused at once is so because there is too much to do.
