@@ -47,22 +47,16 @@ function onWhat(machines: readonly Machine[]): string {
 }
 
 function limits(verdicts: readonly Verdict[]): string {
-  const missed = verdicts.filter(({ met }) => !met).length;
+  const missed = verdicts.filter(({ met }) => !met);
   const absent = unmeasured(verdicts);
-  const found = [
-    ...(missed > 0 ? [`${missed} of ${verdicts.length} are missed`] : []),
-    ...(absent.length > 0 ? [`${absent.length} are not measured`] : []),
+  const rows = [
+    ...missed.map((one) => cellsOf(one).slice(0, -1)),
+    ...absent.map((what) => [what, '', '**not measured**']),
   ];
   return [
     '## Limits',
-    `What the figures below are judged by: ${found.length === 0 ? 'all are met' : found.join(', ')}. Each section says when it was taken, from which commit (with a +: changed since), and the load averages of a minute and of five.`,
-    tableOf(
-      ['judged', 'limit', 'measured', 'met?'],
-      [
-        ...verdicts.map((one) => cellsOf(one).map((cell) => (cell === 'missed' ? '**missed**' : cell))),
-        ...absent.map((what) => [what, '', '', '**not measured**']),
-      ],
-    ),
+    `The benchmarks judge ${verdicts.length} of their figures: ${missed.length === 0 ? 'all are met' : `${missed.length} are missed`}${absent.length === 0 ? '' : `, ${absent.length} are not measured`}. Each command prints its limits. Each section says when it was taken, from which commit (with a +: changed since), and the load averages of a minute and of five.`,
+    ...(rows.length === 0 ? [] : [tableOf(['judged', 'limit', 'measured'], rows)]),
   ].join('\n\n');
 }
 
