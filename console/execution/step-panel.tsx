@@ -11,7 +11,7 @@ import {
   type Reasons,
   type StepView,
 } from '../../lib/api/answers.ts';
-import { childrenNote, endsText, stateText } from '../../lib/cli/print-waiting-steps.ts';
+import { childrenNote, endsText, leftOutText, stateText } from '../../lib/cli/print-waiting-steps.ts';
 import { api, settings } from '../api.ts';
 import { ShortId } from '../parts/copy.tsx';
 import { Payload } from '../parts/payload.tsx';
@@ -60,7 +60,7 @@ export function StepPanel({ step: brief, view, reasons, placeOf, done }: PanelPr
         <AnswerEntry executionId={view.executionId} entry={step.entry} done={done} />
       )}
       <Children step={step} placeOf={placeOf} />
-      <Attempts attempts={step.attempts} />
+      <Attempts step={step} />
       {step.output === undefined ? null : <Payload what={`Output of ${step.name}`} value={step.output} />}
     </section>
   );
@@ -173,7 +173,8 @@ const LOOK = {
   compensated: 'compensated',
 } as const;
 
-function Attempts({ attempts }: { attempts: readonly AttemptView[] }): JSX.Element | null {
+function Attempts({ step }: { step: StepView }): JSX.Element | null {
+  const { attempts, attemptsLeftOut } = step;
   if (attempts.length === 0) return null;
   return (
     <>
@@ -218,6 +219,7 @@ function Attempts({ attempts }: { attempts: readonly AttemptView[] }): JSX.Eleme
           </tbody>
         </table>
       </div>
+      {attemptsLeftOut === undefined ? null : <p class="faint">{leftOutText(attemptsLeftOut)}</p>}
     </>
   );
 }

@@ -23,6 +23,7 @@ const LEGEND: readonly (readonly [StretchKind, string])[] = [
   ['paused', 'paused'],
   ['asked', 'person asked'],
   ['undo', 'undo'],
+  ['left-out', 'attempts left out'],
 ];
 
 interface TimelineProps {

@@ -32,7 +32,7 @@ import type { AskedOf } from '../core/records/question.ts';
 import type { People } from '../core/records/people.ts';
 import { durationText, printable, printableLines, timeText } from '../core/records/text.ts';
 import type { Attempt, Cause, Deferred, Pause, Retried } from '../core/records/state.ts';
-import type { LeftOut } from '../core/step/history.ts';
+import { isAfterLeftOut, type LeftOut } from '../core/step/history.ts';
 import type { ItemsSoFar } from '../core/waiting/map.ts';
 import { EXECUTION_STATUSES, type ExecutionStatus, type StepStatus } from '../core/transitions.ts';
 
@@ -41,6 +41,7 @@ export {
   callerText,
   durationText,
   findingText,
+  isAfterLeftOut,
   itemsText,
   pairsText,
   printable,

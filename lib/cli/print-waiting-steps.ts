@@ -154,3 +154,7 @@ function performedBy(step: WorkflowStepView): string {
       return step.agent ?? '';
   }
 }
+
+/** How many of a step's attempts are not shown. */
+export const leftOutText = ({ count, atLeast }: NonNullable<StepView['attemptsLeftOut']>): string =>
+  `${atLeast === true ? 'at least ' : ''}${count} ${count === 1 ? 'attempt' : 'attempts'} left out between its first and its latest`;

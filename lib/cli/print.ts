@@ -17,6 +17,7 @@ import {
   actedFacts,
   answerFacts,
   childrenText,
+  leftOutText,
   noteOfKind,
   performerOf,
   stateText,
@@ -218,10 +219,6 @@ function attemptsText(view: ExecutionView): string {
   const rows = attempts.map(({ step, attempt }) => attemptRow(step, attempt, view.startedAt));
   return `\n${table(['AT', 'STEP', 'ATTEMPT', 'AGENT', 'INPUT', 'OUTCOME', 'TOOK', 'WHY'], rows)}${missing.join('')}`;
 }
-
-/** How many of a step's attempts are not shown. */
-export const leftOutText = ({ count, atLeast }: NonNullable<StepView['attemptsLeftOut']>): string =>
-  `${atLeast === true ? 'at least ' : ''}${count} ${count === 1 ? 'attempt' : 'attempts'} left out between its first and its latest`;
 
 const attemptRow = (step: string, attempt: AttemptView, startedAt: number): Cells => [
   `+${durationText(Math.max(0, attempt.claimedAt - startedAt))}`,

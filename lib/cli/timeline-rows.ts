@@ -7,8 +7,14 @@
  * No record says when a step became ready: it is when the last of its predecessors was done.
  */
 
-import type { AttemptView, ExecutionView, IncidentView, StepView } from '../api/answers.ts';
-import { stateText } from './print-waiting-steps.ts';
+import {
+  type AttemptView,
+  type ExecutionView,
+  type IncidentView,
+  isAfterLeftOut,
+  type StepView,
+} from '../api/answers.ts';
+import { leftOutText, stateText } from './print-waiting-steps.ts';
 import { durationText, table } from './text.ts';
 
 export interface Span {
@@ -20,7 +26,7 @@ export interface Span {
  * `queue`: ready, and not taken. `run`, `undo`, `probe`: an attempt. `lost`: an attempt whose outcome was not known at its end.
  * `lease`: until then the attempt under way may stay silent. `backoff`: between two attempts. `wait`: for a time, an answer,
  * executions of its own, or its turn to be undone. `paused`: it would have been queued or in backoff, and its execution was paused.
- * `asked`: a person is asked.
+ * `asked`: a person is asked. `left-out`: attempts that are not kept, and what was between them.
  */
 export type StretchKind =
   | 'queue'
@@ -32,7 +38,8 @@ export type StretchKind =
   | 'backoff'
   | 'wait'
   | 'paused'
-  | 'asked';
+  | 'asked'
+  | 'left-out';
 
 export interface Stretch extends Span {
   readonly kind: StretchKind;
@@ -61,7 +68,7 @@ export function rowsOf(view: ExecutionView, now: number): readonly Row[] {
 /** While a person was asked, or the execution was paused, a step was in no queue and no backoff. */
 function apart(all: readonly Stretch[], asked: readonly Stretch[], pauses: readonly Stretch[]): Stretch[] {
   const isIdle = ({ kind, ahead }: Stretch): boolean =>
-    ahead !== true && (kind === 'queue' || kind === 'backoff');
+    ahead !== true && (kind === 'queue' || kind === 'backoff' || kind === 'left-out');
   const idle = all.filter(isIdle);
   const paused = pauses.flatMap((pause) => idle.map((one) => common(pause, one)));
   return [
@@ -112,6 +119,7 @@ const COLUMNS: readonly (readonly [StretchKind, string])[] = [
   ['wait', 'WAITED'],
   ['paused', 'PAUSED'],
   ['asked', 'ASKED'],
+  ['left-out', 'LEFT OUT'],
   ['undo', 'UNDONE'],
 ];
 
@@ -147,7 +155,10 @@ function ofStep(step: StepView, view: ExecutionView, now: number): Stretch[] {
   const worked = [...step.attempts.map(ofAttempt), ...underWay(step, now)];
   return [
     ...beforeFirst(step, ready, worked[0]?.from, view.endedAt ?? now),
-    ...worked.flatMap((one, at) => [...between(worked[at - 1], one, view), one]),
+    ...worked.flatMap((one, at) => [
+      ...(leftOutBefore(step, worked, at) ?? between(worked[at - 1], one, view)),
+      one,
+    ]),
     ...toCome(step, worked.at(-1), view, now),
   ];
 }
@@ -202,6 +213,16 @@ function underWay({ claimedAt, leaseUntil, status, attempt }: StepView, now: num
       ahead: true,
     },
   ];
+}
+
+/** Where attempts are missing it is not known what the time between two was. */
+function leftOutBefore(step: StepView, worked: readonly Stretch[], at: number): Stretch[] | undefined {
+  const { attempts, attemptsLeftOut: left } = step;
+  const [before, after] = [worked[at - 1], worked[at]];
+  if (left === undefined || left.atLeast === true || before === undefined || after === undefined)
+    return undefined;
+  if (!isAfterLeftOut(attempts, at)) return undefined;
+  return [{ kind: 'left-out', from: before.to, to: after.from, note: leftOutText(left) }];
 }
 
 /**

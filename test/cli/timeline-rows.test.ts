@@ -151,6 +151,26 @@ it.each<Case>([
     ['run 1 s'],
   ],
   [
+    'no backoff where attempts are left out',
+    {
+      status: 'failed',
+      attemptsLeftOut: { count: 12 },
+      attempts: [1, 2, 3, 4, 5, 18, 19].map((number) =>
+        attempt(number * 10 * S, (number * 10 + 9) * S, 'failed', { number }),
+      ),
+    },
+    HOUR,
+    [
+      'queue 10 s',
+      ...[1, 2, 3, 4].flatMap(() => ['run 9 s', 'backoff 1 s']),
+      'run 9 s',
+      'left-out 121 s',
+      'run 9 s',
+      'backoff 1 s',
+      'run 9 s',
+    ],
+  ],
+  [
     'an attempt under way, and its lease',
     { status: 'running', claimedAt: T + S, leaseUntil: T + 30 * S },
     10 * S,

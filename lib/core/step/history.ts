@@ -63,6 +63,15 @@ export function leftOutOf(record: Step): LeftOut | undefined {
   return showsFirst(record) ? { count } : { count, atLeast: true };
 }
 
+/** Whether attempts are missing before this one, of a history that has lost some from its middle. */
+export function isAfterLeftOut(attempts: readonly Pick<Attempt, 'mode' | 'number'>[], at: number): boolean {
+  const kept = attempts.findLastIndex(({ mode }) => mode !== 'undo');
+  if (kept !== FIRST_KEPT) return at === FIRST_KEPT;
+  // What is kept for its word on why the step failed may stand alone between two that are missing.
+  const skips = (attempts[FIRST_KEPT]?.number ?? 0) - (attempts[FIRST_KEPT - 1]?.number ?? 0) > 1;
+  return at === FIRST_KEPT + 1 || (at === FIRST_KEPT && skips);
+}
+
 const showsFirst = ({ attempts: [first] }: Step): boolean =>
   first === undefined || (first.mode === 'execute' && first.number === 1);
 

@@ -1,7 +1,7 @@
 /** The history of a step: what is kept of many attempts, and how many are known to be left out. */
 
 import type { Attempt, LeasedStep, Step } from '../../../lib/core/records/state.ts';
-import { historyOf, leftOutOf } from '../../../lib/core/step/history.ts';
+import { historyOf, isAfterLeftOut, leftOutOf } from '../../../lib/core/step/history.ts';
 import { suspendedAs } from '../one-step.ts';
 import { NOW } from '../states.ts';
 
@@ -49,4 +49,13 @@ it('says at least how many of what an earlier version has kept, and goes on coun
   };
   expect(leftOutOf({ ...suspendedAs('execute'), ...older })).toStrictEqual({ count: 12, atLeast: true });
   expect(leftOutOf(after(3, older))).toStrictEqual({ count: 15, atLeast: true });
+});
+
+it.each<[string, Step, number[]]>([
+  ['in the middle of attempts alone', after(32), [5]],
+  ['behind the latest word on why it failed', after(60, {}, (at) => (at < 6 ? 'execute' : 'undo')), [6]],
+  ['on both sides of that word', after(60, {}, (at) => (at < 30 ? 'execute' : 'undo')), [5, 6]],
+])('tells where attempts are missing: %s', (_, { attempts }, at) => {
+  const places = Array.from({ length: 20 }, (__, place) => place);
+  expect(places.filter((place) => isAfterLeftOut(attempts, place))).toEqual(at);
 });
