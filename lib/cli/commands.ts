@@ -28,6 +28,7 @@ import { withShortIds } from '../api/short-ids.ts';
 import { printChanges } from './changes-shown.ts';
 import { withSchedules } from './local-schedules.ts';
 import { leavesFact } from './print-standing.ts';
+import { inOneLine } from './one-line.ts';
 import { regionOf, signedFetch } from './signed-fetch.ts';
 import { type Cli, CliError, CLOCK, EXIT, invocation, messageOf } from './io.ts';
 import { noteOfKind, openApprovals } from './print-waiting-steps.ts';
@@ -93,10 +94,12 @@ export const examples = (...lines: readonly string[]): string =>
 
 /** The options of the API that all commands call; requests are signed if it is deployed, or carry a token if there is one. */
 export function client(command: Command): Client {
-  const { url, token, as, region = regionOf(url) } = command.optsWithGlobals<Shared>();
+  const { url, token, as, json, region = regionOf(url) } = command.optsWithGlobals<Shared>();
   const local = isLocal(url) ? { fetch: withSchedules(fetch) } : {};
-  const made = (options: Omit<ClientOptions, 'url'>): Client =>
-    withShortIds(createClient({ url, ...options }));
+  const made = (options: Omit<ClientOptions, 'url'>): Client => {
+    const api = withShortIds(createClient({ url, ...options }));
+    return json === true ? api : inOneLine(api);
+  };
   if (as !== undefined) return made({ as: localName(url, as), ...local });
   if (token !== undefined) return made({ fetch: bearer(token)(fetch) });
   return made(region === undefined ? local : { fetch: signedFetch({ region }) });

@@ -5,7 +5,7 @@
  * be. Does not own: which error has which exit code (`main.ts`).
  *
  * A failure's message, a reason, an output may hold anything: what a terminal would obey is escaped where it is written, for all
- * commands at once. The moves of our own are a list.
+ * commands at once, but for the ends of lines, which answers have lost before (`one-line.ts`). The moves of our own are a list.
  */
 
 import { setTimeout } from 'node:timers/promises';

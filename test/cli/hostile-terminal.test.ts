@@ -6,9 +6,9 @@
 import { ioOf } from '../../lib/cli/io.ts';
 import { type Answer, type FakeApi, fakeApi, steadfast } from './fake-api.ts';
 
-/** Title, clear, clipboard, one-character controls, and characters that turn a text around. */
+/** A line of its own; title, clear, clipboard, one-character controls, and characters that turn a text around. */
 const HOSTILE =
-  '\u001b]0;owned\u0007\u001b[2J\u001b]52;c;eA==\u001b\\\u009b31m\r\b\u202egnp.exe\u2066x\u061c';
+  '\nhealth  all is well\n\u001b]0;owned\u0007\u001b[2J\u001b]52;c;eA==\u001b\\\u009b31m\r\b\u202egnp.exe\u2066x\u061c';
 /** All that a terminal obeys, but for the end of a line and a tab, which are the layout of the command line's own. */
 const OBEYED = /(?![\n\t])[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
@@ -145,6 +145,7 @@ it('nothing that another party wrote is obeyed, whatever a command prints and ho
         for (let times = 0; times < 3; times += 1) api.answers.push(answer);
         const { out, err } = await steadfast([name, ...(ARGS[name] ?? []), '--url', api.url, ...how]);
         expect([name, OBEYED.exec(out + err)]).toEqual([name, null]);
+        expect([name, /^health  all/m.exec(out + err)]).toEqual([name, null]);
         if ((out + err).includes('owned')) shown.add(name);
       }
     }
@@ -165,7 +166,7 @@ it('makes its own moves on a terminal alone', () => {
   on(true).err(HOSTILE);
   expect(written[0]).toBe('\u001B[H\u001B[2J');
   expect(written.slice(1).join('')).not.toMatch(OBEYED);
-  expect(written[1]).toMatch(/^a\tb\n\\u001b/);
+  expect(written[1]).toMatch(/^a\tb\n\nhealth  all is well\n\\u001b/);
 });
 
 it('has a question of its own asked without them', async () => {

@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import type { Json } from '../../api/answers.ts';
 import type { WorkflowView } from '../../api/deployment-answers.ts';
+import { inOneLine } from '../one-line.ts';
 import { createClient } from '../../api/client.ts';
 import { CONSOLE_FOLDER, isBuilt } from '../console/files.ts';
 import { DEFAULT_URL, EXIT, type Io } from '../io.ts';
@@ -78,7 +79,7 @@ export function changedText(
 
 /** Starts the first workflow with its example input, and says how it ended. @returns the exit code that says so too */
 export async function tryOne(url: string, folders: readonly WorkflowFolder[], io: Io): Promise<number> {
-  const client = createClient({ url });
+  const client = inOneLine(createClient({ url }));
   const first = firstOf(folders, await client.workflows());
   if (first === undefined) return EXIT.failed;
   const { workflow, input } = first;
