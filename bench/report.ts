@@ -61,20 +61,27 @@ function limits(verdicts: readonly Verdict[]): string {
 }
 
 function cost({ cases, situations, machine }: CostReport): string {
-  const name = (kind: string, bytes: number, mode: string): string =>
-    `${kind}, ${bytes} B, ${mode === 'atRest' ? 'at rest' : 'under load'}`;
-  const rows = cases.map((one) => [
-    name(one.kind, one.payloadBytes, one.mode),
-    `**${money(one.usdPerMillionSteps)}**`,
-    money(one.apiGateway),
-    money(one.logs),
-    money(one.peers.stepFunctionsStandard),
-    money(one.peers.lambdaDurable),
-  ]);
+  const name = (kind: string, mode: string): string =>
+    `${kind}, ${mode === 'atRest' ? 'at rest' : 'under load'}`;
+  const small = cases.filter(({ payloadBytes }) => payloadBytes === 100);
+  const sizes = [...new Set(cases.map(({ payloadBytes }) => payloadBytes))];
+  const rows = small.map((one) => {
+    const alike = cases.filter(({ kind, mode }) => kind === one.kind && mode === one.mode);
+    const sums = sizes.map((size) => alike.find(({ payloadBytes }) => payloadBytes === size));
+    return [
+      name(one.kind, one.mode),
+      ...sums.map((sized) => (sized === undefined ? '' : money(sized.usdPerMillionSteps))),
+      money(one.apiGateway),
+      money(one.logs),
+      money(one.peers.stepFunctionsStandard),
+      money(one.peers.lambdaDurable),
+    ];
+  });
   const [shown] = cases;
-  const bars = cases
-    .filter(({ payloadBytes }) => payloadBytes === 100)
-    .map((one) => ({ label: name(one.kind, 100, one.mode), value: one.usdPerMillionSteps }));
+  const bars = small.map((one) => ({
+    label: `${one.kind}, 100 B, ${one.mode === 'atRest' ? 'at rest' : 'under load'}`,
+    value: one.usdPerMillionSteps,
+  }));
   const peers =
     shown === undefined
       ? []
@@ -90,7 +97,18 @@ function cost({ cases, situations, machine }: CostReport): string {
       barChart('$ per million steps, payload 100 B', [...bars, ...peers]),
       'Cost of a million steps',
     ),
-    tableOf(['$ per million steps', 'sum', '+ API', '+ logs', 'Step Functions', 'durable functions'], rows),
+    tableOf(
+      [
+        '$ per million steps',
+        ...sizes.map((size) => `${size} B`),
+        '+ API',
+        '+ logs',
+        'Step Functions',
+        'durable functions',
+      ],
+      rows,
+    ),
+    'The last four are of 100 B.',
     ...(situations === undefined
       ? []
       : [

@@ -7,20 +7,9 @@
 import { CALLS } from '../lib/api/calls.ts';
 import { ERRORS } from '../lib/api/contract/errors.ts';
 import { ERRORS_OF_ALL } from '../lib/api/contract/routes.ts';
-import { MAX_ANSWER_BYTES } from '../lib/api/fitting.ts';
-import {
-  DEFAULT_LIMIT,
-  MAX_BODY_BYTES,
-  MAX_LIMIT,
-  MAX_PAUSE_MS,
-  MAX_TAGS,
-  MAX_WAIT_MS,
-} from '../lib/api/requests.ts';
+import { MAX_WAIT_MS } from '../lib/api/requests.ts';
 import { type ErrorCode, STATUS } from '../lib/api/statuses.ts';
 import { formatDuration } from '../lib/core/plan/duration.ts';
-import { JSON_LIMITS } from '../lib/core/records/json.ts';
-import { MAX_OUTPUT_BYTES } from '../lib/engine/schema.ts';
-import { MAX_GIVEN_INPUT_BYTES } from '../lib/scheduler/incidents.ts';
 
 const INTRODUCTION = `# HTTP
 
@@ -89,7 +78,7 @@ A browser first asks whether it may (\`OPTIONS\`), without signature or token. W
 \`cors\` does not name may start and change nothing there (403). One origin for page and API, as behind CloudFront, needs no \`cors\`.`;
 
 export function printHttp(): string {
-  return `${[INTRODUCTION, errors(), limits(), CORS, routes()].join('\n\n')}\n`;
+  return `${[INTRODUCTION, errors(), CORS, routes()].join('\n\n')}\n`;
 }
 
 const inCode = (text: string): string => `\`${text}\``;
@@ -123,23 +112,8 @@ and what to do is in \`Error\` of openapi.json; by status:
 ${rows.join('\n')}
 
 The gateway answers for itself, with \`{"message": "…"}\` and no \`error\`: 401 (no valid token), 403 (not allowed), 429 (too many
-calls), 500 and 503 (no answer in time). After 429, 500 and 503 wait, then call again under the same key.`;
-}
-
-const kb = (bytes: number): string => `${bytes / 1024} KB`;
-
-function limits(): string {
-  const rows = [
-    `a body: ${kb(MAX_BODY_BYTES)}, ${JSON_LIMITS.depth} levels, ${JSON_LIMITS.nodes} keys and elements`,
-    'a whole number: ±9007199254740991; send larger ones as text',
-    `the output of a callback: ${kb(MAX_OUTPUT_BYTES)}; the input that resolves an incident: ${kb(MAX_GIVEN_INPUT_BYTES)}`,
-    `tags: ${MAX_TAGS}; names of 64 characters, texts of 200`,
-    `a page: ${DEFAULT_LIMIT} items unless \`limit\` says otherwise, ${MAX_LIMIT} at most`,
-    `a pause, before a person is asked: ${formatDuration(MAX_PAUSE_MS)}`,
-    `an answer: ${MAX_ANSWER_BYTES / 1_000_000} MB; \`omitted\` names what is left out`,
-    "calls a second: the account's, unless the stack has `throttle`",
-  ];
-  return `## Limits\n\n${rows.map((row) => `- ${row}`).join('\n')}`;
+calls), 500 and 503 (no answer in time). After 429, 500 and 503 wait, then call again under the same key. Sizes and counts:
+[LIMITS.md](LIMITS.md#a-request).`;
 }
 
 function routes(): string {
