@@ -83,6 +83,7 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
   const pulse: Pulse = {};
   const time = timeOf(ports, claim);
   const about = { executionId: state.execution.id, step: planStep.name, attempt: record.attempt };
+  const context: LogContext = { ...about, mode: record.mode };
   let log: AttemptLog | undefined;
   const ctx: AttemptContext = {
     executionId: about.executionId,
@@ -95,7 +96,7 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
       return abort.signal;
     },
     get log() {
-      return (log ??= logOf(worker, { ...about, mode: record.mode }));
+      return (log ??= logOf(worker, context));
     },
     progress: (token) => {
       const kept = tokenOf(token);
@@ -125,6 +126,8 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
     output: record.output,
     ...given({ refused }),
   });
+  worker.underWay?.add(context);
+  void work.then(() => worker.underWay?.delete(context));
   const report = await inTime(ports, work, abort, finished, claim, time);
   finished.end();
   // A heartbeat that hangs is left behind: its write loses against the report's, or the report's is tried again.

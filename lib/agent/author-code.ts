@@ -75,6 +75,8 @@ export interface Worker {
    * @default nobody does
    */
   listener?: AttemptListener;
+  /** The attempts whose author's code has not returned; kept by whoever performs them. @default nobody asks */
+  readonly underWay?: Set<LogContext>;
   /** From how many records on a claim reads those alone that it needs: so many for each of them. @default 12 */
   readonly recordsARead?: number;
 }

@@ -9,7 +9,7 @@ import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { clock } from '../aws/clock.ts';
 import { givenBack, metering, once } from '../aws/invocation.ts';
 import { callingPortsOf, telemetryOf } from '../aws/ports.ts';
-import { attemptLog, correlated } from '../aws/telemetry.ts';
+import { attemptLog, correlated, tellExit } from '../aws/telemetry.ts';
 import type { Agent, Implementation } from '../core/plan/agent.ts';
 import { PermanentError, sayable } from '../core/records/errors.ts';
 import { parseMessage } from '../core/records/message.ts';
@@ -40,9 +40,13 @@ export function agentHandler(
     ...(lacks === undefined ? {} : { lacks }),
     breaker,
     singleFlight: new SingleFlight(atWork),
+    underWay: new Set(),
     logOf: (context) => attemptLog(telemetry.logger, { ...context }),
   };
-  const ports = once(() => callingPortsOf(telemetry, atWork));
+  const ports = once(() => {
+    process.once('exit', (code) => tellExit(telemetry.logger, code, worker.underWay));
+    return callingPortsOf(telemetry, atWork);
+  });
   const plans: PlanCache = new Map();
   const handle = async (record: SQSRecord, processDeadlineAt: number): Promise<'handled' | 'give-back'> => {
     const message = parseMessage(record.body);

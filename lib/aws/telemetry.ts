@@ -97,6 +97,18 @@ export const correlated = <Fields extends { readonly executionId?: string }>(
 export const serviceLogger = (fields: { readonly role: string; readonly agent?: string }): Logger =>
   new Logger({ serviceName: process.env['POWERTOOLS_SERVICE_NAME'] ?? 'steadfast', persistentKeys: fields });
 
+/**
+ * Says of each attempt under way that its process ends, and how: the execution's own record learns of it only when a lease ends. What
+ * kills a process from outside leaves no time to say so.
+ */
+export function tellExit(
+  logger: Logger,
+  exitCode: number,
+  underWay: Iterable<{ readonly executionId: string }> = [],
+): void {
+  for (const attempt of underWay) logger.warn('process-exits', correlated({ ...attempt, exitCode }));
+}
+
 /** A logger for the author's code in one attempt. A child logger: fields of one attempt are in no line of another. */
 export function attemptLog(
   logger: Logger,

@@ -14,7 +14,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { clock } from '../aws/clock.ts';
 import type { Received } from '../aws/sqs-inbox.ts';
-import type { ClaimedAttempt } from '../core/records/events.ts';
+import type { ClaimedAttempt, DeadAttempt } from '../core/records/events.ts';
 import { given } from '../core/records/given.ts';
 import { endAll, killGroup, MARK, type Programs } from './process-group.ts';
 
@@ -49,7 +49,7 @@ export type Word =
 export interface Ran {
   readonly how: 'handled' | 'give-back' | 'died';
   /** Its process is dead, with all that it started. */
-  readonly dead?: ClaimedAttempt;
+  readonly dead?: DeadAttempt;
   /** It was killed, and something of it still runs. */
   readonly lingers?: true;
 }
@@ -86,6 +86,8 @@ export class ForkedProcess implements AttemptProcess {
   /** Whether nothing of it runs any more. */
   readonly #gone: Promise<boolean>;
   #isGone = false;
+  /** How it ended. */
+  #exit: string | undefined;
   #onWord: (word: Word | undefined) => void = () => undefined;
 
   constructor({ entry, module, endPrograms = endAll }: ProcessSettings) {
@@ -101,7 +103,10 @@ export class ForkedProcess implements AttemptProcess {
     const { pid } = this.#child;
     const silent = new Promise((over) => this.#child.once('disconnect', over));
     this.#gone = new Promise<void>((exit) => {
-      this.#child.once('exit', exit);
+      this.#child.once('exit', (code, signal) => {
+        this.#exit = signal === null ? `exit code ${code}` : `signal ${signal}`;
+        exit();
+      });
       // A process that could not be started has no exit.
       if (pid === undefined) this.#child.once('error', () => exit());
     }).then(async () => {
@@ -131,7 +136,8 @@ export class ForkedProcess implements AttemptProcess {
     if (how !== 'died' && !isLost) return { how };
     // What its author's code has started goes on without a lease, whether or not that code has returned.
     const isOver = await this.#end();
-    return { how, ...(isOver ? given({ dead: attempt }) : { lingers: true }) };
+    if (!isOver) return { how, lingers: true };
+    return { how, ...given({ dead: attempt && { ...attempt, ...given({ exit: this.#exit }) } }) };
   }
 
   async kill(): Promise<void> {

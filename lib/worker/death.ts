@@ -11,7 +11,8 @@
 import { decide } from '../core/decide.ts';
 import type { AbortSignalLike } from '../core/plan/agent.ts';
 import type { Ports } from '../core/ports.ts';
-import type { ClaimedAttempt } from '../core/records/events.ts';
+import { given } from '../core/records/given.ts';
+import type { DeadAttempt } from '../core/records/events.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { type PlanCache, planOf } from '../engine/plans.ts';
 import { carryOut } from '../engine/reconcile.ts';
@@ -27,7 +28,7 @@ const MAX_AGAIN_MS = 5_000;
 export async function recordDeath(
   ports: Ports,
   plans: PlanCache,
-  attempt: ClaimedAttempt,
+  attempt: DeadAttempt,
   stopping?: AbortSignalLike,
 ): Promise<void> {
   const untilAt = ports.clock.now() + WITHIN_MS;
@@ -46,13 +47,19 @@ export async function recordDeath(
 async function recordOnce(
   ports: Ports,
   plans: PlanCache,
-  { executionId, step, token }: ClaimedAttempt,
+  { executionId, step, token, exit }: DeadAttempt,
 ): Promise<'over' | 'conflict'> {
   const readAt = ports.clock.now();
   const state = await ports.store.read(executionId);
   if (state === undefined) return 'over';
   const plan = await planOf(ports.store, plans, state.execution.plan);
-  const decision = decide(plan, state, { type: 'process-died', step, token, ...decisionInputsOf(ports) });
+  const decision = decide(plan, state, {
+    type: 'process-died',
+    step,
+    token,
+    ...given({ exit }),
+    ...decisionInputsOf(ports),
+  });
   if (decision.write === undefined) return 'over';
   const result = await carryOut(ports, plan, state, decision, readAt, step);
   return result === 'conflict' ? 'conflict' : 'over';

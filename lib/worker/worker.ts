@@ -18,7 +18,7 @@
 import { type Inbox, MAX_RECEIVED, type Received } from '../aws/sqs-inbox.ts';
 import type { Clock } from '../core/ports.ts';
 import type { AbortSignalLike } from '../core/plan/agent.ts';
-import type { ClaimedAttempt } from '../core/records/events.ts';
+import type { DeadAttempt } from '../core/records/events.ts';
 import type { AttemptProcess } from './attempt-process.ts';
 import type { TaskProtection } from './task-protection.ts';
 
@@ -36,7 +36,7 @@ export interface WorkerParts {
   readonly clock: Clock;
   readonly protection: TaskProtection;
   /** Says that nothing of the attempt goes on. Never rejects. @param stopping the worker has been asked to stop */
-  readonly recordDeath: (attempt: ClaimedAttempt, stopping: AbortSignalLike) => Promise<void>;
+  readonly recordDeath: (attempt: DeadAttempt, stopping: AbortSignalLike) => Promise<void>;
   readonly log: (what: string, fields?: Readonly<Record<string, unknown>>) => void;
   /** Attempts at the same time. */
   readonly concurrency: number;

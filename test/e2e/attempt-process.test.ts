@@ -84,7 +84,7 @@ describe("an attempt's process", () => {
     const process = begin();
     expect(await process.run(message({ claims: 't', file, loses: true }))).toEqual({
       how: 'died',
-      dead: film('t'),
+      dead: { ...film('t'), exit: 'signal SIGKILL' },
     });
     expect(pidsIn(file)).toHaveLength(4);
     expect(pidsIn(file).filter(isAlive)).toEqual([]);
@@ -95,14 +95,14 @@ describe("an attempt's process", () => {
     const process = begin();
     expect(await process.run(message({ claims: 't', file, loses: true, returns: true }))).toEqual({
       how: 'handled',
-      dead: film('t'),
+      dead: { ...film('t'), exit: 'signal SIGKILL' },
     });
     expect(pidsIn(file).filter(isAlive)).toEqual([]);
     expect(process.isAlive).toBe(false);
   });
 
   it('that ends by itself is said to be dead with its attempt; before a claim there is none', async () => {
-    const exits = { how: 'died', dead: film('t') };
+    const exits = { how: 'died', dead: { ...film('t'), exit: 'exit code 3' } };
     const file = join(folder, 'exited');
     expect(await begin().run(message({ claims: 't', file, exits: 3 }))).toEqual(exits);
     expect(pidsIn(file).filter(isAlive)).toEqual([]);

@@ -92,7 +92,9 @@ export async function drain(h: Harness): Promise<void> {
 const earliestWake = async ({ store }: MemoryWorld): Promise<number | undefined> =>
   (await store.due(0, Number.MAX_SAFE_INTEGER)).items[0]?.wakeAt;
 
-type Settings = Pick<Worker, 'recordsARead' | 'singleFlight' | 'listener'> & { readonly processMs?: number };
+type Settings = Pick<Worker, 'recordsARead' | 'singleFlight' | 'listener' | 'underWay'> & {
+  readonly processMs?: number;
+};
 
 /**
  * @param wrap the ports as the roles see them; the harness itself looks past them

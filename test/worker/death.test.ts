@@ -17,7 +17,8 @@ async function underWay() {
   const h = harness(flow, implementations, 1, undefined, { processMs: HOURS_MS });
   const { id } = await h.begin();
   const state = await h.run(id, { until: ({ steps }) => steps['encode']?.status === 'running' });
-  const attempt = { executionId: id, step: 'encode', token: state.steps['encode']?.token ?? '' };
+  const token = state.steps['encode']?.token ?? '';
+  const attempt = { executionId: id, step: 'encode', token, exit: 'exit code 3' };
   const record = async () => (await h.state(id)).steps['encode'];
   /** With time that passes as long as it waits. */
   const recorded = async (ports: Ports, stopping?: { aborted: boolean }): Promise<void> => {
@@ -37,12 +38,14 @@ async function underWay() {
   return { h, attempt, record, recorded };
 }
 
+const DIED = { code: 'process-died', message: 'the process of the attempt died: exit code 3' };
+
 describe('the death of an attempt', () => {
   it('is recorded, and what follows from it is sent', async () => {
     const { h, record, recorded } = await underWay();
     h.sent.length = 0;
     await recorded(h);
-    expect(await record()).toMatchObject({ status: 'retrying', failure: { code: 'process-died' } });
+    expect(await record()).toMatchObject({ status: 'retrying', failure: DIED });
     expect((await record())?.processDeadlineAt).toBeLessThan(h.clock.now() + 10_000);
     expect(h.sent.map(({ message }) => message)).toMatchObject([{ step: 'encode', attempt: 2 }]);
   });

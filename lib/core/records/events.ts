@@ -47,7 +47,13 @@ export type Event = DecisionInputs &
         readonly openBreaker?: OpenBreaker;
       }
     /** The process of an attempt is dead, with all that it started: nothing of the attempt goes on. */
-    | { readonly type: 'process-died'; readonly step: string; readonly token: string }
+    | {
+        readonly type: 'process-died';
+        readonly step: string;
+        readonly token: string;
+        /** How it ended: 'exit code 3', 'signal SIGKILL'. */
+        readonly exit?: string;
+      }
     | EvaluateEvent
     | Command
     | {
@@ -73,6 +79,12 @@ export interface ClaimedAttempt {
   readonly executionId: string;
   readonly step: string;
   readonly token: string;
+}
+
+/** One of which nothing goes on. */
+export interface DeadAttempt extends ClaimedAttempt {
+  /** How its process ended: 'exit code 3', 'signal SIGKILL'. */
+  readonly exit?: string;
 }
 
 /** What was done to executions that belong to a step. */

@@ -19,7 +19,10 @@ import { CLOCKS_DIFFER_MS, lowered } from './process-deadline.ts';
 import { attemptedVariant } from './recovery.ts';
 import { expired } from './report.ts';
 
-const PROCESS_DIED: Failure = { code: 'process-died', message: 'the process of the attempt died' };
+const processDied = (exit: string | undefined): Failure => ({
+  code: 'process-died',
+  message: `the process of the attempt died${exit === undefined ? '' : `: ${exit}`}`,
+});
 
 /**
  * The record after the death of an attempt's process, or nothing where nothing follows from it: while the attempt has its lease it
@@ -28,13 +31,13 @@ const PROCESS_DIED: Failure = { code: 'process-died', message: 'the process of t
 export function afterDeath(
   step: AgentStep,
   record: Step,
-  event: Pick<EventOf<'process-died'>, 'token'> & DecisionInputs & { readonly isOverTime?: boolean },
+  event: Pick<EventOf<'process-died'>, 'token' | 'exit'> & DecisionInputs & { readonly isOverTime?: boolean },
 ): Step | undefined {
   const { token, now } = event;
   const deadlines = lowered(record, token, now + CLOCKS_DIFFER_MS);
   // A process that dies in every attempt would use them all up at once: the next one waits as after a failure.
   if (isLeased(record) && record.token === token)
-    return expired(step, { ...record, ...deadlines }, event, PROCESS_DIED);
+    return expired(step, { ...record, ...deadlines }, event, processDied(event.exit));
   if (deadlines === undefined || !canMoveStep(record.status, 'process-died')) return undefined;
   const { settleMs } = attemptedVariant(step, record);
   const isAwaited = record.retryAt === record.processDeadlineAt + settleMs;
