@@ -108,8 +108,12 @@ test('a small transfer needs one person', async () => {
 
 describe('a large one', () => {
   test('is not released by whoever started it, but by somebody else', async () => {
-    const run = await testWorkflow(bankTransfer, { agents }).start(LARGE, { by: 'ann' });
+    const trial = testWorkflow(bankTransfer, { agents });
+    const run = await trial.start(LARGE, { by: 'ann' });
     await run.untilAsked('release');
+    expect(trial.entryNews.map(({ shown }) => shown)).toEqual([
+      { amount: LARGE.amount, from: LARGE.from.account, to: LARGE.to.account },
+    ]);
     await expect(run.approve('release', { by: 'ann' })).rejects.toMatchObject({ code: 'not-another' });
     expect(await kinds()).toEqual(['hold', 'check']);
     await run.approve('release', { by: 'ben' });

@@ -74,6 +74,8 @@ export const bankTransfer = workflow('bank-transfer', options, (w) => {
   );
   const release = w.approval('release', {
     by: 'another',
+    // Who releases it sees what in the inbox, in the event and on the page.
+    show: { amount, from: from.account, to: to.account },
     within: '2d',
     remindEvery: '4h',
     otherwise: 'reject',
