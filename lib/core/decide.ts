@@ -22,6 +22,7 @@ import { type Decision, nothing } from './records/decision.ts';
 import type { Event } from './records/events.ts';
 import type { Snapshot } from './records/snapshot.ts';
 import { noticeRisk } from './supervision/risk.ts';
+import { bringForward } from './supervision/wake-time.ts';
 import { answerCallback } from './waiting/callback.ts';
 import { closeEntry } from './waiting/entry.ts';
 
@@ -29,8 +30,8 @@ import { closeEntry } from './waiting/entry.ts';
 export function decide(whole: Plan, stored: Snapshot, event: Event): Decision {
   const state = effectiveState(whole, stored);
   const plan = planDuring(whole, stored.execution);
-  const decision = closeEntry(plan, state, event, decideOn(plan, state, event));
-  return noticeRisk(plan, state, event.now, decision);
+  const decided = closeEntry(state, event, decideOn(plan, state, event));
+  return noticeRisk(plan, state, event.now, bringForward(whole, state, event, decided));
 }
 
 function decideOn(plan: Plan, state: Snapshot, event: Event): Decision {

@@ -7,7 +7,7 @@
 
 import { type ChildStep, hasChildren, type MapStep, type Plan, type PlanStep } from '../plan/plan.ts';
 import type { Rule } from '../plan/rule.ts';
-import { blankStep, executionAfter, stepAfter, wakeNoLaterThan } from '../records/change.ts';
+import { blankStep, executionAfter, type ExecutionChanges, stepAfter } from '../records/change.ts';
 import type { Children, Family } from '../records/children.ts';
 import {
   alsoAffected,
@@ -21,12 +21,10 @@ import type { Evaluation } from '../records/events.ts';
 import type { Failure } from '../records/failure.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
-import { horizonMs } from '../step/lease.ts';
 import { failureWaits, isNearNoReturn, wayBack } from '../step/point-of-no-return.ts';
 import { dependentsClearAt, isKept, keepsEffects, needsUndo, openWork } from '../step/ready.ts';
 import { applies, hasOpenChildren, isEnding, isTurn, isUnbegun, mayHaveChildren } from '../step/turn.ts';
 import { FAILED_FOR_TIME, isTimeOver } from '../step/within.ts';
-import { unleasedEnd } from '../supervision/wake-time.ts';
 import {
   childIds,
   childrenFailure,
@@ -51,12 +49,7 @@ const written = (state: Snapshot, event: Evaluation, step: Step, what: string): 
 
 export const passedTime: Rule = (plan, state, event) => {
   const step = passTime(plan, state, event);
-  return (
-    step && {
-      ...written(state, event, step, `step-${step.status}`),
-      write: unleasedEnd(plan, state, step, event),
-    }
-  );
+  return step && written(state, event, step, `step-${step.status}`);
 };
 
 /**
@@ -147,12 +140,20 @@ function afterFailure(
     : stepAfter(record, 'fail', event, { changedAt: event.now, ...why });
   const decision = written(state, event, after, NOTES[after.status] ?? 'step-failed');
   if (after.status === 'failed') return decision;
-  return withExecution(decision, state, after.retryAt ?? event.now, event);
+  return withExecution(decision, state, event, { wakeAt: after.retryAt ?? event.now });
 }
 
-/** One write with the execution, which fails if that was paused, stopped or ended since it was read. @param at when to evaluate, if not before */
-function withExecution(decision: Decision, { execution }: Snapshot, at: number, event: Evaluation): Decision {
-  const woken = executionAfter(execution, 'set-wake-time', event, { wakeAt: wakeNoLaterThan(execution, at) });
+/**
+ * One write with the execution, which fails if that was paused, stopped or ended since it was read.
+ * @param changes when to evaluate it, if sooner than after any write
+ */
+function withExecution(
+  decision: Decision,
+  { execution }: Snapshot,
+  event: Evaluation,
+  changes: Pick<ExecutionChanges, 'wakeAt'> = {},
+): Decision {
+  const woken = executionAfter(execution, 'set-wake-time', event, changes);
   return { ...decision, write: { ...decision.write, executionId: execution.id, execution: woken } };
 }
 
@@ -173,7 +174,7 @@ export const beginTry: Rule = (plan, state, event) => {
     if (step.kind !== 'child' || record?.status !== 'retrying' || !isTurn(step, state)) continue;
     if ((record.retryAt ?? 0) > event.now) continue;
     const decision = written(state, event, nextTryBegun(step, record, event), 'try-begun');
-    return withExecution(decision, state, event.now + horizonMs(plan, state), event);
+    return withExecution(decision, state, event);
   }
   return undefined;
 };
@@ -247,9 +248,7 @@ export const endOverTime: Rule = (plan, state, event) => {
     const over = { ...allOf(step, family), ...(known === undefined ? { started: 0 } : {}) };
     const decision = written(state, event, childrenOverTime(state, over, event), 'children-stopped');
     // Whoever read it before a pause does not know that its time stands still.
-    return known === undefined
-      ? withExecution(decision, state, event.now + horizonMs(plan, state), event)
-      : decision;
+    return known === undefined ? withExecution(decision, state, event) : decision;
   }
   return undefined;
 };

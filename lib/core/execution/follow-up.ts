@@ -10,22 +10,16 @@
  * recovery, and whatever a person is asked about it is answered by the time: no end waits for ever.
  */
 
-import { onFailureSteps, planDuring, wholeOf } from '../plan/on-failure.ts';
+import { onFailureSteps, wholeOf } from '../plan/on-failure.ts';
 import type { Plan } from '../plan/plan.ts';
 import type { Rule } from '../plan/rule.ts';
-import {
-  executionAfter,
-  type DecisionInputs,
-  type ExecutionChanges,
-  wakeNoLaterThan,
-} from '../records/change.ts';
+import { executionAfter, type DecisionInputs, type ExecutionChanges } from '../records/change.ts';
 import { type Decision, evaluateNext, writing } from '../records/decision.ts';
 import type { FailedOnFailure } from '../records/ended.ts';
 import type { Evaluation } from '../records/events.ts';
 import type { ExecutionEvent } from '../records/moves.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { type Execution, isSatisfied } from '../records/state.ts';
-import { horizonMs } from '../step/lease.ts';
 import { moveExecution } from '../transitions.ts';
 import { endOf } from '../waiting/child.ts';
 
@@ -52,12 +46,9 @@ export function end(
     end: { status, at: event.now, version: execution.version + 1 },
     dispatches: {},
     dispatched: 0,
-    wakeAt: wakeNoLaterThan(execution, event.now + horizonMs(duringIt(plan), undefined)),
   });
   return writing(execution.id, { execution: later }, evaluateNext('all'), { what: 'following-up' });
 }
-
-const duringIt = (plan: Plan): Plan => planDuring(plan, { status: 'following-up' });
 
 /** The parent is notified before the write, which records that it knows. */
 export const notifyOfEnd: Rule = (plan, state, event) => {

@@ -10,12 +10,11 @@
  */
 
 import type { Rule } from '../plan/rule.ts';
-import { executionAfter, stepAfter, type StepChanges, wakeNoLaterThan } from '../records/change.ts';
+import { executionAfter, stepAfter, type StepChanges } from '../records/change.ts';
 import { alsoAffected, evaluateNext, writing } from '../records/decision.ts';
 import type { StepEvent } from '../records/moves.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isLeased, isPerforming, type Step } from '../records/state.ts';
-import { horizonMs } from '../step/lease.ts';
 import { keepsEffects } from '../step/ready.ts';
 
 export const enterNextStage: Rule = (plan, state, event) => {
@@ -27,8 +26,7 @@ export const enterNextStage: Rule = (plan, state, event) => {
     const found = move(record, state, event.now);
     if (found === undefined) continue;
     const step = stepAfter(record, found.move, event, { changedAt: event.now, ...found.changes });
-    const wakeAt = wakeNoLaterThan(execution, event.now + horizonMs(plan, state));
-    const records = { step, execution: executionAfter(execution, 'set-wake-time', event, { wakeAt }) };
+    const records = { step, execution: executionAfter(execution, 'set-wake-time', event, {}) };
     const next = evaluateNext(alsoAffected(event.affected, name));
     return writing(execution.id, records, next, { what: NOTES[found.move] ?? '', step: name });
   }

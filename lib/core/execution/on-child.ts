@@ -16,13 +16,7 @@ import {
 } from '../plan/plan.ts';
 import { wholeOf } from '../plan/on-failure.ts';
 import { outputsIn } from '../plan/refs.ts';
-import {
-  endedPause,
-  executionAfter,
-  wakeNoLaterThan,
-  type DecisionInputs,
-  stepAfter,
-} from '../records/change.ts';
+import { endedPause, executionAfter, type DecisionInputs, stepAfter } from '../records/change.ts';
 import { MAX_GATHERED_BYTES } from '../records/children.ts';
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../records/decision.ts';
 import type { ChildEvent, ChildrenDone } from '../records/events.ts';
@@ -32,7 +26,6 @@ import type { StepEvent } from '../records/moves.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Cause, isForward, isPausedOrPausing, isTerminal, type Step } from '../records/state.ts';
 import { keepsEffects } from '../step/ready.ts';
-import { unleasedEnd } from '../supervision/wake-time.ts';
 import { canMoveStep, type ExecutionStatus } from '../transitions.ts';
 import { isCanceledKeepingEffects, isToGoOn } from '../waiting/child-retry.ts';
 import {
@@ -54,9 +47,7 @@ export function decideChildren(plan: Plan, state: Snapshot, event: ChildEvent & 
   const after = hasChildren(step) ? recordAfter(plan, step, state, event) : undefined;
   if (after === undefined) return nothing();
   const note = { what: `children-${event.type}`, step: event.step };
-  // S12 what was gathered may end the last step of an execution that is paused, and that is evaluated only in days.
-  const records = event.type === 'gathered' ? unleasedEnd(plan, state, after, event) : { step: after };
-  return writing(state.execution.id, records, evaluateNext([event.step]), note);
+  return writing(state.execution.id, { step: after }, evaluateNext([event.step]), note);
 }
 
 /** By which move what was done is recorded, and in which statuses of the execution it is ever done. */
@@ -190,7 +181,7 @@ function stop(
   };
   const open = executionAfter(execution, recalled ? 'recall' : 'stop', inputs, {
     cause,
-    wakeAt: wakeNoLaterThan(execution, inputs.now),
+    wakeAt: inputs.now,
     endedAt: undefined,
     ...endedPause(execution, inputs.now),
   });

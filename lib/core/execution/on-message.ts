@@ -10,14 +10,14 @@
  */
 
 import { graphOf, type Plan, type PlanStep } from '../plan/plan.ts';
-import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records/change.ts';
+import { executionAfter, type DecisionInputs } from '../records/change.ts';
 import { type Decision, evaluateNext, nothing, IDLE, writing } from '../records/decision.ts';
 import type { EventOf, OpenBreaker } from '../records/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isLeased, type Step } from '../records/state.ts';
 import { claimed } from '../step/claim.ts';
 import { deferral, isOpenToLateMessages, untilBreakerCloses } from '../step/defer.ts';
-import { horizonMs, leaseEndsAt, shortestMs } from '../step/lease.ts';
+import { leaseEndsAt, shortestMs } from '../step/lease.ts';
 import { effectsSettledAt, openWork, type Work } from '../step/ready.ts';
 import { isLeaving } from '../step/recovery.ts';
 import { isTimeOver } from '../step/within.ts';
@@ -66,9 +66,10 @@ export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>):
   // it has read: of a long execution in part, and of any before other steps were finished. Never farther than its own step's H.
   const leaseEndAt = leaseEndsAt(step.leaseUntil ?? event.processDeadlineAt);
   const isCutShort = leaseEndAt < event.now + shortestMs(work.step);
-  const wakeAt = wakeNoLaterThan(execution, Math.min(event.now + horizonMs(plan, state), leaseEndAt));
   const nearer =
-    isLate || isCutShort ? executionAfter(execution, 'set-wake-time', event, { wakeAt }) : undefined;
+    isLate || isCutShort
+      ? executionAfter(execution, 'set-wake-time', event, { wakeAt: leaseEndAt })
+      : undefined;
   return writing(
     execution.id,
     { step, execution: nearer },
@@ -99,5 +100,5 @@ function deferDelivered(
   const nearer = isUnwatched
     ? executionAfter(execution, 'set-wake-time', event, { wakeAt: how.retryAt })
     : undefined;
-  return writing(execution.id, { step, execution: nearer }, IDLE, note);
+  return { ...writing(execution.id, { step, execution: nearer }, IDLE, note), wakeTime: 'as-written' };
 }

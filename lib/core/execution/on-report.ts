@@ -11,7 +11,7 @@
 
 import { resolvedBySuccess } from '../operators/resolution.ts';
 import { agentStep, dependentsOf, isCallback, type Plan } from '../plan/plan.ts';
-import { executionAfter, wakeNoLaterThan } from '../records/change.ts';
+import { executionAfter } from '../records/change.ts';
 import type { Failure } from '../records/failure.ts';
 import { given } from '../records/given.ts';
 import { type Decision, evaluateNext, nothing, IDLE, writing } from '../records/decision.ts';
@@ -19,7 +19,7 @@ import type { EventOf } from '../records/events.ts';
 import { isApprovalOpen, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { isForward, isLeased, isSatisfied, isTerminal, type Step } from '../records/state.ts';
 import { hasNoDeadline } from '../step/defer.ts';
-import { afterHeartbeat, horizonMs } from '../step/lease.ts';
+import { afterHeartbeat } from '../step/lease.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { afterDeath } from '../step/process-died.ts';
 import { reported } from '../step/report.ts';
@@ -59,11 +59,9 @@ export function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): D
     const note = { what: `step-${step.status}`, ...about, ...given({ ms, failure: failureOfLatest(step) }) };
     return writing(execution.id, { step }, evaluateNext([event.step], fresh), note);
   }
-  // A late success is covered by no lease, so the wake time may be far away: it is drawn near in the same transaction.
-  const wakeAt = wakeNoLaterThan(execution, event.now + horizonMs(plan, state));
   // Nor does a person have to answer what the work has answered.
   const answered = resolvedBySuccess(state, event.step, event);
-  const adopted = executionAfter(execution, answered.move, event, { wakeAt });
+  const adopted = executionAfter(execution, answered.move, event, {});
   return writing(
     execution.id,
     { step, execution: adopted, incident: answered.incident },
@@ -91,8 +89,7 @@ export function processDied(plan: Plan, state: Snapshot, event: EventOf<'process
   if (before.leaseUntil !== undefined && step.leaseUntil === undefined)
     return writing(execution.id, { step }, next, { ...about, detail: before.mode });
   const dueAt = step.processDeadlineAt + attemptedVariant(planStep, step).settleMs;
-  const wakeAt = wakeNoLaterThan(execution, Math.min(event.now + horizonMs(plan, state), dueAt));
-  const nearer = executionAfter(execution, 'adopt', event, { wakeAt });
+  const nearer = executionAfter(execution, 'adopt', event, { wakeAt: dueAt });
   return writing(execution.id, { step, execution: nearer }, next, about);
 }
 

@@ -49,7 +49,6 @@ import { attemptedVariant } from '../step/recovery.ts';
 import { expired } from '../step/report.ts';
 import { isTimeOver } from '../step/within.ts';
 import { send, supervise } from '../supervision/dispatch.ts';
-import { unleasedEnd } from '../supervision/wake-time.ts';
 import type { ExecutionStatus } from '../transitions.ts';
 import { endOf } from '../waiting/child.ts';
 import { openEntry, remind, announceChange } from '../waiting/entry.ts';
@@ -182,7 +181,7 @@ const refuseCondition: Rule = (plan, state, event) => {
     const failed = stepAfter(record, 'fail', event, { changedAt: event.now, failure });
     const next = evaluateNext(alsoAffected(event.affected, step.name));
     const note = { what: 'step-failed', step: step.name };
-    return writing(state.execution.id, unleasedEnd(plan, state, failed, event), next, note);
+    return writing(state.execution.id, { step: failed }, next, note);
   }
   return undefined;
 };
@@ -194,7 +193,7 @@ const skip: Rule = (plan, state, event) => {
   const step = closedWithoutAttempt(state, name, 'skip', event);
   const next = evaluateNext(alsoAffected(event.affected, name));
   const note = { what: 'step-skipped', step: name };
-  return writing(state.execution.id, unleasedEnd(plan, state, step, event), next, note);
+  return writing(state.execution.id, { step }, next, note);
 };
 
 const succeed: Rule = (plan, state, event) => {

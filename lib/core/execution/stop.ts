@@ -8,13 +8,12 @@
  * child that is such a point it stops the execution, and the child first of all (`child-rules.ts`).
  */
 
-import { agentStep, type Plan } from '../plan/plan.ts';
+import { agentStep } from '../plan/plan.ts';
 import type { Rule } from '../plan/rule.ts';
-import { executionAfter, wakeNoLaterThan, type DecisionInputs, stepAfter, stop } from '../records/change.ts';
+import { executionAfter, type DecisionInputs, stepAfter, stop } from '../records/change.ts';
 import { type Decision, evaluateNext, writing } from '../records/decision.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
-import { horizonMs } from '../step/lease.ts';
 import { isNearNoReturn, mayBeStopped, wayBack } from '../step/point-of-no-return.ts';
 import { keepsEffects } from '../step/ready.ts';
 import { failureOf } from '../step/turn.ts';
@@ -28,7 +27,7 @@ export const failStep: Rule = (plan, state, event) => {
   // Of what no agent performs there is nothing to be tried again: it is left as it is, for an operator to retry.
   const isStep = failed.status === 'failed' && agentStep(plan, failed.name) !== undefined;
   const isAsked = way === 'closed' && isStep;
-  if (isAsked) return askInstead(plan, state, failed, event);
+  if (isAsked) return askInstead(state, failed, event);
   const failure = failed.failure ?? { code: 'failed', message: 'the step failed' };
   const left = way === 'closed' ? { undo: false as const } : {};
   return stop(state, event, { kind: 'failure', at: event.now, step: failed.name, failure, ...left });
@@ -38,14 +37,13 @@ export const failStep: Rule = (plan, state, event) => {
  * There is no way back, so a person has to find one forward. Another rule opens the incident. A stop writes no step that has failed, so
  * the execution is written as well: whoever read before a stop, or the end, asks nothing any more (S20).
  */
-function askInstead(plan: Plan, state: Snapshot, failed: Step, inputs: DecisionInputs): Decision {
+function askInstead(state: Snapshot, failed: Step, inputs: DecisionInputs): Decision {
   const step = stepAfter(failed, 'ask', inputs, {
     changedAt: inputs.now,
     retryAt: undefined,
     afterFailure: undefined,
   });
-  const wakeAt = wakeNoLaterThan(state.execution, inputs.now + horizonMs(plan, state));
-  const execution = executionAfter(state.execution, 'set-wake-time', inputs, { wakeAt });
+  const execution = executionAfter(state.execution, 'set-wake-time', inputs, {});
   const note = { what: 'no-way-back', step: failed.name };
   return writing(execution.id, { step, execution }, evaluateNext([failed.name]), note);
 }
@@ -70,7 +68,7 @@ export const keepPast: Rule = (plan, state, event) => {
   if (isNearNoReturn(plan, state) || mayBeStopped(plan, state)) return undefined;
   const kept = executionAfter(execution, 'keep', event, {
     cause: { ...cause, undo: false },
-    wakeAt: wakeNoLaterThan(execution, event.now),
+    wakeAt: event.now,
   });
   return writing(execution.id, { execution: kept }, evaluateNext('all'), { what: 'kept' });
 };

@@ -12,13 +12,12 @@
 import { isTolerated } from '../plan/outcomes.ts';
 import type { Plan, PlanStep } from '../plan/plan.ts';
 import type { Rule } from '../plan/rule.ts';
-import { executionAfter, wakeNoLaterThan, stepAfter } from '../records/change.ts';
+import { executionAfter, stepAfter } from '../records/change.ts';
 import { alsoAffected, type Decision, evaluateNext, writing } from '../records/decision.ts';
 import type { Evaluation } from '../records/events.ts';
 import type { StepEvent } from '../records/moves.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isLeased, isPerforming, type Step } from '../records/state.ts';
-import { horizonMs } from '../step/lease.ts';
 import { keepsEffects, needsUndo } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { toleratedAt, whyItFailed } from '../step/tolerance.ts';
@@ -106,8 +105,7 @@ function written(plan: Plan, state: Snapshot, event: Evaluation, planned: PlanSt
     // A person's word was for the execution that went on, and for what is undone.
     ...(move === 'leave' && needsUndo(planned, record) ? { afterFailure: undefined } : {}),
   });
-  const wakeAt = wakeNoLaterThan(execution, event.now + horizonMs(plan, state));
-  const records = { step, execution: executionAfter(execution, 'set-wake-time', event, { wakeAt }) };
+  const records = { step, execution: executionAfter(execution, 'set-wake-time', event, {}) };
   const next = evaluateNext(alsoAffected(event.affected, step.name));
   // Of an on-failure step that is all there is to say: it was to be told to somebody, and was not.
   const isLast = plan.whole !== undefined && step.status === 'tolerated';

@@ -10,7 +10,7 @@
 
 import { isBuiltIn } from '../plan/built-in.ts';
 import type { Plan } from '../plan/plan.ts';
-import { entering, executionAfter, wakeNoLaterThan, type DecisionInputs, stop } from '../records/change.ts';
+import { entering, executionAfter, type DecisionInputs, stop } from '../records/change.ts';
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../records/decision.ts';
 import type { Command } from '../records/events.ts';
 import { given } from '../records/given.ts';
@@ -41,7 +41,7 @@ export function obey(plan: Plan, state: Snapshot, command: Command & DecisionInp
     case 'pause':
       return pause(plan, state, command);
     case 'resume':
-      return resume(plan, state, command);
+      return resume(state, command);
     case 'retry':
       return entering(retry(plan, state, command), state.execution, command.acted);
   }
@@ -53,12 +53,13 @@ export const isUnderWay = ({ status, cause }: Execution, command: Command): bool
     ? status === 'compensating' && cause?.kind === 'cancel' && cause.undo === command.undo
     : command.type === 'pause' && isPausedOrPausing(status);
 
-/** Nothing becomes due by it: the wake time stays. */
+/** Nothing becomes due by it. */
 function remember(execution: Execution, command: Command & DecisionInputs): Decision {
   const commands = remembering(execution, command);
   if (commands === execution.commands) return nothing();
   const after = executionAfter(execution, 'adopt', command, { commands });
-  return writing(execution.id, { execution: after }, IDLE, { what: 'command-remembered' });
+  const note = { what: 'command-remembered' };
+  return { ...writing(execution.id, { execution: after }, IDLE, note), wakeTime: 'as-written' };
 }
 
 /** Why a command is not possible now, or nothing. */
@@ -203,19 +204,19 @@ function pause(plan: Plan, { execution }: Snapshot, command: Of<'pause'>): Decis
   const pausing = executionAfter(execution, 'pause', command, {
     ...withPause(execution, nextPause(plan, execution, command, command.now)),
     commands: remembering(execution, command),
-    wakeAt: wakeNoLaterThan(execution, command.now),
+    wakeAt: command.now,
   });
   return writing(execution.id, { execution: pausing }, evaluateNext('all'), { what: 'pausing' });
 }
 
-function resume(plan: Plan, state: Snapshot, command: Of<'resume'>): Decision {
+function resume(state: Snapshot, command: Of<'resume'>): Decision {
   const { execution } = state;
   const current = pauseOf(execution);
   const asked = current && askedAboutPause(state, current);
   const caller = given({ caller: command.by });
   const answer = { choice: 'resume', by: 'person', reason: command.reason, ...caller } as const;
   const isOpen = asked !== undefined && asked.resolvedAt === undefined;
-  return goOn(plan, state, command, {
+  return goOn(state, command, {
     incident: isOpen ? resolved(asked, answer, command) : undefined,
     changes: { commands: remembering(execution, command) },
     by: command.by,

@@ -14,7 +14,6 @@ import type { Rule } from '../plan/rule.ts';
 import {
   executionAfter,
   type ExecutionChanges,
-  wakeNoLaterThan,
   type DecisionInputs,
   stepAfter,
   stop,
@@ -25,7 +24,6 @@ import { given } from '../records/given.ts';
 import type { Choice, Incident } from '../records/incident.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, isLeased, isPausedOrPausing, type Step } from '../records/state.ts';
-import { horizonMs } from '../step/lease.ts';
 import { isAskedAtDeadline, lastPoint } from '../step/point-of-no-return.ts';
 import { resolved, openIncident, LAST_INCIDENT_MS, waitsForThisAlone } from './incident.ts';
 
@@ -46,7 +44,7 @@ export const askAboutDeadline: Rule = (plan, state, event) => {
     deadlineAt: event.now + LAST_INCIDENT_MS,
     otherwise: 'fail' as const,
   };
-  return openIncident(state, question, event.now + horizonMs(plan, state), event.affected, event);
+  return openIncident(state, question, event.affected, event);
 };
 
 /** No attempt of it is under way, and it is not over: a person may know what came of it. */
@@ -100,7 +98,6 @@ export function resolveDeadline(
   const move = waitsForThisAlone(state, incident) ? 'resume' : 'resolve';
   const goesOn = executionAfter(execution, move, inputs, {
     ...timeAgain(plan, execution, inputs.now),
-    wakeAt: wakeNoLaterThan(execution, inputs.now + horizonMs(plan, undefined)),
   });
   return writing(
     execution.id,

@@ -18,7 +18,7 @@ export function enter(
   const { people } = execution;
   const after = people && peopleAfter(people, acted);
   if (after === undefined || after === people || isTerminal(execution.status)) return nothing();
-  // Nothing becomes due by it: the wake time stays.
   const entered = executionAfter(execution, 'adopt', inputs, { people: after });
-  return writing(execution.id, { execution: entered }, IDLE, { what: 'person-entered' });
+  const note = { what: 'person-entered' };
+  return { ...writing(execution.id, { execution: entered }, IDLE, note), wakeTime: 'as-written' };
 }

@@ -21,14 +21,13 @@ import {
   type Stage,
 } from '../plan/plan.ts';
 import type { Rule } from '../plan/rule.ts';
-import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records/change.ts';
+import { executionAfter, type DecisionInputs } from '../records/change.ts';
 import { type AffectedSteps, type Decision, evaluateNext, writing } from '../records/decision.ts';
 import { given, type OrUndefined } from '../records/given.ts';
 import type { Incident } from '../records/incident.ts';
 import { askedOf } from '../records/question.ts';
 import { incidentNumber, isApprovalOpen, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, isPausedOrPausing, isPerforming, type Step } from '../records/state.ts';
-import { horizonMs } from '../step/lease.ts';
 import { mayBePast, wayBackBeside } from '../step/point-of-no-return.ts';
 import { effectsSettledAt } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
@@ -104,7 +103,7 @@ export function ask(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decisi
     // Whatever is asked about the step, also about its undo.
     remindAt: nextReminder(humanOf(step) ?? {}, inputs.now, terms.deadlineAt),
   };
-  return openIncident(state, question, inputs.now + horizonMs(plan, undefined), [], inputs);
+  return openIncident(state, question, [], inputs);
 }
 
 const isListAsked = (plan: Plan, { incidents }: Snapshot): boolean =>
@@ -173,11 +172,9 @@ type NewIncident = OrUndefined<
   >
 >;
 
-/** @param wakeAt when it is evaluated next, if not before */
 export function openIncident(
   state: Snapshot,
   question: NewIncident,
-  wakeAt: number,
   affected: AffectedSteps,
   inputs: DecisionInputs,
 ): Decision {
@@ -192,9 +189,7 @@ export function openIncident(
     ...askedOf(execution),
     ...given({ step, remindAt, wrongAnswer, quiet }),
   };
-  const asks = executionAfter(execution, 'ask', inputs, {
-    wakeAt: wakeNoLaterThan(execution, Math.min(wakeAt, remindAt ?? wakeAt)),
-  });
+  const asks = executionAfter(execution, 'ask', inputs, remindAt === undefined ? {} : { wakeAt: remindAt });
   const note = { what: 'incident-opened', step };
   return writing(execution.id, { execution: asks, incident }, evaluateNext(affected), note);
 }
@@ -220,8 +215,7 @@ export const remindOfIncident: Rule = (plan, state, event) => {
     unannounced: true,
     ...given({ remindAt: nextReminder(declared ?? {}, event.now, due.deadlineAt) }),
   };
-  const wakeAt = wakeNoLaterThan(execution, event.now + horizonMs(plan, state));
-  const woken = executionAfter(execution, 'set-wake-time', event, { wakeAt });
+  const woken = executionAfter(execution, 'set-wake-time', event, {});
   const note = { what: 'incident-reminded', step: due.step };
   return writing(execution.id, { execution: woken, incident: reminded }, evaluateNext(event.affected), note);
 };

@@ -17,7 +17,6 @@ import {
   endedPause,
   executionAfter,
   type ExecutionChanges,
-  wakeNoLaterThan,
   type DecisionInputs,
   stop,
 } from '../records/change.ts';
@@ -37,7 +36,6 @@ import {
   type SuspendedFrom,
 } from '../records/state.ts';
 import { closedWithoutAttempt } from '../step/claim.ts';
-import { horizonMs } from '../step/lease.ts';
 import { mayBeStopped } from '../step/point-of-no-return.ts';
 import { stepToSuspend } from '../step/ready.ts';
 import { openIncident } from './incident.ts';
@@ -112,7 +110,10 @@ export const halt: Rule = (_plan, state, event) => {
   const deadlineAt = event.now + pause.withinMs;
   const pauses = [...(execution.pauses ?? []).slice(0, -1), { ...pause, pausedAt: event.now, deadlineAt }];
   const halted = executionAfter(execution, 'halt', event, { pauses, wakeAt: deadlineAt, dispatches: {} });
-  return writing(execution.id, { execution: halted }, IDLE, { what: 'paused' });
+  return {
+    ...writing(execution.id, { execution: halted }, IDLE, { what: 'paused' }),
+    wakeTime: 'as-written',
+  };
 };
 
 /** The time of the pause is over: a person is asked. */
@@ -129,12 +130,11 @@ export const askAboutPause: Rule = (plan, state, event) => {
     deadlineAt: event.now + PAUSE_INCIDENT_MS,
     otherwise: mayBeStopped(plan, state) ? ('undo-all' as const) : ('fail' as const),
   };
-  return openIncident(state, question, event.now, event.affected, event);
+  return openIncident(state, question, event.affected, event);
 };
 
 /** Ends a pause by going on, with the resolution of its incident if that is open. */
 export function goOn(
-  plan: Plan,
   state: Snapshot,
   inputs: DecisionInputs,
   {
@@ -154,14 +154,13 @@ export function goOn(
     ...changes,
     ...endedPause(execution, inputs.now, by),
     deadlineAt: execution.deadlineAt + Math.max(0, inputs.now - (pause?.at ?? inputs.now)),
-    wakeAt: wakeNoLaterThan(execution, inputs.now + horizonMs(plan, undefined)),
   });
   return writing(execution.id, { execution: goesOn, incident }, evaluateNext('all'), { what: 'resumed' });
 }
 
 /** The resolution of the incident about a pause. @param closed the incident once it is resolved */
-export function endPause(plan: Plan, state: Snapshot, closed: Incident, inputs: DecisionInputs): Decision {
-  if (closed.choice === 'resume') return goOn(plan, state, inputs, { incident: closed, by: closed.caller });
+export function endPause(state: Snapshot, closed: Incident, inputs: DecisionInputs): Decision {
+  if (closed.choice === 'resume') return goOn(state, inputs, { incident: closed, by: closed.caller });
   const cause: Cause = {
     kind: closed.choice === 'fail' ? 'failure' : closed.by === 'person' ? 'cancel' : 'deadline',
     at: inputs.now,

@@ -14,7 +14,6 @@ import { agentStep, graphOf, type Plan } from '../plan/plan.ts';
 import {
   entering,
   executionAfter,
-  wakeNoLaterThan,
   type DecisionInputs,
   stepAfter,
   type StepChanges,
@@ -38,7 +37,6 @@ import {
   type Step,
 } from '../records/state.ts';
 import { cut } from '../records/text.ts';
-import { horizonMs } from '../step/lease.ts';
 import { mayBePast, mayBeStopped, wayBackBeside } from '../step/point-of-no-return.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { whyItFailed } from '../step/tolerance.ts';
@@ -67,7 +65,7 @@ export function resolve(
 ): Decision {
   const { execution } = state;
   if (incident.kind === 'deadline') return resolveDeadline(plan, state, incident, answer, inputs);
-  if (incident.step === undefined) return endPause(plan, state, resolved(incident, answer, inputs), inputs);
+  if (incident.step === undefined) return endPause(state, resolved(incident, answer, inputs), inputs);
   const record = state.steps[incident.step] as Step;
   const offered = choicesFor(plan, state, incident, inputs.now).find((one) => one.choice === answer.choice);
   // The word of a person is taken where it is asked for, and nowhere else.
@@ -100,7 +98,6 @@ export function resolve(
   }
   const move = waitsForThisAlone(state, incident) ? 'resume' : 'resolve';
   const goesOn = executionAfter(execution, move, inputs, {
-    wakeAt: wakeNoLaterThan(execution, inputs.now + horizonMs(plan, undefined)),
     ...(mayBeStopped(plan, state) ? {} : timeAgain(plan, execution, inputs.now)),
   });
   const records = { execution: goesOn, step, incident: closed };
@@ -235,7 +232,7 @@ export function resolvedBySuccess(
 export function closeDueIncidents(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decision | undefined {
   const { execution } = state;
   for (const incident of openIncidents(state)) {
-    if (isMoot(plan, state, incident)) return mootIncident(plan, state, incident, inputs);
+    if (isMoot(plan, state, incident)) return mootIncident(state, incident, inputs);
     const paused = pausedMs(execution, incident);
     if (isForward(execution.status) && paused.until > (incident.movedFor ?? 0))
       return moveDeadline(execution, incident, paused, inputs);
@@ -293,12 +290,11 @@ function moveDeadline(
 }
 
 /** Where no other incident is open, the execution waits for no person any more. */
-function mootIncident(plan: Plan, state: Snapshot, incident: Incident, inputs: DecisionInputs): Decision {
+function mootIncident(state: Snapshot, incident: Incident, inputs: DecisionInputs): Decision {
   const { execution } = state;
-  const wakeAt = wakeNoLaterThan(execution, inputs.now + horizonMs(plan, undefined));
   const records = {
     execution: waitsForThisAlone(state, incident)
-      ? executionAfter(execution, 'resume', inputs, { wakeAt })
+      ? executionAfter(execution, 'resume', inputs, {})
       : undefined,
     incident: resolved(incident, { by: 'moot' }, inputs),
   };

@@ -14,20 +14,13 @@
 import { isOutcomeRead } from '../plan/outcomes.ts';
 import type { Plan, PlanStep } from '../plan/plan.ts';
 import type { Caller } from '../records/caller.ts';
-import {
-  executionAfter,
-  wakeNoLaterThan,
-  type DecisionInputs,
-  stepAfter,
-  type StepChanges,
-} from '../records/change.ts';
+import { executionAfter, type DecisionInputs, stepAfter, type StepChanges } from '../records/change.ts';
 import { type Decision, evaluateNext, writing } from '../records/decision.ts';
 import { given as present } from '../records/given.ts';
 import type { Incident } from '../records/incident.ts';
 import type { Json } from '../records/json.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
 import type { Execution, Step } from '../records/state.ts';
-import { horizonMs } from '../step/lease.ts';
 import { effectsSettledAt } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { actsUntil, failedItems } from '../step/turn.ts';
@@ -231,7 +224,6 @@ export function retried(
     end: undefined,
     endedAt: undefined,
     deadlineAt: inputs.now + plan.withinMs,
-    wakeAt: wakeNoLaterThan(execution, inputs.now + horizonMs(plan, undefined)),
     retries: [...(execution.retries ?? []), one].slice(-MAX_KEPT),
     commands,
     dispatches: {},

@@ -109,9 +109,6 @@ export const blankStep = (name: string, { life, epoch }: Pick<Execution, 'life' 
   attempts: [],
 });
 
-/** A wake time that is overdue stays so: how late the evaluation is is not forgotten. @param at when to evaluate, if not before */
-export const wakeNoLaterThan = ({ wakeAt }: Execution, at: number): number => Math.min(wakeAt ?? at, at);
-
 /**
  * The write that stops an execution, after which everything is evaluated.
  * @param incident the one whose resolution stops it
@@ -124,7 +121,7 @@ export function stop(
 ): Decision {
   const stopped = executionAfter(execution, 'stop', inputs, {
     cause,
-    wakeAt: wakeNoLaterThan(execution, inputs.now),
+    wakeAt: inputs.now,
     ...endedPause(execution, inputs.now, cause.by),
   });
   const note = { what: 'compensating', step: cause.step, detail: cause.kind };

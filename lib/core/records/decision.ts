@@ -102,6 +102,11 @@ export interface Decision {
   /** Likewise, a reminder of an incident. */
   readonly announceReminder?: IncidentNews;
   readonly notifyParent?: ParentNotice;
+  /**
+   * Nothing is due but at the wake time as it is written. Without this the execution is evaluated within a horizon of the
+   * write, and what is written only says when at the latest (S12, `supervision/wake-time.ts`).
+   */
+  readonly wakeTime?: 'as-written';
   readonly sends: readonly Send[];
   readonly next: Next;
   readonly notes: readonly Note[];

@@ -7,7 +7,7 @@
  * table, a restore, or a lower number of shards can.
  */
 
-import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records/change.ts';
+import { executionAfter, type DecisionInputs } from '../records/change.ts';
 import { type Decision, IDLE, writing } from '../records/decision.ts';
 import type { Entry } from '../records/entry.ts';
 import type { Incident } from '../records/incident.ts';
@@ -62,7 +62,8 @@ export function heal(
   const isLost = wake === 'unswept' || (wake === 'none' && !isTerminal(execution.status));
   if (!isLost) return undefined;
   const healed = executionAfter(execution, 'set-wake-time', inputs, {
-    wakeAt: wakeNoLaterThan(execution, inputs.now),
+    // A wake time that is overdue stays so: how late the evaluation is must not be forgotten.
+    wakeAt: Math.min(execution.wakeAt ?? inputs.now, inputs.now),
   });
   return writing(execution.id, { execution: healed }, IDLE, { what: 'wake-time-healed', detail: wake });
 }

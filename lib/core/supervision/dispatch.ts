@@ -10,7 +10,7 @@
  */
 
 import { hasManySteps, isBefore, type Plan } from '../plan/plan.ts';
-import { executionAfter, wakeNoLaterThan } from '../records/change.ts';
+import { executionAfter } from '../records/change.ts';
 import {
   type AffectedSteps,
   type Decision,
@@ -174,10 +174,13 @@ function defer(state: Snapshot, event: Evaluation, piece: Work, how: Deferral): 
   const watched =
     piece.dueAt > event.now && step.retryAt !== undefined
       ? executionAfter(execution, 'set-wake-time', event, {
-          wakeAt: wakeNoLaterThan(execution, step.retryAt),
+          wakeAt: Math.min(execution.wakeAt ?? step.retryAt, step.retryAt),
         })
       : undefined;
-  return writing(execution.id, { step, execution: watched }, evaluateNext(event.affected), note);
+  return {
+    ...writing(execution.id, { step, execution: watched }, evaluateNext(event.affected), note),
+    wakeTime: 'as-written',
+  };
 }
 
 interface RateLimited {
@@ -231,5 +234,5 @@ function dispatch(
     agent,
   }));
   const woken = executionAfter(execution, 'set-wake-time', event, { wakeAt, dispatches, dispatched });
-  return { ...writing(execution.id, { execution: woken }, IDLE, ...notes), sends };
+  return { ...writing(execution.id, { execution: woken }, IDLE, ...notes), sends, wakeTime: 'as-written' };
 }

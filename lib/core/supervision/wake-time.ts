@@ -10,8 +10,9 @@
  */
 
 import { graphOf, hasChildren, isCallback, type Plan, type PlanStep } from '../plan/plan.ts';
-import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records/change.ts';
-import type { Write } from '../records/decision.ts';
+import { planDuring } from '../plan/on-failure.ts';
+import { executionAfter, type DecisionInputs } from '../records/change.ts';
+import type { Decision } from '../records/decision.ts';
 import { askedAboutPause, hasUnannounced, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import {
   type Dispatch,
@@ -19,6 +20,7 @@ import {
   isForward,
   isLeased,
   isPerforming,
+  isTerminal,
   pauseOf,
   type Step,
 } from '../records/state.ts';
@@ -135,22 +137,47 @@ function incidentDeadlines(snapshot: Snapshot): number[] {
 }
 
 /**
- * The write of a step that is over now and that no lease covers. Its writer may have read the execution before a pause. So
- * two ends are one write with the execution, which fails if the execution was paused since: S12 that of the last step,
- * because the wake time of a paused execution is its incident's deadline, while its end is due at once; L1 that of a callback
- * that was not answered, whatever holds then, because the time of a pause is given back to it.
+ * The last word of every decision: an open execution that is written is evaluated within a horizon of the write, or when the
+ * rule says (`wakeAt`, at the latest then). A wake time that is overdue stays so: how late the evaluation is is not forgotten.
+ * @param plan as it is stored
  */
-export function unleasedEnd(plan: Plan, state: Snapshot, step: Step, inputs: DecisionInputs): Write {
-  const { execution, steps } = state;
-  const write: Write = { executionId: execution.id, step };
+export function bringForward(
+  plan: Plan,
+  state: Snapshot,
+  inputs: DecisionInputs,
+  decision: Decision,
+): Decision {
+  const { write } = decision;
+  if (write === undefined || decision.wakeTime === 'as-written') return decision;
+  const written = write.execution ?? withUnleasedEnd(plan, state, write.step, inputs);
+  if (written === undefined || isTerminal(written.status)) return decision;
+  const before = state.execution.wakeAt ?? Number.POSITIVE_INFINITY;
+  // What a new status or a resolution opens again counts as unfinished.
+  const isMoved = written.status !== state.execution.status || write.incident !== undefined;
+  const lookAt = inputs.now + horizonMs(planDuring(plan, written), isMoved ? undefined : state);
+  const wakeAt = Math.min(before, written.wakeAt ?? before, lookAt);
+  return { ...decision, write: { ...write, execution: { ...written, wakeAt } } };
+}
+
+/**
+ * The execution's record beside a step that is over now and that no lease covered. Its writer may have read the execution before
+ * a pause. So two ends are one write with the execution, which fails if it was paused since: S12 that of the last step,
+ * because the wake time of a paused execution is its incident's deadline, while its end is due at once; L1 that of a callback
+ * without an answer, whatever holds then, because the time of a pause is given back to it.
+ */
+function withUnleasedEnd(
+  plan: Plan,
+  { execution, steps }: Snapshot,
+  step: Step | undefined,
+  inputs: DecisionInputs,
+): Execution | undefined {
+  if (step === undefined || isLeased(steps[step.name]) || isLeased(step)) return undefined;
   const isDefault =
     isCallback(graphOf(plan).step.get(step.name)) &&
     step.status === 'done' &&
     steps[step.name]?.status !== 'answered';
-  if (step.status !== 'failed' && !isDefault && !isAllOver(plan, { ...steps, [step.name]: step }))
-    return write;
-  const wakeAt = wakeNoLaterThan(execution, inputs.now + horizonMs(plan, state));
-  return { ...write, execution: executionAfter(execution, 'set-wake-time', inputs, { wakeAt }) };
+  const isOver = step.status === 'failed' || isDefault || isAllOver(plan, { ...steps, [step.name]: step });
+  return isOver ? executionAfter(execution, 'set-wake-time', inputs, {}) : undefined;
 }
 
 /** e of S12: until then no agent writes a step without a message sent first. */

@@ -11,19 +11,11 @@
 
 import { graphOf, isCallback, type Plan } from '../plan/plan.ts';
 import type { Caller } from '../records/caller.ts';
-import {
-  blankStep,
-  entering,
-  executionAfter,
-  wakeNoLaterThan,
-  type DecisionInputs,
-  stepAfter,
-} from '../records/change.ts';
+import { blankStep, entering, executionAfter, type DecisionInputs, stepAfter } from '../records/change.ts';
 import { type Decision, evaluateNext, nothing, writing } from '../records/decision.ts';
 import type { CallbackAnswer, EventOf } from '../records/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, isPausedOrPausing, type Step } from '../records/state.ts';
-import { horizonMs } from '../step/lease.ts';
 import { applies, isTurn } from '../step/turn.ts';
 import { canMoveStep } from '../transitions.ts';
 import { over } from './timer.ts';
@@ -45,12 +37,11 @@ export function answerCallback(plan: Plan, state: Snapshot, event: EventOf<'call
   const record = state.steps[step.name] ?? blankStep(step.name, execution);
   // An answer during a pause is kept, and counts when the pause is over.
   const turn = isForward(execution.status) && isTurn(step, state) && applies(step, state);
-  const wakeAt = wakeNoLaterThan(execution, event.now + horizonMs(plan, state));
   const decision = writing(
     execution.id,
     {
       step: answered(record, event, turn),
-      execution: executionAfter(execution, 'adopt', event, { wakeAt }),
+      execution: executionAfter(execution, 'adopt', event, {}),
     },
     evaluateNext([step.name]),
     { what: 'answered', step: step.name, detail: event.answer.kind },

@@ -14,13 +14,7 @@
 import { childPlanId, partPlanId } from '../plan/child-plans.ts';
 import { type ChildStep, graphOf, hasChildren, type MapStep, MAX_ITEMS, type Plan } from '../plan/plan.ts';
 import { evaluateExpression } from '../plan/refs.ts';
-import {
-  blankStep,
-  executionAfter,
-  wakeNoLaterThan,
-  type DecisionInputs,
-  stepAfter,
-} from '../records/change.ts';
+import { blankStep, executionAfter, type DecisionInputs, stepAfter } from '../records/change.ts';
 import type { ChildEnd, Children, ChildStart, Family } from '../records/children.ts';
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../records/decision.ts';
 import type { EventOf } from '../records/events.ts';
@@ -28,7 +22,6 @@ import type { Failure } from '../records/failure.ts';
 import { type Json, utf8Bytes } from '../records/json.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isTerminal, type Step } from '../records/state.ts';
-import { horizonMs } from '../step/lease.ts';
 import { leftOutIn, leftOutOfList } from '../step/left-out.ts';
 import { effectsSettledAt, isKept, keepsEffects, standsUnmended } from '../step/ready.ts';
 import { actsUntil, failedItems, hasOpenChildren, isStopping, isUnbegun, scopeOf } from '../step/turn.ts';
@@ -185,10 +178,9 @@ export function childEnded(plan: Plan, state: Snapshot, news: EventOf<'child-end
   if (knownVersion(record?.children, news.index) >= news.end.version) return nothing();
   const next = recordChildEnded(step, state, record, news);
   if (next === undefined) return nothing();
-  const wakeAt = wakeNoLaterThan(execution, news.now + horizonMs(plan, state));
   return writing(
     execution.id,
-    { step: next, execution: executionAfter(execution, 'adopt', news, { wakeAt }) },
+    { step: next, execution: executionAfter(execution, 'adopt', news, {}) },
     waitsForMore(step, execution, next) ? IDLE : evaluateNext([news.step]),
     { what: 'child-ended', step: news.step, detail: news.end.status },
   );

@@ -11,9 +11,9 @@
  * each is announced at least once.
  */
 
-import { type CallbackStep, graphOf, isCallback, type Plan } from '../plan/plan.ts';
+import { type CallbackStep, graphOf, isCallback } from '../plan/plan.ts';
 import type { Rule } from '../plan/rule.ts';
-import { executionAfter, wakeNoLaterThan, type DecisionInputs } from '../records/change.ts';
+import { executionAfter, type DecisionInputs } from '../records/change.ts';
 import { type Decision, evaluateNext, writing } from '../records/decision.ts';
 import { type Entry, type EntryChange, type EntryNews, isOpenEntry } from '../records/entry.ts';
 import type { Evaluation, Event } from '../records/events.ts';
@@ -22,7 +22,6 @@ import { reminderNews } from '../records/news.ts';
 import { askedOf } from '../records/question.ts';
 import { isApprovalOpen, openEntries, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, type Step } from '../records/state.ts';
-import { horizonMs } from '../step/lease.ts';
 import { applies, isTurn } from '../step/turn.ts';
 import { timeOverAt } from '../step/within.ts';
 import { moveExecution } from '../transitions.ts';
@@ -67,10 +66,7 @@ export const openEntry: Rule = (plan, state, event) => {
   };
   // With the execution, also where its status stays: else an answer that comes now would leave the entry open.
   const opened = executionAfter(execution, kind === 'approval' ? 'ask' : 'set-wake-time', event, {
-    wakeAt: wakeNoLaterThan(
-      execution,
-      Math.min(deadlineAt, entry.remindAt ?? deadlineAt, event.now + horizonMs(plan, state)),
-    ),
+    wakeAt: Math.min(deadlineAt, entry.remindAt ?? deadlineAt),
   });
   return changed(state, event.affected, { execution: opened, entry }, 'entry-opened');
 };
@@ -115,8 +111,7 @@ export const remind: Rule = (plan, state, event) => {
       remindAt: nextReminder(step, event.now, deadlineAt),
       unannounced: withChange(entry, 'reminded'),
     });
-    const wakeAt = wakeNoLaterThan(execution, event.now + horizonMs(plan, state));
-    const woken = executionAfter(execution, 'set-wake-time', event, { wakeAt });
+    const woken = executionAfter(execution, 'set-wake-time', event, {});
     return changed(state, event.affected, { execution: woken, entry: reminded }, 'entry-reminded');
   }
   return undefined;
@@ -186,7 +181,7 @@ function newsOf({ id, workflow, tags }: Execution, entry: Entry, change: EntryCh
  * Whatever ends a step's waiting closes its entry in the same write, and where nobody else is asked, the execution goes on as
  * running. A reminder that was not announced yet never is.
  */
-export function closeEntry(plan: Plan, state: Snapshot, event: Event, decision: Decision): Decision {
+export function closeEntry(state: Snapshot, event: Event, decision: Decision): Decision {
   const { write } = decision;
   if (state.entries === undefined || write?.step === undefined) return decision;
   const entry = state.entries[write.step.name];
@@ -201,13 +196,12 @@ export function closeEntry(plan: Plan, state: Snapshot, event: Event, decision: 
     closedBy: isMoot ? 'moot' : event.type === 'callback' ? 'answer' : 'deadline',
     outcome: isMoot ? undefined : isFailed ? 'failed' : 'done',
   });
-  const execution = resumed(plan, state, entry, write.execution, event);
+  const execution = resumed(state, entry, write.execution, event);
   return { ...decision, write: { ...write, entry: closed, ...given({ execution }) } };
 }
 
 /** The execution's record, as the write has it, once nobody is asked any more. */
 function resumed(
-  plan: Plan,
   state: Snapshot,
   { step, kind }: Entry,
   written: Execution | undefined,
@@ -216,6 +210,5 @@ function resumed(
   const isAsking = openIncidents(state).length > 0 || isApprovalOpen(state, step);
   if (kind !== 'approval' || isAsking || (written ?? state.execution).status !== 'waiting') return written;
   if (written !== undefined) return { ...written, status: moveExecution(written.status, 'resume') };
-  const wakeAt = wakeNoLaterThan(state.execution, inputs.now + horizonMs(plan, state));
-  return executionAfter(state.execution, 'resume', inputs, { wakeAt });
+  return executionAfter(state.execution, 'resume', inputs, {});
 }

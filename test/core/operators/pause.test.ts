@@ -187,7 +187,7 @@ describe('the time of a pause', () => {
 describe('what goes on', () => {
   it('has the time of its pause once more, and all is looked at', () => {
     const state = paused({}, { wakeAt: NOW + HOUR });
-    const { write, ...rest } = goOn(plan, state, inputs);
+    const { write, ...rest } = goOn(state, inputs);
     expect(write).toStrictEqual({ executionId: 'e-1', execution: expect.anything() });
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       status: 'running',
@@ -205,14 +205,14 @@ describe('what goes on', () => {
   });
 
   it('keeps a wake time that is near, and takes no time from who has a wrong clock', () => {
-    expect(goOn(plan, paused(), inputs).write?.execution?.wakeAt).toBe(NOW + 5);
-    expect(goOn(plan, paused({ at: NOW + 9 }), inputs).write?.execution?.deadlineAt).toBe(DEADLINE);
-    expect(goOn(plan, paused({}, { pauses: [] }), inputs).write?.execution?.deadlineAt).toBe(DEADLINE);
+    expect(goOn(paused(), inputs).write?.execution?.wakeAt).toBe(NOW + 5);
+    expect(goOn(paused({ at: NOW + 9 }), inputs).write?.execution?.deadlineAt).toBe(DEADLINE);
+    expect(goOn(paused({}, { pauses: [] }), inputs).write?.execution?.deadlineAt).toBe(DEADLINE);
   });
 
   it('asks on where a question about anything else is open', () => {
     const of = (more: Partial<Incident>) =>
-      goOn(plan, { ...paused(), incidents: { 1: incidentOf(more) } }, inputs).write?.execution?.status;
+      goOn({ ...paused(), incidents: { 1: incidentOf(more) } }, inputs).write?.execution?.status;
     expect([of({}), of({ kind: 'pause' }), of({ resolvedAt: NOW })]).toStrictEqual([
       'waiting',
       'running',
@@ -256,6 +256,6 @@ describe('the answer to the question about a pause', () => {
 
   it('that its time has given stops it as a deadline', () => {
     const closed = resolved(question, { choice: 'undo-all', by: 'deadline' }, inputs);
-    expect(endPause(plan, state, closed, inputs).write?.execution?.cause?.kind).toBe('deadline');
+    expect(endPause(state, closed, inputs).write?.execution?.cause?.kind).toBe('deadline');
   });
 });
