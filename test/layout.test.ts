@@ -18,7 +18,7 @@ const ORDER: readonly (readonly string[])[] = [
   ['supervision/'],
   ['operators/'],
   ['execution/'],
-  ['decide.ts'],
+  ['rules.ts', 'decide.ts'],
   ['explain/'],
   ['ports.ts'],
 ];

@@ -2,7 +2,7 @@
  * The legal moves of a step and of an execution, as data. Read this first.
  *
  * Owns: which status may follow which, and by what. Does not own: what a move means (`records/moves.ts`), when it is due, what
- * else changes with it (`execution/rules.ts`, `step/claim.ts`). `docs/STATE-MACHINE.md` is printed from these tables.
+ * else changes with it (`rules.ts`, `step/claim.ts`). `docs/STATE-MACHINE.md` is printed from these tables.
  *
  * S1 no row leads out of a terminal execution status but the retry of one that failed and, of a child that succeeded, the recall
  * by its parent. S2 nothing changes a status but `moveStep` and `moveExecution`, which refuse whatever has no row.

@@ -2,7 +2,7 @@
  * The supervisor: finds what is due and evaluates it. It has no state machine of its own.
  *
  * Owns: the sweep (shards, all pages, bounded concurrency, one bad item alone), whose shards are swept, when to sweep again
- * and when to stop. Does not own: what an evaluation does (`core/execution/rules.ts`), the record of a sweep (`receipts.ts`). Any number of
+ * and when to stop. Does not own: what an evaluation does (`core/rules.ts`), the record of a sweep (`receipts.ts`). Any number of
  * supervisors may run at once, on the same shards: every write is conditional.
  *
  * L4 an item that cannot be handled delays no other. L5 of the supervisors of one tick each keeps its own shards and

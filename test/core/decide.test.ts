@@ -2,11 +2,13 @@
 
 import * as fc from 'fast-check';
 import { decide } from '../../lib/core/decide.ts';
+import { planDuring } from '../../lib/core/plan/on-failure.ts';
 import { agentStep, agentSteps, dependentsOf, isBefore } from '../../lib/core/plan/plan.ts';
 import type { Decision } from '../../lib/core/records/decision.ts';
 import type { Event } from '../../lib/core/records/events.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { isLeased, isSatisfied, isTerminal } from '../../lib/core/records/state.ts';
+import { horizonMs } from '../../lib/core/step/lease.ts';
 import { CLOCKS_DIFFER_MS } from '../../lib/core/step/process-deadline.ts';
 import { needsUndo, stepToFence } from '../../lib/core/step/ready.ts';
 import { MAX_DELAY_MS } from '../../lib/core/supervision/wake-time.ts';
@@ -22,6 +24,19 @@ describe('a decision', () => {
       frozen([given, event]);
       expect(decide(given.plan, given.state, event)).toEqual(decision);
     });
+  });
+
+  it('has an open execution that it writes evaluated within a horizon, unless all that is due was looked at (S12)', () => {
+    let brought = 0;
+    everywhere(({ plan, state }, event) => {
+      const far = { ...state, execution: { ...state.execution, wakeAt: NOW + 86_400_000 } };
+      const { write, wakeTime } = decide(plan, far, event);
+      const written = write?.execution;
+      if (written === undefined || isTerminal(written.status) || wakeTime === 'as-written') return;
+      expect(written.wakeAt).toBeLessThanOrEqual(NOW + horizonMs(planDuring(plan, written), state));
+      brought += 1;
+    });
+    expect(brought).toBeGreaterThan(50);
   });
 
   it('writes each record one version on, under the write id it was given (S3)', () => {

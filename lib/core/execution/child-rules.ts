@@ -1,12 +1,11 @@
 /**
- * The rules of an evaluation for steps that no agent performs: time that has passed, executions to start, to gather, to stop.
+ * The rules of an evaluation for steps that have executions of their own: to start, to gather, to try again, to stop.
  *
- * Owns: when each is due. Does not own: what is written (`waiting/timer.ts`, `waiting/child.ts`), the order of all rules
- * (`rules.ts`), the effects on other executions (`engine/children.ts`), which come before the write that records them.
+ * Owns: when each is due. Does not own: what is written (`waiting/child.ts`), the order of all rules (`rules.ts`),
+ * the effects on other executions (`engine/children.ts`), which come before the write that records them.
  */
 
 import { type ChildStep, hasChildren, type MapStep, type Plan, type PlanStep } from '../plan/plan.ts';
-import type { Rule } from '../plan/rule.ts';
 import { blankStep, executionAfter, type ExecutionChanges, stepAfter } from '../records/change.ts';
 import type { Children, Family } from '../records/children.ts';
 import {
@@ -20,10 +19,11 @@ import {
 import type { Evaluation } from '../records/events.ts';
 import type { Failure } from '../records/failure.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { isForward, type Step } from '../records/state.ts';
+import type { Step } from '../records/state.ts';
 import { failureWaits, isNearNoReturn, wayBack } from '../step/point-of-no-return.ts';
-import { dependentsClearAt, isKept, keepsEffects, needsUndo, openWork } from '../step/ready.ts';
+import { dependentsClearAt, isKept, keepsEffects, needsUndo } from '../step/ready.ts';
 import { applies, hasOpenChildren, isEnding, isTurn, isUnbegun, mayHaveChildren } from '../step/turn.ts';
+import type { Rule } from '../step/rule.ts';
 import { FAILED_FOR_TIME, isTimeOver } from '../step/within.ts';
 import {
   childIds,
@@ -37,9 +37,10 @@ import {
   staysDone,
   stepOnceStopped,
 } from '../waiting/child.ts';
-import { afterTry, isCleanEnd, nextTryBegun } from '../waiting/child-tries.ts';
+import { afterTry, isCleanEnd, nextTryBegun, tryOf } from '../waiting/child-tries.ts';
 import { isStartDue } from '../waiting/map.ts';
-import { endsAt, externalTimes, passTime } from '../waiting/timer.ts';
+import { endsAt, mayPassTime } from '../waiting/timer.ts';
+import { OVER } from './time-rules.ts';
 
 const written = (state: Snapshot, event: Evaluation, step: Step, what: string): Decision =>
   writing(state.execution.id, { step }, evaluateNext(alsoAffected(event.affected, step.name)), {
@@ -47,73 +48,66 @@ const written = (state: Snapshot, event: Evaluation, step: Step, what: string): 
     step: step.name,
   });
 
-export const passedTime: Rule = (plan, state, event) => {
-  const step = passTime(plan, state, event);
-  return step && written(state, event, step, `step-${step.status}`);
-};
-
-/**
- * S12 what waits for a time may be due before anything that an agent writes, and so before the wake time: a wait or a callback
- * whose turn has come, or what an attempt that met a dead service left to be sent again. A supervisor's look says so with
- * its own write; whoever else has brought it about brings the wake time forward.
- */
-export const wakeForTime: Rule = (plan, state, event) => {
-  const { execution } = state;
-  if (event.by === 'supervisor' || execution.wakeAt === undefined) return undefined;
-  const untilAt = Math.min(...externalTimes(plan, state), ...deferredTimes(plan, state));
-  if (untilAt >= execution.wakeAt) return undefined;
-  const woken = executionAfter(execution, 'set-wake-time', event, { wakeAt: untilAt });
-  return writing(execution.id, { execution: woken }, evaluateNext(event.affected));
-};
-
-const deferredTimes = (plan: Plan, state: Snapshot): number[] =>
-  Object.values(state.steps).some(({ deferred }) => deferred !== undefined)
-    ? openWork(plan, state).flatMap(({ deferred, dueAt }) => (deferred === undefined ? [] : [dueAt]))
-    : [];
-
 /** Child and map steps, in plan order, but for those that the evaluation passes over. */
 const parents = (plan: Plan, { passOver = [] }: Evaluation): (ChildStep | MapStep)[] =>
   plan.steps.filter(hasChildren).filter((step) => !passOver.includes(step.name));
 
 /** Starts what is to be started; a list that is none fails its step at once. */
-export const startChildren: Rule = (plan, state, event) => {
-  if (!isForward(state.execution.status) || failureWaits(plan, state)) return undefined;
-  for (const step of parents(plan, event)) {
-    if (!isTurn(step, state)) continue;
-    const record = state.steps[step.name];
-    if (isUnbegun(record) ? !applies(step, state) : record?.status !== 'running') continue;
-    // Asked first: to say what is to be started takes as long as the list.
-    if (record?.children !== undefined && !isStartDue(step, record.children)) continue;
-    const family = familyOf(step, state);
-    if ('code' in family) {
-      const blank = record ?? blankStep(step.name, state.execution);
-      const failed = stepAfter(blank, 'fail', event, { changedAt: event.now, failure: family });
-      return written(state, event, failed, 'step-failed');
+export const startChildren: Rule = {
+  apply: (plan, state, event) => {
+    if (failureWaits(plan, state)) return undefined;
+    for (const step of parents(plan, event)) {
+      if (!isTurn(step, state)) continue;
+      const record = state.steps[step.name];
+      if (isUnbegun(record) ? !applies(step, state) : record?.status !== 'running') continue;
+      // Asked first: to say what is to be started takes as long as the list.
+      if (record?.children !== undefined && !isStartDue(step, record.children)) continue;
+      const family = familyOf(step, state);
+      if ('code' in family) {
+        const blank = record ?? blankStep(step.name, state.execution);
+        const failed = stepAfter(blank, 'fail', event, { changedAt: event.now, failure: family });
+        return written(state, event, failed, 'step-failed');
+      }
+      const starts = nextStarts(step, family, record);
+      if (starts.length === 0 && !isUnbegun(record)) continue;
+      return nothing({ kind: 'start-children', step: step.name, family, starts });
     }
-    const starts = nextStarts(step, family, record);
-    if (starts.length === 0 && !isUnbegun(record)) continue;
-    return nothing({ kind: 'start-children', step: step.name, family, starts });
-  }
-  return undefined;
+    return undefined;
+  },
+  says: {
+    'start-children': 'executions of a step are started',
+    'step-failed': 'a step fails: it is to have executions for the elements of what is no list',
+  },
 };
 
 /** A step whose executions have ended is over; what they answered is gathered first. */
-export const endChildren: Rule = (plan, state, event) => {
-  for (const step of parents(plan, event)) {
-    const record = state.steps[step.name];
-    if (record?.children === undefined) continue;
-    const left = keepsEffects(state);
-    const stopped = stepOnceStopped(step, record, left, event);
-    if (stopped !== undefined) return written(state, event, stopped, `step-${stopped.status}`);
-    if (record.status !== 'running' && !staysDone(step, record, left)) continue;
-    const isOverTime = record.children.overTime !== undefined;
-    if (isOverTime && (isEnding(record.children) || hasOpenChildren(record.children))) continue;
-    const failure = childrenFailure(step, state.execution, record, record.children);
-    if (failure !== undefined) return afterFailure(step, state, record, failure, event);
-    if (hasOpenChildren(record.children)) continue;
-    return nothing({ kind: 'gather', step: step.name, ids: childIds(state.execution, record) });
-  }
-  return undefined;
+export const endChildren: Rule = {
+  apply: (plan, state, event) => {
+    for (const step of parents(plan, event)) {
+      const record = state.steps[step.name];
+      if (record?.children === undefined) continue;
+      const left = keepsEffects(state);
+      const stopped = stepOnceStopped(step, record, left, event);
+      if (stopped !== undefined) return written(state, event, stopped, `step-${stopped.status}`);
+      if (record.status !== 'running' && !staysDone(step, record, left)) continue;
+      const isOverTime = record.children.overTime !== undefined;
+      if (isOverTime && (isEnding(record.children) || hasOpenChildren(record.children))) continue;
+      const failure = childrenFailure(step, state.execution, record, record.children);
+      if (failure !== undefined) return afterFailure(step, state, record, failure, event);
+      if (hasOpenChildren(record.children)) continue;
+      return nothing({ kind: 'gather', step: step.name, ids: childIds(state.execution, record) });
+    }
+    return undefined;
+  },
+  says: {
+    gather: 'what the executions of a step answered is gathered',
+    'step-failed': 'a step fails: one of its executions failed',
+    'step-done': 'a step is over: all of its executions are',
+    'step-compensated': 'a step is undone: all of its executions are',
+    'step-compensation-failed': 'a step cannot be undone: one of its executions could not be',
+    'try-failed': 'a try of a child is over, and has left nothing: the next one follows',
+    'tries-over': 'nothing is left to try of a child by itself: a person is asked',
+  },
 };
 
 /** It has failed; or, on the way forward, its next try follows or a person is asked: neither without the execution's record (S12). */
@@ -166,45 +160,77 @@ const NOTES: Readonly<Partial<Record<Step['status'], string>>> = {
  * Records the next try of a child, before anything is created for it. One write with the execution: whoever read it before a
  * pause, a stop or an end begins none (S10).
  */
-export const beginTry: Rule = (plan, state, event) => {
-  const { execution } = state;
-  if (!isForward(execution.status) || failureWaits(plan, state)) return undefined;
-  for (const step of parents(plan, event)) {
-    const record = state.steps[step.name];
-    if (step.kind !== 'child' || record?.status !== 'retrying' || !isTurn(step, state)) continue;
-    if ((record.retryAt ?? 0) > event.now) continue;
-    const decision = written(state, event, nextTryBegun(step, record, event), 'try-begun');
-    return withExecution(decision, state, event);
-  }
-  return undefined;
+export const beginTry: Rule = {
+  apply: (plan, state, event) => {
+    if (failureWaits(plan, state)) return undefined;
+    for (const step of parents(plan, event)) {
+      const record = state.steps[step.name];
+      if (step.kind !== 'child' || record?.status !== 'retrying' || !isTurn(step, state)) continue;
+      if ((record.retryAt ?? 0) > event.now) continue;
+      const decision = written(state, event, nextTryBegun(step, record, event), 'try-begun');
+      return withExecution(decision, state, event);
+    }
+    return undefined;
+  },
+  dueAt: (plan, state) =>
+    // Until an open outcome is known no try begins, and whatever makes it known evaluates.
+    failureWaits(plan, state)
+      ? []
+      : Object.values(state.steps).flatMap(({ name, status, children, retryAt = 0 }) =>
+          status === 'retrying' && children !== undefined
+            ? [
+                {
+                  at: retryAt,
+                  step: name,
+                  coming: () => ({ what: `try ${tryOf(children) + 1} begins`, who: 'supervisor' }),
+                },
+              ]
+            : [],
+        ),
+  says: { 'try-begun': 'the next try of a child is recorded, and then created' },
 };
 
 /**
  * What is under way is stopped at once; what has succeeded is undone when nothing that depends on it is in effect. A child
  * that is a point of no return comes first: whether the others are undone or left as they are follows from how it ended.
  */
-export const stopChildren: Rule = (plan, state, event) => {
-  if (state.execution.status !== 'compensating' || isNearNoReturn(plan, state)) return undefined;
-  const left = keepsEffects(state);
-  const way = left ? 'free' : wayBack(plan, state);
-  if (way !== 'free' && way !== 'stoppable') return undefined;
-  const families = plan.steps
-    .filter(hasChildren)
-    .filter(({ pointOfNoReturn }) => way === 'free' || pointOfNoReturn === true);
-  // The fence comes first: what may be starting at this moment may depend on what is to be undone.
-  const starting = families.filter((step) => mayHaveChildren(step, state));
-  for (const step of starting.length > 0 ? starting : families) {
-    if (event.passOver?.includes(step.name) === true) continue;
-    const record = state.steps[step.name];
-    const family = dueToStop(plan, step, state, left, event.now);
-    if (family === undefined) continue;
-    const how = { undo: !left, recall: !left && !isKept(step) };
-    const stopping = nextStops(step, family, record?.children, how);
-    if (stopping !== undefined) return nothing(stopping);
-    const stopped = childrenStopped(state, allOf(step, family), event);
-    return written(state, event, stopped, 'children-stopped');
-  }
-  return undefined;
+export const stopChildren: Rule = {
+  apply: (plan, state, event) => {
+    if (isNearNoReturn(plan, state)) return undefined;
+    const left = keepsEffects(state);
+    const way = left ? 'free' : wayBack(plan, state);
+    if (way !== 'free' && way !== 'stoppable') return undefined;
+    const families = plan.steps
+      .filter(hasChildren)
+      .filter(({ pointOfNoReturn }) => way === 'free' || pointOfNoReturn === true);
+    // The fence comes first: what may be starting at this moment may depend on what is to be undone.
+    const starting = families.filter((step) => mayHaveChildren(step, state));
+    for (const step of starting.length > 0 ? starting : families) {
+      if (event.passOver?.includes(step.name) === true) continue;
+      const record = state.steps[step.name];
+      const family = dueToStop(plan, step, state, left, event.now);
+      if (family === undefined) continue;
+      const how = { undo: !left, recall: !left && !isKept(step) };
+      const stopping = nextStops(step, family, record?.children, how);
+      if (stopping !== undefined) return nothing(stopping);
+      const stopped = childrenStopped(state, allOf(step, family), event);
+      return written(state, event, stopped, 'children-stopped');
+    }
+    return undefined;
+  },
+  dueAt: (plan, state, { readAt }) =>
+    plan.steps.filter(hasChildren).flatMap((step) => {
+      const owes = needsUndo(step, state.steps[step.name]);
+      const at = owes ? dependentsClearAt(plan, step, state) : undefined;
+      if (at === undefined || at <= readAt) return [];
+      return [
+        { at, step: step.name, coming: () => ({ what: 'its executions are stopped', who: 'supervisor' }) },
+      ];
+    }),
+  says: {
+    'stop-children': 'executions of a step are stopped',
+    'children-stopped': 'the executions of a step are stopped',
+  },
 };
 
 /** The executions that are stopped next, or nothing when all are. */
@@ -233,24 +259,36 @@ const allOf = ({ name: step }: PlanStep, family: Family) => ({
  * The time of a step is over: what belongs to it is stopped and undone, what has succeeded before is left to what follows. That is
  * recorded first, for an end may be told before the next write.
  */
-export const endOverTime: Rule = (plan, state, event) => {
-  if (!isForward(state.execution.status)) return undefined;
-  for (const step of parents(plan, event)) {
-    const { children } = state.steps[step.name] ?? {};
-    const isOver = (endsAt(step, state) ?? Number.POSITIVE_INFINITY) <= event.now;
-    const family = isOver || isEnding(children) ? familyOf(step, state) : undefined;
-    // What can have no executions fails for that.
-    if (family === undefined || 'code' in family) continue;
-    const below = children?.overTime;
-    const known = children && below !== undefined ? { ...children, stopped: below } : undefined;
-    const stopping = known && nextStops(step, family, known, { undo: true, recall: false });
-    if (stopping !== undefined) return nothing(stopping);
-    const over = { ...allOf(step, family), ...(known === undefined ? { started: 0 } : {}) };
-    const decision = written(state, event, childrenOverTime(state, over, event), 'children-stopped');
-    // Whoever read it before a pause does not know that its time stands still.
-    return known === undefined ? withExecution(decision, state, event) : decision;
-  }
-  return undefined;
+export const endOverTime: Rule = {
+  apply: (plan, state, event) => {
+    for (const step of parents(plan, event)) {
+      const { children } = state.steps[step.name] ?? {};
+      const isOver = (endsAt(step, state) ?? Number.POSITIVE_INFINITY) <= event.now;
+      const family = isOver || isEnding(children) ? familyOf(step, state) : undefined;
+      // What can have no executions fails for that.
+      if (family === undefined || 'code' in family) continue;
+      const below = children?.overTime;
+      const known = children && below !== undefined ? { ...children, stopped: below } : undefined;
+      const stopping = known && nextStops(step, family, known, { undo: true, recall: false });
+      if (stopping !== undefined) return nothing(stopping);
+      const over = { ...allOf(step, family), ...(known === undefined ? { started: 0 } : {}) };
+      const decision = written(state, event, childrenOverTime(state, over, event), 'children-stopped');
+      // Whoever read it before a pause does not know that its time stands still.
+      return known === undefined ? withExecution(decision, state, event) : decision;
+    }
+    return undefined;
+  },
+  dueAt: (plan, state) =>
+    plan.steps
+      .filter((step) => !mayPassTime(step, state))
+      .flatMap((step) => {
+        const at = endsAt(step, state);
+        return at === undefined ? [] : [{ at, step: step.name, coming: () => OVER }];
+      }),
+  says: {
+    'stop-children': 'executions of a step are stopped',
+    'children-stopped': 'the executions of a step are stopped',
+  },
 };
 
 /**

@@ -12,7 +12,6 @@
 
 import { onFailureSteps, wholeOf } from '../plan/on-failure.ts';
 import type { Plan } from '../plan/plan.ts';
-import type { Rule } from '../plan/rule.ts';
 import { executionAfter, type DecisionInputs, type ExecutionChanges } from '../records/change.ts';
 import { type Decision, evaluateNext, writing } from '../records/decision.ts';
 import type { FailedOnFailure } from '../records/ended.ts';
@@ -22,6 +21,7 @@ import { openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { type Execution, isSatisfied } from '../records/state.ts';
 import { moveExecution } from '../transitions.ts';
 import { endOf } from '../waiting/child.ts';
+import type { Rule } from '../step/rule.ts';
 
 type EndMove = ExecutionEvent & ('fail' | 'cancel' | 'compensate');
 
@@ -51,17 +51,20 @@ export function end(
 }
 
 /** The parent is notified before the write, which records that it knows. */
-export const notifyOfEnd: Rule = (plan, state, event) => {
-  const { execution } = state;
-  const { parent, end: known } = execution;
-  if (parent === undefined || known === undefined || known.parentKnows === true) return undefined;
-  const notified = executionAfter(execution, 'set-wake-time', event, {
-    end: { ...known, parentKnows: true },
-  });
-  return {
-    ...writing(execution.id, { execution: notified }, evaluateNext(event.affected)),
-    notifyParent: { parent, end: endOf(wholeOf(plan), state) },
-  };
+export const notifyOfEnd: Rule = {
+  apply: (plan, state, event) => {
+    const { execution } = state;
+    const { parent, end: known } = execution;
+    if (parent === undefined || known === undefined || known.parentKnows === true) return undefined;
+    const notified = executionAfter(execution, 'set-wake-time', event, {
+      end: { ...known, parentKnows: true },
+    });
+    return {
+      ...writing(execution.id, { execution: notified }, evaluateNext(event.affected)),
+      notifyParent: { parent, end: endOf(wholeOf(plan), state) },
+    };
+  },
+  says: { evaluate: 'the execution above is told of its end' },
 };
 
 const MOVES: Readonly<Partial<Record<Execution['status'], EndMove>>> = {
@@ -71,14 +74,17 @@ const MOVES: Readonly<Partial<Record<Execution['status'], EndMove>>> = {
 };
 
 /** All on-failure steps are over, whatever became of them. */
-export const finish: Rule = (plan, state, event) => {
-  const { execution, steps } = state;
-  const move = MOVES[execution.end?.status ?? 'failed'];
-  if (move === undefined || openIncidents(state).length > 0) return undefined;
-  if (!plan.steps.every(({ name }) => isSatisfied(steps[name]))) return undefined;
-  const ended = executionAfter(execution, move, event, { endedAt: event.now });
-  const next = evaluateNext(event.affected, false);
-  return writing(execution.id, { execution: ended }, next, { what: ended.status });
+export const finish: Rule = {
+  apply: (plan, state, event) => {
+    const { execution, steps } = state;
+    const move = MOVES[execution.end?.status ?? 'failed'];
+    if (move === undefined || openIncidents(state).length > 0) return undefined;
+    if (!plan.steps.every(({ name }) => isSatisfied(steps[name]))) return undefined;
+    const ended = executionAfter(execution, move, event, { endedAt: event.now });
+    const next = evaluateNext(event.affected, false);
+    return writing(execution.id, { execution: ended }, next, { what: ended.status });
+  },
+  says: {},
 };
 
 /** The on-failure steps that failed for good, or that nobody answered for; none while they are not decided on. */

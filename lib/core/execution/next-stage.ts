@@ -9,28 +9,40 @@
  * is stopped meanwhile takes the undo over: it is the final one. Each of these writes is one transaction with the execution.
  */
 
-import type { Rule } from '../plan/rule.ts';
 import { executionAfter, stepAfter, type StepChanges } from '../records/change.ts';
 import { alsoAffected, evaluateNext, writing } from '../records/decision.ts';
 import type { StepEvent } from '../records/moves.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isLeased, isPerforming, type Step } from '../records/state.ts';
 import { keepsEffects } from '../step/ready.ts';
+import type { Rule } from '../step/rule.ts';
 
-export const enterNextStage: Rule = (plan, state, event) => {
-  const { execution } = state;
-  const move = isPerforming(execution.status) ? goOn : leaveAsItIs;
-  for (const { name } of plan.steps) {
-    const record = state.steps[name];
-    if (record?.nextStage === undefined) continue;
-    const found = move(record, state, event.now);
-    if (found === undefined) continue;
-    const step = stepAfter(record, found.move, event, { changedAt: event.now, ...found.changes });
-    const records = { step, execution: executionAfter(execution, 'set-wake-time', event, {}) };
-    const next = evaluateNext(alsoAffected(event.affected, name));
-    return writing(execution.id, records, next, { what: NOTES[found.move] ?? '', step: name });
-  }
-  return undefined;
+export const enterNextStage: Rule = {
+  apply: (plan, state, event) => {
+    const { execution } = state;
+    const move = isPerforming(execution.status) ? goOn : leaveAsItIs;
+    for (const { name } of plan.steps) {
+      const record = state.steps[name];
+      if (record?.nextStage === undefined) continue;
+      const found = move(record, state, event.now);
+      if (found === undefined) continue;
+      const step = stepAfter(record, found.move, event, { changedAt: event.now, ...found.changes });
+      const records = { step, execution: executionAfter(execution, 'set-wake-time', event, {}) };
+      const next = evaluateNext(alsoAffected(event.affected, name));
+      return writing(execution.id, records, next, { what: NOTES[found.move] ?? '', step: name });
+    }
+    return undefined;
+  },
+  dueAt: (_plan, { steps }) =>
+    Object.values(steps).flatMap(({ name, status, nextStage, changedAt }) =>
+      status === 'compensated' && nextStage !== undefined ? [{ at: changedAt, step: name }] : [],
+    ),
+  says: {
+    'next-stage': 'the next stage of a recovery follows, because what the former one may have done is undone',
+    'step-failed': 'an undo that would have led to another stage is left, because nothing is undone any more',
+    'undo-given-up':
+      'an undo that would have led to another stage is left, because nothing is undone any more',
+  },
 };
 
 const NOTES: Readonly<Partial<Record<StepEvent, string>>> = {

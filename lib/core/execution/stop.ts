@@ -9,28 +9,33 @@
  */
 
 import { agentStep } from '../plan/plan.ts';
-import type { Rule } from '../plan/rule.ts';
 import { executionAfter, type DecisionInputs, stepAfter, stop } from '../records/change.ts';
 import { type Decision, evaluateNext, writing } from '../records/decision.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { isForward, type Step } from '../records/state.ts';
+import type { Step } from '../records/state.ts';
 import { isNearNoReturn, mayBeStopped, wayBack } from '../step/point-of-no-return.ts';
 import { keepsEffects } from '../step/ready.ts';
 import { failureOf } from '../step/turn.ts';
+import type { Rule } from '../step/rule.ts';
 
-export const failStep: Rule = (plan, state, event) => {
-  if (!isForward(state.execution.status)) return undefined;
-  const failed = failureOf(plan, state);
-  if (failed === undefined) return undefined;
-  const way = wayBack(plan, state);
-  if (way === 'open') return undefined;
-  // Of what no agent performs there is nothing to be tried again: it is left as it is, for an operator to retry.
-  const isStep = failed.status === 'failed' && agentStep(plan, failed.name) !== undefined;
-  const isAsked = way === 'closed' && isStep;
-  if (isAsked) return askInstead(state, failed, event);
-  const failure = failed.failure ?? { code: 'failed', message: 'the step failed' };
-  const left = way === 'closed' ? { undo: false as const } : {};
-  return stop(state, event, { kind: 'failure', at: event.now, step: failed.name, failure, ...left });
+export const failStep: Rule = {
+  apply: (plan, state, event) => {
+    const failed = failureOf(plan, state);
+    if (failed === undefined) return undefined;
+    const way = wayBack(plan, state);
+    if (way === 'open') return undefined;
+    // Of what no agent performs there is nothing to be tried again: it is left as it is, for an operator to retry.
+    const isStep = failed.status === 'failed' && agentStep(plan, failed.name) !== undefined;
+    const isAsked = way === 'closed' && isStep;
+    if (isAsked) return askInstead(state, failed, event);
+    const failure = failed.failure ?? { code: 'failed', message: 'the step failed' };
+    const left = way === 'closed' ? { undo: false as const } : {};
+    return stop(state, event, { kind: 'failure', at: event.now, step: failed.name, failure, ...left });
+  },
+  says: {
+    compensating: 'what has acted is undone',
+    'no-way-back': 'a person is asked, because there is no way back',
+  },
 };
 
 /**
@@ -49,11 +54,22 @@ function askInstead(state: Snapshot, failed: Step, inputs: DecisionInputs): Deci
 }
 
 /** After `succeed`: an execution that finished in time is not undone because it was evaluated late. */
-export const passDeadline: Rule = (plan, state, event) => {
-  const { status, deadlineAt } = state.execution;
-  if (!isForward(status) || event.now < deadlineAt || !mayBeStopped(plan, state)) return undefined;
-  const failure = { code: 'deadline', message: 'the execution was not over within its time' };
-  return stop(state, event, { kind: 'deadline', at: event.now, failure });
+export const passDeadline: Rule = {
+  apply: (plan, state, event) => {
+    if (event.now < state.execution.deadlineAt || !mayBeStopped(plan, state)) return undefined;
+    const failure = { code: 'deadline', message: 'the execution was not over within its time' };
+    return stop(state, event, { kind: 'deadline', at: event.now, failure });
+  },
+  dueAt: (plan, state) =>
+    mayBeStopped(plan, state)
+      ? [
+          {
+            at: state.execution.deadlineAt,
+            coming: () => ({ what: 'its time is over and it is undone', who: 'supervisor' }),
+          },
+        ]
+      : [],
+  says: { compensating: 'its time is over: what has acted is undone' },
 };
 
 /**
@@ -61,14 +77,17 @@ export const passDeadline: Rule = (plan, state, event) => {
  * by a child before it could be stopped. No undo has begun, for none is offered before that is known (`openWork`): what has
  * acted stays as it is.
  */
-export const keepPast: Rule = (plan, state, event) => {
-  const { execution } = state;
-  const { cause } = execution;
-  if (execution.status !== 'compensating' || cause === undefined || keepsEffects(state)) return undefined;
-  if (isNearNoReturn(plan, state) || mayBeStopped(plan, state)) return undefined;
-  const kept = executionAfter(execution, 'keep', event, {
-    cause: { ...cause, undo: false },
-    wakeAt: event.now,
-  });
-  return writing(execution.id, { execution: kept }, evaluateNext('all'), { what: 'kept' });
+export const keepPast: Rule = {
+  apply: (plan, state, event) => {
+    const { execution } = state;
+    const { cause } = execution;
+    if (cause === undefined || keepsEffects(state)) return undefined;
+    if (isNearNoReturn(plan, state) || mayBeStopped(plan, state)) return undefined;
+    const kept = executionAfter(execution, 'keep', event, {
+      cause: { ...cause, undo: false },
+      wakeAt: event.now,
+    });
+    return writing(execution.id, { execution: kept }, evaluateNext('all'), { what: 'kept' });
+  },
+  says: { kept: 'what has acted is left as it is, because a point of no return was passed' },
 };

@@ -11,7 +11,6 @@
 
 import { isTolerated } from '../plan/outcomes.ts';
 import type { Plan, PlanStep } from '../plan/plan.ts';
-import type { Rule } from '../plan/rule.ts';
 import { executionAfter, stepAfter } from '../records/change.ts';
 import { alsoAffected, type Decision, evaluateNext, writing } from '../records/decision.ts';
 import type { Evaluation } from '../records/events.ts';
@@ -20,18 +19,35 @@ import type { Snapshot } from '../records/snapshot.ts';
 import { isLeased, isPerforming, type Step } from '../records/state.ts';
 import { keepsEffects, needsUndo } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
-import { toleratedAt, whyItFailed } from '../step/tolerance.ts';
+import { toleratedAt, toleratedTimes, whyItFailed } from '../step/tolerance.ts';
 import { firstTooMany, mayFail } from '../step/turn.ts';
+import type { Rule } from '../step/rule.ts';
 
-export const tolerate: Rule = (plan, state, event) => {
-  const move = isPerforming(state.execution.status) ? forwardMove : endingMove;
-  for (const step of plan.steps) {
-    const record = state.steps[step.name];
-    if (record === undefined || !isTolerated(step) || !mayFail(plan, step, record)) continue;
-    const what = move(plan, step, record, state, event.now);
-    if (what !== undefined) return written(plan, state, event, step, what);
-  }
-  return undefined;
+export const tolerate: Rule = {
+  apply: (plan, state, event) => {
+    const move = isPerforming(state.execution.status) ? forwardMove : endingMove;
+    for (const step of plan.steps) {
+      const record = state.steps[step.name];
+      if (record === undefined || !isTolerated(step) || !mayFail(plan, step, record)) continue;
+      const what = move(plan, step, record, state, event.now);
+      if (what !== undefined) return written(plan, state, event, step, what);
+    }
+    return undefined;
+  },
+  dueAt: (plan, state) =>
+    toleratedTimes(plan, state).map((at) => ({
+      at,
+      coming: () => ({
+        what: 'a failure is tolerated: nothing of it can act any more then',
+        who: 'supervisor',
+      }),
+    })),
+  says: {
+    'no-undo': 'a person is asked, because it may have acted and has no undo',
+    'step-tolerated': 'a failure is tolerated: nothing of it is under way or owed any more',
+    'step-failed': 'a failure is left as it is, because nothing is undone any more',
+    'on-failure-failed': 'an on-failure step failed for good, which changes no end',
+  },
 };
 
 const NOTES = {

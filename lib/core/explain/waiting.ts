@@ -18,13 +18,12 @@ import {
 } from '../plan/plan.ts';
 import { callerText } from '../records/caller.ts';
 import type { Children } from '../records/children.ts';
-import type { Decision } from '../records/decision.ts';
 import type { Entry } from '../records/entry.ts';
 import { given } from '../records/given.ts';
 import type { Incident } from '../records/incident.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
-import { hasOpenChildren, turnAt } from '../step/turn.ts';
+import { hasOpenChildren } from '../step/turn.ts';
 import { childIds } from '../waiting/child.ts';
 import { isCleanEnd, tryOf } from '../waiting/child-tries.ts';
 import { itemsSoFar } from '../waiting/map.ts';
@@ -137,30 +136,10 @@ function startsText({ kind }: ChildStep | MapStep, children: Children | undefine
 const endsText = (ends: readonly (readonly [string, number])[]): string =>
   ends.length === 0 ? '' : ` (${ends.map(([status, count]) => `${count} ${status}`).join(', ')})`;
 
-const IN_SILENCE = { approve: 'is approved', reject: 'is rejected', fail: 'fails' } as const;
-
-/** What comes next for a step; nothing where no kind of step has words of its own. */
-export function nextOfWaiting(step: PlanStep, state: Snapshot): Next | undefined {
-  if (step.kind === 'agent') return undefined;
-  if (hasChildren(step)) return nextOfChildren(state, step.name);
-  const untilAt = isForward(state.execution.status) ? waitsUntil(step, state) : undefined;
-  if (untilAt === undefined) return undefined;
-  const at = Math.max(untilAt, turnAt(step, state));
-  if (!isCallback(step)) return { what: 'its time comes', at, who: 'supervisor' };
-  if (state.steps[step.name]?.status === 'answered')
-    return { what: 'its answer counts', at, who: 'supervisor' };
-  const heartbeats = step.heartbeatMs === undefined ? '' : ' or heartbeats';
-  const person = isForAnother(step) ? 'another person' : 'a person';
-  const whom = isApproval(step) ? `${person} approves or rejects` : `the external party answers${heartbeats}`;
-  const who = isApproval(step) ? 'person' : 'external-party';
-  return { what: `${whom}; in silence it ${IN_SILENCE[step.otherwise ?? 'fail']}`, at, who };
-}
-
-function nextOfChildren({ execution, steps }: Snapshot, step: string): Next | undefined {
-  const record = steps[step];
+/** The executions of a step that have not ended yet; nothing where there are none. */
+export function nextOfChildren(step: PlanStep, { execution, steps }: Snapshot): Next | undefined {
+  const record = steps[step.name];
   const { children } = record ?? {};
-  if (record?.status === 'retrying' && isForward(execution.status))
-    return { what: `try ${tryOf(children) + 1} begins`, at: record.retryAt ?? 0, who: 'supervisor' };
   if (record === undefined || children === undefined || !hasOpenChildren(children)) return undefined;
   if (record.status !== 'running' && record.status !== 'compensating') return undefined;
   const open = Array.from({ length: children.started }, (_, index) => index).filter(
@@ -172,36 +151,6 @@ function nextOfChildren({ execution, steps }: Snapshot, step: string): Next | un
   const id = childIds(execution, record)[first];
   return { what: `${tryText(children)}execution ${id}${others} end`, who: 'child' };
 }
-
-/** What an evaluation is about to do with executions of a step, in words. */
-export function dueWithChildren({ next }: Decision): { what: string; step: string } | undefined {
-  switch (next.kind) {
-    case 'start-children':
-      return { what: 'executions of a step are started', step: next.step };
-    case 'stop-children':
-      return { what: 'executions of a step are stopped', step: next.step };
-    case 'gather':
-      return { what: 'what the executions of a step answered is gathered', step: next.step };
-    default:
-      return undefined;
-  }
-}
-
-/** The notes of an evaluation of these steps that ends in a write. */
-export const DUE_OF_WAITING: Readonly<Record<string, string>> = {
-  'step-done': 'a step is over: its time has come, or its answer counts now',
-  'step-failed': 'a step fails: its time is over, or one of its executions failed',
-  'step-compensated': 'a step is undone: all of its executions are',
-  'step-compensation-failed': 'a step cannot be undone: one of its executions could not be',
-  'try-failed': 'a try of a child is over, and has left nothing: the next one follows',
-  'tries-over': 'nothing is left to try of a child by itself: a person is asked',
-  'try-begun': 'the next try of a child is recorded, and then created',
-  'children-stopped': 'the executions of a step are stopped',
-  'entry-opened': 'an approval or a callback is put into the inbox',
-  'entry-reminded': 'listeners are reminded of an approval or a callback',
-  'entry-moved': 'the time for an answer is moved by the time of the pause',
-  'entry-announced': 'what became of an approval or a callback is announced',
-};
 
 /** What happened to these steps. */
 export function pastOfWaiting(plan: Plan, state: Snapshot): Happened[] {

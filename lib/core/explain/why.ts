@@ -1,36 +1,25 @@
 /**
  * Why: what happened to an execution, what its state rests on, and what happens next and when.
  *
- * Owns: the words. Does not own: any rule: what is next is read off the very functions by which the roles decide
- * (`decide` for now, `openWork` and `set-wake-time` for later), so that an explanation cannot differ from what is done. The past
- * is in `history.ts`.
+ * Owns: the words of the present. Does not own: any rule, and what a rule says of itself: what is next is read off the very rules
+ * by which the roles decide (`rules.ts`), so that an explanation cannot differ from what is done. The past is in `history.ts`.
  */
 
-import { decide } from '../decide.ts';
 import { effectiveState } from '../execution/effective-state.ts';
-import { choiceOfTime } from '../operators/resolution.ts';
 import { isOnFailure, planDuring, shownSteps } from '../plan/on-failure.ts';
 import { graphOf, type Plan, type PlanStep } from '../plan/plan.ts';
 import { given } from '../records/given.ts';
-import type { Choice, Incident } from '../records/incident.ts';
-import { askedAboutPause, openIncidents, type Snapshot } from '../records/snapshot.ts';
-import {
-  isForward,
-  isLeased,
-  isPausedOrPausing,
-  isSatisfied,
-  isTerminal,
-  pauseOf,
-} from '../records/state.ts';
-import { leaseEndsAt } from '../step/lease.ts';
-import { failureWaits, isAskedAtDeadline, lastPoint, mayBeStopped } from '../step/point-of-no-return.ts';
+import type { Choice } from '../records/incident.ts';
+import { openIncidents, type Snapshot } from '../records/snapshot.ts';
+import { isForward, isLeased, isPausedOrPausing, isSatisfied, isTerminal } from '../records/state.ts';
+import { RULES, ruleThatApplies } from '../rules.ts';
+import { failureWaits, lastPoint } from '../step/point-of-no-return.ts';
 import { isClear, needsUndo, openWork, type Work, workKey } from '../step/ready.ts';
 import { isBetweenStages, isTurn, mayFail, shownStatus } from '../step/turn.ts';
 import { dispatchDueAt, wasSentSinceDeferred } from '../supervision/wake-time.ts';
-import { endsAt } from '../waiting/timer.ts';
 import { becauseDeferred, type Breakers } from './deferred.ts';
 import { DEED, past } from './history.ts';
-import { becauseOfWaiting, DUE_OF_WAITING, dueWithChildren, nextOfWaiting } from './waiting.ts';
+import { becauseOfWaiting, nextOfChildren } from './waiting.ts';
 import { type IsDeployed, warningsOf } from './warnings.ts';
 import { type Happened, inBrackets, type Next } from './words.ts';
 import { timeText } from '../records/text.ts';
@@ -67,11 +56,12 @@ export function explain(
   const state = effectiveState(plan, stored);
   const during = planDuring(plan, state.execution);
   const work = openWork(during, state);
+  const coming = comingOf(during, state, work, now);
   const steps = shownSteps(plan, state).map((step) => ({
     name: step.name,
     status: shownStatus(step, state),
     because: because(isOnFailure(plan, step.name) ? during : plan, step, state, breakers),
-    next: { ...nextOfStep(plan, step, state, work, isDeployed), step: step.name },
+    next: { ...nextOfStep(step, state, work, coming, isDeployed), step: step.name },
   }));
   const nexts = steps.map(({ next }) => next);
   return {
@@ -79,7 +69,7 @@ export function explain(
     status: state.execution.status,
     past: past(plan, state),
     steps,
-    next: nextOf(plan, state, nexts, now),
+    next: nextOf(during, state, nexts, coming, now),
     warnings: warningsOf(plan, state, work, now, isDeployed),
   };
 }
@@ -172,30 +162,29 @@ function waitsForUndo(plan: Plan, step: PlanStep, state: Snapshot): string {
 }
 
 function nextOfStep(
-  plan: Plan,
   step: PlanStep,
   state: Snapshot,
   work: readonly Work[],
+  coming: readonly Timed[],
   isDeployed: IsDeployed,
 ): Next {
-  const record = state.steps[step.name];
-  if (isLeased(record)) {
-    const what =
-      'its agent reports, or renews its lease; if it stays silent, its outcome is taken for unknown';
-    return { what, at: leaseEndsAt(record.leaseUntil), who: 'supervisor' };
-  }
   const question = openIncidents(state).find(
     ({ kind, step: about }) => kind !== 'deadline' && about === step.name,
   );
-  if (question !== undefined && isPausedOrPausing(state.execution.status)) {
+  if (
+    question !== undefined &&
+    isPausedOrPausing(state.execution.status) &&
+    !isLeased(state.steps[step.name])
+  ) {
     const what = `a person answers incident ${question.number}; its deadline stands still during the pause`;
     return { what, who: 'person' };
   }
-  if (question !== undefined) return answerNext(plan, state, question);
-  const ofKind = nextOfWaiting(step, state);
-  if (ofKind !== undefined) return ofKind;
   const piece = work.find((one) => one.step.name === step.name);
-  if (piece === undefined) return { what: 'nothing' };
+  if (piece === undefined)
+    return (
+      nextOfChildren(step, state) ??
+      earliest(coming.filter((one) => one.step === step.name)) ?? { what: 'nothing' }
+    );
   const deed = { execute: 'attempt', probe: 'a probe of attempt', undo: 'undo' }[piece.mode];
   const dispatch = state.execution.dispatches[workKey(piece)];
   if (!isDeployed(piece.step.agent)) {
@@ -217,71 +206,37 @@ function nextOfStep(
 
 type Timed = Next & { readonly at: number };
 
-/** The notes of an evaluation that ends in a write, in words. */
-const DUE_NOW: Readonly<Record<string, string>> = {
-  'lease-ended': 'the lease has ended: the outcome of the attempt is taken for unknown',
-  compensating: 'what has acted is undone',
-  'incident-opened': 'a person is asked',
-  'incident-timed-out': 'the time for an answer is over',
-  'incident-moot': 'an open question is closed, because the execution went another way',
-  'step-skipped': 'a step is skipped, because its condition does not hold',
-  'step-suspended': 'a step that could begin is held, because the execution is paused',
-  paused: 'the pause is complete: nobody works and nobody can begin',
-  'no-undo': 'a person is asked, because it may have acted and has no undo',
-  'following-up': 'nothing is owed any more: it has its end, and its on-failure steps begin',
-  'on-failure-failed': 'an on-failure step failed for good, which changes no end',
-  'step-overdue': 'a person is asked, because nobody could perform an on-failure step for a day',
-  'next-stage': 'the next stage of a recovery follows, because what the former one may have done is undone',
-  'step-tolerated': 'a failure is tolerated: nothing of it is under way or owed any more',
-  'no-way-back': 'a person is asked, because there is no way back',
-  'undo-given-up': 'a person is asked, because nobody could undo a step for a day',
-  kept: 'what has acted is left as it is, because a point of no return was passed',
-  'incident-moved': 'the time for an answer is moved by the time of the pause',
-  'incident-reminded': 'listeners are reminded of an open question',
-  'incident-announced': 'a reminder of an open question is announced',
-  'step-fenced': 'a step that has not started is closed for good',
-  succeeded: 'it succeeds: every step is done, skipped or tolerated',
-  compensated: 'it ends as compensated: everything that acted is undone',
-  canceled: 'it ends as canceled: everything that acted is undone',
-  failed: 'it ends as failed',
-  ...DUE_OF_WAITING,
-};
-
-/** Where there is no way back a person is asked at the deadline. */
-function deadlineNext(plan: Plan, state: Snapshot): Timed[] {
-  const { deadlineAt, status } = state.execution;
-  const asked = openIncidents(state).find(({ kind }) => kind === 'deadline');
-  if (asked !== undefined && !isPausedOrPausing(status)) return [answerNext(plan, state, asked)];
-  return isAskedAtDeadline(plan, state)
-    ? [{ what: 'its time is over and a person is asked', at: deadlineAt, who: 'person' }]
-    : [];
+/** What becomes due of an execution by the time alone, in the words of the rules of its status. */
+function comingOf(plan: Plan, state: Snapshot, work: readonly Work[], now: number): Timed[] {
+  const look = { readAt: now, work };
+  return RULES[state.execution.status].flatMap(({ dueAt }) =>
+    (dueAt?.(plan, state, look) ?? []).flatMap(({ at, step, coming }) =>
+      coming === undefined ? [] : [{ ...coming(), at, ...given({ step }) }],
+    ),
+  );
 }
 
-const answerNext = (plan: Plan, state: Snapshot, incident: Incident): Timed => ({
-  what: `a person answers incident ${incident.number}; without an answer it is taken for '${choiceOfTime(plan, state, incident)}'`,
-  at: incident.deadlineAt,
-  who: 'person',
-});
+const earliest = (times: readonly Timed[]): Timed | undefined =>
+  times.reduce<Timed | undefined>(
+    (first, next) => (first === undefined || next.at < first.at ? next : first),
+    undefined,
+  );
 
-/** A pause has an end even if no operator ends it. */
-function pauseNext(plan: Plan, state: Snapshot): Timed[] {
-  const pause = pauseOf(state.execution);
-  const asked = pause && askedAboutPause(state, pause);
-  if (asked?.resolvedAt === undefined && asked !== undefined) return [answerNext(plan, state, asked)];
-  if (pause?.deadlineAt === undefined || asked !== undefined) return [];
-  const what = 'a person is asked, unless the pause is ended before';
-  return [{ what, at: pause.deadlineAt, who: 'person' }];
-}
-
-/** What a supervisor would do if it evaluated now; else the earliest of what the steps wait for. */
-function nextOf(plan: Plan, state: Snapshot, ofSteps: readonly Next[], now: number): Next {
+/** What a supervisor would do if it evaluated now; else the earliest of what is to come. */
+function nextOf(
+  plan: Plan,
+  state: Snapshot,
+  ofSteps: readonly Next[],
+  coming: readonly Timed[],
+  now: number,
+): Next {
   const { execution } = state;
   if (isTerminal(execution.status)) {
     return execution.wakeAt === undefined
       ? { what: 'nothing: it has ended and said so' }
       : { what: 'its end is announced', at: execution.wakeAt, who: 'supervisor' };
   }
-  const decision = decide(plan, state, {
+  const found = ruleThatApplies(plan, state, {
     type: 'evaluate',
     by: 'supervisor',
     affected: [],
@@ -291,38 +246,21 @@ function nextOf(plan: Plan, state: Snapshot, ofSteps: readonly Next[], now: numb
     random: 0,
     writeId: 'why',
   });
-  const [said] = decision.notes;
-  const isDue =
-    said !== undefined && (decision.next.kind === 'evaluate' || Object.hasOwn(DUE_NOW, said.what));
-  const note = dueWithChildren(decision) ?? (isDue ? said : undefined);
-  if (note !== undefined) {
-    const at = Math.max(now, execution.wakeAt ?? now);
-    return { what: DUE_NOW[note.what] ?? note.what, at, who: 'supervisor', ...given({ step: note.step }) };
+  if (found !== undefined) {
+    const { notes, next } = found.decision;
+    const step = notes[0]?.step ?? ('step' in next && typeof next.step === 'string' ? next.step : undefined);
+    const what = found.rule.says[notes[0]?.what ?? next.kind] ?? notes[0]?.what ?? next.kind;
+    return { what, at: Math.max(now, execution.wakeAt ?? now), who: 'supervisor', ...given({ step }) };
   }
   const timed = ofSteps.filter((next): next is Timed => next.at !== undefined);
-  const deadline: Timed = {
-    what: 'its time is over and it is undone',
-    at: execution.deadlineAt,
-    who: 'supervisor',
-  };
   // Executions of its own have times of their own.
   const child = timed.length === 0 ? ofSteps.find(({ who }) => who === 'child') : undefined;
   if (child !== undefined && !isPausedOrPausing(execution.status)) return child;
-  const undoes = isForward(execution.status) && mayBeStopped(plan, state);
-  const overTime = plan.steps.flatMap((step): Timed[] => {
-    const at = isForward(execution.status) ? endsAt(step, state) : undefined;
-    if (at === undefined) return [];
-    return [{ what: 'the time of a step is over and it fails', at, who: 'supervisor', step: step.name }];
-  });
-  const candidates = [
-    ...timed,
-    ...overTime,
-    ...(undoes ? [deadline] : []),
-    ...deadlineNext(plan, state),
-    ...pauseNext(plan, state),
-  ];
-  return candidates.reduce<Timed>(
-    (first, next) => (next.at < first.at ? next : first),
-    candidates[0] ?? { what: 'a supervisor evaluates it', at: execution.wakeAt ?? now, who: 'supervisor' },
+  return (
+    earliest([...timed, ...coming]) ?? {
+      what: 'a supervisor evaluates it',
+      at: execution.wakeAt ?? now,
+      who: 'supervisor',
+    }
   );
 }

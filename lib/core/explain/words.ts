@@ -6,6 +6,7 @@
  */
 
 import type { Failure } from '../records/failure.ts';
+import type { Coming } from '../step/rule.ts';
 import type { ItemsSoFar } from '../waiting/map.ts';
 
 /** Something that will happen: by itself at `at` at the latest, unless something earlier changes it. */
@@ -14,7 +15,7 @@ export interface Next {
   /** Epoch ms; absent when it waits for another step. */
   readonly at?: number;
   /** Absent when nothing is to happen. */
-  readonly who?: 'agent' | 'person' | 'external-party' | 'child' | 'supervisor';
+  readonly who?: Coming['who'];
   readonly step?: string;
 }
 

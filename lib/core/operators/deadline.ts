@@ -10,7 +10,6 @@
  */
 
 import { agentSteps, type Plan } from '../plan/plan.ts';
-import type { Rule } from '../plan/rule.ts';
 import {
   executionAfter,
   type ExecutionChanges,
@@ -26,25 +25,38 @@ import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, isLeased, isPausedOrPausing, type Step } from '../records/state.ts';
 import { isAskedAtDeadline, lastPoint } from '../step/point-of-no-return.ts';
 import { resolved, openIncident, LAST_INCIDENT_MS, waitsForThisAlone } from './incident.ts';
+import type { Rule } from '../step/rule.ts';
 
 /** After `passDeadline`, which knows the executions that can be undone. */
-export const askAboutDeadline: Rule = (plan, state, event) => {
-  if (event.now < state.execution.deadlineAt || !isAskedAtDeadline(plan, state)) return undefined;
-  const step = stepThatHangs(plan, state);
-  const point = lastPoint(plan, state)?.name ?? '';
-  const question = {
-    kind: 'deadline' as const,
-    step: step?.name,
-    stepVersion: step?.version ?? 0,
-    failure: {
-      code: 'deadline',
-      message: `it was not over within its time, and nothing is undone behind the point of no return '${point}'`,
-    },
-    openedAt: event.now,
-    deadlineAt: event.now + LAST_INCIDENT_MS,
-    otherwise: 'fail' as const,
-  };
-  return openIncident(state, question, event.affected, event);
+export const askAboutDeadline: Rule = {
+  apply: (plan, state, event) => {
+    if (event.now < state.execution.deadlineAt || !isAskedAtDeadline(plan, state)) return undefined;
+    const step = stepThatHangs(plan, state);
+    const point = lastPoint(plan, state)?.name ?? '';
+    const question = {
+      kind: 'deadline' as const,
+      step: step?.name,
+      stepVersion: step?.version ?? 0,
+      failure: {
+        code: 'deadline',
+        message: `it was not over within its time, and nothing is undone behind the point of no return '${point}'`,
+      },
+      openedAt: event.now,
+      deadlineAt: event.now + LAST_INCIDENT_MS,
+      otherwise: 'fail' as const,
+    };
+    return openIncident(state, question, event.affected, event);
+  },
+  dueAt: (plan, state) =>
+    isAskedAtDeadline(plan, state)
+      ? [
+          {
+            at: state.execution.deadlineAt,
+            coming: () => ({ what: 'its time is over and a person is asked', who: 'person' }),
+          },
+        ]
+      : [],
+  says: { 'incident-opened': 'a person is asked' },
 };
 
 /** No attempt of it is under way, and it is not over: a person may know what came of it. */

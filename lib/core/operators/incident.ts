@@ -20,7 +20,6 @@ import {
   type PlanStep,
   type Stage,
 } from '../plan/plan.ts';
-import type { Rule } from '../plan/rule.ts';
 import { executionAfter, type DecisionInputs } from '../records/change.ts';
 import { type AffectedSteps, type Decision, evaluateNext, writing } from '../records/decision.ts';
 import { given, type OrUndefined } from '../records/given.ts';
@@ -33,6 +32,7 @@ import { effectsSettledAt } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { mayFail } from '../step/turn.ts';
 import { nextReminder } from '../waiting/entry.ts';
+import type { Rule } from '../step/rule.ts';
 
 /** Where there is no way back, or an undo failed: then the execution ends as failed and says what is left. */
 export const LAST_INCIDENT_MS: number = 7 * 86_400_000;
@@ -198,26 +198,35 @@ export function openIncident(
  * A reminder that is due. In one transaction with the execution, so that there is none during a pause. Of several that were missed
  * one is sent.
  */
-export const remindOfIncident: Rule = (plan, state, event) => {
-  const { execution } = state;
-  if (isPausedOrPausing(execution.status)) return undefined;
-  const due = openIncidents(state).find(({ remindAt }) => remindAt !== undefined && remindAt <= event.now);
-  if (due === undefined) return undefined;
-  const { remindAt: _, ...incident } = due;
-  const step = graphOf(plan).step.get(due.step ?? '');
-  const declared = mayAskAbout(step) ? humanOf(step) : undefined;
-  const reminded: Incident = {
-    ...incident,
-    version: due.version + 1,
-    writeId: event.writeId,
-    reminders: (due.reminders ?? 0) + 1,
-    remindedAt: event.now,
-    unannounced: true,
-    ...given({ remindAt: nextReminder(declared ?? {}, event.now, due.deadlineAt) }),
-  };
-  const woken = executionAfter(execution, 'set-wake-time', event, {});
-  const note = { what: 'incident-reminded', step: due.step };
-  return writing(execution.id, { execution: woken, incident: reminded }, evaluateNext(event.affected), note);
+export const remindOfIncident: Rule = {
+  apply: (plan, state, event) => {
+    const { execution } = state;
+    const due = openIncidents(state).find(({ remindAt }) => remindAt !== undefined && remindAt <= event.now);
+    if (due === undefined) return undefined;
+    const { remindAt: _, ...incident } = due;
+    const step = graphOf(plan).step.get(due.step ?? '');
+    const declared = mayAskAbout(step) ? humanOf(step) : undefined;
+    const reminded: Incident = {
+      ...incident,
+      version: due.version + 1,
+      writeId: event.writeId,
+      reminders: (due.reminders ?? 0) + 1,
+      remindedAt: event.now,
+      unannounced: true,
+      ...given({ remindAt: nextReminder(declared ?? {}, event.now, due.deadlineAt) }),
+    };
+    const woken = executionAfter(execution, 'set-wake-time', event, {});
+    const note = { what: 'incident-reminded', step: due.step };
+    return writing(
+      execution.id,
+      { execution: woken, incident: reminded },
+      evaluateNext(event.affected),
+      note,
+    );
+  },
+  dueAt: (_plan, state) =>
+    openIncidents(state).flatMap(({ remindAt }) => (remindAt === undefined ? [] : [{ at: remindAt }])),
+  says: { 'incident-reminded': 'listeners are reminded of an open question' },
 };
 
 /** The incident's record once it is resolved. Of one that is, nobody is reminded any more. */

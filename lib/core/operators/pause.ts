@@ -11,7 +11,6 @@
  */
 
 import type { Plan } from '../plan/plan.ts';
-import type { Rule } from '../plan/rule.ts';
 import type { Caller } from '../records/caller.ts';
 import {
   endedPause,
@@ -40,6 +39,7 @@ import { mayBeStopped } from '../step/point-of-no-return.ts';
 import { stepToSuspend } from '../step/ready.ts';
 import { openIncident } from './incident.ts';
 import { timeText } from '../records/text.ts';
+import type { Rule } from '../step/rule.ts';
 
 /** Where neither the command nor the plan says how long a pause may last. */
 export const DEFAULT_PAUSE_MS: number = 7 * 86_400_000;
@@ -82,55 +82,69 @@ export function withPause(
 }
 
 /** The fence: one step after the other. */
-export const suspend: Rule = (plan, state, event) => {
-  const pause = pauseOf(state.execution);
-  const step = pause && stepToSuspend(plan, state);
-  if (pause === undefined || step === undefined) return undefined;
-  const record = state.steps[step.name];
-  const before = record?.status === 'suspended' ? record.suspendedFrom : record?.status;
-  const suspended: Step = {
-    ...closedWithoutAttempt(state, step.name, 'suspend', event),
-    suspendedFrom: before === undefined || !isSuspendable(before) ? 'ready' : before,
-    suspendedIn: pause.number,
-    ...given({ retryAt: record?.retryAt }),
-  };
-  const note = { what: 'step-suspended', step: step.name };
-  return writing(state.execution.id, { step: suspended }, evaluateNext(event.affected), note);
+export const suspend: Rule = {
+  apply: (plan, state, event) => {
+    const pause = pauseOf(state.execution);
+    const step = pause && stepToSuspend(plan, state);
+    if (pause === undefined || step === undefined) return undefined;
+    const record = state.steps[step.name];
+    const before = record?.status === 'suspended' ? record.suspendedFrom : record?.status;
+    const suspended: Step = {
+      ...closedWithoutAttempt(state, step.name, 'suspend', event),
+      suspendedFrom: before === undefined || !isSuspendable(before) ? 'ready' : before,
+      suspendedIn: pause.number,
+      ...given({ retryAt: record?.retryAt }),
+    };
+    const note = { what: 'step-suspended', step: step.name };
+    return writing(state.execution.id, { step: suspended }, evaluateNext(event.affected), note);
+  },
+  says: { 'step-suspended': 'a step that could begin is held, because the execution is paused' },
 };
 
 const isSuspendable = (status: Step['status']): status is SuspendedFrom =>
   (SUSPENDABLE as readonly string[]).includes(status);
 
 /** After `suspend`: the fence stands, so who holds nothing now never will. */
-export const halt: Rule = (_plan, state, event) => {
-  const { execution, steps } = state;
-  const pause = pauseOf(execution);
-  if (execution.status !== 'pausing' || pause === undefined || Object.values(steps).some(isLeased))
-    return undefined;
-  const deadlineAt = event.now + pause.withinMs;
-  const pauses = [...(execution.pauses ?? []).slice(0, -1), { ...pause, pausedAt: event.now, deadlineAt }];
-  const halted = executionAfter(execution, 'halt', event, { pauses, wakeAt: deadlineAt, dispatches: {} });
-  return {
-    ...writing(execution.id, { execution: halted }, IDLE, { what: 'paused' }),
-    wakeTime: 'as-written',
-  };
+export const halt: Rule = {
+  apply: (_plan, state, event) => {
+    const { execution, steps } = state;
+    const pause = pauseOf(execution);
+    if (pause === undefined || Object.values(steps).some(isLeased)) return undefined;
+    const deadlineAt = event.now + pause.withinMs;
+    const pauses = [...(execution.pauses ?? []).slice(0, -1), { ...pause, pausedAt: event.now, deadlineAt }];
+    const halted = executionAfter(execution, 'halt', event, { pauses, wakeAt: deadlineAt, dispatches: {} });
+    return {
+      ...writing(execution.id, { execution: halted }, IDLE, { what: 'paused' }),
+      wakeTime: 'as-written',
+    };
+  },
+  says: { paused: 'the pause is complete: nobody works and nobody can begin' },
 };
 
 /** The time of the pause is over: a person is asked. */
-export const askAboutPause: Rule = (plan, state, event) => {
-  const { execution } = state;
-  const pause = pauseOf(execution);
-  if (pause?.deadlineAt === undefined || pause.deadlineAt > event.now) return undefined;
-  if (execution.status !== 'paused' || askedAboutPause(state, pause) !== undefined) return undefined;
-  const question = {
-    kind: 'pause' as const,
-    stepVersion: pause.number,
-    failure: { code: 'paused', message: `it has been paused since ${timeText(pause.at)}: ${pause.reason}` },
-    openedAt: event.now,
-    deadlineAt: event.now + PAUSE_INCIDENT_MS,
-    otherwise: mayBeStopped(plan, state) ? ('undo-all' as const) : ('fail' as const),
-  };
-  return openIncident(state, question, event.affected, event);
+export const askAboutPause: Rule = {
+  apply: (plan, state, event) => {
+    const { execution } = state;
+    const pause = pauseOf(execution);
+    if (pause?.deadlineAt === undefined || pause.deadlineAt > event.now) return undefined;
+    if (askedAboutPause(state, pause) !== undefined) return undefined;
+    const question = {
+      kind: 'pause' as const,
+      stepVersion: pause.number,
+      failure: { code: 'paused', message: `it has been paused since ${timeText(pause.at)}: ${pause.reason}` },
+      openedAt: event.now,
+      deadlineAt: event.now + PAUSE_INCIDENT_MS,
+      otherwise: mayBeStopped(plan, state) ? ('undo-all' as const) : ('fail' as const),
+    };
+    return openIncident(state, question, event.affected, event);
+  },
+  dueAt: (_plan, state) => {
+    const pause = pauseOf(state.execution);
+    if (pause?.deadlineAt === undefined || askedAboutPause(state, pause) !== undefined) return [];
+    const what = 'a person is asked, unless the pause is ended before';
+    return [{ at: pause.deadlineAt, coming: () => ({ what, who: 'person' }) }];
+  },
+  says: { 'incident-opened': 'a person is asked' },
 };
 
 /** Ends a pause by going on, with the resolution of its incident if that is open. */

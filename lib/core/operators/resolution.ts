@@ -23,7 +23,7 @@ import { type Decision, evaluateNext, nothing, writing } from '../records/decisi
 import type { EventOf, Resolution } from '../records/events.ts';
 import { type Failure, MAX_FAILURE_CHARS } from '../records/failure.ts';
 import { given } from '../records/given.ts';
-import { type Choice, type Incident, isDue } from '../records/incident.ts';
+import { type Choice, holdsNow, type Incident } from '../records/incident.ts';
 import type { StepEvent } from '../records/moves.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
 import {
@@ -236,7 +236,7 @@ export function closeDueIncidents(plan: Plan, state: Snapshot, inputs: DecisionI
     const paused = pausedMs(execution, incident);
     if (isForward(execution.status) && paused.until > (incident.movedFor ?? 0))
       return moveDeadline(execution, incident, paused, inputs);
-    if (!isDue(execution, incident, inputs.now)) continue;
+    if (incident.deadlineAt > inputs.now || !holdsNow(execution, incident)) continue;
     return resolve(
       plan,
       state,

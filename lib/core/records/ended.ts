@@ -1,7 +1,7 @@
 /**
  * What is said of an execution that has ended: how it ended, and what it leaves in effect.
  *
- * Owns: the shapes. Does not own: what is in effect (`operators/standing.ts`), when an end is announced (`execution/rules.ts`).
+ * Owns: the shapes. Does not own: what is in effect (`operators/standing.ts`), when an end is announced (`rules.ts`).
  */
 
 import type { ExecutionStatus } from '../transitions.ts';

@@ -72,5 +72,5 @@ export interface Incident extends AskedOf {
 }
 
 /** The deadline of an incident holds only while the execution is not paused, but for the incident about the pause. */
-export const isDue = (execution: Execution, incident: Incident, now: number): boolean =>
-  incident.deadlineAt <= now && (incident.kind === 'pause' || !isPausedOrPausing(execution.status));
+export const holdsNow = (execution: Execution, { kind }: Incident): boolean =>
+  kind === 'pause' || !isPausedOrPausing(execution.status);

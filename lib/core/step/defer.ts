@@ -10,7 +10,6 @@
  * has a deadline: of an execution that goes forward its own, of an undo a day, after which a person is asked.
  */
 
-import type { Rule } from '../plan/rule.ts';
 import { blankStep, type DecisionInputs, stepAfter } from '../records/change.ts';
 import { evaluateNext, type Note, writing } from '../records/decision.ts';
 import type { OpenBreaker } from '../records/events.ts';
@@ -20,6 +19,7 @@ import type { Snapshot } from '../records/snapshot.ts';
 import type { Deferred, Execution, LeasedStep, Mode, Step } from '../records/state.ts';
 import { deferredUntil } from './breaker.ts';
 import { openWork, type Work } from './ready.ts';
+import type { Rule } from './rule.ts';
 
 /**
  * After so long a failed attempt is charged in spite of a dead service, and an undo that is deferred, for whatever reason, is
@@ -163,22 +163,41 @@ const ON_FAILURE_OVERDUE: Failure = {
 };
 
 /** L1 what no agent may begin, and no deadline ends, would hang in silence; another rule opens the incident. */
-export const giveUpDeferred: Rule = (plan, state, event) => {
-  const isOverdue = (record: Step | undefined): record is Step =>
-    record !== undefined && overdueAt(record, state.execution) <= event.now;
-  if (!Object.values(state.steps).some(isOverdue)) return undefined;
-  const piece = openWork(plan, state).find(
-    ({ step, mode }) => hasNoDeadline(mode, state.execution) && isOverdue(state.steps[step.name]),
-  );
-  const record = piece && state.steps[piece.step.name];
-  if (record === undefined) return undefined;
-  const isUndo = piece?.mode === 'undo';
-  const step = stepAfter(record, isUndo ? 'give-up-undo' : 'overdue', event, {
-    changedAt: event.now,
-    failure: isUndo ? UNDO_OVERDUE : ON_FAILURE_OVERDUE,
-    retryAt: undefined,
-    undoDeferredAt: undefined,
-  });
-  const note = { what: isUndo ? 'undo-given-up' : 'step-overdue', step: record.name };
-  return writing(state.execution.id, { step }, evaluateNext(event.affected), note);
+export const giveUpDeferred: Rule = {
+  apply: (plan, state, event) => {
+    const isOverdue = (record: Step | undefined): record is Step =>
+      record !== undefined && overdueAt(record, state.execution) <= event.now;
+    if (!Object.values(state.steps).some(isOverdue)) return undefined;
+    const piece = openWork(plan, state).find(
+      ({ step, mode }) => hasNoDeadline(mode, state.execution) && isOverdue(state.steps[step.name]),
+    );
+    const record = piece && state.steps[piece.step.name];
+    if (record === undefined) return undefined;
+    const isUndo = piece?.mode === 'undo';
+    const step = stepAfter(record, isUndo ? 'give-up-undo' : 'overdue', event, {
+      changedAt: event.now,
+      failure: isUndo ? UNDO_OVERDUE : ON_FAILURE_OVERDUE,
+      retryAt: undefined,
+      undoDeferredAt: undefined,
+    });
+    const note = { what: isUndo ? 'undo-given-up' : 'step-overdue', step: record.name };
+    return writing(state.execution.id, { step }, evaluateNext(event.affected), note);
+  },
+  dueAt: (_plan, { execution, steps }, { work }) =>
+    work.flatMap(({ step: { name } }) => {
+      const record = steps[name];
+      const at = record === undefined ? Number.POSITIVE_INFINITY : overdueAt(record, execution);
+      if (!Number.isFinite(at)) return [];
+      return [
+        {
+          at,
+          step: name,
+          coming: () => ({ what: 'a person is asked, because it was deferred for a day', who: 'person' }),
+        },
+      ];
+    }),
+  says: {
+    'undo-given-up': 'a person is asked, because nobody could undo a step for a day',
+    'step-overdue': 'a person is asked, because nobody could perform an on-failure step for a day',
+  },
 };

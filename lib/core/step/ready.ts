@@ -2,7 +2,7 @@
  * What an execution needs done now: the pieces of work for which a message should be on its way.
  *
  * Owns: the one definition of "ready", "due for a probe", "may be undone" and "must be fenced" that all roles share.
- * Does not own: who sends when (`execution/rules.ts`) or who may take a piece (`claim.ts`).
+ * Does not own: who sends when (`rules.ts`) or who may take a piece (`claim.ts`).
  *
  * S7 a step is offered only when its predecessors are done, skipped or tolerated. S10 an undo is offered only when the fence is
  * complete and everything that depends on the step is clear, and after `processDeadline` if any outcome was ever unknown.

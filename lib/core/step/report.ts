@@ -2,7 +2,7 @@
  * The end of an attempt: its report, its late success, or a lease that was not renewed.
  *
  * Owns: what each of these writes to the step, in the modes execute, probe and undo. Does not own: claims and heartbeats
- * (`claim.ts`), what all of them write (`ending.ts`), what follows in the execution (`execution/rules.ts`).
+ * (`claim.ts`), what all of them write (`ending.ts`), what follows in the execution (`rules.ts`).
  *
  * S5 a report commits only with the current token, or as a late success: same token, no claim since but to probe. S6 `done`
  * only by a report of done or a probe that found it. S10 an unknown outcome is remembered (`mayHaveActed`) until it is

@@ -26,6 +26,7 @@ import type { Dispatch, Execution } from '../records/state.ts';
 import { type Deferral, deferral, untilBreakerCloses } from '../step/defer.ts';
 import { horizonMs } from '../step/lease.ts';
 import { openWork, type Work, workKey } from '../step/ready.ts';
+import type { Rule } from '../step/rule.ts';
 import { dispatchDueAt, gapMs, MAX_DELAY_MS, nextWakeAt, wasSentSinceDeferred } from './wake-time.ts';
 
 /** Dispatches of a supervisor that an execution may use up freely: so many per step, and per step and hour of its time. */
@@ -72,8 +73,11 @@ function sendOf(plan: Plan, work: Work, state: Snapshot, now: number): Send[] {
   return [{ agent: step.agent, message, delayMs }];
 }
 
-/** A supervisor's last act: defer or repeat what was not claimed, and set the next wake time. One write, then the sends. */
-export function supervise(plan: Plan, state: Snapshot, event: Evaluation): Decision {
+/**
+ * A supervisor's last act: defer or repeat what was not claimed, and set the next wake time. One write, then the sends.
+ * @param rules those of the execution's status: the wake time is the earliest time at which one is due
+ */
+export function supervise(plan: Plan, state: Snapshot, event: Evaluation, rules: readonly Rule[]): Decision {
   const { execution } = state;
   const onlySelf = event.affected !== 'all' && event.affected.length === 0;
   if (onlySelf && (execution.wakeAt ?? 0) > event.now) return nothing();
@@ -105,7 +109,7 @@ export function supervise(plan: Plan, state: Snapshot, event: Evaluation): Decis
     const untilAt = turnAt(piece, event, paces, horizon);
     if (untilAt !== undefined) return defer(state, event, piece, { why: 'unclaimed', retryAt: untilAt });
   }
-  return dispatch(plan, state, event, work, paces);
+  return dispatch(plan, state, event, work, paces, rules);
 }
 
 interface Chosen {
@@ -209,6 +213,7 @@ function dispatch(
   event: Evaluation,
   work: readonly Work[],
   { now, later }: RateLimited,
+  rules: readonly Rule[],
 ): Decision {
   const { execution } = state;
   const dispatches: Record<string, Dispatch> = {};
@@ -223,7 +228,7 @@ function dispatch(
   const sends = now.flatMap(({ piece }) => sendOf(plan, piece, state, event.now));
   const late = new Set(now.flatMap(({ piece, overdue }) => (overdue ? [piece.step.name] : [])));
   const delays = { later, graceFrom: event.graceFrom };
-  const wakeAt = nextWakeAt(plan, state, dispatches, event.readAt, work, delays);
+  const wakeAt = nextWakeAt(rules, plan, state, dispatches, event.readAt, work, delays);
   const dispatched = execution.dispatched + sends.length;
   // What follows from the supervisor's own write is sent for the first time: no agent has failed to take it.
   const notes = sends.map(({ agent, message: { step, attempt, mode } }) => ({

@@ -1,19 +1,19 @@
 /**
  * The wake time: the time at which an execution must be evaluated again.
  *
- * Owns: S12 and the gaps between the supervisor's repeated dispatches. Does not own: who writes it. It is written when an
- * execution starts, when its status changes, by a supervisor's evaluation, and with every write that no live lease covers
- * (a late success); claims, heartbeats and reports never touch it.
+ * Owns: S12 and the gaps between the supervisor's repeated dispatches. Does not own: the times at which rules are due (each
+ * rule says its own). A supervisor's evaluation sets it; any other write of an open execution only brings it forward; claims,
+ * heartbeats and reports under a lease never touch it.
  *
  * S12 `wakeAt` ≤ min(every deadline known, e + H). H is the horizon (`step/lease.ts`). e is the clock before the read while
  * anything may be written at any moment, else the earliest `retryAt`.
  */
 
-import { graphOf, hasChildren, isCallback, type Plan, type PlanStep } from '../plan/plan.ts';
 import { planDuring } from '../plan/on-failure.ts';
+import { graphOf, hasChildren, isCallback, type Plan, type PlanStep } from '../plan/plan.ts';
 import { executionAfter, type DecisionInputs } from '../records/change.ts';
 import type { Decision } from '../records/decision.ts';
-import { askedAboutPause, hasUnannounced, openIncidents, type Snapshot } from '../records/snapshot.ts';
+import { openIncidents, type Snapshot } from '../records/snapshot.ts';
 import {
   type Dispatch,
   type Execution,
@@ -21,26 +21,15 @@ import {
   isLeased,
   isPerforming,
   isTerminal,
-  pauseOf,
   type Step,
 } from '../records/state.ts';
-import { overdueAt } from '../step/defer.ts';
-import { horizonMs, leaseOverAt } from '../step/lease.ts';
-import { failureWaits, isAskedAtDeadline, mayBeStopped } from '../step/point-of-no-return.ts';
-import {
-  dependentsClearAt,
-  isAllOver,
-  needsUndo,
-  openWork,
-  stepToSuspend,
-  type Work,
-  workKey,
-} from '../step/ready.ts';
-import { toleratedTimes } from '../step/tolerance.ts';
+import { horizonMs } from '../step/lease.ts';
+import { isAllOver, openWork, stepToSuspend, type Work, workKey } from '../step/ready.ts';
+import type { Rule } from '../step/rule.ts';
 import { applies, hasOpenChildren, isEnding, isReady, isUnbegun } from '../step/turn.ts';
 import { tryTimes } from '../waiting/child-tries.ts';
 import { isStartDue } from '../waiting/map.ts';
-import { externalTimes, isWaiting } from '../waiting/timer.ts';
+import { isWaiting } from '../waiting/timer.ts';
 
 /** SQS delays a message by 15 minutes at most; what is due later is sent when it is due, by the supervisor. */
 export const MAX_DELAY_MS = 900_000;
@@ -69,71 +58,37 @@ export function dispatchDueAt(work: Work, dispatch: Dispatch | undefined): numbe
 }
 
 interface Delays {
-  /** By work key. */
+  /** By work key: not before then, for the sweep has sent enough to its agent. */
   readonly later?: Readonly<Record<string, number>>;
   readonly graceFrom?: number | undefined;
 }
 
 /**
- * The next wake time.
+ * The next wake time: the earliest time at which a rule or a dispatch is due, and a horizon after that from which on nothing can
+ * be written unseen.
+ * @param rules those of the execution's status
  * @param readAt the clock before `snapshot` was read
- * @param excuses what is deferred in the wake of an outage: dispatches to a later sweep, ends of leases by a grace
+ * @param delays what waits longer in the wake of an outage: dispatches for a later sweep, ends of leases for a grace
  */
 export function nextWakeAt(
+  rules: readonly Rule[],
   plan: Plan,
   snapshot: Snapshot,
   dispatches: Execution['dispatches'],
   readAt: number,
   work: readonly Work[] = openWork(plan, snapshot),
-  delays: Delays = {},
+  { later, graceFrom }: Delays = {},
 ): number {
-  const { execution } = snapshot;
   const hMs = horizonMs(plan, snapshot);
-  const records = Object.values(snapshot.steps);
-  const deadlines = [
-    // Then it is stopped, or where there is no way back a person is asked; that incident has a deadline of its own.
-    ...(endsAtDeadline(plan, snapshot) || isAskedAtDeadline(plan, snapshot) ? [execution.deadlineAt] : []),
-    ...incidentDeadlines(snapshot),
-    ...records.filter(isLeased).map((record) => leaseOverAt(plan, record, delays.graceFrom)),
+  const look = { readAt, work, graceFrom };
+  const times = [
+    ...rules.flatMap(({ dueAt }) => dueAt?.(plan, snapshot, look).map(({ at }) => at) ?? []),
     ...work.map((piece) =>
-      Math.max(dispatchDueAt(piece, dispatches[workKey(piece)]), delays.later?.[workKey(piece)] ?? 0),
+      Math.max(dispatchDueAt(piece, dispatches[workKey(piece)]), later?.[workKey(piece)] ?? 0),
     ),
-    ...externalTimes(plan, snapshot),
-    ...toleratedTimes(plan, snapshot),
-    // Until an open outcome is known none begins, and whatever makes it known evaluates.
-    ...(failureWaits(plan, snapshot) ? [] : tryTimes(snapshot)),
-    ...recallTimes(plan, snapshot).filter((at) => at > readAt),
-    ...work.flatMap(({ step }) => {
-      const record = snapshot.steps[step.name];
-      return record === undefined ? [] : [overdueAt(record, execution)];
-    }),
-    // The bus did not take it: tried again, and nothing else waits for it.
-    ...(hasUnannounced(snapshot) ? [readAt + hMs] : []),
   ];
-  const wakeAt = Math.min(...deadlines, quietFrom(plan, snapshot, work, readAt) + hMs);
+  const wakeAt = Math.min(...times, quietFrom(plan, snapshot, work, readAt) + hMs);
   return Number.isFinite(wakeAt) ? wakeAt : readAt + hMs;
-}
-
-/** When executions of a step are undone: nothing that depends on it can act any more then. */
-const recallTimes = (plan: Plan, snapshot: Snapshot): number[] =>
-  snapshot.execution.status !== 'compensating'
-    ? []
-    : plan.steps.filter(hasChildren).flatMap((step) => {
-        const owes = needsUndo(step, snapshot.steps[step.name]);
-        return (owes ? dependentsClearAt(plan, step, snapshot) : undefined) ?? [];
-      });
-
-const endsAtDeadline = (plan: Plan, snapshot: Snapshot): boolean =>
-  isForward(snapshot.execution.status) && mayBeStopped(plan, snapshot);
-
-/** Deadlines and reminders of the open incidents, and the end of a pause that has none yet; during a pause those about steps stand still. */
-function incidentDeadlines(snapshot: Snapshot): number[] {
-  const open = openIncidents(snapshot);
-  const pause = pauseOf(snapshot.execution);
-  if (pause === undefined) return open.map(({ deadlineAt, remindAt }) => remindAt ?? deadlineAt);
-  const asked = askedAboutPause(snapshot, pause);
-  if (asked !== undefined) return asked.resolvedAt === undefined ? [asked.deadlineAt] : [];
-  return pause.deadlineAt === undefined ? [] : [pause.deadlineAt];
 }
 
 /**

@@ -12,7 +12,6 @@
  */
 
 import { type CallbackStep, graphOf, isCallback } from '../plan/plan.ts';
-import type { Rule } from '../plan/rule.ts';
 import { executionAfter, type DecisionInputs } from '../records/change.ts';
 import { type Decision, evaluateNext, writing } from '../records/decision.ts';
 import { type Entry, type EntryChange, type EntryNews, isOpenEntry } from '../records/entry.ts';
@@ -20,12 +19,20 @@ import type { Evaluation, Event } from '../records/events.ts';
 import { given, type OrUndefined } from '../records/given.ts';
 import { reminderNews } from '../records/news.ts';
 import { askedOf } from '../records/question.ts';
-import { isApprovalOpen, openEntries, openIncidents, type Snapshot } from '../records/snapshot.ts';
-import { type Execution, isForward, type Step } from '../records/state.ts';
+import {
+  hasUnannounced,
+  isApprovalOpen,
+  openEntries,
+  openIncidents,
+  type Snapshot,
+} from '../records/snapshot.ts';
+import type { Execution, Step } from '../records/state.ts';
+import { horizonMs } from '../step/lease.ts';
 import { applies, isTurn } from '../step/turn.ts';
 import { timeOverAt } from '../step/within.ts';
 import { moveExecution } from '../transitions.ts';
 import { shownBy } from './shown.ts';
+import type { Rule } from '../step/rule.ts';
 
 /** There is no answer, and one would be taken: in these statuses, when it is the step's turn. */
 const isUnanswered = (status: Step['status']): boolean => status === 'ready' || status === 'waiting';
@@ -43,32 +50,34 @@ export const nextReminder = (
   remindMs !== undefined && fromAt + remindMs < deadlineAt ? fromAt + remindMs : undefined;
 
 /** Puts an approval or a callback whose turn has come into the inbox. An approval is a question to a person: its execution waits. */
-export const openEntry: Rule = (plan, state, event) => {
-  const { execution } = state;
-  if (!isForward(execution.status)) return undefined;
-  const step = plan.steps.find((one): one is CallbackStep => isCallback(one) && isToOpen(one, state));
-  if (step === undefined) return undefined;
-  const { name, kind, otherwise = 'fail' } = step;
-  const deadlineAt = timeOverAt(step, state);
-  const entry: Entry = {
-    step: name,
-    life: execution.life,
-    version: (state.entries?.[name]?.version ?? 0) + 1,
-    writeId: event.writeId,
-    kind,
-    openedAt: event.now,
-    deadlineAt,
-    otherwise,
-    reminders: 0,
-    unannounced: ['opened'],
-    ...askedOf(execution),
-    ...given({ remindAt: nextReminder(step, event.now, deadlineAt), shown: shownBy(step, state) }),
-  };
-  // With the execution, also where its status stays: else an answer that comes now would leave the entry open.
-  const opened = executionAfter(execution, kind === 'approval' ? 'ask' : 'set-wake-time', event, {
-    wakeAt: Math.min(deadlineAt, entry.remindAt ?? deadlineAt),
-  });
-  return changed(state, event.affected, { execution: opened, entry }, 'entry-opened');
+export const openEntry: Rule = {
+  apply: (plan, state, event) => {
+    const { execution } = state;
+    const step = plan.steps.find((one): one is CallbackStep => isCallback(one) && isToOpen(one, state));
+    if (step === undefined) return undefined;
+    const { name, kind, otherwise = 'fail' } = step;
+    const deadlineAt = timeOverAt(step, state);
+    const entry: Entry = {
+      step: name,
+      life: execution.life,
+      version: (state.entries?.[name]?.version ?? 0) + 1,
+      writeId: event.writeId,
+      kind,
+      openedAt: event.now,
+      deadlineAt,
+      otherwise,
+      reminders: 0,
+      unannounced: ['opened'],
+      ...askedOf(execution),
+      ...given({ remindAt: nextReminder(step, event.now, deadlineAt), shown: shownBy(step, state) }),
+    };
+    // With the execution, also where its status stays: else an answer that comes now would leave the entry open.
+    const opened = executionAfter(execution, kind === 'approval' ? 'ask' : 'set-wake-time', event, {
+      wakeAt: Math.min(deadlineAt, entry.remindAt ?? deadlineAt),
+    });
+    return changed(state, event.affected, { execution: opened, entry }, 'entry-opened');
+  },
+  says: { 'entry-opened': 'an approval or a callback is put into the inbox' },
 };
 
 function isToOpen(step: CallbackStep, state: Snapshot): boolean {
@@ -91,30 +100,37 @@ const changed = (
  * A reminder that is due, or the times of an entry after a pause, which gives its time back. In one transaction with the
  * execution, so that there is none during a pause. Of several that were missed one is sent.
  */
-export const remind: Rule = (plan, state, event) => {
-  const { execution } = state;
-  if (!isForward(execution.status)) return undefined;
-  for (const entry of openEntries(state)) {
-    const step = graphOf(plan).step.get(entry.step);
-    if (!isCallback(step)) continue;
-    const deadlineAt = timeOverAt(step, state);
-    const { remindAt } = entry;
-    if (deadlineAt !== entry.deadlineAt) {
-      const laterMs = deadlineAt - entry.deadlineAt;
-      const moved = { deadlineAt, remindAt: remindAt === undefined ? undefined : remindAt + laterMs };
-      return changed(state, event.affected, { entry: entryAfter(entry, event, moved) }, 'entry-moved');
+export const remind: Rule = {
+  apply: (plan, state, event) => {
+    const { execution } = state;
+    for (const entry of openEntries(state)) {
+      const step = graphOf(plan).step.get(entry.step);
+      if (!isCallback(step)) continue;
+      const deadlineAt = timeOverAt(step, state);
+      const { remindAt } = entry;
+      if (deadlineAt !== entry.deadlineAt) {
+        const laterMs = deadlineAt - entry.deadlineAt;
+        const moved = { deadlineAt, remindAt: remindAt === undefined ? undefined : remindAt + laterMs };
+        return changed(state, event.affected, { entry: entryAfter(entry, event, moved) }, 'entry-moved');
+      }
+      if (remindAt === undefined || remindAt > event.now) continue;
+      const reminded = entryAfter(entry, event, {
+        reminders: entry.reminders + 1,
+        remindedAt: event.now,
+        remindAt: nextReminder(step, event.now, deadlineAt),
+        unannounced: withChange(entry, 'reminded'),
+      });
+      const woken = executionAfter(execution, 'set-wake-time', event, {});
+      return changed(state, event.affected, { execution: woken, entry: reminded }, 'entry-reminded');
     }
-    if (remindAt === undefined || remindAt > event.now) continue;
-    const reminded = entryAfter(entry, event, {
-      reminders: entry.reminders + 1,
-      remindedAt: event.now,
-      remindAt: nextReminder(step, event.now, deadlineAt),
-      unannounced: withChange(entry, 'reminded'),
-    });
-    const woken = executionAfter(execution, 'set-wake-time', event, {});
-    return changed(state, event.affected, { execution: woken, entry: reminded }, 'entry-reminded');
-  }
-  return undefined;
+    return undefined;
+  },
+  dueAt: (_plan, state) =>
+    openEntries(state).flatMap(({ remindAt }) => (remindAt === undefined ? [] : [{ at: remindAt }])),
+  says: {
+    'entry-reminded': 'listeners are reminded of an approval or a callback',
+    'entry-moved': 'the time for an answer is moved by the time of the pause',
+  },
 };
 
 const withChange = ({ unannounced = [] }: Entry, change: EntryChange): readonly EntryChange[] => [
@@ -126,19 +142,27 @@ const withChange = ({ unannounced = [] }: Entry, change: EntryChange): readonly 
  * Announces what was written and is not announced yet, one change at a time, reminders of incidents too. Last of all rules, and not
  * where the bus has just refused it: what the execution does next waits for no listener.
  */
-export const announceChange: Rule = (_plan, state, event) => {
-  const another = event.by === 'agent' && event.outrun === true;
-  if (another) return undefined;
-  for (const entry of Object.values(state.entries ?? {})) {
-    const [change, ...rest] = entry.unannounced ?? [];
-    if (change === undefined || event.passOver?.includes(entry.step) === true) continue;
-    const announced = entryAfter(entry, event, { unannounced: rest.length === 0 ? undefined : rest });
-    return {
-      ...changed(state, event.affected, { entry: announced }, 'entry-announced'),
-      announceEntry: newsOf(state.execution, entry, change),
-    };
-  }
-  return announceReminder(state, event);
+export const announceChange: Rule = {
+  apply: (_plan, state, event) => {
+    const another = event.by === 'agent' && event.outrun === true;
+    if (another) return undefined;
+    for (const entry of Object.values(state.entries ?? {})) {
+      const [change, ...rest] = entry.unannounced ?? [];
+      if (change === undefined || event.passOver?.includes(entry.step) === true) continue;
+      const announced = entryAfter(entry, event, { unannounced: rest.length === 0 ? undefined : rest });
+      return {
+        ...changed(state, event.affected, { entry: announced }, 'entry-announced'),
+        announceEntry: newsOf(state.execution, entry, change),
+      };
+    }
+    return announceReminder(state, event);
+  },
+  dueAt: (plan, state, { readAt }) =>
+    hasUnannounced(state) ? [{ at: readAt + horizonMs(plan, state) }] : [],
+  says: {
+    'entry-announced': 'what became of an approval or a callback is announced',
+    'incident-announced': 'a reminder of an open question is announced',
+  },
 };
 
 function announceReminder(state: Snapshot, event: Evaluation): Decision | undefined {

@@ -2,7 +2,7 @@
  * The times until which steps wait that no agent performs: a wait for a time, a callback or an approval with its deadline.
  *
  * Owns: until when such a step waits, and what is written when its time has come. Does not own: an answer
- * (`waiting/callback.ts`), the step's entry in the inbox (`waiting/entry.ts`), the order of the rules (`execution/rules.ts`).
+ * (`waiting/callback.ts`), the step's entry in the inbox (`waiting/entry.ts`), the order of the rules (`rules.ts`).
  *
  * L1 every callback has a deadline. A step whose own time is over (`within`) ends here, too.
  */
@@ -91,12 +91,14 @@ const badTime = (step: WaitStep, snapshot: Snapshot): Failure =>
     message: timeProblem(untilOf(step, snapshot)),
   };
 
+/** Executions of its own are stopped first; between two tries there are none. */
+export const mayPassTime = (step: PlanStep, { steps }: Snapshot): boolean =>
+  !hasChildren(step) || steps[step.name]?.status === 'retrying';
+
 /** The first step that is over because its time has come or is over, or because it was answered before its turn. */
 export function passTime(plan: Plan, snapshot: Snapshot, inputs: DecisionInputs): Step | undefined {
-  if (!isForward(snapshot.execution.status)) return undefined;
   for (const step of plan.steps) {
-    // Executions of its own are stopped first; between two tries there are none.
-    if (hasChildren(step) && snapshot.steps[step.name]?.status !== 'retrying') continue;
+    if (!mayPassTime(step, snapshot)) continue;
     const untilAt = waitsUntil(step, snapshot) ?? endsAt(step, snapshot);
     if (untilAt === undefined || untilAt > inputs.now) continue;
     const record = snapshot.steps[step.name] ?? blankStep(step.name, snapshot.execution);

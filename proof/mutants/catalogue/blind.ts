@@ -35,8 +35,8 @@ export const BLIND: readonly Mutant[] = [
     id: 'default-holds-in-a-pause',
     bug: 'The default of an incident about a step holds during a pause.',
     file: 'lib/core/records/incident.ts',
-    find: " && (incident.kind === 'pause' || !isPausedOrPausing(execution.status));",
-    replace: ';',
+    find: "  kind === 'pause' || !isPausedOrPausing(execution.status);",
+    replace: "  kind === 'pause' || execution.status !== undefined;",
     killer: simulated(),
   },
   {
@@ -113,7 +113,7 @@ export const BLIND: readonly Mutant[] = [
   {
     id: 'wait-behind-the-wake-time',
     bug: 'A wait that is shorter than the shortest lease is over only when something else is due.',
-    file: 'lib/core/execution/child-rules.ts',
+    file: 'lib/core/execution/time-rules.ts',
     find: '  if (untilAt >= execution.wakeAt) return undefined;',
     replace: '  if (untilAt >= 0) return undefined;',
     killer: simulated('none'),

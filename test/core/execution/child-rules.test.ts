@@ -163,7 +163,7 @@ describe('executions to start', () => {
 
   it('of what is no list fail the step at once', () => {
     const { write, ...rest } = onEvaluate([mapOf('it', { over: 5 })], [], { epoch: 3 });
-    expect(write?.execution).toBeUndefined();
+    expect(write?.execution?.version).toBe(2);
     expect(write?.step).toMatchObject({
       status: 'failed',
       version: 1,
@@ -224,7 +224,11 @@ describe('executions that have ended', () => {
   it('fail the step where one has', () => {
     const given = record({ 0: ends('failed') });
     const { write, ...rest } = onEvaluate([childOf('it')], [given]);
-    expect(write).toStrictEqual({ executionId: 'e-1', step: expect.anything() });
+    expect(write).toStrictEqual({
+      executionId: 'e-1',
+      step: expect.anything(),
+      execution: expect.anything(),
+    });
     expect(changesOf(given, write?.step)).toStrictEqual({
       status: 'failed',
       version: 2,

@@ -5,11 +5,13 @@
 
 import * as fc from 'fast-check';
 import { decide } from '../../../lib/core/decide.ts';
+import { RULES } from '../../../lib/core/rules.ts';
 import { hasChildren, type Plan } from '../../../lib/core/plan/plan.ts';
 import type { Decision } from '../../../lib/core/records/decision.ts';
 import type { Event } from '../../../lib/core/records/events.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import { isForward, isTerminal } from '../../../lib/core/records/state.ts';
+import { turnAt } from '../../../lib/core/step/turn.ts';
 import { horizonMs } from '../../../lib/core/step/lease.ts';
 import { nextWakeAt } from '../../../lib/core/supervision/wake-time.ts';
 import { EXECUTION_MOVES, STEP_MOVES } from '../../../lib/core/transitions.ts';
@@ -138,10 +140,11 @@ describe('the wake time of steps of all kinds (S12)', () => {
     check(
       fc.property(mixedCases, ({ plan, state }) => {
         fc.pre(isForward(state.execution.status));
-        const wakeAt = nextWakeAt(plan, state, {}, NOW);
+        const wakeAt = nextWakeAt(RULES[state.execution.status], plan, state, {}, NOW);
         for (const step of plan.steps) {
           const untilAt = waitsUntil(step, state);
-          if (untilAt !== undefined) expect(wakeAt).toBeLessThanOrEqual(untilAt);
+          if (untilAt !== undefined)
+            expect(wakeAt).toBeLessThanOrEqual(Math.max(untilAt, turnAt(step, state)));
         }
         expect(Number.isFinite(wakeAt)).toBe(true);
       }),

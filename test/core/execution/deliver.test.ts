@@ -162,7 +162,7 @@ describe('a message (S13)', () => {
     expect(write?.execution?.wakeAt).toBe(at);
     expect('execution' in (write ?? {})).toBe(at !== undefined);
     const notes = [{ what: 'deferred', ...about, agent: 'worker', detail: 'breaker', ms: 55_001 }];
-    expect(rest).toEqual({ sends: [], next: { kind: 'idle' }, notes });
+    expect(rest).toEqual({ sends: [], next: { kind: 'idle' }, notes, wakeTime: 'as-written' });
   });
 });
 

@@ -1,6 +1,7 @@
 /** An execution that is following up, in single states (S21): what makes its end, what is decided then, what a parent hears. */
 
 import { decide } from '../../../lib/core/decide.ts';
+import { RULES } from '../../../lib/core/rules.ts';
 import { explain } from '../../../lib/core/explain/why.ts';
 import { commandProblem } from '../../../lib/core/operators/commands.ts';
 import type { AgentStep, Plan } from '../../../lib/core/plan/plan.ts';
@@ -115,7 +116,7 @@ describe('while it follows up', () => {
   it('has no wake time in the past for a deadline that is over', () => {
     const busy = recordOf('tell', 'retrying', { retryAt: NOW + 60_000, changedAt: NOW });
     const state = at([failed, busy], { deadlineAt: NOW - DAY });
-    expect(nextWakeAt(during, state, {}, NOW)).toBeGreaterThan(NOW);
+    expect(nextWakeAt(RULES[state.execution.status], during, state, {}, NOW)).toBeGreaterThan(NOW);
   });
 
   it('asks a person about what nobody could perform for a day', () => {
@@ -130,7 +131,7 @@ describe('while it follows up', () => {
       failure: { code: 'on-failure-overdue' },
     });
     expect(see(plan, waits(DAY - 1)).write?.step).toBeUndefined();
-    expect(nextWakeAt(during, waits(DAY - 1), {}, NOW)).toBeLessThanOrEqual(NOW + 1);
+    expect(nextWakeAt(RULES['following-up'], during, waits(DAY - 1), {}, NOW)).toBeLessThanOrEqual(NOW + 1);
   });
 
   it('is explained', () => {

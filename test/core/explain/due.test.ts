@@ -92,12 +92,7 @@ it.each<[string, Step[], Partial<Execution>?, More?]>([
     {},
     { plan: planOf(waitOf('w', { until: NOW, forMs: undefined as never })) },
   ],
-  [
-    'a step fails: its time is over, or one of its executions failed',
-    [sub('running', 'failed')],
-    {},
-    { plan: planOf(child) },
-  ],
+  ['a step fails: one of its executions failed', [sub('running', 'failed')], {}, { plan: planOf(child) }],
   [
     'a step is undone: all of its executions are',
     [sub('compensating', 'canceled')],

@@ -106,7 +106,7 @@ skipped skipped: its condition does not hold
       [childOf('later', late)],
     ];
     expect(told(rows)).toBe(`
-running → supervisor half +0: a step fails: its time is over, or one of its executions failed
+running → supervisor half +0: a step fails: one of its executions failed
 first running: 0 of 3 executions ended
   → child first: execution e-1.first.0 and 2 others end
 half running: 3 of 5 executions ended (2 succeeded, 1 failed), 1 are not started yet

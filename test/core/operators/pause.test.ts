@@ -123,6 +123,7 @@ describe('a pause is complete', () => {
       sends: [],
       next: { kind: 'idle' },
       notes: [{ what: 'paused', executionId: 'e-1' }],
+      wakeTime: 'as-written',
     });
   });
 
@@ -156,7 +157,6 @@ describe('the time of a pause', () => {
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       version: 2,
       writeId: 'w-new',
-      wakeAt: NOW,
     });
     expect(rest).toStrictEqual({
       sends: [],
@@ -194,7 +194,6 @@ describe('what goes on', () => {
       version: 2,
       writeId: 'w-new',
       deadlineAt: DEADLINE + 90,
-      wakeAt: NOW + 30_000,
       pauses: [earlier, { ...pause, pausedAt: NOW - 80, deadlineAt: NOW, endedAt: NOW }],
     });
     expect(rest).toStrictEqual({

@@ -44,7 +44,6 @@ describe('an answer to a question about a step', () => {
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       ...moved,
       status: 'running',
-      wakeAt: NOW + 30_000,
     });
     expect(changesOf(waiting, write?.step)).toStrictEqual({
       ...moved,

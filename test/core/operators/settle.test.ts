@@ -32,7 +32,6 @@ describe('a question that needs no answer any more', () => {
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       ...moved,
       status: 'running',
-      wakeAt: NOW + 30_000,
     });
     expect(rest).toStrictEqual({
       sends: [],

@@ -1,6 +1,6 @@
 /** A supervisor's dispatches: what it repeats, holds back and counts, and until when (S12, S16). */
 
-import { supervise } from '../../../lib/core/supervision/dispatch.ts';
+import { supervise as superviseBy } from '../../../lib/core/supervision/dispatch.ts';
 import type { Decision } from '../../../lib/core/records/decision.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { Execution, Deferred, Step } from '../../../lib/core/records/state.ts';
@@ -8,6 +8,11 @@ import { firstMessage as message, evaluate, type Evaluation, named } from '../ev
 import { noticeRisk } from '../../../lib/core/supervision/risk.ts';
 import { planOf, recordOf, stateOf, step as tried } from '../one-step.ts';
 import { NOW } from '../states.ts';
+import { RULES } from '../../../lib/core/rules.ts';
+import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
+
+const supervise = (plan: Plan, state: Snapshot, event: Evaluation) =>
+  superviseBy(plan, state, event, RULES[state.execution.status]);
 
 const deferredFor = (why: Deferred['why']): Deferred => ({ mode: 'execute', why, at: NOW - 5 });
 const retrying = (name: string, more: Partial<Step> = {}): Step =>
@@ -51,6 +56,7 @@ describe('a supervisor', () => {
       notes: [
         { what: 'sent', executionId: 'e-1', step: 'b', attempt: 1, detail: 'execute', agent: 'worker' },
       ],
+      wakeTime: 'as-written',
     });
   });
 
@@ -119,6 +125,7 @@ describe('a supervisor', () => {
             ms: 3_600_000,
           },
         ],
+        wakeTime: 'as-written',
       });
       expect(supervised([], { ...silent, dispatched: 20 }).notes).toMatchObject([{ what: 'dispatched' }]);
     });

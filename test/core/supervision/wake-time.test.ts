@@ -2,6 +2,7 @@
 
 import * as fc from 'fast-check';
 import { decide } from '../../../lib/core/decide.ts';
+import { RULES } from '../../../lib/core/rules.ts';
 import { effectiveState } from '../../../lib/core/execution/effective-state.ts';
 import { newExecution } from '../../../lib/core/execution/start.ts';
 import { agentSteps, type Plan, type WaitStep } from '../../../lib/core/plan/plan.ts';
@@ -66,7 +67,7 @@ describe('the next wake time (S12)', () => {
         // A skip is written before a wake time is set, so the states that get one have none pending.
         fc.pre(stepToSkip(plan, state) === undefined);
         fc.pre(state.execution.status === 'compensating' || !Object.values(state.steps).some(belongsToUndo));
-        const wakeAt = nextWakeAt(plan, state, {}, NOW);
+        const wakeAt = nextWakeAt(RULES[state.execution.status], plan, state, {}, NOW);
         expect(wakeAt).toBeLessThanOrEqual(expectedE(plan, state, NOW) + expectedH(plan, state));
       }),
       2_000,
@@ -77,7 +78,7 @@ describe('the next wake time (S12)', () => {
     check(
       fc.property(cases, ({ plan, state }) => {
         fc.pre(!isTerminal(state.execution.status));
-        const wakeAt = nextWakeAt(plan, state, {}, NOW);
+        const wakeAt = nextWakeAt(RULES[state.execution.status], plan, state, {}, NOW);
         for (const record of Object.values(state.steps)) {
           if (isLeased(record)) expect(wakeAt).toBeLessThanOrEqual(record.leaseUntil + LEASE_MARGIN_MS);
         }
@@ -98,9 +99,11 @@ describe('the next wake time (S12)', () => {
     check(
       fc.property(cases, instant, instant, ({ plan, state }, a, b) => {
         const [early, late] = [Math.min(a, b), Math.max(a, b)];
-        const first = nextWakeAt(plan, state, {}, early);
-        expect(nextWakeAt(plan, state, {}, early)).toBe(first);
-        expect(nextWakeAt(plan, state, {}, late)).toBeGreaterThanOrEqual(first);
+        const first = nextWakeAt(RULES[state.execution.status], plan, state, {}, early);
+        expect(nextWakeAt(RULES[state.execution.status], plan, state, {}, early)).toBe(first);
+        expect(nextWakeAt(RULES[state.execution.status], plan, state, {}, late)).toBeGreaterThanOrEqual(
+          first,
+        );
       }),
     );
   });

@@ -5,6 +5,7 @@ import type { Children } from '../../../lib/core/records/children.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, LeasedStep, Step } from '../../../lib/core/records/state.ts';
 import { horizonMs, LEASE_MARGIN_MS, leaseOverAt, REPORT_GRACE_MS } from '../../../lib/core/step/lease.ts';
+import { RULES } from '../../../lib/core/rules.ts';
 import type { Work } from '../../../lib/core/step/ready.ts';
 import { nextWakeAt, wasSentSinceDeferred } from '../../../lib/core/supervision/wake-time.ts';
 import { incidentOf, DEADLINE, suspendedAs, otherStage, planOf, recordOf, stateOf } from '../one-step.ts';
@@ -14,7 +15,8 @@ import { NOW } from '../states.ts';
 /** Where no agent works. */
 const IDLE_MS = 60_000;
 
-const wakeOf = (plan: Plan, state: Snapshot): number => nextWakeAt(plan, state, {}, NOW);
+const wakeOf = (plan: Plan, state: Snapshot): number =>
+  nextWakeAt(RULES[state.execution.status], plan, state, {}, NOW);
 
 const each = { ...planStep, name: 'item' };
 const map: MapStep = { kind: 'map', name: 'm', after: [], over: [], each, tolerate: { items: 0 } };

@@ -1,5 +1,6 @@
 /** What an answer of the external party writes, and which are taken (S12). */
 
+import { decide } from '../../../lib/core/decide.ts';
 import type { CallbackStep, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Decision } from '../../../lib/core/records/decision.ts';
 import type { CallbackAnswer } from '../../../lib/core/records/events.ts';
@@ -55,7 +56,6 @@ describe('an answer', () => {
       ...state.execution,
       version: 2,
       writeId: 'w-new',
-      wakeAt: NOW + HORIZON,
     });
     expect(changesOf(asked, write?.step)).toEqual({ ...same, status: 'done', output: 5, changedAt: NOW });
     expect(rest).toEqual({
@@ -67,8 +67,8 @@ describe('an answer', () => {
     const { plan } = on(callback);
     const { wakeAt: _, ...unwatched } = state.execution;
     const event = { type: 'callback', step: 'c', answer: { kind: 'heartbeat' }, ...inputs } as const;
-    const at = answerCallback(plan, { ...state, execution: unwatched }, event);
-    expect(at.write?.execution?.wakeAt).toBe(NOW + HORIZON);
+    for (const execution of [state.execution, unwatched])
+      expect(decide(plan, { ...state, execution }, event).write?.execution?.wakeAt).toBe(NOW + HORIZON);
   });
   it('may be that it cannot be done, or that somebody is at it', () => {
     expect(changesOf(asked, answer({ kind: 'fail', failure }, asked).write?.step)).toEqual({

@@ -1,5 +1,6 @@
 /** What a step hears of its executions, when it is over by them, how they are stopped, and how one tells its end (S10). */
 
+import { decide } from '../../../lib/core/decide.ts';
 import type { ChildStep, MapStep, Plan } from '../../../lib/core/plan/plan.ts';
 import type { ChildEnd, Children } from '../../../lib/core/records/children.ts';
 import { nothing } from '../../../lib/core/records/decision.ts';
@@ -42,9 +43,10 @@ describe('an end that a parent is told', () => {
       ...state.execution,
       version: 7,
       writeId: 'w-new',
-      wakeAt: NOW + HORIZON,
     });
     expect(write?.executionId).toBe('e-1');
+    const told = decide(familyPlan, state, { type: 'child-ended', ...news, ...inputs });
+    expect(told.write?.execution?.wakeAt).toBe(NOW + HORIZON);
     expect(rest).toEqual({
       sends: [],
       next: { kind: 'evaluate', fresh: true, affected: ['list'] },

@@ -1,0 +1,130 @@
+/**
+ * The rules that end an execution: it succeeds, its undo is over, its end is announced.
+ *
+ * Owns: when each is due, and which end it is. Does not own: what follows an end without success (`follow-up.ts`), how a stop
+ * begins (`stop.ts`).
+ */
+
+import { leavesTolerated, standingAtEnd } from '../operators/standing.ts';
+import { isBefore } from '../plan/plan.ts';
+import { endedPause, executionAfter } from '../records/change.ts';
+import { evaluateNext, IDLE, nothing, writing } from '../records/decision.ts';
+import type { Ended } from '../records/ended.ts';
+import { given } from '../records/given.ts';
+import { hasUnannounced, openIncidents } from '../records/snapshot.ts';
+import { type Cause, isLeased, type Step } from '../records/state.ts';
+import { isAllOver, isClear, keepsEffects, standsUnmended } from '../step/ready.ts';
+import type { Rule } from '../step/rule.ts';
+import { endOf } from '../waiting/child.ts';
+import { end, failedOnFailure } from './follow-up.ts';
+import { withParent } from './on-child.ts';
+import { keptOutput } from './output.ts';
+
+export const succeed: Rule = {
+  apply: (plan, state, event) => {
+    const { execution } = state;
+    // When all is done nothing is left to pause; where an incident is open, its resolution comes first.
+    if (openIncidents(state).length > 0 || !isAllOver(plan, state.steps)) return undefined;
+    // The wake time stays as it is, so that the end is announced even if this process dies now.
+    const succeeded = executionAfter(execution, 'succeed', event, {
+      ...keptOutput(plan, state),
+      ...endedPause(execution, event.now),
+      endedAt: event.now,
+    });
+    const next = evaluateNext(event.affected, false);
+    return writing(execution.id, { execution: succeeded }, next, { what: 'succeeded' });
+  },
+  says: { succeeded: 'it succeeds: every step is done, skipped or tolerated' },
+  unread: true,
+};
+
+/** Nothing works and nothing is left to undo: the end, and which one it is. */
+export const endUndo: Rule = {
+  apply: (plan, state, event) => {
+    const { execution } = state;
+    if (openIncidents(state).length > 0) return undefined;
+    // Another process may be starting a child of a step that this evaluation could not stop.
+    if (event.passOver !== undefined) return undefined;
+    const left = keepsEffects(state);
+    const stuck = plan.steps.filter((step) => state.steps[step.name]?.status === 'compensation-failed');
+    const rest = plan.steps.filter((step) => !stuck.includes(step));
+    // Behind an undo that failed for good its predecessors stay as they are: undoing them would lie about the order.
+    const open = rest.filter((step) => !isClear(step, state.steps[step.name], left));
+    if (open.some((step) => !stuck.some((other) => isBefore(plan, step.name, other.name)))) return undefined;
+    if (open.some((step) => isLeased(state.steps[step.name]))) return undefined;
+    const anyCompensated = plan.steps.some((step) => wasCompensated(state.steps[step.name]));
+    const stands = plan.steps.some((step) => standsUnmended(step, state.steps[step.name]));
+    const anyLeft = left || stuck.length > 0 || stands || leavesTolerated(plan, state);
+    const move = endMove(execution.cause, anyCompensated, anyLeft);
+    const cause =
+      stuck.length === 0 || execution.cause === undefined
+        ? {}
+        : { cause: { ...execution.cause, failure: undoFailure(stuck.map((step) => step.name)) } };
+    return end(plan, state, move, cause, event);
+  },
+  says: {
+    compensated: 'it ends as compensated: everything that acted is undone',
+    canceled: 'it ends as canceled: everything that acted is undone',
+    failed: 'it ends as failed',
+    'following-up': 'nothing is owed any more: it has its end, and its on-failure steps begin',
+  },
+};
+
+/** Also by an execution of its own that undid itself. */
+const wasCompensated = (record: Step | undefined): boolean =>
+  record?.status === 'compensated' ||
+  Object.values(record?.children?.ended ?? {}).some(({ status }) => status === 'compensated');
+
+function endMove(
+  cause: Cause | undefined,
+  anyCompensated: boolean,
+  anyLeft: boolean,
+): 'fail' | 'cancel' | 'compensate' {
+  if (anyLeft) return 'fail';
+  if (cause?.kind === 'cancel' || cause?.kind === 'parent') return 'cancel';
+  return anyCompensated ? 'compensate' : 'fail';
+}
+
+const undoFailure = (names: readonly string[]): Cause['failure'] => ({
+  code: 'compensation-failed',
+  message: `the effects of these steps could not be undone: ${names.join(', ')}`,
+});
+
+/**
+ * The end is announced first; the write that removes the wake time records that it was, or the one that has the execution go on
+ * with its parent.
+ */
+export const announce: Rule = {
+  apply: (plan, state, event) => {
+    const { execution } = state;
+    // The process that wrote the end announces it, else a supervisor: many may read it at the same time.
+    const another = event.by === 'agent' && event.outrun === true;
+    // What became of its entries is announced before its end.
+    if (execution.wakeAt === undefined || another || hasUnannounced(state)) return nothing();
+    const failed = failedOnFailure(plan, state);
+    const ended: Ended = {
+      executionId: execution.id,
+      workflow: execution.workflow,
+      status: execution.status,
+      startedAt: execution.startedAt,
+      endedAt: execution.endedAt ?? event.now,
+      ...given({ startedBy: execution.startedBy, cause: execution.cause?.kind, by: execution.cause?.by }),
+      ...given({ standing: standingAtEnd(plan, state) }),
+      ...(failed.length === 0 ? {} : { onFailureFailed: failed }),
+    };
+    const announced = executionAfter(execution, 'announce', event, { dispatches: {}, wakeAt: undefined });
+    const { parent, end: known } = execution;
+    return {
+      // The end of a part of a list is of interest to its parent alone.
+      ...(parent?.part === true ? {} : { announce: ended }),
+      ...(parent === undefined || known !== undefined
+        ? {}
+        : { notifyParent: { parent, end: endOf(plan, state) } }),
+      ...(known?.again === true
+        ? withParent(plan, state, event)
+        : writing(execution.id, { execution: announced }, IDLE)),
+    };
+  },
+  says: { announced: 'its end is announced' },
+  unread: true,
+};

@@ -1,0 +1,139 @@
+/**
+ * The rules of an evaluation for single steps: a lease that ended, a condition that does not hold, the fence, a question to a person.
+ *
+ * Owns: when each is due. Does not own: what an attempt whose lease ended becomes (`step/report.ts`), which steps there are
+ * (`step/ready.ts`), what is asked (`operators/incident.ts`) and what an answer changes (`operators/resolution.ts`).
+ */
+
+import { ask } from '../operators/incident.ts';
+import { choiceOfTime, closeDueIncidents } from '../operators/resolution.ts';
+import { agentStep, type Plan } from '../plan/plan.ts';
+import { blankStep, stepAfter } from '../records/change.ts';
+import { alsoAffected, type Decision, evaluateNext, joined, writing } from '../records/decision.ts';
+import type { Evaluation } from '../records/events.ts';
+import { given } from '../records/given.ts';
+import { holdsNow, type Incident } from '../records/incident.ts';
+import { openIncidents, type Snapshot } from '../records/snapshot.ts';
+import { isLeased } from '../records/state.ts';
+import { closedWithoutAttempt } from '../step/claim.ts';
+import { leaseOverAt } from '../step/lease.ts';
+import { leftOutIn } from '../step/left-out.ts';
+import { stepToFence, stepToSkip } from '../step/ready.ts';
+import { attemptedVariant } from '../step/recovery.ts';
+import { expired } from '../step/report.ts';
+import type { Rule } from '../step/rule.ts';
+import { isReady } from '../step/turn.ts';
+import { isTimeOver } from '../step/within.ts';
+
+export const endLease: Rule = {
+  apply: (plan, state, event) => {
+    if (event.by !== 'supervisor') return undefined;
+    const record = Object.values(state.steps).find(
+      (step) => isLeased(step) && leaseOverAt(plan, step, event.graceFrom) <= event.now,
+    );
+    const planStep = record && agentStep(plan, record.name);
+    if (planStep === undefined || !isLeased(record)) return undefined;
+    const { name, attempt, mode, leaseUntil } = record;
+    const step = expired(planStep, record, {
+      ...event,
+      isOverTime: isTimeOver(planStep, state, event.readAt),
+    });
+    return writing(state.execution.id, { step }, evaluateNext(alsoAffected(event.affected, name)), {
+      what: 'lease-ended',
+      step: name,
+      attempt,
+      detail: mode,
+      agent: attemptedVariant(planStep, record).agent,
+      ms: event.now - leaseUntil,
+      ...given({ failure: step.attempts.at(-1)?.failure }),
+    });
+  },
+  dueAt: (plan, { steps }, { graceFrom }) =>
+    Object.values(steps)
+      .filter(isLeased)
+      .map((record) => ({
+        at: leaseOverAt(plan, record, graceFrom),
+        step: record.name,
+        coming: () => ({ what: SILENT, who: 'supervisor' }),
+      })),
+  says: { 'lease-ended': 'the lease has ended: the outcome of the attempt is taken for unknown' },
+};
+
+const SILENT = 'its agent reports, or renews its lease; if it stays silent, its outcome is taken for unknown';
+
+export const closeIncidents: Rule = {
+  apply: (plan, state, event) => stillAffected(event, closeDueIncidents(plan, state, event)),
+  dueAt: (plan, state) =>
+    openIncidents(state)
+      .filter((incident) => holdsNow(state.execution, incident))
+      .map((incident) => ({
+        at: incident.deadlineAt,
+        ...(isAboutStep(incident) ? given({ step: incident.step }) : {}),
+        coming: () => ({ what: answerText(plan, state, incident), who: 'person' }),
+      })),
+  says: {
+    'incident-timed-out': 'the time for an answer is over',
+    'incident-moot': 'an open question is closed, because the execution went another way',
+    'incident-moved': 'the time for an answer is moved by the time of the pause',
+    compensating: 'the time for an answer is over: what has acted is undone',
+    resumed: 'the time for an answer is over: the pause ends',
+    'incident-resolved': 'the time for an answer is over',
+  },
+};
+
+const isAboutStep = ({ kind }: Incident): boolean => kind === 'recovery' || kind === 'undo';
+
+const answerText = (plan: Plan, state: Snapshot, incident: Incident): string =>
+  `a person answers incident ${incident.number}; without an answer it is taken for '${choiceOfTime(plan, state, incident)}'`;
+
+export const openIncident: Rule = {
+  apply: (plan, state, event) => stillAffected(event, ask(plan, state, event)),
+  says: { 'incident-opened': 'a person is asked' },
+};
+
+/** The evaluation's own write is not forgotten over an incident that came up on the way. */
+function stillAffected(event: Evaluation, decision: Decision | undefined): Decision | undefined {
+  if (decision?.next.kind !== 'evaluate') return decision;
+  const { affected, fresh } = decision.next;
+  return { ...decision, next: evaluateNext(joined(event.affected, affected), fresh) };
+}
+
+/** Whether a step applies cannot be told from what was left out: it has neither to be done nor to be skipped. */
+export const refuseCondition: Rule = {
+  apply: (plan, state, event) => {
+    for (const step of plan.steps) {
+      if (step.when === undefined || !isReady(step, state)) continue;
+      const failure = leftOutIn(step.when, state.steps);
+      if (failure === undefined) continue;
+      const record = state.steps[step.name] ?? blankStep(step.name, state.execution);
+      const failed = stepAfter(record, 'fail', event, { changedAt: event.now, failure });
+      const next = evaluateNext(alsoAffected(event.affected, step.name));
+      const note = { what: 'step-failed', step: step.name };
+      return writing(state.execution.id, { step: failed }, next, note);
+    }
+    return undefined;
+  },
+  says: { 'step-failed': 'a step fails, because its condition cannot be told' },
+};
+
+export const skip: Rule = {
+  apply: (plan, state, event) => {
+    const name = stepToSkip(plan, state)?.name;
+    if (name === undefined) return undefined;
+    const step = closedWithoutAttempt(state, name, 'skip', event);
+    const next = evaluateNext(alsoAffected(event.affected, name));
+    const note = { what: 'step-skipped', step: name };
+    return writing(state.execution.id, { step }, next, note);
+  },
+  says: { 'step-skipped': 'a step is skipped, because its condition does not hold' },
+};
+
+export const fence: Rule = {
+  apply: (plan, state, event) => {
+    const name = stepToFence(plan, state)?.name;
+    if (name === undefined) return undefined;
+    const step = closedWithoutAttempt(state, name, 'fence', event);
+    return writing(state.execution.id, { step }, evaluateNext('all'), { what: 'step-fenced', step: name });
+  },
+  says: { 'step-fenced': 'a step that has not started is closed for good' },
+};

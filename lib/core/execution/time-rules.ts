@@ -1,0 +1,82 @@
+/**
+ * The rules of an evaluation for what the time alone ends: a wait, a callback or an approval without an answer, the time of a step.
+ *
+ * Owns: when each is due, and how it is said. Does not own: what is written (`waiting/timer.ts`).
+ */
+
+import { type CallbackStep, isCallback, isForAnother, type Plan, type PlanStep } from '../plan/plan.ts';
+import { executionAfter } from '../records/change.ts';
+import { alsoAffected, evaluateNext, writing } from '../records/decision.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import { openWork } from '../step/ready.ts';
+import type { Coming, Rule } from '../step/rule.ts';
+import { turnAt } from '../step/turn.ts';
+import { endsAt, externalTimes, mayPassTime, passTime, waitsUntil } from '../waiting/timer.ts';
+
+/** The time of a step is over, and it fails. */
+export const OVER: Coming = { what: 'the time of a step is over and it fails', who: 'supervisor' };
+
+export const passedTime: Rule = {
+  apply: (plan, state, event) => {
+    const step = passTime(plan, state, event);
+    if (step === undefined) return undefined;
+    const next = evaluateNext(alsoAffected(event.affected, step.name));
+    return writing(state.execution.id, { step }, next, { what: `step-${step.status}`, step: step.name });
+  },
+  dueAt: (plan, state) =>
+    plan.steps
+      .filter((step) => mayPassTime(step, state))
+      .flatMap((step) => {
+        const untilAt = waitsUntil(step, state);
+        const at = untilAt ?? endsAt(step, state);
+        if (at === undefined) return [];
+        const coming = (): Coming => (untilAt === undefined ? OVER : answerOrTime(step, state));
+        return [
+          { at: untilAt === undefined ? at : Math.max(at, turnAt(step, state)), step: step.name, coming },
+        ];
+      }),
+  says: {
+    'step-done': 'a step is over: its time has come, or its answer counts now',
+    'step-failed': 'a step fails: its time is over',
+  },
+};
+
+/** What ends the waiting of a step, and what holds when nothing does. */
+function answerOrTime(step: PlanStep, state: Snapshot): Coming {
+  if (!isCallback(step)) return { what: 'its time comes', who: 'supervisor' };
+  if (state.steps[step.name]?.status === 'answered') return { what: 'its answer counts', who: 'supervisor' };
+  return {
+    what: `${whomText(step)}; in silence it ${IN_SILENCE[step.otherwise ?? 'fail']}`,
+    who: step.kind === 'approval' ? 'person' : 'external-party',
+  };
+}
+
+const IN_SILENCE = { approve: 'is approved', reject: 'is rejected', fail: 'fails' } as const;
+
+function whomText(step: CallbackStep): string {
+  if (step.kind === 'approval')
+    return `${isForAnother(step) ? 'another person' : 'a person'} approves or rejects`;
+  return `the external party answers${step.heartbeatMs === undefined ? '' : ' or heartbeats'}`;
+}
+
+/**
+ * S12 what waits for a time may be due before anything that an agent writes, and so before the wake time: a wait or a callback
+ * whose turn has come, or what an attempt that met a dead service left to be sent again. A supervisor's look says so with
+ * its own write; whoever else has brought it about brings the wake time forward.
+ */
+export const wakeForTime: Rule = {
+  apply: (plan, state, event) => {
+    const { execution } = state;
+    if (event.by === 'supervisor' || execution.wakeAt === undefined) return undefined;
+    const untilAt = Math.min(...externalTimes(plan, state), ...deferredTimes(plan, state));
+    if (untilAt >= execution.wakeAt) return undefined;
+    const woken = executionAfter(execution, 'set-wake-time', event, { wakeAt: untilAt });
+    return writing(execution.id, { execution: woken }, evaluateNext(event.affected));
+  },
+  says: { 'set-wake-time': 'what becomes due sooner than the wake time is looked at then' },
+};
+
+const deferredTimes = (plan: Plan, state: Snapshot): number[] =>
+  Object.values(state.steps).some(({ deferred }) => deferred !== undefined)
+    ? openWork(plan, state).flatMap(({ deferred, dueAt }) => (deferred === undefined ? [] : [dueAt]))
+    : [];

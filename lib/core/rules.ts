@@ -1,0 +1,134 @@
+/**
+ * RULES[status]: what can happen to an execution in each status, in order. The first rule that has a write to make is followed.
+ *
+ * Owns: which rules hold in which status, their order, and the evaluation that follows them. Does not own: the rules, each a value that
+ * says when it is due, what it does and how it is said (`step/rule.ts`), which messages are sent (`supervision/dispatch.ts`).
+ *
+ * An agent after its report, the scheduler after a start or a cancel, and a supervisor evaluate in the same way; only a supervisor
+ * ends leases, repeats dispatches that were not claimed, and sets the wake time. S8 a join starts once, because the claim decides,
+ * not the message. S12 the wake time is the earliest time at which a rule of the status is due.
+ */
+
+import { beginTry, endChildren, endOverTime, startChildren, stopChildren } from './execution/child-rules.ts';
+import { announce, endUndo, succeed } from './execution/end-rules.ts';
+import { finish, notifyOfEnd } from './execution/follow-up.ts';
+import { enterNextStage } from './execution/next-stage.ts';
+import {
+  closeIncidents,
+  endLease,
+  fence,
+  openIncident,
+  refuseCondition,
+  skip,
+} from './execution/step-rules.ts';
+import { failStep, keepPast, passDeadline } from './execution/stop.ts';
+import { passedTime, wakeForTime } from './execution/time-rules.ts';
+import { tolerate } from './execution/tolerate.ts';
+import { askAboutDeadline } from './operators/deadline.ts';
+import { remindOfIncident } from './operators/incident.ts';
+import { askAboutPause, halt, suspend } from './operators/pause.ts';
+import type { Plan } from './plan/plan.ts';
+import { type Decision, evaluateNext, nothing } from './records/decision.ts';
+import type { Evaluation } from './records/events.ts';
+import type { Snapshot } from './records/snapshot.ts';
+import { giveUpDeferred } from './step/defer.ts';
+import type { Rule } from './step/rule.ts';
+import { send, supervise } from './supervision/dispatch.ts';
+import type { ExecutionStatus } from './transitions.ts';
+import { announceChange, openEntry, remind } from './waiting/entry.ts';
+
+const FORWARD: readonly Rule[] = [
+  endLease,
+  closeIncidents,
+  endChildren,
+  // Before what follows from another failure: what is final need not be decided on.
+  tolerate,
+  enterNextStage,
+  failStep,
+  succeed,
+  passDeadline,
+  askAboutDeadline,
+  refuseCondition,
+  skip,
+  openEntry,
+  passedTime,
+  remind,
+  remindOfIncident,
+  endOverTime,
+  beginTry,
+  startChildren,
+  giveUpDeferred,
+  openIncident,
+  wakeForTime,
+  announceChange,
+];
+const ENDED: readonly Rule[] = [announceChange, announce];
+
+export const RULES: Readonly<Record<ExecutionStatus, readonly Rule[]>> = {
+  running: FORWARD,
+  // A person is asked: the answer comes before the end.
+  waiting: FORWARD.filter((rule) => rule !== succeed),
+  // Attempts under way go on to their end; when everything is done, nothing is left to pause.
+  pausing: [endLease, closeIncidents, endChildren, succeed, suspend, halt, announceChange],
+  paused: [endLease, closeIncidents, endChildren, succeed, suspend, askAboutPause, announceChange],
+  compensating: [
+    endLease,
+    closeIncidents,
+    endChildren,
+    tolerate,
+    enterNextStage,
+    remindOfIncident,
+    keepPast,
+    fence,
+    stopChildren,
+    giveUpDeferred,
+    openIncident,
+    endUndo,
+    wakeForTime,
+    announceChange,
+  ],
+  // Only its on-failure steps are left, and each of them may fail.
+  'following-up': [
+    endLease,
+    closeIncidents,
+    remindOfIncident,
+    notifyOfEnd,
+    tolerate,
+    refuseCondition,
+    skip,
+    giveUpDeferred,
+    openIncident,
+    finish,
+    wakeForTime,
+    announceChange,
+  ],
+  succeeded: ENDED,
+  compensated: ENDED,
+  failed: ENDED,
+  canceled: ENDED,
+};
+
+/** The rule that has something to write now, with its decision. @param plan as it is during the execution's status */
+export function ruleThatApplies(
+  plan: Plan,
+  state: Snapshot,
+  event: Evaluation,
+): { readonly rule: Rule; readonly decision: Decision } | undefined {
+  for (const rule of RULES[state.execution.status]) {
+    const decision = rule.apply(plan, state, event);
+    if (decision !== undefined) return { rule, decision };
+  }
+  return undefined;
+}
+
+/** The next write that is due, or the messages to send. @param plan as it is during the execution's status */
+export function evaluate(plan: Plan, state: Snapshot, event: Evaluation): Decision {
+  const found = ruleThatApplies(plan, state, event);
+  if (found === undefined)
+    return event.by === 'supervisor'
+      ? supervise(plan, state, event, RULES[state.execution.status])
+      : send(plan, state, event);
+  // From a state that was not just read nothing may come but hints and the end of the execution.
+  const allowed = event.fresh || found.rule.unread === true;
+  return allowed ? found.decision : nothing(evaluateNext(event.affected));
+}
