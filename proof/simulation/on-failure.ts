@@ -144,7 +144,8 @@ export function recordsSeen(plan: Plan, state: Snapshot): Snapshot {
     // Nor is its token: no late word of that end is one of this.
     const { retryAt: _r, deferred: _d, afterFailure: _a, token: _t, mode: _m, ...kept } = rest;
     const fresh = { key: 1, keyVariant: 0, stage: 0, stageAttempt: 0, probes: 0, mayHaveActed: false };
-    return [{ ...kept, ...fresh, status: 'ready', epoch: execution.epoch }];
+    const attempts = record.attempts.map((attempt) => ({ epoch: record.epoch, ...attempt }));
+    return [{ ...kept, ...fresh, attempts, status: 'ready', epoch: execution.epoch }];
   });
   if (anew.length === 0) return state;
   return { ...state, steps: { ...steps, ...Object.fromEntries(anew.map((step) => [step.name, step])) } };

@@ -18,10 +18,13 @@ const CODES: ReadonlySet<string> = new Set(['bad-output', 'output-too-large']);
 const isWrong = (attempt: Attempt | undefined): attempt is Attempt =>
   attempt !== undefined && CODES.has(attempt.failure?.code ?? '');
 
-/** The latest attempt said that the work is done, in an answer that is no output. */
+/**
+ * The latest attempt said that the work is done, in an answer that is no output. An attempt of an earlier epoch bears its number: after
+ * another end an on-failure step begins as if it had never been performed (seed 330000120).
+ */
 export const wrongIn = (record: Step | undefined): Attempt | undefined => {
   const last = record?.attempts.findLast(({ mode }) => mode !== 'undo');
-  return isWrong(last) ? last : undefined;
+  return isWrong(last) && last.epoch === undefined ? last : undefined;
 };
 
 export function judgeAnswers(

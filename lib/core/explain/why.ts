@@ -208,9 +208,9 @@ type Timed = Next & { readonly at: number };
 
 /** What becomes due of an execution by the time alone, in the words of the rules of its status. */
 function comingOf(plan: Plan, state: Snapshot, work: readonly Work[], now: number): Timed[] {
-  const look = { readAt: now, work };
+  const timing = { readAt: now, work };
   return RULES[state.execution.status].flatMap(({ dueAt }) =>
-    (dueAt?.(plan, state, look) ?? []).flatMap(({ at, step, coming }) =>
+    (dueAt?.(plan, state, timing) ?? []).flatMap(({ at, step, coming }) =>
       coming === undefined ? [] : [{ ...coming(), at, ...given({ step }) }],
     ),
   );

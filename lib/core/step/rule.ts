@@ -26,7 +26,7 @@ export interface Due {
 }
 
 /** What the times rest on beside the state. */
-export interface Look {
+export interface Timing {
   /** The clock before the state was read. */
   readonly readAt: number;
   /** The open work of the state. */
@@ -39,7 +39,7 @@ export interface Rule {
   /** The decision, where the rule has something to write now. */
   readonly apply: (plan: Plan, state: Snapshot, event: Evaluation) => Decision | undefined;
   /** S12 the wake time is the earliest of these. Absent where only a write makes the rule due. */
-  readonly dueAt?: (plan: Plan, state: Snapshot, look: Look) => readonly Due[];
+  readonly dueAt?: (plan: Plan, state: Snapshot, timing: Timing) => readonly Due[];
   /** What `apply` is about to do, by the note of its write, or by what comes next where it writes nothing. */
   readonly says: Readonly<Record<string, string>>;
   /** It also holds on a state that was not just read. */

@@ -80,9 +80,9 @@ export function nextWakeAt(
   { later, graceFrom }: Delays = {},
 ): number {
   const hMs = horizonMs(plan, snapshot);
-  const look = { readAt, work, graceFrom };
+  const timing = { readAt, work, graceFrom };
   const times = [
-    ...rules.flatMap(({ dueAt }) => dueAt?.(plan, snapshot, look).map(({ at }) => at) ?? []),
+    ...rules.flatMap(({ dueAt }) => dueAt?.(plan, snapshot, timing).map(({ at }) => at) ?? []),
     ...work.map((piece) =>
       Math.max(dispatchDueAt(piece, dispatches[workKey(piece)]), later?.[workKey(piece)] ?? 0),
     ),
