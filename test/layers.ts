@@ -11,7 +11,16 @@ interface Layer {
   readonly may: readonly string[];
   readonly builtins?: boolean;
 }
-const PLAN = ['built-in', 'reference-check', 'trigger-declaration', 'nearest', 'agent-parts'];
+const PLAN = [
+  'agent-parts',
+  'built-in',
+  'list-size',
+  'nearest',
+  'rebuild',
+  'reference-check',
+  'refs',
+  'trigger-declaration',
+];
 /** Names, the API's routes, and what refuses a workflow when it is loaded, which is in no function. */
 const LOADED = [
   'lib/api/calls.ts',

@@ -18,15 +18,18 @@ const PATIENCE = retry(4, { first: '500ms', max: '5s' });
 const Text = z.string().check(z.minLength(1));
 const Seconds = z.int().check(z.nonnegative());
 const Chunk = z.object({ upload: Text, from: Seconds, seconds: Seconds });
+/** What they become is read as one list, which is kept up to 100 KB: so many chunks, and no longer names of files. */
+export const MOST_CHUNKS = 100;
+const Chunks = z.array(Chunk).check(z.maxLength(MOST_CHUNKS));
 const Height = z.int();
 const Encoding = z.object({ chunk: Chunk, height: Height });
-const Segment = z.object({ file: Text, seconds: Seconds, height: Height });
+const Segment = z.object({ file: Text.check(z.maxLength(200)), seconds: Seconds, height: Height });
 export type Segment = z.infer<typeof Segment>;
 
 /** Where the encoder's tools are. It reads, and nothing else. */
 export const planChunks = agent('plan-chunks', {
   input: z.object({ upload: Text }),
-  output: z.object({ seconds: Seconds, chunks: z.array(Chunk) }),
+  output: z.object({ seconds: Seconds, chunks: Chunks }),
   effect: 'none',
   undo: 'none',
   runsIn: 'container',
@@ -63,7 +66,7 @@ export const videoChunk = workflow('video-chunk', { input: Encoding, within: '6h
 /** All chunks in one height: a player shows a rendition as a whole, and one whose heights change is none. */
 const videoRendition = workflow(
   'video-rendition',
-  { input: z.object({ chunks: z.array(Chunk), height: Height }), within: '12h' },
+  { input: z.object({ chunks: Chunks, height: Height }), within: '12h' },
   (w) => {
     const { chunks, height } = w.input;
     const each = w.map('chunks', videoChunk, chunks, (chunk) => ({ chunk, height }), {

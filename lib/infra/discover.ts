@@ -7,7 +7,7 @@
  * `bundle.ts`).
  */
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { basename, extname, join, relative, resolve, sep } from 'node:path';
 import { BUILT_IN_PREFIX, isBuiltIn } from '../core/plan/built-in.ts';
 import { nearest } from '../core/plan/nearest.ts';
@@ -19,11 +19,11 @@ import {
   DiscoveryError,
   type FoundAgent,
   type FoundTrigger,
+  type FoundWarning,
   type FoundWorkflow,
 } from './discovery.ts';
 import { formsOf } from './forms.ts';
 import { jsonSchemaOf } from './json-schema.ts';
-import { testedReferences } from './tested-references.ts';
 import {
   type AgentLike,
   asksAnother,
@@ -32,6 +32,7 @@ import {
   TRIGGERS,
   triggersOf,
   type WorkflowLike,
+  warningsOf,
   workflowsOf,
 } from './workflow-modules.ts';
 
@@ -49,7 +50,7 @@ export async function discoverWorkflows(props: DiscoverProps): Promise<Discovery
   const workflows: FoundWorkflow[] = [];
   const agents: FoundAgent[] = [];
   const triggers: FoundTrigger[] = [];
-  const warnings: string[] = [];
+  const warnings: FoundWarning[] = [];
   for (const folder of chosenFolders(root, props)) {
     const loaded = await loadFolder(folder, relativeToRoot);
     workflows.push(...loaded.workflows);
@@ -61,7 +62,9 @@ export async function discoverWorkflows(props: DiscoverProps): Promise<Discovery
   refuseBuiltIn('agent', agents, relativeToRoot);
   refuseTwins('workflow', workflows, relativeToRoot);
   refuseTwins('agent', agents, relativeToRoot);
-  return { root, workflows, agents, triggers, warnings };
+  // A workflow that is exported, and run by another one that is, is looked at twice.
+  const once = [...new Map(warnings.map((warning) => [warning.id, warning])).values()];
+  return { root, workflows, agents, triggers, warnings: once };
 }
 
 function chosenFolders(root: string, props: DiscoverProps): string[] {
@@ -96,7 +99,7 @@ function foldersIn(parent: string): string[] {
 interface LoadedFolder {
   readonly workflows: readonly FoundWorkflow[];
   readonly agents: readonly FoundAgent[];
-  readonly warnings: readonly string[];
+  readonly warnings: readonly FoundWarning[];
 }
 
 async function loadFolder(folder: string, relativeToRoot: (path: string) => string): Promise<LoadedFolder> {
@@ -154,7 +157,7 @@ async function loadFolder(folder: string, relativeToRoot: (path: string) => stri
     ...formsIn(workflow, folder),
   }));
   const warnings = [
-    ...testedReferences(readFileSync(file, 'utf8'), relativeToRoot(file)),
+    ...exported.flatMap(({ workflow }) => warningsOf(workflow, file, relativeToRoot(file))),
     ...unusedFiles(folder, used, relativeToRoot),
   ];
   return { workflows, agents, warnings };
@@ -211,13 +214,14 @@ function unusedFiles(
   folder: string,
   used: ReadonlyMap<string, unknown>,
   relativeToRoot: (path: string) => string,
-): string[] {
+): FoundWarning[] {
   return agentFilesIn(folder)
     .filter((name) => !used.has(withoutEnding(name)))
-    .map(
-      (name) =>
-        `${relativeToRoot(join(folder, AGENT_FOLDER, name))} is deployed nowhere: no workflow of its folder uses an agent '${withoutEnding(name)}'`,
-    );
+    .map((name) => {
+      const shown = relativeToRoot(join(folder, AGENT_FOLDER, name));
+      const message = `${shown} is deployed nowhere: no workflow of its folder uses an agent '${withoutEnding(name)}'`;
+      return { id: `steadfast:unusedAgent[${shown}]`, message };
+    });
 }
 
 /** Names of what every deployment brings itself. */

@@ -64,8 +64,14 @@ export interface Discovery {
   readonly agents: readonly FoundAgent[];
   /** In the order of their files. */
   readonly triggers: readonly FoundTrigger[];
-  /** What is odd but does not prevent a deployment. */
-  readonly warnings: readonly string[];
+  readonly warnings: readonly FoundWarning[];
+}
+
+/** What is odd but does not prevent a deployment. */
+export interface FoundWarning {
+  /** Of its kind and place, so that who acknowledges one acknowledges no other: 'steadfast:largeList[order/pack]'. */
+  readonly id: string;
+  readonly message: string;
 }
 
 export interface DiscoverProps {

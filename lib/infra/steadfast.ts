@@ -318,9 +318,7 @@ export class Steadfast extends Construct {
   private check(props: SteadfastProps): void {
     const { workflows, accountConcurrency, authorizer, callbackAuthorizer, alarmTopic, removalPolicy } =
       props;
-    workflows.warnings.forEach((warning, index) => {
-      Validations.of(this).addWarning(`steadfast:unusedAgent${index}`, warning);
-    });
+    for (const { id, message } of workflows.warnings) Validations.of(this).addWarning(id, message);
     if (this.monitoring !== undefined && alarmTopic === undefined && removalPolicy !== RemovalPolicy.DESTROY)
       warnOfSilence(this, this.monitoring.topic);
     checkFourEyes(this, workflows.workflows, authorizer, callbackAuthorizer);

@@ -1,38 +1,148 @@
 /**
- * Finds references that a workflow's file tests as if they were values: `if (w.input.gift)`.
+ * Finds references that a workflow's function tests as if they were values: `if (w.input.gift)`, `!gift`, `gift && …`, `gift ? … : …`.
  *
- * Owns: reading this in the text of the file. Does not own: paths that lead nowhere (`reference-check.ts`), comparisons, which `tsc` sees.
+ * Owns: finding them, and the words. Does not own: another run of the function (`core/plan/rebuild.ts`), paths that lead nowhere
+ * (`core/plan/reference-check.ts`), comparisons and texts, which a reference refuses itself.
  *
- * It reads text, not a syntax tree: it knows a reference by the builder's parameter or by what a step was assigned to, and is silent
- * about everything else.
+ * No reference can be told that it is tested: an object is true. So the function is run again with something false in the place of a
+ * reference. Where that makes other steps, it was tested, in whatever words. A function whose steps are others each time is believed.
  */
 
-const COMMENTS_AND_TEXTS =
-  /\/\*[\s\S]*?\*\/|\/\/.*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/g;
+import { type Declared, rebuilt } from '../core/plan/rebuild.ts';
+import { type MakeRef, nameOf, ref, type RefSource } from '../core/plan/refs.ts';
+import type { FoundWarning } from './discovery.ts';
 
-/** A workflow's builder is the last argument: `workflow('…', { … }, (w) => …`. */
-const BUILDER = /[,(]\s*\(?(\w+)\)?\s*=>/g;
+/** False, and nothing that a plan has: it shows where it was put. */
+const FALSE = 0n;
 
-/** One sentence for each reference that stands where a value is tested. */
-export function testedReferences(text: string, shown: string): string[] {
-  const code = text.replace(COMMENTS_AND_TEXTS, (found) => found.replace(/[^\n]/g, ' '));
-  if (!/\bworkflow\s*\(/.test(code)) return [];
-  const builders = [...code.matchAll(BUILDER)].map(([, name]) => name as string);
-  if (builders.length === 0) return [];
-  const parameter = `(?:${[...new Set(builders)].join('|')})`;
-  const steps = [...code.matchAll(new RegExp(`\\bconst (\\w+) = ${parameter}\\.step\\(`, 'g'))].map(
-    ([, name]) => name as string,
-  );
-  const roots = [`${parameter}\\.input`, ...[...new Set(steps)].map((name) => `${name}\\.output`)];
-  const reference = `((?:${roots.join('|')})(?:\\.\\w+)*)`;
-  const before = '(?:[(,:;{}[?&|!\\n]|[^=!<>]=|=>|\\breturn\\b)';
-  const tested = new RegExp(
-    `\\b(?:if|while)\\s*\\(\\s*!*${reference}\\s*\\)|${before}\\s*${reference}\\s*(?:&&|\\|\\||\\?(?![.?]))`,
-    'g',
-  );
-  return [...code.matchAll(tested)].map((match) => {
-    const written = (match[1] ?? match[2]) as string;
-    const line = code.slice(0, match.index + match[0].lastIndexOf(written)).split('\n').length;
-    return `${shown}:${line} tests the reference ${written}, which is always true while the workflow is built; give the step a condition (when: eq(${written}, …) or when: exists(${written})), or a default with orElse`;
+/** Up to so many reads each is tried; of a larger workflow one run with all of them shows first whether any is tested. */
+const FEW_READS = 300;
+const MOST_READS = 1_000;
+
+interface Tested {
+  readonly name: string;
+  readonly children?: readonly Tested[];
+}
+
+/** One for each reference that is tested, in a workflow and in those that it runs. */
+export function testedReferences(workflow: Tested, file: string, shown: string): FoundWarning[] {
+  const { name, children = [] } = workflow;
+  const own = testedIn(workflow, file).map(({ reference, line }) => ({
+    id: `steadfast:testedReference[${name}/${reference}]`,
+    message: `${shown}${line}: workflow '${name}' tests ${reference} as if it were a value (if, !, &&, ||, ?:), but while the workflow is built it is always true: give the step a condition (when: eq(${reference}, …) or when: exists(${reference})), or take a default with orElse`,
+  }));
+  return [...own, ...children.flatMap((child) => testedReferences(child, file, shown))];
+}
+
+interface Found {
+  readonly reference: string;
+  readonly line: string;
+}
+
+function testedIn(workflow: Tested, file: string): Found[] {
+  const run = (isFalse: IsFalse): Run | undefined => runWith(workflow, isFalse, file);
+  const plain = run(() => false);
+  if (plain === undefined || plain.steps !== run(() => false)?.steps) return [];
+  const isAny = run(() => true)?.shape !== plain.shape;
+  if (!isAny && plain.reads > FEW_READS) return [];
+  const found = new Map<string, Found>();
+  for (let at = 1; at <= Math.min(plain.reads, MOST_READS); at += 1) {
+    let one: Found | undefined;
+    const steps = runWith(
+      workflow,
+      (read) => read === at,
+      file,
+      (put) => (one = put),
+    )?.steps;
+    if (one !== undefined && steps !== plain.steps && !found.has(one.reference))
+      found.set(one.reference, one);
+  }
+  if (found.size > 0 || !isAny) return [...found.values()];
+  // Of `a || b` each alone changes nothing: the first of so many that do together. Whole inputs and outputs have fields.
+  const upTo =
+    (most: number): IsFalse =>
+    (read, path) =>
+      read <= most && path.length > 0;
+  let [low, high] = [0, plain.reads];
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if (run(upTo(middle))?.shape === plain.shape) low = middle;
+    else high = middle;
+  }
+  let last: Found | undefined;
+  runWith(workflow, upTo(high), file, (put) => (last = put));
+  return last === undefined ? [] : [last];
+}
+
+interface Run {
+  readonly reads: number;
+  /** As text, in which what is false is the reference that it stands for. */
+  readonly steps: string;
+  /** As text in which all references are the same. */
+  readonly shape: string;
+}
+
+/** Of a read, by its number from 1 and its path. */
+type IsFalse = (read: number, path: readonly string[]) => boolean;
+
+/**
+ * Runs its function; nothing where that fails.
+ * @param note called with each that is
+ */
+function runWith(
+  workflow: Tested,
+  isFalse: IsFalse,
+  file: string,
+  note?: (found: Found) => void,
+): Run | undefined {
+  let reads = 0;
+  let latest: { readonly $ref: RefSource; readonly path: readonly string[] } | undefined;
+  const make: MakeRef = (source, path) => {
+    reads += 1;
+    if (!isFalse(reads, path)) return ref(source, path, make);
+    latest = { $ref: source, path };
+    note?.({ reference: nameOf(source, path), line: lineOf(new Error().stack, file) });
+    return FALSE;
+  };
+  const fieldOf = (key: string): unknown =>
+    latest === undefined ? undefined : make(latest.$ref, [...latest.path, key]);
+  try {
+    const declared = withFields(fieldOf, () => rebuilt(workflow, make));
+    if (declared === undefined) return undefined;
+    return { reads, steps: textOf(declared, latest ?? {}), shape: textOf(declared) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** What stands for a reference has fields, as a reference has. Only while a function runs, which is never interrupted. */
+function withFields<T>(fieldOf: (key: string) => unknown, run: () => T): T {
+  const fields = new Proxy(Object.create(null) as object, {
+    get: (_, key) => (typeof key === 'string' ? fieldOf(key) : undefined),
   });
+  const before: unknown = Object.getPrototypeOf(BigInt.prototype);
+  Object.setPrototypeOf(BigInt.prototype, fields);
+  try {
+    return run();
+  } finally {
+    Object.setPrototypeOf(BigInt.prototype, before as object);
+  }
+}
+
+/**
+ * Which step comes after which follows from what it reads, and is left out.
+ * @param stood what is false stands for; absent: all references are the same
+ */
+const textOf = (declared: Declared, stood?: unknown): string =>
+  JSON.stringify(declared, (key, value: unknown) => {
+    if (key === 'after') return undefined;
+    const isReference = typeof value === 'object' && value !== null && Object.hasOwn(value, '$ref');
+    if (typeof value === 'bigint') return stood ?? 'a reference';
+    return isReference && stood === undefined ? 'a reference' : value;
+  });
+
+/** ':12', where the file reads it. */
+function lineOf(stack: string | undefined, file: string): string {
+  const line = /^\d+/.exec(stack?.split(`${file}:`)[1] ?? '')?.[0];
+  return line === undefined ? '' : `:${line}`;
 }

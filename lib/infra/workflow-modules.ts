@@ -12,11 +12,13 @@
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { largeLists } from '../core/plan/list-size.ts';
 import { referenceProblems } from '../core/plan/reference-check.ts';
 import type { DeclaredTrigger } from '../core/plan/trigger-declaration.ts';
 import type { DeclaredSpec } from './agent-files.ts';
-import { DiscoveryError, type FoundAgent } from './discovery.ts';
+import { DiscoveryError, type FoundAgent, type FoundWarning } from './discovery.ts';
 import { jsonSchemaOf } from './json-schema.ts';
+import { testedReferences } from './tested-references.ts';
 
 /** What is read of a plan. */
 interface PlanLike {
@@ -120,6 +122,16 @@ export function triggersOf(
 /** The types see a wrong path as well, but nothing makes an author ask them before the start. */
 const unreadable = (workflow: WorkflowLike): string[] =>
   'plan' in workflow ? referenceProblems(workflow as never, jsonSchemaOf) : [];
+
+/** What is odd in a workflow, and in those that it runs. */
+export function warningsOf(workflow: WorkflowLike, file: string, shown: string): FoundWarning[] {
+  if (!('plan' in workflow)) return [];
+  const lists = largeLists(workflow as never, jsonSchemaOf).map(({ workflow: name, step, message }) => ({
+    id: `steadfast:largeList[${name}/${step}]`,
+    message: `${shown}: ${message}`,
+  }));
+  return [...testedReferences(workflow, file, shown), ...lists];
+}
 
 /** ':12', the line of the file in which it was thrown or which called what threw; '' where that is not to be seen. */
 function lineOf(error: unknown, file: string): string {

@@ -191,7 +191,7 @@ test('an agent file that nothing uses is a warning; tests beside agents are not'
     'examples/order/agents/fly.ts': AGENT_MODULE,
     'examples/order/agents/pay.test.ts': '',
   });
-  expect(warnings).toEqual([
+  expect(warnings.map(({ message }) => message)).toEqual([
     "examples/order/agents/fly.ts is deployed nowhere: no workflow of its folder uses an agent 'fly'",
   ]);
 });

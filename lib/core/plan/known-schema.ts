@@ -9,7 +9,7 @@
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { type Json, isJsonObject, type JsonObject } from '../records/json.ts';
-import type { PlanStep } from './plan.ts';
+import type { ChildStep, PlanStep } from './plan.ts';
 import { type Expr, refsIn } from './refs.ts';
 import type { Workflow } from './workflow.ts';
 
@@ -62,24 +62,36 @@ export function knownOf(
   if (kind === 'failure') return closed({ code: {}, message: {} });
   const all = [...workflow.plan.steps, ...(workflow.plan.onFailure ?? [])];
   const step = kind === 'step' ? all.find((one) => one.name === name) : undefined;
-  const outputOf = (agent: string): Known | undefined =>
-    document(workflow.agents.find(({ spec }) => spec.name === agent)?.output);
   switch (step?.kind) {
     case 'agent':
-      return outputOf(step.agent);
+      return agentOutput(workflow, step.agent, jsonSchemaOf);
     case 'callback':
       return document(workflow.callbacks[name]);
     case 'approval':
       return closed({ approved: {}, by: {}, comment: {} }, ['by', 'comment']);
     case 'map':
       return closed({ total: {}, failed: {}, items: {} });
-    case 'child': {
-      const child = workflow.children.find((one) => one.name === step.plan.workflow);
-      return child === undefined ? undefined : returnedBy(child, jsonSchemaOf);
-    }
+    case 'child':
+      return childOutput(workflow, step, jsonSchemaOf);
     default:
       return undefined;
   }
+}
+
+export const agentOutput = (
+  { agents }: Workflow,
+  name: string,
+  jsonSchemaOf: JsonSchemaOf,
+): Known | undefined =>
+  documentOf(agents.find(({ spec }) => spec.name === name)?.output, 'output', jsonSchemaOf);
+
+export function childOutput(
+  { children }: Workflow,
+  { plan }: ChildStep,
+  jsonSchemaOf: JsonSchemaOf,
+): Known | undefined {
+  const child = children.find(({ name }) => name === plan.workflow);
+  return child === undefined ? undefined : returnedBy(child, jsonSchemaOf);
 }
 
 /** What a workflow returns: of each field what is known of the reference that gives it. */

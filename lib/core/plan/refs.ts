@@ -41,8 +41,14 @@ export type RefSource =
   | 'item'
   | 'index';
 
-/** A reference whose fields are references in turn; every path is allowed, `undefined` is its worst value. */
-export function ref<T>(source: RefSource, path: readonly string[] = []): Ref<T> {
+/** What stands for the value at a path of a source. */
+export type MakeRef = (source: RefSource, path: readonly string[]) => unknown;
+
+/**
+ * A reference whose fields are references in turn; every path is allowed, `undefined` is its worst value.
+ * @param make what a field is
+ */
+export function ref<T>(source: RefSource, path: readonly string[] = [], make: MakeRef = ref): Ref<T> {
   const expression: JsonObject = { $ref: source, path };
   return new Proxy(
     {},
@@ -51,7 +57,7 @@ export function ref<T>(source: RefSource, path: readonly string[] = []): Ref<T> 
         if (key === SOURCE) return expression;
         // What text, sums, comparisons and JSON.stringify call. A comparison of identity and truth call nothing.
         if (key === Symbol.toPrimitive || key === 'toJSON') return () => refuseValue(nameOf(source, path));
-        return typeof key === 'symbol' ? undefined : ref(source, [...path, key]);
+        return typeof key === 'symbol' ? undefined : make(source, [...path, key]);
       },
       has: (_, key) => key === SOURCE,
       // Not plain JSON: where nothing is evaluated, a reference is refused when the plan is checked.
@@ -297,6 +303,15 @@ export function refsIn(expr: Expr): Reference[] {
     for (const item of Object.values(next).toReversed()) open.push(item as Expr);
   }
   return found;
+}
+
+/** The references of an expression but for those that only ask (`exists`). */
+export function valuesReadIn(expr: Expr): Reference[] {
+  if (Array.isArray(expr)) return expr.flatMap((item) => valuesReadIn(item as Expr));
+  if (!isJsonObject(expr) || Object.hasOwn(expr, '$literal') || Object.hasOwn(expr, '$exists')) return [];
+  return Object.hasOwn(expr, '$ref')
+    ? refsIn(expr)
+    : Object.values(expr).flatMap((item) => valuesReadIn(item));
 }
 
 /** Operators of the language; anything else that starts with `$` is refused when the plan is checked. */

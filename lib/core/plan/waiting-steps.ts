@@ -16,11 +16,11 @@ import {
   evaluateExpression,
   type Expr,
   type Input,
+  type MakeRef,
   type MayBeAbsent,
   type MaybeRef,
   type MayNotSucceed,
   type Ref,
-  ref,
   sourcesIn,
   toExpr,
 } from './refs.ts';
@@ -241,12 +241,12 @@ export const parseDurationOrNone = (text: Duration | undefined, what: string): n
   text === undefined ? Number.NaN : parseDuration(text, what);
 
 /** One object for every type of handle, so of none: which fields may be used, and how, the types and the plan's check say. */
-export const handleOf = (name: string): never =>
+export const handleOf = (name: string, make: MakeRef): never =>
   ({
     name,
-    output: ref(`step:${name}`),
-    failure: ref(`failure:${name}`),
-    token: ref(`token:${name}`),
+    output: make(`step:${name}`, []),
+    failure: make(`failure:${name}`, []),
+    token: make(`token:${name}`, []),
   }) as never;
 
 /** @param withinMs of the workflow around it */

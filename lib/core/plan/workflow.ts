@@ -8,7 +8,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Agent } from './agent.ts';
 import { type Duration, formatDuration, MAX_DURATION_MS, parseDuration } from './duration.ts';
-import { isSteadfastError } from '../records/errors.ts';
 import { checkName } from '../records/names.ts';
 import { checkPlan, inOrder } from './check.ts';
 import {
@@ -26,14 +25,16 @@ import {
   type Condition,
   type Expr,
   type Input,
+  type MakeRef,
   type OutputOf,
   type Ref,
   ref,
   stepsIn,
   toExpr,
 } from './refs.ts';
+import { rebuildable } from './rebuild.ts';
 import { afterThoseRead, type WhyEnded } from './why-ended.ts';
-import { problem, refusal } from './refusal.ts';
+import { built, problem, refusal } from './refusal.ts';
 import {
   type AnyStepOptions,
   type Approval,
@@ -196,8 +197,7 @@ export function workflow<I, R extends Readonly<Record<string, unknown>> | undefi
 ): Workflow<I, OutputOf<R>> {
   checkName(name, 'workflow');
   const withinMs = parseDurationOrNone(options.within, `within of '${name}'`);
-  const none = { steps: [], onFailure: [], agents: new Map(), children: [], callbacks: {} };
-  const draft: Draft = { workflow: name, withinMs, ...none };
+  const draft = emptyDraft(name, withinMs, ref);
   const output = built(draft, () => build(builderOf<I>(draft)));
   const { pauseWithin, search = [] } = options;
   const { ordered, rest } = inOrder(draft.steps);
@@ -215,8 +215,8 @@ export function workflow<I, R extends Readonly<Record<string, unknown>> | undefi
     ...(search.length === 0 ? {} : { search }),
   };
   checkPlan(plan);
-  return {
-    kind: 'steadfast:workflow',
+  const declared = {
+    kind: 'steadfast:workflow' as const,
     name,
     input: options.input,
     plan,
@@ -224,25 +224,17 @@ export function workflow<I, R extends Readonly<Record<string, unknown>> | undefi
     children: draft.children,
     callbacks: draft.callbacks,
   };
-}
-
-/** What the author's function throws that is no refusal of ours gets its place: the step that it came after. */
-function built<R>({ workflow: name, steps }: Draft, build: () => R): R {
-  try {
-    return build();
-  } catch (error) {
-    const isRefusal = isSteadfastError(error) && error.code !== 'not-a-value';
-    if (isRefusal || typeof error !== 'object' || error === null || !('message' in error)) throw error;
-    const last = steps.at(-1)?.name;
-    const place = last === undefined ? 'before its first step' : `after step '${last}'`;
-    // The same error, so that its stack still leads to the line.
-    error.message = `workflow '${name}', ${place}: ${String(error.message)}`;
-    throw error;
-  }
+  return rebuildable(declared, (make) => {
+    const again = emptyDraft(name, withinMs, make);
+    const returned = toExpr(build(builderOf<I>(again)) ?? {});
+    return { steps: again.steps, onFailure: again.onFailure, output: returned };
+  });
 }
 
 /** What has been declared so far. */
 interface Draft {
+  /** What its function gets as references. */
+  readonly make: MakeRef;
   readonly workflow: string;
   readonly withinMs: number;
   readonly steps: PlanStep[];
@@ -252,17 +244,28 @@ interface Draft {
   readonly callbacks: Record<string, StandardSchemaV1>;
 }
 
+const emptyDraft = (name: string, withinMs: number, make: MakeRef): Draft => ({
+  workflow: name,
+  withinMs,
+  make,
+  steps: [],
+  onFailure: [],
+  agents: new Map(),
+  children: [],
+  callbacks: {},
+});
+
 function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
-  const { workflow: name, callbacks } = draft;
+  const { workflow: name, callbacks, make } = draft;
   const uses = (stepName: string, agents: readonly Agent[], { recovery = [] }: StepOptions = {}): void => {
     for (const used of [...agents, ...agentsOn(recovery)]) addAgent(draft, stepName, used);
   };
   const added = (step: PlanStep): never => {
     draft.steps.push({ ...step, after: predecessors(step.after, expressionsOf(step)) });
-    return handleOf(step.name);
+    return handleOf(step.name, make);
   };
   return {
-    input: ref<I>('input'),
+    input: make('input', []) as Ref<I>,
     step: (stepName, agent, input, options = {}) => {
       const step = agentStepOf(draft, stepName, agent as Agent, input, options);
       uses(stepName, [agent as Agent], options);
@@ -282,9 +285,9 @@ function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
       const step = agentStepOf(late, stepName, agent as Agent, input, { ...options, undo });
       uses(stepName, [agent as Agent], options);
       draft.onFailure.push(afterThoseRead(step, draft.onFailure));
-      return handleOf(stepName);
+      return handleOf(stepName, make);
     },
-    failure: ref('failure') as unknown as WhyEnded,
+    failure: make('failure', []) as WhyEnded,
     map: (
       stepName: string,
       performer: { readonly kind: string },
@@ -294,7 +297,7 @@ function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
     ) => {
       const { after: _after, when: _when, within: _within, tolerate: _tolerate, ...rest } = options;
       const { concurrency: _concurrency, ...own } = rest;
-      const given = input(ref('item') as never, ref('index') as never);
+      const given = input(make('item', []) as never, make('index', []) as never);
       let item: AgentStep | ChildStep;
       if (performer?.kind === 'steadfast:workflow') {
         item = childOf(draft, stepName, performer as Workflow, toExpr(given), own, uses);

@@ -8,17 +8,16 @@
  */
 
 import type { MapStep, Stage } from '../plan/plan.ts';
-import { type Expr, type Reference, refsIn } from '../plan/refs.ts';
+import { type Expr, valuesReadIn } from '../plan/refs.ts';
 import { MAX_GATHERED_BYTES } from '../records/children.ts';
 import type { Failure } from '../records/failure.ts';
-import { isJsonObject } from '../records/json.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 
 /** Why an expression cannot be evaluated, or nothing. */
 export function leftOutIn(expr: Expr | undefined, steps: Snapshot['steps']): Failure | undefined {
   // Most executions have no such list, and no expression is looked through for them.
   if (expr === undefined || !Object.values(steps).some(isLeftOut)) return undefined;
-  for (const { source, path } of readIn(expr)) {
+  for (const { source, path } of valuesReadIn(expr)) {
     const name = source.startsWith('step:') ? source.slice('step:'.length) : '';
     const bytes = steps[name]?.children?.leftOutBytes;
     if (bytes === undefined || (path.length > 0 && path[0] !== 'items')) continue;
@@ -37,10 +36,3 @@ export const leftOutOfList = ({ over, each }: MapStep, steps: Snapshot['steps'])
 
 const isLeftOut = ({ children }: Snapshot['steps'][string] & object): boolean =>
   children?.leftOutBytes !== undefined;
-
-/** The references of an expression but for those that only ask (`exists`). */
-function readIn(expr: Expr): Reference[] {
-  if (Array.isArray(expr)) return expr.flatMap((item) => readIn(item as Expr));
-  if (!isJsonObject(expr) || Object.hasOwn(expr, '$literal') || Object.hasOwn(expr, '$exists')) return [];
-  return Object.hasOwn(expr, '$ref') ? refsIn(expr) : Object.values(expr).flatMap((item) => readIn(item));
-}
