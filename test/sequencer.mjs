@@ -8,10 +8,13 @@
 
 import Sequencer from '@jest/test-sequencer';
 
-/** By the beginnings of their paths, the longest first. */
+/** By parts of their paths, the longest first. */
 const LONG = [
   '/test/proof/simulation/seeds',
   '/test/e2e/',
+  '/examples/etl-from-s3/',
+  '/test/contract/store',
+  '.processes.test',
   '/test/proof/',
   '/test/testing/',
   '/test/infra/',

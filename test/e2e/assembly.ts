@@ -1,10 +1,11 @@
 /**
- * The assembly of the example, made once for all tests that put it on a local cloud, whichever process they run in.
+ * The assemblies of the example and of the app (`bin/app.ts`), made once for all tests that use them, whichever process they run in.
  *
  * It is addressed by the content of whatever it is made of, so it is never that of other sources; it is renamed to its place
  * when it is whole, so two that make it at the same time do each other no harm.
  */
 
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -25,15 +26,40 @@ const SOURCES = ['lib', 'lambdas', 'examples/order-fulfilment', 'cdk.json', 'pac
 const STALE_AFTER_MS = 3_600_000;
 
 /** @returns its folder, which is only to be read */
-export async function exampleAssembly(): Promise<string> {
-  const folder = join(KEPT, hashOf(SOURCES));
+export const exampleAssembly = (): Promise<string> =>
+  kept(SOURCES, async (outdir) => {
+    // Only now: to load the CDK takes longer than all the rest.
+    const { synthesize } = await import('../../lib/infra/synth.ts');
+    await synthesize({ outdir, only: ['order-fulfilment'], validation: false });
+  });
+
+/** As `cdk deploy` would make it. @returns its folder, which is only to be read */
+export const appAssembly = (): Promise<string> => kept([...SOURCES, 'bin', 'examples'], makeApp);
+
+/**
+ * CloudFormation's own rules are asked in `test/infra/synth.test.ts` and `test/infra/foreign.test.ts`: they take seconds.
+ * @throws Error with what the app says
+ */
+export function makeApp(outdir: string, context: Readonly<Record<string, unknown>> = {}): void {
+  const CDK = { CDK_VALIDATION: 'false', CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: JSON.stringify(context) };
+  const { stderr, status } = spawnSync(process.execPath, ['--import', 'tsx', 'bin/app.ts'], {
+    cwd: ROOT,
+    env: { ...process.env, NODE_OPTIONS: '', ...CDK },
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`bin/app.ts ended with ${status}: ${stderr}`);
+}
+
+async function kept(
+  sources: readonly string[],
+  make: (outdir: string) => Promise<void> | void,
+): Promise<string> {
+  const folder = join(KEPT, hashOf(sources));
   if (existsSync(folder)) return folder;
   mkdirSync(KEPT, { recursive: true });
   removeStale();
-  // Only now: to load the CDK takes longer than all the rest.
-  const { synthesize } = await import('../../lib/infra/synth.ts');
   const draft = mkdtempSync(join(KEPT, 'draft-'));
-  await synthesize({ outdir: draft, only: ['order-fulfilment'], validation: false });
+  await make(draft);
   try {
     renameSync(draft, folder);
   } catch (error) {

@@ -3,12 +3,12 @@
  * succeed, each past a failure.
  */
 
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PROJECT_ROOT } from '../../lib/infra/synth.ts';
 import { type Cloud, startCloud } from '../../local/cloud.ts';
+import { appAssembly } from './assembly.ts';
 
 const DAYS = 7;
 const folder = mkdtempSync(join(tmpdir(), 'steadfast-default-'));
@@ -17,12 +17,7 @@ let cloud: Cloud;
 
 beforeAll(async () => {
   const assembly = join(folder, 'cdk.out');
-  const { status, stderr } = spawnSync(process.execPath, ['--import', 'tsx', 'bin/app.ts'], {
-    cwd: PROJECT_ROOT,
-    env: { ...process.env, NODE_OPTIONS: '', CDK_VALIDATION: 'false', CDK_OUTDIR: assembly },
-    encoding: 'utf8',
-  });
-  expect([status, stderr]).toEqual([0, expect.any(String)]);
+  cpSync(await appAssembly(), assembly, { recursive: true });
   cloud = await startCloud({
     assembly,
     dataDir: join(folder, 'data'),

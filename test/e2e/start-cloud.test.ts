@@ -78,10 +78,16 @@ test('answers that AWS loses and calls that it refuses change nothing of the end
 
 test('kills at random moments are counted, by whom they hit', async () => {
   const kills = cloud.killAtRandom({ seed: 7, everyMs: 500, functions: ['charge-card', 'reserve-stock'] });
-  const ids = await Promise.all(['one', 'two', 'three'].map(start));
-  const ends = await Promise.all(ids.map((id) => cloud.client.untilEnd(id)));
+  const statuses: string[] = [];
+  // On a machine that is busy with other things the first few may meet none.
+  while (kills.count() === 0) {
+    const names = ['one', 'two', 'three'].map((name) => `${name}-${statuses.length}`);
+    const ids = await Promise.all(names.map(start));
+    const ends = await Promise.all(ids.map((id) => cloud.client.untilEnd(id)));
+    statuses.push(...ends.map(({ status }) => status));
+  }
   kills.stop();
-  expect(ends.map(({ status }) => status)).toEqual(['succeeded', 'succeeded', 'succeeded']);
+  expect([...new Set(statuses)]).toEqual(['succeeded']);
   const sum = Object.values(kills.byFunction()).reduce((total, count) => total + count, 0);
   expect(sum).toBe(kills.count());
   expect(sum).toBeGreaterThan(0);

@@ -1,12 +1,11 @@
 /** `bin/app.ts` as `cdk deploy` runs it: what is in the stack, what others are called, what starts its workflow. */
 
-import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { orderFulfilment } from '../../examples/order-fulfilment/workflow.ts';
 import { BUNDLES } from '../../lib/aws/names.ts';
 import { parseTrigger, startOf } from '../../lib/core/plan/trigger.ts';
-import { PROJECT_ROOT } from '../../lib/infra/synth.ts';
+import { appAssembly, makeApp } from '../e2e/assembly.ts';
 import { project } from './fixture.ts';
 import type { Resource } from './template.ts';
 
@@ -18,19 +17,11 @@ interface Synthesised {
 
 function synthesise(context: Readonly<Record<string, unknown>>): Synthesised {
   const assembly = project();
-  const { stderr, status } = spawnSync(process.execPath, ['--import', 'tsx', 'bin/app.ts'], {
-    cwd: PROJECT_ROOT,
-    env: {
-      ...process.env,
-      NODE_OPTIONS: '',
-      // CloudFormation's own rules are asked in `synth.test.ts` and `foreign.test.ts`: they take seconds.
-      CDK_VALIDATION: 'false',
-      CDK_OUTDIR: assembly,
-      CDK_CONTEXT_JSON: JSON.stringify(context),
-    },
-    encoding: 'utf8',
-  });
-  expect([status, stderr]).toEqual([0, expect.any(String)]);
+  makeApp(assembly, context);
+  return readIn(assembly);
+}
+
+function readIn(assembly: string): Synthesised {
   const templates = readdirSync(assembly).filter((file) => file.endsWith('.template.json'));
   const resources = templates.flatMap((file) => {
     const { Resources } = JSON.parse(readFileSync(join(assembly, file), 'utf8')) as {
@@ -74,7 +65,7 @@ const EVENTS: Readonly<Record<string, object>> = {
 };
 
 test('the default is one example with a bucket, an event, a schedule and its outside world, for a new account', async () => {
-  const app = synthesise({});
+  const app = readIn(await appAssembly());
   expect(app.stacks).toEqual(['Steadfast-dev']);
   expect(agentsIn(app).sort()).toEqual([
     'charge-card',
