@@ -100,13 +100,15 @@ export const OpenByStatus = ({ overview: { open } }: { overview: Overview }): JS
     </p>
   );
 
-/** By the code of their failures, the most frequent first. */
+/** By the code of their failures, the most frequent first; and how many were started in that time. */
 export const ByCause = ({
   byCode,
-}: {
-  byCode: readonly { readonly code: string; readonly count: number }[];
-}): JSX.Element => (
+  started,
+}: Pick<Overview['endedWithoutSuccess'], 'byCode' | 'started'>): JSX.Element => (
   <p class="chips">
+    {started === undefined ? null : (
+      <span class="faint">{countText(started.count, started.atLeast)} were started</span>
+    )}
     {byCode.map(({ code, count }) => (
       <a key={code} href={listOf({ ...BAD, code })}>
         {code}: {count.toLocaleString('en')}

@@ -82,7 +82,7 @@ export const Failed = ({
 }): JSX.Element => (
   <section aria-labelledby="failed">
     <h2 id="failed">Ended without success, last 24 hours, by cause</h2>
-    {counted.data === undefined ? null : <ByCause byCode={counted.data.endedWithoutSuccess.byCode} />}
+    {counted.data === undefined ? null : <ByCause {...counted.data.endedWithoutSuccess} />}
     <Shown live={latest} what="what ended without success">
       {(page) => (page.items.length === 0 ? <p class="faint">None.</p> : <FailedList items={page.items} />)}
     </Shown>

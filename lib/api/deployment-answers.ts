@@ -245,6 +245,8 @@ export interface Overview {
     readonly count: number;
     readonly atLeast?: true;
     readonly byStatus: Readonly<Partial<Record<ExecutionStatus, number>>>;
+    /** How many were started in that time, of the workflows that can be started. Absent where all have succeeded. */
+    readonly started?: { readonly count: number; readonly atLeast?: true };
     /** The 20 most frequent. */
     readonly byCode: readonly { readonly code: string; readonly count: number }[];
   };

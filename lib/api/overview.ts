@@ -4,7 +4,8 @@
  * Owns: the counts. Does not own: what is counted, and its bound (`core/operators/lists.ts`), the verdict (`health.ts`).
  *
  * Counts of the last seconds, by the indexes alone. With 10,000 open it reads some 400 units, in about eight queries beside those of
- * `/health` and one read for each agent and each workflow.
+ * `/health` and one read for each agent and each workflow; and once something has ended without success, four for each workflow to
+ * say of how many, of up to 10,000.
  */
 
 import type { EndedKey, InboxKey, OpenKey, Survey } from '../core/operators/lists.ts';
@@ -30,7 +31,7 @@ export async function overviewOf(scheduler: Scheduler, receipts?: Receipts): Pro
   const now = clock.now();
   const since = now - ENDED_WITHIN_MS;
   const [survey, { health, breakers }, pauses] = await Promise.all([
-    store.survey(since).then(ofAuthors),
+    store.survey(since, [...scheduler.workflows.keys()]).then(ofAuthors),
     readHealth(scheduler, receipts),
     pausesOf(scheduler),
   ]);
@@ -40,7 +41,7 @@ export async function overviewOf(scheduler: Scheduler, receipts?: Receipts): Pro
     at: now,
     health: { status, says, findings, oldestOverdueMs },
     ...openCounts(survey.open, now),
-    endedWithoutSuccess: { since, ...endedCounts(survey.ended) },
+    endedWithoutSuccess: { since, ...endedCounts(survey.ended), ...given({ started: survey.begun }) },
     inbox: inboxCounts(survey.inbox),
     workflows: byWorkflow(scheduler, survey, now).map((one) => ({
       ...one,
@@ -59,10 +60,10 @@ export async function overviewOf(scheduler: Scheduler, receipts?: Receipts): Pro
 }
 
 /** What every deployment brings itself is counted nowhere; its questions are asked like others. */
-const ofAuthors = ({ open, ended, inbox }: Survey): Survey => ({
+const ofAuthors = ({ open, ended, ...more }: Survey): Survey => ({
   open: { ...open, items: open.items.filter(({ workflow }) => !isBuiltIn(workflow)) },
   ended: { ...ended, items: ended.items.filter(({ workflow }) => !isBuiltIn(workflow)) },
-  inbox,
+  ...more,
 });
 
 function openCounts(

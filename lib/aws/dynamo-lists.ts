@@ -15,7 +15,7 @@ export type Lists = Pick<Store, 'inbox' | 'list' | 'survey'>;
 export const dynamoLists = (client: DynamoDBClient, options: ListOptions): Lists => ({
   inbox: (limit, cursor) => inboxPage(client, options.table, limit, cursor),
   list: (query) => listPage(client, options, query),
-  survey: (endedSince) => readSurvey(client, options, endedSince),
+  survey: (endedSince, workflows) => readSurvey(client, options, endedSince, workflows),
 });
 
 const unlisted = async (): Promise<never> => {

@@ -1,7 +1,7 @@
 /**
  * What there is to be counted: open executions, bad ends, the inbox, by the indexes alone.
  *
- * Owns: the three reads. Does not own: what is counted of them.
+ * Owns: the three reads, and where there are bad ends the one of how many were started. Does not own: what is counted of them.
  *
  * At most about 10,000 of each are read, in pages of 1 MB.
  */
@@ -14,6 +14,7 @@ import {
   STATUS_GROUPS,
   type Survey,
 } from '../core/operators/lists.ts';
+import { given } from '../core/records/given.ts';
 import type { ExecutionStatus } from '../core/transitions.ts';
 import { readAll } from './dynamo-index-keys.ts';
 import { LIST_SHARDS, INBOX_SHARDS, INBOX_KEY, shardsOf, unsharded } from './dynamo-indexes.ts';
@@ -25,6 +26,7 @@ export async function readSurvey(
   client: DynamoDBClient,
   options: OpenOptions,
   endedSince: number,
+  workflows: readonly string[],
 ): Promise<Survey> {
   const { table, mostOpen = MOST_OPEN } = options;
   const bad = STATUS_GROUPS.bad.flatMap((status) => shardsOf(status, LIST_SHARDS));
@@ -36,11 +38,27 @@ export async function readSurvey(
     }),
     readAll(client, table, { index: TABLE.listIndex, partitions: asked }, mostOpen),
   ]);
+  const begun =
+    ended.items.length === 0 ? undefined : await readBegun(client, options, endedSince, workflows);
   return {
     open,
     ended: { ...ended, items: ended.items.map(endedKeyOf) },
+    ...given({ begun }),
     inbox: { ...inbox, items: inbox.items.map(inboxKeyOf) },
   };
+}
+
+async function readBegun(
+  client: DynamoDBClient,
+  { table, mostOpen = MOST_OPEN }: OpenOptions,
+  since: number,
+  workflows: readonly string[],
+): Promise<Survey['begun']> {
+  const partitions = workflows.flatMap((workflow) => shardsOf(workflow, LIST_SHARDS));
+  const attributes = [TABLE.listIndex.sk];
+  const range = { index: TABLE.listIndex, partitions, since };
+  const { items, ...bound } = await readAll(client, table, range, mostOpen, { attributes });
+  return { count: items.length, ...bound };
 }
 
 /** Less than a third of what its index has. */

@@ -91,11 +91,13 @@ function overdueFact({ oldestOverdue, at }: Overview): Fact[] {
 }
 
 function badText({ endedWithoutSuccess, at }: Overview, command: string): string {
-  const { count, atLeast, byCode, since } = endedWithoutSuccess;
+  const { count, atLeast, byCode, started, since } = endedWithoutSuccess;
   const within = `in the last ${durationText(at - since)}`;
+  const of =
+    started === undefined ? '' : ` (${many(started.count, started.atLeast)} were started in that time)`;
   if (count === 0) return `0 ${within}`;
   const codes = Object.fromEntries(byCode.map((one) => [one.code, one.count]));
-  return `${many(count, atLeast)} ${within}: ${listed(codes)}: ${command}`;
+  return `${many(count, atLeast)} ${within}${of}: ${listed(codes)}: ${command}`;
 }
 
 function inboxText({ inbox: { count, atLeast, byKind, next }, at }: Overview, command: string): string {

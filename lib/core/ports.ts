@@ -96,8 +96,11 @@ export interface Store {
    * @throws SteadfastError `bad-cursor`
    */
   readonly list: (query: ListQuery) => Promise<ListedPage>;
-  /** What is open, what is asked, and what has ended badly since then, of the last seconds: to be counted. */
-  readonly survey: (endedSince: number) => Promise<Survey>;
+  /**
+   * What is open, what is asked, and what has ended badly since then, of the last seconds: to be counted.
+   * @param workflows of which is counted how many were started since then, where any has ended badly
+   */
+  readonly survey: (endedSince: number, workflows: readonly string[]) => Promise<Survey>;
 }
 
 /** The state table without its indexes: for the audit alone. */

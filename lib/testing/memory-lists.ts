@@ -90,7 +90,11 @@ function timeOf(snapshot: Snapshot, orderedBy: ListOrder, { code }: ListFilter):
   return times.length === 0 ? undefined : Math.max(...times);
 }
 
-export function surveyIn(all: Iterable<Snapshot>, endedSince: number, most: number = MOST_OPEN): Survey {
+export function surveyIn(
+  all: Iterable<Snapshot>,
+  { endedSince, workflows }: { readonly endedSince: number; readonly workflows: readonly string[] },
+  most: number = MOST_OPEN,
+): Survey {
   const snapshots = [...all];
   const whole = snapshots.map(({ execution }) => execution).filter(({ parent }) => parent?.part !== true);
   const open = whole.filter(isOpen).map((execution) => ({
@@ -116,7 +120,12 @@ export function surveyIn(all: Iterable<Snapshot>, endedSince: number, most: numb
   );
   const bounded = <Key>(items: readonly Key[]) =>
     items.length > most ? ({ items: items.slice(0, most), atLeast: true } as const) : { items };
-  return { open: bounded(open), ended: bounded(ended), inbox: bounded(inbox) };
+  const started = whole.filter(
+    ({ workflow, startedAt }) => workflows.includes(workflow) && startedAt >= endedSince,
+  );
+  const { items, ...bound } = bounded(started);
+  const begun = ended.length === 0 ? {} : { begun: { count: items.length, ...bound } };
+  return { open: bounded(open), ended: bounded(ended), inbox: bounded(inbox), ...begun };
 }
 
 type Place = readonly [at: number, id: string];

@@ -122,8 +122,8 @@ export class MemoryTable {
     return listIn(this.#executions.values(), query, { tie: this.#tie, mostOpen: this.#mostOpen });
   }
 
-  survey(endedSince: number): Survey {
-    return surveyIn(this.#executions.values(), endedSince, this.#mostOpen);
+  survey(endedSince: number, workflows: readonly string[]): Survey {
+    return surveyIn(this.#executions.values(), { endedSince, workflows }, this.#mostOpen);
   }
 
   inbox(limit: number, cursor?: string): Page<InboxItem> {

@@ -81,7 +81,8 @@ export class MemoryStore implements Store {
   readonly due: Store['due'] = async (shard, untilAt, cursor, limit) =>
     this.#table.due(shard, untilAt, cursor, limit);
   readonly list: Store['list'] = async (query) => this.#table.list(query);
-  readonly survey: Store['survey'] = async (endedSince) => this.#table.survey(endedSince);
+  readonly survey: Store['survey'] = async (endedSince, workflows) =>
+    this.#table.survey(endedSince, workflows);
   readonly inbox: Store['inbox'] = async (limit, cursor) => this.#table.inbox(limit, cursor);
 }
 

@@ -253,7 +253,8 @@ class ProcessStore implements Store {
     return this.#call(() => this.#table.due(shard, untilAt, cursor));
   }
   readonly list = (query: ListQuery) => this.#call(() => this.#table.list(query));
-  readonly survey = (endedSince: number) => this.#call(() => this.#table.survey(endedSince));
+  readonly survey = (endedSince: number, workflows: readonly string[]) =>
+    this.#call(() => this.#table.survey(endedSince, workflows));
   inbox(limit: number, cursor?: string) {
     return this.#call(() => this.#table.inbox(limit, cursor));
   }

@@ -197,13 +197,20 @@ describe('GET /overview', () => {
       health: { status: expect.stringMatching(/at-risk|down/) },
       open: { count: 2, atRisk: 1, byStatus: { paused: 1, running: 1 } },
       oldestOverdue: { workflow: 'flow', wakeAt },
-      endedWithoutSuccess: { count: 1, byStatus: { canceled: 1 }, byCode: [{ code: 'canceled', count: 1 }] },
+      endedWithoutSuccess: {
+        count: 1,
+        started: { count: 3 },
+        byStatus: { canceled: 1 },
+        byCode: [{ code: 'canceled', count: 1 }],
+      },
       workflows: [{ workflow: 'flow', open: 2, waiting: 0, paused: 1, atRisk: 1, endedWithoutSuccess: 1 }],
       sweptAt,
     });
     expect([two, three]).toContain((body['oldestOverdue'] as { executionId: string }).executionId);
     clock.advanceTo(clock.now() + 86_400_001);
-    expect((await get('/overview')).body).toMatchObject({ endedWithoutSuccess: { count: 0 } });
+    const later = (await get('/overview')).body['endedWithoutSuccess'];
+    expect(later).toMatchObject({ count: 0 });
+    expect(later).not.toHaveProperty('started');
   });
 
   it('says the worst first, in one sentence: which agent, since when, answering what, how many wait, and until when', async () => {

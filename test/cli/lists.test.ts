@@ -144,6 +144,7 @@ const overview: Overview = {
   endedWithoutSuccess: {
     since: AT - 86_400_000,
     count: 9,
+    started: { count: 10_000, atLeast: true },
     byStatus: { failed: 9 },
     byCode: [
       { code: 'card-declined', count: 7 },
@@ -203,7 +204,7 @@ describe('status', () => {
         `at risk                3: npx steadfast list --at-risk ${at}`,
         `open                   1,204: 1,200 running, 4 waiting: npx steadfast list --status open ${at}`,
         'due longest            e1 (order), for 2 s',
-        `ended without success  9 in the last 1 d: 7 card-declined, 2 lost: npx steadfast list --status bad --since 24h ${at}`,
+        `ended without success  9 in the last 1 d (at least 10,000 were started in that time): 7 card-declined, 2 lost: npx steadfast list --status bad --since 24h ${at}`,
         `inbox                  5: 2 recovery, 3 approval; e2 runs out first, in 30 min: npx steadfast incidents ${at}`,
         "paused                 starts of 'order': paused for 2 s by local:ann: the bank is away",
         `old plan               4 of 'order': npx steadfast list --plan p0 ${at}`,

@@ -104,7 +104,7 @@ export function lists(store: () => Store): void {
     await put(open(1), open(2, { parent }), ended(1, 'x', { parent }));
     expect(await found(OPEN)).toEqual(['o-1']);
     expect(await found(BAD)).toEqual([]);
-    expect((await store().survey(0)).open.items).toHaveLength(1);
+    expect((await store().survey(0, [])).open.items).toHaveLength(1);
   });
 
   it('goes on with a list of its own, whatever other list was begun meanwhile', async () => {
@@ -209,13 +209,16 @@ export function lists(store: () => Store): void {
     await store().write({ executionId: one.id, step: aStep() });
     await store().write(asking(one, anIncident()));
     await store().write({ executionId: one.id, entry: anEntry() });
-    const survey = await store().survey(T + 2 * 60_000);
+    const survey = await store().survey(T + 2 * 60_000, ['flow']);
     const { id: executionId, workflow, plan, startedAt, wakeAt } = one;
     const riskAt = Math.floor(startedAt + 0.75 * (one.deadlineAt - startedAt));
     const key = { executionId, workflow, plan, startedAt, wakeAt, riskAt, riskSince: T, status: 'running' };
     expect(survey.open).toEqual({ items: [expect.objectContaining(key)] });
     const end = { workflow, status: 'canceled', code: 'lost' };
     expect(survey.ended).toEqual({ items: [end] });
+    expect(await store().survey(T + 3 * 60_000, ['flow'])).not.toHaveProperty('begun');
+    expect((await store().survey(T - HOUR, ['flow', 'other'])).begun).toEqual({ count: 4 });
+    expect((await store().survey(T - HOUR, ['other'])).begun).toEqual({ count: 0 });
     const { openedAt, deadlineAt } = anIncident();
     const asked = { executionId, kind: 'recovery', openedAt, deadlineAt };
     const entry = anEntry();
@@ -223,8 +226,9 @@ export function lists(store: () => Store): void {
     expect(survey.inbox.items).toHaveLength(2);
     expect(survey.inbox.items).toEqual(expect.arrayContaining([asked, waits]));
     await put(...Array.from({ length: MOST_OPEN }, (_one, at) => open(at + 10)));
-    const { open: many } = await store().survey(T);
+    const { open: many, begun } = await store().survey(T - HOUR, ['flow']);
     expect([many.items.length, many.atLeast]).toEqual([MOST_OPEN, true]);
+    expect(begun).toEqual({ count: MOST_OPEN, atLeast: true });
   });
 
   it.each(['', 'nonsense', 's5', 's5_E', 'w5', 'w5_x/o-1'])('refuses the cursor %j', async (cursor) => {

@@ -221,6 +221,7 @@ export const Overview = shape<shown.Overview>('Overview')(
     endedWithoutSuccess: object({
       since: at,
       ...counted,
+      started: maybe(object(counted)),
       byStatus,
       byCode: listOf(object({ code: text, count })),
     }),

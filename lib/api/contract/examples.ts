@@ -212,6 +212,7 @@ export const EXAMPLES: Readonly<Record<Route, Example>> = {
       endedWithoutSuccess: {
         since: AT - 86_400_000,
         count: 3,
+        started: { count: 340 },
         byStatus: { compensated: 2, canceled: 1 },
         byCode: [
           { code: 'card-declined', count: 2 },

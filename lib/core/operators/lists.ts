@@ -150,6 +150,8 @@ export interface Bounded<Key> {
 export interface Survey {
   readonly open: Bounded<OpenKey>;
   readonly ended: Bounded<EndedKey>;
+  /** How many were started in that time. Absent where none has ended badly: nobody asks, and it costs as much as all else. */
+  readonly begun?: { readonly count: number; readonly atLeast?: true };
   readonly inbox: Bounded<InboxKey>;
 }
 
