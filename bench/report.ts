@@ -159,19 +159,27 @@ const beside = ({ peers, peersTaken }: SpeedReport): string[] =>
 function scale({ series, machine }: ScaleReport): string {
   return [
     '## Growth',
-    `\`npm run bench:scale\`. On ${machine.processors} processors and ${machine.memoryGb} GB, Node ${machine.node}. Each row has its smallest and its largest size, and the exponent of value ~ size^exponent: 0 is constant, 1 grows alike. A plan is at most 256 KB, so a chain of these steps ends at 924.`,
+    `\`npm run bench:scale\`. Taken ${span(series.map(({ taken: at }) => when(at)))} on ${machine.processors} processors and ${machine.memoryGb} GB, Node ${machine.node}. Each row has its smallest and its largest size, and the exponent of value ~ size^exponent: 0 is constant, 1 grows alike. A plan is at most 256 KB, so a chain of these steps ends at 924.`,
     tableOf(
-      ['what', 'unit', 'from', 'to', 'exponent', 'taken'],
-      series.map(({ what, unit, points, exponent, taken: at }) => [
+      ['what', 'unit', 'from', 'to', 'exponent'],
+      series.map(({ what, unit, points, exponent }) => [
         what,
         unit,
         pointText(points[0]),
         pointText(points.at(-1)),
         exponent.toFixed(2),
-        when(at),
       ]),
     ),
   ].join('\n\n');
+}
+
+/** From the first to the last of several values, or the one that all have. */
+function span(values: readonly string[]): string {
+  const [first = '', ...rest] = [...new Set(values)].sort((one, other) =>
+    one.localeCompare(other, 'en', { numeric: true }),
+  );
+  const last = rest.at(-1);
+  return last === undefined ? first : `${first} to ${last}`;
 }
 
 const pointText = (point?: { readonly size: number; readonly value: number }): string =>
@@ -189,30 +197,18 @@ function recover({ cases, outage, machine }: RecoverReport): string {
   }));
   return [
     '## Recovery',
-    `\`npm run bench:recover\`, 50 minutes; \`-- --rounds 1\` takes eight. On ${machine.processors} processors and ${machine.memoryGb} GB, Node ${machine.node}. All processes of an agent are struck at once in the middle of their work, ${ATTEMPTS_A_ROUND} executions in each of the rounds. A supervisor is sweeping, but for a quiet system, where one execution at a time starts when none is. Limits are the lease (a lost message: the pickup time) and 6 s, in a quiet system 10 s; a tick more where supervisors are killed as well.`,
+    `\`npm run bench:recover\`, 50 minutes; \`-- --rounds 1\` takes eight. On ${machine.processors} processors and ${machine.memoryGb} GB, Node ${machine.node}. All processes of an agent are struck at once in the middle of their work, ${ATTEMPTS_A_ROUND} executions in each of the rounds (n = ${span(cases.map(({ n }) => String(n)))}; load average of a minute ${span(cases.map((one) => String(one.taken.load[0])))}). A supervisor is sweeping, except in a quiet system. Limits are the lease (a lost message: the pickup time) and 6 s, in a quiet system 10 s; a tick more where supervisors are killed as well.`,
     chart('recovery', barChart('seconds until noticed, p99', bars), 'Time until a fault is noticed'),
     tableOf(
-      [
-        'fault',
-        'lease s',
-        'n',
-        'noticed p50 s',
-        'p99 s',
-        'limit s',
-        'recovered p50 s',
-        'p99 s',
-        'load average',
-      ],
+      ['fault', 'lease s', 'noticed p50 s', 'p99 s', 'limit s', 'recovered p50 s', 'p99 s'],
       cases.map((one) => [
         one.fault,
         one.leaseMs / 1_000,
-        one.n,
         seconds(one.detectMs.p50),
         seconds(one.detectMs.p99),
         seconds(one.limitMs),
         seconds(one.recoverMs.p50),
         seconds(one.recoverMs.p99),
-        loadOf(one),
       ]),
     ),
     `After a SIGKILL all ${ATTEMPTS_A_ROUND} processes start anew, on two processors, before any step is tried again: that is most of the time to recover.`,

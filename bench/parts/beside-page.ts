@@ -16,13 +16,12 @@ export interface Page {
 }
 
 const NOTES = `- **The same work, not the same way.** Every engine runs five steps that do nothing, one after the other, and each hands on 100
-  bytes. Processor time and memory are those of the whole process tree: client, steps and server.
-- **Ours runs on a local cloud.** Its calls are signed and go over HTTP through a gateway to emulators, and each function is a process.
-  The others run their steps in the process that asks, beside one server or file. This table ranks what runs on one machine, not
-  what runs in production.
+  bytes. Processor time and memory are those of the whole process tree.
+- **Ours runs on a local cloud**, over HTTP through a gateway to emulators, each function a process. The others run their steps in
+  the process that asks, beside one server or file. This table ranks what runs on one machine, not in production.
 - **Durable means different things.** "Durable by" says what is on the disk before the next step begins. Ours loses no step in a power
-  cut, but perhaps messages, which the supervisor then sends again. Lambda's local runner keeps nothing.
-- **Settings are the engines' own**; [bench/README.md](../bench/README.md) has the exceptions. The supervisor's clock does not run.`;
+  cut, but perhaps messages, which the supervisor sends again.
+- **Settings are the engines' own**, with [exceptions](../bench/README.md). The supervisor's clock does not run.`;
 
 export function besidePage(peers: readonly Peer[], how: Omit<Beside, 'peers'>, page: Page): string {
   const measured = peers.filter(isMeasured);

@@ -9,8 +9,7 @@ export const FINDINGS = `## What follows from it
 - **Small payloads are cheap, large ones are not.** A step costs two write units while its item stays below 1 KB, and one more for
   each started KB of output. With 16 KB a step every shape costs more than Lambda durable functions, and mixed20 at rest as much
   as Step Functions. Keep large things elsewhere and hand on where they are.
-- **Length hardly costs.** A step of a long chain reads its own record and its predecessors', not all of them, and a list is cut
-  into executions of up to 25 items.
+- **Length hardly costs**, neither of a chain nor of a list.
 - **Batches pay.** \`agentSettings: { batchSize: 10 }\` cuts the cost of SQS and invocations to a fifth under load. It is not the
   default: a process that dies takes ten attempts with it, and code that computes without a pause keeps ten leases from renewal.
 - **Waiting in a queue costs.** A step that waits longer than its pickup time costs three write units about every 30 s. A long step
@@ -24,8 +23,7 @@ export const NOT_MEASURED = `## What is not measured
 - Nothing ran on AWS. Units are counted on the wire of the local cloud, whose DynamoDB reports consumed capacity by AWS's rules.
   Lambda's durations are a model: an assumed latency of each call, and processor time measured here and stretched to the share of a
   processor that 384 MB have. Cold starts, throttling, retries and faults of AWS are in no figure.
-- The poller between queue and function is not on the wire: one receive and one delete for each batch are added.
-- The sums leave out the API, the logs, what agents themselves do, and the supervisor's time ([$0.1 a month where nothing is due, $27
-  where something always is](OPERATIONS.md#what-it-costs)). The rivals' figures leave out their functions' invocations and time.
-- Faults while thousands of executions are overdue. Prices of other engines are arithmetic on list prices.
-- Data transfer, KMS, backups, alarms and storage of what has ended are in [OPERATIONS.md](OPERATIONS.md#what-it-costs).`;
+- One receive and one delete for each batch are added for the poller between queue and function.
+- The sums leave out the API, the logs, the agents' own work, the supervisor's time, data transfer, KMS, backups, alarms and storage
+  ([what it costs](OPERATIONS.md#what-it-costs)); the rivals' leave out their functions' invocations and time.
+- Faults while thousands of executions are overdue.`;
