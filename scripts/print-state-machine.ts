@@ -1,6 +1,6 @@
 /** Prints docs/STATE-MACHINE.md from the tables in lib/core/transitions.ts. */
 
-import { EXECUTION_MOVES, STEP_MOVES } from '../lib/core/transitions.ts';
+import { EXECUTION_MOVES, STEP_MOVES, STEP_DETAILS } from '../lib/core/transitions.ts';
 
 interface Machine {
   readonly title: string;
@@ -33,8 +33,16 @@ export function printStateMachine(): string {
     'lead from one to another. The tables also have the events that keep a status; `EXECUTION_EVENTS` and `STEP_EVENTS` say what',
     'each event means. Any other move is refused with `illegal-move` (S2).',
   ];
-  return `${[...head, ...MACHINES.flatMap(section)].join('\n')}\n`;
+  return `${[...head, ...MACHINES.flatMap(section), ...details()].join('\n')}\n`;
 }
+
+/** What a status alone does not say. */
+const details = (): string[] => [
+  '',
+  '| a step that is | has the field | when it is |',
+  '| --- | --- | --- |',
+  ...Object.entries(STEP_DETAILS).map(([status, { field, by }]) => `| ${status} | \`${field}\` | ${by} |`),
+];
 
 const section = (machine: Machine): string[] => [
   '',
