@@ -26,7 +26,10 @@ import {
 } from '../api/client.ts';
 import { withShortIds } from '../api/short-ids.ts';
 import { printChanges } from './changes-shown.ts';
+import { DEFAULT_DATA, logsIn } from './dev/dev-folder.ts';
 import { withSchedules } from './local-schedules.ts';
+import { withExits } from './logs/exits.ts';
+import { LocalFiles } from './logs/local-files.ts';
 import { leavesFact } from './print-standing.ts';
 import { inOneLine } from './one-line.ts';
 import { regionOf, signedFetch } from './signed-fetch.ts';
@@ -332,7 +335,11 @@ function addWhy(program: Command, cli: Cli): void {
     .addHelpText('after', examples('why 0f343b0931126a20f133d67c2b018a3b'))
     .action(async (id: string, _options, command: Command) => {
       const api = client(command);
-      const reasons = await api.why(id);
+      const answer = await api.why(id);
+      const logs = { executionId: answer.executionId, children: false, level: 'warn' } as const;
+      const reasons = isLocal(api.url)
+        ? await withExits(answer, new LocalFiles(logsIn(DEFAULT_DATA), logs))
+        : answer;
       const now = Date.now();
       const view = await api.get(id).catch((error: unknown) => {
         cli.io.err(`where the time went could not be read: ${messageOf(error)}\n`);

@@ -1,0 +1,55 @@
+/** `why` says with which code the process of an attempt ended that went silent, where the logs on this machine do. */
+
+import type { Reasons } from '../../../lib/api/answers.ts';
+import { withExits } from '../../../lib/cli/logs/exits.ts';
+import type { LogLine } from '../../../lib/cli/logs/line.ts';
+import { AT } from './lines.ts';
+
+const SILENT = 'attempt 1, 6s: ended with an unknown outcome: the attempt went silent and its lease ended';
+const attempt = (
+  claimedAt: number,
+  at: number,
+  code: string,
+  more: object = {},
+): Reasons['past'][number] => ({
+  at: AT + at,
+  what: SILENT,
+  step: 'charge',
+  evidence: { mode: 'execute', claimedAt: AT + claimedAt, failure: { code, message: '' }, ...more },
+});
+const past = [
+  { at: AT, what: 'started', evidence: {} },
+  attempt(1, 6, 'lease-ended'),
+  attempt(10, 16, 'lease-ended'),
+  attempt(20, 26, 'lease-ended', { mode: 'undo' }),
+  attempt(30, 36, 'timeout'),
+];
+const reasons = { past } as unknown as Reasons;
+const line = (at: number, exitCode: number, more: object = {}): LogLine => ({
+  at: AT + at,
+  level: 'WARN',
+  source: 'Pay',
+  executionId: 'e1',
+  entry: { message: 'process-exits', step: 'charge', mode: 'execute', exitCode, ...more },
+});
+const lines = [line(2, 3), line(12, 7, { message: 'other' }), line(22, 1), line(32, 2)];
+
+it('of the attempt in which it ended, and of no other', async () => {
+  const { past: told } = await withExits(reasons, { next: async () => lines });
+  expect(told.map(({ what }) => what)).toEqual([
+    'started',
+    `${SILENT}: its process ended with exit code 3`,
+    SILENT,
+    SILENT,
+    SILENT,
+  ]);
+});
+
+it('reads no log where nothing went silent, and says the same where none can be read', async () => {
+  const none = async (): Promise<never> => {
+    throw new Error('there are no logs');
+  };
+  expect(await withExits(reasons, { next: none })).toEqual(reasons);
+  const calm = { past: past.slice(0, 1) } as unknown as Reasons;
+  expect(await withExits(calm, { next: none })).toBe(calm);
+});
