@@ -179,12 +179,13 @@ export class ProcessBreaker {
       const [failed, calls] = news === 'answered' ? [0, []] : [this.#failed, [...this.#calls]];
       const answered = inputs.now - this.#answeredAt < WINDOW_MS ? this.#answered : 0;
       if (news !== 'answered' && !isTrial && failed === 0) return;
+      const answeredAt = this.#answeredAt;
       const next =
         news === 'answered'
-          ? afterAnswers(before, answered, inputs)
+          ? afterAnswers(before, answered, inputs, answeredAt)
           : isTrial
             ? before && afterTrial(before, news.trial, news.outcome, inputs)
-            : afterCalls(before, this.#agent, { failed, answered, calls, ...news }, inputs);
+            : afterCalls(before, this.#agent, { failed, answered, answeredAt, calls, ...news }, inputs);
       if (next === undefined && news === 'answered') return;
       if (next === undefined) {
         // It is open already: what failed since is no news, nor will it be when it has closed.

@@ -102,6 +102,8 @@ export function openBreakerOf(breaker: Breaker | undefined, now: number): OpenBr
 export interface Calls {
   readonly failed: number;
   readonly answered: number;
+  /** When the latest of those was. @default now */
+  readonly answeredAt?: number;
   readonly failure: Failure;
   /** Those that failed. */
   readonly calls?: readonly FailedCall[];
@@ -152,7 +154,9 @@ export function afterCalls(
   const left = Math.max(0, (recent ? before.score : 0) - calls.answered);
   const score = left + calls.failed;
   const { calls: known = [], failed: count = known.length, failingSince, ...rest } = before;
-  const isSilent = failingSince !== undefined && calls.answered === 0;
+  const { answeredAt = inputs.now } = calls;
+  // A process may carry answers from before it heard that calls fail.
+  const isSilent = failingSince !== undefined && (calls.answered === 0 || answeredAt < failingSince);
   const goesOn = isSilent || left > 0;
   const added = calls.calls ?? [];
   const failing = mostTelling([...(goesOn ? known : []), ...added]);
@@ -185,15 +189,19 @@ function mostTelling(calls: readonly FailedCall[]): readonly FailedCall[] {
   return kept;
 }
 
-/** The record after calls that were answered while it is closed, or nothing where that is no news: nothing has failed. */
+/**
+ * The record after calls that were answered while it is closed, or nothing where that is no news: nothing has failed since before.
+ * @param answeredAt when the latest was: a process that was frozen tells of it late
+ */
 export function afterAnswers(
   breaker: Breaker | undefined,
   answered: number,
   { now, writeId }: DecisionInputs,
+  answeredAt: number = now,
 ): Breaker | undefined {
   const { failingSince, ...before } = breaker ?? blank('');
-  if (failingSince === undefined || before.openedAt !== undefined || before.pause !== undefined)
-    return undefined;
+  if (failingSince === undefined || answeredAt < failingSince) return undefined;
+  if (before.openedAt !== undefined || before.pause !== undefined) return undefined;
   const recent = now - before.failedAt < WINDOW_MS;
   const score = recent ? Math.max(0, before.score - answered) : 0;
   const { calls: _calls, failed: _failed, ...rest } = before;

@@ -56,6 +56,19 @@ describe('since when calls fail', () => {
     expect(after(answered, NOW + 20).failingSince).toBe(NOW + 20);
   });
 
+  it('is kept by an answer from before it, however late that is told (seed 31, crowded)', () => {
+    const breaker = after(undefined, NOW);
+    const late = { failed: 1, answered: 2, answeredAt: NOW - 1, failure, calls: [call(NOW + 9)] };
+    expect(afterCalls(breaker, 'ship', late, at(NOW + 9))).toMatchObject({
+      failingSince: NOW,
+      calls: [call(NOW), call(NOW + 9)],
+    });
+    expect(afterAnswers(breaker, 2, at(NOW + 9), NOW - 1)).toBeUndefined();
+    const now = { ...late, answeredAt: NOW };
+    expect(afterCalls(breaker, 'ship', now, at(NOW + 9))).toMatchObject({ failingSince: NOW + 9 });
+    expect(afterAnswers(breaker, 2, at(NOW + 9), NOW)).not.toHaveProperty('failingSince');
+  });
+
   it('is kept while it is open, whatever answers but the trial', () => {
     let breaker = after(undefined, NOW);
     for (let more = 1; more < THRESHOLD; more += 1) breaker = after(breaker, NOW + more);
