@@ -11,11 +11,12 @@ import { type Scheduler, start, type StartRequest } from '../../lib/scheduler/st
 import { withBeats } from './beats.ts';
 import { emphasised } from './emphasis.ts';
 import { withGroups } from './groups.ts';
+import { giveOnce } from './operators.ts';
 import { pausedWorkflows } from './whole-pauses.ts';
 import { withOnFailure } from './on-failure.ts';
 import { TOLERANT, withTolerance } from './tolerance.ts';
 import { type Choice, randomPlan } from './plans.ts';
-import { callerIn } from './cast.ts';
+import { hashOf } from './bulk-world.ts';
 import { type Host, newProcess, portsOf } from './process.ts';
 import { passThrough } from './service.ts';
 import { withContainers } from './containers.ts';
@@ -34,8 +35,7 @@ const LEFT_SHARE = 0.3;
 const FEWEST = 4;
 const MOST = 100;
 
-/** Of texts as short as those of a world, which differ in letters and digits. */
-const IDS = { hash: (text: string) => text.replace(/[^a-z0-9]/g, '-'), newId: () => 'unused' };
+const IDS = { hash: hashOf, newId: () => 'unused' };
 
 type Registered = Scheduler['workflows'];
 
@@ -90,7 +90,7 @@ export class Clients {
   }
 
   /** A process of the scheduler's function. What a warm one knows, all of them know; now and then one has just started. */
-  #scheduler(): Scheduler {
+  scheduler(): Scheduler {
     const host = this.#host;
     const published = host.choice.chance(0.2) ? new Set<string>() : this.#published;
     const ports = portsOf(host, newProcess(host, PROCESS_MS));
@@ -109,7 +109,7 @@ export class Clients {
     let answered = false;
     const { cast } = this.#host;
     const by = cast === undefined ? {} : { by: cast.starter() };
-    start(this.#scheduler(), { ...request, ...by }).then(
+    start(this.scheduler(), { ...request, ...by }).then(
       ({ id, version, pauses = [] }) => {
         answered = true;
         if (version === 1 && pauses.length > 0) this.#host.kinds.bornPaused += 1;
@@ -131,9 +131,7 @@ export class Clients {
     if (!faults.injects('canceled')) return;
     events.plan(choice.between(0, 60_000), () => {
       const undo = !choice.chance(emphasis?.leaves ?? LEFT_SHARE);
-      cancel(this.#scheduler(), executionId, { commandId: 'c1', undo, ...callerIn(this.#host) }).catch(
-        () => undefined,
-      );
+      giveOnce(this.#host, executionId, 'c1', (to, asked) => cancel(to, executionId, { ...asked, undo }));
     });
   }
 }
@@ -159,7 +157,7 @@ const workflowOf = (
 };
 
 /** In a world with steps that may fail some lists have one part and a few items more. */
-const JUST_IN_PARTS = 0.06;
+const JUST_IN_PARTS = 0.24;
 
 const listOf = (drawn: number[], tolerance: Choice | undefined): number[] =>
   tolerance?.chance(JUST_IN_PARTS) === true

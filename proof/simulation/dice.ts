@@ -5,6 +5,7 @@
  */
 
 import { seededRandom } from '../../lib/testing/memory.ts';
+import { BulkWorld } from './bulk-world.ts';
 import { Cast } from './cast.ts';
 import { CONTAINER_RATES, Running } from './containers.ts';
 import type { Emphasis } from './emphasis.ts';
@@ -29,6 +30,7 @@ const ANSWER_DICE = 0x0b_ad_a4_55;
 const REMINDER_DICE = 0x4e_31_3d_e4;
 const PROBE_DICE = 0x09_40_be_5d;
 const BEAT_DICE = 0x0b_ea_75_11;
+const BULK_DICE = 0x0b_01_4d_1c;
 
 export function diceOf(
   seed: number,
@@ -45,6 +47,8 @@ export function diceOf(
     probesSlowly,
     beats,
     answersWrongly,
+    actsInBulk,
+    livesTwice,
   }: Traits,
   isMild: boolean,
 ): Pick<
@@ -62,6 +66,7 @@ export function diceOf(
   | 'probing'
   | 'beats'
   | 'answers'
+  | 'bulks'
 > {
   const own = (dice: number): Choice => choiceOf(seededRandom(seed ^ dice));
   return {
@@ -78,6 +83,8 @@ export function diceOf(
     probing: probesSlowly && !isMild ? own(PROBE_DICE) : undefined,
     beats: beats && !isMild ? own(BEAT_DICE) : undefined,
     answers: answersWrongly && !isMild ? own(ANSWER_DICE) : undefined,
+    // Under one id there is one execution, whose commands are told apart by it.
+    bulks: actsInBulk && !isMild && !livesTwice ? new BulkWorld(own(BULK_DICE)) : undefined,
   };
 }
 

@@ -56,6 +56,23 @@ export const KINDS = [
   /** A wrong answer about work that is done: nobody said what it should have been, or had it asked for again. */
   'unmended',
   'askedForAgain',
+  /** Bulk actions: executions that have obeyed each, or were as it wants already; pages with refusals. */
+  'bulkRetried',
+  'bulkCanceled',
+  'bulkPaused',
+  'bulkResumed',
+  'bulkResolved',
+  'bulkApproved',
+  'bulkRejected',
+  'bulkRemembered',
+  'bulkRefused',
+  /** A command that was answered came once more. */
+  'commandRepeated',
+  /** Whether an agent is paused could not be read. */
+  'pauseUnread',
+  /** A process has died in the middle of a page, and when its page was counted. */
+  'bulkKilled',
+  'bulkKilledCounted',
   /** Four eyes: an approval was given by another person, and refused to one who has acted. */
   'approvedByAnother',
   'refusedToSame',

@@ -8,11 +8,13 @@ import { ProcessBreaker } from '../../lib/agent/breaker.ts';
 import { handleMessage } from '../../lib/agent/message.ts';
 import { SingleFlight } from '../../lib/agent/single-flight.ts';
 import type { Send } from '../../lib/core/records/decision.ts';
+import { BULK } from '../../lib/core/plan/built-in.ts';
 import type { Message } from '../../lib/core/records/message.ts';
+import { deferredByPause } from '../../lib/scheduler/bulk-workflow.ts';
 import { containerOf } from './containers.ts';
 import { PROCESS_MS } from './emphasis.ts';
 import { type Host, newProcess, planOf, portsOf } from './process.ts';
-import { AGENT_NAMES, agentOf, service } from './service.ts';
+import { AGENT_NAMES, agentOf, noted, service } from './service.ts';
 
 const VISIBILITY_MS = 120_000;
 const MAX_RECEIVES = 5;
@@ -89,7 +91,7 @@ function deliver(host: Host, send: Send, receives: number): void {
 /** One invocation of the agent's function; no acknowledgement within the visibility time brings a message back. */
 function invoke(host: Host, agent: string, batch: readonly Delivery[]): void {
   const process = newProcess(host, host.choice.pick(host.emphasis?.processMs ?? PROCESS_MS));
-  const real = service(host, process, agent);
+  const real = noted(host, agent, service(host, process, agent));
   const implementation = host.containers === undefined ? real : host.running.watched(process, real);
   // One message at a time.
   const container = batch.length === 1 ? containerOf(host, process) : undefined;
@@ -97,7 +99,9 @@ function invoke(host: Host, agent: string, batch: readonly Delivery[]): void {
   const inPart = host.readsInPart ? { recordsARead: 0 } : {};
   const singleFlight = host.crowded ? { singleFlight: new SingleFlight() } : {};
   const listener = container === undefined ? {} : { listener: container.listener };
-  const worker = { agent: agentOf(agent), implementation, breaker, ...inPart, ...singleFlight, ...listener };
+  const deferredBy = agent === BULK.name ? { deferredBy: deferredByPause } : {};
+  const own = { ...inPart, ...singleFlight, ...listener, ...deferredBy };
+  const worker = { agent: agentOf(agent), implementation, breaker, ...own };
   const processDeadlineAt = process.processDeadlineAt + process.skewMs;
   let left = batch.length;
   for (const { send, receives } of batch) {

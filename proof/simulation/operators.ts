@@ -5,13 +5,14 @@
  * whose answer was lost is given again under the same id.
  */
 
+import type { Caller } from '../../lib/core/records/caller.ts';
 import type { Ended } from '../../lib/core/records/ended.ts';
 import type { Json } from '../../lib/core/records/json.ts';
 import { type Execution, isForward, isPausedOrPausing } from '../../lib/core/records/state.ts';
 import { pause, resume, retry } from '../../lib/scheduler/commands.ts';
 import type { Scheduler } from '../../lib/scheduler/start.ts';
 import { callerIn } from './cast.ts';
-import { type Host, schedulerFor } from './process.ts';
+import { type Host, processOutside, schedulerFor } from './process.ts';
 import { pauseAgents } from './whole-pauses.ts';
 
 /** Operators read everything now and then, and pause some agents; what they began before the heal they end after it. */
@@ -34,16 +35,17 @@ function command(host: Host, execution: Execution, forgotten: Set<string>): void
   const { id, status, epoch, pauses } = execution;
   const number = pauses?.at(-1)?.number ?? 0;
   const ofPause = `${id}/${number}`;
+  if (isPausedOrPausing(status)) pauseOnceMore(host, id, number);
   if (isPausedOrPausing(status)) {
     if (!forgotten.has(ofPause) && choice.chance(0.3))
-      give(host, (to) => resume(to, id, { commandId: `resume-${number}`, ...callerIn(host) }));
+      give(host, id, `resume-${number}`, (to, asked) => resume(to, id, asked));
   } else if (isForward(status) && faults.injects('paused')) {
     if (choice.chance(0.3)) forgotten.add(`${id}/${number + 1}`);
     const withinMs = choice.pick([20_000, 120_000, 1_200_000]);
-    give(host, (to) => pause(to, id, { commandId: `pause-${number + 1}`, withinMs, ...callerIn(host) }));
+    give(host, id, `pause-${number + 1}`, (to, asked) => pause(to, id, { ...asked, withinMs }));
   } else if ((status === 'failed' || status === 'waiting') && faults.injects('retried')) {
     const other = status === 'failed' ? otherInput(host, execution) : {};
-    give(host, (to) => retry(to, id, { commandId: `retry-${epoch}`, ...other, ...callerIn(host) }));
+    give(host, id, `retry-${epoch}`, (to, asked) => retry(to, id, { ...asked, ...other }));
   }
 }
 
@@ -61,13 +63,49 @@ export function retryAtOnce(host: Host, { executionId: id, status }: Ended): voi
   if (onFailure === undefined || status !== 'failed' || faults.healed() || onFailure.chance(0.1)) return;
   events.plan(onFailure.between(20, 300), () => {
     const { epoch } = external.table.read(id)?.execution ?? {};
-    if (epoch !== undefined)
-      give(host, (to) => retry(to, id, { commandId: `retry-${epoch}`, ...callerIn(host) }));
+    if (epoch !== undefined) give(host, id, `retry-${epoch}`, (to, asked) => retry(to, id, asked));
   });
 }
 
-/** Some are impatient and give it twice. Refusals and lost answers are for the next time. */
-function give(host: Host, to: (scheduler: Scheduler) => Promise<unknown>): void {
-  const times = host.choice.chance(0.2) ? 2 : 1;
-  for (let at = 0; at < times; at += 1) to(schedulerFor(host)).catch(() => undefined);
+/** Where operators act in bulk: of those who see it paused, those who pause it, too. */
+const PAUSED_AGAIN = 0.25;
+
+/** Nothing has to change by it, now; and by then it may have been resumed. */
+function pauseOnceMore(host: Host, id: string, number: number): void {
+  if (host.bulks?.choice.chance(PAUSED_AGAIN) === true)
+    give(host, id, `pause-too-${number}`, (to, asked) => pause(to, id, asked));
+}
+
+type Ask = (
+  scheduler: Scheduler,
+  asked: { readonly commandId: string; readonly by?: Caller },
+) => Promise<unknown>;
+
+/** Where operators act in bulk: of the commands, those that come once more, so much later. */
+const REPEATED_SHARE = 0.3;
+const REPEATED_MS = [2_000, 90_000] as const;
+
+/** Some are impatient and give it twice. */
+function give(host: Host, executionId: string, commandId: string, ask: Ask): void {
+  const isTwice = host.choice.chance(0.2);
+  giveOnce(host, executionId, commandId, ask);
+  if (isTwice) giveOnce(host, executionId, commandId, ask);
+}
+
+/** Refusals and lost answers are for the next time. */
+export function giveOnce(host: Host, executionId: string, commandId: string, ask: Ask): void {
+  const { bulks, events, faults, kinds } = host;
+  const given = { executionId, commandId };
+  const once = (): void => {
+    const asked = { commandId, ...callerIn(host) };
+    const process = processOutside(host);
+    if (bulks?.commands.begins(process, given) === true) kinds.commandRepeated += 1;
+    ask(schedulerFor(host, process), asked).then(
+      () => bulks?.commands.answered(given),
+      () => undefined,
+    );
+  };
+  once();
+  if (bulks?.choice.chance(REPEATED_SHARE) === true && !faults.healed())
+    events.plan(bulks.choice.between(...REPEATED_MS), once);
 }

@@ -1,8 +1,9 @@
 /**
  * The breakers of agents, judged at every write of their records.
  *
- * Owns: S9 for all executions together: no trial begins while an operator has paused the agent or while another trial may be under way, and
- * nothing of a breaker holds longer than its bound. Does not own: what is deferred meanwhile (`oracle.ts`).
+ * Owns: S9 for all executions together: no trial begins while an operator has paused the agent or while another trial may be under way,
+ * nothing of a breaker holds longer than its bound, and calls fail since the first of them that nothing was answered after; an agent that
+ * was paused long enough ago claims nothing. Does not own: what is deferred meanwhile (`oracle.ts`).
  */
 
 import type { Breakers } from '../../lib/core/ports.ts';
@@ -21,22 +22,61 @@ interface Judge {
   readonly violate: (agent: string, problem: string) => void;
 }
 
-/** The breakers with a judge behind every write. */
-export function judgedBreakers(breakers: Breakers, { now, kinds, violate }: Judge): Breakers {
-  const known = new Map<string, Breaker>();
-  return {
-    read: breakers.read,
-    write: async (next) => {
-      const result = await breakers.write(next);
-      const before = known.get(next.agent);
-      if (result === 'conflict' || before?.writeId === next.writeId) return result;
-      known.set(next.agent, next);
-      if (next.pause !== undefined && next.openedAt !== undefined && before?.pause === undefined)
-        kinds.pausedWhileOpen += 1;
-      for (const problem of problemsOf(before, next, now())) violate(next.agent, problem);
-      return result;
-    },
-  };
+/** What is known of a pause is 10 s old at most, and asked for for 2 s; a claim that is tried again takes some more. */
+const PAUSE_KNOWN_MS = 12_000 + CLOCKS_DIFFER_MS + 4_000;
+
+export class OracleBreakers {
+  readonly #judge: Judge;
+  readonly #known = new Map<string, Breaker>();
+  /** True times, by agent. */
+  readonly #answeredAt = new Map<string, number>();
+  readonly #pausedAt = new Map<string, number>();
+
+  constructor(judge: Judge) {
+    this.#judge = judge;
+  }
+
+  /** The agent's service has answered a call. */
+  answered(agent: string): void {
+    this.#answeredAt.set(agent, this.#judge.now());
+  }
+
+  /** The breakers with a judge behind every write. */
+  behind({ read, write }: Breakers): Breakers {
+    return {
+      read,
+      write: async (next) => {
+        const result = await write(next);
+        const before = this.#known.get(next.agent);
+        if (result === 'written' && before?.writeId !== next.writeId) this.#written(before, next);
+        return result;
+      },
+    };
+  }
+
+  #written(before: Breaker | undefined, next: Breaker): void {
+    const { now, kinds, violate } = this.#judge;
+    const { agent, pause, openedAt } = next;
+    this.#known.set(agent, next);
+    if (pause === undefined) this.#pausedAt.delete(agent);
+    else if (before?.pause === undefined) this.#pausedAt.set(agent, now());
+    if (pause !== undefined && openedAt !== undefined && before?.pause === undefined)
+      kinds.pausedWhileOpen += 1;
+    for (const problem of problemsOf(before, next, now())) violate(agent, problem);
+    const since = before?.failingSince;
+    const answeredAt = this.#answeredAt.get(agent) ?? Number.NEGATIVE_INFINITY;
+    // By clocks that differ, of which a warm process has one after the other.
+    const isSilent = since !== undefined && answeredAt < since - 2 * CLOCKS_DIFFER_MS;
+    if (isSilent && next.failingSince !== since)
+      violate(agent, `S9 calls fail since ${next.failingSince}, and did since ${since}`);
+  }
+
+  /** A step is claimed for its agent. */
+  claimed(problems: string[], agent: string, isLagging: boolean): void {
+    const pausedMs = this.#judge.now() - (this.#pausedAt.get(agent) ?? Number.POSITIVE_INFINITY);
+    if (pausedMs > PAUSE_KNOWN_MS && !isLagging)
+      problems.push(`S9 '${agent}' claims a step ${pausedMs} ms after it was paused`);
+  }
 }
 
 function problemsOf(before: Breaker | undefined, next: Breaker, now: number): string[] {

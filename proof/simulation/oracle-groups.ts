@@ -2,7 +2,7 @@
  * The tries of a child step, judged anew from the words of docs/ARCHITECTURE.md and from what the services did.
  *
  * Owns: S10 between the tries of one step: a try begins when all before it are over and nothing of them is in effect, and what is
- * known of a try is what that try said. Does not own: the table of moves (`oracle-moves.ts`), effects of a single execution
+ * known of a try is what that try said; S9: what a service has declined is not tried in the same way again. Does not own: the table of moves (`oracle-moves.ts`), effects of a single execution
  * (`oracle.ts`).
  */
 
@@ -13,6 +13,7 @@ import { type Execution, isForward, isPausedOrPausing, type Step } from '../../l
 import { childrenOf, hasTries, type Others, standsIn } from './families.ts';
 import type { KindCounts } from './kinds.ts';
 import type { Ledger } from './ledger.ts';
+import { DECLINED } from './service.ts';
 
 export class OracleGroups {
   /** By execution: the versions at which it had told an end, or might have. */
@@ -115,11 +116,23 @@ export class OracleGroups {
     const declared = stage === undefined || stage.kind === 'human' ? 0 : stage.attempts;
     if (after.stageAttempt > declared + asked)
       problems.push(`S9 '${step.name}' is tried for the ${after.stageAttempt}th time of ${declared}`);
+    if (stage?.kind === 'retry' && asked === 0 && execution.epoch === 1 && number > 1) {
+      const before = `${execution.id}.${step.name}.0${number === 2 ? '' : `-e${epoch}t${number - 1}`}`;
+      const declined = declinedIn(this.#others.read(before));
+      if (declined !== undefined)
+        problems.push(`S9 try ${number} of '${step.name}' is as the one whose '${declined}' was declined`);
+    }
     const isAsked = known.retryAt !== undefined && asked > 0;
     this.#kinds[isAsked ? 'triedAsAsked' : 'triedAgain'] += 1;
     if (after.keyVariant > 0 || after.keyInput !== undefined) this.#kinds.triedInAnotherWay += 1;
     return problems;
   }
+}
+
+/** The step that has ended it, if that is because its service has declined. */
+function declinedIn(child: Snapshot | undefined): string | undefined {
+  const { cause } = child?.execution ?? {};
+  return cause?.kind === 'failure' && cause.failure.message === DECLINED ? cause.step : undefined;
 }
 
 /** It has told an end, or is about to. */

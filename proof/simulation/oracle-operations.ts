@@ -39,6 +39,19 @@ export function judgeWayBack(plan: Plan, snapshot: Snapshot, step: Step): string
   return past === undefined ? [] : [`S10 the undo of '${step.name}' began behind '${past.name}'`];
 }
 
+/** Who writes an execution may have read its steps so long before. */
+const READ_BEFORE_MS = 15_000;
+
+/** S9 of an attempt whose probe could not tell its execution says that it is at risk, with each of its writes. */
+export function judgeRisk({ steps }: Snapshot, after: Execution | undefined, now: number): string[] {
+  if (after === undefined || after.endedAt !== undefined || after.riskSince !== undefined) return [];
+  const asked = Object.values(steps).find(
+    ({ status, probes, changedAt }) =>
+      (status === 'unknown' || status === 'probing') && probes > 0 && changedAt < now - READ_BEFORE_MS,
+  );
+  return asked === undefined ? [] : [`S9 '${asked.name}' cannot be settled, and it is not at risk`];
+}
+
 /** From the end of the faults on every execution is evaluated within this. */
 const LOOKED_AT_WITHIN_MS = 1_200_000;
 

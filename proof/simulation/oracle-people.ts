@@ -63,6 +63,12 @@ export class OraclePeople {
     return `call-${this.#calls.length - 1}`;
   }
 
+  /** Approvals of any trees are about to be answered with one mark: of none it is known what was done before. */
+  callForMany(caller: Caller): string {
+    this.#calls.push({ caller, life: '', known: 0 });
+    return `call-${this.#calls.length - 1}`;
+  }
+
   #bookOf({ id, life, startedBy }: Execution): Book {
     const known = this.#books.get(id);
     if (known?.life === life) return known;

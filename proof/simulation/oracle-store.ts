@@ -5,6 +5,7 @@
  * audit, on the records that a world has left. Does not own: the item's spelling (`lib/aws/dynamo-items.ts`), the audit's pass.
  */
 
+import { isBuiltIn } from '../../lib/core/plan/built-in.ts';
 import { type Found, isLeftBehind } from '../../lib/core/supervision/audit.ts';
 import type { Write } from '../../lib/core/records/decision.ts';
 import type { Json, JsonObject } from '../../lib/core/records/json.ts';
@@ -95,7 +96,9 @@ export function judgeList(table: MemoryTable): string[] {
   const expected = new Map<string, string[]>();
   for (const id of table.ids()) {
     const { workflow, parent } = (table.read(id) as Snapshot).execution;
-    if (parent?.part !== true) expected.set(workflow, [...(expected.get(workflow) ?? []), id]);
+    // What every deployment brings is listed by its name alone.
+    if (parent?.part !== true && !isBuiltIn(workflow))
+      expected.set(workflow, [...(expected.get(workflow) ?? []), id]);
   }
   const all = [...expected.keys()];
   const queries = [all, ...(all.length > 1 ? all.map((workflow) => [workflow]) : [])];

@@ -9,7 +9,7 @@ import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
 import type { Write } from '../../lib/core/records/decision.ts';
 import { isJsonObject, type Json } from '../../lib/core/records/json.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
-import { isTerminal, type Step } from '../../lib/core/records/state.ts';
+import { type Attempt, isTerminal, type Step } from '../../lib/core/records/state.ts';
 import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import { actsUntilIn, type Others } from './families.ts';
 import type { KindCounts } from './kinds.ts';
@@ -29,8 +29,9 @@ export function isBesideTheWay(plan: Plan, { steps }: Snapshot, name: string): b
   const record = steps[name];
   // Undone before its next stage.
   if (record?.nextStage !== undefined) return true;
-  const wasDone =
-    record?.status === 'done' || record?.attempts.some(({ outcome }) => outcome === 'done') === true;
+  // A probe may find work done whose answer is no output: a failure like others, once nobody has mended it.
+  const isDone = ({ outcome, failure }: Attempt): boolean => outcome === 'done' && failure === undefined;
+  const wasDone = record?.status === 'done' || record?.attempts.some(isDone) === true;
   return !wasDone && mayFail(plan.steps.find((step) => step.name === name));
 }
 

@@ -57,6 +57,8 @@ export const storedAfter = (before: Snapshot, { execution, step, incident, entry
 
 function judgeExecution(problems: string[], before: Execution, after: Execution, snapshot: Snapshot): void {
   if (after.version !== before.version + 1) problems.push('S3 execution: version not + 1');
+  if (isTerminal(before.status) && before.status === after.status && isCommanded(before, after))
+    problems.push('S22 a command is written to what has ended');
   const recalled =
     before.status === 'succeeded' && after.cause?.kind === 'parent' && before.parent !== undefined;
   if (isTerminal(before.status) && before.status !== after.status && !recalled)
@@ -72,6 +74,9 @@ function judgeExecution(problems: string[], before: Execution, after: Execution,
     }
   }
 }
+
+const isCommanded = ({ commands }: Execution, after: Execution): boolean =>
+  commands.join() !== after.commands.join();
 
 function judgeStep(problems: string[], plan: Plan, snapshot: Snapshot, after: Step, now: number): void {
   const before = snapshot.steps[after.name];

@@ -18,7 +18,7 @@ export interface Outages {
   readonly deathOf: (agent: string, now: number) => Death | undefined;
 }
 
-interface Span {
+export interface Span {
   readonly from: number;
   readonly until: number;
 }
@@ -28,6 +28,9 @@ export const CALM: Outages = {
   queueDelayMs: () => 0,
   deathOf: () => undefined,
 };
+
+export const isIn = (one: Span | undefined, now: number): one is Span =>
+  one !== undefined && now >= one.from && now < one.until;
 
 const LATEST_START_MS = 400_000;
 
@@ -51,8 +54,6 @@ export function drawOutages(
         death: choice.pick(['refuses', 'hangs-up'] as const),
       }
     : undefined;
-  const isIn = (one: Span | undefined, now: number): one is Span =>
-    one !== undefined && now >= one.from && now < one.until;
   return {
     storeIsAway: (now) => isIn(store, now),
     queueDelayMs: (now) => (isIn(queue, now) ? queue.until - now : 0),

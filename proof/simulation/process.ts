@@ -12,6 +12,7 @@ import type { Plan } from '../../lib/core/plan/plan.ts';
 import type {
   Announcer,
   Breakers,
+  Bulks,
   Clock,
   RandomSource,
   ListQuery,
@@ -33,6 +34,7 @@ import type { Breaker } from '../../lib/core/step/breaker.ts';
 import type { PlanCache } from '../../lib/engine/plans.ts';
 import { createScheduler, type Scheduler } from '../../lib/scheduler/start.ts';
 import type { MemoryTable } from '../../lib/testing/memory-table.ts';
+import type { BulkWorld } from './bulk-world.ts';
 import type { Running } from './containers.ts';
 import type { EventQueue } from './events.ts';
 import type { External } from './external.ts';
@@ -43,9 +45,11 @@ import type { KindCounts } from './kinds.ts';
 import type { Ledger } from './ledger.ts';
 import type { Delivery } from './messages.ts';
 import type { EffectOrder } from './oracle-order.ts';
+import { wakeUpsOf } from './known-presence.ts';
+import type { OracleBreakers } from './oracle-breakers.ts';
 import type { OracleWriters } from './oracle-writers.ts';
 import type { Arrivals } from './oracle-stages.ts';
-import type { Outages } from './outages.ts';
+import { isIn, type Outages, type Span } from './outages.ts';
 import type { Choice } from './plans.ts';
 
 export interface Process {
@@ -69,9 +73,12 @@ export interface Host {
   readonly ledger: Ledger;
   readonly order: EffectOrder;
   readonly writers: OracleWriters;
+  readonly breakers: OracleBreakers;
   /** The plans that its functions, kept warm, know by now. */
   readonly plans: PlanCache;
   readonly outages: Outages;
+  /** By agent: when its breaker cannot be read. */
+  readonly unread: Map<string, Span>;
   /** Its queues hold more messages than those of its executions until the world is healed, and agents take them in batches. */
   readonly crowded: boolean;
   /** By agent: a batch that is still being gathered. */
@@ -108,6 +115,8 @@ export interface Host {
   readonly beats: Choice | undefined;
   /** The dice for groups of steps that are tried again, in a world that has some. */
   readonly groups: Choice | undefined;
+  /** Its bulk actions, in a world that has some. */
+  readonly bulks: BulkWorld | undefined;
   /** What its functions' processes know of their agents' breakers. */
   readonly warm: Map<string, ProcessBreaker[]>;
   /** What its functions' processes know of the supervisors' presence. */
@@ -305,6 +314,7 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
   readonly random: RandomSource;
   readonly depths?: NonNullable<Queue['depths']>;
   readonly wakeUps: WakeUps;
+  readonly bulks?: Bulks;
   readonly #host: Host;
   readonly #process: Process;
 
@@ -315,7 +325,12 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
     this.store = new ProcessStore(host, process);
     this.clock = new ProcessClock(host, process);
     this.random = host.external.random;
-    this.wakeUps = wakeUpsOf(host, process);
+    this.wakeUps = wakeUpsOf(
+      host,
+      (execute) => call(host, process, execute, host.outages.storeIsAway).then((answer) => answer),
+      (execute) => call(host, process, execute),
+    );
+    if (host.bulks !== undefined) this.bulks = host.bulks.portOf(host, process);
   }
 
   // Each of these is one method wide, so that the object is all of them itself.
@@ -334,16 +349,18 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
   }
 
   read(agent: string): Promise<Breaker | undefined> {
-    const { outages, external } = this.#host;
-    return call(this.#host, this.#process, () => external.breakers.read(agent), outages.storeIsAway).then(
+    const { breakers } = this.#host.external;
+    return call(this.#host, this.#process, () => breakers.read(agent), this.#isAway(agent)).then(flat);
+  }
+  write(breaker: Breaker): Promise<WriteResult> {
+    const { breakers } = this.#host.external;
+    return call(this.#host, this.#process, () => breakers.write(breaker), this.#isAway(breaker.agent)).then(
       flat,
     );
   }
-  write(breaker: Breaker): Promise<WriteResult> {
-    const { outages, external } = this.#host;
-    return call(this.#host, this.#process, () => external.breakers.write(breaker), outages.storeIsAway).then(
-      flat,
-    );
+  #isAway(agent: string): (now: number) => boolean {
+    const { outages, unread } = this.#host;
+    return (now) => outages.storeIsAway(now) || isIn(unread.get(agent), now);
   }
   send(sends: readonly Send[]): Promise<void> {
     return call(this.#host, this.#process, () => this.#host.external.send(sends));
@@ -364,33 +381,16 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
   }
 }
 
-/** Of the processes of all functions that are warm. */
-const MOST_KNOWN = 4;
-
-function wakeUpsOf(host: Host, process: Process): WakeUps {
-  const { choice, known, outages, external } = host;
-  const isWarm = known.length > 0 && choice.chance(0.8);
-  const own = isWarm ? choice.pick(known) : { untilAt: 0 };
-  if (!isWarm) known.push(own);
-  if (known.length > MOST_KNOWN) known.shift();
-  const reach = <Answer>(execute: () => Promise<Answer>): Promise<Answer> =>
-    call(host, process, execute, outages.storeIsAway).then((answer) => answer);
-  return {
-    read: () => reach(() => external.presences.read()),
-    write: (presence) => reach(() => external.presences.write(presence)),
-    call: (presence) => call(host, process, () => external.wake(presence)),
-    known: own,
-  };
-}
-
 export const clockOf = (host: Host, process: Process): Clock => new ProcessClock(host, process);
 
 const OUTSIDE_MS = 30_000;
 
-/** The scheduler's function as one call from outside meets it, in a process of its own. */
-export const schedulerFor = (host: Host): Scheduler =>
+/** A process of the scheduler's function, as one call from outside meets it. */
+export const processOutside = (host: Host): Process => newProcess(host, OUTSIDE_MS);
+
+export const schedulerFor = (host: Host, process: Process = processOutside(host)): Scheduler =>
   createScheduler(
-    portsOf(host, newProcess(host, OUTSIDE_MS)),
+    portsOf(host, process),
     [],
     { hash: (text) => text, newId: () => '' },
     host.cast?.personalRoles,

@@ -11,8 +11,11 @@ import {
   type Implementation,
   type Verdict,
 } from '../../lib/core/plan/agent.ts';
+import { BULK } from '../../lib/core/plan/built-in.ts';
 import { PermanentError, TransientError } from '../../lib/core/records/errors.ts';
 import { agentStep } from '../../lib/core/plan/plan.ts';
+import { bulkAgent } from '../../lib/scheduler/bulk-workflow.ts';
+import { bulkService } from './bulk-world.ts';
 import { LAST_MOMENT } from './emphasis.ts';
 import { NEVER_COMPENSATED } from './oracle-tries.ts';
 import { call, clockOf, type Host, planOf, type Process } from './process.ts';
@@ -22,6 +25,9 @@ import { freezeThen, thinkFirst } from './slow-probes.ts';
 export const passThrough = {
   '~standard': { version: 1, vendor: 'steadfast', validate: (value: unknown) => ({ value }) },
 } as const;
+
+/** What a service says that would say so again. */
+export const DECLINED = 'declined';
 
 const EFFECT_OF: Readonly<Record<string, Effect>> = {
   'agent-idempotent': 'idempotent',
@@ -41,11 +47,35 @@ const agents = new Map(
   }),
 );
 
-export const agentOf = (name: string): Agent => agents.get(name) as Agent;
+export const agentOf = (name: string): Agent =>
+  name === BULK.name ? (bulkAgent as Agent) : (agents.get(name) as Agent);
 
 /** One agent's implementation, as it runs in one process. */
-export const service = (host: Host, process: Process, name: string): Implementation<unknown, unknown> =>
-  EFFECT_OF[name] === 'probed' ? new Probed(host, process, name) : new Service(host, process, name);
+export function service(host: Host, process: Process, name: string): Implementation<unknown, unknown> {
+  if (name === BULK.name && host.bulks !== undefined)
+    return bulkService(host, process, host.bulks) as Implementation<unknown, unknown>;
+  return EFFECT_OF[name] === 'probed' ? new Probed(host, process, name) : new Service(host, process, name);
+}
+
+/** Every answer of the agent, also a refusal, is noted as such; one that says nothing is none, and nothing else that is thrown. */
+export function noted(host: Host, agent: string, real: Implementation<unknown, unknown>): typeof real {
+  const note = async <Answer>(called: Promise<Answer>): Promise<Answer> => {
+    const isAnswer = await called.then(
+      (answer) => (answer as Partial<Verdict<unknown>> | undefined)?.verdict !== 'cannot-tell',
+      (error: unknown) => error instanceof PermanentError,
+    );
+    if (isAnswer) host.breakers.answered(agent);
+    return called;
+  };
+  const { probe, undo } = real;
+  return {
+    execute: (ctx, input) => note(real.execute(ctx, input)),
+    ...(probe === undefined ? {} : { probe: (ctx, input) => note(probe.call(real, ctx, input)) }),
+    ...(undo === undefined
+      ? {}
+      : { undo: (ctx, input, output) => note(undo.call(real, ctx, input, output)) }),
+  };
+}
 
 /** Characters of two halves each, so that a cut at any odd place leaves one half. */
 const CUT_ANYWHERE = `.${'😀'.repeat(1_200)}`;
@@ -70,7 +100,7 @@ class Service implements Implementation<unknown, unknown> {
     this.meetDeath();
     if (faults.injects('transientFailure'))
       throw new TransientError(faults.injects('strangeText') ? CUT_ANYWHERE : '503');
-    if (faults.injects('permanentFailure')) throw new PermanentError('declined');
+    if (faults.injects('permanentFailure')) throw new PermanentError(DECLINED);
     if (faults.injects('hungService')) await new Promise(() => undefined);
     // Long enough to outlive its time limit, its lease and its process's time; or as long as this process can act at all.
     if (faults.injects('slowService')) await clockOf(this.host, this.process).sleep(this.#slowMs());

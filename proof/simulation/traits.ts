@@ -49,6 +49,8 @@ export interface Traits {
   readonly beats: boolean;
   /** Its agents now and then answer what is no output, although their work is done. */
   readonly answersWrongly: boolean;
+  /** Its operators act in bulk. */
+  readonly actsInBulk: boolean;
   /** What happens often in it. */
   readonly emphasis: Emphasis | undefined;
 }
@@ -89,6 +91,7 @@ export function traitsOf(seed: number): Traits {
     reminds: choice.chance(0.4),
     probesSlowly: choice.chance(0.2),
     beats: choice.chance(0.12),
-    answersWrongly: choice.chance(0.3),
+    answersWrongly: choice.chance(0.45),
+    actsInBulk: choice.chance(0.45),
   };
 }

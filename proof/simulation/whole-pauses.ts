@@ -45,10 +45,13 @@ export function pausedWorkflows(host: Host, workflows: Iterable<string>): Workfl
 }
 
 /** Of the agents of a world in which some are paused. */
-const PAUSED_AGENTS = 0.5;
+const PAUSED_AGENTS = 0.9;
 /** Also while their services are dead. */
 const LATEST_AGENT_PAUSE_MS = 300_000;
 const LONGEST_AGENT_PAUSE_MS = 150_000;
+/** Of the pauses: those that nobody can read at first. */
+const UNREAD_SHARE = 0.4;
+const LONGEST_UNREAD_MS = 120_000;
 
 /** Some agents are paused for a while; another process may write the same breaker, and then it is tried again. */
 export function pauseAgents(host: Host): void {
@@ -56,6 +59,13 @@ export function pauseAgents(host: Host): void {
   for (const agent of choice === undefined ? [] : AGENT_NAMES) {
     if (choice === undefined || !choice.chance(PAUSED_AGENTS)) continue;
     const afterMs = choice.between(0, LATEST_AGENT_PAUSE_MS);
+    if (choice.chance(UNREAD_SHARE)) {
+      const from = events.now + afterMs - choice.between(0, LONGEST_UNREAD_MS / 3);
+      host.unread.set(agent, {
+        from,
+        until: from + choice.between(LONGEST_UNREAD_MS / 2, LONGEST_UNREAD_MS),
+      });
+    }
     events.plan(afterMs, () => changeBreaker(host, agent, 'pause'));
     events.plan(afterMs + choice.between(5_000, LONGEST_AGENT_PAUSE_MS), () =>
       changeBreaker(host, agent, 'resume'),

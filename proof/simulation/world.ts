@@ -5,25 +5,21 @@
  * write. Does not own: the protocol: every decision is the production `decide`, every effect goes through the roles.
  */
 
+import { BULK } from '../../lib/core/plan/built-in.ts';
 import type { Plan } from '../../lib/core/plan/plan.ts';
 import type { Note, Write } from '../../lib/core/records/decision.ts';
 import type { Ended } from '../../lib/core/records/ended.ts';
 import { rootOf } from '../../lib/core/records/names.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
-import { judgedBreakers } from './oracle-breakers.ts';
+import type { Step } from '../../lib/core/records/state.ts';
 import { judgeList as judgeItems } from './oracle-lists.ts';
-import { OracleWriters } from './oracle-writers.ts';
-import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
-import { memoryPresences } from '../../lib/testing/memory-presence.ts';
-import { seededSource, seededRandom } from '../../lib/testing/memory.ts';
+import { seededRandom } from '../../lib/testing/memory.ts';
+import { startBulkMakers } from './bulk-makers.ts';
 import { Clients } from './clients.ts';
 import { countDeath } from './containers.ts';
-import { diceOf, ratesIn } from './dice.ts';
-import { EventQueue } from './events.ts';
+import { ratesIn } from './dice.ts';
 import { type FaultMode, type Faults, swarm } from './faults.ts';
 import { noKinds } from './kinds.ts';
-import { Ledger } from './ledger.ts';
-import { sendMessage } from './messages.ts';
 import { retryAtOnce, startOperators } from './operators.ts';
 import { judgeAnswers } from './oracle-answers.ts';
 import { judgeChildren, judgeRecall } from './oracle-children.ts';
@@ -33,25 +29,25 @@ import { type InboxNews, OracleInbox } from './oracle-inbox.ts';
 import { judgeKeys } from './oracle-keys.ts';
 import { planSeen, recordsSeen } from './on-failure.ts';
 import { countFollowed, judgeFollowed, judgeOnFailureEnd, judgeOnFailure } from './oracle-on-failure.ts';
-import { EffectOrder } from './oracle-order.ts';
+import { actedAs } from './oracle-order.ts';
 import { judgeNothingLeft, OraclePoints } from './oracle-points.ts';
 import { judgeStanding } from './oracle-standing.ts';
 import { judgeTolerated, judgeToleratedEnd } from './oracle-tolerate.ts';
+import { judgeRisk } from './oracle-operations.ts';
 import { judgeList, judgeRetention } from './oracle-store.ts';
-import { Arrivals, judgeStages } from './oracle-stages.ts';
+import { judgeStages } from './oracle-stages.ts';
 import { OracleTimes } from './oracle-times.ts';
 import { judgeTries } from './oracle-tries.ts';
 import { judgeWake } from './oracle-wake.ts';
 import { isAnnounced, judge, judgeEnd } from './oracle.ts';
-import { drawOutages } from './outages.ts';
 import { startExternalParty } from './external-party.ts';
 import { startPeople } from './people.ts';
 import { type Choice, choiceOf } from './plans.ts';
 import { type Host, planOf } from './process.ts';
-import { AGENT_NAMES } from './service.ts';
-import { startSupervisors, wakeSupervisor } from './supervisors.ts';
+import { startSupervisors } from './supervisors.ts';
 import { type Traits, traitsOf } from './traits.ts';
 import type { WorldOptions, WorldResult } from './world-result.ts';
+import { hostOf } from './world-host.ts';
 import { WorldTable } from './world-table.ts';
 
 const START_AT = 1_700_000_000_000;
@@ -92,53 +88,26 @@ export class World {
   constructor(options: WorldOptions) {
     this.#options = options;
     this.#traits = traitsOf(options.seed);
-    const { keyMode, livesTwice, readsInPart, hasSmallPages } = this.#traits;
+    const { livesTwice, hasSmallPages } = this.#traits;
     const isMild = options.mode === 'none' || options.mode === 'masked';
-    const emphasis = isMild ? undefined : this.#traits.emphasis;
     this.#livesLeft = livesTwice ? 1 : 0;
     const kinds = noKinds();
     this.#inbox = new OracleInbox(kinds);
     const choice = choiceOf(seededRandom(options.seed));
     const faults = swarm(choice, options.mode, options.only, isMild ? {} : ratesIn(this.#traits));
-    const longestDelayMs = options.mode === 'masked' ? 3_000 : 30_000;
     this.#table = this.#tableOf(choice, faults, hasSmallPages);
-    const host: Host = {
-      events: new EventQueue(START_AT),
-      choice,
-      faults,
-      external: {
+    const host = hostOf(
+      { options, traits: this.#traits, startAt: START_AT, choice, faults },
+      {
         table: this.#table,
-        breakers: judgedBreakers(memoryBreakers(), {
-          now: () => host.events.now,
-          kinds,
-          violate: (agent, problem) => this.#violate(agent, problem),
-        }),
-        presences: memoryPresences(),
-        wake: (presence) => wakeSupervisor(host, presence, longestDelayMs),
-        send: (sends) => sends.forEach((send) => sendMessage(host, send, longestDelayMs)),
+        kinds,
+        violate: (about, problem) => this.#violate(about, problem),
         announce: (ended) => this.#announce(ended),
         announceEntry: (news) => this.#judgeNews(news),
-        random: seededSource(options.seed),
         note: (note) => this.#note(note),
+        over: () => this.#clients.allAccepted && this.#table.open === 0,
       },
-      ledger: new Ledger(keyMode),
-      order: new EffectOrder(),
-      writers: new OracleWriters(),
-      plans: new Map(),
-      outages: drawOutages(choice, faults, START_AT, AGENT_NAMES),
-      crowded: options.mode === 'crowded',
-      batches: new Map(),
-      readsInPart,
-      emphasis,
-      arrivals: new Arrivals(),
-      kinds,
-      ...diceOf(options.seed, this.#traits, isMild),
-      warm: new Map(),
-      known: [],
-      derived: new Map(),
-      over: () => this.#clients.allAccepted && this.#table.open === 0,
-      calls: 0,
-    };
+    );
     this.#host = host;
     this.#points = new OraclePoints(this.#others, host.ledger);
     this.#groups = new OracleGroups(host.ledger, this.#others, kinds);
@@ -147,6 +116,7 @@ export class World {
     startPeople(host);
     startOperators(host);
     startExternalParty(host);
+    if (host.bulks !== undefined) startBulkMakers(host, host.bulks, () => this.#clients.scheduler());
   }
 
   #graceFrom = Number.NEGATIVE_INFINITY;
@@ -172,6 +142,7 @@ export class World {
 
   #note({ what, detail }: Note): void {
     countDeath(this.#host.kinds, what, detail);
+    if (what === 'message-dropped' && detail?.includes('paused') === true) this.#host.kinds.pauseUnread += 1;
     if (what === 'deferred' && detail === 'unclaimed') this.#deferred += 1;
     if (what === 'lease-ended' || what === 'dispatched') this.#interventions += 1;
     if (what === 'grace') this.#graceFrom = this.#host.events.now;
@@ -192,10 +163,13 @@ export class World {
     const { cast, kinds, ledger, running, writers } = this.#host;
     const { now } = this.#host.events;
     const problems: string[] = [];
+    const isLagging = (writers.writer?.frozenUntil ?? 0) > 0;
     judgeKeys(problems, plan, before, write);
     judgeTolerated(problems, plan, before, write, { ledger, kinds, now, others: this.#others });
     judgeItems(problems, plan, before, write, this.#others, kinds);
     writers.judge(problems, before, write);
+    this.#host.bulks?.oracle.judge(before, write, writers.writer, kinds);
+    this.#host.bulks?.commands.judge(problems, before, write, writers.writer);
     const root = cast && this.#table.read(rootOf(executionId))?.execution;
     cast?.oracle.judge(problems, plan, before, write, root, kinds);
     judge(problems, plan, before, write, after, { now, graceFrom: this.#graceFrom, planAfter });
@@ -204,9 +178,9 @@ export class World {
       this.#host.order.written(before, write.step);
       judgeTries(problems, plan, before, write.step);
       judgeStages(problems, plan, before, write.step, kinds);
+      this.#judgeClaim(problems, plan, before, write.step, isLagging);
     }
     judgeAnswers(problems, plan, before, write, kinds);
-    const isLagging = (writers.writer?.frozenUntil ?? 0) > 0;
     this.#times.judge(problems, {
       plan,
       before,
@@ -223,11 +197,20 @@ export class World {
     this.#judgeWaits(executionId, whole);
     for (const problem of [
       ...problems,
+      ...(isLagging ? [] : judgeRisk(after, write.execution, now)),
       ...judgeRecall(before.execution, write, this.#others),
       ...this.#points.judge(before, write),
       ...this.#groups.judge(plan, before, write),
     ])
       this.#violate(executionId, problem);
+  }
+
+  /** No agent that is paused takes anything, whatever for. */
+  #judgeClaim(problems: string[], plan: Plan, before: Snapshot, after: Step, isLagging: boolean): void {
+    const step = plan.steps.find(({ name }) => name === after.name);
+    const isClaim = after.leaseUntil !== undefined && after.token !== before.steps[after.name]?.token;
+    if (isClaim && step?.kind === 'agent')
+      this.#host.breakers.claimed(problems, actedAs(step, after).agent, isLagging);
   }
 
   /** Where no process dies, a wait has its wake time as soon as it has begun. */
@@ -329,9 +312,13 @@ export class World {
   }
 
   #verdict(): WorldResult {
-    const { events, faults, kinds, ledger, order, arrivals, calls } = this.#host;
+    const { bulks, events, faults, kinds, ledger, order, arrivals, calls } = this.#host;
     const { seed, mode } = this.#options;
     this.#addEnds();
+    bulks?.oracle.judgeEnd((bulk) => {
+      const id = `${BULK.name}-${bulk}`;
+      return this.#table.read(id)?.execution.status === 'succeeded';
+    });
     if (this.#traits.startsTogether) this.#violations.push(...judgeList(this.#table));
     // Last, for it empties the table.
     if (this.#traits.isRetained) this.#violations.push(...judgeRetention(this.#table));
@@ -342,7 +329,13 @@ export class World {
     }
     return {
       seed,
-      violations: [...this.#violations, ...ledger.violations, ...order.violations, ...arrivals.violations],
+      violations: [
+        ...this.#violations,
+        ...ledger.violations,
+        ...order.violations,
+        ...arrivals.violations,
+        ...(bulks?.oracle.violations ?? []),
+      ],
       starts: this.#clients.drawn,
       executions: this.#executions,
       simulatedMs: events.now - START_AT,

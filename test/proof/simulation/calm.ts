@@ -6,6 +6,7 @@ import { swarm } from '../../../proof/simulation/faults.ts';
 import { noKinds } from '../../../proof/simulation/kinds.ts';
 import { Ledger } from '../../../proof/simulation/ledger.ts';
 import { EffectOrder } from '../../../proof/simulation/oracle-order.ts';
+import { OracleBreakers } from '../../../proof/simulation/oracle-breakers.ts';
 import { OracleWriters } from '../../../proof/simulation/oracle-writers.ts';
 import { Arrivals } from '../../../proof/simulation/oracle-stages.ts';
 import { CALM } from '../../../proof/simulation/outages.ts';
@@ -20,8 +21,10 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
   ledger: new Ledger(),
   order: new EffectOrder(),
   writers: new OracleWriters(),
+  breakers: new OracleBreakers({ now: () => events.now, kinds: noKinds(), violate: () => undefined }),
   plans: new Map(),
   outages: CALM,
+  unread: new Map(),
   crowded: false,
   batches: new Map(),
   readsInPart: false,
@@ -37,6 +40,7 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
   pausing: undefined,
   probing: undefined,
   beats: undefined,
+  bulks: undefined,
   running: new Running(),
   arrivals: new Arrivals(),
   kinds: noKinds(),

@@ -1,0 +1,178 @@
+/**
+ * The simulated operators who act in bulk: they find executions, or name them, look at what is found, and confirm most of it.
+ *
+ * Owns: which bulk actions a world has, and when each of their calls is made; a call whose answer was lost is made again. Does not own:
+ * what they come to (`bulk-world.ts`, `oracle-bulks.ts`).
+ */
+
+import { BULK_ACTIONS, type BulkAction, type BulkCommand } from '../../lib/core/operators/bulk.ts';
+import { BULK } from '../../lib/core/plan/built-in.ts';
+import { isSteadfastError } from '../../lib/core/records/errors.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { ExecutionStatus } from '../../lib/core/transitions.ts';
+import { type BulkRequest, collectBulk, confirmBulk, makeBulk } from '../../lib/scheduler/bulks.ts';
+import type { Scheduler } from '../../lib/scheduler/start.ts';
+import type { BulkWorld } from './bulk-world.ts';
+import { callerIn } from './cast.ts';
+import type { Host } from './process.ts';
+
+/** Bulk actions of a world that has some. */
+const FEWEST = 4;
+const MOST = 10;
+const LATEST_MS = 260_000;
+/** Of one: executions that are named. */
+const MOST_NAMED = 24;
+const NAMED_SHARE = 0.7;
+/** Of those that are named: any that there are, whatever their status. */
+const ANY_SHARE = 0.3;
+const UNCONFIRMED_SHARE = 0.1;
+const TWICE_SHARE = 0.3;
+const AGAIN_MS = 20_000;
+/** A call that is lost so often is given up. */
+const TRIES = 60;
+
+/** Of the actions: those for which there is nothing to do when they are made. */
+const VAIN_SHARE = 0.1;
+
+/** What is looked for: the statuses in which it makes sense, … */
+const MEANT: Readonly<Record<BulkAction, readonly ExecutionStatus[]>> = {
+  retry: ['failed', 'waiting'],
+  cancel: ['running', 'waiting', 'paused'],
+  pause: ['running', 'waiting', 'paused'],
+  resume: ['paused', 'pausing'],
+  resolve: ['waiting', 'compensating', 'paused'],
+  approve: ['waiting', 'paused'],
+  reject: ['waiting', 'paused'],
+};
+
+/** … and that it is asked what the action answers. */
+function isMeant(action: BulkAction, { execution, incidents = {}, entries = {} }: Snapshot): boolean {
+  const { status } = execution;
+  if (!MEANT[action].some((one) => one === status)) return false;
+  const isAsked = Object.values(incidents).some(({ resolvedAt }) => resolvedAt === undefined);
+  if (action === 'resolve' || (action === 'retry' && status === 'waiting')) return isAsked;
+  if (action !== 'approve' && action !== 'reject') return true;
+  return Object.values(entries).some((one) => one.kind === 'approval' && one.closedAt === undefined);
+}
+
+/** @param schedulerOf the scheduler's function, which knows the world's workflows, in a process of its own */
+export function startBulkMakers(host: Host, bulks: BulkWorld, schedulerOf: () => Scheduler): void {
+  const { choice } = bulks;
+  const count = choice.between(FEWEST, MOST);
+  for (let number = 0; number < count; number += 1)
+    host.events.plan(choice.between(10_000, LATEST_MS), () =>
+      new Maker(host, bulks, schedulerOf).make(number),
+    );
+}
+
+class Maker {
+  readonly #host: Host;
+  readonly #bulks: BulkWorld;
+  readonly #schedulerOf: () => Scheduler;
+
+  constructor(host: Host, bulks: BulkWorld, schedulerOf: () => Scheduler) {
+    this.#host = host;
+    this.#bulks = bulks;
+    this.#schedulerOf = schedulerOf;
+  }
+
+  make(number: number): void {
+    const request = this.#requestOf(number);
+    this.#until(
+      (scheduler) => makeBulk(scheduler, request),
+      ({ id, isCollected }) => this.#collect(id, isCollected, request),
+    );
+  }
+
+  #requestOf(number: number): BulkRequest {
+    const { choice } = this.#bulks;
+    const possible = BULK_ACTIONS.filter((action) => this.#meant(action).length > 0);
+    const isVain = possible.length === 0 || choice.chance(VAIN_SHARE);
+    const action = choice.pick(isVain ? BULK_ACTIONS : possible);
+    const by = callerIn(this.#host);
+    // An approval says from which call it is.
+    const mark = by.by === undefined ? `bulk-${number}` : (this.#host.cast?.oracle.callForMany(by.by) ?? '');
+    const command = this.#commandOf(action, mark);
+    const idempotencyKey = `bulk${number}`;
+    if (choice.chance(NAMED_SHARE)) return { command, ids: this.#idsFor(action), idempotencyKey, ...by };
+    const statuses = choice.chance(0.5) ? { statuses: [choice.pick(MEANT[action])] } : {};
+    const workflow = choice.chance(0.3) ? { workflow: 'simulated-0' } : {};
+    return { command, filter: { ...statuses, ...workflow }, idempotencyKey, ...by };
+  }
+
+  #commandOf(action: BulkAction, mark: string): BulkCommand {
+    const { choice } = this.#bulks;
+    const said = { action, reason: mark };
+    if (action === 'approve') return { ...said, comment: mark };
+    if (action === 'cancel') return choice.chance(0.3) ? { ...said, undo: false } : said;
+    if (action === 'pause') return { ...said, withinMs: choice.pick([20_000, 120_000]) };
+    if (action === 'retry') return choice.chance(0.2) ? { ...said, input: { given: true } } : said;
+    if (action !== 'resolve') return said;
+    const answer = choice.pick(['retry', 'retry', 'undo-all', 'fail', 'continue', 'resume'] as const);
+    return { ...said, choice: answer };
+  }
+
+  #idsFor(action: BulkAction): string[] {
+    const { choice } = this.#bulks;
+    const ids = this.#all();
+    const meant = this.#meant(action);
+    const found = new Set<string>(['simulated-0-none']);
+    for (let at = choice.between(1, MOST_NAMED); at > 0 && ids.length > 0; at -= 1)
+      found.add(choice.pick(meant.length === 0 || choice.chance(ANY_SHARE) ? ids : meant));
+    return [...found];
+  }
+
+  #all(): string[] {
+    return [...this.#host.external.table.ids()].filter((id) => !id.startsWith(BULK.name));
+  }
+
+  #meant(action: BulkAction): string[] {
+    const { table } = this.#host.external;
+    return this.#all().filter((id) => isMeant(action, table.read(id) as Snapshot));
+  }
+
+  #collect(id: string, isCollected: boolean, request: BulkRequest): void {
+    if (isCollected) return this.#look(id, request);
+    this.#until(
+      (scheduler) => collectBulk(scheduler, id),
+      (next) => this.#collect(id, next.isCollected, request),
+    );
+  }
+
+  /** Whoever has looked confirms, most of the time. */
+  #look(id: string, { command, by }: BulkRequest): void {
+    const { choice } = this.#bulks;
+    if (choice.chance(UNCONFIRMED_SHARE)) return;
+    const as = command.action === 'approve' || command.action === 'reject' ? 'answer' : 'confirm';
+    const confirm = (): void => this.#until((scheduler) => confirmBulk(scheduler, id, as, by));
+    const afterMs = choice.pick([100, 1_000, 10_000, 60_000]);
+    this.#host.events.plan(afterMs, confirm);
+    if (choice.chance(TWICE_SHARE)) this.#host.events.plan(afterMs + choice.between(0, 30_000), confirm);
+  }
+
+  /** Calls until there is an answer. */
+  #until<Answer>(
+    ask: (scheduler: Scheduler) => Promise<Answer>,
+    then: (answer: Answer) => void = () => undefined,
+    tries = TRIES,
+  ): void {
+    let answered = false;
+    const over = (): void => {
+      answered = true;
+    };
+    ask(this.#schedulerOf()).then(
+      (answer) => {
+        if (answered) return;
+        over();
+        then(answer);
+      },
+      // A refusal is an answer, too.
+      (error: unknown) => isSteadfastError(error) && over(),
+    );
+    this.#host.events.plan(AGAIN_MS, () => {
+      if (answered || tries <= 1) return;
+      over();
+      this.#until(ask, then, tries - 1);
+    });
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * What a command has made of an execution, read off its records before and after a write.
+ *
+ * Owns: which change is which command's. Does not own: whose write it was, whether it may be (`oracle-bulks.ts`, `oracle-commands.ts`).
+ */
+
+import type { Write } from '../../lib/core/records/decision.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { type Execution, isPausedOrPausing } from '../../lib/core/records/state.ts';
+
+export interface Deed {
+  /** 'remembered': nothing had to change. */
+  readonly what:
+    | 'retried'
+    | 'canceled'
+    | 'paused'
+    | 'resumed'
+    | 'resolved'
+    | 'approved'
+    | 'rejected'
+    | 'remembered';
+  /** Since when what it is about had been so: failed, or asked. */
+  readonly since?: number;
+  /** The question that was answered. */
+  readonly incident?: number;
+}
+
+export function deedsIn(before: Snapshot, { execution, step, incident, entry }: Write): Deed[] {
+  const known = incident && before.incidents?.[incident.number];
+  const isAnswered =
+    incident?.by === 'person' && incident.resolvedAt !== undefined && known?.resolvedAt === undefined;
+  const ofExecution = execution && deedIn(before.execution, execution);
+  // A pause that was asked about is ended in one write.
+  if (isAnswered && ofExecution?.what !== 'resumed')
+    return [{ what: 'resolved', since: incident.openedAt, incident: incident.number }];
+  if (ofExecution !== undefined) return [ofExecution];
+  if (entry?.closedBy !== 'answer' || before.entries?.[entry.step]?.closedAt !== undefined) return [];
+  return [{ what: step?.failure === undefined ? 'approved' : 'rejected', since: entry.openedAt }];
+}
+
+function deedIn(before: Execution, after: Execution): Deed | undefined {
+  const { endedAt: since } = before;
+  if (after.epoch > before.epoch) return { what: 'retried', ...(since === undefined ? {} : { since }) };
+  if (after.cause?.kind === 'cancel' && before.cause === undefined) return { what: 'canceled' };
+  if (after.pauses?.at(-1)?.number !== before.pauses?.at(-1)?.number) return { what: 'paused' };
+  const isHeld = isPausedOrPausing(before.status);
+  if (isHeld && (after.status === 'running' || after.status === 'waiting')) return { what: 'resumed' };
+  return after.commands.join() === before.commands.join() ? undefined : { what: 'remembered' };
+}

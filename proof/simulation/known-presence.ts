@@ -1,0 +1,36 @@
+/**
+ * The presence of supervisors as a simulated process reaches it, and what warm processes know of it.
+ *
+ * Owns: which processes share what they know. Does not own: what a call for a supervisor comes to (`supervisors.ts`).
+ */
+
+import type { WakeUps } from '../../lib/core/ports.ts';
+import type { External } from './external.ts';
+import type { Choice } from './plans.ts';
+
+/** Of the processes of all functions that are warm. */
+const MOST_KNOWN = 4;
+
+interface Reached {
+  readonly choice: Choice;
+  readonly known: WakeUps['known'][];
+  readonly external: External;
+}
+
+/** @param reach a call to the store. @param call one to anything else */
+export function wakeUpsOf(
+  { choice, known, external }: Reached,
+  reach: <Answer>(execute: () => Promise<Answer>) => Promise<Answer>,
+  call: (execute: () => void) => Promise<void>,
+): WakeUps {
+  const isWarm = known.length > 0 && choice.chance(0.8);
+  const own = isWarm ? choice.pick(known) : { untilAt: 0 };
+  if (!isWarm) known.push(own);
+  if (known.length > MOST_KNOWN) known.shift();
+  return {
+    read: () => reach(() => external.presences.read()),
+    write: (presence) => reach(() => external.presences.write(presence)),
+    call: (presence) => call(() => external.wake(presence)),
+    known: own,
+  };
+}

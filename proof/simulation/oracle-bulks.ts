@@ -1,0 +1,203 @@
+/**
+ * Bulk actions, judged by what is written to the executions that they are about, and by whose process it is.
+ *
+ * Owns: S22 of bulk actions: nothing obeys before the write that confirms, none twice, none for an attempt that began when its page was
+ * counted; a retry or an answer means what had failed or was asked when the action was made; what is counted is what was told, and adds
+ * up. Does not own: commands that operators give one by one (`oracle-commands.ts`), what a command may write (`oracle.ts`).
+ *
+ * A deed is what a command makes of an execution, read off the records before and after, and not the command's id that they remember.
+ */
+
+import {
+  type Bulk,
+  type BulkAction,
+  type BulkPage,
+  type BulkResult,
+  type BulkTotal,
+  sumOf,
+} from '../../lib/core/operators/bulk.ts';
+import type { BulkWrite } from '../../lib/core/ports.ts';
+import type { Write } from '../../lib/core/records/decision.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { type Deed, deedsIn } from './deeds.ts';
+import type { Kind, KindCounts } from './kinds.ts';
+import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
+import type { Process } from './process.ts';
+
+/** A process that is at work on a page. */
+export interface PageAttempt {
+  readonly key: string;
+  readonly bulk: string;
+  /** The page was counted when it began. */
+  readonly isLate: boolean;
+  /** Executions that have obeyed, or remember it. */
+  readonly told: Set<string>;
+  isOver: boolean;
+}
+
+const OBEYED: Readonly<Record<BulkAction, readonly Deed['what'][]>> = {
+  retry: ['retried', 'resolved', 'remembered'],
+  cancel: ['canceled', 'remembered'],
+  pause: ['paused', 'remembered'],
+  resume: ['resumed', 'remembered'],
+  resolve: ['resolved'],
+  approve: ['approved'],
+  reject: ['rejected'],
+};
+
+const KIND: Readonly<Record<BulkAction, Kind>> = {
+  retry: 'bulkRetried',
+  cancel: 'bulkCanceled',
+  pause: 'bulkPaused',
+  resume: 'bulkResumed',
+  resolve: 'bulkResolved',
+  approve: 'bulkApproved',
+  reject: 'bulkRejected',
+};
+
+/** An execution that obeys these remembers it, in a write of its own where nothing had to change. */
+const IS_WRITTEN: ReadonlySet<BulkAction> = new Set(['retry', 'cancel', 'pause', 'resume']);
+
+const pageKey = (bulk: string, page: number): string => `${bulk}/${page}`;
+
+export class OracleBulks {
+  readonly violations: string[] = [];
+  readonly #bulks = new Map<string, Bulk>();
+  readonly #pages = new Map<string, BulkPage>();
+  readonly #totals = new Map<string, BulkTotal>();
+  readonly #attempts = new Map<Process, PageAttempt>();
+  /** By bulk action and execution. */
+  readonly #obeyed = new Map<string, Deed[]>();
+
+  /** Records were written. */
+  wrote({ bulk, pages = [], total }: BulkWrite, process: Process, kinds: KindCounts): void {
+    if (bulk !== undefined) this.#bulks.set(bulk.id, bulk);
+    for (const page of pages) {
+      const key = pageKey(page.bulk, page.page);
+      const before = this.#pages.get(key);
+      if (before?.writeId === page.writeId) return;
+      this.#pages.set(key, page);
+      if (before === undefined) this.#judgeFound(page);
+      else this.#judgeCounted(before, page, this.#attempts.get(process), kinds);
+    }
+    if (total === undefined) return;
+    this.#totals.set(`${total.bulk}/${total.shard}`, total);
+    this.#judgeTotals(total.bulk);
+  }
+
+  #judgeFound({ bulk, page, ids }: BulkPage): void {
+    const known = this.#bulks.get(bulk);
+    if (known?.confirmedAt !== undefined) this.#violate(bulk, `page ${page} is found after it was confirmed`);
+    const others = [...this.#pages.values()].filter((one) => one.bulk === bulk && one.page !== page);
+    const twice = ids.find((id) => others.some((one) => one.ids.includes(id)));
+    if (twice !== undefined) this.#violate(bulk, `${twice} is on two of its pages`);
+  }
+
+  #judgeCounted(
+    before: BulkPage,
+    { bulk, page, ids, result }: BulkPage,
+    attempt: PageAttempt | undefined,
+    kinds: KindCounts,
+  ): void {
+    const known = this.#bulks.get(bulk);
+    if (result === undefined || known === undefined) return;
+    if (before.result !== undefined) this.#violate(bulk, `page ${page} is counted once more`);
+    if (before.ids.join() !== ids.join()) this.#violate(bulk, `page ${page} has other executions`);
+    const refused = refusedIn(result);
+    if (refused > 0) kinds.bulkRefused += 1;
+    if (result.applied + refused !== ids.length)
+      this.#violate(bulk, `page ${page} has ${result.applied} and ${refused} of ${ids.length}`);
+    const isWritten = IS_WRITTEN.has(known.command.action);
+    const obeyed = ids.filter((id) => this.#obeyed.has(`${bulk}/${id}`)).length;
+    if (isWritten && result.applied > obeyed)
+      this.#violate(bulk, `page ${page} counts ${result.applied}, and ${obeyed} have obeyed`);
+    const unsure = result.refused['internal']?.count ?? 0;
+    const told = attempt?.told.size ?? 0;
+    if (told > result.applied + unsure)
+      this.#violate(bulk, `page ${page} counts ${result.applied} of ${told} that it has told`);
+  }
+
+  #judgeTotals(bulk: string): void {
+    const { pages, result, totals } = this.#sums(bulk);
+    const told = sumOf(totals);
+    const counted = totals.reduce((sum, one) => sum + one.pages, 0);
+    if (counted !== pages || told.applied !== result.applied || refusedIn(told) !== refusedIn(result))
+      this.#violate(
+        bulk,
+        `its totals say ${told.applied} and ${refusedIn(told)} in ${counted} pages, its pages ${result.applied} and ${refusedIn(result)} in ${pages}`,
+      );
+  }
+
+  #sums(bulk: string): { pages: number; result: BulkResult; totals: readonly BulkTotal[] } {
+    const results = [...this.#pages.values()].flatMap((one) =>
+      one.bulk === bulk && one.result !== undefined ? [one.result] : [],
+    );
+    const totals = [...this.#totals.values()].filter((one) => one.bulk === bulk);
+    return { pages: results.length, result: sumOf(results), totals };
+  }
+
+  /** A process takes a page. */
+  begins(process: Process, { bulk, page }: { readonly bulk: string; readonly page: number }): PageAttempt {
+    const key = pageKey(bulk, page);
+    const isLate = this.#pages.get(key)?.result !== undefined;
+    const attempt = { key, bulk, isLate, told: new Set<string>(), isOver: false };
+    this.#attempts.set(process, attempt);
+    return attempt;
+  }
+
+  over(process: Process): void {
+    const attempt = this.#attempts.get(process);
+    if (attempt !== undefined) attempt.isOver = true;
+  }
+
+  /** An execution is written, perhaps by a process that is at work on a page. */
+  judge(before: Snapshot, write: Write, writer: Process | undefined, kinds: KindCounts): void {
+    const attempt = writer && this.#attempts.get(writer);
+    const bulk = attempt && this.#bulks.get(attempt.bulk);
+    if (attempt === undefined || bulk === undefined) return;
+    const { commands, id } = before.execution;
+    const isCommanded = (write.execution?.commands ?? commands).join() !== commands.join();
+    for (const deed of deedsIn(before, write)) {
+      // A child goes on with its parent, which has obeyed.
+      const isWithParent = !isCommanded && deed.incident === undefined && isBelowAny(id, attempt.told);
+      if (OBEYED[bulk.command.action].includes(deed.what) && !isWithParent)
+        this.#judgeDeed(bulk, attempt, id, deed, kinds);
+    }
+  }
+
+  #judgeDeed(bulk: Bulk, attempt: PageAttempt, executionId: string, deed: Deed, kinds: KindCounts): void {
+    const { id, createdAt, command } = bulk;
+    const about = `${executionId} is ${deed.what}`;
+    if (this.#pages.get(attempt.key)?.ids.includes(executionId) !== true)
+      this.#violate(id, `${about}, and is not on page ${attempt.key}`);
+    if (bulk.confirmedAt === undefined) this.#violate(id, `${about} before it was confirmed`);
+    if (attempt.isLate) this.#violate(id, `${about} by an attempt that began when its page was counted`);
+    if (deed.since !== undefined && deed.since > createdAt + CLOCKS_DIFFER_MS)
+      this.#violate(id, `${about} for what came ${deed.since - createdAt} ms after it was made`);
+    const key = `${id}/${executionId}`;
+    const others = this.#obeyed.get(key) ?? [];
+    // A retry of what waits answers each of its questions.
+    const isAnother = others.every((one) => one.incident !== deed.incident && one.incident !== undefined);
+    if (!isAnother) this.#violate(id, `${about}, and was ${others[0]?.what} before`);
+    this.#obeyed.set(key, [...others, deed]);
+    attempt.told.add(executionId);
+    kinds[deed.what === 'remembered' ? 'bulkRemembered' : KIND[command.action]] += 1;
+  }
+
+  /** Of a bulk action whose execution has succeeded every page was counted. */
+  judgeEnd(isDone: (bulk: string) => boolean): void {
+    for (const { id, pages } of this.#bulks.values())
+      if (isDone(id) && this.#sums(id).pages !== pages)
+        this.#violate(id, `${this.#sums(id).pages} of its ${pages} pages are counted`);
+  }
+
+  #violate(bulk: string, problem: string): void {
+    this.violations.push(`S22 bulk action ${bulk}: ${problem}`);
+  }
+}
+
+const isBelowAny = (id: string, others: Iterable<string>): boolean =>
+  [...others].some((other) => id.startsWith(`${other}.`));
+
+const refusedIn = ({ refused }: BulkResult): number =>
+  Object.values(refused).reduce((sum, { count }) => sum + count, 0);

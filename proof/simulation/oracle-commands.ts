@@ -1,0 +1,47 @@
+/**
+ * Commands that operators give, judged by whose process wrote what, and not by the ids that executions remember.
+ *
+ * Owns: S22 of commands: one that was answered has been obeyed, also where nothing had to change, and does nothing when it comes once
+ * more. Does not own: bulk actions (`oracle-bulks.ts`), what a command may write (`oracle-operations.ts`).
+ */
+
+import type { Write } from '../../lib/core/records/decision.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { deedsIn } from './deeds.ts';
+import type { Process } from './process.ts';
+
+export interface Given {
+  readonly executionId: string;
+  readonly commandId: string;
+}
+
+interface Call extends Given {
+  /** When it began the command had been answered before. */
+  readonly isRepeated: boolean;
+}
+
+const keyOf = ({ executionId, commandId }: Given): string => `${executionId} ${commandId}`;
+
+export class OracleCommands {
+  readonly #answered = new Set<string>();
+  readonly #calls = new WeakMap<Process, Call>();
+
+  /** @returns whether it was answered before, which it is to do nothing */
+  begins(process: Process, { executionId, commandId }: Given): boolean {
+    const isRepeated = this.#answered.has(keyOf({ executionId, commandId }));
+    this.#calls.set(process, { executionId, commandId, isRepeated });
+    return isRepeated;
+  }
+
+  /** It was obeyed, as far as its caller knows. */
+  answered(given: Given): void {
+    this.#answered.add(keyOf(given));
+  }
+
+  judge(problems: string[], before: Snapshot, write: Write, writer: Process | undefined): void {
+    const call = writer && this.#calls.get(writer);
+    if (call?.isRepeated !== true || call.executionId !== before.execution.id) return;
+    for (const { what } of deedsIn(before, write))
+      problems.push(`S22 it is ${what} by command '${call.commandId}', which was answered before`);
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * What everybody in a world shares, as it is when the world begins.
+ *
+ * Owns: that it is put together, and that each message and call for a supervisor goes its way. Does not own: who judges what
+ * (`world.ts`), what a world is like (`traits.ts`).
+ */
+
+import type { Note } from '../../lib/core/records/decision.ts';
+import type { Ended } from '../../lib/core/records/ended.ts';
+import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
+import { memoryPresences } from '../../lib/testing/memory-presence.ts';
+import type { MemoryTable } from '../../lib/testing/memory-table.ts';
+import { seededSource } from '../../lib/testing/memory.ts';
+import { diceOf } from './dice.ts';
+import { EventQueue } from './events.ts';
+import type { Faults } from './faults.ts';
+import type { KindCounts } from './kinds.ts';
+import { Ledger } from './ledger.ts';
+import { sendMessage } from './messages.ts';
+import { OracleBreakers } from './oracle-breakers.ts';
+import type { InboxNews } from './oracle-inbox.ts';
+import { EffectOrder } from './oracle-order.ts';
+import { Arrivals } from './oracle-stages.ts';
+import { OracleWriters } from './oracle-writers.ts';
+import { drawOutages } from './outages.ts';
+import type { Choice } from './plans.ts';
+import type { Host } from './process.ts';
+import { AGENT_NAMES } from './service.ts';
+import { wakeSupervisor } from './supervisors.ts';
+import type { Traits } from './traits.ts';
+import type { WorldOptions } from './world-result.ts';
+
+interface Drawn {
+  readonly options: WorldOptions;
+  readonly traits: Traits;
+  readonly startAt: number;
+  readonly choice: Choice;
+  readonly faults: Faults;
+}
+
+/** What the world sees and judges. */
+interface Eyes {
+  readonly table: MemoryTable;
+  readonly kinds: KindCounts;
+  readonly violate: (about: string, problem: string) => void;
+  readonly announce: (ended: Ended) => void;
+  readonly announceEntry: (news: InboxNews) => void;
+  readonly note: (note: Note) => void;
+  readonly over: () => boolean;
+}
+
+export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes: Eyes): Host {
+  const { mode, seed } = options;
+  const { table, kinds, violate, announce, announceEntry, note, over } = eyes;
+  const isMild = mode === 'none' || mode === 'masked';
+  const longestDelayMs = mode === 'masked' ? 3_000 : 30_000;
+  const breakers = new OracleBreakers({ now: () => host.events.now, kinds, violate });
+  const host: Host = {
+    events: new EventQueue(startAt),
+    choice,
+    faults,
+    external: {
+      table,
+      breakers: breakers.behind(memoryBreakers()),
+      presences: memoryPresences(),
+      wake: (presence) => wakeSupervisor(host, presence, longestDelayMs),
+      send: (sends) => sends.forEach((send) => sendMessage(host, send, longestDelayMs)),
+      announce,
+      announceEntry,
+      random: seededSource(seed),
+      note,
+    },
+    ledger: new Ledger(traits.keyMode),
+    order: new EffectOrder(),
+    writers: new OracleWriters(),
+    breakers,
+    plans: new Map(),
+    outages: drawOutages(choice, faults, startAt, AGENT_NAMES),
+    unread: new Map(),
+    crowded: mode === 'crowded',
+    batches: new Map(),
+    readsInPart: traits.readsInPart,
+    emphasis: isMild ? undefined : traits.emphasis,
+    arrivals: new Arrivals(),
+    kinds,
+    ...diceOf(seed, traits, isMild),
+    warm: new Map(),
+    known: [],
+    derived: new Map(),
+    over,
+    calls: 0,
+  };
+  return host;
+}
