@@ -10,6 +10,7 @@
 import { BLIND } from './catalogue/blind.ts';
 import { EFFECTS } from './catalogue/effects.ts';
 import { INTERLEAVINGS } from './catalogue/interleavings.ts';
+import { ORDERS } from './catalogue/orders.ts';
 import { PORTS } from './catalogue/ports.ts';
 import { TEMPLATE } from './catalogue/template.ts';
 import { WHOLES } from './catalogue/wholes.ts';
@@ -23,6 +24,7 @@ export const CONCEPTS: Readonly<Record<string, readonly Mutant[]>> = {
   'the order of events': INTERLEAVINGS,
   'what random worlds were blind to': BLIND,
   'what shows only in a whole': WHOLES,
+  'what people have ordered': ORDERS,
 };
 
 export const MUTANTS: readonly Mutant[] = Object.values(CONCEPTS).flat();

@@ -31,22 +31,6 @@ export const INTERLEAVINGS: readonly Mutant[] = [
     killer: simulation(),
   },
   {
-    id: 'compensates-forwards',
-    bug: 'A step is undone before what depends on it.',
-    file: 'lib/core/step/ready.ts',
-    find: 'const clearAt = dependentsClearAt(plan, step, snapshot);',
-    replace: 'const clearAt = dependentsClearAt(plan, step, snapshot) ?? 0;',
-    killer: simulation(),
-  },
-  {
-    id: 'undo-beside-a-lost-attempt',
-    bug: 'A step is undone while a lost attempt may still act.',
-    file: 'lib/core/step/ready.ts',
-    find: "'undo', sinceAt, Math.max(retryAt, effectsSettledAt(step, record)))",
-    replace: "'undo', sinceAt, retryAt)",
-    killer: simulation(),
-  },
-  {
     id: 'attempt-after-its-time',
     bug: 'An attempt begins after the time of its step (`within`) is over.',
     file: 'lib/core/execution/on-message.ts',

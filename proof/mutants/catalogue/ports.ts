@@ -20,14 +20,6 @@ export const PORTS: readonly Mutant[] = [
     killer: jest('aws/dynamo-store', 'because our own write is there already'),
   },
   {
-    id: 'conflict-is-own-write',
-    bug: 'Any failed condition is taken for our own write.',
-    file: 'lib/aws/dynamo-put.ts',
-    find: "return isOurs(put, error.Item) ? { kind: 'written' } : ",
-    replace: "return error.message !== '' ? { kind: 'written' } : ",
-    killer: jest('aws/dynamo-store', "because another's is there is a conflict"),
-  },
-  {
     id: 'throttled-is-conflict',
     bug: 'A throttled write is taken for a lost race.',
     file: 'lib/aws/dynamo-put.ts',
@@ -66,14 +58,6 @@ export const PORTS: readonly Mutant[] = [
     find: 'if (refused.has(at)) failed(',
     replace: 'if (refused.size > parcels.length) failed(',
     killer: jest('aws/sends', 'of which a part was refused rejects'),
-  },
-  {
-    id: 'wrong-item-named',
-    bug: 'The message to come again is named by its receipt.',
-    file: 'lib/aws/invocation.ts',
-    find: 'itemIdentifier: record.messageId',
-    replace: 'itemIdentifier: record.receiptHandle',
-    killer: jest('aws/invocation', 'one that could not be handled comes again'),
   },
   {
     id: 'refused-event-counts',

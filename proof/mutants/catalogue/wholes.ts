@@ -3,7 +3,7 @@
  * person does, all attempts of a step. Each is found within 20,000 executions.
  */
 
-import { type Mutant, simulated } from '../mutant.ts';
+import { jest, type Mutant, simulated } from '../mutant.ts';
 
 export const WHOLES: readonly Mutant[] = [
   {
@@ -79,5 +79,37 @@ export const WHOLES: readonly Mutant[] = [
     find: '    timeOverAt(step, snapshot),\n    heardAt',
     replace: '    timeOverAt(step, snapshot) + heardAt - turnAt(step, snapshot),\n    heardAt',
     killer: simulated(),
+  },
+  {
+    id: 'declined-and-tried-again',
+    bug: 'A group that has failed for good is tried again in the same way.',
+    file: 'lib/core/waiting/child-tries.ts',
+    find: 'permanent: never || end?.permanent === true }',
+    replace: 'permanent: never }',
+    killer: simulated(),
+  },
+  {
+    id: 'outage-begins-with-each-failure',
+    bug: 'Calls fail since the latest failure, however long there was no answer.',
+    file: 'lib/core/step/breaker.ts',
+    find: 'failingSince: isSilent ? failingSince : Math.min(',
+    replace: 'failingSince: Math.min(',
+    killer: simulated(),
+  },
+  {
+    id: 'unsettled-is-no-risk',
+    bug: 'An attempt whose outcome no probe can tell does not put its execution at risk.',
+    file: 'lib/core/supervision/risk.ts',
+    find: "status === 'probing') && probes > 0;",
+    replace: "status === 'probing') && probes > 20;",
+    killer: simulated(),
+  },
+  {
+    id: 'cannot-tell-says-nothing',
+    bug: 'The first probe of an attempt that cannot tell says nothing of its service, as if it were a later one.',
+    file: 'lib/agent/notify-breaker.ts',
+    find: 'claim.state.steps[claim.planStep.name]?.probes ?? 0',
+    replace: 'Math.max(1, claim.state.steps[claim.planStep.name]?.probes ?? 0)',
+    killer: jest('agent/outages', 'opens no breaker for one order, and holds no trial of others'),
   },
 ];
