@@ -15,6 +15,7 @@ const ITEM_VERSION = '1';
 export type RecordField =
   | 'breaker'
   | 'bulk'
+  | 'list'
   | 'outage'
   | 'page'
   | 'pause'

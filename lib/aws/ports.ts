@@ -14,6 +14,7 @@ import type { Ports, Presences, Receipts } from '../core/ports.ts';
 import { agentQueues } from './agent-queues.ts';
 import { clock } from './clock.ts';
 import { ClockSkew } from './clock-skew.ts';
+import { dynamoAnnouncedLists } from './dynamo-announced-lists.ts';
 import { dynamoBreakers, dynamoOutages } from './dynamo-breakers.ts';
 import { dynamoBulks } from './dynamo-bulks.ts';
 import { dynamoLists, noLists } from './dynamo-lists.ts';
@@ -135,6 +136,7 @@ export function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): OwnPorts
     table: { client: dynamo, name: table, shards, agents: [...queues.keys()] },
     breakers: dynamoBreakers(dynamo, table),
     outages: dynamoOutages(dynamo, table),
+    announcedLists: dynamoAnnouncedLists(dynamo, table),
     queue: metered(sqsQueue(transported(new SQSClient(CLIENT)), queues, atWork), meter),
     announcer: eventBus(events, fromEnvironment(ENV.bus)),
     events,

@@ -7,6 +7,7 @@ import type { AbortSignalLike } from './plan/agent.ts';
 import type { Bulk, BulkPage, BulkTotal } from './operators/bulk.ts';
 import type { ListFilter, ListOrder, Survey } from './operators/lists.ts';
 import type { Plan } from './plan/plan.ts';
+import type { AnnouncedList } from './records/announced-list.ts';
 import type { Note, Send, Write } from './records/decision.ts';
 import type { Ended } from './records/ended.ts';
 import type { Entry, EntryNews } from './records/entry.ts';
@@ -148,6 +149,14 @@ export interface WorkflowPauses {
   readonly write: (pause: WorkflowPause) => Promise<WriteResult>;
 }
 
+/** Which lists have announced a question, beside the executions; what cannot be read or written is announced. */
+export interface AnnouncedLists {
+  /** Strongly consistent. @param list its key */
+  readonly read: (list: string) => Promise<AnnouncedList | undefined>;
+  /** On the condition that there is none. */
+  readonly write: (record: AnnouncedList) => Promise<WriteResult>;
+}
+
 /** Bulk actions, beside the executions. Each record is read strongly, but for all totals at once. */
 export interface Bulks {
   readonly read: (bulk: string) => Promise<Bulk | undefined>;
@@ -257,6 +266,8 @@ export interface Ports {
   readonly queue: Queue;
   /** @default no workflow is ever paused */
   readonly workflowPauses?: WorkflowPauses;
+  /** @default each part of a list announces its own questions */
+  readonly announcedLists?: AnnouncedLists;
   /** @default there are no bulk actions */
   readonly bulks?: Bulks;
   /** @default no breaker ever opens */

@@ -15,6 +15,7 @@ import { given } from '../core/records/given.ts';
 import { incidentNews, riskNews } from '../core/records/news.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Execution } from '../core/records/state.ts';
+import { announcedOnce, mayBeOfMany } from './announced-lists.ts';
 import { originOf, tell } from './tell.ts';
 import { wakeFor } from './wake-up.ts';
 
@@ -31,15 +32,17 @@ export async function commit(
   if (decision.announce !== undefined) await ports.announcer.announce(decision.announce);
   if (decision.announceEntry !== undefined) await ports.announcer.announceEntry(decision.announceEntry);
   if (decision.announceReminder !== undefined) await ports.announcer.tell?.(decision.announceReminder);
-  if (decision.write !== undefined) {
-    const result = await ports.store.write(decision.write);
+  const { write: decided } = decision;
+  const write = decided !== undefined && mayBeOfMany(decided) ? await announcedOnce(ports, decided) : decided;
+  if (write !== undefined) {
+    const result = await ports.store.write(write);
     if (result === 'conflict') return result;
   }
-  const called = wakeFor(ports, decision.write?.execution?.wakeAt, before.wakeAt);
+  const called = wakeFor(ports, write?.execution?.wakeAt, before.wakeAt);
   const sends = reachable(ports, decision.sends);
   if (sends.length > 0) await ports.queue.send(sends);
   await called;
-  const { executionId = '', execution, incident } = decision.write ?? {};
+  const { executionId = '', execution, incident } = write ?? {};
   const risk = riskNews(before, execution);
   const news = [incidentNews(executionId, before.workflow, incident), risk];
   for (const one of news) if (one !== undefined) await tell(ports, one);

@@ -13,6 +13,7 @@ import type { EntryNews } from '../core/records/entry.ts';
 import type { News } from '../core/records/news.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Found } from '../core/supervision/audit.ts';
+import { memoryAnnouncedLists } from './memory-announced-lists.ts';
 import { MemoryTable } from './memory-table.ts';
 
 const INVENTORY_PAGE = 100;
@@ -168,6 +169,7 @@ export function memoryWorld(options: { readonly seed?: number; readonly shards?:
   const notes: Note[] = [];
   return {
     store: new MemoryStore(options.shards),
+    announcedLists: memoryAnnouncedLists(),
     clock: new ManualClock(),
     random: seededSource(options.seed ?? 1),
     queue: {

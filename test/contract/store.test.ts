@@ -23,6 +23,9 @@ import { describeReceipts } from './receipts.contract.ts';
 import { describeStore } from './store.contract.ts';
 import { dynamoWorkflowPauses } from '../../lib/aws/dynamo-workflow-pauses.ts';
 import { memoryWorkflowPauses } from '../../lib/testing/memory-workflow-pauses.ts';
+import { dynamoAnnouncedLists } from '../../lib/aws/dynamo-announced-lists.ts';
+import { memoryAnnouncedLists } from '../../lib/testing/memory-announced-lists.ts';
+import { describeAnnouncedLists } from './announced-lists.contract.ts';
 import { dynamoBulks } from '../../lib/aws/dynamo-bulks.ts';
 import { memoryBulks } from '../../lib/testing/memory-bulks.ts';
 import { describeBulks } from './bulks.contract.ts';
@@ -45,6 +48,10 @@ describeWorkflowPauses('in memory', async () => ({
   close: async () => undefined,
 }));
 
+describeAnnouncedLists('in memory', async () => ({
+  lists: memoryAnnouncedLists(),
+  close: async () => undefined,
+}));
 describeBulks('in memory', async () => ({ bulks: memoryBulks(), close: async () => undefined }));
 
 const PRESENCE = { untilAt: 1_700_000_000_000 };
@@ -121,6 +128,10 @@ describe('on DynamoDB', () => {
     describeWorkflowPauses(`DynamoDB, ${transport}`, async () => {
       const { client, name, close } = await open();
       return { pauses: dynamoWorkflowPauses(client, name), close };
+    });
+    describeAnnouncedLists(`DynamoDB, ${transport}`, async () => {
+      const { client, name, close } = await open();
+      return { lists: dynamoAnnouncedLists(client, name), close };
     });
     describeBulks(`DynamoDB, ${transport}`, async () => {
       const { client, name, close } = await open();

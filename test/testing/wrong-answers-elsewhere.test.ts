@@ -27,6 +27,54 @@ it('of a list the items are asked about one by one, and listeners are told once'
   expect(trial.incidentNews.map(({ change, step }) => [change, step])).toEqual([['opened', 'i0']]);
 });
 
+it('of a list in several parts listeners are told once, also of what becomes of it', async () => {
+  const act = agent('act', { input: z.any(), output: Receipt, effect: 'idempotent', undo: 'none' });
+  const flow = workflow('parts', { input: z.object({ list: z.array(z.number()) }), within: '10d' }, (w) => {
+    w.map('all', act, w.input.list, (item) => ({ item }));
+  });
+  const handler = act.handler({ execute: async () => ({ id: 5 }) as never } as never);
+  const trial = testWorkflow(flow, { agents: [handler] });
+  const runs = [];
+  for (const many of [60, 26]) runs.push(await trial.start({ list: [...Array(many).keys()] }));
+  await trial.skip('1h');
+  const asked = [];
+  for (const part of (await runs[0]?.children('all')) ?? []) asked.push(...(await part.incidents()));
+  expect(asked.filter(({ wrongAnswer }) => wrongAnswer === '{"id":5}')).toHaveLength(60);
+  expect(trial.incidentNews.map(({ change }) => change)).toEqual(['opened', 'opened']);
+  for (const run of runs) await run.untilEnd();
+  const ends = trial.incidentNews.filter(({ change, kind }) => change === 'resolved' && kind === 'recovery');
+  expect(ends).toHaveLength(2);
+});
+
+it('of a list of workflows listeners are told once for each of their steps', async () => {
+  const make = (name: string, good: boolean) => {
+    const one = agent(name, { input: z.any(), output: Receipt, effect: 'idempotent', undo: 'none' });
+    const handler = one.handler({ execute: async () => ({ id: good ? 'r' : 5 }) as never } as never);
+    return { one, handler };
+  };
+  const [first, second] = [make('first', true), make('second', false)];
+  const each = workflow('each', { input: z.object({ item: z.number() }), within: '5d' }, (w) => {
+    const a = w.step('a', first.one, w.input);
+    w.step('b', second.one, w.input, { after: [a] });
+    w.step('c', second.one, w.input, { after: [a] });
+  });
+  const flow = workflow(
+    'of-flows',
+    { input: z.object({ list: z.array(z.number()) }), within: '10d' },
+    (w) => {
+      w.map('all', each, w.input.list, (item) => ({ item }));
+    },
+  );
+  const trial = testWorkflow(flow, { agents: [first.handler, second.handler], workflows: [each] });
+  await trial.start({ list: [...Array(30).keys()] });
+  await trial.skip('1h');
+  const told = trial.incidentNews.map(({ change, step }) => [change, step]);
+  expect(told.toSorted(([, one = ''], [, other = '']) => one.localeCompare(other))).toEqual([
+    ['opened', 'b'],
+    ['opened', 'c'],
+  ]);
+});
+
 it('of an on-failure step nobody is asked', async () => {
   const act = agent('act', { input: z.any(), output: z.any(), effect: 'idempotent', undo: 'none' });
   const mail = agent('mail', { input: z.any(), output: Receipt, effect: 'idempotent', undo: 'none' });

@@ -1,0 +1,67 @@
+/** Which questions of a list are announced where something fails between the place being taken and the question being written. */
+
+import { announcedOnce, mayBeOfMany } from '../../lib/engine/announced-lists.ts';
+import type { Ports } from '../../lib/core/ports.ts';
+import type { Write } from '../../lib/core/records/decision.ts';
+import { memoryAnnouncedLists } from '../../lib/testing/memory-announced-lists.ts';
+
+const around = { 'of-flow': { executionId: 'flow', step: 'all', index: 0, part: true } } as const;
+const portsWith = (announcedLists = memoryAnnouncedLists()): Ports =>
+  ({
+    announcedLists,
+    store: {
+      readExecution: async (id: string) => ({ id, parent: around[id as keyof typeof around] }),
+    },
+  }) as never;
+let writes = 0;
+const asking = (id: string, parent?: object, incident: object = {}): Write => {
+  writes += 1;
+  return {
+    executionId: id,
+    execution: { id, parent },
+    incident: { version: 1, writeId: `w-${writes}`, step: 'i0', wrongAnswer: '5', openedAt: 1, ...incident },
+  } as never;
+};
+const part = (index: number, more = {}) => ({ executionId: 'flow', step: 'all', index, part: true, ...more });
+const isQuiet = async (ports: Ports, write: Write): Promise<boolean> =>
+  mayBeOfMany(write) && (await announcedOnce(ports, write)).incident?.quiet === true;
+
+it('the execution that was first stays it, also after a process that died before its write', async () => {
+  const ports = portsWith();
+  expect(await isQuiet(ports, asking('a', part(0)))).toBe(false);
+  expect(await isQuiet(ports, asking('b', part(1)))).toBe(true);
+  expect(await isQuiet(ports, asking('a', part(0)))).toBe(false);
+});
+
+it('another list, and the same one tried again, are announced', async () => {
+  const ports = portsWith();
+  expect(await isQuiet(ports, asking('a', part(0)))).toBe(false);
+  expect(await isQuiet(ports, asking('b', part(1, { step: 'others' })))).toBe(false);
+  expect(await isQuiet(ports, asking('c', part(1, { epoch: 2 })))).toBe(false);
+  expect(await isQuiet(ports, asking('d', part(2, { epoch: 2 })))).toBe(true);
+});
+
+it('of a workflow for each item each step is; one above that is no list is none', async () => {
+  const ports = portsWith();
+  const item = { executionId: 'of-flow', step: 'i0', index: 0 };
+  expect(await isQuiet(ports, asking('a', item, { step: 'x' }))).toBe(false);
+  expect(await isQuiet(ports, asking('b', item, { step: 'x' }))).toBe(true);
+  expect(await isQuiet(ports, asking('c', item, { step: 'y' }))).toBe(false);
+  const child = { executionId: 'plain', step: 'x', index: 0 };
+  expect(await isQuiet(ports, asking('d', child, { step: 'x' }))).toBe(false);
+  expect(await isQuiet(ports, asking('e', child, { step: 'x' }))).toBe(false);
+});
+
+it('other questions are never quiet', async () => {
+  const ports = portsWith();
+  for (const id of ['a', 'b']) {
+    expect(await isQuiet(ports, asking(id, part(0), { wrongAnswer: undefined }))).toBe(false);
+    expect(await isQuiet(ports, asking(id))).toBe(false);
+  }
+});
+
+it('what cannot be read or written is announced', async () => {
+  const away = async (): Promise<never> => Promise.reject(new Error('away'));
+  const ports = portsWith({ ...memoryAnnouncedLists(), write: away, read: away });
+  for (const id of ['a', 'b']) expect(await isQuiet(ports, asking(id, part(0)))).toBe(false);
+});
