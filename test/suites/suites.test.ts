@@ -58,6 +58,15 @@ describe('the suites', () => {
     expect(readFileSync(join(ROOT, '.ci', 'run'), 'utf8')).toContain('npm run check');
   });
 
+  test('leave to the night what .ci/nightly runs: all that CONTRIBUTING calls nightly', () => {
+    const nightly = readFileSync(join(ROOT, '.ci', 'nightly'), 'utf8');
+    const rows = [
+      ...readFileSync(join(ROOT, 'CONTRIBUTING.md'), 'utf8').matchAll(/^\| `(.+?)`.* \| nightly/gm),
+    ];
+    expect(rows.length).toBeGreaterThan(6);
+    expect(rows.filter(([, command = '']) => !nightly.includes(`  ${command}`))).toEqual([]);
+  });
+
   test('run a file that is named alone, whichever it is of', async () => {
     expect(await filterOf('logic')([join(ROOT, FOLDERS[0]!, 'a.test.ts')])).toEqual({
       filtered: [join(ROOT, FOLDERS[0]!, 'a.test.ts')],
