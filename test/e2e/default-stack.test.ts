@@ -6,6 +6,7 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createClient } from '../../lib/api/client.ts';
 import { PROJECT_ROOT } from '../../lib/infra/synth.ts';
 import { type Cloud, startCloud } from '../../local/cloud.ts';
 import { appAssembly } from './assembly.ts';
@@ -48,14 +49,8 @@ async function start(orderId: string): Promise<string> {
   return ((await answer.json()) as View).executionId;
 }
 
-/** Waits for the end, however often the wait has to be renewed. */
-async function ended(executionId: string): Promise<View & { readonly endedAt?: number }> {
-  for (;;) {
-    const answer = await fetch(`${cloud.apiUrl}/executions/${executionId}?wait=20s`);
-    const view = (await answer.json()) as View & { readonly endedAt?: number };
-    if (view.endedAt !== undefined) return view;
-  }
-}
+const ended = (executionId: string): Promise<View> =>
+  createClient({ url: cloud.apiUrl }).untilEnd(executionId);
 
 async function why(executionId: string): Promise<string> {
   return (await fetch(`${cloud.apiUrl}/executions/${executionId}/why`)).text();
