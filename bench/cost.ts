@@ -57,7 +57,7 @@ export interface CostCase {
   /** What the limits say, where they do. */
   readonly limit?: number;
   readonly parts: Dollars;
-  /** Of one execution. */
+  /** What one execution uses. */
   readonly units: Units;
   /** Processor time of all functions. */
   readonly cpuMsPerStep: number;

@@ -41,7 +41,7 @@ const FIRST_VIEW_LIMIT_MS = 1_000;
 const FIRST_VIEWS = 20;
 const SHOWN = 'ended without success in 24 h';
 const WRITERS = 32;
-/** Of all executions. */
+/** Shares of all executions. */
 const OPEN_SHARE = 0.1;
 const FAILED_SHARE = 0.05;
 const CODES = ['card-declined', 'timeout', 'out-of-stock', 'lost', 'deadline'];

@@ -23,7 +23,7 @@ import { type Stage, setStage } from './parts/stage.ts';
 
 export interface Part {
   readonly part: string;
-  /** Of processor time, for a step. */
+  /** Processor time for a step. */
   readonly msPerStep: number;
   readonly share: number;
 }

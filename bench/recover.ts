@@ -34,7 +34,7 @@ export interface Recovery {
   readonly n: number;
   readonly detectMs: { readonly p50: number; readonly p99: number };
   readonly recoverMs: { readonly p50: number; readonly p99: number };
-  /** Of what is noticed, at p99. */
+  /** The limit for detecting the fault, at p99. */
   readonly limitMs: number;
   readonly taken: Taken;
 }

@@ -140,7 +140,7 @@ const planSizes = (): Series =>
     })),
   );
 
-/** Of the units alone: processor time would be that of whoever else is at work here. */
+/** Prices the units alone: processor time would include that of other processes. */
 async function unitsPerStep(
   stage: Stage,
   workflow: string,

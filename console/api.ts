@@ -96,7 +96,7 @@ export interface LogLines {
   readonly lines: readonly LogLine[];
   /** There are more than these, which are the latest. */
   readonly isCut: boolean;
-  /** Of CloudWatch Logs. */
+  /** Bytes that CloudWatch Logs scanned. */
   readonly scannedBytes?: number;
   /** They follow on those that this reading had already. */
   readonly isMore?: true;
@@ -128,7 +128,7 @@ export async function logLines(
 /** @throws ApiError as the API refuses, and where metrics cannot be read */
 export const readCharts = (): Promise<ShownCharts> => ownAnswer('charts');
 
-/** Of the server of this page, and not of the API. */
+/** The answer of this page's server, not of the API. */
 async function ownAnswer<T>(path: string): Promise<T> {
   const answer = await withToken(path).catch(() => undefined);
   if (answer === undefined) throw new ApiError('no-answer', 'the server of this page does not answer');

@@ -43,7 +43,7 @@ function keep(key: string, data: unknown): void {
 
 export const keptOf = (key: string): unknown => kept.get(key);
 
-/** Of what is on screen, how many reads had no answer last; the shell says so. */
+/** How many of the reads on screen had no answer last; the shell says so. */
 export const failing: Signal<number> = signal(0);
 export const readAt: Signal<number> = signal(Date.now());
 
@@ -168,7 +168,7 @@ class Reading {
 }
 
 export interface LiveOptions<T> {
-  /** Of an answer after which none differs. @default none is */
+  /** Whether no later answer will differ. @default none is */
   readonly isOver?: (data: T) => boolean;
   /** How seldom it is read at last, while nothing changes. @default LAST_MS */
   readonly lastMs?: number;

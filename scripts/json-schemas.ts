@@ -23,7 +23,7 @@ function withoutRange(schema: Schema): void {
   if (schema['minimum'] === Number.MIN_SAFE_INTEGER) delete schema['minimum'];
 }
 
-/** Of a request; of an answer the name. */
+/** A request's schema; for an answer a reference to it by name. */
 export function jsonSchema(schema: z.ZodMiniType): Schema {
   const answer = SHAPES.get(schema);
   if (answer !== undefined) return refOf(answer.id);

@@ -15,7 +15,7 @@ import { type ErrorCode, STATUS } from '../lib/api/statuses.ts';
 import { packageVersion } from '../lib/project/package-files.ts';
 import { answerSchemas, jsonSchema, refOf, type Schema, withComments } from './json-schemas.ts';
 
-/** Of paths and queries; a schema here counts instead of the text that a query is. */
+/** Parameters of paths and queries; a schema here counts instead of the text that a query is. */
 const PARAMETERS: Readonly<Record<string, Schema & { readonly description: string }>> = {
   name: { description: 'The name of a workflow.', type: 'string' },
   id: { description: 'The id of an execution.', type: 'string' },

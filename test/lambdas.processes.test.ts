@@ -46,7 +46,7 @@ describe('a Lambda function', () => {
       ),
     )
     .filter((path) =>
-      // Of an example its agents are functions, with what they import; how it is shown is a script.
+      // An example's agents are functions, with what they import; how it is shown is a script.
       /^(?:lambdas\/(?:.*\/)?|examples\/[^/]+\/agents\/)[^/]+(?<!\.test|\.d)\.ts$/.test(path),
     );
 

@@ -80,7 +80,7 @@ export interface Beside {
   readonly options: BesideOptions;
   /** Median of writing 4 KB to the disk that keeps everybody's data. */
   readonly fsyncMs: number;
-  /** Of the processors' time during the rounds: what none of those that are measured took. */
+  /** The share of the processors' time during the rounds that other processes took. */
   readonly othersShare: number;
   readonly peers: readonly Peer[];
 }

@@ -40,7 +40,7 @@ export interface BulkRun {
   readonly seconds: number;
 }
 
-/** Of these so many are started and fail by themselves; the others are written as those have become. */
+/** So many are started and fail by themselves; the others are written in the state that those reached. */
 const STARTED = 20;
 const LANES = 32;
 const ASK_EVERY_MS = 500;

@@ -45,7 +45,7 @@ export interface Ran {
   readonly latenciesMs: readonly number[];
 }
 
-/** Of the payload's JSON text, quotes and key included: `{"data":"…"}`. */
+/** The bytes around the payload, quotes and key included: `{"data":"…"}`. */
 const FRAME_BYTES = '{"data":""}'.length;
 
 export async function run(stage: Stage, load: Load): Promise<Ran> {

@@ -7,12 +7,12 @@ import { join } from 'node:path';
 
 export interface Machine {
   readonly at: string;
-  /** Of the code, with a + if it was changed since; where there is a repository. */
+  /** The commit of the code, with a + if it was changed since; where there is a repository. */
   readonly commit?: string;
   readonly processors: number;
   readonly model: string;
   readonly memoryGb: number;
-  /** Of the last minute and five minutes: whoever else was at work here. */
+  /** Load averages of the last minute and five minutes: they show other processes at work. */
   readonly load: readonly number[];
   readonly node: string;
   readonly versions: Readonly<Record<string, string>>;

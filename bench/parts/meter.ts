@@ -140,7 +140,7 @@ export function unitsOf({ calls, functions, logBytes }: Reading, sideBySide: num
   };
 }
 
-/** Of all invocations together; a supervisor's sleep between two sweeps is not in it. */
+/** The duration of all invocations together, without a supervisor's sleep between two sweeps. */
 function durationMs(
   calls: readonly CallCount[],
   functions: readonly FunctionUse[],

@@ -23,7 +23,9 @@ const EXECUTIONS = 2_000;
 const OUTAGE_MS = 60_000;
 const IN_FLIGHT = 64;
 const WARM = 100;
-/** Of the one step of each. Eight processes work them off more slowly than they are started. */
+/**
+ * How long each execution's one step works. Eight processes work them off more slowly than they are started.
+ */
 const WORK_MS = 100;
 const SETTINGS = { batchSize: 1, processes: 8, schedules: true, capacity: false } as const;
 

@@ -63,7 +63,7 @@ export type Dollars = Readonly<Record<Billed, number>>;
 const MILLION = 1_000_000;
 const GIGABYTE = 1_000_000_000;
 
-/** Of a million steps. */
+/** The price of a million steps. */
 export function dollars(units: Units, steps: number): Dollars {
   const of = (what: Billed): number => (units[what] / steps) * MILLION * PRICES.usd[what];
   return Object.fromEntries(BILLED.map((what) => [what, of(what)])) as Dollars;
@@ -93,8 +93,8 @@ export interface Rivals {
 }
 
 /**
- * Of a million steps, in their favour: nothing but what they charge for each step, without retries, replays, the start of
- * an execution, or the functions that do the work.
+ * What rivals charge for a million steps, in their favour: only the price of each step, without retries,
+ * replays, the start of an execution, or the functions that do the work.
  */
 export function rivals({ steps, containers, payloadBytes }: Shape): Rivals {
   const { stepFunctionsTransitions, durableOperations, durableGbWritten } = PRICES.usd;

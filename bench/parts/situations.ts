@@ -35,7 +35,7 @@ const MINUTES_A_MONTH = HOURS_A_MONTH * 60;
 /** Five pollers of twenty seconds each. */
 const EMPTY_POLLS_AN_HOUR = 900;
 
-/** Of which the mean is taken: processor time is read in hundredths of a second. */
+/** The mean is taken of so many: processor time is read in hundredths of a second. */
 const IDLE_TICKS = 20;
 /** That wait for a person, and then that wait for a time. */
 const DEFERRED = 200;
@@ -88,17 +88,17 @@ export async function situations(say: Say): Promise<Situations> {
 const wireOf = (found: Reading): Units =>
   unitsOf({ ...found, functions: found.functions.map((one) => ({ ...one, cpuMs: 0 })) }, 1);
 
-/** Of what functions of a role called for; their invocations are left out. */
+/** What functions of a role called for, without their invocations. */
 function callsOf(role: Role, { calls, logBytes }: Reading): Units {
   const own = calls.filter(({ caller }) => caller !== 'outside' && roleOf(caller) === role);
   return { ...unitsOf({ calls: own, functions: [], logBytes }, 1), lambdaGbSeconds: 0 };
 }
 
-/** Of so many executions, each. */
+/** The share of each of so many executions. */
 const shared = (units: Units, by: number): Units =>
   Object.fromEntries(Object.entries(units).map(([what, count]) => [what, count / by])) as Units;
 
-/** Of one execution or minute, not of a million. */
+/** The price of one execution or minute, not of a million. */
 const usdOf = (units: Units): number => total(dollars(units, MILLION));
 
 const few = (value: number): string => String(Math.round(value * 100) / 100);

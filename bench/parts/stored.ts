@@ -11,7 +11,7 @@ import type { Stage } from './stage.ts';
 /** DynamoDB adds as much to every item and every index entry that is stored. */
 const ENTRY_OVERHEAD_BYTES = 100;
 
-/** Of all executions' own items with their entries in both indexes. */
+/** The bytes of all executions' own items with their entries in both indexes. */
 export async function storedBytes({ cloud }: Stage): Promise<number> {
   const credentials = { accessKeyId: 'bench', secretAccessKey: 'bench' };
   const client = new DynamoDBClient({ endpoint: cloud.gatewayUrl, region: 'us-east-1', credentials });

@@ -11,9 +11,9 @@ import { PRICES, type Units } from './prices.ts';
 import { setStage } from './stage.ts';
 
 export interface TagPrice {
-  /** Of an execution. */
+  /** Write units of an execution. */
   readonly writeUnits: number;
-  /** Of what is billed by the call. */
+  /** Counts only what is billed by the call. */
   readonly usdPerMillionExecutions: number;
   readonly limits: readonly Verdict[];
 }

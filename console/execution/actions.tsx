@@ -150,7 +150,7 @@ function Asked({
   );
 }
 
-/** Of a step that has failed; one that may have acted the API refuses, and says why. */
+/** For a failed step. If it may have acted, the API refuses, and says why. */
 function OtherInput({
   view: { executionId, status, steps },
   step,

@@ -127,7 +127,7 @@ const Origin = ({ view: { tags = {}, parent, redriveOf, plan } }: { view: Execut
   </>
 );
 
-/** Of a success only what tolerated failures may have left is said by the API. */
+/** After a success, the API lists only what tolerated failures may have left. */
 export function Stands({ standing }: { standing: Standing | undefined }): JSX.Element | null {
   if (standing === undefined) return null;
   const { stands, mayStand, first } = standing;

@@ -8,7 +8,7 @@
 import { type Signal, signal } from '@preact/signals';
 import { type LogLine, type LogLines, logLines, settings } from '../api.ts';
 
-/** Of a deployment a read is a query of CloudWatch, which has a line some seconds after it was written. */
+/** In a deployment, a read is a query of CloudWatch, which has a line some seconds after it was written. */
 const EVERY_MS = settings.local ? 1_000 : 5_000;
 /** After the end, until the last lines are there. */
 const SETTLE_MS = settings.local ? 500 : 15_000;

@@ -66,7 +66,7 @@ export function placeWith(id: string, of: Children, opened: Opened, wanted: stri
   return addressOf(['executions', id], { step: place.value.query.get('step'), open });
 }
 
-/** Of a step with several executions the first is opened, and then those beside it. */
+/** A step with several executions opens the first, and then those beside it. */
 export function opening({ state }: GraphStep, id: string, opened: Opened): Opening | undefined {
   const ids = idsOf(state);
   if (ids.length === 0) return undefined;

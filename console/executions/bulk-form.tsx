@@ -90,7 +90,7 @@ function FieldsOf({ action, into, view }: FormProps & { view: WorkflowView | und
 const sideOf = (action: BulkAction, choice: Choice): 'input' | 'output' | undefined =>
   action === 'retry' ? 'input' : action === 'resolve' ? SIDE[choice] : undefined;
 
-/** Of a step that may have acted they are possible only on somebody's word. */
+/** These choices need a person's word if the step may have acted. */
 const NEEDS_WORD: ReadonlySet<Choice> = new Set(['retry', 'retry-with-input', 'skip', 'undo-all']);
 
 const WHOSE = 'Whose question it is; without it an execution that asks more than one is left as it is.';

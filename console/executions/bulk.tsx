@@ -39,7 +39,7 @@ interface BulkProps {
 export function Bulk({ ids, filters, workflow, clear }: BulkProps): JSX.Element {
   const asked = useSignal<Name | undefined>(undefined);
   const reason = useSignal('');
-  // Of all executions that there ever were nobody means every one.
+  // Without a selection or a filter it would act on every execution there ever was, which no operator means.
   const isAny = ids.length > 0 || Object.keys(filters).length > 0;
   const ask = (name: Name) => (): void => {
     asked.value = name;

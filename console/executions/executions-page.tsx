@@ -39,7 +39,7 @@ function Filtered({ filters }: { filters: Filters }): JSX.Element {
   );
   const seen = useSignal(0);
   const live = useLive<PageRead>(key, () => pages.again(Math.floor(seen.peek() / PAGE)));
-  // Of a list that was left further down there is nothing to begin with.
+  // A list that was left further down does not begin with the first page.
   const isRead = pages.read.value.length > 0;
   return (
     <Shown live={isRead ? live : { ...live, data: undefined }} what="the executions">
@@ -132,7 +132,7 @@ const Causes = ({
     </p>
   );
 
-/** Of those that are selected; what a filter finds may be of any. */
+/** The workflow of the selected executions, if it is one; a filter may find executions of any. */
 function oneWorkflow(items: readonly ExecutionSummary[], ids: ReadonlySet<string>): string | undefined {
   const workflows = new Set(items.flatMap((item) => (ids.has(item.executionId) ? [item.workflow] : [])));
   return workflows.size === 1 ? [...workflows][0] : undefined;

@@ -11,7 +11,7 @@ import { api } from '../api.ts';
 export const PAGE = 100;
 
 interface Page {
-  /** Of the page itself; the first has none. */
+  /** The cursor of the page itself; the first has none. */
   readonly cursor?: string;
   readonly page: ListPage;
 }

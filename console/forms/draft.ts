@@ -10,7 +10,7 @@ import { exactJson } from '../../lib/api/client.ts';
 import { isObject, type Shape } from './schema.ts';
 
 export type Draft =
-  /** Of a text, a number, JSON; of a choice and of yes or no the option as JSON. '' leaves it out. */
+  /** A text, a number or JSON as typed; a choice, or yes and no, as the option's JSON. '' leaves it out. */
   | { readonly kind: 'typed'; readonly text: string }
   | { readonly kind: 'fields'; readonly fields: Readonly<Record<string, Draft>>; readonly rest: Rest }
   | { readonly kind: 'items'; readonly items: readonly Draft[] };
@@ -98,7 +98,7 @@ function read(
   const given = shape.fields.flatMap((field): [string, Json][] => {
     const own = draft.fields[field.name];
     const at = placeOf(place, field.name);
-    // Of an object that may be left out, nothing is missed until something of it is there.
+    // In an object that may be left out, nothing is missing until some of it is there.
     const isMissed = field.isRequired && (isRequired || hasAny(draft));
     const value = own === undefined ? undefined : read(field.shape, own, isMissed, at, problems);
     return value === undefined ? [] : [[field.name, value]];

@@ -144,7 +144,7 @@ const alone: uPlot.Series.Points.Filter = (plot, series) => {
   });
 };
 
-/** Of the labels of an axis, which are drawn as they are measured. */
+/** The width of an axis's labels, measured as they are drawn. */
 function asWide(plot: uPlot, labels: readonly (string | null)[] | null): number {
   const { ctx } = plot;
   ctx.save();

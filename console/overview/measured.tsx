@@ -12,7 +12,7 @@ import { latestOf, valueText } from './chart-text.ts';
 interface MeasuredProps {
   readonly charts: Live<ShownCharts>;
   readonly by: 'workflow' | 'agent';
-  /** Of the chart, as `lib/aws/charts.ts` has it. */
+  /** The chart's title, as in `lib/aws/charts.ts`. */
   readonly title: string;
   readonly name: string;
 }

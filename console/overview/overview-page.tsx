@@ -21,7 +21,7 @@ import { Failed, Waiting } from './latest.tsx';
 import { OutagesOf } from './outages.tsx';
 import { WorkflowTable } from './workflow-table.tsx';
 
-/** Of what waits, the first deadlines are looked for among so many. */
+/** Among so many open questions the first deadlines are looked for. */
 const PAGE = 100;
 /** What failed last, before what is alike becomes one line. */
 const LATEST = 40;

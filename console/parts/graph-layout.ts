@@ -78,7 +78,7 @@ interface Drawn {
   readonly graph: Graph;
   readonly room: number;
   readonly inside: Opened;
-  /** Of a box. */
+  /** The width of a box. */
   readonly width: number;
   readonly isAcross: boolean;
 }

@@ -12,7 +12,7 @@ import * as z from 'zod/mini';
 
 const LIMITS = { lease: '5s', pickup: '5s', timeout: '8s', settle: '4s' } as const;
 const PATIENCE = retry(6, { first: '500ms', max: '5s' });
-/** Of what takes back: then a person is asked, and the money is in clearing meanwhile. */
+/** The retries of an undo. After them a person is asked; the money is in clearing meanwhile. */
 const UNDO = retry(3, { first: '500ms', max: '2s' });
 
 /** In cents. What is more is released by two persons. */

@@ -51,7 +51,7 @@ const scenes: readonly Scene[] = [
       const { behave } = stage.world;
       const made = { about: environment, reference: '.database.' };
       await behave({ service: 'compute', mode: 'slow-reply', ms: 3_000, times: 1, match: made });
-      // Of the first try alone.
+      // Only the first try is declined.
       const first = { about: environment, reference: '.site.0.check' };
       await behave({ service: 'site', mode: 'decline', match: first });
       const executionId = await start(stage, environment, 'north', 'south');

@@ -28,7 +28,7 @@ export interface CloudEntry extends Entry {
   readonly uses?: readonly string[];
   readonly machines?: number;
   readonly name?: string;
-  /** Of a disk: its machines. */
+  /** Only for a disk: its machines. */
   readonly attachedTo?: string;
 }
 

@@ -14,7 +14,7 @@ const SIZES: Readonly<Record<string, readonly [files: number, bad: number]>> = {
   'written-again': [3, 0],
 };
 
-/** Of each subject other tills. */
+/** Each subject has other tills. */
 function filesOf(subject: string): readonly Sample[] {
   const [, name = '', round = '1'] = /^(.*)-(\d+)$/.exec(subject) ?? [];
   const [count, bad] = SIZES[name] ?? [1, 0];
@@ -120,7 +120,7 @@ async function ask<T>({ world }: Stage, what: string, schema: z.ZodMiniType<T>):
   return z.parse(schema, await (await fetch(`${world.url}/warehouse/${what}`)).json());
 }
 
-/** Of one subject: the rows of its tills. */
+/** One subject's findings: the rows of its tills. */
 export function rowsFinding(
   rows: readonly Row[],
   { subject, end }: Pick<Played, 'subject' | 'end'>,

@@ -9,7 +9,7 @@ import type { Line, Row } from './rows.ts';
 export interface Sample {
   readonly key: string;
   readonly text: string;
-  /** Of a bad file none. */
+  /** A bad file has none. */
   readonly rows: readonly Row[];
 }
 

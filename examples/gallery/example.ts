@@ -77,7 +77,7 @@ export interface Audit {
 export interface Finding {
   /** `doubled`: done twice · `lost`: promised and not there · `leftBehind`: taken back, and still there · `other`: anything else. */
   readonly kind: 'doubled' | 'lost' | 'leftBehind' | 'other';
-  /** Of which scene's subject. */
+  /** The scene's subject. */
   readonly subject?: string;
   readonly text: string;
 }

@@ -20,7 +20,7 @@ const KILL_EVERY_MS = 700;
 const LOOK_EVERY_MS = 500;
 /** What has not ended then is stuck. */
 const STUCK_MS = 280_000;
-/** Of a single round: what is killed later only makes it longer. */
+/** The time of a single round: a kill after it only makes the round longer. */
 const SHORT_MS = 10_000;
 /** No round begins that late. */
 const LAST_ROUND_MS = 150_000;

@@ -77,7 +77,7 @@ export function addWorld(stack: SteadfastStack): void {
 const REQUIRE =
   "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);";
 
-/** Of a stage that is to be connected to services of your own: until it is, nothing is ordered by itself. */
+/** For a stage that is to be connected to services of your own: until it is, its schedules are off. */
 export function withoutWorld(stack: SteadfastStack): void {
   if (!stack.steadfast.agents.has('charge-card')) return;
   for (const node of stack.node.findAll()) if (node instanceof CfnSchedule) node.state = 'DISABLED';

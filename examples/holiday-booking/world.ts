@@ -15,9 +15,9 @@ import { serveIfMain } from '../world/process.ts';
 export interface HolidayEntry extends Entry {
   readonly trip: string;
   readonly hotel?: string;
-  /** Of a request to the desk: with it the desk answers. */
+  /** Only for a request to the desk: with it the desk answers. */
   readonly token?: string;
-  /** Of a mail. */
+  /** Only for a mail. */
   readonly to?: string;
 }
 

@@ -1,7 +1,7 @@
 import { audit, type AuditedExecution } from './audit.ts';
 import type { EntryKind, MailSubject, OrderEntry as Entry } from './world.ts';
 
-/** Of a mail the third is its subject. */
+/** A mail's third part is its subject. */
 type Line = readonly [kind: EntryKind, id: string, of?: string];
 
 /** A ledger of one execution, by default `x`. */

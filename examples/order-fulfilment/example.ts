@@ -5,7 +5,7 @@ import type { Example, Scene, Stage } from '../gallery/example.ts';
 import { DEEDS, type OrderEntry } from './world.ts';
 
 const DONE = { charge: 1, reservation: 1, shipment: 1, mail: 1 };
-/** Of the mail that says so. */
+/** The mail that reports it. */
 const TAKEN_BACK = { mail: 1 };
 
 const start = async ({ client }: Stage, orderId: string): Promise<string> => {

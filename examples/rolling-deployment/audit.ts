@@ -61,7 +61,9 @@ function after(host: Host, entry: FleetEntry): Host {
   }
 }
 
-/** Of one request there is one entry, and one that takes it back; a service that deduplicates shows a repeat as such. */
+/**
+ * One request has one entry, and one that takes it back; a service that deduplicates shows a repeat as such.
+ */
 function doubles(entries: readonly FleetEntry[]): number {
   const counted = entries.filter(({ kind }) => !['check', 'error', 'repeat', 'misuse'].includes(kind));
   const seen = new Set(counted.map(({ kind, reference, of = '' }) => `${kind} ${reference} ${of}`));

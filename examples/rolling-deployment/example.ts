@@ -107,7 +107,7 @@ const scenes: readonly Scene[] = [
   },
 ];
 
-/** Of one fleet: how many of its hosts were out of work, and in which order they went back. */
+/** One fleet's findings: how many of its hosts were out of work, and in which order they went back. */
 function findingsOf({ scene, subject, end }: Played, entries: readonly FleetEntry[]): Finding[] {
   const own = entries.filter(({ host }) => host.startsWith(`${subject}/`));
   const { batches, version } = fleetOf(subject);

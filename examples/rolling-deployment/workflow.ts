@@ -20,7 +20,7 @@ const UNDO = retry(20, { first: '500ms', max: '5s' });
 export const SOAK = '2s';
 /** The share of a batch's requests that may fail. */
 export const MOST_ERRORS = 0.01;
-/** Of one batch out of work at the same time. */
+/** How many hosts of one batch may be out of work at the same time. */
 export const OUT_OF_WORK = 5;
 
 const Text = z.string().check(z.minLength(1));

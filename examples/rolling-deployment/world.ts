@@ -17,7 +17,7 @@ export interface FleetEntry extends Entry {
   /** `shift-back` and `roll-back` take back a `shift` and an `install`. */
   readonly kind: 'shift' | 'shift-back' | 'install' | 'roll-back' | 'check' | 'error' | 'repeat' | 'misuse';
   readonly host: string;
-  /** Of a shift: whether the host gets requests. */
+  /** Only for a shift: whether the host gets requests. */
   readonly to?: 'in' | 'out';
   readonly version?: string;
 }

@@ -119,7 +119,7 @@ function byReference({ deed, ledger, request }: World): Call | undefined {
   return { deed, action: deed.action, reference, about: aboutOf(deed, data), perform };
 }
 
-/** Of what was done under one id. */
+/** Undoes what was done under one id. */
 function undoing(
   { deed, ledger, request }: World,
   [id = '', verb, ...more]: readonly string[],

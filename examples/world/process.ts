@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 import type { Deed } from './deeds.ts';
 import { startWorld, type World } from './server.ts';
 
-/** Of an example: its services, and where its README's commands look for them. */
+/** An example's services, and where its README's commands look for them. */
 export interface WorldPlace {
   readonly deeds: readonly Deed[];
   readonly port: number;

@@ -19,7 +19,10 @@ type Answered = { readonly output: Json } | { readonly failure: Failure };
 /** Half of a character in an answer is made whole, not refused. */
 const ANY_TEXT: JsonLimits = { ...JSON_LIMITS, anyText: true };
 
-/** Of a wrong answer a person is shown so much, in bytes of UTF-8: it is kept in the step's record and in the incident's. */
+/**
+ * Bytes of UTF-8 that a person is shown of a wrong answer, which is kept in the step's record and the
+ * incident's.
+ */
 export const MAX_ANSWER_BYTES = 4_096;
 
 /** An output that fits the schema, is JSON and is not too large; else why not. Never rejects. */

@@ -164,7 +164,9 @@ function timeOf(ports: Ports, { planStep, processDeadlineAt, state }: Claim): At
   return { untilAt: isTimed ? timeOverAt(planStep, state) : latestAt, latestAt };
 }
 
-/** Of the author's code, or what is reported when its time is over and it does not answer to the abort. */
+/**
+ * What the author's code reports, or what is reported for it if its time is over and it ignores the abort.
+ */
 async function inTime(
   ports: Ports,
   work: Promise<Report>,

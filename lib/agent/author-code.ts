@@ -38,7 +38,7 @@ export interface LogContext {
 
 export interface AttemptListener {
   readonly claimed: (attempt: ClaimedAttempt) => void;
-  /** Of the attempt that was claimed last in this process. */
+  /** About the attempt that was claimed last in this process. */
   readonly leaseLost: () => void;
 }
 

@@ -220,7 +220,7 @@ export class ProcessBreaker {
     if (known.order > order || (known.breaker?.version ?? 0) > (breaker?.version ?? 0)) this.#known = known;
   }
 
-  /** Of all attempts that meet a half-open breaker, the one whose write is first gets the trial. */
+  /** When several attempts meet a half-open breaker, the first one to write gets the trial. */
   async #try(ports: Ports, breakers: Breakers, timeoutMs: number): Promise<Pass> {
     // What this process knows may be seconds old, and another one may have taken the trial since.
     await this.#read(ports, breakers);

@@ -114,7 +114,7 @@ export interface BreakerOf {
   readonly failingSince?: number;
 }
 
-/** Of the agents of all workflows that can be started; one that cannot be read is as good as closed. */
+/** For the agents of every workflow that can be started; a breaker that cannot be read counts as closed. */
 export function breakersOf(
   { ports: { breakers }, workflows }: Scheduler,
   now: number,

@@ -90,7 +90,7 @@ export interface ExecutionSummary extends Started {
   /** Absent of a child, and where the API's authorizer vouches for nobody. */
   readonly startedBy?: Caller;
   readonly endedAt?: number;
-  /** Of the failure that is its cause. */
+  /** The code of the failure that caused it. */
   readonly code?: string;
   /** Why it left the straight path. */
   readonly cause?: Cause;
@@ -141,19 +141,22 @@ export interface StepView {
   readonly mayHaveActed?: boolean;
   /** When a wait, a callback or an approval is over. */
   readonly waitsUntil?: number;
-  /** Of an open callback or approval: `POST /callbacks/{token}/complete`. */
+  /** Only for an open callback or approval: `POST /callbacks/{token}/complete`. */
   readonly token?: string;
-  /** Of an open approval or callback: what it has in the inbox. */
+  /** Only for an open approval or callback: its entry in the inbox. */
   readonly entry?: EntryView;
-  /** Of a child or map step; the ids of up to 100 of its executions. */
+  /** Only for a child or map step; the ids of up to 100 of its executions. */
   readonly children?: {
     readonly executionIds: readonly string[];
     readonly count: number;
     readonly started: number;
     readonly ended: Readonly<Partial<Record<ExecutionStatus, number>>>;
-    /** Of a list, whose executions are parts of up to 25 items. `ended`: as soon as all of a part have, by how that part ended. */
+    /**
+     * Only for a list, whose executions are parts of up to 25 items. `ended` counts a part's items once all
+     * of them have ended, by how that part ended.
+     */
     readonly items?: ItemsSoFar;
-    /** Of a child with a recovery, from its second try on: which one these are about. */
+    /** Only for a child with a recovery, from its second try on: which try these are about. */
     readonly try?: number;
   };
   readonly changedAt?: number;
@@ -204,7 +207,7 @@ export interface IncidentView extends Omit<Incident, Inner | 'quiet'> {
     readonly choice: Choice;
     readonly needs?: string;
     readonly notBefore?: number;
-    /** Of 'fail': what stays in effect then. */
+    /** Only for 'fail': what stays in effect then. */
     readonly leaves?: Standing;
   }[];
 }
@@ -212,7 +215,10 @@ export interface IncidentView extends Omit<Incident, Inner | 'quiet'> {
 /** An open approval or callback in the inbox. It is no incident: it is answered by its token, or with `approve` and `reject`. */
 export type EntryView = Omit<Entry, Inner>;
 
-/** Of which execution a question is. Its workflow and tags are absent of one that a release before this one has opened. */
+/**
+ * The execution that a question belongs to. Workflow and tags are absent if an earlier release opened the
+ * question.
+ */
 export interface Asked extends AskedOf {
   readonly executionId: string;
 }
@@ -274,7 +280,7 @@ export interface ListOptions {
   readonly key?: string;
   /** 'name:value', of a tag that a workflow names in its `search`. */
   readonly tag?: string;
-  /** Of the failure that it ended with, or of an open incident; not with `tag`. */
+  /** The code of the failure that it ended with, or of an open incident; not with `tag`. */
   readonly code?: string;
   /** Content hash of a plan, or 'old': any with which no new execution starts; without a status of those that are open. */
   readonly plan?: string;
@@ -299,7 +305,10 @@ export interface CancelOptions extends CommandOptions {
 }
 
 export interface RetryOptions extends CommandOptions {
-  /** Of a failed execution: what its failed step is given instead of its own input. Not where an attempt of it may have acted. */
+  /**
+   * Only for a failed execution: the input of its failed step, in place of its own. Not where an attempt of
+   * it may have acted.
+   */
   readonly input?: Json;
   /** The step that gets it. @default - the one that has failed */
   readonly step?: string;

@@ -111,7 +111,7 @@ async function signatureOf(
   return `${ALGORITHM} Credential=${accessKeyId}/${scope.join('/')}, SignedHeaders=${names}, Signature=${hex(key)}`;
 }
 
-/** Of texts of ASCII. */
+/** Compares ASCII texts. */
 const byCode = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 const bytes = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text);

@@ -21,21 +21,27 @@ export interface BulkOptions {
   readonly idempotencyKey?: string;
   /** Kept with each execution. */
   readonly reason?: string;
-  /** Of a cancel: false leaves what has acted as it is. @default true */
+  /** Only for a cancel: false leaves what has acted as it is. @default true */
   readonly undo?: boolean;
-  /** Of a pause: how long each may last before a person is asked; 30d at most. @default the workflow's, or '7d' */
+  /**
+   * Only for a pause: how long each may last before a person is asked; 30d at most. @default the workflow's,
+   * or '7d'
+   */
   readonly within?: string;
-  /** Of a resolve. */
+  /** Only for a resolve. */
   readonly choice?: Choice;
-  /** Of a retry, the other input of the step that asks, or that has failed; of a resolve with 'retry-with-input'. */
+  /**
+   * For a retry, or a resolve with 'retry-with-input': the other input of the step that asks, or that has
+   * failed.
+   */
   readonly input?: Json;
-  /** Of a resolve with 'give-output'. */
+  /** Only for a resolve with 'give-output'. */
   readonly output?: Json;
-  /** Of a resolve: "I have checked: no attempt had an effect." */
+  /** Only for a resolve: "I have checked: no attempt had an effect." */
   readonly nothingHappened?: boolean;
   /** The step that asks, or that has failed. Without it an execution that asks more than one thing, or of which several failed, is left as it is. */
   readonly step?: string;
-  /** Of an approve. */
+  /** Only for an approve. */
   readonly comment?: string;
 }
 
@@ -70,7 +76,7 @@ export interface BulkView {
 export interface BulkProgress {
   /** Executions that it has come to. */
   readonly acted: number;
-  /** Of these, that have obeyed. */
+  /** How many of these obeyed. */
   readonly applied: number;
   /** The others, by the code of their refusal, most first. */
   readonly refused: readonly RefusedView[];

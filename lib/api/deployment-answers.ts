@@ -23,7 +23,7 @@ export interface WorkflowView extends WorkflowPauseView {
   /** Tags by which its executions are found; absent where there are none. */
   readonly search?: readonly string[];
   readonly steps: readonly WorkflowStepView[];
-  /** Of one workflow alone, not in the list of all. */
+  /** Only where one workflow is shown, not in the list of all. */
   readonly forms?: WorkflowForms;
 }
 
@@ -76,24 +76,24 @@ export interface WorkflowStepView {
   readonly undo?: 'none' | 'required';
   /** What follows a failure, stage by stage; of a map's items. */
   readonly recovery?: readonly RecoveryView[];
-  /** Of a wait: one of both. */
+  /** A wait has one of `forMs` and `until`. */
   readonly forMs?: number;
   /** As the plan has it: a time, or where it is read from. */
   readonly until?: Json;
   readonly withinMs?: number;
-  /** Of a callback or an approval. */
+  /** Only for a callback or an approval. */
   readonly heartbeatMs?: number;
-  /** Of an approval that must be another person's. */
+  /** Only for an approval that must come from another person. */
   readonly by?: 'another';
-  /** Of an approval that does not fail without an answer. */
+  /** Only for an approval that does not fail without an answer. */
   readonly otherwise?: 'approve' | 'reject';
   readonly remindMs?: number;
-  /** Of a child. */
+  /** Only for a child. */
   readonly workflow?: string;
-  /** Of a map; as the plan has it. */
+  /** Only for a map; as the plan has it. */
   readonly over?: Json;
   readonly concurrency?: number;
-  /** Of a map the items that may fail; of any other step that it may. */
+  /** A map: the items that may fail. Any other step: `true` if it may. */
   readonly tolerate?: true | { readonly items: number } | { readonly percent: number };
 }
 
@@ -167,7 +167,7 @@ export interface Health {
   /** By agent that is not deployed: when supervisors first met an execution that waits for it. */
   readonly missingSince?: Readonly<Record<string, number>>;
   readonly workflows: number;
-  /** Of the wake index. */
+  /** The shards of the wake index. */
   readonly shards: readonly ShardHealth[];
   /** Absent before its first run. */
   readonly audit?: AuditHealth;
@@ -179,10 +179,10 @@ export interface Health {
 export interface MetricsPlace {
   /** The value of their dimension `service`. */
   readonly service: string;
-  /** Of what there are metrics one by one. */
+  /** Which of them have metrics one by one. */
   readonly by: readonly ('workflow' | 'agent')[];
   readonly workflows: readonly string[];
-  /** Of each agent the name of its queue. */
+  /** The name of each agent's queue. */
   readonly queues: Readonly<Record<string, string>>;
 }
 
@@ -197,7 +197,7 @@ export interface ShardHealth {
 /** The last run, and the last pass through the whole table. */
 export type AuditHealth = Omit<AuditReceipt, 'version' | 'writeId' | 'segments'>;
 
-/** Of one workflow. */
+/** One workflow's counts. */
 export interface WorkflowCounts {
   readonly workflow: string;
   /** It can be started no more, and no step of one that can runs it. */
@@ -205,7 +205,7 @@ export interface WorkflowCounts {
   /** It cannot be started: only steps of others run it. */
   readonly isChild?: true;
   readonly open: number;
-  /** Of these: a person is asked; nothing new starts. */
+  /** Open ones in which a person is asked; nothing new starts. */
   readonly waiting: number;
   readonly paused: number;
   readonly atRisk: number;

@@ -69,10 +69,10 @@ export const retryBody = z.strictObject({
   step,
 });
 
-/** Of an agent: a repeated one changes nothing, so no id tells it apart. */
+/** Pauses an agent: a repeated call changes nothing, so it needs no id. */
 export const pauseAgentBody = z.strictObject({ reason: pauseBody.shape.reason });
 
-/** Of a workflow likewise. */
+/** Pauses a workflow, likewise without an id. */
 export const pauseWorkflowBody = z.strictObject({
   ...pauseAgentBody.shape,
   within: pauseBody.shape.within,
@@ -98,7 +98,10 @@ export const answerBody = z.strictObject({
 
 /** What it may be `parseLimit` says. */
 const limit = z.optional(z.string().check(z.maxLength(20)));
-/** Of a list of many workflows, some ids: below what an HTTP API takes as a request's line and headers (10,240 bytes). */
+/**
+ * In a list of many workflows it holds several ids; the limit is below what an HTTP API takes as a request's
+ * line and headers (10,240 bytes).
+ */
 const cursor = z.optional(z.string().check(z.maxLength(6_000)));
 
 export const pageQuery = z.strictObject({

@@ -134,7 +134,7 @@ export function stoppedView({ execution, ...stored }: Snapshot, plan: Plan): Rec
   };
 }
 
-/** Of a child or map step: its executions, and how many of them have ended how. */
+/** A child or map step's executions, and how many of them have ended how. */
 function childrenView(step: PlanStep, { execution, steps }: Snapshot): Record<string, unknown> {
   const record = steps[step.name];
   if (record?.children === undefined) return {};
@@ -169,7 +169,7 @@ function stepView(step: Step | undefined, status: StepView['status']): Record<st
   };
 }
 
-/** Of the inbox alone: with its execution its workflow and its tags are there already. */
+/** Only in the inbox: an execution's own answer has its workflow and tags already. */
 export const askedOf = ({ workflow, tags }: AskedOf): AskedOf => given({ workflow, tags });
 
 export function incidentView({ quiet: _quiet, ...incident }: Incident): Record<string, unknown> {

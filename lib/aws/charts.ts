@@ -47,7 +47,7 @@ const metric = <Name extends string>(
 
 const ENDS = ['Succeeded', 'Failed', 'Compensated', 'Canceled'] as const;
 
-/** Of the deployment as a whole, by the question that they answer. */
+/** The whole deployment's charts, by the question that they answer. */
 export const CHARTS: Readonly<Record<'healthy' | 'atRisk' | 'slow', readonly Chart<MetricName>[]>> = {
   healthy: [
     {
@@ -111,7 +111,7 @@ const TIMES: readonly ChartOfEach<'TimeToDetect' | 'TimeToRecover'>[] = [
   { title: 'Time to recover, p99 ms', unit: 'ms', line: metric('TimeToRecover', 'p99') },
 ];
 
-/** Of each workflow and each agent, where a deployment has metrics of them (`metricsBy`). */
+/** The charts of each workflow and each agent, where a deployment has metrics of them (`metricsBy`). */
 export const DETAILED_CHARTS: { readonly [By in DetailBy]: readonly ChartOfEach<NameOf<By>>[] } = {
   workflow: [
     {
@@ -147,7 +147,7 @@ export const DETAILED_CHARTS: { readonly [By in DetailBy]: readonly ChartOfEach<
 export const QUEUE_NAMESPACE = 'AWS/SQS';
 export const QUEUE_DIMENSION = 'QueueName';
 
-/** Of each agent's queue; SQS measures them, and charges nothing for it. */
+/** The charts of each agent's queue; SQS measures them, and charges nothing for it. */
 export const QUEUE_CHARTS = [
   { title: 'Oldest message, s', unit: 's', line: metric('ApproximateAgeOfOldestMessage', 'Maximum') },
   {

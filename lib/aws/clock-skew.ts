@@ -13,7 +13,7 @@ import type { Log } from '../core/ports.ts';
 
 /** What each clock may be wrong by: up to there every wake time is met (docs/ARCHITECTURE.md, Clocks). */
 export const CLOCK_ALLOWANCE_MS = 2_000;
-/** Of one process. */
+/** How often each process measures. */
 const MEASURED_EVERY_MS = 60_000;
 const NOTED_EVERY_MS = 900_000;
 /** What the header is cut off by. */

@@ -32,7 +32,7 @@ import type { ClockSkew } from './clock-skew.ts';
 import { amzDate, authorization, type Scope } from './signature.ts';
 
 export interface DirectOptions {
-  /** Of one attempt, from the call to the answer's last byte, whether or not it has a connection by then. */
+  /** Bounds one attempt, from the call to the answer's last byte, including any wait for a connection. */
   readonly requestTimeout: number;
   /** What the store's answers say of this process's clock. */
   readonly skew?: ClockSkew;

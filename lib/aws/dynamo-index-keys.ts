@@ -40,7 +40,10 @@ export interface KeyRange {
   readonly readAhead?: number;
 }
 
-/** Of what is read only these are answered: read units are spent on all. Names no key of the index, which DynamoDB refuses. */
+/**
+ * Filters what is answered, not what is read: read units are spent on all. It may not name a key of the
+ * index, which DynamoDB refuses.
+ */
 export interface Condition {
   readonly expression: string;
   readonly names: Readonly<Record<string, string>>;
@@ -202,7 +205,7 @@ class Partition {
 export interface Answered {
   /** @default every one */
   readonly condition?: Condition | undefined;
-  /** Of each. @default all that the index has */
+  /** Which of each item's. @default all that the index has */
   readonly attributes?: readonly string[];
 }
 

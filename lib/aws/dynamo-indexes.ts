@@ -21,7 +21,10 @@ type Attributes = Record<string, AttributeValue>;
 
 /** Shards of a workflow's list key, of a bad end's status, of a code, of a tag's value. */
 export const LIST_SHARDS = 4;
-/** Of the inbox of all workflows: one key takes about 1,000 writes a second, and an outage opens incidents all at once. */
+/**
+ * Shards of the inbox of all workflows: one key takes about 1,000 writes a second, and an outage opens
+ * incidents all at once.
+ */
 export const INBOX_SHARDS = 8;
 
 /** FNV-1a: spreads ids evenly; the same id always has the same shard. */
@@ -110,7 +113,10 @@ function endedBadly(execution: Execution): Attributes {
   };
 }
 
-/** Of an open one. The list index sorts by `startedAt`: here that is when it was opened. */
+/**
+ * The index attributes of an open question. The list index sorts by `startedAt`: here that is when it was
+ * opened.
+ */
 export const indexedInInbox = (
   executionId: string,
   { openedAt, deadlineAt }: Pick<Incident | Entry, 'openedAt' | 'deadlineAt'>,

@@ -22,5 +22,5 @@ const unlisted = async (): Promise<never> => {
   throw new Error('this function reads no lists');
 };
 
-/** Of a function that lists nothing. */
+/** For a function that lists nothing. */
 export const noLists: Lists = { inbox: unlisted, list: unlisted, survey: unlisted };

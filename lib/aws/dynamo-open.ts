@@ -88,7 +88,7 @@ interface Asked {
 const READING_MS = 10_000;
 const readings = new WeakMap<DynamoDBClient, Reading>();
 interface Reading {
-  /** Of which table, and of which of its executions. */
+  /** The table, and which of its executions. */
   readonly what: string;
   readonly at: number;
   readonly open: Bounded<OpenKey>;
@@ -209,7 +209,7 @@ async function readAtRisk(
   return boundedKeys([...overdue.items, ...others.items], overdue.atLeast ?? others.atLeast);
 }
 
-// Of too many those are known that are due first.
+// If there are too many, those that are due first are read.
 const rangeOf = ({ wakeShards }: OpenOptions): KeyRange => ({
   index: TABLE.wakeIndex,
   partitions: shardsOf(WAKE_KEY, wakeShards),

@@ -88,7 +88,7 @@ export interface MeterOptions {
   readonly deployment: string;
   /** Fields of the line beside the metrics: the role, and of an agent its name. */
   readonly fields: Readonly<Record<string, string>>;
-  /** Of what there are metrics one by one. @default of nothing */
+  /** What has metrics one by one. @default nothing */
   readonly by?: ReadonlySet<DetailBy>;
 }
 

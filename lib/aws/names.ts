@@ -29,7 +29,7 @@ export const ENV = {
   auditPages: 'STEADFAST_AUDIT_PAGES',
   /** The dimension that tells this deployment's metrics from another's. */
   deployment: 'STEADFAST_DEPLOYMENT',
-  /** Of what there are metrics one by one, with commas between them: `workflow`, `agent`. Absent: of neither. */
+  /** What has metrics one by one, with commas between them: `workflow`, `agent`. Absent: neither. */
   metricsBy: 'STEADFAST_METRICS_BY',
   /** Attempts that a worker performs at the same time. */
   workerConcurrency: 'STEADFAST_WORKER_CONCURRENCY',
@@ -253,7 +253,7 @@ export const DETAILED_METRICS = {
 } as const;
 export type DetailBy = keyof typeof DETAILED_METRICS;
 
-/** Of these each value is the whole truth of its moment: they are never added up. */
+/** Metrics of which each value is the whole truth of its moment: they are never added up. */
 export const GAUGES: ReadonlySet<MetricName> = new Set([
   'OldestOverdue',
   'OpenIncidents',

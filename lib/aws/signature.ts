@@ -64,7 +64,10 @@ const encoded = (text: string): string =>
     (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
   );
 
-/** Of an address as it is sent: the path's parts are encoded once more, the query's in the order of their names. */
+/**
+ * An address as it is signed: the path's parts are encoded once more, the query's in the order of their
+ * names.
+ */
 export function signedPlace({ pathname, searchParams }: URL): SignedPlace {
   const pairs = [...searchParams].map(([name, value]) => `${encoded(name)}=${encoded(value)}`);
   return { path: pathname.split('/').map(encoded).join('/'), query: pairs.sort().join('&') };

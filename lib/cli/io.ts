@@ -110,7 +110,7 @@ export class CliError extends Error {
 export const messageOf = (error: unknown): string =>
   (Object(error) as { message?: string }).message ?? String(error);
 
-/** Of the value of `--port`; 0 takes any free one. */
+/** Reads the value of `--port`; 0 takes any free one. */
 export function portOf(text: string): number {
   const port = Number(text);
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;

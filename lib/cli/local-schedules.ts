@@ -13,13 +13,13 @@ interface Situation {
   readonly findings: readonly Finding[];
 }
 
-/** Of the overview. */
+/** What is read of the overview. */
 interface Counted {
   readonly health: Situation;
   readonly sweptAt: number;
 }
 
-/** Of `Supervisor`, whose rules are called so (`infra/supervisor-clock.ts`). */
+/** The rules of `Supervisor` are called so (`infra/supervisor-clock.ts`). */
 const TICK = /SupervisorTick\d*[0-9A-F]{8}$/;
 const SITUATIONS = /\/(?:overview|health)$/;
 const ANSWER_WITHIN_MS = 2_000;

@@ -134,8 +134,9 @@ function outageText(outage: OutageView): string {
 }
 
 /**
- * Of how many calls the outcome was unknown, and what is known of these now. That nothing was doubled or lost is said once the outage is
- * over, where all that failed is named, and where evidence settled each: a person or a default decides, and proves nothing.
+ * How many calls had an unknown outcome, and what is known of them now. It says that nothing was doubled or
+ * lost only if the outage is over, every failed call is named, and evidence settled each: a person's or a
+ * default's decision proves nothing.
  */
 export function unknownText({ closedAt, failed, calls }: OutageView): string {
   const unknown = calls.filter((call) => call.unknown === true);

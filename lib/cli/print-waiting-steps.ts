@@ -95,7 +95,7 @@ export const endsText = ({ ended, items }: Children): string =>
     .map(([status, count]) => `${count} ${status}`)
     .join(', ');
 
-/** Of more than these only the first and the last are printed. */
+/** Beyond these only the first and the last are printed. */
 const FEW = 3;
 
 function idsText({ executionIds, count }: Children): string {
@@ -133,7 +133,7 @@ function stageText({ kind, attempts = 1, agent, withinMs = 0, otherwise }: Recov
   }
 }
 
-/** Of a callback or an approval it is said with what it waits for. */
+/** A callback's or an approval's time stands with what it waits for. */
 const timeOf = ({ kind, withinMs }: WorkflowStepView): string =>
   withinMs === undefined || kind === 'callback' || kind === 'approval'
     ? ''

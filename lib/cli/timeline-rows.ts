@@ -106,7 +106,7 @@ const pausesOf = ({ pauses = [], endedAt }: ExecutionView, now: number): Stretch
     note: `paused: ${reason}`,
   }));
 
-/** Of work that is drawn as long as it was. */
+/** Work is drawn as long as it took. */
 export const isWork = ({ kind, ahead }: Stretch): boolean =>
   ahead !== true && (kind === 'run' || kind === 'undo' || kind === 'probe' || kind === 'lost');
 
@@ -123,7 +123,10 @@ const COLUMNS: readonly (readonly [StretchKind, string])[] = [
   ['undo', 'UNDONE'],
 ];
 
-/** Of each step how long it was queued, worked on, waiting: sums of what is past; nothing where nothing has taken time. */
+/**
+ * How long each step was queued, worked on, waiting: sums of what is past; nothing where nothing has taken
+ * time.
+ */
 export function timesText(rows: readonly Row[]): string {
   const sumOf = ({ stretches }: Row, kind: StretchKind): number =>
     stretches

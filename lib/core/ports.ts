@@ -247,7 +247,7 @@ export interface RandomSource {
 /** Where a note comes from. */
 export interface NoteOrigin {
   readonly workflow: string;
-  /** Of an end: since its start. */
+  /** Only for an end: the time since its start. */
   readonly lastedMs?: number;
 }
 

@@ -1,11 +1,13 @@
 /**
- * Of the items of a list that ask about a wrong answer, one is announced: a mistake of an agent is one mistake, whatever the list's size.
+ * If items of a list ask about a wrong answer, only one question is announced: an agent's mistake is one
+ * mistake, whatever the size of the list.
  *
- * Owns: that of all parts of a list, and of all executions of its items, the first is announced, and the others ask quietly. Does not
- * own: that within a part (`core/operators/incident.ts`), the telling (`commit.ts`).
+ * Owns: across all parts of a list and all executions of its items, the first is announced and the others ask
+ * quietly. Does not own: the same within a part (`core/operators/incident.ts`), announcing (`commit.ts`).
  *
- * Before the write, so that also what becomes of the question is quiet. A process that dies in between leaves the place to the same
- * execution, which takes it again. What cannot be read or written holds nothing up: then it is announced, perhaps once more.
+ * It happens before the write, so that whatever becomes of a quiet question is quiet too. If the process dies
+ * in between, the place stays with the same execution, which takes it again. If the place cannot be read or
+ * written, nothing waits: the question is announced, perhaps once more.
  */
 
 import type { AnnouncedLists, Ports } from '../core/ports.ts';

@@ -316,8 +316,8 @@ async function heardOn(
 }
 
 /**
- * Of a long list, whose whole execution would be read again with each of its ends: the two records that an end is written
- * to are enough while others are awaited. Whatever else follows is decided on all of it.
+ * Records an end in a long list on two records alone, because reading the whole execution for each end costs
+ * too much. Only the end after which something else follows is decided on all of it.
  */
 async function heardInPart(ports: Ports, news: ParentNotice): Promise<Heard | undefined> {
   const { executionId, step, index, part } = news.parent;

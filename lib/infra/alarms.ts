@@ -30,7 +30,7 @@ const MINUTE = Duration.minutes(1);
 const FIVE_MINUTES = Duration.minutes(5);
 /** What is due is evaluated within a tick; twice that is late. */
 const OVERDUE = Duration.minutes(2);
-/** Of the audit's runs one may be late and one may be killed. */
+/** One run of the audit may be late, and one may be killed. */
 const MISSED_AUDITS = 3;
 /** The longest period of an alarm. */
 const DAY = Duration.days(1);

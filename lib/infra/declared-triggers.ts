@@ -17,12 +17,12 @@ import type { BucketReference, Triggers } from './triggers.ts';
 /** What the names in declarations stand for in this stack. */
 export interface TriggerSources {
   /**
-   * Of triggers beside workflows: the bucket of each name that they listen to.
+   * For triggers beside workflows: the bucket of each name that they listen to.
    * @default - none
    */
   readonly buckets?: Readonly<Record<string, BucketReference>>;
   /**
-   * Of triggers beside workflows: the bus of each name that they listen to.
+   * For triggers beside workflows: the bus of each name that they listen to.
    * @default - none
    */
   readonly eventBuses?: Readonly<Record<string, IEventBus>>;

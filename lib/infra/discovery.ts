@@ -69,7 +69,10 @@ export interface Discovery {
 
 /** What is odd but does not prevent a deployment. */
 export interface FoundWarning {
-  /** Of its kind and place, so that who acknowledges one acknowledges no other: 'steadfast:largeList[order/pack]'. */
+  /**
+   * Names kind and place, so that acknowledging one warning acknowledges no other:
+   * 'steadfast:largeList[order/pack]'.
+   */
   readonly id: string;
   readonly message: string;
 }

@@ -40,7 +40,7 @@ interface StepLike {
 
 /** A larger one is no form that anybody fills in. */
 const MAX_SCHEMA_BYTES = 32 * 1024;
-/** Of all steps of a workflow: one answer has them all. */
+/** All steps of a workflow together: one answer has them all. */
 const MAX_STEPS_BYTES = 512 * 1024;
 const EXAMPLE = 'example-input.json';
 
@@ -68,7 +68,7 @@ function stepForms({ plan, agents, callbacks = {} }: Asking): NonNullable<Forms[
   );
 }
 
-/** Of what is given to it, before it is changed in any way. */
+/** Describes the input as it is given, before a default or a transform changes it. */
 function schemaFor(schema: unknown): unknown {
   const json = schema === undefined ? undefined : jsonSchemaOf(schema, 'input');
   return json !== undefined && bytesOf(json) <= MAX_SCHEMA_BYTES ? json : undefined;

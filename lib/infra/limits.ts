@@ -20,9 +20,9 @@ import { longestText, type Names, namesIn } from './token-text.ts';
 /** https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html */
 const MOST_RESOURCES = 500;
 /**
- * Of all variables of a function together, as JSON with its quotes and escapes, which is how Lambda measures them
- * (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html; its error shows what it measured:
- * https://github.com/github-aws-runners/terraform-aws-github-runner/issues/3594).
+ * All variables of a function together, as JSON with its quotes and escapes, which is how Lambda measures
+ * them (https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html; its error shows what it
+ * measured: https://github.com/github-aws-runners/terraform-aws-github-runner/issues/3594).
  */
 const MOST_ENVIRONMENT_BYTES = 4_096;
 

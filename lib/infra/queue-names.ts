@@ -21,7 +21,10 @@ export const LONGEST_QUEUE_NAME = 80;
 export const LONGEST_PREFIX = 31;
 const HASH = 8;
 
-/** Of the deployment that a construct stands for: the same in every synthesis, another for each stack and each construct. */
+/**
+ * Names the deployment that a construct stands for: the same in every synthesis, another for each stack and
+ * each construct.
+ */
 export function queuePrefix(scope: Construct): string {
   let stack = Stack.of(scope);
   while (stack.nestedStackParent !== undefined) stack = stack.nestedStackParent;

@@ -63,7 +63,7 @@ const ACCESS_LOG = AccessLogFormat.custom(
     route: '$context.routeKey',
     status: '$context.status',
     latencyMs: '$context.responseLatency',
-    // Of a signed request, of a token: whichever the authorizer is, the other is '-'.
+    // A signed request has the first, a token the second; the other is '-'.
     caller: '$context.identity.userArn',
     subject: '$context.authorizer.claims.sub',
     error: '$context.error.message',

@@ -58,7 +58,8 @@ function testedIn(workflow: Tested, file: string): Found[] {
       found.set(one.reference, one);
   }
   if (found.size > 0 || !isAny) return [...found.values()];
-  // Of `a || b` each alone changes nothing: the first of so many that do together. Whole inputs and outputs have fields.
+  // In `a || b` neither alone changes anything: the first of so many that do together. Whole inputs and
+  // outputs have fields.
   const upTo =
     (most: number): IsFalse =>
     (read, path) =>
@@ -82,7 +83,7 @@ interface Run {
   readonly shape: string;
 }
 
-/** Of a read, by its number from 1 and its path. */
+/** Whether a reference stands for a false value, by the number of its read, from 1, and its path. */
 type IsFalse = (read: number, path: readonly string[]) => boolean;
 
 /**

@@ -15,7 +15,7 @@ export function projectRoot(from: string): string | undefined {
   }
 }
 
-/** Of a file that authors write, the endings that are looked for, in this order. */
+/** The endings of files that authors write, in the order in which they are looked for. */
 const ENDINGS = ['.ts', '.mts', '.js', '.mjs'] as const;
 
 /** The file under any of the endings. @param path without its ending */

@@ -15,7 +15,7 @@ export type CallKind = 'execute' | 'probe' | 'undo';
 
 /** One call, as the remote gets it. */
 export interface RemoteCall {
-  /** Of this contract: 1. */
+  /** The version of this contract: 1. */
   readonly version: 1;
   readonly call: CallKind;
   readonly agent: string;
@@ -27,7 +27,7 @@ export interface RemoteCall {
   /** Epoch ms: nothing may begin to take effect afterwards. */
   readonly deadlineAt: number;
   readonly input: unknown;
-  /** Of an undo, where there is one. */
+  /** Only for an undo, where there is one. */
   readonly output?: unknown;
 }
 

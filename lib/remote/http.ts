@@ -209,7 +209,7 @@ export async function signed({
   return { ...sorted, authorization: authorization(sorted, body, known, scope, signedPlace(url)) };
 }
 
-/** Of a status that Lambda's API answers before it runs the function. */
+/** The error for a status that Lambda's API answers before it runs the function. */
 export const notInvoked = (message: string, isForGood: boolean, wish?: string): Error => {
   const ms = retryAfterMs(wish);
   return isForGood

@@ -291,9 +291,9 @@ const registered = ({ hash }: Scheduler): Registered => ({
 
 export interface ShownBulk {
   readonly bulk: Bulk;
-  /** Of what is not confirmed: the first of its executions. */
+  /** Before the confirmation: the first of its executions. */
   readonly examples: readonly Execution[];
-  /** Of what is confirmed: the execution that obeys it, once it has begun. */
+  /** After the confirmation: the execution that obeys it, once it has begun. */
   readonly execution?: Execution;
   readonly executionId: string;
   readonly pagesDone: number;

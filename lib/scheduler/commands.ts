@@ -167,7 +167,7 @@ async function acting(
   return entry(scheduler, state, by, 'gave-input');
 }
 
-/** Of a retry: what it is not about, for it failed or was asked later. */
+/** Why a retry is not meant for this execution: it failed, or was asked, after the retry's `asOf`. */
 function notMeant(state: Snapshot, command: Command): string | undefined {
   if (command.type !== 'retry' || command.asOf === undefined) return undefined;
   const { asOf } = command;

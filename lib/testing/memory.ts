@@ -154,9 +154,9 @@ export interface MemoryWorld extends Ports {
   /** Sent and not yet taken out. */
   readonly sent: Send[];
   readonly announced: Ended[];
-  /** Of approvals and callbacks. */
+  /** News of approvals and callbacks. */
   readonly entryNews: EntryNews[];
-  /** Of incidents, breakers and agents. */
+  /** News of incidents, breakers and agents. */
   readonly news: News[];
   readonly notes: Note[];
 }

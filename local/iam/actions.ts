@@ -132,7 +132,8 @@ function queriedKey(body: Body, table: string, place: CallPlace): Context {
   for (const [, name = '', value = ''] of equalities) {
     if ((names[name] ?? name) === key) return { 'dynamodb:leadingkeys': textOf(values[value]) };
   }
-  // Of an index, or in an older form: a value that only `*` fits, so that it does not pass as none.
+  // A query of an index, or in an older form: a value that only `*` matches, so that it does not pass as
+  // none.
   return { 'dynamodb:leadingkeys': ['(not known here)'] };
 }
 

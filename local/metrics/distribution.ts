@@ -15,7 +15,7 @@ export interface KeptDistribution {
 }
 
 const STEP = Math.log(1.02);
-/** Of all that is zero or less. */
+/** The bucket of everything that is zero or less. */
 const LOWEST = -1_000_000;
 
 export class Distribution {

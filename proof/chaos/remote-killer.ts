@@ -13,14 +13,14 @@ import { PRINT_MS, type RemoteStage } from './remote-stage.ts';
 export const TARGETS = ['program', 'attempt', 'worker'] as const;
 export type Target = (typeof TARGETS)[number];
 
-/** Of six kills. */
+/** The targets of six kills. */
 const WEIGHTED = ['program', 'program', 'program', 'attempt', 'attempt', 'worker'] as const;
 const LOOK_EVERY_MS = 10;
-/** Of the calls that are seen. */
+/** The share of the calls seen that are killed. */
 const KILLED_SHARE = 0.4;
 /** For the program's start. */
 const START_MS = 150;
-/** Of the calls that are killed: in the time between the label and its answer. */
+/** The share of the killed calls that die between the label and its answer. */
 const AFTER_SHARE = 0.5;
 
 export interface Kill {

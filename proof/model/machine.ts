@@ -115,7 +115,7 @@ export class Machine implements Explorable<World> {
     const given = copyOf(world);
     deliveries(ctx, given, judged);
     for (let at = 0; at < world.agents.length; at += 1) {
-      // Of two processes at the same point one will do.
+      // If two processes are at the same point, one is enough.
       if (world.agents.indexOf(world.agents[at] as number) === at) agentMoves(ctx, given, at, judged);
     }
     for (let at = 0; at < world.supervisors.length; at += 1) {

@@ -56,7 +56,7 @@ export function abstractStep(step: Step, ticks: number, abstraction: Abstraction
   const asked = (step.claimedAt ?? 0) - ticks * TICK;
   for (const key of ['failure', 'progress', 'progressAt', 'heartbeatAt', 'claimedAt', 'processes'])
     delete fields[key];
-  // Of the attempt under way only this matters: whether a probe was asked before all was quiet.
+  // Only this matters of the attempt under way: whether a probe was asked before all was quiet.
   if (held)
     fields['claimedAt'] = step.mode === 'probe' && asked < quiet ? FLOOR - TICK : Math.max(FLOOR, asked);
   if (held && step.mode !== 'probe') fields['claimedAt'] = FLOOR;
@@ -87,7 +87,7 @@ export function abstractStep(step: Step, ticks: number, abstraction: Abstraction
 const latestToken = ({ mode, token, actedToken }: Step): string | undefined =>
   mode === 'probe' ? actedToken : token;
 
-/** Of the earlier attempts it is known until when the longest of them lives; one that is alone is the record's own. */
+/** Keeps the latest process deadline of the earlier attempts; one that is alone is the record's own. */
 function processesAfter(step: Step, ticks: number, dead: boolean): Pick<Step, 'processes'> {
   if (step.processes === undefined || dead) return {};
   const latest = latestToken(step);

@@ -19,7 +19,7 @@ export interface Outcome {
 
 /** For what hangs: on two quiet processors every killer needs a small fraction of these, and a busy machine must fail none. */
 const LIMIT_S = { jest: 300, model: 300, simulation: 1_500 } as const;
-/** Of the processor's time, for the seeds of every commit. */
+/** Seconds of processor time for the seeds of every commit. */
 const SIMULATED_S = 40;
 
 interface Ended {
@@ -55,7 +55,7 @@ const lastLines = (text: string): string => text.trim().split('\n').slice(-3).jo
 
 async function simulate(root: string, killer: Killer & { kind: 'simulation' }): Promise<Outcome> {
   const worker = join(root, 'proof/mutants/sim-worker.ts');
-  // Of the seeds of every commit; more of them may take as much longer.
+  // The limit of the seeds of every commit; more seeds take as much longer.
   const limitS = SIMULATED_S * Math.max(1, killer.worlds / COMMIT_WORLDS[killer.mode]);
   const given = [root, killer.mode, killer.worlds, limitS].map(String);
   const ended = await run(root, ['--import', 'tsx', worker, ...given], LIMIT_S.simulation);

@@ -8,7 +8,10 @@ export interface Mutant {
   readonly mutatorName: string;
   readonly replacement?: string;
   readonly status: Status;
-  /** Of a time-out: which test had no end. Without it Stryker's own clock ran out, which a busy machine does as well. */
+  /**
+   * Only for a time-out: which test had no end. Without it Stryker's own clock ran out, which happens on a
+   * busy machine as well.
+   */
   readonly statusReason?: string;
   readonly location: {
     readonly start: { readonly line: number; readonly column: number };

@@ -33,7 +33,7 @@ interface Learned {
   /** For a mutant of code that runs while modules load: the tests that reach it later, too. */
   readonly reaching: Readonly<Record<string, readonly string[]>>;
 }
-/** Of the processor's time, which other processes' load does not change. */
+/** Processor time, which other processes' load does not change. */
 const COSTS_AT_MOST_MS = Number(process.env['TEST_COSTS_AT_MOST_MS'] ?? Number.POSITIVE_INFINITY);
 const RUNS_AT_MOST = process.env['RUNS_AT_MOST'];
 const NOTHING: Learned = { counting: [], leftOut: [], costsMs: {}, steps: {}, reaching: {} };

@@ -20,10 +20,10 @@ import type { Host } from './process.ts';
 const FEWEST = 4;
 const MOST = 10;
 const LATEST_MS = 260_000;
-/** Of one: executions that are named. */
+/** Executions that one action names. */
 const MOST_NAMED = 24;
 const NAMED_SHARE = 0.7;
-/** Of those that are named: any that there are, whatever their status. */
+/** The share of those named that may be any execution, whatever its status. */
 const ANY_SHARE = 0.3;
 const UNCONFIRMED_SHARE = 0.1;
 const TWICE_SHARE = 0.3;
@@ -31,7 +31,7 @@ const AGAIN_MS = 20_000;
 /** A call that is lost so often is given up. */
 const TRIES = 60;
 
-/** Of the actions: those for which there is nothing to do when they are made. */
+/** The share of the actions that have nothing to do when they are made. */
 const VAIN_SHARE = 0.1;
 
 /** What is looked for: the statuses in which it makes sense, … */

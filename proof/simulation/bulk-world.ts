@@ -17,10 +17,10 @@ import { OracleCommands } from './oracle-commands.ts';
 import type { Choice } from './plans.ts';
 import { call, type Host, kill, planOf, portsOf, type Process } from './process.ts';
 
-/** Of the pages that are begun: those whose process dies while they are under way, after so long. */
+/** The share of the pages whose process dies while they are under way, after so long. */
 const KILLED_SHARE = 0.45;
 const KILLED_AFTER_MS = [15, 250] as const;
-/** Of the results that are written: those whose process dies before or after that. */
+/** The share of the results whose process dies before or after they are written. */
 const KILLED_BEFORE = 0.12;
 const KILLED_AFTER = 0.12;
 
@@ -72,7 +72,7 @@ export class BulkWorld {
 /** Texts of a world are short, but for the body of a bulk action and for a plan. */
 const LONGEST = 48;
 
-/** Of one text always the same, in letters, digits and dashes. */
+/** The same text always has the same hash, in letters, digits and dashes. */
 export function hashOf(text: string): string {
   const plain = text.replace(/[^a-z0-9]/g, '-');
   if (plain.length <= LONGEST) return plain;

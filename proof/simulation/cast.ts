@@ -23,14 +23,14 @@ export const ASKING: Emphasis = {
       : { ...step, recovery: [{ kind: 'human', withinMs: 3_600_000, otherwise: 'fail' }] },
 };
 
-/** Of the workflows: those that end with an approval. */
+/** The share of the workflows that end with an approval. */
 const LAST_SHARE = 0.7;
 
 const ROLE = 'arn:aws:sts::123456789012:assumed-role/clerks';
 const iam = (name: string): Caller => ({ kind: 'iam', name });
 const TRIGGER: Caller = { kind: 'trigger', name: 'nightly' };
 
-/** Of all who use a role it is known who they are only where the deployment says so; IAM does not tell cases apart. */
+/** Users of a role are told apart only where the deployment says so; IAM does not tell cases apart. */
 const PERSONS: readonly {
   readonly person: string;
   readonly inRole: string;

@@ -29,7 +29,7 @@ const PATIENCE_MS = 35_000;
 const PROCESS_MS = 30_000;
 /** How far apart the moments are of clients that start together. */
 const TOGETHER_MS = 10_000;
-/** Of the cancels: those that leave as it is what has acted. */
+/** The share of the cancels that leave what has acted as it is. */
 const LEFT_SHARE = 0.3;
 /** Executions of a world. */
 const FEWEST = 4;

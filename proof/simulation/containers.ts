@@ -36,7 +36,7 @@ const FORGOTTEN_SHARE = 0.1;
 const LATE_SHARE = 0.8;
 /** Long enough for another attempt to begin, and mostly before the process deadline. */
 const LATE_MS = [8_000, 40_000] as const;
-/** Of these: as soon as another attempt has begun, if one does soon enough. */
+/** The share of those that come as soon as another attempt has begun, if one does soon enough. */
 const BESIDE_SHARE = 0.85;
 const BESIDE_MS = 150_000;
 const LOOK_MS = 500;

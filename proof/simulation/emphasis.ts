@@ -15,7 +15,7 @@ export interface Emphasis {
   /** Instead of what the seed has drawn: up to so often. */
   readonly rates: Partial<Readonly<Record<FaultKind, number>>>;
   readonly processMs: readonly number[];
-  /** Of the slow answers: those that come just before the process's end. */
+  /** The share of the slow answers that come just before the process's end. */
   readonly lastMoment: number;
   /** 'extreme': a clock that is wrong is as wrong as is allowed. @default anything up to that */
   readonly clocks?: 'extreme';
@@ -23,7 +23,7 @@ export interface Emphasis {
   readonly counts?: readonly number[];
   /** What people who are asked choose mostly, where it is offered. @default anything */
   readonly answer?: Answer;
-  /** Of the cancels: those that leave as it is what has acted. @default as for all (`clients.ts`) */
+  /** The share of the cancels that leave what has acted as it is. @default as for all (`clients.ts`) */
   readonly leaves?: number;
   readonly step: (choice: Choice, step: AgentStep) => AgentStep;
 }

@@ -72,7 +72,7 @@ export interface Faults {
 export const noCounts = (): FaultCounts =>
   Object.fromEntries(FAULT_KINDS.map((kind) => [kind, 0])) as FaultCounts;
 
-/** Of one call, message or attempt. */
+/** The highest rate for one call, message or attempt. */
 const HIGHEST_RATE: Readonly<Record<FaultKind, number>> = {
   crashBefore: 0.06,
   crashAfter: 0.06,
@@ -104,11 +104,11 @@ const HIGHEST_RATE: Readonly<Record<FaultKind, number>> = {
   rejected: 0.3,
   twoOperators: 0.5,
   repeatedStart: 0.3,
-  // Of a world.
+  // For a world.
   storeOutage: 0.6,
   queueOutage: 0.6,
   deadDependency: 0.8,
-  // Of people and services that are as they are.
+  // For people and services as they are.
   lateAnswer: 0.3,
   largeOutput: 0.03,
   strangeText: 0.2,

@@ -26,7 +26,7 @@ export const KINDS = [
   'listedDone',
   'listedFailed',
   'reminded',
-  /** Of an incident, open then; and of one whose time a pause has moved. */
+  /** A reminder of an incident that is open then; and of one whose time a pause has moved. */
   'remindedOfIncident',
   'remindedAfterPause',
   /** A failed execution was retried with another input of its failed step. */

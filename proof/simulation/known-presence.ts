@@ -8,7 +8,7 @@ import type { WakeUps } from '../../lib/core/ports.ts';
 import type { External } from './external.ts';
 import type { Choice } from './plans.ts';
 
-/** Of the processes of all functions that are warm. */
+/** Warm processes of all functions. */
 const MOST_KNOWN = 4;
 
 interface Reached {

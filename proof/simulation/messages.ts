@@ -18,7 +18,7 @@ import { AGENT_NAMES, agentOf, noted, service } from './service.ts';
 
 const VISIBILITY_MS = 120_000;
 const MAX_RECEIVES = 5;
-/** Of one agent. */
+/** The warm processes of one agent. */
 const WARM_PROCESSES = 4;
 const MAX_BATCH = 10;
 const GATHER_MS = 200;

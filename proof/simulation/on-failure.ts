@@ -25,9 +25,11 @@ export const ON_FAILURE_RATES: Emphasis['rates'] = {
 };
 
 const SHARE = 0.8;
-/** Of the workflows: those that run such a one, beside a step that may fail meanwhile. */
+/** The share of the workflows that run such a one, beside a step that may fail meanwhile. */
 const WITHIN_SHARE = 0.8;
-/** Of those: whose own workflow undoes nothing, so that both end as failed and may be tried again. */
+/**
+ * The share of those whose own workflow undoes nothing, so that both end as failed and may be tried again.
+ */
 const KEPT_SHARE = 0.7;
 const HOUR_MS = 3_600_000;
 

@@ -49,7 +49,10 @@ function command(host: Host, execution: Execution, forgotten: Set<string>): void
   }
 }
 
-/** Of every second one the failed step is given another input: by its id, so that no other choice of the world is another one. */
+/**
+ * Every second execution gives its failed step another input: chosen by its id, so that no other choice of
+ * the world changes.
+ */
 function otherInput({ external }: Host, { id, epoch }: Execution): { input?: Json; step?: string } {
   const number = Number.parseInt(id.slice(-1), 36) + epoch;
   const { steps = {} } = external.table.read(id) ?? {};

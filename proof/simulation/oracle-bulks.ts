@@ -184,7 +184,7 @@ export class OracleBulks {
     kinds[deed.what === 'remembered' ? 'bulkRemembered' : KIND[command.action]] += 1;
   }
 
-  /** Of a bulk action whose execution has succeeded every page was counted. */
+  /** If the execution of a bulk action has succeeded, every page was counted. */
   judgeEnd(isDone: (bulk: string) => boolean): void {
     for (const { id, pages } of this.#bulks.values())
       if (isDone(id) && this.#sums(id).pages !== pages)

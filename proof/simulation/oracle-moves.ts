@@ -77,7 +77,7 @@ const AGENT: Moves<StepStatus> = {
   // Before the next stage.
   compensated: ['tolerated', 'retrying'],
   'compensation-failed': ['compensating', 'compensated', 'tolerated', 'compensation-failed'],
-  // Of an attempt that was lost it is recorded that it has died.
+  // The death of a lost attempt is recorded.
   fenced: ['fenced'],
 };
 
@@ -98,7 +98,7 @@ const CALLBACK: Moves<StepStatus> = {
 const CHILDREN: Moves<StepStatus> = {
   // Refused before it began, it may be over at once.
   ready: ['running', 'failed', 'skipped', 'compensating', 'fenced', 'retrying', 'waiting'],
-  // Of a child with a recovery: its try is over and another follows, or a person is asked.
+  // A child with a recovery: its try is over and another follows, or a person is asked.
   running: ['running', 'done', 'failed', 'compensating', 'retrying', 'waiting'],
   retrying: ['running', 'fenced', 'failed'],
   waiting: ['retrying', 'failed', 'fenced', 'compensating'],

@@ -137,7 +137,7 @@ interface Effects {
   isLeft: boolean;
 }
 
-/** Of one attempt, as its service sees it. */
+/** One attempt, as its service sees it. */
 type Act = Pick<AttemptContext, 'executionId' | 'step' | 'effectKey'>;
 
 /** One of the executions that an id has had: what an earlier one left is no matter of a later one. */

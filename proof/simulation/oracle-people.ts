@@ -20,7 +20,7 @@ import type { KindCounts } from './kinds.ts';
 interface Deed {
   readonly person: string;
   readonly what: string;
-  /** Of an approval that has to be another person's. */
+  /** The approval, if it has to come from another person. */
   readonly approval?: string;
 }
 
@@ -87,7 +87,7 @@ export class OraclePeople {
     root: Execution | undefined,
     kinds: KindCounts,
   ): void {
-    // Of an earlier life, of whose root nothing is left.
+    // A write of an earlier life, whose root is gone.
     if (root === undefined) return;
     const book = this.#bookOf(root);
     if (root.startedBy === undefined) problems.push('S19 who started it is not recorded');

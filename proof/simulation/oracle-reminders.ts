@@ -31,7 +31,7 @@ function nextAt(plan: Plan, incident: Incident, fromAt: number): number | undefi
   return everyMs !== undefined && fromAt + everyMs < incident.deadlineAt ? fromAt + everyMs : undefined;
 }
 
-/** Of a question that is opened. */
+/** Judges the first reminder of a question that is opened. */
 export function judgeFirstReminder(problems: string[], plan: Plan, incident: Incident): void {
   const { number, openedAt, remindAt, reminders = 0 } = incident;
   const expected = nextAt(plan, incident, openedAt);
@@ -39,7 +39,7 @@ export function judgeFirstReminder(problems: string[], plan: Plan, incident: Inc
     problems.push(`L1 question ${number} begins with a reminder at ${remindAt} and not ${expected}`);
 }
 
-/** Of the execution, by the book of its pauses. */
+/** The execution's times, by the book of its pauses. */
 interface Times {
   /** True time. */
   readonly now: number;

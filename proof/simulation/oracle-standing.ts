@@ -57,12 +57,12 @@ export function judgeStanding(
   return problems;
 }
 
-/** Of a success only what tolerated failures may have left. */
+/** After a success, only what tolerated failures may have left is listed. */
 function judgeSuccess(plan: Plan, state: Snapshot, standing: Standing | undefined, ledger: Ledger): string[] {
   const told = new Set(standing?.first.map(({ step }) => step));
   return plan.steps.flatMap(({ name, kind }) => {
     const isTolerated = state.steps[name]?.status === 'tolerated';
-    // Of executions of its own those are listed that say so themselves.
+    // Steps with executions of their own are listed if those executions say so themselves.
     if (told.has(name) && !isTolerated && kind !== 'child' && kind !== 'map')
       return [`S10 a success lists '${name}', which did not fail`];
     const isLive = kind === 'agent' && ledger.isLive(effectKeyOf(state.execution, name));

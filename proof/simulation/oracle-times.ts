@@ -207,7 +207,10 @@ export class OracleTimes {
     );
   }
 
-  /** Of one that no other execution waits for, and that can be undone: its time is what the plan says, and the pauses. */
+  /**
+   * Judges an execution that no other waits for, and that can be undone: its time is what the plan says, plus
+   * the pauses.
+   */
   #judgeDeadline(problems: string[], written: Written, after: Execution): void {
     const { plan, before, now } = written;
     const { execution } = before;
@@ -255,7 +258,7 @@ const toleratedStep = (plan: Plan, { step }: Incident): AgentStep | ChildStep | 
       (one.kind === 'agent' || one.kind === 'child') && one.name === step && one.tolerate === true,
   );
 
-/** Of one that is being undone with its execution it is a week: what is asked then ends as 'fail'. */
+/** If it is being undone with its execution, it has a week: what is asked then ends as 'fail'. */
 const isOfTolerated = (incident: Incident): boolean =>
   incident.kind === 'undo' && incident.otherwise === 'continue';
 

@@ -90,7 +90,7 @@ export function judgeTolerated(
   const isLive = ledger.isLive(keySeen(plan, execution, name));
   if (!after.mayHaveActed && isLive) problems.push(`S20 '${name}' is tolerated as not done, and is done`);
   if (ends || isAnswer || !after.mayHaveActed) return;
-  // Of an item whose undo failed for good nobody is asked.
+  // No person is asked about an item whose undo failed for good.
   const isStuckItem = plan.tolerated !== undefined && known?.status === 'compensation-failed';
   if (undo !== 'none' && !isStuckItem) problems.push(`S20 '${name}' is tolerated before it is undone`);
   if (now + CLOCKS_DIFFER_MS < after.processDeadlineAt + settleMs)

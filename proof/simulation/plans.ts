@@ -50,10 +50,10 @@ const FEW: readonly number[] = [1, 1, 1, 2, 2, 3];
 const MANY: readonly number[] = [2, 3, 4, 5, 7];
 const MANY_SHARE = 0.15;
 
-/** Of the steps of a child: few workflows have one, and most of what matters happens around it. */
+/** The share of a child's steps: few workflows have one, and most of what matters happens around it. */
 const INNER_POINT_SHARE = 0.25;
 
-/** Of the workflows: which are made so that a child's point of no return has something beside it. */
+/** The share of the workflows in which a child's point of no return has something beside it. */
 const BESIDE_POINT_SHARE = 0.06;
 const HOUR_MS = 3_600_000;
 
@@ -170,7 +170,7 @@ function answerOf(
   };
 }
 
-/** Of a list nothing is a point of no return. */
+/** Nothing in a list is a point of no return. */
 export function itemOf({ pointOfNoReturn: _point, when: _when, ...step }: AgentStep): AgentStep {
   return { ...step, after: [], input: { n: { $ref: 'item', path: [] }, at: { $ref: 'index', path: [] } } };
 }

@@ -123,7 +123,7 @@ class Service implements Implementation<unknown, unknown> {
     return this.answer(ctx.effectKey);
   }
 
-  /** Of work that is done: now and then what JSON cannot hold. */
+  /** What done work answers: now and then what JSON cannot hold. */
   answer(key: string): unknown {
     const { answers, faults } = this.host;
     return answers?.chance(WRONG_SHARE) === true && !faults.healed() ? { key, at: new Date(0) } : { key };

@@ -13,7 +13,7 @@ export interface Shrunk {
   readonly result: WorldResult;
 }
 
-/** Of all tries together: seconds. A world that is stuck goes on for many hours of its time. */
+/** Calls of all tries together: seconds. A world that is stuck goes on for many hours of its time. */
 const MAX_CALLS = 2_000_000;
 
 /** @returns the smallest world found that breaks the invariant which the given one breaks first */

@@ -46,7 +46,7 @@ export const TOLERANT: Emphasis = {
 };
 
 const TOLERATED_SHARE = 0.6;
-/** Of the steps behind one that may fail. */
+/** The share of the steps behind one that may fail. */
 const ASKING_SHARE = 0.75;
 
 /** The plan with steps that may fail, and conditions on how they ended; what may be missing has something instead. */

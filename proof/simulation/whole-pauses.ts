@@ -10,7 +10,7 @@ import { withPausedAgent, withResumedAgent } from '../../lib/core/step/breaker.t
 import type { Host } from './process.ts';
 import { AGENT_NAMES } from './service.ts';
 
-/** Of the workflows of a world in which some are paused. */
+/** The share of the workflows that are paused, in a world in which some are. */
 const PAUSED_SHARE = 0.7;
 const LATEST_PAUSE_MS = 30_000;
 const LONGEST_PAUSE_MS = 40_000;
@@ -44,12 +44,12 @@ export function pausedWorkflows(host: Host, workflows: Iterable<string>): Workfl
   };
 }
 
-/** Of the agents of a world in which some are paused. */
+/** The share of the agents that are paused, in a world in which some are. */
 const PAUSED_AGENTS = 0.9;
 /** Also while their services are dead. */
 const LATEST_AGENT_PAUSE_MS = 300_000;
 const LONGEST_AGENT_PAUSE_MS = 150_000;
-/** Of the pauses: those that nobody can read at first. */
+/** The share of the pauses that nobody can read at first. */
 const UNREAD_SHARE = 0.4;
 const LONGEST_UNREAD_MS = 120_000;
 

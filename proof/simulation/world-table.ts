@@ -16,7 +16,7 @@ const SHARDS = 2;
 
 interface WorldIndex {
   readonly lagMs: () => number;
-  /** Of so many items; absent: as the table has them. */
+  /** Items to a page; absent: as the table has them. */
   readonly page: number | undefined;
   readonly refuse: (executionId: string, why: string) => void;
   readonly created: (execution: Execution) => void;

@@ -37,7 +37,7 @@ const FLOOR = { 'aws-cdk-lib': '2.275.0', constructs: '10.5.1' };
 const PNPM = 'pnpm@12.21.0';
 
 export interface Given {
-  /** Of `steadfast`, and of `create-steadfast`. */
+  /** The tarballs of `steadfast` and of `create-steadfast`. */
   readonly tarball: string;
   readonly createTarball: string;
 }

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 export const ROOT = join(import.meta.dirname, '..', '..');
 /** Real, because what `npm` and `pnpm` link is compared with it. */
 export const work = realpathSync(mkdtempSync(join(tmpdir(), 'steadfast-adopt-')));
-/** Of the workflow that `create` writes. */
+/** An agent of the workflow that `create` writes. */
 const AGENT = 'workflows/hello-greeting/agents/compose-greeting.ts';
 
 /** What an adopter would have met; its message is for the terminal. */

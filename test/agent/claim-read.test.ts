@@ -72,7 +72,7 @@ describe('a diamond, read in part throughout', () => {
     w.step('e', worker, {}, { after: [d] });
     return {};
   }) as Workflow;
-  /** Of the queue, which pass between a cancel and the next read. */
+  /** Reads of the queue between a cancel and the next read. */
   const SINGLE_FLIGHT = 8;
   const NEXT: Record<string, readonly string[]> = { a: ['b', 'c'], b: ['d'], c: ['d'], d: ['e'], e: [] };
 

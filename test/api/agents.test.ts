@@ -79,7 +79,7 @@ describe('an agent that is not deployed', () => {
     await c.begun();
     await c.begun({ input: { orderId: 'o-2' } });
     expect(await missing(c)).toEqual([[{ name: 'worker', waiting: 0, planned: 2 }], 2]);
-    // Of what has ended nothing is open.
+    // What has ended has nothing open.
     expect(await missing(without())).toEqual([[], 0]);
   });
 

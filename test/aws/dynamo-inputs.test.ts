@@ -30,7 +30,7 @@ const itemOf = (execution: Execution) => executionItem(execution, 2);
 const units = (bytes: number): number => Math.ceil(bytes / 1_024);
 
 describe('the place of an input', () => {
-  // Of the record: start, end, the end's announcement; a removal of what does not expire by itself.
+  // Writes of the record: start, end, the end's announcement; a removal of what does not expire by itself.
   it.each<[string, Partial<Execution>, boolean, { record: number; input: number }]>([
     ['of an execution that expires', {}, true, { record: 3, input: 2 }],
     ['of a child that is removed by the audit', { parent: PARENT }, true, { record: 4, input: 2 }],

@@ -76,7 +76,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
       });
       const { items, orderedBy } = await store.list({ workflows: ['flow'], limit: 10, atRiskAt: 9e9 });
       expect([items, orderedBy]).toEqual([[], 'wakeAt']);
-      // Of both shards no more once 10,000 are read; as many of what is overdue, and then the shards in their own order.
+      // Both shards stop once 10,000 are read; as many overdue ones, and then the shards in their own order.
       expect(isForThoseAtRisk.filter(Boolean)).toHaveLength(3);
       expect(isForThoseAtRisk).toHaveLength(3 + 3 + 2);
     });

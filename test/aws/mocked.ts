@@ -19,7 +19,7 @@ interface Settings {
   readonly maxAttempts: number;
 }
 
-/** Of the answer to a call that was refused: what the SDK makes an exception's fields of. */
+/** What the SDK adds to the fields of an exception; not in the answer to a refused call. */
 const HIDDEN = new Set(['name', '$fault', '$metadata', '$service', 'stack']);
 
 /**

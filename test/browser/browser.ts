@@ -47,7 +47,7 @@ interface Look {
   readonly width?: number;
   readonly height?: number;
   readonly dark?: boolean;
-  /** Of the reader. */
+  /** The reader's time zone. */
   readonly zone?: string;
 }
 

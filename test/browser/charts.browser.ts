@@ -180,7 +180,10 @@ it('they are read once a minute, and not while nobody looks', async () => {
   expect(read).toBe(3);
 });
 
-/** Of the columns of a picture, from 0 to 1: in which something is drawn, and in which in the colour of its first line. */
+/**
+ * The columns of a picture, from 0 to 1: those with anything drawn, and those with the colour of its first
+ * line.
+ */
 const columnsOf = (page: Page, title: string) =>
   chart(page, title)
     .locator('canvas')

@@ -5,7 +5,7 @@ import { closePages, expectAccessible, expectFits, openPage, startBrowser } from
 import { HOSTILE, memoryPage, type MemoryPage } from './memory-world.ts';
 
 const MANY = 10_000;
-/** Of a screen that shows 30 a second. */
+/** A frame of a screen that shows 30 a second. */
 const FRAME_MS = 33;
 
 let browser: Browser;
@@ -48,7 +48,7 @@ describe('ten thousand executions', () => {
       await page.getByRole('button', { name: 'read more' }).click();
       await page.getByText(`${wanted} read`).waitFor();
     }
-    // Of the processor's time: a machine that is busy with other things must fail none.
+    // Measures processor time: a machine that is busy with other things must fail none.
     const session = await page.context().newCDPSession(page);
     await session.send('Performance.enable', { timeDomain: 'threadTicks' });
     const worked = async (): Promise<number> => {

@@ -29,7 +29,7 @@ A file alone: npm run test:browser -- on-call`;
 
 const say = (text: string): boolean => process.stdout.write(`${text}\n`);
 
-/** Of all that the page loads, in KB of 1,000 bytes. */
+/** The size of all that the page loads, in KB of 1,000 bytes. */
 function bundleKB(): number {
   const folder = join(ROOT, 'dist', 'console');
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>

@@ -21,5 +21,5 @@ export const named = (name: string, more: Partial<AgentStep> = {}): AgentStep =>
   name,
   ...more,
 });
-/** Of the first attempt, but for its step. */
+/** The message of a first attempt, but for its step. */
 export const firstMessage = { v: 1, execution: 'e-1', attempt: 1, mode: 'execute', seq: 0 };

@@ -127,7 +127,7 @@ export const heartbeats: fc.Arbitrary<Event> = stepNames.chain((step) =>
     }),
   ),
 );
-/** Of the latest attempt, of the one before it, of one that nobody knows. */
+/** Deaths of the latest attempt, of the one before it, and of an unknown one. */
 export const deaths: fc.Arbitrary<Event> = stepNames.chain((step) =>
   fc
     .constantFrom(`token-${step}`, `older-${step}`, 'stranger')

@@ -41,7 +41,7 @@ export const childrenOf = (
   ended: Children['ended'] = {},
   more: Partial<Children> = {},
 ): Children => ({ count, started: count, items: count, tolerated: 0, ended, ...more });
-/** Of which the steps' executions are. */
+/** The execution whose steps start the others. */
 export const parentOf = (more: Partial<Execution> = {}): Partial<Execution> => ({
   input: { order: 5, list: [7, 8] },
   ...more,

@@ -134,7 +134,7 @@ export const stateOf = (records: readonly Step[], execution: Partial<Execution> 
   steps: Object.fromEntries(records.map((record) => [record.name, record])),
 });
 
-/** Of an approval or a callback that was opened a little ago. */
+/** An approval or a callback that was opened a little ago. */
 export const entryOf = (name: string, more: Partial<Entry> = {}): Entry => ({
   step: name,
   life: 'life1',

@@ -87,7 +87,7 @@ const agentRecord = (name: string): fc.Arbitrary<Step> =>
         ] as const),
         ...(['suspended', 'compensating', 'compensated', 'compensation-failed', 'done', 'done'] as const),
       ),
-      // Of an execution in its second epoch, some records are of the first.
+      // In an execution in its second epoch, some records are from the first.
       epoch: fc.constantFrom(1, 1, 2),
       suspendedFrom: fc.constantFrom('ready' as const, 'retrying' as const, 'unknown' as const),
       suspendedIn: fc.constantFrom(1, 2),
@@ -253,9 +253,9 @@ const stateOf = (plan: Plan): fc.Arbitrary<Snapshot> =>
 const casesOf = (of: fc.Arbitrary<Plan>): fc.Arbitrary<Case> =>
   of.chain((plan) => stateOf(plan).map((state): Case => ({ plan, state })));
 
-/** Of agents' steps alone. */
+/** With agents' steps alone. */
 export const cases: fc.Arbitrary<Case> = casesOf(plans);
-/** Of steps of all kinds. */
+/** With steps of all kinds. */
 export const mixedCases: fc.Arbitrary<Case> = casesOf(plansOf(anyStep));
 
 /** Any message, about steps that exist and steps that do not. */

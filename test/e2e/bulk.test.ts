@@ -5,7 +5,7 @@
 
 import { retryInBulk } from '../../bench/parts/bulk-run.ts';
 
-/** Of these every tenth is declined for ever. */
+/** Every tenth of these is declined for ever. */
 const EXECUTIONS = 150;
 
 it('a bulk retry survives kill -9 of every process, and retries each once (S15)', async () => {

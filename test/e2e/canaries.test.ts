@@ -277,7 +277,7 @@ it('nor of what starts an execution from elsewhere, started or refused', async (
   expect(found({ ...told(), reasons })).toEqual([]);
 });
 
-/** Of each message that was set aside, what is beside its body. */
+/** What stands beside the body of each message that was set aside. */
 async function reasonsAt(trigger: string): Promise<string[]> {
   const client = new SQSClient({
     endpoint: cloud.gatewayUrl,

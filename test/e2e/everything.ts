@@ -119,7 +119,7 @@ async function undoFromEachStep(stage: Run): Promise<void> {
   ]);
   const ended = await Promise.all(ids.map((id) => stage.ended(id)));
   expect(ended.map(({ status }) => status)).not.toContain('succeeded');
-  // Of the mail nothing is undone: the order has been shipped.
+  // The mail undoes nothing: the order has been shipped.
   expect((await stage.ended(await orderWith(stage, 'no-mail', refuse('mail')))).status).toBe('succeeded');
 }
 

@@ -37,8 +37,8 @@ export function refusals(requests: readonly AccessRequest[], policies: StackPoli
 }
 
 /**
- * Of these allowed actions, those that a run could lose unnoticed: without them it is refused nothing, though nothing argues for
- * them, or its refusal does not name the action and what it was for.
+ * The allowed actions that a run could lose unnoticed: without them it is refused nothing, though nothing
+ * argues for them, or its refusal does not name the action and what it was for.
  */
 export function unnoticed(actions: readonly PolicyAction[], run: RunOfStack): string[] {
   const { template, stackName, requests } = run;

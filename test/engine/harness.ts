@@ -88,7 +88,7 @@ export async function drain(h: Harness): Promise<void> {
   await settle();
 }
 
-/** Of all executions: an execution's own children have theirs. */
+/** The earliest of all executions: an execution's own children have theirs. */
 const earliestWake = async ({ store }: MemoryWorld): Promise<number | undefined> =>
   (await store.due(0, Number.MAX_SAFE_INTEGER)).items[0]?.wakeAt;
 

@@ -18,7 +18,7 @@ const flow = workflow('flow', { input, within: '3h' }, (w) => {
   });
 }) as Workflow;
 
-/** Of the parent alone. */
+/** Counts reads of the parent alone. */
 function counting() {
   const reads = { whole: 0, part: 0 };
   const isParent = (id: string): boolean => !id.includes('.');

@@ -191,7 +191,7 @@ describe('a supervisor', () => {
     Object.assign(ports.store, store);
     const { id } = await world.h.begin();
     expect(await world.h.store.read(`${id}.sub.0`)).toBeUndefined();
-    // Of a workflow in which no agent works the first look is a minute away.
+    // If no agent works in a workflow, its first evaluation is a minute away.
     expect(world.calls).toEqual([]);
     isAway = false;
     world.h.clock.advanceTo(world.h.clock.now() + 60_000);

@@ -11,7 +11,7 @@ import { FOUND } from './fixture.ts';
 import { resolved } from './named-permissions.ts';
 import { makeApp, makeStack, Reader, type Resource, statementsIn } from './template.ts';
 
-/** Of the longest name there may be. */
+/** The longest name there may be. */
 const agentName = (folder: string, n: number): string => `${folder}-${n}-`.padEnd(48, 'x');
 
 /** Folders of one workflow each, with so many agents that all send to each other. */

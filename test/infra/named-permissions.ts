@@ -53,7 +53,7 @@ export function namerOf(template: ResolvedTemplate): Namer {
 }
 
 function arnsOf(resource: ResolvedResource): string[] {
-  // Of the place an ARN needs region and account only.
+  // An ARN needs only region and account of the place.
   const arn = RUN_TYPES[resource.type]?.attributes['Arn']?.(resource, resource.arnPlace as StackPlace);
   return typeof arn === 'string' ? [arn] : [];
 }

@@ -258,7 +258,7 @@ function deliveries(trigger: string, source: TriggerRows['source']): Row[] {
   ];
 }
 
-/** Of these, what a run without an outage may leave unused. */
+/** The rows that a run without an outage may leave unused. */
 export const TRIGGER_MAY_BE_IDLE = (triggers: Readonly<Record<string, Pick<TriggerRows, 'source'>>>): Row[] =>
   Object.entries(triggers).flatMap(([trigger, { source }]) => [
     {

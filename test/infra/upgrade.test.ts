@@ -127,7 +127,7 @@ const identityOf = ({ Type, Properties }: Resource): object => {
   const replacing = (STATEFUL[Type]?.replacedBy ?? []).filter((name) => name in Properties);
   return { Type, ...Object.fromEntries(replacing.map((name) => [name, Properties[name]])) };
 };
-/** Of the agents, one stands for all. */
+/** One agent stands for all. */
 const OTHER_AGENTS = /\/Agents\/(ship|mail)\//;
 
 /** What a deployment of this template over one of the list would lose, a line each. */

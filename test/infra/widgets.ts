@@ -20,7 +20,7 @@ export function widgetsOf(reader: Reader): readonly Widget[] {
   return (JSON.parse(textOf(dashboard!.Properties['DashboardBody'])) as { widgets: Widget[] }).widgets;
 }
 
-/** Of a namespace: [metric name, dimension name, dimension value], wherever one is drawn. */
+/** The metrics of a namespace that a widget draws: [metric name, dimension name, dimension value]. */
 export const drawnIn = (widgets: readonly Widget[], namespace: string): unknown[][] =>
   widgets
     .flatMap(({ properties }) => properties.metrics ?? [])

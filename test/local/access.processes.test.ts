@@ -136,7 +136,7 @@ describe('a function whose role does not allow what it does', () => {
       .map((each) => [each.action, each.uses]);
     expect(uses).toEqual([
       ['dynamodb:GetItem', 1],
-      // Of the policy managed by AWS; a warm process has its log stream already.
+      // From the policy managed by AWS; a warm process has its log stream already.
       ['logs:CreateLogGroup', 0],
       ['logs:CreateLogStream', 0],
       ['logs:PutLogEvents', 1],

@@ -147,9 +147,9 @@ function world({
       recorded();
       await settle();
     },
-    /** Of what happened since the last time, what is not a receive. */
+    /** What happened since the last call, without the receives. */
     happened: () => done.splice(0).filter((each) => !/^(?:receive|protect|release)/.test(each)),
-    /** Of the same, how ECS was asked. */
+    /** The same for the calls to ECS. */
     protections: () => done.filter((each) => /^(?:protect|release)/.test(each)),
   };
 }

@@ -42,7 +42,7 @@ export interface DescribedRoute {
   readonly errors: readonly ErrorCode[];
 }
 
-/** Of every route: what is too long is refused before anything else is known of it. */
+/** Every route has these: what is too long is refused before anything else is known of it. */
 export const ERRORS_OF_ALL: readonly ErrorCode[] = ['too-large', 'internal', 'newer-item'];
 const OF_BODY: readonly ErrorCode[] = ['bad-json', 'unsafe-number', 'bad-request'];
 /** Where it is recorded who calls. */

@@ -64,7 +64,10 @@ export interface CallsOptions extends Pick<SigningOptions, 'region' | 'credentia
   readonly endpoint?: string | undefined;
 }
 
-/** Of the region that the command, the environment or the API's address says. @throws CliError `no-region` */
+/**
+ * Calls in the region that the command, the environment or the API's address names. @throws CliError
+ * `no-region`
+ */
 export function callsOf({ io }: Cli, command: Command): Calls {
   const options = command.optsWithGlobals<{ region?: string; url: string }>();
   const region =

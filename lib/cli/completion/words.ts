@@ -22,7 +22,7 @@ export interface CommandWords {
   readonly description: string;
   /** Its own, without those that every command takes. */
   readonly options: readonly OptionWords[];
-  /** Of its first argument. */
+  /** What its first argument may be. */
   readonly argument?: Value;
 }
 

@@ -29,7 +29,7 @@ export type GetMetricData = (asked: object) => Promise<Answer>;
 const MINUTE_MS = 60_000;
 /** As long as the dashboard shows at first. */
 const PERIODS = 180;
-/** Of one call, as GetMetricData says. */
+/** What one call of GetMetricData may ask. */
 const MOST_QUERIES = 500;
 
 export async function readCharts(place: MetricsPlace, ask: GetMetricData, now: number): Promise<ShownCharts> {

@@ -47,7 +47,7 @@ export interface Settings {
   readonly deployment: string;
   readonly readOnly: boolean;
   readonly local: boolean;
-  /** Of each write the page can hear at once, at `writes` beside it. */
+  /** The page learns of each write at once, at `writes` beside it. */
   readonly tellsWrites?: boolean;
   /** Log lines of an execution can be read, at `logs/<id>` beside it. */
   readonly hasLogs?: boolean;

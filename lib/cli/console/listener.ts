@@ -32,7 +32,7 @@ const ANSWER_WITHIN_MS = 30_000;
 const TELL_WITHIN_MS = 25_000;
 
 export interface ConsoleOptions {
-  /** Of the built page. */
+  /** The folder of the built page. */
   readonly folder: string;
   readonly settings: Settings;
   /** @param port that the page was asked at */
@@ -153,7 +153,7 @@ class Console {
     return reply(200, JSON_TYPE, JSON.stringify({ writes: await writes.past(known, signal) }));
   }
 
-  /** Of an execution that the API shows to whoever asks, and of no other. */
+  /** Answers only for an execution that the API shows to the caller. */
   async #logLines(request: IncomingMessage, logs: ReadLogs, id: string, query: string): Promise<Reply> {
     const { method, headers, socket } = request;
     const wanted = logsWanted(query);

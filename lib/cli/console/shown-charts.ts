@@ -5,7 +5,7 @@ import type { ChartUnit } from '../../aws/charts.ts';
 export interface ShownLine {
   /** What it is of: an end, a workflow, an agent. It comes from outside. */
   readonly label: string;
-  /** Of each period from the first on; null where there is none. */
+  /** A value for each period, from the first on; null where there is none. */
   readonly values: readonly (number | null)[];
   /** Over the whole time: of counts their sum, of a share that of all, of anything else the highest. */
   readonly over: number;

@@ -11,7 +11,7 @@
 import type { WorkflowStepView } from '../../api/deployment-answers.ts';
 import type { Prices } from './prices.ts';
 
-/** Of the sum, against what was counted in the benchmark's workflows. */
+/** How far the sum may be from what was counted in the benchmark's workflows. */
 export const TOLERANCE = 0.1;
 
 /** A workflow, as the API lists it. */
@@ -22,15 +22,15 @@ export interface PricedWorkflow {
 
 export interface CostOptions {
   readonly executions: number;
-  /** Of the input, and of each step's output, as JSON. */
+  /** Bytes of the input, and of each step's output, as JSON. */
   readonly payloadBytes: number;
-  /** Of each list that a step maps over. */
+  /** Items of each list that a step maps over. */
   readonly items: number;
   /** Messages that one invocation of an agent takes together: 1 where a system has little to do, up to `batchSize` under load. */
   readonly batch: number;
   /** That an agent's own code takes, each time. */
   readonly workMs: number;
-  /** Of each function. */
+  /** The memory of each function. */
   readonly memoryMb: number;
 }
 
@@ -63,15 +63,15 @@ export interface Estimate {
   readonly prices: Pick<Prices, 'asOf' | 'region' | 'sources'>;
   /** That agents perform in one execution, those of its children and lists included. */
   readonly agentSteps: number;
-  /** Of one execution. */
+  /** What one execution uses. */
   readonly units: Readonly<Record<OwnUnit | BesideUnit, number>>;
-  /** Of all executions, in US dollars. */
+  /** What all executions cost, in US dollars. */
   readonly usd: Readonly<Record<OwnUnit | BesideUnit, number>>;
   /** What Steadfast itself costs: the sum of what is counted. */
   readonly steadfastUsd: number;
   /** With what comes on top. */
   readonly totalUsd: number;
-  /** Of Steadfast's own sum. */
+  /** The tolerance of Steadfast's own sum. */
   readonly tolerance: number;
   readonly leftOut: readonly string[];
 }
@@ -110,7 +110,7 @@ const INPUT_APART_BYTES = 2_500;
 const ITEMS_PER_PART = 25;
 const BATCH_OF_SENDS = 10;
 
-/** Of a call's answer, as the benchmark assumes it. */
+/** How long a call's answer takes, as the benchmark assumes it. */
 const TABLE_MS = 4;
 const QUEUE_MS = 7;
 const EVENTS_MS = 15;
@@ -120,7 +120,7 @@ const INVOCATION_MS = 7;
 const SCHEDULER_MS = 20;
 const MS_OF_A_KB_READ = 0.06;
 const LOG_BYTES_OF_AN_INVOCATION = 1_120;
-/** Of two that end at once each may send what comes after both, where nothing batches them. */
+/** If two steps end at once, each may send what comes after both, where nothing batches them. */
 const SENT_TWICE = 0.85;
 
 /** Beyond its own steps: begin, a look, end. */

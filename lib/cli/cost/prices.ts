@@ -13,7 +13,7 @@ export interface Prices {
   readonly region: string;
   /** Where each was read. */
   readonly sources: readonly string[];
-  /** Of one, in US dollars. */
+  /** The price of one, in US dollars. */
   readonly usd: Readonly<
     Record<
       | 'writeUnits'

@@ -47,7 +47,7 @@ export async function changesIn(root: string): Promise<Changes> {
     },
   });
   watcher.on('all', (event, path) => {
-    // Of a folder its files are told.
+    // A folder's files are reported one by one.
     if (event.endsWith('Dir')) return;
     files.add(relative(root, path));
     isQuiet = false;

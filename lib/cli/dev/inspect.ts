@@ -13,7 +13,7 @@ import type { FoundSteadfast } from './project.ts';
 
 export interface Inspected {
   readonly agent: string;
-  /** Of 127.0.0.1; it stays when a change starts everything again. */
+  /** A port of 127.0.0.1; it stays when a change starts everything again. */
   readonly port: number;
 }
 

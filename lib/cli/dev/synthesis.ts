@@ -88,7 +88,10 @@ export async function synthesise(
   );
 }
 
-/** Of a mistake in the project its sentence, which Node prints between its own line of code and the calls; else all that was said. */
+/**
+ * The sentence of a mistake in the project, which Node prints between its own line of code and the calls;
+ * else the whole output.
+ */
 const reasonIn = (said: string): string =>
   /^\[?(?:DiscoveryError: |\w+ \[DiscoveryError\]: )([^]*?)\]?(?:\n {4}at |\n\nNode\.js |\s*(?![^]))/m.exec(
     said,

@@ -84,7 +84,7 @@ const taskOf = (cloud: Cloud, agent: string): string | undefined =>
   )?.logicalId;
 
 interface Deployment {
-  /** Of its construct. */
+  /** The path of its construct. */
   readonly path: string;
   /** The environment of its scheduler, which knows every queue; all else is the same for each of its functions. */
   readonly variables: Readonly<Record<string, string>>;

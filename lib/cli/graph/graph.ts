@@ -10,7 +10,7 @@ import type { WorkflowStepView, WorkflowView } from '../../api/deployment-answer
 import { childrenNote, endsText, performerOf, stateText } from '../print-waiting-steps.ts';
 
 export interface GraphStep extends WorkflowStepView {
-  /** Of an execution. */
+  /** Only in the graph of an execution. */
   readonly state?: StepView;
 }
 

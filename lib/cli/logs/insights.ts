@@ -14,7 +14,7 @@ import { taggedWith } from '../aws/tagged.ts';
 import { CliError, type Clock, EXIT } from '../io.ts';
 import { inOrder, levelsFrom, type LogLine, type LogSource, type Wanted, wantedLine } from './line.ts';
 
-/** Of one query, both as StartQuery says. */
+/** The limits of one query, both from StartQuery. */
 const MOST_GROUPS = 50;
 export const MOST_LINES = 10_000;
 /** Between two questions whether a query is done. */
@@ -40,7 +40,7 @@ const BEFORE_START_MS = 60_000;
 /** An attempt may outlive its execution for as long as a function runs. */
 const AFTER_END_MS = 15 * 60_000;
 
-/** Of one execution, in the time in which there can be lines of it. */
+/** Reads the lines of one execution, in the time in which there can be any. */
 export const insightsOf = (
   where: Pick<InsightsOptions, 'calls' | 'clock' | 'stack'>,
   { executionId, startedAt, endedAt }: ExecutionView,

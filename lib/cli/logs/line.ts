@@ -19,7 +19,7 @@ export interface LogLine {
   readonly entry: Readonly<Record<string, unknown>>;
 }
 
-/** Of which execution, and from which level on. */
+/** The execution, and the lowest level. */
 export interface Wanted {
   readonly executionId: string;
   /** Also of the executions of its steps, and of theirs. */

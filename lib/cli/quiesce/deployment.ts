@@ -47,7 +47,7 @@ export class Deployment {
     if (this.#tagged !== undefined) return this.#tagged;
     this.#tagged = await taggedWith(this.#calls, this.#stack);
     const stranger = this.#tagged.find(({ part }) => !PARTS.some((each) => each === part));
-    // Of a later version: leaving it alone could leave it writing.
+    // A part of a later version: left alone, it could go on writing.
     if (stranger !== undefined)
       throw new CliError(
         'unknown-part',

@@ -292,8 +292,8 @@ export const endOverTime: Rule = {
 };
 
 /**
- * Of a step that was done all executions had succeeded: another end comes of stopping them, and was told before their
- * stopping was recorded.
+ * A step that is done had only executions that succeeded. If one ended otherwise, it was stopped, and its end
+ * arrived before its stopping was recorded.
  */
 const wasRecalled = ({ status, children }: Step): boolean =>
   status === 'done' && Object.values(children?.ended ?? {}).some((end) => end.status !== 'succeeded');

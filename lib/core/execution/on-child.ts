@@ -113,7 +113,7 @@ function gathered(
   const { now: changedAt } = event;
   const isStay = record.status === 'compensating';
   const output = outputOf(step, record, event.outputs);
-  // Of a list the items' outputs are left out when they are too large.
+  // A child step's output is too large. Only a list may leave its items' outputs out.
   if (output === undefined && plan.tolerated === undefined && isRead(plan, step.name)) {
     const message = `what its execution answered has more than ${MAX_GATHERED_BYTES} bytes, and other steps read it`;
     const failure = { code: 'output-too-large', message };
@@ -139,8 +139,8 @@ const isRead = (plan: Plan, name: string): boolean =>
   );
 
 /**
- * Of a child step its execution's output, if there is room for it. Of a list the counts, and every item's output where
- * there is room for all: each has its place.
+ * A child step: its execution's output, if there is room for it. A list: the counts, and the items' outputs
+ * if there is room for all, because each has its place.
  */
 function outputOf(
   step: ChildStep | MapStep,

@@ -45,7 +45,7 @@ export function outputOf(plan: Plan, state: Snapshot): Pick<Execution, 'output' 
   return outputBytes > MAX_SHOWN_BYTES ? { outputBytes } : { output: made(plan, state) };
 }
 
-/** Of a part of a list of workflows. */
+/** Only a part of a list of workflows can be: it may lack the outputs of its items. */
 const isIncomplete = ({ tolerated }: Plan, { steps }: Snapshot): boolean =>
   tolerated !== undefined &&
   Object.values(steps).some(

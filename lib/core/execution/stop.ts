@@ -24,7 +24,7 @@ export const failStep: Rule = {
     if (failed === undefined) return undefined;
     const way = wayBack(plan, state);
     if (way === 'open') return undefined;
-    // Of what no agent performs there is nothing to be tried again: it is left as it is, for an operator to retry.
+    // A step that no agent performs has nothing to try again: it stays failed, and an operator may retry.
     const isStep = failed.status === 'failed' && agentStep(plan, failed.name) !== undefined;
     const isAsked = way === 'closed' && isStep;
     if (isAsked) return askInstead(state, failed, event);

@@ -66,7 +66,7 @@ function forwardMove(
   state: Snapshot,
   now: number,
 ): Move | undefined {
-  // Of a list the items that are too many fail it, and may be tried again with it.
+  // In a list, the items that are too many fail it, and may be tried again with it.
   if (firstTooMany(plan, state) !== undefined) return undefined;
   const at = toleratedAt(plan, step, record);
   if (at === 'person') return 'ask';
@@ -123,7 +123,7 @@ function written(plan: Plan, state: Snapshot, event: Evaluation, planned: PlanSt
   });
   const records = { step, execution: executionAfter(execution, 'set-wake-time', event, {}) };
   const next = evaluateNext(alsoAffected(event.affected, step.name));
-  // Of an on-failure step that is all there is to say: it was to be told to somebody, and was not.
+  // An on-failure step should have reported a failure to someone and did not. Nothing else is logged for it.
   const isLast = plan.whole !== undefined && step.status === 'tolerated';
   return writing(execution.id, records, next, {
     what: isLast ? 'on-failure-failed' : NOTES[move],

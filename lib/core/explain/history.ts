@@ -145,7 +145,7 @@ function happenedAttempt(plan: Plan, step: string, attempt: Attempt): Happened {
   const result = mode === 'probe' && outcome === 'done' ? 'found it done' : RESULT[outcome];
   const took = formatDuration(attempt.endedAt - attempt.claimedAt);
   const reason = failure === undefined ? '' : `: ${failure.message}`;
-  // Of a child each try is an execution.
+  // Each try of a child step is an execution, not an attempt.
   const deed = performedStep(plan, step) === undefined ? 'try' : DEED[mode];
   return {
     at: attempt.endedAt,

@@ -21,19 +21,19 @@ export type BulkAction = (typeof BULK_ACTIONS)[number];
 export interface BulkCommand {
   readonly action: BulkAction;
   readonly reason?: string;
-  /** Of a cancel. */
+  /** Only for a cancel. */
   readonly undo?: false;
-  /** Of a pause: how long it may last before a person is asked. */
+  /** Only for a pause: how long it may last before a person is asked. */
   readonly withinMs?: number;
-  /** Of a retry, or a resolution: the other input. */
+  /** For a retry or a resolution: the other input. */
   readonly input?: Json;
-  /** Of a resolution, as the next two. */
+  /** Only for a resolution, as are the next two. */
   readonly choice?: Choice;
   readonly output?: Json;
   readonly nothingHappened?: true;
   /** The step whose incident, or approval, it is; without it there must be one. */
   readonly step?: string;
-  /** Of an approval. */
+  /** Only for an approval. */
   readonly comment?: string;
 }
 

@@ -25,11 +25,14 @@ export interface ListFilter {
   /** None of these: the plans that new executions start with. */
   readonly plansNot?: readonly string[];
   readonly tag?: Tag;
-  /** Of the failure that it ended with, or of an open incident. */
+  /** The code of the failure that it ended with, or of an open incident. */
   readonly code?: string;
-  /** Of the time by which the list is ordered, of the start where that is the wake time; from then on, … */
+  /**
+   * From this time on. It bounds the time that orders the list, or the start in lists that are ordered by the
+   * wake time.
+   */
   readonly since?: number;
-  /** … and before then. */
+  /** Before this time. */
   readonly until?: number;
 }
 
@@ -116,7 +119,7 @@ export const isOfPlan = (
   { plan, plansNot = [] }: Pick<ListFilter, 'plan' | 'plansNot'>,
 ): boolean => (plan === undefined || hash === plan) && !plansNot.includes(hash);
 
-/** Of one that is open, what its index knows. */
+/** What the index knows of an open execution. */
 export interface OpenKey extends Risk {
   readonly executionId: string;
   readonly workflow: string;
@@ -125,14 +128,14 @@ export interface OpenKey extends Risk {
   readonly wakeAt: number;
 }
 
-/** Of one that ended other than well, what is counted. */
+/** What is counted of an execution that ended without success. */
 export interface EndedKey {
   readonly workflow: string;
   readonly status: ExecutionStatus;
   readonly code: string;
 }
 
-/** Of an open incident or entry. */
+/** An open incident or entry, as the index has it. */
 export interface InboxKey {
   readonly executionId: string;
   readonly kind: Incident['kind'] | Entry['kind'];

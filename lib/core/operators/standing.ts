@@ -27,7 +27,7 @@ import { isKept, standsUnmended } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { childIds, mayHaveLeft } from '../waiting/child.ts';
 
-/** Of more only the number is given; the whole execution shows all. */
+/** Beyond these only the number is given; the whole execution shows all. */
 const MAX_SHOWN = 20;
 
 type Effect = StandingEffect['effect'];
@@ -112,7 +112,7 @@ function effectsOf(step: PlanStep, { execution, steps }: Snapshot): StandingEffe
 }
 
 function ofAttempts(step: AgentStep, record: Step): Effect | undefined {
-  // Of a failure that is tolerated all is said, also what cannot be undone.
+  // A tolerated failure reports every effect, even one that cannot be undone.
   if (record.status === 'tolerated') return record.mayHaveActed ? effectOf(record) : undefined;
   if (standsUnmended(step, record)) return 'stands';
   if (step.pointOfNoReturn !== true && attemptedVariant(step, record).undo === 'none') return undefined;

@@ -225,7 +225,7 @@ function absentIn(
 /** Schemas may contain themselves. */
 const DEEPEST = 8;
 
-/** Of a whole that is given to a place: what the place needs of it, and it may lack. */
+/** When a whole object goes to a place: the path of a part that the place needs and the object may lack. */
 function lackingIn(
   from: Known | undefined,
   to: Known | undefined,

@@ -61,10 +61,11 @@ export interface AgentOptions<I, O> {
    */
   readonly undo?: 'required' | 'none';
   /**
-   * Of an 'idempotent' agent, and asked for only where a step goes on with `withInput` or `useAgent`: 'required' and the
-   * handler must have `probe`, so that an unknown outcome can be settled first; 'none' and those variants follow only
-   * errors that say "not done".
-   * @default 'required' for a 'probed' agent, whose effect says so; the handler of an 'idempotent' agent may have one
+   * Only for an 'idempotent' agent, and only where a step goes on with `withInput` or `useAgent`. With
+   * 'required' the handler must have `probe`, so that an unknown outcome can be settled first. With 'none'
+   * those variants follow only errors that say "not done".
+   * @default 'required' for a 'probed' agent, whose effect says so; the handler of an 'idempotent' agent may
+   * have one
    */
   readonly probe?: 'required' | 'none';
 }

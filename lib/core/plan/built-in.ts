@@ -5,7 +5,7 @@
  * file, so it imports nothing.
  */
 
-/** Of workflows and agents; no author's name begins so. */
+/** Begins the names of workflows and agents; no author's name may begin so. */
 export const BUILT_IN_PREFIX = 'steadfast-';
 
 export const isBuiltIn = (name: string | undefined): boolean => name?.startsWith(BUILT_IN_PREFIX) === true;

@@ -45,7 +45,7 @@ export interface HumanStage {
 }
 
 export type Stage = RetryStage | InputStage | AgentStage | HumanStage;
-/** Of a child: each try is an execution of its own, of the same workflow. */
+/** The stages of a child step: each try is an execution of its own, of the same workflow. */
 export type ChildStage = RetryStage | InputStage | HumanStage;
 
 /** What a step takes from the agent that performs it. */
@@ -99,7 +99,10 @@ export interface CallbackStep extends StepBase, MayFail {
   readonly withinMs: number;
   /** The external party must say so often that it is still at it. */
   readonly heartbeatMs?: number;
-  /** Of an approval: nobody may give it who started the root execution, gave input to the tree, or approved in it. */
+  /**
+   * Only for an approval: those who started the root execution, gave input to the tree or approved in it may
+   * not give it.
+   */
   readonly by?: 'another';
   /** What an approval without an answer in time is taken for. Absent: the step fails. */
   readonly otherwise?: 'approve' | 'reject';
@@ -148,13 +151,15 @@ export interface Plan {
   readonly search?: readonly string[];
   /** What follows an end without success, in an order in which predecessors come first; absent where nothing does. */
   readonly onFailure?: readonly AgentStep[];
-  /** Of the plan of an execution that is following up, which is stored nowhere: the one that is. @see planDuring */
+  /**
+   * Set while an execution is following up: the stored plan, from which this one is derived. @see planDuring
+   */
   readonly whole?: Plan;
 }
 
 export const PLAN_LIMITS = { bytes: 256 * 1024, steps: 1_000, attempts: 1_000 } as const;
 
-/** Of which not every reader should read everything. */
+/** A plan with more steps is not read whole where a part is enough. */
 const LONG = 36;
 export const hasManySteps = (plan: Plan): boolean => plan.steps.length > LONG;
 

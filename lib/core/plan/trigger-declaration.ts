@@ -93,7 +93,7 @@ export interface ScheduleSource {
   /** `rate(1 hour)`, or `cron(0 2 * * ? *)` with AWS's six fields. */
   readonly schedule: string;
   /**
-   * Of the IANA database: 'Europe/Berlin'.
+   * A name from the IANA database: 'Europe/Berlin'.
    * @default 'Etc/UTC'
    */
   readonly timeZone?: string;

@@ -165,7 +165,7 @@ export interface ChildOptions extends AnyStepOptions, TolerateOptions {
   readonly pointOfNoReturn?: boolean;
 }
 
-/** Of a list of workflows: what holds for each of its items. */
+/** What holds for each item of a list of workflows. */
 export type ItemOptions = Pick<ChildOptions, 'after' | 'recovery' | 'undo' | 'within'>;
 
 export interface MapLimits {

@@ -12,8 +12,8 @@ export interface Caller {
   /** `local`: on a laptop, where nobody vouches for a name. `trigger`: no person, a schedule, an event or a queue. */
   readonly kind: 'iam' | 'jwt' | 'local' | 'trigger';
   /**
-   * Of `iam` the ARN, of `jwt` the issuer, a space and the subject, of `trigger` its name; of `local` what `--as` says, or
-   * 'local'.
+   * `iam`: the ARN. `jwt`: the issuer, a space and the subject. `trigger`: its name. `local`: what `--as`
+   * says, or 'local'.
    */
   readonly name: string;
 }
@@ -54,7 +54,7 @@ export function personOf(caller: Caller, personalRoles: ReadonlySet<string>): st
   if (kind === 'trigger') return undefined;
   if (kind !== 'iam' || USER.test(name)) return callerText(caller);
   const [, role = '', roleName = '', session = ''] = ROLE_SESSION.exec(name) ?? [];
-  // Of unlike cases IAM may have made two users, and a condition may have let one person use both.
+  // Names that differ only in case may be two users to IAM, but a condition may have let one person use both.
   if (role !== '') return personalRoles.has(roleName) ? `${role}/${session.toLowerCase()}` : role;
   return name.split('/', 1)[0];
 }

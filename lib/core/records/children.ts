@@ -17,7 +17,7 @@ export interface Parent {
   readonly since?: number;
   /** The step's epoch when it was started; absent: the first. One that is tried again has others. */
   readonly epoch?: number;
-  /** Of a step with a recovery: which of its tries this is; absent: the first. */
+  /** Only for a step with a recovery: which of its tries this is; absent: the first. */
   readonly try?: number;
   /** A part of a list: of interest to its parent alone. */
   readonly part?: true;
@@ -63,7 +63,10 @@ export interface Children {
   readonly overTime?: number;
   /** The step's epoch when they were first started, once its execution was tried again; absent: the step's own. */
   readonly epoch?: number;
-  /** Of a step with a recovery: the latest try that was recorded, the only one whose news counts; absent: the first. */
+  /**
+   * Only for a step with a recovery: the latest recorded try, the only one whose news counts; absent: the
+   * first.
+   */
   readonly try?: number;
   /** By index: the version of an end after which it is to be tried again; only a later one counts. */
   readonly restartedAfter?: Readonly<Record<string, number>>;

@@ -30,7 +30,7 @@ export interface Ended {
 /** An on-failure step that failed. It changes no end. */
 export interface FailedOnFailure {
   readonly step: string;
-  /** Of its last failure. */
+  /** The code of its last failure. */
   readonly code: string;
   /** It may have acted all the same. */
   readonly mayStand?: true;

@@ -37,7 +37,7 @@ export interface Entry extends AskedOf {
   readonly closedAt?: number;
   /** `deadline`: there was no answer in time. `moot`: the execution went another way. */
   readonly closedBy?: 'answer' | 'deadline' | 'moot';
-  /** Of one that is not moot. */
+  /** Absent if it is open or moot. */
   readonly outcome?: 'done' | 'failed';
 }
 

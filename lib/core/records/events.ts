@@ -166,8 +166,8 @@ export type Report = { readonly codeReturned: boolean } & (
     }
   | { readonly kind: 'unknown'; readonly failure: Failure }
   /**
-   * Of an `execute` that returned or a probe that found it done: the work is done, and its answer is no output. `failure` says why;
-   * `answer` is what was answered, for a person to read.
+   * An `execute` that returned, or a probe that found the work done: the work is done, but the answer is no
+   * valid output. `failure` says why; `answer` is what was answered, for a person to read.
    */
   | { readonly kind: 'wrong-answer'; readonly failure: Failure; readonly answer: string }
   | { readonly kind: 'found'; readonly verdict: 'done'; readonly output: Json }
@@ -197,7 +197,7 @@ export type Command = {
       readonly type: 'retry';
       /** What failed or was asked after that is not meant. @default now */
       readonly asOf?: number;
-      /** Of a failed execution: what its failed step is given instead of the plan's input. */
+      /** Only for a failed execution: the input of its failed step, in place of the plan's. */
       readonly input?: Json;
       /** The step that gets it; without it one alone must have failed. */
       readonly step?: string;
@@ -215,7 +215,7 @@ export interface Resolution {
   readonly output?: Json;
   /** The person asserts that no attempt had an effect. */
   readonly nothingHappened?: boolean;
-  /** Of a command to many executions. */
+  /** Only if it is a command to many executions. */
   readonly commandId?: string;
 }
 

@@ -24,7 +24,7 @@ const MAX_CODE_CHARS = 100;
 const MAX_LINK_CHARS = 300;
 /** Causes of causes. */
 const MAX_DEPTH = 5;
-/** Of so many errors in an AggregateError each is named. */
+/** An AggregateError with more members names only the first ones. */
 const MAX_MEMBERS = 3;
 
 /** An error of whatever realm or library. */

@@ -35,15 +35,18 @@ export interface Incident extends AskedOf {
    * within its time; it is about no step. `deadline`: the execution's time is over, and there is no way back.
    */
   readonly kind: 'recovery' | 'undo' | 'pause' | 'deadline';
-  /** Of a `deadline`: a step that is not over and of which no attempt is under way, if there is any. */
+  /** `deadline`: a step that is not over and has no attempt under way, if there is one. */
   readonly step?: string;
   /**
-   * The step's version when the incident was opened: a later version that comes to this again is another incident. Of a pause: its
-   * number.
+   * The step's version when the incident was opened: a later version that comes to this again is another
+   * incident. `pause`: the number of the pause.
    */
   readonly stepVersion: number;
   readonly failure: Failure;
-  /** Of a `recovery`: the work of the step is done, and its agent answered this, which is no output; text, cut at 4 KB. */
+  /**
+   * `recovery`: the step's work is done, but its agent answered this, which is no valid output; text, cut at
+   * 4 KB.
+   */
   readonly wrongAnswer?: string;
   readonly openedAt: number;
   readonly deadlineAt: number;

@@ -20,7 +20,7 @@ export interface ShardReceipt {
   readonly oldestOverdueMs: number;
   /** By agent that is not deployed: how many executions were met that have something for it. Absent where none was. */
   readonly missing?: Readonly<Record<string, number>>;
-  /** Of each of them when it was first met, as long as it was met again and again since. */
+  /** When each of them was first met, if it was met in every sweep since. */
   readonly missingSince?: Readonly<Record<string, number>>;
 }
 

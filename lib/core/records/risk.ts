@@ -9,7 +9,7 @@ import { type Execution, isForward, isTerminal, type RiskReason } from './state.
 
 /** One that is overdue for so long is at risk: no supervisor has come. */
 export const OVERDUE_RISK_MS = 60_000;
-/** Of the time that it has; then it is at risk of not being over in time. */
+/** After this part of its time, an execution is at risk of being late. */
 const RISKY_PART = 0.75;
 
 /** What an index knows of an execution that is open. */

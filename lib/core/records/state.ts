@@ -112,7 +112,7 @@ export interface RiskReason {
    */
   readonly why: Deferred['why'] | 'cannot-tell' | 'last-try' | 'late' | 'overdue';
   readonly step?: string;
-  /** Of the step. */
+  /** The agent of that step. */
   readonly agent?: string;
 }
 
@@ -148,7 +148,7 @@ export interface Execution {
   readonly startedAt: number;
   /** Absent of a child, which its parent started, and where the gateway vouches for nobody. */
   readonly startedBy?: Caller;
-  /** Of the root of a tree in which an approval must be another person's (S19). */
+  /** Only at the root of a tree in which an approval must come from another person (S19). */
   readonly people?: People;
   readonly endedAt?: number;
   readonly deadlineAt: number;
@@ -203,7 +203,7 @@ export interface Attempt {
     | 'cannot-tell'
     | 'compensated';
   readonly failure?: Failure;
-  /** Of an on-failure step: the epoch, if it was an earlier one than the record's. */
+  /** Only for an on-failure step: the epoch, if it is earlier than the record's. */
   readonly epoch?: number;
 }
 
@@ -224,7 +224,10 @@ export interface Step {
   readonly status: StepStatus;
   readonly version: number;
   readonly writeId: string;
-  /** Of its execution when it was last claimed, fenced or skipped: an older one that failed or was fenced begins again. */
+  /**
+   * The execution's epoch when the step was last claimed, fenced or skipped: if it is older, a failed or
+   * fenced step begins again.
+   */
   readonly epoch: number;
   /** While it is suspended: what it was, and goes on as, and the number of the pause. */
   readonly suspendedFrom?: SuspendedFrom;
@@ -259,7 +262,7 @@ export interface Step {
   readonly keySpent?: true;
   /** The token of the latest claim; kept after the lease is gone, so that its late success is recognised (S5). */
   readonly token?: string;
-  /** Of the latest attempt to execute, where probes were claimed since: its late success counts all the same. */
+  /** The latest attempt to execute, if probes were claimed since: its late success still counts. */
   readonly actedToken?: string;
   /** The end of the lease; absent when the step is not leased. */
   readonly leaseUntil?: number;

@@ -179,7 +179,7 @@ export function afterCalls(
   return cooled(opened, inputs);
 }
 
-/** Of more calls than are kept, first those are left out whose outcome is certain, then the earliest. */
+/** Drops the calls beyond the limit: first those whose outcome is certain, then the earliest. */
 function mostTelling(calls: readonly FailedCall[]): readonly FailedCall[] {
   const kept = [...unknownOnce(calls)];
   while (kept.length > MAX_NAMED) {

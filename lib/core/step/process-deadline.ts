@@ -35,7 +35,7 @@ export function withProcess(before: Step, token: string, deadlineAt: number, now
   const own = { token, deadlineAt: deadlineAt + CLOCKS_DIFFER_MS };
   // The same clock will say when its code has returned, so what is over by it may be forgotten.
   const others = processesOf(before).filter((one) => one.deadlineAt > now);
-  // Of a healthy step it is the only one, and its record stays small.
+  // In a healthy step it is the only one, and the record stays small.
   if (others.length === 0) return { processDeadlineAt: own.deadlineAt, ...noneIn(before) };
   const joined = others.slice(0, Math.max(0, others.length - MOST_APART + 2));
   const apart = others.slice(joined.length);

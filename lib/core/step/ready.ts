@@ -76,7 +76,7 @@ export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
   const work: Work[] = [];
   if (isPerforming(status)) {
     const waits = failureWaits(plan, snapshot);
-    // Of a failure that is tolerated nothing depends on what was done: its compensation waits for no outcome.
+    // Nothing depends on the outcome of a tolerated failure, so its compensation does not wait for one.
     for (const step of plan.steps)
       for (const piece of forwardWork(plan, step, snapshot))
         if (!waits || piece.mode === 'undo' || mayBePast(step, snapshot.steps[step.name])) work.push(piece);
@@ -193,7 +193,7 @@ function undoWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   const clearAt = dependentsClearAt(plan, step, snapshot);
   if (!needsUndo(step, record) || clearAt === undefined) return [];
   const sinceAt = Math.max(record.changedAt, clearAt, snapshot.execution.cause?.at ?? 0);
-  // Of any other status it is the time of what was to be done before the undo began.
+  // In any other status `retryAt` belongs to the work before the undo began.
   const isOfUndo = record.status === 'compensating' || record.deferred?.mode === 'undo';
   const retryAt = isOfUndo ? (record.retryAt ?? 0) : 0;
   return [workOf(step, record, 'undo', sinceAt, Math.max(retryAt, effectsSettledAt(step, record)))];
@@ -267,7 +267,7 @@ export const stepToFence = (plan: Plan, snapshot: Snapshot): PlanStep | undefine
  */
 export function stepToSuspend(plan: Plan, snapshot: Snapshot): PlanStep | undefined {
   const pause = pauseOf(snapshot.execution);
-  // Of one that was born paused there is no older state.
+  // An execution that was started while its workflow was paused has no older state.
   if (pause === undefined || pause.workflowPausedAt !== undefined) return undefined;
   return plan.steps.find((step) => {
     const record = snapshot.steps[step.name];

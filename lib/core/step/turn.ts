@@ -100,7 +100,7 @@ export const mayStillSucceed = (plan: Plan, step: PlanStep, { execution, steps }
   (isPerforming(execution.status) || isPausedOrPausing(execution.status)) &&
   isFailureOpen(plan, step, steps[step.name]);
 
-/** Of a part of a list the first failed item that is one too many. */
+/** Only in a part of a list: the first failed item beyond those that are tolerated. */
 export const firstTooMany = (plan: Plan, snapshot: Snapshot): Step | undefined =>
   plan.tolerated === undefined ? undefined : failedItems(plan, snapshot)[plan.tolerated];
 

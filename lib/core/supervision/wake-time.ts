@@ -57,18 +57,18 @@ export function dispatchDueAt(work: Work, dispatch: Dispatch | undefined): numbe
   return nobodySent ? work.dueAt : work.dueAt + work.step.pickupMs;
 }
 
+/** What waits longer after an outage: dispatches for a later sweep, ends of leases for a grace. */
 interface Delays {
-  /** By work key: not before then, for the sweep has sent enough to its agent. */
+  /** By work key: when it may be sent at the earliest, for the sweep has sent enough to its agent. */
   readonly later?: Readonly<Record<string, number>>;
   readonly graceFrom?: number | undefined;
 }
 
 /**
- * The next wake time: the earliest time at which a rule or a dispatch is due, and a horizon after that from which on nothing can
- * be written unseen.
+ * The next wake time: the earliest time at which a rule or a dispatch is due, but at most a horizon after the
+ * time from which on nothing can be written unseen.
  * @param rules those of the execution's status
  * @param readAt the clock before `snapshot` was read
- * @param delays what waits longer in the wake of an outage: dispatches for a later sweep, ends of leases for a grace
  */
 export function nextWakeAt(
   rules: readonly Rule[],

@@ -51,7 +51,7 @@ const idsOf = (execution: Pick<Execution, 'id' | 'epoch'>, record: Step | undefi
   try: tryOf(record?.children),
 });
 
-/** Of the first try in the first epoch, which is all that most steps ever have, it says neither. */
+/** The id names epoch and try only after the first, so that most ids stay short. */
 const childId = (ids: Ids, step: string, index: number): string =>
   `${ids.id}.${step}.${index}${ids.epoch > 1 || ids.try > 1 ? `-e${ids.epoch}t${ids.try}` : ''}`;
 
@@ -172,7 +172,7 @@ export function childEnded(plan: Plan, state: Snapshot, news: EventOf<'child-end
   const record = state.steps[news.step];
   // The notice of one that was stopped before the execution was tried again may come late.
   if ((news.epoch ?? 1) !== epochOfIds(record, execution)) return nothing();
-  // Of an earlier try all that counts is known: the one after it was recorded on that.
+  // News of an earlier try is known already: the later try was recorded on it.
   if ((news.try ?? 1) !== tryOf(record?.children)) return nothing();
   if (!hasChildren(step) || isTerminal(execution.status)) return nothing();
   if (knownVersion(record?.children, news.index) >= news.end.version) return nothing();
@@ -362,7 +362,7 @@ export function endOf(plan: Plan, state: Snapshot): ChildEnd {
 const isPermanent = ({ execution: { status, cause }, steps }: Snapshot): boolean =>
   status !== 'succeeded' && cause?.kind === 'failure' && steps[cause.step ?? '']?.isPermanent === true;
 
-/** Of a success nothing follows that an attempt could disturb. */
+/** Nothing follows a success that an attempt could still disturb. */
 function stillActing(plan: Plan, { execution, steps }: Snapshot): Pick<ChildEnd, 'actsUntil'> {
   if (execution.status === 'succeeded') return {};
   let until = 0;

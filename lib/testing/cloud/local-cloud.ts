@@ -51,7 +51,7 @@ export interface LocalCloudOptions {
 }
 
 export interface LocalCloud<W extends KnownWorkflows = KnownWorkflows> {
-  /** Of the HTTP API. */
+  /** The address of the HTTP API. */
   readonly url: string;
   /** Asks again while processes are killed. */
   readonly client: Client<W>;
@@ -61,7 +61,7 @@ export interface LocalCloud<W extends KnownWorkflows = KnownWorkflows> {
   readonly environment: Readonly<Record<string, string>>;
   /** What the cloud itself has complained about: a request that no policy allows, an event that went nowhere. */
   readonly problems: readonly string[];
-  /** Of each agent and each role the processes there are. */
+  /** The processes of each agent and each role. */
   readonly functions: () => readonly LocalFunctionState[];
   /**
    * SIGKILL of what performs an agent (`'charge-card'`) or a role (`'scheduler'`, `'supervisor'`): by default of all processes that

@@ -32,7 +32,7 @@ export interface Host {
   readonly count: (what: string) => number;
   /** Told of each execution, once there is one. */
   readonly hasCreated: (execution: Execution) => void;
-  /** Of the steps of those that there are. */
+  /** The names of the steps of all executions so far. */
   readonly names: StepNames;
 }
 

@@ -34,7 +34,7 @@ export interface StepState {
     readonly count: number;
     readonly started: number;
     readonly ended: readonly ExecutionStatus[];
-    /** Of a child with a recovery, from its second try on: which one these are about. */
+    /** Only for a child with a recovery, from its second try on: which try these are about. */
     readonly try?: number;
   };
 }

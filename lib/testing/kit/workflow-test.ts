@@ -35,7 +35,7 @@ export interface TestOptions {
   /** Further workflows, such as those that run as children. */
   readonly workflows?: readonly Workflow[];
   /**
-   * Of the backoffs' random part: the same seed gives the same run.
+   * Seeds the random part of the backoffs: the same seed gives the same run.
    * @default 1
    */
   readonly seed?: number;

@@ -51,7 +51,7 @@ export interface Evidence {
 /** What one step did, in the ledger's order. */
 interface Deeds {
   readonly acts: readonly Entry[];
-  /** Of its acts those that were not taken back. */
+  /** The acts that were not taken back. */
   readonly standing: readonly Entry[];
 }
 
@@ -210,7 +210,7 @@ interface Performed {
   readonly deeds: Deeds;
 }
 
-/** Of those with on-failure steps: told once after each end without success, and of no other. */
+/** With on-failure steps, the customer is told once after each end without success, and never otherwise. */
 function told(
   plan: Plan,
   { execution, steps }: Snapshot,
@@ -240,7 +240,7 @@ interface Family {
   readonly of: (child: string) => readonly Entry[];
 }
 
-/** Of an execution, or of one below it. */
+/** Whether an entry is of an execution, or of one below it. */
 const isBelow = ({ executionId }: Entry, root: string | undefined): boolean =>
   root !== undefined && (executionId === root || executionId?.startsWith(`${root}.`) === true);
 

@@ -13,15 +13,15 @@ import type { TableContent } from '../table-audit.ts';
 export interface Features {
   /** Orders that succeeded without their mail. */
   readonly declinedMails: number;
-  /** Of these: the mail may have been sent, a person had it go on, and the end says so. */
+  /** Those of them whose mail may have been sent: a person had it go on, and the end says so. */
   readonly mailsThatMayStand: number;
   /** Holidays with a taxi in the place of the car. */
   readonly fallbacks: number;
-  /** Of these: the car had been reserved, and was given back first. */
+  /** Those of them whose car had been reserved, and was given back first. */
   readonly fallbacksAfterUndo: number;
   /** Sites that stand in the south. */
   readonly moved: number;
-  /** Of these: a cluster or a network of the north had to be taken back. */
+  /** Those of them for which a cluster or a network of the north had to be taken back. */
   readonly movedAfterUndo: number;
   /** Launches that stand nowhere. */
   readonly movedInVain: number;
@@ -35,7 +35,7 @@ export interface Features {
   readonly told: number;
   /** Ends of which the customer could not be told: they are as they were. */
   readonly tellingFailed: number;
-  /** Of these: the customer may know all the same. */
+  /** Those of them whose customer may know all the same. */
   readonly newsThatMayStand: number;
 }
 

@@ -61,7 +61,7 @@ export interface FailureReport {
 /** Those of which faults must meet an attempt; the others have hardly a step of their own. */
 export const STRUCK = ['order', 'holiday', 'site', 'deploy-host'] as const;
 
-/** Of these the counts of the summary's own are made; every other kind is a finding. */
+/** The summary counts these itself; every other kind is a finding. */
 const COUNTED: ReadonlySet<FindingKind> = new Set(['doubled', 'lost', 'left', 'silent']);
 
 /** Shorter runs need not have seen everything. */

@@ -70,7 +70,7 @@ test('prints an address that opens it, asks the API as the operator, and ends wh
   const cookie = await cookieOf(address);
   expect(cookie).toMatch(/^steadfast-console-\d+=/);
   const { origin } = new URL(address);
-  // Of a page that is not built here there is no token, so the API is asked nothing more.
+  // A page that was not built here has no token, so the API is asked nothing more.
   expect((await fetch(`${origin}/console/api/health`, { headers: { cookie } })).status).toBe(403);
   process.emit('SIGINT');
   expect(await ended).toBe(0);

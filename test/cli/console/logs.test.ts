@@ -68,7 +68,7 @@ it('that are followed go on where the reading stopped; one that was forgotten be
   expect(await next('r-1')).toEqual([[], true]);
   appendFileSync(join(folder, 'pay.log'), `${entry(2, 'answered', { step: 'pay' })}\n`);
   expect(await next('r-1')).toEqual([['answered'], true]);
-  // Of another page, of another level, and without a reading it is another one.
+  // Another page, another level, or no reading begins anew.
   expect(await next('r-2')).toEqual([['asked', 'answered'], undefined]);
   expect(await next('r-1&level=info')).toEqual([['asked', 'answered'], undefined]);
   for (let at = 0; at < 30; at += 1) await next(`other-${at}`);

@@ -24,7 +24,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** Of an answer in the API's form. */
+  /** The code, if the answer has the API's form. */
   readonly code: string | undefined;
 }
 

@@ -30,7 +30,7 @@ const cost = (
   find?: (name: string) => PricedWorkflow | undefined,
 ): Estimate => estimateCost(priced(one), { ...COST_DEFAULTS, ...options }, AWS_PRICES, find);
 
-/** Of a million steps, as the benchmark has it. */
+/** The price of a million steps, as the benchmark has it. */
 const perMillionSteps = ({ steadfastUsd, agentSteps, options }: Estimate): number =>
   (steadfastUsd / (agentSteps * options.executions)) * 1_000_000;
 

@@ -32,7 +32,7 @@ export const execution = (more: Partial<ExecutionView> = {}): ExecutionView => (
   ...more,
 });
 
-/** Of what `--json` prints. */
+/** The messages that `--json` prints. */
 export const messages = (out: string): string[] =>
   out
     .split('\n')

@@ -40,7 +40,7 @@ const TAGGED: readonly (readonly [arn: string, part: string])[] = [
 export class FakeAws {
   readonly calls: Call[] = [];
   tagged = TAGGED;
-  /** Of functions, by their names. */
+  /** The functions' variables, by their names. */
   variables: Readonly<Record<string, Body>> = {
     'Shop-Scheduler': {
       STEADFAST_TABLE: 'restored',

@@ -29,7 +29,7 @@ export class MemoryAccount implements Account, Clock {
   crash: { left: number; readonly after: boolean } | undefined;
   openCount = 0;
   #now = 1_700_000_000_000;
-  /** Of processes: when each is dead for certain. */
+  /** When each process is dead for certain. */
   #deadlines: number[] = [];
   /** Stopped, and still stopping for so many looks. */
   readonly #stopping = new Map<string, number>();

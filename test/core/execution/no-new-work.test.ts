@@ -48,7 +48,7 @@ describe('a decision', () => {
           expect(isLeased(record)).toBe(false);
           if (step.kind === 'agent') expect(['retrying', 'unknown']).not.toContain(record?.status);
           if (record?.status === 'suspended') expect(record.suspendedIn).toBe(2);
-          // Of the other kinds of steps nothing is claimed.
+          // Steps of the other kinds are never claimed.
           const isUnbegun = record === undefined || record.status === 'ready';
           const isReady = step.kind === 'agent' && isUnbegun;
           if (isReady) expect(step.after.every((name) => isSatisfied(state.steps[name]))).toBe(false);

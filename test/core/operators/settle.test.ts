@@ -128,7 +128,7 @@ describe('the time of a question', () => {
     expect(choiceOf({}, [waiting, recordOf('p', 'unknown', acted)])).toBe('undo-all');
     expect(choiceOf({ step: 'p' }, [recordOf('p', 'waiting', acted)])).toBe('fail');
     expect(choiceOf({ step: 'p' }, [recordOf('p', 'waiting')])).toBe('undo-all');
-    // Of the step itself only whether it may have acted is asked.
+    // What matters of the step itself is only whether it may have acted.
     const two = planOf(agentStepOf('it', { pointOfNoReturn: true }), agentStepOf('p'));
     expect(choiceOf({}, [waiting], two)).toBe('undo-all');
   });

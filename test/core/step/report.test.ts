@@ -131,7 +131,8 @@ it.each(rows)('a report of %s writes this and nothing else', (name, record, said
   const after = changesOf(record, reported(of, record, event));
   if (writes === undefined) return expect(after).toBeUndefined();
   const failed = 'failure' in said ? { failure: said.failure } : {};
-  // Of an attempt whose function has returned nothing goes on; a probe says nothing about the attempt it asks about.
+  // If an attempt's function has returned, nothing of it goes on; a probe says nothing about the attempt it
+  // asks about.
   const over = said.codeReturned && record.mode !== 'probe' ? { processDeadlineAt: NOW } : {};
   return expect(after).toEqual({
     ...always(record, outcomeOf(said, record.mode), failed),

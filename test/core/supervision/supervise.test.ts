@@ -85,7 +85,7 @@ describe('a supervisor', () => {
     const known = { [KEY]: { count: 1, lastAt: NOW - 1 } };
     const decision = supervised([], { dispatches: { ...known, 'b/execute/0@1': { count: 3, lastAt: 1 } } });
     expect(decision.sends).toEqual([]);
-    // Of what is not open any more nothing is kept.
+    // Nothing is kept of what is no longer open.
     expect(watched(decision)).toMatchObject({ dispatches: known, dispatched: 0 });
   });
 

@@ -46,7 +46,7 @@ export interface Crowd {
   readonly deferred: number;
   /** Messages that the supervisor sent. */
   readonly dispatched: number;
-  /** Of the supervisor at an execution. */
+  /** How often the supervisor evaluated an execution. */
   readonly looks: number;
   /** That waited for a process at one time. */
   readonly longestQueue: number;
