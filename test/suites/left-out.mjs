@@ -16,6 +16,8 @@ export default class {
   }
 
   onRunComplete() {
-    if (this.#said !== undefined) process.stderr.write(`\n${this.#said}\n`);
+    const said = this.#said;
+    // Jest's own summary is written after all reporters have been told.
+    if (said !== undefined) process.once('exit', () => process.stderr.write(`\n${said}\n`));
   }
 }

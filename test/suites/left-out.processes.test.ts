@@ -1,0 +1,33 @@
+/** `npm test` ends with what it left out and what runs that; where files are named, nothing is left out by surprise. */
+
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const JEST = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
+
+/** @returns the last line that it writes */
+function lastLineOf(suite: string, ...args: readonly string[]): string {
+  const filter = ['--filter', `./test/suites/${suite}.cjs`, '--testNamePattern', 'is given to no test'];
+  const { stderr } = spawnSync(process.execPath, [JEST, '-i', ...filter, ...args], {
+    cwd: ROOT,
+    env: { ...process.env, NODE_OPTIONS: '--experimental-vm-modules' },
+    encoding: 'utf8',
+  });
+  return stderr.trim().split('\n').at(-1) ?? '';
+}
+
+test('npm test says what it left out, at its very end', () => {
+  const last = lastLineOf('logic', '--testPathPatterns', 'test/time-limits');
+  expect(last).toMatch(/^Left out: .*npm run test:processes.*npm run test:browser.*npm run check\.$/);
+});
+
+test('so does npm run test:processes', () => {
+  expect(lastLineOf('processes', '--testPathPatterns', 'test/time-limits')).toMatch(
+    /^Left out: what npm test runs/,
+  );
+});
+
+test('neither does where files are named', () => {
+  expect(lastLineOf('logic', 'test/time-limits.test.ts')).toMatch(/^Ran all test suites/);
+});
