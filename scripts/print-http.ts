@@ -32,8 +32,7 @@ curl --aws-sigv4 "aws:amz:eu-central-1:execute-api" --user "$AWS_ACCESS_KEY_ID:$
 
 With an authorizer of tokens (JWT), send \`Authorization: Bearer …\`; each route needs a scope
 ([SECURITY.md](SECURITY.md#access-to-the-api)). With \`callbackAuthorizer: new HttpNoneAuthorizer()\` the token in a callback's path
-is enough. A laptop's API asks for nothing; its header \`x-local-user\` names the caller, and every other API refuses it. The caller is
-recorded with starts, commands, resolutions and answers; a body cannot change it.
+is enough. A laptop's API asks for nothing; its header \`x-local-user\` names the caller, and every other API refuses it.
 
 ## Calling again
 
