@@ -44,6 +44,7 @@ const PROGRAMS = [
   'lambdas/supervisor',
   'lib/infra/discover-process',
   'lib/infra/folder-app',
+  'lib/infra/handlers-process',
   'lib/infra/lambda-credentials',
   'lib/testing/cloud/external-process',
   'lib/worker/attempt',

@@ -1,11 +1,11 @@
 /**
- * What an agent's file says of itself as text: whose handler it exports, and whether that has what the agent declares.
+ * What an agent's file says of itself: whose handler it exports, and whether that has what the agent declares.
  *
- * Owns: the reading, and the refusals. Does not own: which file is whose (`discover.ts`), the same where it runs
- * (`agent/handler.ts`: what is not seen here fails there, with its reason, and does nothing).
+ * Owns: the reading of its text, and the refusals. Does not own: which file is whose (`discover.ts`), the loading of a module
+ * (`handlers.ts`), the same where it runs (`agent/handler.ts`).
  *
- * The file is not run for that: it may open connections or ask for secrets, and `cdk synth` has no business there. So only what is
- * certain is refused: the one `x.handler({ … })` of a file, its `x` imported from the workflow beside it.
+ * Most files are not run for that: one may open connections or ask for secrets. Their text suffices: the one `x.handler({ … })` of a
+ * file, its `x` imported from the workflow beside it. Where parts are spread into it, or it is made elsewhere, the module is asked.
  */
 
 import { readFileSync } from 'node:fs';
@@ -33,35 +33,64 @@ export interface AgentFile {
   readonly exported: Readonly<Record<string, unknown>>;
 }
 
-/** @returns what is wrong with it, in a sentence that says which file holds what */
-export function agentFileProblem(given: AgentFile): string | undefined {
+/** What its text says: what is wrong with it, that it is sound, or that only the module can tell. */
+export type Reading = { readonly problem: string } | 'sound' | 'unseen';
+
+export function agentFileReading(given: AgentFile): Reading {
   const text = readFileSync(given.file, 'utf8');
   // Most files are above suspicion as they are, and are not parsed.
-  if (suspicion(text, given) === undefined) return undefined;
-  return suspicion(withoutComments(text, given.file), given);
+  const reading = readingOf(text, given);
+  return reading === 'sound' ? reading : readingOf(withoutComments(text, given.file), given);
+}
+
+/** The same of its module. @returns what is wrong, in a sentence that says which file holds what */
+export function handlerProblem(
+  given: AgentFile,
+  agent: string | undefined,
+  parts: readonly string[],
+): string | undefined {
+  if (agent === undefined) return undefined;
+  if (agent !== given.spec.name) return strangerIn(given, agent);
+  return lackIn(given, (part) => parts.includes(part));
 }
 
 const CALL = /([\w$]+)\.handler\s*\(\s*(\{)?/g;
 
 const NAMES_ALONE = /\.handler\s*\(\s*\{[\w$\s,:]*\}/;
 
-function suspicion(text: string, given: AgentFile): string | undefined {
+/** One that says its own code, and has no declaration. */
+const OWN_FUNCTION = /\bhandler\s*(?::[^=]*)?=\s*(?:async\s*)?(?:\(|function\b)|\bfunction\s+handler\b/;
+
+function readingOf(text: string, given: AgentFile): Reading {
   const calls = [...text.matchAll(CALL)];
   const [, local = '', isLiteral] = calls[0] ?? [];
-  if (calls.length !== 1) return undefined;
-  const { shown, spec, exported } = given;
-  const meant = specOf(exported[importedAs(local, text, given) ?? '']);
-  if (meant === undefined) return undefined;
-  if (meant.name !== spec.name) {
-    const own = Object.keys(exported).find((key) => specOf(exported[key])?.name === spec.name);
-    return `${shown} exports the handler of the agent '${meant.name}'; it must be that of '${spec.name}': export const handler = ${own ?? '…'}.handler({ … })`;
+  if (calls.length === 0) {
+    const isElsewhere = /\bhandler\b|export\s*\*/.test(text) && !OWN_FUNCTION.test(text);
+    return isElsewhere && !text.includes('remoteAgent') ? 'unseen' : 'sound';
   }
+  const { spec, exported } = given;
+  const meant = specOf(exported[importedAs(local, text, given) ?? '']);
+  if (calls.length > 1) return 'unseen';
+  if (meant !== undefined && meant.name !== spec.name) return { problem: strangerIn(given, meant.name) };
   // What is spread into it, or made elsewhere, is not seen; of one that has names alone everything is.
   const names = NAMES_ALONE.exec(text)?.[0];
   const isSeen = names !== undefined || (isLiteral !== undefined && !spreadsInto(text, calls[0]));
-  if (!isSeen || spec.effect === undefined) return undefined;
+  if (!isSeen) return 'unseen';
+  const problem = lackIn(given, (part) => new RegExp(String.raw`\b${part}\s*[:(,}]`).test(names ?? text));
+  if (problem === undefined) return 'sound';
+  // What is called may be no agent at all.
+  return meant === undefined ? 'unseen' : { problem };
+}
+
+function strangerIn({ shown, spec, exported }: AgentFile, agent: string): string {
+  const own = Object.keys(exported).find((key) => specOf(exported[key])?.name === spec.name);
+  return `${shown} exports the handler of the agent '${agent}'; it must be that of '${spec.name}': export const handler = ${own ?? '…'}.handler({ … })`;
+}
+
+function lackIn({ shown, spec }: AgentFile, has: (part: string) => boolean): string | undefined {
+  if (spec.effect === undefined) return undefined;
   const part = partsOf({ ...spec, effect: spec.effect, undo: spec.undo ?? 'none' }).find(
-    (name) => !new RegExp(String.raw`\b${name}\s*[:(,}]`).test(names ?? text),
+    (name) => !has(name),
   );
   if (part === undefined) return undefined;
   return `${shown} has no ${part}, with which the agent '${spec.name}' is declared: write ${part}, or declare ${WITHOUT_PART[part]}`;

@@ -12,7 +12,7 @@ import { basename, extname, join, relative, resolve, sep } from 'node:path';
 import { BUILT_IN_PREFIX, isBuiltIn } from '../core/plan/built-in.ts';
 import { nearest } from '../core/plan/nearest.ts';
 import { writtenFile } from '../project/project-files.ts';
-import { agentFileProblem } from './agent-files.ts';
+import { type AgentFile, agentFileReading, handlerProblem } from './agent-files.ts';
 import {
   type DiscoverProps,
   type Discovery,
@@ -23,6 +23,7 @@ import {
   type FoundWorkflow,
 } from './discovery.ts';
 import { formsOf } from './forms.ts';
+import { type AskHandlers, handlersIn } from './handlers.ts';
 import { jsonSchemaOf } from './json-schema.ts';
 import {
   type AgentLike,
@@ -42,9 +43,13 @@ const workflowFile = (folder: string): string | undefined => writtenFile(join(fo
 
 /**
  * Looks for workflow folders and loads their workflows.
+ * @param ask of agents' files whose text does not say what they export
  * @throws DiscoveryError naming the workflow, the agent and the path expected
  */
-export async function discoverWorkflows(props: DiscoverProps): Promise<Discovery> {
+export async function discoverWorkflows(
+  props: DiscoverProps,
+  ask: AskHandlers = handlersIn,
+): Promise<Discovery> {
   const root = resolve(props.root);
   const relativeToRoot = (path: string): string => relative(root, path).split(sep).join('/');
   const workflows: FoundWorkflow[] = [];
@@ -56,7 +61,7 @@ export async function discoverWorkflows(props: DiscoverProps): Promise<Discovery
     workflows.push(...loaded.workflows);
     agents.push(...loaded.agents);
     triggers.push(...(await triggersIn(folder, relativeToRoot)));
-    warnings.push(...loaded.warnings);
+    warnings.push(...loaded.warnings, ...(await unseenHandlers(loaded.unseen, root, ask)));
   }
   refuseBuiltIn('workflow', workflows, relativeToRoot);
   refuseBuiltIn('agent', agents, relativeToRoot);
@@ -100,6 +105,8 @@ interface LoadedFolder {
   readonly workflows: readonly FoundWorkflow[];
   readonly agents: readonly FoundAgent[];
   readonly warnings: readonly FoundWarning[];
+  /** Agents' files whose text does not say what they export. */
+  readonly unseen: readonly AgentFile[];
 }
 
 async function loadFolder(folder: string, relativeToRoot: (path: string) => string): Promise<LoadedFolder> {
@@ -130,14 +137,16 @@ async function loadFolder(folder: string, relativeToRoot: (path: string) => stri
     }
   }
   const agents: FoundAgent[] = [];
+  const unseen: AgentFile[] = [];
   for (const { spec } of used.values()) {
     const { name, timeoutMs, runsIn } = spec;
     const implementation = agentFile(folder, name) as string;
     const shown = relativeToRoot(implementation);
     const remote = await remoteOf(implementation, shown, name);
     const of = { file: implementation, shown, spec, workflowFile: file, exported: module };
-    const problem = agentFileProblem(of);
-    if (problem !== undefined) throw new DiscoveryError(problem);
+    const reading = agentFileReading(of);
+    if (typeof reading === 'object') throw new DiscoveryError(reading.problem);
+    if (reading === 'unseen') unseen.push(of);
     agents.push({
       name,
       timeoutMs,
@@ -147,20 +156,49 @@ async function loadFolder(folder: string, relativeToRoot: (path: string) => stri
       peers: [...(peers.get(name) ?? [])].sort(),
     });
   }
-  const workflows = exported.map(({ exportName, workflow }) => ({
-    name: workflow.name,
-    file,
-    exportName,
-    agents: workflow.agents.map(({ spec }) => spec.name),
-    ...(workflow.plan !== undefined && asksAnother(workflow.plan) ? { asksAnother: true as const } : {}),
-    ...inputOf(workflow.input),
-    ...formsIn(workflow, folder),
-  }));
+  const workflows = exported.map((one) => foundWorkflow(one, file, folder));
   const warnings = [
     ...exported.flatMap(({ workflow }) => warningsOf(workflow, file, relativeToRoot(file))),
     ...unusedFiles(folder, used, relativeToRoot),
   ];
-  return { workflows, agents, warnings };
+  return { workflows, agents, warnings, unseen };
+}
+
+const foundWorkflow = (
+  { exportName, workflow }: ReturnType<typeof workflowsOf>[number],
+  file: string,
+  folder: string,
+): FoundWorkflow => ({
+  name: workflow.name,
+  file,
+  exportName,
+  agents: workflow.agents.map(({ spec }) => spec.name),
+  ...(workflow.plan !== undefined && asksAnother(workflow.plan) ? { asksAnother: true as const } : {}),
+  ...inputOf(workflow.input),
+  ...formsIn(workflow, folder),
+});
+
+/** @throws DiscoveryError for what their modules lack; what cannot be loaded here is a warning */
+async function unseenHandlers(
+  files: readonly AgentFile[],
+  root: string,
+  ask: AskHandlers,
+): Promise<FoundWarning[]> {
+  if (files.length === 0) return [];
+  const answers = await ask(
+    files.map(({ file }) => file),
+    root,
+  );
+  return files.flatMap((given, at): FoundWarning[] => {
+    const answer = answers[at];
+    if (answer === undefined || 'failed' in answer) {
+      const message = `${given.shown} does not show what its handler has, and does not load here: ${answer?.failed ?? 'no answer'}. What it lacks of agent '${given.spec.name}' is found where it runs: write its parts out in handler({ … })`;
+      return [{ id: `steadfast:unseenHandler[${given.shown}]`, message }];
+    }
+    const problem = handlerProblem(given, answer.agent, answer.parts);
+    if (problem !== undefined) throw new DiscoveryError(problem);
+    return [];
+  });
 }
 
 const agentFile = (folder: string, name: string): string | undefined =>
