@@ -9,7 +9,9 @@ import { ERRORS } from '../lib/api/contract/errors.ts';
 import { ERRORS_OF_ALL } from '../lib/api/contract/routes.ts';
 import { MAX_WAIT_MS } from '../lib/api/requests.ts';
 import { type ErrorCode, STATUS } from '../lib/api/statuses.ts';
+import { MAX_REMEMBERED, REMEMBERED_DAYS } from '../lib/core/operators/remembered.ts';
 import { formatDuration } from '../lib/core/plan/duration.ts';
+import { DEFAULT_MOST_WAITS } from '../lib/core/records/open-waits.ts';
 
 const INTRODUCTION = `# HTTP
 
@@ -41,14 +43,14 @@ A call that got no answer may have been obeyed. Make it again under the same key
 - *A start* takes \`idempotencyKey\` in its body, or the header \`Idempotency-Key\` (1 to 200 characters). The same key and body give
   the same execution until it is removed after its retention; another body is refused (\`key-reused\`). Each workflow has its own keys.
   Without a key every call starts an execution.
-- *Commands* (cancel, pause, resume, retry) take \`commandId\`: an execution obeys a command once under one id, and remembers its
-  latest 10.
+- *Commands* (cancel, pause, resume, retry) take \`commandId\`: an execution obeys a command once under one id, and
+  remembers it for ${REMEMBERED_DAYS} days, ${MAX_REMEMBERED} at most.
 - *Answers to callbacks* get the same answer again. *A resolution* repeated is refused (\`already-resolved\`) and changes nothing.
 
 ## Waiting
 
 \`GET /executions/{id}?wait=20s\` answers when the execution ends, or after that time (${formatDuration(MAX_WAIT_MS)} at most) with the
-status of that moment: call it again until the status is an end.
+status of that moment: call it again until the status is an end. ${DEFAULT_MOST_WAITS} callers may wait at a time; the next is answered at once.
 
 \`\`\`sh
 curl "$API/workflows/greeting/executions" -H 'Idempotency-Key: order-1' -d '{"input":{"name":"Ada"}}'
