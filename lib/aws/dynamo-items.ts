@@ -10,6 +10,7 @@
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { Plan } from '../core/plan/plan.ts';
+import { given } from '../core/records/given.ts';
 import { refuse } from '../core/records/errors.ts';
 import { type Entry, isOpenEntry } from '../core/records/entry.ts';
 import type { Incident } from '../core/records/incident.ts';
@@ -78,7 +79,7 @@ const STEP_JSON: ReadonlySet<string> = new Set([
   'children',
   'by',
 ]);
-const INCIDENT_JSON: ReadonlySet<string> = new Set(['failure', 'caller', 'tags']);
+const INCIDENT_JSON: ReadonlySet<string> = new Set(['failure', 'caller', 'tags', 'unannounced']);
 const ENTRY_JSON: ReadonlySet<string> = new Set(['unannounced', 'tags', 'shown']);
 
 /** Left out of the item when they say nothing, which keeps a healthy step's item within one write unit. */
@@ -155,10 +156,12 @@ export function incidentItem(executionId: string, incident: Incident): Item {
 }
 
 export function incidentOf(item: Item): Incident {
-  const { [TABLE.listIndex.sk]: _listed, ...rest } = values(item, INCIDENT_JSON);
+  const { [TABLE.listIndex.sk]: _listed, unannounced, ...rest } = values(item, INCIDENT_JSON);
   return {
     number: Number(text(item, TABLE.sk).slice(INCIDENT_PREFIX.length)),
     ...rest,
+    // A release before this one announced reminders alone.
+    ...given({ unannounced: unannounced === true ? ['reminded'] : unannounced }),
   } as unknown as Incident;
 }
 

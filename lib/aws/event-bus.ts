@@ -1,9 +1,9 @@
 /**
- * The announcer on EventBridge: one event at the end of an execution, one for each change of an entry of the inbox, and one for what
- * is told of incidents, breakers, agents and executions at risk.
+ * The announcer on EventBridge: one event at the end of an execution, one for each change of an incident and of an entry of the
+ * inbox, and one for breakers, agents and executions at risk.
  *
- * At least once: consumers recognise a repeated one by `detail.executionId` and `detail.endedAt`; of an entry by `step`,
- * `change` and `at` beside the id.
+ * At least once: consumers recognise a repeated end by `detail.executionId` and `detail.endedAt`, a repeated change of an incident or an
+ * entry by `incident` or `step`, `change` and `at` beside the id.
  */
 
 import { type EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
@@ -39,7 +39,11 @@ export function eventBus(client: EventBridgeClient, busName: string): Announcer 
   };
   return {
     announce: (ended) => put(ENDED_EVENT, ended.endedAt, ended),
-    announceEntry: (news) => put(ENTRY_EVENT, news.at, news),
+    announceQuestion: (question) => {
+      if (!('about' in question)) return put(ENTRY_EVENT, question.at, question);
+      const { about, ...news } = question;
+      return put(NEWS_EVENTS[about], news.at, news);
+    },
     tell: ({ about, ...news }) => put(NEWS_EVENTS[about], news.at, news),
   };
 }

@@ -10,10 +10,10 @@ import type { Plan } from './plan/plan.ts';
 import type { AnnouncedList } from './records/announced-list.ts';
 import type { Note, Send, Write } from './records/decision.ts';
 import type { Ended } from './records/ended.ts';
-import type { Entry, EntryNews } from './records/entry.ts';
+import type { Entry } from './records/entry.ts';
 import type { Incident } from './records/incident.ts';
 import type { Json } from './records/json.ts';
-import type { News } from './records/news.ts';
+import type { News, QuestionNews } from './records/news.ts';
 import type { OpenWaits } from './records/open-waits.ts';
 import type { AuditReceipt, ShardReceipt } from './records/receipts.ts';
 import type { Snapshot } from './records/snapshot.ts';
@@ -222,10 +222,10 @@ export interface Queue {
   readonly depths?: (agents: readonly string[]) => Promise<Readonly<Record<string, QueueDepth>>>;
 }
 
-/** Announces to listeners, at least once each, and tells them, perhaps not; but for reminders, which are announced by `tell`. */
+/** `announce` and `announceQuestion`: at least once each, a failure is tried again. `tell`: once, best effort. */
 export interface Announcer {
   readonly announce: (ended: Ended) => Promise<void>;
-  readonly announceEntry: (news: EntryNews) => Promise<void>;
+  readonly announceQuestion: (news: QuestionNews) => Promise<void>;
   /** @default nobody is told */
   readonly tell?: (news: News) => Promise<void>;
 }

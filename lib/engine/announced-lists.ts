@@ -38,7 +38,9 @@ export async function announcedOnce(ports: Ports, write: Write): Promise<Write> 
       executionId: execution.id,
       askedAt,
     });
-    return first === execution.id ? write : { ...write, incident: { ...incident, quiet: true } };
+    if (first === execution.id) return write;
+    const { unannounced: _, ...asked } = incident;
+    return { ...write, incident: { ...asked, quiet: true } };
   } catch {
     return write;
   }

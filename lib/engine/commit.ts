@@ -1,18 +1,17 @@
 /**
  * From a decision to its effects: the only file that turns one into writes and messages.
  *
- * Owns: the order. First an end, or a change of an entry or a reminder that an earlier write holds, is announced, then the write, then the
- * messages; and of an incident that the write opened or resolved, and of an execution that it found at risk, is told. A message wakes an agent. The wake time in the execution's record wakes a supervisor: its sweeps find the execution
- * once that time has come, and it is called now if none would sweep by then. So a crash between the write and the messages is
- * made good at the wake time. After one between the announcement and the write the same is announced twice, which listeners must
- * expect (docs/EVENTS.md).
+ * Owns: the order: announce what an earlier write recorded; write; send; tell that it is at risk, best effort. A message wakes an
+ * agent. The wake time in the execution's record wakes a supervisor: its sweeps find the execution once that time has come, and
+ * it is called now if none would sweep by then. So a crash between the write and the messages is made good at the wake time.
+ * After a crash between the announcement and the write the same is announced twice, which listeners must expect (docs/EVENTS.md).
  * Does not own: what to decide, or what comes after (`reconcile.ts`).
  */
 
 import type { Ports, WriteResult } from '../core/ports.ts';
 import type { Decision, Send, Write } from '../core/records/decision.ts';
 import { given } from '../core/records/given.ts';
-import { incidentNews, riskNews } from '../core/records/news.ts';
+import { riskNews } from '../core/records/news.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Execution } from '../core/records/state.ts';
 import { announcedOnce, mayBeOfMany } from './announced-lists.ts';
@@ -30,8 +29,8 @@ export async function commit(
   before: Pick<Execution, 'wakeAt' | 'workflow' | 'riskSince'>,
 ): Promise<WriteResult> {
   if (decision.announce !== undefined) await ports.announcer.announce(decision.announce);
-  if (decision.announceEntry !== undefined) await ports.announcer.announceEntry(decision.announceEntry);
-  if (decision.announceReminder !== undefined) await ports.announcer.tell?.(decision.announceReminder);
+  if (decision.announceQuestion !== undefined)
+    await ports.announcer.announceQuestion(decision.announceQuestion);
   const { write: decided } = decision;
   const write = decided !== undefined && mayBeOfMany(decided) ? await announcedOnce(ports, decided) : decided;
   if (write !== undefined) {
@@ -42,10 +41,9 @@ export async function commit(
   const sends = reachable(ports, decision.sends);
   if (sends.length > 0) await ports.queue.send(sends);
   await called;
-  const { executionId = '', execution, incident } = write ?? {};
+  const { executionId = '', execution } = write ?? {};
   const risk = riskNews(before, execution);
-  const news = [incidentNews(executionId, before.workflow, incident), risk];
-  for (const one of news) if (one !== undefined) await tell(ports, one);
+  if (risk !== undefined) await tell(ports, risk);
   const origin = originOf(before.workflow, execution);
   const notes = risk === undefined ? decision.notes : [...decision.notes, { what: 'at-risk', executionId }];
   for (const note of notes) ports.log.note(note, origin);

@@ -149,7 +149,7 @@ class FailedEffects {
     try {
       return await commit(ports, decision, before);
     } catch (error) {
-      const { executionId, step } = decision.announceEntry ?? decision.announceReminder ?? {};
+      const { executionId, step } = decision.announceQuestion ?? {};
       if (executionId === undefined || step === undefined) throw error;
       this.#first ??= error;
       this.#steps.push(step);

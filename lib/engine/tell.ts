@@ -5,7 +5,6 @@
  */
 
 import type { NoteOrigin, Ports } from '../core/ports.ts';
-import { given } from '../core/records/given.ts';
 import type { News } from '../core/records/news.ts';
 import type { Execution } from '../core/records/state.ts';
 
@@ -15,10 +14,7 @@ export async function tell({ announcer, log }: Pick<Ports, 'announcer' | 'log'>,
     await announcer.tell?.(news);
   } catch (error) {
     const detail = error instanceof Error ? error.name : 'error';
-    const about =
-      'agent' in news
-        ? { agent: news.agent }
-        : { executionId: news.executionId, ...('step' in news ? given({ step: news.step }) : {}) };
+    const about = 'agent' in news ? { agent: news.agent } : { executionId: news.executionId };
     log.note({ what: 'not-told', ...about, detail });
   }
 }

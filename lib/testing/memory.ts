@@ -10,6 +10,7 @@ import type { Clock, RandomSource, Inventory, Ports, Store } from '../core/ports
 import type { Note, Send } from '../core/records/decision.ts';
 import type { Ended } from '../core/records/ended.ts';
 import type { EntryNews } from '../core/records/entry.ts';
+import type { IncidentNews } from '../core/records/news.ts';
 import type { News } from '../core/records/news.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Found } from '../core/supervision/audit.ts';
@@ -157,7 +158,7 @@ export interface MemoryWorld extends Ports {
   /** News of approvals and callbacks. */
   readonly entryNews: EntryNews[];
   /** News of incidents, breakers and agents. */
-  readonly news: News[];
+  readonly news: (News | IncidentNews)[];
   readonly notes: Note[];
 }
 
@@ -165,7 +166,7 @@ export function memoryWorld(options: { readonly seed?: number; readonly shards?:
   const sent: Send[] = [];
   const announced: Ended[] = [];
   const entryNews: EntryNews[] = [];
-  const news: News[] = [];
+  const news: (News | IncidentNews)[] = [];
   const notes: Note[] = [];
   return {
     store: new MemoryStore(options.shards),
@@ -181,8 +182,9 @@ export function memoryWorld(options: { readonly seed?: number; readonly shards?:
       announce: async (ended) => {
         announced.push(ended);
       },
-      announceEntry: async (changed) => {
-        entryNews.push(changed);
+      announceQuestion: async (question) => {
+        if ('about' in question) news.push(question);
+        else entryNews.push(question);
       },
       tell: async (one) => {
         news.push(one);

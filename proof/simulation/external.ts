@@ -20,7 +20,7 @@ export interface External {
   readonly wake: (presence: Presence) => void;
   readonly send: (sends: readonly Send[]) => void;
   readonly announce: (ended: Ended) => void;
-  readonly announceEntry: (news: InboxNews) => void;
+  readonly announceQuestion: (news: InboxNews) => void;
   readonly random: RandomSource;
   readonly note: (note: Note) => void;
 }

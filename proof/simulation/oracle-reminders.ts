@@ -1,5 +1,6 @@
 /**
- * Reminders of incidents: neither early, nor lost, nor after the resolution, and each announced that was not overtaken.
+ * What is announced of incidents: each opening and each resolution; reminders neither early, nor lost, nor after the resolution, and
+ * each that was not overtaken.
  *
  * Owns: these checks, written independently and not by calling the rules they check; a book of what was written and announced. Does
  * not own: reminders of approvals and callbacks (`oracle-inbox.ts`), how long executions were paused (`oracle-times.ts`), that the
@@ -60,8 +61,19 @@ export class OracleReminders {
   readonly #owed = new Map<string, Owed>();
   /** By incident and time: whether it has ever been written. */
   readonly #written = new Set<string>();
+  /** Openings and resolutions that were written and not announced yet, and all that were ever written. */
+  readonly #owedChanges = new Set<string>();
+  readonly #changes = new Set<string>();
   /** By incident: when it was resolved. */
   readonly #resolvedAt = new Map<string, number>();
+
+  /** An incident was opened or resolved by a write. Of a quiet one nothing is announced. */
+  change(executionId: string, incident: Incident, change: 'opened' | 'resolved'): void {
+    if (incident.quiet === true) return;
+    const key = `${aboutOf(executionId, incident.number, incident.openedAt)} ${change}`;
+    this.#owedChanges.add(key);
+    this.#changes.add(key);
+  }
 
   /** A write of a question that was open, or not any more. @param known as it was before */
   judge(
@@ -96,8 +108,13 @@ export class OracleReminders {
   }
 
   /** @param now true time. @returns what is wrong with it, if anything is */
-  announce({ executionId, incident, openedAt, at }: IncidentNews, now: number): string | undefined {
+  announce({ executionId, incident, openedAt, at, change }: IncidentNews, now: number): string | undefined {
     const about = aboutOf(executionId, incident, openedAt);
+    if (change !== 'reminded') {
+      this.#owedChanges.delete(`${about} ${change}`);
+      if (this.#changes.has(`${about} ${change}`)) return undefined;
+      return `L1 it is announced that question ${incident} is ${change}, and it is not`;
+    }
     if (this.#owed.get(about)?.at === at) this.#owed.delete(about);
     if (!this.#written.has(`${about} at ${at}`))
       return `L1 a reminder of question ${incident} is announced, and there was none`;
@@ -109,9 +126,10 @@ export class OracleReminders {
 
   /** When everything is over. */
   judgeEnd(): string[] {
-    return [...this.#owed].map(
+    const reminders = [...this.#owed].map(
       ([about, { at }]) => `L1 the reminder of ${about} at ${at} was never announced`,
     );
+    return [...reminders, ...[...this.#owedChanges].map((key) => `L1 ${key} was never announced`)];
   }
 }
 

@@ -125,8 +125,14 @@ export class OracleTimes {
     const { number, kind, deadlineAt, by } = incident;
     const known = before.incidents?.[number];
     const what = `question ${number} (${kind})`;
-    if (known === undefined) return judgeTerms(problems, plan, before, incident);
     const { id } = before.execution;
+    if (known === undefined) {
+      written.reminders.change(id, incident, 'opened');
+      return judgeTerms(problems, plan, before, incident);
+    }
+    // The write after an announcement: nothing else of it changes.
+    if (known.resolvedAt !== undefined && isAnnounced(known, incident)) return;
+    if (incident.resolvedAt !== undefined) written.reminders.change(id, incident, 'resolved');
     written.reminders.judge(problems, plan, before, known, incident, {
       now,
       kinds: written.kinds,
@@ -272,6 +278,12 @@ const restsOn = (plan: Plan, step: AgentStep | ChildStep, record: Step | undefin
 /** Nothing can take it back, and it is something. */
 const canStay = ({ undo, effect }: Pick<AgentStep, 'undo' | 'effect'>): boolean =>
   undo === 'none' && effect !== 'none';
+
+/** Nothing is written but that a change is announced. */
+const isAnnounced = (known: Incident, { unannounced = [], ...incident }: Incident): boolean =>
+  unannounced.length < (known.unannounced?.length ?? 0) &&
+  incident.resolvedAt === known.resolvedAt &&
+  incident.choice === known.choice;
 
 /** What is asked has the time and the default that were declared. */
 function judgeTerms(

@@ -26,8 +26,7 @@ import type {
 } from '../../lib/core/ports.ts';
 import type { Note, Send, Write } from '../../lib/core/records/decision.ts';
 import type { Ended } from '../../lib/core/records/ended.ts';
-import type { EntryNews } from '../../lib/core/records/entry.ts';
-import type { News } from '../../lib/core/records/news.ts';
+import type { QuestionNews } from '../../lib/core/records/news.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import type { Breaker } from '../../lib/core/step/breaker.ts';
@@ -368,13 +367,8 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
   announce(ended: Ended): Promise<void> {
     return call(this.#host, this.#process, () => this.#host.external.announce(ended));
   }
-  announceEntry(news: EntryNews): Promise<void> {
-    return call(this.#host, this.#process, () => this.#host.external.announceEntry(news));
-  }
-  /** Nothing rests on what is told but for reminders, so all else is no call here. */
-  tell(news: News): Promise<void> {
-    if (news.change !== 'reminded') return Promise.resolve();
-    return call(this.#host, this.#process, () => this.#host.external.announceEntry(news));
+  announceQuestion(news: QuestionNews): Promise<void> {
+    return call(this.#host, this.#process, () => this.#host.external.announceQuestion(news));
   }
   note(note: Note): void {
     this.#host.external.note(note);

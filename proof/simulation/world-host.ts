@@ -44,14 +44,14 @@ interface Eyes {
   readonly kinds: KindCounts;
   readonly violate: (about: string, problem: string) => void;
   readonly announce: (ended: Ended) => void;
-  readonly announceEntry: (news: InboxNews) => void;
+  readonly announceQuestion: (news: InboxNews) => void;
   readonly note: (note: Note) => void;
   readonly over: () => boolean;
 }
 
 export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes: Eyes): Host {
   const { mode, seed } = options;
-  const { table, kinds, violate, announce, announceEntry, note, over } = eyes;
+  const { table, kinds, violate, announce, announceQuestion, note, over } = eyes;
   const isMild = mode === 'none' || mode === 'masked';
   const longestDelayMs = mode === 'masked' ? 3_000 : 30_000;
   const breakers = new OracleBreakers({ now: () => host.events.now, kinds, violate });
@@ -66,7 +66,7 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
       wake: (presence) => wakeSupervisor(host, presence, longestDelayMs),
       send: (sends) => sends.forEach((send) => sendMessage(host, send, longestDelayMs)),
       announce,
-      announceEntry,
+      announceQuestion,
       random: seededSource(seed),
       note,
     },

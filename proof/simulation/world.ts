@@ -103,7 +103,7 @@ export class World {
         kinds,
         violate: (about, problem) => this.#violate(about, problem),
         announce: (ended) => this.#announce(ended),
-        announceEntry: (news) => this.#judgeNews(news),
+        announceQuestion: (news) => this.#judgeNews(news),
         note: (note) => this.#note(note),
         over: () => this.#clients.allAccepted && this.#table.open === 0,
       },

@@ -16,7 +16,7 @@ import { TRANSPORTS } from '../../lib/aws/names.ts';
 import { sqsQueue } from '../../lib/aws/sqs-queue.ts';
 import type { Send } from '../../lib/core/records/decision.ts';
 import type { Ended } from '../../lib/core/records/ended.ts';
-import type { News } from '../../lib/core/records/news.ts';
+import type { IncidentNews, News } from '../../lib/core/records/news.ts';
 import type { EntryNews } from '../../lib/core/records/entry.ts';
 import { answeredBy } from './mocked.ts';
 
@@ -244,7 +244,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
     it('of an approval is an event of its own kind, and each of its fields is documented', async () => {
       bus.reset();
       bus.on(PutEventsCommand).resolves({ FailedEntryCount: 0 });
-      await announcer.announceEntry(news);
+      await announcer.announceQuestion(news);
       const [entry] = bus.commandCalls(PutEventsCommand)[0]?.args[0].input.Entries ?? [];
       expect(entry).toEqual({
         EventBusName: 'the-bus',
@@ -262,7 +262,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
       );
     });
 
-    it.each<[string, News, string]>([
+    it.each<[string, News | IncidentNews, string]>([
       [
         'Steadfast Incident',
         {
@@ -310,7 +310,8 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
       async (type, told, chapter) => {
         bus.reset();
         bus.on(PutEventsCommand).resolves({ FailedEntryCount: 0 });
-        await announcer.tell?.(told);
+        if (told.about === 'incident') await announcer.announceQuestion(told);
+        else await announcer.tell?.(told);
         const [entry] = bus.commandCalls(PutEventsCommand)[0]?.args[0].input.Entries ?? [];
         expect(entry).toMatchObject({ Source: 'steadfast', DetailType: type, Time: told.at / 1_000 });
         const text = readFileSync(new URL('../../docs/EVENTS.md', import.meta.url), 'utf8');

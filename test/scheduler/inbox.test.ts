@@ -290,9 +290,9 @@ describe('an event bus that takes nothing', () => {
       ...world,
       announcer: {
         announce: world.announcer.announce,
-        announceEntry: async (news) => {
+        announceQuestion: async (news) => {
           if (bus.isAway) throw new Error('the bus is away');
-          await world.announcer.announceEntry(news);
+          await world.announcer.announceQuestion(news);
         },
       },
     }));

@@ -1,4 +1,4 @@
-/** What is told of incidents: once each, without a word of theirs, and nothing rests on it. */
+/** What is announced of incidents: each change, without a word of theirs, again when the bus was away. */
 
 import { PermanentError } from '../../lib/core/records/errors.ts';
 import { human, workflow } from '../../lib/core/plan/workflow.ts';
@@ -13,7 +13,7 @@ const execute = async (): Promise<never> => {
 };
 const stuck = () => harness(asking, { worker: { execute, undo: async () => undefined } });
 
-it('is told of once when it is opened and once when it is resolved, and a bus that is away holds nothing up', async () => {
+it('is announced when it is opened and when it is resolved, and again once a bus that was away is back', async () => {
   const h = stuck();
   const { id } = await h.begin();
   await h.run(id, { until: ({ incidents }) => incidents !== undefined });
@@ -30,15 +30,17 @@ it('is told of once when it is opened and once when it is resolved, and a bus th
   };
   const view = `/executions/${id}`;
   expect(h.news).toEqual([{ ...told, ...about, change: 'opened', at: openedAt, view }]);
-  const away = { ...h.scheduler.ports.announcer, tell: () => Promise.reject(new Error('away')) };
+  const away = { ...h.scheduler.ports.announcer, announceQuestion: () => Promise.reject(new Error('away')) };
   const scheduler = { ...h.scheduler, ports: { ...h.scheduler.ports, announcer: away } };
   await resolveIncident(scheduler, id, { incident: 1, choice: 'fail', reason: 'secret' });
-  expect(h.notes).toContainEqual({ what: 'not-told', executionId: id, step: 'asked', detail: 'Error' });
+  expect(h.notes).toContainEqual({ what: 'not-announced', executionId: id, step: 'asked', detail: 'Error' });
+  await h.run(id);
+  expect(h.news.at(-1)).toMatchObject({ change: 'resolved', choice: 'fail', by: 'person' });
   const other = await h.begin({}, 'k2');
   await h.run(other.id, { until: ({ incidents }) => incidents !== undefined });
   const by = { kind: 'local', name: 'ann' } as const;
   await resolveIncident(h.scheduler, other.id, { incident: 1, choice: 'fail', reason: 'secret', by });
   const resolved = { change: 'resolved', choice: 'fail', by: 'person', caller: by, at: h.clock.now() };
-  expect(h.news.slice(2)).toMatchObject([{ ...told, executionId: other.id, ...resolved }]);
+  expect(h.news.at(-1)).toMatchObject({ ...told, executionId: other.id, ...resolved });
   expect(JSON.stringify(h.news)).not.toContain('secret');
 });

@@ -191,7 +191,7 @@ describe('the end of an execution', () => {
           await h.announcer.announce(ended);
           doomed.kill();
         },
-        announceEntry: h.announcer.announceEntry,
+        announceQuestion: h.announcer.announceQuestion,
       },
     });
     const { id } = await h.begin();
@@ -212,7 +212,7 @@ describe('the end of an execution', () => {
           if (tries <= 5) throw new Error('the bus is away');
           await world.announcer.announce(ended);
         },
-        announceEntry: world.announcer.announceEntry,
+        announceQuestion: world.announcer.announceQuestion,
       },
     }));
     const { id } = await h.begin();

@@ -31,7 +31,7 @@ import { mayBePast, wayBackBeside } from '../step/point-of-no-return.ts';
 import { effectsSettledAt } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { mayFail } from '../step/turn.ts';
-import { nextReminder } from '../waiting/entry.ts';
+import { nextReminder, withChange } from '../waiting/entry.ts';
 import type { Rule } from '../step/rule.ts';
 
 /** Where there is no way back, or an undo failed: then the execution ends as failed and says what is left. */
@@ -188,6 +188,7 @@ export function openIncident(
     ...asked,
     ...askedOf(execution),
     ...given({ step, remindAt, wrongAnswer, quiet }),
+    ...(quiet === true ? {} : { unannounced: ['opened' as const] }),
   };
   const asks = executionAfter(execution, 'ask', inputs, remindAt === undefined ? {} : { wakeAt: remindAt });
   const note = { what: 'incident-opened', step };
@@ -212,7 +213,7 @@ export const remindOfIncident: Rule = {
       writeId: event.writeId,
       reminders: (due.reminders ?? 0) + 1,
       remindedAt: event.now,
-      unannounced: true,
+      unannounced: withChange(due.unannounced, 'reminded'),
       ...given({ remindAt: nextReminder(declared ?? {}, event.now, due.deadlineAt) }),
     };
     const woken = executionAfter(execution, 'set-wake-time', event, {});
@@ -229,9 +230,9 @@ export const remindOfIncident: Rule = {
   says: { 'incident-reminded': 'listeners are reminded of an open question' },
 };
 
-/** The incident's record once it is resolved. Of one that is, nobody is reminded any more. */
+/** The incident's record once it is resolved: a reminder that was not announced yet never is. */
 export const resolved = (
-  { remindAt: _remindAt, unannounced: _unannounced, ...incident }: Incident,
+  { remindAt: _remindAt, unannounced: before, ...incident }: Incident,
   {
     by,
     choice,
@@ -246,6 +247,9 @@ export const resolved = (
   writeId: inputs.writeId,
   resolvedAt: inputs.now,
   ...given({ by, choice, reason, caller, commandId }),
+  ...(incident.quiet === true
+    ? {}
+    : { unannounced: [...(before ?? []).filter((change) => change !== 'reminded'), 'resolved' as const] }),
 });
 
 /** Whether the execution waits for the resolution of this incident, for no other and for no approval. */

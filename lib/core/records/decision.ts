@@ -10,12 +10,12 @@
 
 import type { ChildStart, Family, ParentNotice } from './children.ts';
 import type { Ended } from './ended.ts';
-import type { Entry, EntryNews } from './entry.ts';
+import type { Entry } from './entry.ts';
 import type { Failure } from './failure.ts';
 import { given, type OrUndefined } from './given.ts';
 import type { Incident } from './incident.ts';
 import type { Message } from './message.ts';
-import type { IncidentNews } from './news.ts';
+import type { QuestionNews } from './news.ts';
 import type { Execution, Step } from './state.ts';
 
 /** Records with their new version; each is written on the condition that the stored one is one version behind. */
@@ -97,10 +97,8 @@ export interface Decision {
   readonly write?: Write;
   /** Told before the write, which records that it was told. With `tell` the only effect that precedes a write. */
   readonly announce?: Ended;
-  /** Likewise, of an entry of the inbox. */
-  readonly announceEntry?: EntryNews;
-  /** Likewise, a reminder of an incident. */
-  readonly announceReminder?: IncidentNews;
+  /** Likewise, a change of an incident or of an entry of the inbox. */
+  readonly announceQuestion?: QuestionNews;
   readonly notifyParent?: ParentNotice;
   /**
    * Nothing is due but at the wake time as it is written. Without this the execution is evaluated within a horizon of the

@@ -23,6 +23,9 @@ export const CHOICES = [
 ] as const;
 export type Choice = (typeof CHOICES)[number];
 
+/** What becomes of an incident; each is announced on the event bus. */
+export type IncidentChange = 'opened' | 'reminded' | 'resolved';
+
 /** A question to a person, with a time at which its default holds. */
 export interface Incident extends AskedOf {
   readonly number: number;
@@ -61,8 +64,8 @@ export interface Incident extends AskedOf {
   readonly remindAt?: number;
   /** Nobody is told: listeners have heard of an earlier one about the same list, which is answered like this one. */
   readonly quiet?: true;
-  /** The latest reminder is not announced yet. */
-  readonly unannounced?: true;
+  /** The changes that are not announced yet, in order. Absent: none. */
+  readonly unannounced?: readonly IncidentChange[];
   readonly resolvedAt?: number;
   readonly choice?: Choice;
   /** `deadline`: no person chose in time. `moot`: the execution went another way. */

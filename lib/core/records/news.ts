@@ -1,17 +1,17 @@
 /**
- * What listeners on the event bus are told beside ends and entries: of incidents, of breakers, of agents that are missing, of
- * executions that are at risk.
+ * What goes to the event bus beside ends and entries: incidents, breakers, agents that are missing, executions at risk.
  *
- * Owns: the shapes, and which write of an incident or of an execution is news. Does not own: who tells it, and when (`engine/commit.ts`,
+ * Owns: the shapes, and which write of an execution is news. Does not own: who sends it, and when (`engine/commit.ts`,
  * `agent/breaker.ts`, `supervisor/receipts.ts`), how it is put on the bus (`aws/event-bus.ts`).
  *
- * Told once and not again, but for a reminder of an incident, which is announced as entries are: nothing rests on it. What is open is
- * in the table, and in the API.
+ * An incident is announced as an entry is, each change at least once. The rest is sent once and not again: nothing rests on it, and
+ * the table and the API have it.
  */
 
 import type { Caller } from './caller.ts';
 import { given } from './given.ts';
-import type { Incident } from './incident.ts';
+import type { EntryNews } from './entry.ts';
+import type { Incident, IncidentChange } from './incident.ts';
 import type { Execution } from './state.ts';
 
 export interface IncidentNews
@@ -20,8 +20,8 @@ export interface IncidentNews
     'kind' | 'step' | 'openedAt' | 'deadlineAt' | 'otherwise' | 'choice' | 'by' | 'caller' | 'tags'
   > {
   readonly about: 'incident';
-  /** `reminded`: at least once each, as of an entry. */
-  readonly change: 'opened' | 'reminded' | 'resolved';
+  /** Each is announced at least once. */
+  readonly change: IncidentChange;
   readonly executionId: string;
   readonly workflow: string;
   readonly incident: number;
@@ -68,7 +68,11 @@ export interface RiskNews {
   readonly view: string;
 }
 
-export type News = IncidentNews | BreakerNews | MissingNews | RiskNews;
+/** What is announced of a question to a person or an external party. */
+export type QuestionNews = EntryNews | IncidentNews;
+
+/** What is sent once, and never repeated. */
+export type News = BreakerNews | MissingNews | RiskNews;
 
 /** What a write of an execution tells: that it is at risk, where it was not. */
 export function riskNews(
@@ -89,49 +93,30 @@ export function riskNews(
   };
 }
 
-/**
- * What a write of an incident tells: that it was opened or is resolved; nothing of one whose time is moved, of a quiet one, nor of a
- * reminder, which is announced before the next write.
- */
+/** What is announced of a change of an incident. */
 export function incidentNews(
-  executionId: string,
-  workflow: string,
-  incident: Incident | undefined,
-): IncidentNews | undefined {
-  if (incident === undefined || incident.quiet === true) return undefined;
-  const { version, openedAt, resolvedAt } = incident;
-  if (resolvedAt !== undefined) return newsOf(executionId, workflow, incident, 'resolved', resolvedAt);
-  return version > 1 ? undefined : newsOf(executionId, workflow, incident, 'opened', openedAt);
-}
-
-/** What is announced of the latest reminder of an incident. */
-export const reminderNews = (executionId: string, workflow: string, incident: Incident): IncidentNews =>
-  newsOf(executionId, workflow, incident, 'reminded', incident.remindedAt ?? incident.openedAt);
-
-function newsOf(
-  executionId: string,
-  workflow: string,
+  { id, workflow }: Pick<Execution, 'id' | 'workflow'>,
   incident: Incident,
-  change: IncidentNews['change'],
-  at: number,
+  change: IncidentChange,
 ): IncidentNews {
   const { number, kind, openedAt, deadlineAt, otherwise, failure, reminders = 0 } = incident;
-  const { step, choice, by, caller, tags } = incident;
+  const { step, choice, by, caller, tags, remindedAt = openedAt, resolvedAt = openedAt } = incident;
   return {
     about: 'incident',
     change,
-    executionId,
+    executionId: id,
     workflow,
     incident: number,
     kind,
     ...given({ step }),
-    at,
+    at: { opened: openedAt, reminded: remindedAt, resolved: resolvedAt }[change],
     openedAt,
     deadlineAt,
     otherwise,
     reminders,
     code: failure.code,
-    ...given({ tags, choice, by, caller }),
-    view: `/executions/${executionId}`,
+    ...given({ tags }),
+    ...(change === 'resolved' ? given({ choice, by, caller }) : {}),
+    view: `/executions/${id}`,
   };
 }

@@ -28,7 +28,8 @@ export const openEntries = ({ entries }: Snapshot): Entry[] =>
 export const hasUnannounced = (snapshot: Snapshot): boolean =>
   (snapshot.entries !== undefined &&
     Object.values(snapshot.entries).some(({ unannounced }) => unannounced !== undefined)) ||
-  openIncidents(snapshot).some(({ unannounced }) => unannounced !== undefined);
+  (snapshot.incidents !== undefined &&
+    Object.values(snapshot.incidents).some(({ unannounced }) => unannounced !== undefined));
 
 /** A person is asked to approve something: the execution waits. A callback's external party is no person. */
 export const isApprovalOpen = (snapshot: Snapshot, except?: string): boolean =>

@@ -1,7 +1,7 @@
 /**
  * The entry that an approval or a callback has in the inbox while it is open: opened, reminded of, announced, closed.
  *
- * Owns: when each is due and what it writes; of incidents, when the next reminder is due and how one is announced. Does not own: the
+ * Owns: when each is due and what it writes; of incidents, when the next reminder is due and how a change is announced. Does not own: the
  * record (`records/entry.ts`), until when the step waits (`waiting/timer.ts`), what else is of incidents (`operators/incident.ts`), how
  * an event is put on the bus (`aws/event-bus.ts`).
  *
@@ -15,9 +15,9 @@ import { type CallbackStep, graphOf, isCallback } from '../plan/plan.ts';
 import { executionAfter, type DecisionInputs } from '../records/change.ts';
 import { type Decision, evaluateNext, writing } from '../records/decision.ts';
 import { type Entry, type EntryChange, type EntryNews, isOpenEntry } from '../records/entry.ts';
-import type { Evaluation, Event } from '../records/events.ts';
+import type { Event } from '../records/events.ts';
 import { given, type OrUndefined } from '../records/given.ts';
-import { reminderNews } from '../records/news.ts';
+import { incidentNews } from '../records/news.ts';
 import { askedOf } from '../records/question.ts';
 import {
   hasUnannounced,
@@ -118,7 +118,7 @@ export const remind: Rule = {
         reminders: entry.reminders + 1,
         remindedAt: event.now,
         remindAt: nextReminder(step, event.now, deadlineAt),
-        unannounced: withChange(entry, 'reminded'),
+        unannounced: withChange(entry.unannounced, 'reminded'),
       });
       const woken = executionAfter(execution, 'set-wake-time', event, {});
       return changed(state, event.affected, { execution: woken, entry: reminded }, 'entry-reminded');
@@ -133,53 +133,52 @@ export const remind: Rule = {
   },
 };
 
-const withChange = ({ unannounced = [] }: Entry, change: EntryChange): readonly EntryChange[] => [
-  ...unannounced.filter((one) => one !== change),
-  change,
-];
+/** The changes that are not announced yet, with another one: of several reminders the latest is announced. */
+export const withChange = <Change>(
+  unannounced: readonly Change[] | undefined,
+  change: Change,
+): readonly Change[] => [...(unannounced ?? []).filter((one) => one !== change), change];
 
 /**
- * Announces what was written and is not announced yet, one change at a time, reminders of incidents too. Last of all rules, and not
+ * Announces what was written and is not announced yet, one change at a time, of entries and of incidents. Last of all rules, and not
  * where the bus has just refused it: what the execution does next waits for no listener.
  */
 export const announceChange: Rule = {
   apply: (_plan, state, event) => {
+    const { execution } = state;
     const another = event.by === 'agent' && event.outrun === true;
     if (another) return undefined;
+    const isPassedOver = (step = ''): boolean => event.passOver?.includes(step) === true;
     for (const entry of Object.values(state.entries ?? {})) {
       const [change, ...rest] = entry.unannounced ?? [];
-      if (change === undefined || event.passOver?.includes(entry.step) === true) continue;
+      if (change === undefined || isPassedOver(entry.step)) continue;
       const announced = entryAfter(entry, event, { unannounced: rest.length === 0 ? undefined : rest });
       return {
         ...changed(state, event.affected, { entry: announced }, 'entry-announced'),
-        announceEntry: newsOf(state.execution, entry, change),
+        announceQuestion: newsOf(execution, entry, change),
       };
     }
-    return announceReminder(state, event);
+    for (const { unannounced = [], ...incident } of Object.values(state.incidents ?? {})) {
+      const [change, ...rest] = unannounced;
+      if (change === undefined || isPassedOver(incident.step)) continue;
+      const { step, version } = incident;
+      const left = rest.length === 0 ? {} : { unannounced: rest };
+      const announced = { ...incident, ...left, version: version + 1, writeId: event.writeId };
+      const note = { what: 'incident-announced', step };
+      return {
+        ...writing(execution.id, { incident: announced }, evaluateNext(event.affected), note),
+        announceQuestion: incidentNews(execution, incident, change),
+      };
+    }
+    return undefined;
   },
   dueAt: (plan, state, { readAt }) =>
     hasUnannounced(state) ? [{ at: readAt + horizonMs(plan, state) }] : [],
   says: {
     'entry-announced': 'what became of an approval or a callback is announced',
-    'incident-announced': 'a reminder of an open question is announced',
+    'incident-announced': 'what became of an incident is announced',
   },
 };
-
-function announceReminder(state: Snapshot, event: Evaluation): Decision | undefined {
-  const { id, workflow } = state.execution;
-  for (const incident of openIncidents(state)) {
-    const { unannounced, ...rest } = incident;
-    const { step, version } = rest;
-    if (unannounced === undefined || event.passOver?.includes(step ?? '') === true) continue;
-    const announced = { ...rest, version: version + 1, writeId: event.writeId };
-    const note = { what: 'incident-announced', step };
-    return {
-      ...writing(id, { incident: announced }, evaluateNext(event.affected), note),
-      announceReminder: reminderNews(id, workflow, incident),
-    };
-  }
-  return undefined;
-}
 
 function newsOf({ id, workflow, tags }: Execution, entry: Entry, change: EntryChange): EntryNews {
   const { step, kind, openedAt, deadlineAt, otherwise, reminders, remindedAt, closedAt } = entry;

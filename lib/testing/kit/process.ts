@@ -9,7 +9,7 @@
 
 import type { AgentSpec } from '../../core/plan/agent.ts';
 import type { Send, Write } from '../../core/records/decision.ts';
-import type { EntryNews } from '../../core/records/entry.ts';
+import type { QuestionNews } from '../../core/records/news.ts';
 import type { Clock, Ports } from '../../core/ports.ts';
 import type { Execution } from '../../core/records/state.ts';
 import type { MemoryWorld } from '../memory.ts';
@@ -155,9 +155,10 @@ function aboutCall(names: StepNames, method: string, args: readonly unknown[]): 
   }
   if (method === 'create') return 'creates the execution';
   if (method === 'writePlan') return 'stores the plan';
-  if (method === 'announceEntry') {
-    const { executionId, step, change } = args[0] as EntryNews;
-    return `announces that the entry of ${names.quoted(executionId, step)} is ${change}`;
+  if (method === 'announceQuestion') {
+    const news = args[0] as QuestionNews;
+    if ('about' in news) return `announces that incident ${news.incident} is ${news.change}`;
+    return `announces that the entry of ${names.quoted(news.executionId, news.step)} is ${news.change}`;
   }
   return method === 'announce' ? 'announces the end' : `calls ${method}`;
 }

@@ -40,6 +40,14 @@ export const BLIND: readonly Mutant[] = [
     killer: simulated(),
   },
   {
+    id: 'incident-opened-in-silence',
+    bug: 'No listener learns that an incident was opened.',
+    file: 'lib/core/operators/incident.ts',
+    find: "{ unannounced: ['opened' as const] }",
+    replace: '{}',
+    killer: simulated(),
+  },
+  {
     id: 'resolved-twice',
     bug: 'An incident that was resolved takes another resolution.',
     file: 'lib/core/operators/choices.ts',

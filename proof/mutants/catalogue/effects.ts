@@ -7,9 +7,9 @@ export const EFFECTS: readonly Mutant[] = [
     id: 'send-before-write',
     bug: 'Messages are sent before the write that makes them true.',
     file: 'lib/engine/commit.ts',
-    find: '  if (decision.write !== undefined) {\n',
+    find: '  if (write !== undefined) {\n',
     replace:
-      '  if (decision.sends.length > 0) await ports.queue.send(decision.sends);\n  if (decision.write !== undefined) {\n',
+      '  if (decision.sends.length > 0) await ports.queue.send(decision.sends);\n  if (write !== undefined) {\n',
     also: [
       {
         file: 'lib/engine/commit.ts',

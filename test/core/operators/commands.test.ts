@@ -170,6 +170,7 @@ describe('a resume', () => {
       resolvedAt: NOW,
       choice: 'resume',
       by: 'person',
+      unannounced: ['resolved'],
       reason: 'r',
     });
     expect(of({ resolvedAt: NOW - 1 })).not.toHaveProperty('incident');

@@ -58,6 +58,7 @@ describe('the question about the deadline', () => {
       openedAt: NOW,
       deadlineAt: NOW + WEEK,
       otherwise: 'fail',
+      unannounced: ['opened'],
     });
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       ...moved,
@@ -116,7 +117,7 @@ describe('its answer', () => {
   });
   const say = (state: Snapshot, answer: Partial<Resolution>, incident = question) =>
     resolveDeadline(plan, state, incident, { choice: 'resume', by: 'person', ...answer }, inputs);
-  const closed = { ...question, ...moved, resolvedAt: NOW, by: 'person' };
+  const closed = { ...question, ...moved, resolvedAt: NOW, by: 'person', unannounced: ['resolved'] };
 
   it('goes on: the execution has its time once more', () => {
     const state = asked();

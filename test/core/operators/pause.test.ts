@@ -152,6 +152,7 @@ describe('the time of a pause', () => {
       openedAt: NOW,
       deadlineAt: NOW + 259_200_000,
       otherwise: 'undo-all',
+      unannounced: ['opened'],
     });
     expect(write?.executionId).toBe('e-1');
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({

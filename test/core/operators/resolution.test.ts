@@ -57,6 +57,7 @@ describe('an answer to a question about a step', () => {
       choice: 'retry',
       by: 'person',
       reason: 'r',
+      unannounced: ['resolved'],
     });
     expect(rest).toStrictEqual({
       sends: [],
@@ -186,7 +187,13 @@ describe('an answer about an undo', () => {
 
 describe('a question that a late success answers', () => {
   it('is the one about its recovery', () => {
-    const closed = { ...incidentOf({ failure }), ...moved, resolvedAt: NOW, by: 'moot' };
+    const closed = {
+      ...incidentOf({ failure }),
+      ...moved,
+      resolvedAt: NOW,
+      by: 'moot',
+      unannounced: ['resolved'],
+    };
     expect(resolvedBySuccess(asked(), 'it', inputs)).toStrictEqual({ incident: closed, move: 'resume' });
     expect(resolvedBySuccess(asked({}, second), 'it', inputs)).toStrictEqual({
       incident: closed,

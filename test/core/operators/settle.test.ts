@@ -28,7 +28,12 @@ describe('a question that needs no answer any more', () => {
     const state = about({}, { status: 'waiting', wakeAt: NOW + 99_000 }, recordOf('it', 'retrying'));
     const { write, ...rest } = settle(state) ?? {};
     expect(write?.executionId).toBe('e-1');
-    expect(changesOf(incidentOf(), write?.incident)).toStrictEqual({ ...moved, resolvedAt: NOW, by: 'moot' });
+    expect(changesOf(incidentOf(), write?.incident)).toStrictEqual({
+      ...moved,
+      resolvedAt: NOW,
+      by: 'moot',
+      unannounced: ['resolved'],
+    });
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       ...moved,
       status: 'running',

@@ -100,7 +100,7 @@ export async function runCrowd(options: CrowdOptions): Promise<Crowd> {
         count.ended += 1;
         count.endedAt = events.now;
       },
-      announceEntry: async () => undefined,
+      announceQuestion: async () => undefined,
     },
     clock,
     random: seededSource(7),

@@ -64,7 +64,7 @@ export async function runQuiet(seed: number, calls: Calls): Promise<Quiet> {
       for (const send of sends) events.plan(send.delayMs + choice.between(5, 50), () => deliver(send));
     },
     announce: () => undefined,
-    announceEntry: () => undefined,
+    announceQuestion: () => undefined,
     random: seededSource(seed),
     note: (note) => {
       notes.push(note);
