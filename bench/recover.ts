@@ -204,7 +204,7 @@ async function startAll(n: number, start: () => Promise<string>): Promise<string
   return ids;
 }
 
-/** The supervisor's clock strikes now: it finds something to watch and stays until the next tick, as in a busy system. */
+/** The supervisor's clock strikes now: it finds something due and stays until the next tick, as in a busy system. */
 function ring(stage: Stage): void {
   // It may be killed on the way.
   tick(stage).catch(() => undefined);

@@ -1,5 +1,5 @@
 /**
- * The time as the page shows it: once a second, and not while nobody looks.
+ * The time as the page shows it: once a second, and not while the page is hidden.
  */
 
 import { type Signal, signal } from '@preact/signals';

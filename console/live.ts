@@ -1,6 +1,6 @@
 /**
  * What the page shows of the API, kept up to date: read again after 3 s, ever more seldom while nothing changes, and not at
- * all while nobody looks. While a question is answered in a dialog, what it is about stays as it is. An answer is another where it says
+ * all while the page is hidden. While a question is answered in a dialog, what it is about stays as it is. An answer is another where it says
  * something else: in which order DynamoDB gives the fields of a record, and when the answer was made, is nothing that is shown.
  *
  * Owns: the rhythm, and that an answer that came late never replaces a newer one. Does not own: the calls, and whether an error is an

@@ -47,7 +47,7 @@ function repositoryOf(root) {
 }
 
 /**
- * Yarn since 2 installs no `node_modules` unless it is told to, and neither TypeScript 7 nor esbuild reads what it makes instead.
+ * Yarn since 2 installs no `node_modules` unless it is configured to, and neither TypeScript 7 nor esbuild reads what it makes instead.
  * @returns undefined where it is not at work
  */
 function modernYarnAt(root, agent) {

@@ -139,5 +139,5 @@ try {
   say(error instanceof Failed ? error.message : String((error as Error).stack));
   process.exitCode = 1;
 }
-// What failed is left to be looked at.
+// What failed is left for inspection.
 if (process.exitCode !== 1) rmSync(work, { recursive: true, force: true });

@@ -193,7 +193,7 @@ test('the stack with two of them has two outputs, by which they are told apart',
     ({ Properties }) =>
       (Properties?.['EventPattern'] as { 'detail-type'?: string[] } | undefined)?.['detail-type'] ?? [],
   );
-  // What people are told of (EVENTS.md), by the names that the events have.
+  // The news for people (EVENTS.md), by the names that the events have.
   const named = [ENTRY_EVENT, ...Object.values(NEWS_EVENTS)].map(({ detailType }) => detailType);
   expect(types).toEqual(expect.arrayContaining(named));
   expect(ofType(shop, 'AWS::Events::ApiDestination')).toHaveLength(1);

@@ -33,7 +33,7 @@ export interface BulkRun {
   /** By how often an execution was retried, and how it has ended. */
   readonly ends: Readonly<Record<string, number>>;
   readonly collectMs: number;
-  /** From the confirmation until each was told, and until each had ended. */
+  /** From the confirmation until each got the command, and until each had ended. */
   readonly toldMs: number;
   readonly endedMs: number;
   /** The store of the cloud, and the ids, for further questions. */

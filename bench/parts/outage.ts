@@ -60,7 +60,7 @@ async function withStage<Result>(work: (stage: Stage) => Promise<Result>): Promi
 async function started(stage: Stage): Promise<Promise<number>[]> {
   const ends = await startMany(stage, EXECUTIONS);
   const over = new Set<Promise<number>>();
-  // One that fails is waited for, and told of, later.
+  // One that fails is waited for, and reported, later.
   for (const end of ends) end.then(() => over.add(end)).catch(() => undefined);
   await new Promise((done) => setImmediate(done));
   return ends.filter((end) => !over.has(end));

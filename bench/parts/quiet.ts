@@ -1,5 +1,5 @@
 /**
- * One execution at a time in a system that is otherwise idle: its agent is killed, and nobody looks unless somebody is called.
+ * One execution at a time in a system that is otherwise idle: its agent is killed, and no supervisor runs unless it is called.
  *
  * Owns: several deployments side by side, each idle before each start, and that the starts are spread over the minute between
  * two ticks. Does not own: how an execution is struck and followed (`../recover.ts`).

@@ -4,7 +4,7 @@
  * Owns: the situations, and how a second of each is carried over to an hour, a month or a million. Does not own: the
  * counting (`meter.ts`).
  *
- * The supervisor's clock is struck by hand: a tick that finds something to watch lasts 57 s, as on AWS. What a busy tick reads
+ * The supervisor's clock is struck by hand: a tick that finds something due lasts 57 s, as on AWS. What a busy tick reads
  * and writes for itself (sweeps, receipts) is shared by so many executions that it hardly shows.
  */
 
@@ -39,12 +39,12 @@ const EMPTY_POLLS_AN_HOUR = 900;
 const IDLE_TICKS = 20;
 /** That wait for a person, and then that wait for a time. */
 const DEFERRED = 200;
-/** After a start, with nothing for an agent to do, the supervisor looks for the first time; a tick sees 57 s ahead. */
+/** After a start, with nothing for an agent to do, the supervisor evaluates for the first time; a tick sees 57 s ahead. */
 const FIRST_LOOK_MS = 60_000;
 const BEFORE_TICK_MS = 4_000;
 /** Steps that work side by side, a process each. */
 const AT_WORK = 16;
-/** Three times a supervisor looks at them meanwhile, in two ticks. */
+/** Three times a supervisor evaluates them meanwhile, in two ticks. */
 const WORK_MS = 100_000;
 const TEN_MINUTES_MS = 600_000;
 /** Started as fast as they can be; sixteen processes perform eighty a second. */
@@ -196,7 +196,7 @@ async function waiting(stage: Stage, say: Say): Promise<Situation> {
   };
 }
 
-/** A step with the usual lease of 30 s, while supervisors watch. */
+/** A step with the usual lease of 30 s, while supervisors run. */
 async function working(stage: Stage, say: Say): Promise<Situation> {
   say('  a long step: two minutes of its ten');
   const writesOf = async (ms: number): Promise<{ agents: number; looks: number }> => {

@@ -106,7 +106,7 @@ export const clocksOf = ({ cloud: { control } }: Stage): string[] =>
     .map(({ name }) => name)
     .filter((name) => name.toLowerCase().includes('supervisor'));
 
-/** Strikes the supervisors' clock; it is over when they have nothing left to watch, or the next tick is near. */
+/** Strikes the supervisors' clock; it is over when they expect nothing more, or the next tick is near. */
 export async function tick(stage: Stage): Promise<void> {
   await Promise.all(clocksOf(stage).map((name) => stage.cloud.control.tick(name)));
 }

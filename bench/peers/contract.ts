@@ -29,7 +29,7 @@ export type Payload = { readonly data: string };
 /** What a step does: nothing. */
 export const noOp = (given: Payload): Promise<Payload> => Promise.resolve({ data: given.data });
 
-/** Times one call and looks at its answer. */
+/** Times one call and checks its answer. */
 export async function timed(call: () => Promise<unknown>): Promise<number> {
   const askedAt = performance.now();
   const answer = await call();

@@ -1,5 +1,5 @@
 /**
- * One execution: its graph and its timeline, beside them why; then the step that is looked at, payloads and what stands.
+ * One execution: its graph and its timeline, beside them why; then the chosen step, payloads and what stands.
  *
  * Owns: what is read. Does not own: the parts, which executions below it are opened in its graph (`opened.ts`).
  */
@@ -109,7 +109,7 @@ function Execution({ view, reasons, workflows, again }: Read & { again: () => vo
   );
 }
 
-/** The page of a timeline whose stretches are told apart, with what is around the graph. */
+/** The page of a timeline with its stretches in different forms, and what is around the graph. */
 const TIMELINE = 400;
 const AROUND_GRAPH = 36;
 

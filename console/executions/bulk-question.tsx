@@ -115,7 +115,7 @@ const many = (count: number): string =>
 const soFar = (view: BulkView | undefined): string =>
   view === undefined ? 'which are meant' : `which are meant: ${many(view.count)} so far`;
 
-/** Which of those that are found ask nothing is known when they are told. */
+/** Which of the found executions ask nothing is known once they get the command. */
 const MAY_NOT_APPLY: Readonly<Partial<Record<BulkAction, string>>> = {
   resolve: 'One that asks nothing of the kind is left as it is, and counted with the reason.',
   approve: 'One that waits for no approval is left as it is, and counted with the reason.',

@@ -11,7 +11,7 @@ import type { ShownChart, ShownCharts, ShownLine } from '../../lib/cli/console/s
 import { lineText, valueText } from './chart-text.ts';
 
 const HEIGHT = 120;
-/** More lines in one picture are not told apart; the text has them all. */
+/** More lines in one picture cannot be distinguished; the text has them all. */
 const DRAWN = 8;
 
 type Span = Pick<ShownCharts, 'fromAt' | 'everyMs' | 'periods'>;

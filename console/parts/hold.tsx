@@ -2,7 +2,7 @@
  * What an operator holds back, the starts of a workflow or the calls of an agent: whether, by whom, since when, and the two questions
  * before it begins and before it ends.
  *
- * Owns: how it is shown and asked. Does not own: what is held back (whoever shows it says so).
+ * Owns: how it is shown and asked. Does not own: what is paused (the caller says so).
  */
 
 import { useSignal } from '@preact/signals';
@@ -27,7 +27,7 @@ export interface Held {
   readonly means: { readonly pause: string; readonly resume: string };
   readonly hold: (given: { readonly reason?: string; readonly within?: string }) => Promise<unknown>;
   readonly release: () => Promise<unknown>;
-  /** Each thing held back may be paused for so long before a person is asked. */
+  /** Each paused thing may stay so for so long before a person is asked. */
   readonly hasWithin?: true;
   readonly done: () => void;
 }

@@ -1,5 +1,5 @@
 /**
- * What became of an answer. Of two people one wins, and the other is told who that was and what they chose.
+ * What became of an answer. Of two people one wins, and the other learns who that was and what they chose.
  */
 
 import type { ExecutionView } from '../../lib/api/answers.ts';

@@ -1,4 +1,4 @@
-/** The starts of a workflow, held back and let go again. */
+/** Pauses and resumes the starts of a workflow. */
 
 import type { JSX } from 'preact';
 import type { WorkflowPauseView } from '../../lib/api/deployment-answers.ts';

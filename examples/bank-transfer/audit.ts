@@ -1,15 +1,15 @@
 /**
  * The auditor of the two banks: what must be so at any moment, and what must be so when the transfers are over. Pure.
  *
- * The ledger only grows, so each moment that ever was is a beginning of it: whoever goes through it from its start misses none
- * between two looks.
+ * The ledger only grows, so every earlier moment is a prefix of it: reading it from the start misses none.
  *
- *   at any moment   In clearing, between the books of the two banks, a transfer has nothing or its whole amount: no money is
- *                   credited that was not debited, none twice, none with another amount. Nobody is overdrawn.
- *   doubled         A second hold, debit or credit of one transfer, or a second reversal of one booking, also if it was taken
- *                   back later.
- *   lost            Succeeded, and the payee has not got it; compensated or canceled, and the payer has not got it back, or
- *                   it is still held. Or money that moves for a transfer that nobody knows.
+ *   at any moment   In clearing, between the books of the two banks, a transfer has nothing or its whole
+ *                   amount: no money is credited that was not debited, none twice, none with another amount.
+ *                   No account is overdrawn.
+ *   doubled         A second hold, debit or credit of one transfer, or a second reversal of one booking, also
+ *                   if it was taken back later.
+ *   lost            Succeeded, but the payee has not got it; compensated or canceled, but the payer has not
+ *                   got it back, or it is still on hold. Or money moves for an unknown transfer.
  *   leftBehind      Transfers that are over, and of which something is in clearing.
  */
 
@@ -39,7 +39,7 @@ export function wrongAtAnyMoment(entries: readonly BankEntry[]): Finding[] {
   for (const entry of entries) {
     const { executionId = '', transfer = '', amount = 0 } = entry;
     const note = (text: string): unknown => wrong.set(`${transfer} ${text}`, about('other', transfer, text));
-    // What it is about to move is what it held first.
+    // It may move only what it put on hold first.
     if (!amounts.has(executionId) && amount > 0) amounts.set(executionId, amount);
     const change = changeOf(entry);
     if (change === 0) continue;

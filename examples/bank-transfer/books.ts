@@ -66,7 +66,7 @@ export const inClearing = (entries: readonly BankEntry[]): number =>
 const takenBack = (entries: readonly BankEntry[]): ReadonlySet<string | undefined> =>
   new Set(entries.flatMap(({ kind, of }) => (['release', 'reversal', 'lift'].includes(kind) ? [of] : [])));
 
-/** What an account may spend: what is held for another booking is not among it. @param place `north/ada` */
+/** What an account may spend: not what is on hold for another booking. @param place `north/ada` */
 export function available(entries: readonly BankEntry[], place: string, own?: string): number {
   const gone = takenBack(entries);
   const used = new Set(

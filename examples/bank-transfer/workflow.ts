@@ -4,7 +4,7 @@
  * Owns: the agents' contracts and the workflow. Does not own: how an agent does its work (`agents/`), the banks (`world.ts`), what
  * must be so at any moment (`audit.ts`).
  *
- * The limits are short so that a recovery can be watched on a laptop. `settle` is what a bank's slowest request may take.
+ * The limits are short so that you can see a recovery on a laptop. `settle` is what a bank's slowest request may take.
  */
 
 import { agent, gt, retry, workflow } from 'steadfast';
@@ -24,7 +24,7 @@ const Amount = z.int().check(z.positive());
 const Account = z.object({ bank: z.enum(['north', 'south']), account: Text });
 export type Account = z.infer<typeof Account>;
 
-/** The payer's bank holds once for each key. What is held cannot be spent twice. */
+/** The payer's bank holds once for each key. Funds on hold cannot be spent twice. */
 export const holdFunds = agent('hold-funds', {
   input: z.object({ transfer: Text, ...Account.shape, amount: Amount }),
   output: z.object({ hold: Text }),
@@ -40,7 +40,7 @@ export const screenTransfer = agent('screen-transfer', {
   ...LIMITS,
 });
 
-/** One side, in one bank's book. A bank books as often as it is told to, and knows its bookings by their reference. */
+/** One side, in one bank's book. A bank books as often as it is asked to, and knows its bookings by their reference. */
 export const postBooking = agent('post-booking', {
   input: z.object({
     transfer: Text,

@@ -3,7 +3,7 @@
  *
  * Owns: the agents' contracts and the two workflows. Does not own: how an agent does its work (`agents/`), the cloud (`world.ts`).
  *
- * The limits are short so that a recovery can be watched on a laptop. Real clouds take minutes: raise `timeout` and `within` then.
+ * The limits are short so that you can see a recovery on a laptop. Real clouds take minutes: raise `timeout` and `within` then.
  */
 
 import { agent, concat, eq, type Input, retry, type StepHandle, withInput, workflow } from 'steadfast';

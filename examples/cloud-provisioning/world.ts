@@ -4,7 +4,8 @@
  * Owns: which of them deduplicate (network, names) and which do not (compute), what they have no room for, what they do not remove.
  * Does not own: how a service works (`../world`).
  *
- *   npx tsx examples/cloud-provisioning/world.ts [--port 4542] [--ledger .steadfast/world.jsonl] [--with-stdin]
+ *   npx tsx examples/cloud-provisioning/world.ts
+ *     [--port 4542] [--ledger .steadfast/world.jsonl] [--with-stdin]
  */
 
 import * as z from 'zod/mini';

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { startWorld, type World } from './world.ts';
 
-/** Where the README's commands look for it. */
+/** The address that the README's commands use. */
 const PORT = 4533;
 
 export default async function startDev(context: { dataDir: string; log(line: string): void }): Promise<{

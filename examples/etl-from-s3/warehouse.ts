@@ -42,7 +42,7 @@ export interface Load {
   readonly id: string;
   readonly label: string;
   readonly source: string;
-  /** The version of what the source held: the same bytes are the same version. */
+  /** The version of the source's content: the same bytes are the same version. */
   readonly version: string;
   readonly rows: number;
   /** How often it was dropped. */

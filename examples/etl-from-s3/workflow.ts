@@ -7,7 +7,7 @@
  *
  * No step hands rows to another: outputs are keys of objects, so a file of any size fits.
  *
- * The limits are short so that a recovery can be watched on a laptop.
+ * The limits are short so that you can see a recovery on a laptop.
  */
 
 import { agent, retry, useAgent, workflow } from 'steadfast';

@@ -3,7 +3,8 @@
  *
  * Owns: HTTP. Does not own: the rows (`warehouse.ts`).
  *
- *   POST /warehouse/loads {label, source, version, rows} · GET /warehouse/loads[?label=] · DELETE /warehouse/loads/<id> · GET /warehouse/rows
+ *   POST /warehouse/loads {label, source, version, rows} · GET /warehouse/loads[?label=]
+ *   DELETE /warehouse/loads/<id> · GET /warehouse/rows
  */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';

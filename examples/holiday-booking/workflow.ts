@@ -5,7 +5,7 @@
  * Owns: the agents' contracts and the workflow. Does not own: how an agent does its work (`agents/`), or the services it talks to
  * (`world.ts`).
  *
- * The limits are short so that a recovery can be watched on a laptop.
+ * The limits are short so that you can see a recovery on a laptop.
  */
 
 import { agent, failed, orElse, retry, workflow } from 'steadfast';

@@ -25,7 +25,7 @@ const FORWARD: readonly Line[] = [
   ['shipment', 's1'],
   ['mail', 'm1', 'on-its-way'],
 ];
-/** The customer of an order that is taken back is told. */
+/** The customer of an order that is taken back gets a mail. */
 const TOLD: Line = ['mail', 'm9', 'not-fulfilled'];
 
 const found = (lines: readonly Line[], status: string): string[] =>

@@ -1,21 +1,21 @@
 /**
  * Compares the external services' ledger with what the executions claim. Pure: entries and executions in, findings out.
  *
- * An order is charged, reserved and shipped at most once, its customer is told each thing at most once, and what an
+ * An order is charged, reserved and shipped at most once, its customer gets each mail at most once, and what an
  * execution says must be what the ledger shows. For each of the four effects (charge, reservation, shipment, mail):
  *
- *   double       A second one under one execution, whether or not it was taken back later: the customer's statement
- *                shows both. Counted once per surplus entry. Of mails: a second one of the same subject, for an order
- *                that is canceled late was on its way before it was not.
+ *   double       A second one under one execution, whether or not it was taken back later: the customer's
+ *                statement shows both. Counted once per surplus entry. A mail is a double only if it has the
+ *                same subject: an order that is canceled late was on its way before it was not.
  *   double-undo  A second refund, release or cancellation of one entry. Counted once per surplus entry.
- *   lost         succeeded, but no entry that still stands; or compensated or canceled, but an entry that still
- *                stands, or a customer who was not told; or an entry of an execution that nobody knows. A mail whose
- *                step says that it failed is missed by nobody.
+ *   lost         Succeeded, but no entry stands; or compensated or canceled, but an entry stands or the
+ *                customer got no mail; or an entry of an unknown execution. A mail whose step says that it
+ *                failed is not missed.
  *   untrue       A mail that says what is not so: not fulfilled, of an order that succeeded.
  *   misuse       One key for two requests that differ: the second one was refused.
  *   stray-undo   A refund, release or cancellation of something that is not in the ledger.
  *
- * An execution that is still open, or that failed and so says itself that a person must look, loses nothing: it makes
+ * An execution that is still open, or that failed and so says itself that a person must act, loses nothing: it makes
  * no claim. Its doubles count.
  */
 
@@ -168,7 +168,7 @@ function losses(executionId: string, status: string, effect: Effect, own: readon
 
 const isTakenBack = (status: string): boolean => status === 'compensated' || status === 'canceled';
 
-/** What the customer was told, against what became of the order. */
+/** Compares the customer's mails with what became of the order. */
 function newsFindings(
   { executionId, status, steps = [] }: AuditedExecution,
   own: readonly Entry[],

@@ -1,11 +1,11 @@
 /**
  * Order fulfilment: charge the card and reserve the stock side by side, ship when both are done, tell the customer.
- * An order that is not fulfilled is taken back, and the customer is told that as well, once.
+ * An order that is not fulfilled is taken back, and the customer gets one mail about that as well.
  *
  * Owns: the four agents' contracts and the workflow. Does not own: how an agent does its work (`agents/`), or the
  * services it talks to (`world.ts`).
  *
- * The limits are short so that a recovery can be watched on a laptop. In production a lease of 30 s and a settle time
+ * The limits are short so that you can see a recovery on a laptop. In production a lease of 30 s and a settle time
  * of the external service's own request timeout are a better start.
  */
 

@@ -3,7 +3,7 @@
  *
  * Owns: the agents' contracts and the workflow. Does not own: how an agent does its work (`agents/`).
  *
- * The limits are short so that a recovery can be watched on a laptop.
+ * The limits are short so that you can see a recovery on a laptop.
  */
 
 import { agent, retry, workflow } from 'steadfast';

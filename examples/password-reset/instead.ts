@@ -2,7 +2,7 @@
  * What to use instead: one function behind a queue. The same two requests, one after the other, under the message's id.
  *
  * Owns: that work. Does not own: trying again: the queue does, as long as a message may wait, and then has it in its
- * dead-letter queue. Nothing is undone: a token that nobody was told of runs out by itself.
+ * dead-letter queue. Nothing is undone: a token that was never sent expires by itself.
  */
 
 import * as z from 'zod/mini';

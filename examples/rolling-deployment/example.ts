@@ -131,7 +131,7 @@ function findingsOf({ scene, subject, end }: Played, entries: readonly FleetEntr
 
 async function look({ stage, played }: Seen) {
   const entries = await stage.world.ledger<FleetEntry>();
-  // A host may be looked at as often as one likes, and what the metrics say is nobody's deed.
+  // A host may be checked any number of times, and reading the metrics has no effect.
   const deeds = DEEDS.filter(({ kind }) => kind !== 'check' && kind !== 'error');
   const { ledger, findings } = auditDeeds(deeds, entries, played, ({ end }) =>
     end.status === 'succeeded' ? { install: HOSTS - 1, shift: 2 * (HOSTS - 1) } : {},

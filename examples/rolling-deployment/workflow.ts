@@ -1,12 +1,12 @@
 /**
  * Rolling deployment: a release for a fleet, batch after batch; on each host drain, install, check, back to work. A batch then
- * takes requests for a while, and a gate reads how many of them failed. Where too many fail, or too many hosts are sick, the fleet
+ * takes requests for a while, and a check reads how many of them failed. Where too many fail, or too many hosts are sick, the fleet
  * goes back to the former release, the last batch first.
  *
  * Owns: the agents' contracts and the three workflows. Does not own: how an agent does its work (`agents/`), or the services
  * it talks to (`world.ts`).
  *
- * The limits are short so that a recovery can be watched on a laptop.
+ * The limits are short so that you can see a recovery on a laptop.
  */
 
 import { agent, exists, present, retry, workflow } from 'steadfast';
@@ -16,7 +16,7 @@ const LIMITS = { lease: '5s', pickup: '5s', timeout: '20s', settle: '1s' } as co
 const PATIENCE = retry(10, { first: '500ms', max: '5s' });
 const UNDO = retry(20, { first: '500ms', max: '5s' });
 
-/** How long a batch takes requests before its gate is asked. In production minutes: as long as a bad release needs to show. */
+/** How long a batch takes requests before its check. In production minutes: as long as a bad release needs to show. */
 export const SOAK = '2s';
 /** The share of a batch's requests that may fail. */
 export const MOST_ERRORS = 0.01;
@@ -42,7 +42,7 @@ export const installRelease = agent('install-release', {
   ...LIMITS,
 });
 
-/** Looking at a host changes nothing of it. */
+/** A check changes nothing on the host. */
 export const checkHost = agent('check-host', {
   input: Release,
   output: z.object({ check: Text }),
@@ -74,7 +74,7 @@ export const deployHost = workflow('deploy-host', { input: Release, within: '1h'
 /** A longer list is cut into parts, which are undone side by side: more hosts would be out of work than `OUT_OF_WORK`. */
 const Hosts = z.array(Text).check(z.minLength(1), z.maxLength(25));
 
-/** One batch with its gate: a tenth of it may be sick, and a hundredth of its requests may fail. */
+/** One batch with its check: a tenth of it may be sick, and a hundredth of its requests may fail. */
 const deployBatch = workflow(
   'deploy-batch',
   { input: z.object({ version: Text, hosts: Hosts }), within: '4h' },

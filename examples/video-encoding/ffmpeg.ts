@@ -51,7 +51,7 @@ async function ended(process: Running): Promise<void> {
   if (code !== 0) throw new Error(`${process.spawnfile} has ended with ${code ?? signal}`);
 }
 
-/** Each of its words stops it until the one who is told has answered. */
+/** Each line that it writes stops it until the reader has answered. */
 async function follow(process: Running, { seconds, at }: Job): Promise<void> {
   for await (const line of createInterface({ input: process.stdout })) {
     const [word, value] = line.split('=');

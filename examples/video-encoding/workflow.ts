@@ -5,7 +5,7 @@
  * Owns: the agents' contracts and the workflows. Does not own: how an agent does its work (`agents/`), what encodes
  * (`encoder.ts`), where films are (`library.ts`), the services (`world.ts`).
  *
- * The limits are short so that a recovery can be watched on a laptop. In production an attempt may take hours, and
+ * The limits are short so that you can see a recovery on a laptop. In production an attempt may take hours, and
  * `maxNoProgress` is minutes.
  */
 
@@ -70,7 +70,8 @@ const videoRendition = workflow(
   (w) => {
     const { chunks, height } = w.input;
     const each = w.map('chunks', videoChunk, chunks, (chunk) => ({ chunk, height }), {
-      concurrency: 2, // as many encoders as there are; no `tolerate`: a film without one of its chunks is none
+      // As many encoders as there are. No `tolerate`: a film without one of its chunks is none.
+      concurrency: 2,
     });
     return { segments: each.output.items };
   },

@@ -1,7 +1,7 @@
 /**
  * How the outside world misbehaves on request.
  *
- * Owns: the rules, which call one of them applies to, and how often it did. Does not own: how a misbehaviour looks on
+ * Owns: the rules, which call one of them applies to, and how often it did. Does not own: the form of a misbehaviour on
  * the wire (`server.ts`).
  */
 
@@ -25,7 +25,7 @@ export const RuleInput = z.object({
       about: z.optional(z.string()),
       /** A part of the reference or key. */
       reference: z.optional(z.string()),
-      /** Another action of the service than its deed: 'refund', 'lookup', … or 'any'. */
+      /** Another action of the service than its main one: 'refund', 'lookup', … or 'any'. */
       action: z.optional(z.string()),
     }),
   ),
@@ -82,7 +82,7 @@ export class Behaviour {
 const usedUp = (rule: Rule): boolean => rule.times !== undefined && rule.fired >= rule.times;
 
 function applies(rule: Rule, call: Call): boolean {
-  // Its deed, not its queries or its undo, unless it says otherwise.
+  // Its main action, not its queries or its undo, unless it says otherwise.
   const { about, reference, action = call.deed.action } = rule.match ?? {};
   return (
     rule.service === call.deed.service &&

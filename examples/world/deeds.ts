@@ -5,7 +5,8 @@
  * does it once per key; the form of their answers. Does not own: which services an example has (its `world.ts`), HTTP
  * (`server.ts`), misbehaviour (`behaviour.ts`).
  *
- *   as often as asked   POST /<service>/<kind>s {reference, …} · GET /<service>/<kind>s?reference= · POST …/<id>/<undo>
+ *   as often as asked   POST /<service>/<kind>s {reference, …} · GET /<service>/<kind>s?reference= ·
+ *                       POST …/<id>/<undo>
  *   once per key        POST /<service>/<kind>s {key, …} · DELETE /<service>/<kind>s?key=
  */
 
@@ -59,7 +60,7 @@ export interface Deed {
   readonly declines?: 402 | 409 | 422;
 }
 
-/** What takes a deed back. */
+/** What takes an action back. */
 export interface Undo {
   readonly kind: string;
   readonly action: string;

@@ -4,7 +4,7 @@
  * Owns: what is kept in the table, and that nobody is answered before it is; which faults there are. Does not own: what the services
  * do (`deeds.ts`), who may call (IAM), the function itself (`../gallery/outside-world.ts`).
  *
- * An item holds what was done under one reference, or one key: a call concerns no other. Two calls at the same time are told apart by
+ * An item holds what was done under one reference, or one key: a call concerns no other. Two calls at the same time are distinguished by
  * the version that each of them saw.
  */
 

@@ -8,7 +8,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** What every entry has; beside it what its service was told: an order, an amount. */
+/** What every entry has; beside it what its service was given: an order, an amount. */
 export interface Entry {
   readonly seq: number;
   /** Epoch ms, with fractions. */

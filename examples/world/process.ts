@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util';
 import type { Deed } from './deeds.ts';
 import { startWorld, type World } from './server.ts';
 
-/** An example's services, and where its README's commands look for them. */
+/** An example's services, and the addresses that its README's commands use. */
 export interface WorldPlace {
   readonly deeds: readonly Deed[];
   readonly port: number;

@@ -1,7 +1,7 @@
 /**
  * An outside world: its services over HTTP, one ledger, and faults on request.
  *
- * Owns: HTTP, and how a misbehaviour looks on the wire. Does not own: what the services do (`deeds.ts`), the process
+ * Owns: HTTP, and the form of a misbehaviour on the wire. Does not own: what the services do (`deeds.ts`), the process
  * (`process.ts`).
  *
  *   GET /ledger · GET, POST, DELETE /behave · what the services have
@@ -89,7 +89,7 @@ async function serve(
   behave(behaviour.take(call), call, wait, response);
 }
 
-/** For whoever wrote an agent and forgot the deed, or calls its undo by another name. */
+/** Helps the author of an agent who forgot the action, or calls its undo by another name. */
 const placesOf = (deeds: readonly Deed[]): string =>
   `world.ts has ${deeds.map(({ service, kind, undo }) => `/${service}/${kind}s${undo === undefined ? '' : ` (undo: ${undo.action})`}`).join(', ')}`;
 

@@ -1,5 +1,5 @@
 /**
- * What an attempt says of its service, told to the breaker of its process.
+ * Passes what an attempt says of its service to the breaker of its process.
  *
  * Owns: which attempts count, and how a failed one is named. Does not own: what a report says of a service (`core/step/breaker.ts`).
  */

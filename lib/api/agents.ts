@@ -1,5 +1,5 @@
 /**
- * What `GET /agents` answers: of each agent its queue, its breaker, and the latest failure that the breaker has heard of; and
+ * What `GET /agents` answers: each agent's queue, its breaker, and the latest failure that the breaker knows of; and
  * which agents are not deployed although executions under way need them.
  *
  * Owns: the answer, and that a part of it that cannot be read is left out. Does not own: the rules (`core/step/breaker.ts`).

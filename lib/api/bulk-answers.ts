@@ -50,7 +50,7 @@ export interface BulkView {
   readonly action: BulkAction;
   /**
    * `collecting`: there may be more executions (`POST /bulk/{id}/collect`). `collected`: it waits to be confirmed. `acting`: it was. `done`:
-   * every execution was told. `stopped`: its own execution has ended before that.
+   * every execution got the command. `stopped`: its own execution has ended before that.
    */
   readonly status: 'collecting' | 'collected' | 'acting' | 'done' | 'stopped';
   /** Executions that are meant, so far. */

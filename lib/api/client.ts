@@ -131,7 +131,7 @@ export interface Client {
   readonly resumeWorkflow: (workflow: string) => Promise<WorkflowPauseView>;
   /** Their queues, their breakers, their latest failures. */
   readonly agents: () => Promise<Agents>;
-  /** The latest openings of its breaker: begun, noticed, ended, which calls failed, how each unknown outcome was settled. */
+  /** The latest openings of its breaker: begun, noticed, ended, which calls failed, how each unknown outcome was resolved. */
   readonly outages: (agent: string) => Promise<readonly OutageView[]>;
   /** Nothing new is sent to it. */
   readonly pauseAgent: (agent: string, options?: PauseAgentOptions) => Promise<AgentPauseView>;

@@ -90,7 +90,7 @@ export function findingsOf(facts: Facts): readonly Finding[] {
   ]);
 }
 
-/** Why an execution is held up by its agent, and not by what it does itself. */
+/** Why an execution waits for its agent, and not for anything of its own. */
 const HELD: ReadonlySet<RiskReason['why'] | undefined> = new Set([
   'breaker',
   'paused',

@@ -1,7 +1,7 @@
 /**
  * The HTTP contract: routes, status codes, error bodies. The same app answers in Lambda and in tests.
  *
- * Owns: which call does what and how every refusal looks: `{error: {code, message, details?}}`, never a stack, never a
+ * Owns: which call does what and the form of every refusal: `{error: {code, message, details?}}`, never a stack, never a
  * payload. Does not own: the checks of a request (`requests.ts`), what the calls do (`scheduler/start.ts`).
  */
 

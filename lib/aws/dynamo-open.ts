@@ -6,7 +6,7 @@
  *
  * The index is ordered by when an execution is due, and operators read the latest first: up to `mostOpen` all of it is read and sorted
  * for a first page, 1 MB and so 128 read units for about 4,000 of them; the pages after it in the same process go on in what it has read.
- * Beyond that a page is in the order of the index. Of one workflow or plan, and of those at risk, DynamoDB looks at as many and answers
+ * Beyond that a page is in the order of the index. Of one workflow or plan, and of those at risk, DynamoDB reads as many and answers
  * them alone; those at risk, which are few, each page reads anew.
  */
 

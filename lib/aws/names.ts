@@ -150,7 +150,7 @@ export const ENTRY_EVENT = {
   version: '1',
 } as const;
 
-/** The events on the bus of what is told once, by what they are about. */
+/** The events that are sent once, best effort, by what they are about. */
 export const NEWS_EVENTS = {
   incident: { source: 'steadfast', detailType: 'Steadfast Incident', version: '1' },
   breaker: { source: 'steadfast', detailType: 'Steadfast Breaker', version: '1' },

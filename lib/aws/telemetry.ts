@@ -23,7 +23,7 @@ const ROUTINE: ReadonlySet<string> = new Set([
   'message-dropped',
   // As many as steps were done; the audit's own line has their number.
   'leftover-removed',
-  // Told as an event; an agent that is tried once is at its last attempt each time.
+  // Sent as an event; an agent that is tried once is at its last attempt each time.
   'at-risk',
 ]);
 

@@ -1,7 +1,7 @@
 /**
  * An execution as it goes on, for `show --watch`.
  *
- * Owns: how often it is read, and that each change is printed once. Does not own: how it looks (`print.ts`).
+ * Owns: how often it is read, and that each change is printed once. Does not own: its layout (`print.ts`).
  */
 
 import type { ExecutionView } from '../api/answers.ts';

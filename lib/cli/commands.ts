@@ -2,7 +2,7 @@
  * The commands that talk to an API: start, show, why, workflows, agents, health; `lists.ts`
  * has those that say how things are, `operations.ts` and `incidents.ts` those that change an execution.
  *
- * Owns: their options and what they print. Does not own: the requests (`api/client.ts`) or the tables' looks (`print.ts`).
+ * Owns: their options and what they print. Does not own: the requests (`api/client.ts`) or the tables' layout (`print.ts`).
  */
 
 import { readFileSync } from 'node:fs';
@@ -89,7 +89,7 @@ export function addCommands(program: Command, cli: Cli): void {
     });
 }
 
-/** Whether a gate after a deployment lets what is at risk pass is for it to say. */
+/** A check after a deployment decides itself whether to accept what is at risk. */
 export const EXIT_OF = { healthy: EXIT.ok, 'at-risk': EXIT.atRisk, down: EXIT.notSucceeded } as const;
 
 export const examples = (...lines: readonly string[]): string =>
@@ -199,7 +199,7 @@ export function inputOf(text: string, option = '--input'): Json {
 const showText = (command: Command, view: ExecutionView): string =>
   executionText(view, Date.now(), (line) => invocation(command, line));
 
-/** At once: whoever waits knows what for, and where to look. It goes where no answer goes. */
+/** At once: the caller learns what the wait is for, and where to see more. It goes to stderr, where no answer goes. */
 function sayStarted(cli: Cli, command: Command, { executionId, status }: Started): void {
   const { json } = command.optsWithGlobals<Shared>();
   if (json === true) cli.io.err(`${JSON.stringify({ executionId, status })}\n`);

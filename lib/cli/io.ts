@@ -1,7 +1,7 @@
 /**
  * What a command is given of the external party, and how it fails.
  *
- * Owns: that nothing reaches a terminal as it was written by others, the exit codes, how a command to type next looks, what a port may
+ * Owns: that nothing reaches a terminal as it was written by others, the exit codes, the form of a command to type next, what a port may
  * be. Does not own: which error has which exit code (`main.ts`).
  *
  * A failure's message, a reason, an output may hold anything: what a terminal would obey is escaped where it is written, for all
@@ -41,7 +41,7 @@ export interface Terminal {
   readonly ask?: (question: string) => Promise<string>;
 }
 
-/** What a terminal is told to do. */
+/** Control sequences for a terminal. */
 const MOVES = {
   /** Empties the screen. */
   clear: '\u001B[H\u001B[2J',

@@ -1,7 +1,7 @@
 /**
  * The commands that say how things are: status, and list with its filters.
  *
- * Owns: their options. Does not own: what goes together (the API says so), how a time is written (`text.ts`), the looks
+ * Owns: their options. Does not own: what goes together (the API says so), how a time is written (`text.ts`), the layout
  * (`print-overview.ts`, `print.ts`).
  */
 

@@ -1,7 +1,7 @@
 /**
  * The command line as a function: arguments in, text and an exit code out.
  *
- * Owns: the options all commands share, and how every error looks and which exit code it has. Does not own: what the
+ * Owns: the options all commands share, and the form of every error and its exit code. Does not own: what the
  * commands do (`commands.ts`, `lists.ts`, `operations.ts`, `incidents.ts`, the `command.ts` of each folder).
  */
 
@@ -114,7 +114,7 @@ function fail(error: unknown, { io }: Cli, program: Command, json: boolean): num
   // Commander has said it already, and asked for its own exit code 1 where the usage was wrong.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const { code, message, details, exit } = described(error);
-  // People are told of options, programs of the API's fields.
+  // People read the names of options, programs those of the API's fields.
   const shown = message
     .replace(/"redriveOf": "([^"]*)"/, '--redrive-of $1')
     .replace(/; without \?step= it shows all of them$/, '');

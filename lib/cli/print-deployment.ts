@@ -135,7 +135,7 @@ function outageText(outage: OutageView): string {
 
 /**
  * How many calls had an unknown outcome, and what is known of them now. It says that nothing was doubled or
- * lost only if the outage is over, every failed call is named, and evidence settled each: a person's or a
+ * lost only if the outage is over, every failed call is named, and evidence resolved each: a person's or a
  * default's decision proves nothing.
  */
 export function unknownText({ closedAt, failed, calls }: OutageView): string {

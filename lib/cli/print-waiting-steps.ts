@@ -29,7 +29,7 @@ export function childrenNote({ count, started, ended, items, try: number }: Chil
   return `${which}${over} of ${count} ended${started < count ? `, ${started} started` : ''}`;
 }
 
-/** A step as people are told: what has not begun once its execution has ended, or is being undone, is not reached. */
+/** A step in words for people: what has not begun once its execution has ended, or is being undone, is not reached. */
 export function stateText(
   { status, onFailure }: Pick<StepView, 'status' | 'onFailure'>,
   execution: Pick<ExecutionView, 'status' | 'endedAt'>,

@@ -1,5 +1,5 @@
 /**
- * Answers of the API as text for people: tables without colours, so that they look the same in a file.
+ * Answers of the API as text for people: tables without colours, so that they are the same in a file.
  */
 
 import {

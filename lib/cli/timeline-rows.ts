@@ -260,7 +260,7 @@ const NEXT_OF: Readonly<Partial<Record<StepView['status'], 'run' | 'probe' | 'un
   compensating: 'undo',
 };
 
-/** After what was done last: until when it is held back, and since when it is in its queue again. */
+/** After what was done last: until when it is deferred, and since when it is in its queue again. */
 function toCome(step: StepView, last: Stretch | undefined, view: ExecutionView, now: number): Stretch[] {
   const { retryAt, deferred, status } = step;
   const kind = NEXT_OF[status];

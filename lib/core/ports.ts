@@ -226,7 +226,7 @@ export interface Queue {
 export interface Announcer {
   readonly announce: (ended: Ended) => Promise<void>;
   readonly announceQuestion: (news: QuestionNews) => Promise<void>;
-  /** @default nobody is told */
+  /** @default no news is sent */
   readonly tell?: (news: News) => Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 /**
  * Tells listeners what nothing rests on: once, and where the bus does not take it, not again.
  *
- * Owns: that it holds nothing up. Does not own: what is told (`core/records/news.ts`).
+ * Owns: that it holds nothing up. Does not own: which news there is (`core/records/news.ts`).
  */
 
 import type { NoteOrigin, Ports } from '../core/ports.ts';

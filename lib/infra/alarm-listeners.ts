@@ -8,7 +8,7 @@ import { CfnSubscription, type ITopic } from 'aws-cdk-lib/aws-sns';
 import { Aspects, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 
-/** Looks when the app is synthesised: whoever is to hear subscribes until then, in this stack or in another one of the app. */
+/** Checks at synthesis: a listener must subscribe before, in this stack or in another of the app. */
 export function warnOfSilence(scope: Construct, topic: ITopic): void {
   let looked = false;
   Aspects.of(scope).add({

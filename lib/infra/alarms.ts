@@ -5,7 +5,7 @@
  *
  * Silence is alarming for two metrics only: sweeps, which a living supervisor makes every minute whatever there is to do, and
  * runs of the audit, which come in their own time. These alarms are about having no data, which is a state of its own: it is
- * told when an alarm gets there, and a new deployment, which begins there, raises none
+ * notified when an alarm gets there, and a new deployment, which begins there, raises none
  * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html).
  */
 

@@ -85,7 +85,7 @@ export interface BundleProps {
 
 /**
  * The functions of a deployment: one per file of `lambdas/`, and of `lambdas/agent.ts` one per agent.
- * @param inspected the agent into which a debugger looks
+ * @param inspected the agent that a debugger attaches to
  */
 export function bundleDeployment(found: Discovery, inspected?: string): ReadonlyMap<string, Bundle> {
   const agents = found.agents.filter(({ runsIn }) => runsIn === undefined);

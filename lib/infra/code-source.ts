@@ -14,7 +14,7 @@ import { bundleDeployment, codeOf, withFile } from './bundle.ts';
 import { bundleContainers } from './bundle-container.ts';
 import type { Discovery } from './discovery.ts';
 
-/** Context: the agent into which a debugger looks; `steadfast dev --inspect` sets it. */
+/** Context: the agent that a debugger attaches to; `steadfast dev --inspect` sets it. */
 const INSPECTED = 'steadfast:inspected';
 /** What was found is bundled once, for however many stacks: stages of an app differ in settings, and not in code. */
 const bundled = new WeakMap<Discovery, ReturnType<typeof bundleDeployment>>();

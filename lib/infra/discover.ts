@@ -67,7 +67,7 @@ export async function discoverWorkflows(
   refuseBuiltIn('agent', agents, relativeToRoot);
   refuseTwins('workflow', workflows, relativeToRoot);
   refuseTwins('agent', agents, relativeToRoot);
-  // A workflow that is exported, and run by another one that is, is looked at twice.
+  // A workflow that is exported, and run by another one that is, is visited twice.
   const once = [...new Map(warnings.map((warning) => [warning.id, warning])).values()];
   return { root, workflows, agents, triggers, warnings: once };
 }

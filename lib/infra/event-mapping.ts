@@ -16,7 +16,7 @@ export type EventShape = true | { readonly [field: string]: EventShape };
 
 const SEGMENT = /^(?:\.([A-Za-z_][\w-]*)|\[(\d+)\]|\['([^']+)'\])/;
 
-/** What a plan's references look like. */
+/** The form of a plan's references. */
 export type Compiled =
   | null
   | boolean

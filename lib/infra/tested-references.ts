@@ -4,7 +4,7 @@
  * Owns: finding them, and the words. Does not own: another run of the function (`core/plan/rebuild.ts`), paths that lead nowhere
  * (`core/plan/reference-check.ts`), comparisons and texts, which a reference refuses itself.
  *
- * No reference can be told that it is tested: an object is true. So the function is run again with something false in the place of a
+ * A reference cannot notice that it is tested: an object is true. So the function is run again with something false in the place of a
  * reference. Where that makes other steps, it was tested, in whatever words. A function whose steps are others each time is believed.
  */
 

@@ -32,7 +32,7 @@ interface Started {
   readonly kill: () => void;
 }
 
-/** The answer is the last that is heard of the process: it is killed then, with all that it started. */
+/** After its answer the process is killed, with all that it started. */
 export function commandSend({ command, folder = process.cwd() }: CommandTarget): Send {
   return async (call, signal, progress) => {
     refuseMissing(command[0] ?? '', folder);
@@ -99,7 +99,7 @@ function exchange(
     const end = (how: () => void): void => {
       finish ??= how;
       kill();
-      // A program that has left the group may keep it open; nothing more is heard of it.
+      // A program that has left the group may keep it open; nothing more is read from it.
       stdout.destroy();
     };
     const attempt = (read: () => Answer | undefined): void => {

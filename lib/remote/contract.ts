@@ -131,7 +131,7 @@ export class AnswerReader {
   #kept: Buffer[] = [];
   #bytes = 0;
 
-  /** @param progress what is told of an advance; absent: all that comes is one answer, whatever lines it has */
+  /** @param progress called with each advance; absent: all that comes is one answer, whatever lines it has */
   constructor(call: CallKind, progress?: (token: string | number) => void) {
     this.#call = call;
     this.#progress = progress;

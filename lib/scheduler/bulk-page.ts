@@ -1,5 +1,5 @@
 /**
- * One page of a bulk action: each of its executions is told the command.
+ * One page of a bulk action: each of its executions gets the command.
  *
  * Owns: that each is acted on once, what is said of one to which the command does not apply any more, and that a page is counted once.
  * Does not own: the commands themselves (`commands.ts`, `incidents.ts`, `callbacks.ts`), the sum (`core/operators/bulk.ts`).
@@ -37,9 +37,9 @@ import { cancel, pause, resume, retry } from './commands.ts';
 import { resolveIncident } from './incidents.ts';
 import { type Scheduler, show } from './start.ts';
 
-/** Executions that are told at the same time. */
+/** Executions that get the command at the same time. */
 const LANES = 10;
-/** From this try on one of which nobody knows why it cannot be told is counted as such, and holds its page up no longer. */
+/** From this try on, an execution that fails for an unknown reason is counted as such, and no longer delays its page. */
 const LAST_TRIES = PAGE_TRIES - 5;
 /** Lost races in a row, against pages whose counts go into the same total. */
 const MAX_ROUNDS = 20;
@@ -82,7 +82,7 @@ export interface PageAttempt {
 
 /**
  * Acts on a page, or finds that it was done.
- * @throws PermanentError where there is no such page to act on; any other error: some of it could not be told yet
+ * @throws PermanentError where there is no such page to act on; any other error: some of its executions could not get the command yet
  */
 export async function actOnPage(
   scheduler: Scheduler,

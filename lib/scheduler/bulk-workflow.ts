@@ -73,7 +73,7 @@ export const bulkWorkflow: Workflow = workflow(
   },
 ) as Workflow;
 
-/** A page that is deferred is looked at again after so long. */
+/** A deferred page is tried again after so long. */
 const DEFERRED_MS = 30_000;
 
 /** The pause of the bulk action, for a page of the part. Since now: pages need no time to come back one by one, as calls do. */

@@ -153,7 +153,7 @@ function refuseWhereFull(execution: Execution, { type, commandId }: Command, now
   );
 }
 
-/** A retry is a deed; what it gives must fit the agent that gets it. */
+/** A retry counts as an act of a person; what it gives must fit the agent that gets it. */
 async function acting(
   scheduler: Scheduler,
   plan: Plan,

@@ -1,5 +1,5 @@
 /**
- * What `GET /agents/{name}/outages` answers: of each opening of the agent's breaker what failed, and how it was settled.
+ * What `GET /agents/{name}/outages` answers: for each opening of the agent's breaker, what failed and how it was resolved.
  *
  * Owns: what is read for it. Does not own: the records (`core/step/outage.ts`).
  *

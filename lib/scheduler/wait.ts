@@ -1,7 +1,7 @@
 /**
  * How the API waits for an execution's end on a caller's behalf.
  *
- * Owns: how soon it looks again, and that few callers wait at the same time: one more is answered at once, as if its time were over.
+ * Owns: how soon it reads again, and that few callers wait at the same time: one more is answered at once, as if its time were over.
  * Does not own: the record of those that wait (`core/records/open-waits.ts`), how a client asks on (`api/until-end.ts`).
  *
  * A wait costs a strongly consistent read and a conditional write when it begins, and a write when it ends. An execution that has
@@ -13,7 +13,7 @@ import { DEFAULT_MOST_WAITS, type OpenWaits, withoutWait, withWait } from '../co
 import { isTerminal } from '../core/records/state.ts';
 import { type Scheduler, show, type Shown } from './start.ts';
 
-/** A fast execution is answered soon; each look at a slow one costs a read. */
+/** A fast execution is answered soon; each try at a slow one costs a read. */
 const FIRST_LOOK_MS = 15;
 const LAST_LOOK_MS = 1_000;
 /** After its time the answer is still to be read and sent. */

@@ -117,7 +117,7 @@ export function admissionControl(
   };
 }
 
-/** Gates of agents that are not deployed. Of a crowd as many are asked for at once as could be sent. */
+/** Admissions of agents that are not deployed. Of a crowd, as many are asked for at once as could be sent. */
 function missingAdmissions(ports: Ports, sweepEveryMs: number): (agent: string, wanted: number) => Admission {
   const asked = new Map<string, number>();
   return (agent, wanted) => {

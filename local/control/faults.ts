@@ -111,7 +111,7 @@ export class Faults implements Interceptor {
   }
 
   async intercept(call: AwsCall): Promise<Interception> {
-    // Whose turn it is is settled now, in order of arrival, before anything is awaited.
+    // Whose turn it is is decided now, in order of arrival, before anything is awaited.
     // A call that a process sent before it was killed counts for no fault.
     const due = (this.#armed.get(call.caller) ?? []).filter(
       (armed) => armed.local.processOf(call.accessKeyId) !== undefined && this.#isDue(armed, call),

@@ -1,7 +1,7 @@
 /**
  * Owns: asking the policies about every request of a running cloud, and keeping what came of it: the refusals, the
  * permissions that were used, the requests that were made.
- * Owns not: the policies (stack-policies.ts), who asks (the gateway, mappings, buses, APIs), how a refusal looks on the
+ * Owns not: the policies (stack-policies.ts), who asks (the gateway, mappings, buses, APIs), the form of a refusal on the
  * wire (answers.ts).
  *
  * Invariants

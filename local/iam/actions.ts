@@ -42,7 +42,7 @@ const PART_ACTIONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a call needs; undefined for a service that is not emulated, and for what cannot be told from the request.
+ * What a call needs; undefined for a service that is not emulated, and for what the request does not show.
  */
 export function needsOf(call: AwsCall, place: CallPlace): readonly Need[] | undefined {
   if (call.object !== undefined) return objectNeeds(call.object);

@@ -4,7 +4,7 @@
  * Owns not: how a line is read (embedded.ts), what is answered about them (metric-data.ts).
  *
  * Invariants
- * - I1 it is bounded: so many metrics, so many minutes of each. What is more is left out, and told once.
+ * - I1 it is bounded: so many metrics, so many minutes of each. What is more is left out, and reported once.
  * - I2 a file that cannot be read stops no start, and one that cannot be written no end: the metrics begin anew.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

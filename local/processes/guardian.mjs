@@ -1,6 +1,6 @@
 /**
  * The guardian: a tiny process that outlives the local cloud by a moment and ends its children.
- * Its standard input is a pipe held by the cloud; `+pid` and `-pid` lines keep a list. When the pipe closes, because the
+ * Its standard input is a pipe that the cloud holds open; `+pid` and `-pid` lines keep a list. When the pipe closes, because the
  * cloud stopped or was killed, every listed process (and its group) gets SIGKILL, which also ends a stopped one.
  * Plain JavaScript: it is started by node itself.
  */

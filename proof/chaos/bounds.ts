@@ -27,7 +27,7 @@ export const longestLeaseMs = (plan: Plan): number => most(plan, ({ leaseMs }) =
 
 /**
  * From the end of all faults to the end of the last execution: a tick, if the supervisor was just killed; the end of a
- * lease and its sweep; until the attempt's process is dead for certain and what it sent has settled (its probe or undo
+ * lease and its sweep; until the attempt's process is dead for certain and what it sent has taken effect (its probe or undo
  * waits for that); and then each step once more, forward or back, or after a failure, with the longest gap between two dispatches before it.
  * Every attempt succeeds now, so no recovery is climbed; one that hung as the faults ended takes its timeout, which is
  * shorter than its process's life.

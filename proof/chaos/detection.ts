@@ -5,10 +5,10 @@
  * supervisor to see it. Pure.
  *
  * An attempt that was interrupted is in its step's history with the failure `lease-ended`; the entry's `endedAt` is when
- * the supervisor recorded it. Which process held the attempt is known from its log line `claimed` (the log level is
+ * the supervisor recorded it. Which process had the attempt is known from its log line `claimed` (the log level is
  * debug for that), so the strike is the one on that process while the attempt was under way. A process killed between
  * its claim and that line has left no line: then it is the first strike on its function after the claim, which can only
- * make the detection look slower than it was. A freeze shorter than the lease ends no lease: it counts only when no
+ * make the detection seem slower than it was. A freeze shorter than the lease ends no lease: it counts only when no
  * kill followed. A lease that ended without any strike (a store that was down for longer than the heartbeats can bridge) is no
  * detection of a dead process and is counted on its own.
  */

@@ -1,5 +1,5 @@
 /**
- * What the state table must look like when everything is over. Pure: records in, findings out.
+ * What the state table must contain when everything is over. Pure: records in, findings out.
  *
  * Owns: the checks of the table (S12 a wake time while open, none after the announced end; no lease on a step of an ended
  * execution; no attempt beyond the recovery; one execution per key) and the list of what did not end.

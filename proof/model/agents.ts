@@ -57,7 +57,7 @@ export function deliveries(ctx: Context, world: World, emit: Emit): void {
 /** A container's process is dead with all that it started: only what it has sent may still take effect. */
 function mourned(ctx: Context, world: World, seat: Seat, actor: Actor, who: string, emit: Emit): void {
   if ((actor.pc !== 'perform' && actor.pc !== 'report') || !actor.own || actor.mode === 1) return;
-  // How long its hung request may take effect is not told apart from that of an earlier attempt.
+  // How long its hung request may take effect is not distinguished from that of an earlier attempt.
   if (actor.pc === 'report' && actor.kind === 'timeout') return;
   const next = copyOf(world);
   place(ctx, next, seat, { pc: 'mourn', step: actor.step });

@@ -123,7 +123,7 @@ export class Machine implements Explorable<World> {
         supervisorMoves(ctx, given, at, judged);
     }
     operatorMoves(ctx, given, judged);
-    // A family has one time for all.
+    // A parent and its child have one time.
     if (config.child === undefined && !config.isChild) timeMoves(ctx, given, judged);
   }
 

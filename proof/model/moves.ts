@@ -231,7 +231,7 @@ export const affectedText = ({ decider }: Context, bits: number): string =>
     ? (decider.affectedOf(bits) as readonly string[]).join('+') || 'set-wake-time'
     : 'all';
 
-/** The end of a child is told to its parent before the write that records that it was announced. */
+/** A parent learns of its child's end before the write that records that it was announced. */
 export function isUntold({ decider, config }: Context, actor: Actor): boolean {
   return (
     config.isChild &&

@@ -26,7 +26,7 @@ export interface Rules {
   readonly sendFirst?: boolean;
   /** Stopping a child that does not exist takes no place. */
   readonly noPlaceHolder?: boolean;
-  /** A child announces its end without its parent's being told. */
+  /** A child announces its end and its parent gets no notice. */
   readonly silent?: boolean;
 }
 

@@ -65,7 +65,7 @@ export function abstractStep(step: Step, ticks: number, abstraction: Abstraction
     fields['retryAt'] = FLOOR;
   }
   const over = ['fenced', 'skipped', 'tolerated', 'compensated', 'compensation-failed'].includes(step.status);
-  // Settled attempts cannot act any more, so how long their processes live does not matter.
+  // Attempts that are over cannot act any more, so how long their processes live does not matter.
   const dead = over || (!held && !step.mayHaveActed);
   return {
     ...(fields as unknown as Step),

@@ -54,9 +54,9 @@ export type Actor =
         | 'retry'
         | (Attempt & { readonly attempt: number });
       readonly affected: number;
-      /** The parent was told of the end that it is about to announce. */
+      /** The parent got a notice of the end that it is about to announce. */
       readonly told?: true;
-      /** Another process wrote there, which it learns once it has told. */
+      /** Another process wrote there, which it learns after the notice. */
       readonly beaten?: true;
     };
 

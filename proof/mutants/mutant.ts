@@ -1,5 +1,5 @@
 /**
- * A planted bug: where it is, what it looks like, and the check that must notice it.
+ * A planted bug: where it is, its text, and the check that must notice it.
  *
  * Owns: the shape, the exact-once replacement, what is wrong with a catalogue. Pure: texts in, texts out.
  */

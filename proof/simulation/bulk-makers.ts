@@ -1,5 +1,5 @@
 /**
- * The simulated operators who act in bulk: they find executions, or name them, look at what is found, and confirm most of it.
+ * The simulated operators who act in bulk: they find executions, or name them, check what is found, and confirm most of it.
  *
  * Owns: which bulk actions a world has, and when each of their calls is made; a call whose answer was lost is made again. Does not own:
  * what they come to (`bulk-world.ts`, `oracle-bulks.ts`).
@@ -139,7 +139,7 @@ class Maker {
     );
   }
 
-  /** Whoever has looked confirms, most of the time. */
+  /** After the check an operator confirms, most of the time. */
   #look(id: string, { command, by }: BulkRequest): void {
     const { choice } = this.#bulks;
     if (choice.chance(UNCONFIRMED_SHARE)) return;

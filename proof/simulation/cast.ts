@@ -30,7 +30,7 @@ const ROLE = 'arn:aws:sts::123456789012:assumed-role/clerks';
 const iam = (name: string): Caller => ({ kind: 'iam', name });
 const TRIGGER: Caller = { kind: 'trigger', name: 'nightly' };
 
-/** Users of a role are told apart only where the deployment says so; IAM does not tell cases apart. */
+/** Users of a role are distinguished only where the deployment says so; IAM ignores case. */
 const PERSONS: readonly {
   readonly person: string;
   readonly inRole: string;

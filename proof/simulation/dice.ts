@@ -83,7 +83,7 @@ export function diceOf(
     probing: probesSlowly && !isMild ? own(PROBE_DICE) : undefined,
     beats: beats && !isMild ? own(BEAT_DICE) : undefined,
     answers: answersWrongly && !isMild ? own(ANSWER_DICE) : undefined,
-    // Under one id there is one execution, whose commands are told apart by it.
+    // Under one id there is one execution, whose commands it distinguishes.
     bulks: actsInBulk && !isMild && !livesTwice ? new BulkWorld(own(BULK_DICE)) : undefined,
   };
 }

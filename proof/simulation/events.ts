@@ -10,7 +10,7 @@ interface Planned {
   readonly run: Happening;
 }
 
-/** @returns false when nothing came of it: no promise was settled, so there is nothing to wait for */
+/** @returns false when nothing came of it: no promise resolved, so there is nothing to wait for */
 export type Happening = () => unknown;
 
 export class EventQueue {

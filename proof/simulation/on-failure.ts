@@ -39,7 +39,7 @@ export function withOnFailure(plan: Plan, choice: Choice): Plan {
   return choice.chance(WITHIN_SHARE) ? around(own, choice) : own;
 }
 
-/** Many an end of the child is heard, and tried again with its parent or given up with it, while it is followed up. */
+/** Many an end of the child is noticed, and tried again with its parent or given up with it, while it is followed up. */
 function around(plan: Plan, choice: Choice): Plan {
   const isPoint = plan.steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true);
   const child: PlanStep = {

@@ -51,7 +51,7 @@ export function judgeAnswers(
   if (step.mode === 'undo' && !isForAnother(before, step.name) && !isAnswered(before, step.name, wrong))
     problems.push(`S10 '${step.name}' is done, and undone for its wrong answer before anybody was asked`);
   const planned = plan.steps.find(({ name }) => name === step.name);
-  // What follows an end is told once more of the next one (seed 3002).
+  // What follows an end is announced once more with the next one (seed 3002).
   const isOfNextEnd = isFollowing(plan) && known.status === 'ready';
   if (
     step.mode === 'execute' &&

@@ -82,7 +82,7 @@ export function judgeChildren(
       const end = child.execution.status;
       // Another has taken its place, after a retry.
       const isReplaced = placeOf(child) < latest;
-      // One that follows up has told its end; a person may still be asked about what follows.
+      // One that follows up has announced its end; a person may still be asked about what follows.
       if (!hasEnd(child.execution)) problems.push(`S10 '${child.execution.id}' outlives its parent: ${end}`);
       if (succeeded && status === 'done' && end !== 'succeeded' && !isReplaced)
         problems.push(`S6 '${step.name}' is done, but ${child.execution.id} is ${end}`);

@@ -16,7 +16,7 @@ import type { Ledger } from './ledger.ts';
 import { DECLINED } from './service.ts';
 
 export class OracleGroups {
-  /** By execution: the versions at which it had told an end, or might have. */
+  /** By execution: the versions at which it had announced an end, or might have. */
   readonly #ends = new Map<string, Map<number, string>>();
   readonly #ledger: Ledger;
   readonly #others: Others;
@@ -43,7 +43,7 @@ export class OracleGroups {
     if (isOver(now)) this.#remember(now);
     const problems = step === undefined ? [] : this.#judgeStep(plan, before, step, execution);
     const acts = step?.leaseUntil !== undefined && step.token !== before.steps[step.name]?.token;
-    // What follows the end of a try is told beside the next one.
+    // What follows the end of a try is announced beside the next one.
     const follows = before.execution.status === 'following-up';
     if (acts && step.mode === 'execute' && !follows) problems.push(...this.#besideOthers(now, 'acts'));
     return problems;
@@ -135,6 +135,6 @@ function declinedIn(child: Snapshot | undefined): string | undefined {
   return cause?.kind === 'failure' && cause.failure.message === DECLINED ? cause.step : undefined;
 }
 
-/** It has told an end, or is about to. */
+/** It has announced an end, or is about to. */
 const isOver = ({ status }: Execution): boolean =>
   !isForward(status) && !isPausedOrPausing(status) && status !== 'compensating';

@@ -43,7 +43,7 @@ const AGENT: Moves<StepStatus> = {
   // Failed: its time is over.
   ready: ['running', 'retrying', 'skipped', 'suspended', 'fenced', 'failed'],
   running: ['running', 'done', 'retrying', 'waiting', 'failed', 'unknown'],
-  // Held back again, adopted late, fenced, or undone because an attempt may have acted.
+  // Deferred again, adopted late, fenced, or undone because an attempt may have acted.
   retrying: [
     'running',
     'retrying',
@@ -94,7 +94,7 @@ const CALLBACK: Moves<StepStatus> = {
   failed: ['tolerated'],
 };
 
-/** A child, or a list: what has ended of it is told to its record in whatever status it is. */
+/** A child, or a list: its record takes each end, in any status. */
 const CHILDREN: Moves<StepStatus> = {
   // Refused before it began, it may be over at once.
   ready: ['running', 'failed', 'skipped', 'compensating', 'fenced', 'retrying', 'waiting'],
@@ -198,7 +198,7 @@ function judgeTurn(
   const { name, status } = step;
   const isPaused = execution.status === 'pausing' || execution.status === 'paused';
   const isForward = ['running', 'waiting', 'following-up'].includes(execution.status);
-  // The execution may have gone on since its pause was read; a step that is held then counts as what it was.
+  // The execution may have gone on since its pause was read; a step that is suspended then counts as what it was.
   if (status === 'suspended' && execution.pauses === undefined)
     problems.push(`S2 '${name}' is held without a pause`);
   if (status === 'fenced' && execution.status !== 'compensating')

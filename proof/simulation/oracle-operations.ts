@@ -55,7 +55,7 @@ export function judgeRisk({ steps }: Snapshot, after: Execution | undefined, now
 /** From the end of the faults on every execution is evaluated within this. */
 const LOOKED_AT_WITHIN_MS = 1_200_000;
 
-/** L1 behind a point of no return nothing ends at the deadline: then a person has to have heard of it. */
+/** L1 behind a point of no return nothing ends at the deadline: then a person must have been asked. */
 export function judgeDeadline(
   plan: Plan,
   { execution, steps }: Snapshot,

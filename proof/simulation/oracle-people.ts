@@ -33,7 +33,7 @@ interface Book {
 interface Call {
   readonly caller: Caller;
   readonly life: string;
-  /** Deeds that were in the book when it was made. */
+  /** Acts that were in the book when it was made. */
   readonly known: number;
 }
 
@@ -155,7 +155,7 @@ export class OraclePeople {
         problems.push(`S19 approval '${name}' is answered by '${by.name}', who ${against.what}`);
       kinds.approvedByAnother += 1;
     }
-    // To reject is no deed.
+    // To reject does not count as an act.
     if (record.output === undefined) return;
     const ofAnother = isForAnother(planned) ? approval : undefined;
     this.#note(problems, book, by, `approved '${approval}'`, ofAnother);

@@ -30,7 +30,7 @@ export function judgeStanding(
     problems.push(`S10 ${status}, and ${stands} effects are left`);
   if (first.length !== Math.min(20, stands + mayStand))
     problems.push(`S10 ${first.length} of ${stands} are told`);
-  // Plans are small here: all there is can be told.
+  // Plans are small here: everything can be listed.
   const told = (step: string, executionId?: string): string | undefined =>
     first.find((one) => one.step === step && one.executionId === executionId)?.effect;
   for (const step of plan.steps) {

@@ -2,7 +2,7 @@
  * Wake times: whatever becomes due in an open execution, its wake time is no later, up to what clocks may differ.
  *
  * Owns: S12 in exact figures. What is due when is reckoned anew from the records: ends of leases, pickups, backoffs,
- * deadlines, the times of questions, pauses, waits and answers, undos. Does not own: that somebody then looks (L1, at a
+ * deadlines, the times of questions, pauses, waits and answers, undos. Does not own: that a supervisor then evaluates it (L1, at a
  * world's end), that nothing is done before its time (`oracle-times.ts`).
  */
 
@@ -30,7 +30,7 @@ export interface WakeContext {
   readonly now: number;
   /** What is overdue may be deferred by so much, for its queue is full or its service is being tried. */
   readonly putOffMs: number;
-  /** Whoever has brought something about may have died before he looked. */
+  /** The process that brought something about may have died before its evaluation. */
   readonly mayDie: boolean;
 }
 
@@ -66,7 +66,7 @@ export function judgeLeases(problems: string[], plan: Plan, state: Snapshot, gra
 
 /**
  * What has acted is not fenced, so who read it before the stop may still claim it to execute. Whether its lease is noticed or not, its undo
- * is due only when all its processes are dead and settled, and that is later than what the wake time was for before the claim (seed 5189).
+ * is due only when all its processes are dead and their effects have settled, and that is later than what the wake time was for before the claim (seed 5189).
  */
 function afterStop(step: AgentStep, { execution, steps }: Snapshot): number {
   const { mode, claimedAt = 0, processDeadlineAt = 0 } = steps[step.name] ?? {};
@@ -129,7 +129,7 @@ const longestLease = ({ leaseMs, recovery }: AgentStep): number =>
 function forwardDues(due: Due, plan: Plan, state: Snapshot, mayDie: boolean): void {
   const { execution, steps } = state;
   const { isFree, horizonMs } = factsOf(plan);
-  // Whoever brought its turn about may have died before the look that says so.
+  // The process that brought its turn about may have died before the evaluation that says so.
   const unseenMs = mayDie ? horizonMs : 0;
   if (isFree && !isFollowing(plan)) due(execution.deadlineAt, 'its deadline');
   // What a failure waits for is not reckoned here.
@@ -137,7 +137,7 @@ function forwardDues(due: Due, plan: Plan, state: Snapshot, mayDie: boolean): vo
   for (const step of plan.steps) {
     if (step.kind === 'child') {
       const { status, retryAt = 0, changedAt = 0 } = steps[step.name] ?? {};
-      // A person who has it tried again may die before the look, as whoever brings a turn about.
+      // The process of a retry may die before the evaluation, as any process that brings a turn about.
       if (status === 'retrying') due(Math.max(retryAt, changedAt + unseenMs), 'the next try', step.name);
     }
     if (step.kind === 'callback' || step.kind === 'approval') answerDue(due, step, state, unseenMs);
@@ -194,7 +194,7 @@ export function overTimeAt(
 
 const IDLE_HORIZON_MS = 60_000;
 
-/** Whoever ends a pause looks; should he die, somebody does after a lease or pickup time of the plan. */
+/** The process that ends a pause evaluates; if it dies, another does after a lease or pickup time of the plan. */
 function lookedAfterPause(plan: Plan, { pauses }: Execution): number {
   const endedAt = pauses?.at(-1)?.endedAt;
   return endedAt === undefined ? 0 : endedAt + factsOf(plan).horizonMs;
@@ -203,7 +203,7 @@ function lookedAfterPause(plan: Plan, { pauses }: Execution): number {
 interface Facts {
   /** Nothing of it is a point of no return. */
   readonly isFree: boolean;
-  /** Within this somebody looks at what was written last: of each step the shorter of lease and pickup time, the longest of these. */
+  /** What was written last is evaluated within this time: the longest of every step's shorter one of lease and pickup time. */
   readonly horizonMs: number;
 }
 
@@ -288,8 +288,8 @@ function sentAt(step: AgentStep, record: Step, mode: Mode, sinceAt: number, exec
 }
 
 /**
- * Whoever held work back looks, too; should he die, somebody does after this. What was never claimed keeps the time at which it
- * came to be, however often it is held back. It is apart from when the work is due: what is overdue by then may be put off.
+ * The process that deferred work evaluates, too; if it dies, another does after this. What was never claimed keeps the time at which it
+ * came to be, however often it is deferred. It is apart from when the work is due: what is overdue by then may be put off.
  */
 const heldBackSeenAt = (step: AgentStep, record: Step | undefined, mode: Mode): number =>
   record?.deferred?.mode === mode

@@ -1,6 +1,6 @@
 /**
  * People who resolve incidents: they choose at random among what is offered, say that nothing happened
- * only when they have looked and it is so, and undo by hand what they say they have undone.
+ * only when they have checked that it is so, and undo by hand what they say they have undone.
  */
 
 import { choicesFor } from '../../lib/core/operators/choices.ts';
@@ -70,7 +70,7 @@ async function answerSomething(host: Host, executionId: string): Promise<void> {
     await resolveIncident(scheduler, executionId, {
       incident: incident.number,
       choice: chosen.choice,
-      // Said where it is asked for, and now and then where it is not, but only by somebody who has looked.
+      // Said where it is asked for, and now and then where it is not, but only by somebody who has checked.
       ...(chosen.needs !== undefined || (!isLive && choice.chance(0.3)) ? { nothingHappened: true } : {}),
       ...(chosen.choice === 'retry-with-input' ? { input: { given: true } } : {}),
       ...(chosen.choice === 'give-output' ? { output: { given: true } } : {}),

@@ -2,7 +2,7 @@
  * A simulated process: one invocation of a function, with the ports as it sees them.
  *
  * Owns: every await of a role: it takes time, may fail, may be answered ambiguously, may be the last thing the process
- * does. A dead process's promises are never settled. Does not own: what the roles do, what a call does outside.
+ * does. A dead process's promises never settle. Does not own: what the roles do, what a call does outside.
  */
 
 import type { ProcessBreaker } from '../../lib/agent/breaker.ts';

@@ -4,7 +4,7 @@
  * Owns: the turns of a world: it does one thing, then all promises go on as far as they can. Does not own: what happens.
  *
  * Between two turns of the event loop lie some microseconds, between two things that happen in a world less. So the promises
- * are not waited for but told to go on, which V8 can do and Node does not show.
+ * are not waited for but made to go on, which V8 can do and Node does not show.
  */
 
 import { setFlagsFromString } from 'node:v8';
@@ -13,7 +13,7 @@ import type { FaultMode } from './faults.ts';
 import { World } from './world.ts';
 import type { WorldOptions, WorldResult } from './world-result.ts';
 
-/** Then the event loop has its turn: messages leave, and whoever watches for a world without an end is heard. */
+/** Then the event loop has its turn: messages leave, and the check for a world without an end gets its turn. */
 const THINGS_A_TURN = 1_000;
 
 /** Lets every promise go on that can; nothing where V8 has no such function. */

@@ -12,5 +12,5 @@ export interface Share {
   readonly mode: FaultMode;
 }
 
-/** From the process, when it has told of all of its share. */
+/** From the process, when it has reported all of its share. */
 export const OVER = 'over';

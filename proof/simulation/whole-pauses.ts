@@ -1,5 +1,5 @@
 /**
- * Simulated pauses of workflows, for a while what is started of one is born paused, and of agents, whose breakers are held open.
+ * Simulated pauses of workflows, for a while what is started of one is born paused, and of agents, whose breakers stay open.
  *
  * Owns: when. Does not own: the operators who resume what was born paused (`operators.ts`).
  */

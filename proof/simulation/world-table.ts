@@ -1,7 +1,7 @@
 /**
  * The state table of a world: a judge behind every write, and an index that lags.
  *
- * Owns: what is told of a write, what the store refuses, what the index shows late. Does not own: the records and their conditions
+ * Owns: what is reported of a write, what the store refuses, what the index shows late. Does not own: the records and their conditions
  * (`lib/testing/memory-table.ts`), what is judged (`world.ts`).
  */
 

@@ -1,7 +1,7 @@
 /**
  * What the fixtures of `npm run adopt` do with a project: command lines run to their end, a local system tried, copies counted.
  *
- * Owns: the temporary folder, which Node runs everything, how a failure is told. Does not own: which projects there are (`fixtures.ts`).
+ * Owns: the temporary folder, which Node runs everything, how a failure is reported. Does not own: which projects there are (`fixtures.ts`).
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';

@@ -1,4 +1,4 @@
-/** A paused agent: its breaker is held open by hand, and nobody is charged for it (S9). */
+/** A paused agent: its breaker is opened by hand, and no recovery is charged for it (S9). */
 
 import { timeText } from '../../lib/core/records/text.ts';
 import { CLOSED_FRESH_MS } from '../../lib/agent/breaker.ts';
@@ -54,7 +54,7 @@ it('is not called any more, also by a process that was well, and its step says w
   const pause = { by: ann, reason: 'asked to' };
   const deferred = { mode: 'execute', why: 'paused', at: w.clock.now(), since: pausedAt, pause };
   expect(step).toMatchObject({ deferred, attempt: 0 });
-  // It is looked at again before long, however long the pause lasts (S12).
+  // It is evaluated again before long, however long the pause lasts (S12).
   expect(retryAt - w.clock.now()).toBeLessThan(36_000);
   const now = await breakersNow(w.scheduler, ['carrier']);
   const [said] = explain(ship.plan, state, w.clock.now(), () => true, now).steps;

@@ -110,7 +110,7 @@ describe('an agent with maxNoProgress that is noticed only after 40 seconds', ()
     const { id } = await h.begin();
     const startedAt = h.clock.now();
     void h.clock.sleep(diesAfterMs ?? 3_600_000).then(() => doomed.kill());
-    // Something else to wait for, so that time moves on although nobody looks.
+    // Something else to wait for, so that time moves on without an evaluation.
     void h.clock.sleep(40_000);
     const portsOf = ({ message }: { message: { attempt: number } }): typeof doomed.ports | undefined =>
       message.attempt === 1 ? doomed.ports : undefined;

@@ -1,4 +1,4 @@
-/** Messages of one process whose reports are written at the same time look together at what follows. */
+/** Messages of one process whose reports are written at the same time share one evaluation of what follows. */
 
 import type { AffectedSteps } from '../../lib/core/records/decision.ts';
 import { workflow } from '../../lib/core/plan/workflow.ts';
@@ -9,7 +9,7 @@ import { withStore } from '../engine/process.ts';
 
 const worker = anAgent('worker');
 
-/** Looks that end when they are told to. */
+/** Evaluations that end when the test says so. */
 function evaluations() {
   const begun: { readonly what: string; readonly end: (failure?: Error) => void }[] = [];
   const evaluate = (affected: AffectedSteps) =>
@@ -127,7 +127,7 @@ describe('a batch of messages of one execution', () => {
     const apart = await performed({});
     const together = await performed({ singleFlight: new SingleFlight() });
     expect(apart.refused).toBeGreaterThan(SIDE);
-    // Both looks may find that the last step's turn has come.
+    // Both evaluations may find that the last step's turn has come.
     expect(together.refused).toBeLessThanOrEqual(2);
     // Each claim of eleven reads, and the second message of the last step.
     expect(together.reads).toBeLessThan(2 * SIDE);
@@ -143,7 +143,7 @@ describe('a batch of messages of one execution', () => {
       return {};
     });
     const { reads } = await performed({ singleFlight: new SingleFlight() }, lanes);
-    // Twenty claims, and few looks where the last ones have ended.
+    // Twenty claims, and few evaluations where the last ones have ended.
     expect(reads).toBeLessThanOrEqual(2 * SIDE + 3);
   });
 });

@@ -1,4 +1,4 @@
-/** The HTTP app on ports in memory, asked as a client asks; every answer is held to the contract. */
+/** The HTTP app on ports in memory, asked as a client asks; every answer is checked against the contract. */
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

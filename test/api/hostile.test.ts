@@ -141,7 +141,7 @@ describe.each(ROUTES)('%s %s', (method, pattern) => {
       const query = ['workflow', 'status', 'cursor', 'limit', 'wait', '__proto__', 'constructor[prototype]'];
       for (const name of query) {
         const { status } = await ask(`${path}?${encodeURIComponent(name)}=${text}`, { method, ...body });
-        // 503: nobody has looked yet, says the health.
+        // 503: the health says that no supervisor has swept yet.
         expect([name, value, status < 500 || status === 503]).toEqual([name, value, true]);
       }
       const headers = {

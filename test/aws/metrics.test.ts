@@ -29,7 +29,7 @@ const openBreakerOf = (agent: string) => ({
 
 const TICK = { getRemainingTimeInMillis: () => 5_000, awsRequestId: 'r' } as unknown as Context;
 
-/** An execution whose time to be looked at has come; of which nothing is found when it is read. */
+/** An execution that is due, and is gone when it is read. */
 const dueItem = (at: number) => ({
   pk: { S: `exec#due-${at}` },
   sk: { S: 'exec' },
@@ -289,7 +289,7 @@ test('what is open is counted as long as something is, and then no more until so
   expect([await told(), await told(), await told()]).toEqual([0, undefined, undefined]);
   [incidents, due] = [1, 1];
   expect([await told(), await told()]).toEqual([undefined, 1]);
-  // Where the table cannot be asked, all else is told as ever, and it is asked again.
+  // Where the table cannot be asked, all else is reported as ever, and it is asked again.
   dynamo.on(BatchGetItemCommand).rejects(new Error('away'));
   due = 0;
   expect([await told(), await told()]).toEqual([undefined, undefined]);

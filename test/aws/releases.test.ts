@@ -118,7 +118,7 @@ describe('what the release before wrote', () => {
     const { execution, steps } = await h.run(left.executionId);
     expect(execution.status).toBe(status);
     expect(undone).toEqual(expectedUndone);
-    // The plan it started with: nobody told anything.
+    // The plan it started with: nothing was announced.
     expect(Object.keys(steps).sort()).toEqual(['paid', 'shipped']);
   });
 

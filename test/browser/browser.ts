@@ -1,7 +1,7 @@
 /**
- * A real browser, and pages in it that are watched: what they break of the policy, what they throw, whom else they call.
+ * A real browser, and pages in it that are observed: what they break of the policy, what they throw, whom else they call.
  *
- * Owns: finding the browser, the watch, axe. Does not own: what is served (`page-server.ts`).
+ * Owns: finding the browser, observing pages, axe. Does not own: what is served (`page-server.ts`).
  */
 
 import { appendFileSync, existsSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** The tests in a browser, which `npm test` neither needs nor looks for: `npm run test:browser`. */
+/** The tests in a browser, which `npm test` neither needs nor searches: `npm run test:browser`. */
 
 import everything from '../../jest.config.js';
 

@@ -49,7 +49,7 @@ const scrolled = async (page: Page, by: number): Promise<void> => {
   await page.mouse.wheel(0, by);
   await page.waitForFunction((top) => (document.querySelector('.list')?.scrollTop ?? 0) >= top, by);
 };
-/** It is read again, as when somebody looks at it again. */
+/** It is read again, as when the page becomes visible again. */
 const readAgain = (page: Page): Promise<void> =>
   page.evaluate(() => void document.dispatchEvent(new Event('visibilitychange')));
 

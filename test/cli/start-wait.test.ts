@@ -1,4 +1,4 @@
-/** What `start --wait` says while it waits: at once what for and where to look, then each change. */
+/** What `start --wait` says while it waits: at once what for and where to see more, then each change. */
 
 import { type FakeApi, fakeApi, steadfast } from './fake-api.ts';
 

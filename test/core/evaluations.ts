@@ -1,4 +1,4 @@
-/** Looks at small plans, for tests of what they send. */
+/** Evaluations of small plans, for tests of what they send. */
 
 import type { AgentStep } from '../../lib/core/plan/plan.ts';
 import type { EvaluateEvent } from '../../lib/core/records/events.ts';

@@ -164,7 +164,7 @@ export const incidentOf = (more: Partial<Incident> = {}): Incident => ({
   ...more,
 });
 
-/** A supervisor's look, about a step of which nothing else is known. */
+/** A supervisor's evaluation, about a step of which nothing else is known. */
 export const see = (plan: Plan, state: Snapshot, more: Partial<EvaluateEvent> = {}): Decision =>
   decide(plan, state, {
     type: 'evaluate',

@@ -1,4 +1,4 @@
-/** Rungs that are as short as a check allows. */
+/** Stages that are as short as a check allows. */
 
 import type { HumanStage, Stage } from '../../lib/core/plan/plan.ts';
 

@@ -123,7 +123,7 @@ const agentRecord = (name: string): fc.Arbitrary<Step> =>
     })
     .map(({ leaseUntil, retryAt, waiting, deferred, suspendedFrom, suspendedIn, ...rest }) => {
       const mode = MODE[rest.status];
-      // An undo that waits for its next attempt is 'compensating' and held by nobody.
+      // An undo that waits for its next attempt is 'compensating' and has no lease.
       const held = mode !== undefined && !(mode === 'undo' && waiting);
       return {
         name,

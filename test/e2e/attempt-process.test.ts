@@ -1,4 +1,4 @@
-/** The process of an attempt, as it is: what it says, what kills it, and what is gone of it when it is said to be dead (W4). */
+/** The process of an attempt: what it says, what kills it, and what is gone once it is reported dead (W4). */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,9 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 const worker = { agent: { spec: { name: 'film', timeoutMs: 600_000 } } };
 const forEver = new Promise(() => setInterval(() => undefined, 1_000));
-/** A program that starts another one, as encoders do, and one that leaves the group; nothing of them listens to anything but a kill. */
+/**
+ * A program that starts another one, as encoders do, and one that leaves the group; they end only by a kill.
+ */
 const start = (file) => new Promise((started) => {
   const inner = "require('child_process').spawn('sleep',['600'],{stdio:'ignore'}).pid";
   const program = "process.on('SIGTERM',()=>{});const p=" + inner + ";console.log(p);setInterval(()=>{},1000)";
@@ -106,7 +108,7 @@ describe("an attempt's process", () => {
     const file = join(folder, 'exited');
     expect(await begin().run(message({ claims: 't', file, exits: 3 }))).toEqual(exits);
     expect(pidsIn(file).filter(isAlive)).toEqual([]);
-    // Also what it says at its very end is heard.
+    // What it says at its very end is read too.
     expect(await begin().run(message({ claims: 't', exits: 3 }))).toEqual(exits);
     expect(await begin().run(message({ exits: 3 }))).toEqual({ how: 'died' });
   });

@@ -264,7 +264,7 @@ it('nor of what starts an execution from elsewhere, started or refused', async (
   expect(canariesIn(queueTexts(isOfTrigger))).toEqual(
     expect.arrayContaining(['canary-in-an-event', 'canary-in-no-json', 'canary-in-a-late-message']),
   );
-  // Their agent fails whatever it is asked, so its breaker may hold them: what they were given is all that is looked at.
+  // Their agent fails whatever it is asked, so its breaker may defer them: only what they were given is checked.
   const views = await Promise.all(
     (await started()).map(async ({ executionId }) => (await ask('GET', `/executions/${executionId}`)).body),
   );

@@ -34,7 +34,7 @@ afterEach(() => {
 /** A program on whose text a test waits. */
 interface Talk {
   readonly say: (line: string) => void;
-  /** From what was not heard yet. */
+  /** From what was not read yet. */
   readonly heard: (pattern: RegExp) => Promise<RegExpExecArray>;
   /** What it ended with, and all that it said. */
   readonly end: Promise<readonly [code: number | null, text: string]>;

@@ -34,7 +34,7 @@ describe('without any tick', () => {
   });
 
   it('an agent that is killed at its work is noticed and its order ends well (L2)', async () => {
-    // Its first write is the claim: it dies with its lease held.
+    // Its first write is the claim: it dies within its lease.
     const { hit } = stage.cloud.control.kill('charge-card', { afterCall: 1, operation: 'PutItem' });
     const id = await stage.startOrder('killed');
     expect((await hit).outcome).toBe('hit');

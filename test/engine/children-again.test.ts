@@ -106,7 +106,7 @@ describe('the retry of an execution with a child that failed', () => {
     const { h, service } = broken(outer, '.y');
     const { id } = await h.begin();
     const child = `${id}.sub.0`;
-    // The write that says that its end was told is lost, so it is told once more when the retry is written.
+    // The write that records that its end was announced is lost, so the end is announced once more when the retry is written.
     const ports = withStore(h, (store) => ({
       write: async (write) => {
         const isLast = write.executionId === child && write.execution?.status === 'failed';

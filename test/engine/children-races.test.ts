@@ -75,7 +75,7 @@ it('an answer of the external party brings the wake time forward, in one write w
   const { implementation } = book();
   const world = harness(flow, { 'agent-a': implementation });
   const { id } = await world.begin();
-  // A look that finds nothing to do but wait sets the wake time far.
+  // An evaluation that finds nothing to do but wait sets the wake time far.
   world.clock.advanceTo(world.clock.now() + 120_000);
   await world.sweep();
   const far = (await world.state(id)).execution.wakeAt ?? 0;

@@ -238,7 +238,7 @@ describe('a map', () => {
       losingWrites(({ step }) => step?.status === 'running' && step.children !== undefined),
     );
     const { id } = await world.begin({ items: upTo(60) });
-    // The first part is the first to end, and fails; of the others its parent has not heard.
+    // The first part is the first to end, and fails; its parent does not know of the others.
     const end = await world.run(id, { deliverable: ({ message }) => message.execution === `${id}.each.0` });
     expect(end.execution.status).toBe('compensated');
     const parts = await Promise.all([0, 1, 2].map((index) => world.state(`${id}.each.${index}`)));

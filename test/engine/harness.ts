@@ -1,6 +1,6 @@
 /**
  * Drives the real roles over the ports in memory: delivers what was sent, moves time to the next thing that happens.
- * Tests decide which messages get lost, which agent dies, when the supervisor looks.
+ * Tests decide which messages get lost, which agent dies, when the supervisor sweeps.
  */
 
 import { createHash } from 'node:crypto';
@@ -97,7 +97,7 @@ type Settings = Pick<Worker, 'recordsARead' | 'singleFlight' | 'listener' | 'und
 };
 
 /**
- * @param wrap the ports as the roles see them; the harness itself looks past them
+ * @param wrap the ports as the roles see them; the harness itself goes around them
  * @param settings of every worker, and how long its process has
  */
 export function harness(

@@ -1,4 +1,4 @@
-/** The ends of a long list's executions: each is written, few are looked at, none is read with the whole list (C1, L1). */
+/** The ends of a long list's executions: each is written, few are evaluated, none is read with the whole list (C1, L1). */
 
 import type { Ports } from '../../lib/core/ports.ts';
 import { retry, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
@@ -52,7 +52,7 @@ describe('a list of more than a thousand items', () => {
     expect(done).toHaveLength(ITEMS);
     expect(steps['each']?.output).toMatchObject({ total: ITEMS, failed: 0 });
     expect(reads.part).toBeGreaterThanOrEqual(3);
-    // A look after each of 43 ends would be as many more.
+    // An evaluation after each of 43 ends would be as many more.
     expect(reads.whole).toBeLessThan(100);
   });
 

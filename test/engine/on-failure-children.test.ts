@@ -26,7 +26,7 @@ interface Begun {
   readonly h: Harness;
   readonly id: string;
   readonly childId: string;
-  /** What the desk was told, and what was done. */
+  /** What the desk received, and what was done. */
   readonly said: Set<string>;
   readonly service: { works: boolean };
 }

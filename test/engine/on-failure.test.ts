@@ -1,4 +1,4 @@
-/** What follows an end without success (S21): once everything is settled, under a key of its own, whatever becomes of it. */
+/** What follows an end without success (S21): once every outcome is known, under a key of its own, whatever becomes of it. */
 
 import { concat, eq, exists, orElse } from '../../lib/core/plan/refs.ts';
 import { human, retry as again, workflow } from '../../lib/core/plan/workflow.ts';
@@ -31,7 +31,7 @@ const deskBook = (): {
   };
 };
 
-/** A flight is booked, a hotel is not; customer service is told, and then its ticket is filed. */
+/** A flight is booked, a hotel is not; customer service gets a message, and then its ticket is filed. */
 const trip = workflow('trip', { input: anyObject, within: '1h' }, (w) => {
   const flight = w.step('flight', flights, {}, once);
   w.step('hotel', anAgent('hotels'), {}, { ...once, after: [flight] });

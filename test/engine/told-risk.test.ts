@@ -1,4 +1,4 @@
-/** What is told of executions that are at risk: once for each time, with the id. */
+/** News of executions that are at risk: once for each time, with the id. */
 
 import { TransientError } from '../../lib/core/records/errors.ts';
 import { retry, workflow } from '../../lib/core/plan/workflow.ts';

@@ -1,4 +1,4 @@
-/** The next try of a child is not looked for while it must not begin (S12). */
+/** The next try of a child is not due while it must not begin (S12). */
 
 import { retry, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
 import { TransientError } from '../../lib/core/records/errors.ts';

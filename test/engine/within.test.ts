@@ -1,4 +1,4 @@
-/** The time of a step (`within`): nothing new begins when it is over, what is open is settled first, and pauses are given back. */
+/** The time of a step (`within`): nothing new begins when it is over, what is open gets its outcome first, and pauses are given back. */
 
 import { failed, orElse, present } from '../../lib/core/plan/refs.ts';
 import { human, retry, withInput, workflow } from '../../lib/core/plan/workflow.ts';
@@ -117,7 +117,7 @@ describe('a step that is not over within its time', () => {
       attempt: 1,
       failure: { code: 'within' },
     });
-    // Believed only when the lost process was dead for certain and settled.
+    // Believed only when the lost process was dead for certain and its effects had settled.
     expect(end.steps['car']?.changedAt).toBeGreaterThan(startedAt + PROCESS_MS);
     expect(end.steps['taxi']?.status).toBe('done');
     expect((await run(true)).end.steps['car']?.status).toBe('done');

@@ -1,4 +1,4 @@
-/** A deployment that is to stay and whose alarms reach nobody is told so when it is synthesised. */
+/** Synthesis warns if a deployment that is to stay has alarms without a listener. */
 
 import { CfnSubscription, Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';

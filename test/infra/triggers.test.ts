@@ -1,4 +1,4 @@
-/** Each kind of trigger in the template: what reaches which queue, what is set aside, who is told. */
+/** Each kind of trigger in the template: what reaches which queue, what is set aside, who is notified. */
 
 import { EventBus } from 'aws-cdk-lib/aws-events';
 import { Key } from 'aws-cdk-lib/aws-kms';

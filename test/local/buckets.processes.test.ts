@@ -1,4 +1,4 @@
-/** Objects, and what is told of them; events and schedules that cannot be delivered. */
+/** Objects, and the events about them; events and schedules that cannot be delivered. */
 import { type Cloud, startCloud } from '../../local/cloud.ts';
 import { readAwsCall } from '../../local/gateway/aws-call.ts';
 import { cloudFor, template } from './fixture.ts';

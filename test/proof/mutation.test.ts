@@ -1,4 +1,4 @@
-/** What `npm run mutation` says, and that the survivors that somebody has looked at are still there. */
+/** What `npm run mutation` says, and that the accepted survivors are still there. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -43,7 +43,7 @@ describe('a wait', () => {
     const world = harness(flow, {});
     const { id } = await world.begin();
     await world.run(id, { maxMs: 3 * 3_600_000 });
-    // From a start with a wake time of a minute: one look that sets the wake time far, one that ends it.
+    // From a start with a wake time of a minute: one evaluation that sets the wake time far, one that ends it.
     expect((await world.state(id)).execution.version).toBeLessThanOrEqual(5);
   });
 

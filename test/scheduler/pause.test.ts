@@ -152,7 +152,7 @@ describe('the end of a pause', () => {
     expect(before.execution.status).toBe('waiting');
     await pause(h.scheduler, id, {});
     h.clock.advanceTo(h.clock.now() + 5 * HOUR);
-    // Nobody would look before the end of the pause; who does, decides nothing.
+    // No supervisor would evaluate before the end of the pause; an evaluation then decides nothing.
     await reconcile(h, chain.plan, id, { by: 'supervisor', affected: [] });
     expect((await h.state(id)).execution.status).toBe('paused');
     expect(explain(chain.plan, await h.state(id), h.clock.now()).steps[1]?.next.what).toContain(

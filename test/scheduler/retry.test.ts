@@ -25,7 +25,7 @@ const lose = async (): Promise<never> => {
   throw new Error('socket hang up');
 };
 
-/** Fails until it is told otherwise. */
+/** Fails until the test says otherwise. */
 const failing = (
   fail: () => Promise<object>,
   probe: () => Promise<never> | Promise<{ verdict: 'not-done' | 'cannot-tell' }> = async () => ({

@@ -1,4 +1,4 @@
-/** How the API waits for an end on a caller's behalf: how soon it looks again, and how few may wait. */
+/** How the API waits for an end on a caller's behalf: how soon it reads again, and how few may wait. */
 
 import { type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
 import type { Ports, Waits } from '../../lib/core/ports.ts';

@@ -10,7 +10,7 @@ import { withStore } from '../engine/process.ts';
 
 const depthOf = (waiting: number): QueueDepth => ({ waiting, underWork: 0, delayed: 0 });
 
-/** A gate keeper over a queue that holds so many messages, and who was asked for that. */
+/** An admission over a queue that holds so many messages, and who was asked for that. */
 function keeperOf(depths: () => Promise<Readonly<Record<string, QueueDepth>>>) {
   const world = memoryWorld();
   const asked: (readonly string[])[] = [];
@@ -154,7 +154,7 @@ describe('a crowd that waits for one agent', () => {
     expect({ failed, seen }).toEqual({ failed: 0, seen: COUNT });
     expect(sends).toBeGreaterThanOrEqual(FREE_SENDS);
     expect(sends).toBeLessThanOrEqual(FREE_SENDS * Math.ceil((evaluations * LOOK_MS) / SWEEP_EVERY_MS));
-    // Those that the sweep met again had been deferred meanwhile, and after the last looks, eight at once, no time was left.
+    // Those that the sweep met again had been deferred meanwhile, and after the last evaluations, eight at once, no time was left.
     expect(rests.length).toBeLessThanOrEqual(evaluations - sends);
     expect(rests.length).toBeGreaterThanOrEqual(COUNT - sends - 8);
   });

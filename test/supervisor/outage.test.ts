@@ -21,7 +21,7 @@ const single = workflow('single', { input: anyObject, within: '10h' }, (w) => {
 });
 const fine = { execute: async () => ({}), undo: async () => undefined };
 
-/** Looks whenever the wake time says so; messages that are sent are lost. */
+/** Evaluates whenever the wake time says so; messages that are sent are lost. */
 async function watched(h: Harness, id: string, untilAt: number): Promise<number[]> {
   const sentAt: number[] = [];
   for (;;) {
@@ -72,7 +72,7 @@ describe('a step that nobody takes', () => {
     expect(sentAt).toEqual([10, 30, 70, 150, 310, 630, 1_270, 2_170, 3_070, 3_970].slice(0, sentAt.length));
     expect(sentAt.length).toBeGreaterThanOrEqual(9);
     expect(deferredEvaluations).toBeGreaterThan(4);
-    // An hour at a look per H would be 360.
+    // An hour at one evaluation per H would be 360.
     expect(evaluations).toBeLessThan(40);
     expect((await h.state(id)).steps['it']).toMatchObject({ attempt: 0, deferred: { why: 'unclaimed' } });
   });

@@ -1,4 +1,4 @@
-/** The supervisor: L2–L5, C3, S12; one bad item delays no other, a dead supervisor costs a tick, the end is told. */
+/** The supervisor: L2–L5, C3, S12; one bad item delays no other, a dead supervisor costs a tick, the end is announced. */
 
 import { retry, workflow } from '../../lib/core/plan/workflow.ts';
 import { SENDS_PER_SWEEP } from '../../lib/supervisor/admission.ts';
@@ -129,7 +129,7 @@ describe('a sweep', () => {
     h.clock.advanceTo(h.clock.now() + PICKUP_MS);
     const sweep = await sweepOnce(h, new Map(), h.clock.now());
     expect(sweep).toMatchObject({ due: 350, failed: 0, busy: true });
-    // Looked at, and sent to at a pace: the rest has its turn in the next sweeps.
+    // Evaluated, and sent to at a limited rate: the rest has its turn in the next sweeps.
     expect(h.notes.filter(({ what }) => what === 'dispatched')).toHaveLength(SENDS_PER_SWEEP);
     for (let sweeps = 1; sweeps < 4; sweeps += 1) {
       h.clock.advanceTo(h.clock.now() + SWEEP_EVERY_MS);

@@ -102,7 +102,7 @@ describe('two supervisors of one tick', () => {
     await move(h, untilAt);
     expect((await Promise.all(both.map(({ over }) => over))).map(({ length }) => length)).toEqual([29, 29]);
     expect(asked).toEqual([29 + 28, 29 + 28]);
-    // After 10 and 30 s, each: what a second supervisor looks at too would be more.
+    // After 10 and 30 s, each: what a second supervisor evaluates too would be more.
     expect(loseAll(h)).toBe(4);
   });
 

@@ -1,7 +1,7 @@
 /**
  * openworkflow on SQLite: a worker of this process that asks the database for work. Its defaults, but 64 at once.
  *
- * An end is taken from the backend that writes it: the handle's own `result()` looks once a second.
+ * An end is taken from the backend that writes it: the handle's own `result()` polls once a second.
  */
 
 import { DatabaseSync } from 'node:sqlite';

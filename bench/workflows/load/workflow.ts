@@ -24,7 +24,7 @@ const AGENTS = [echoA, echoB, echoC, echoD, echoE] as const;
 
 const Nap = z.object({ ms: z.number() });
 
-/** Takes as long as it is told, the first time; heartbeats three times a lease while it does. */
+/** Takes as long as its input says, the first time; heartbeats three times a lease while it does. */
 const napper = (
   name: string,
   lease: '3s' | '6s' | '12s' | '30s',

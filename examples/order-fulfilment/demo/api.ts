@@ -1,5 +1,5 @@
 /**
- * The two public surfaces the demo looks at: Steadfast's HTTP API and the outside world's ledger.
+ * The two public surfaces the demo reads: Steadfast's HTTP API and the outside world's ledger.
  *
  * Owns: the requests and the part of their answers that the demo reads. Does not own: what is expected of them.
  */

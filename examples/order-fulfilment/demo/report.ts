@@ -132,7 +132,7 @@ function supervisorProblems({ supervisorKill, orders }: Observations): string[] 
   );
 }
 
-/** Attempts whose outcome became unknown; in an ended execution each of them was settled. */
+/** Attempts whose outcome became unknown; in an ended execution each of them was resolved. */
 const lostAttempts = (execution: Execution): Execution['steps'][number]['attempts'] =>
   execution.steps.flatMap(({ attempts }) => attempts.filter(({ outcome }) => outcome === 'unknown'));
 

@@ -1,7 +1,7 @@
 /**
  * What the audience sees while the orders run: a table redrawn in place on a terminal, plain lines elsewhere.
  *
- * Owns: how the table looks. Does not own: when there is something to show.
+ * Owns: the layout of the table. Does not own: when there is something to show.
  */
 
 import type { Execution, Step } from './api.ts';

@@ -1,5 +1,5 @@
 /**
- * How each shell is told what can be typed. The scripts hold the words, so that a Tab starts no process; the names of workflows
+ * How each shell learns what can be typed. The scripts hold the words, so that a Tab starts no process; the names of workflows
  * alone are asked for.
  *
  * Owns: three shells' ways. Does not own: the words (`words.ts`).

@@ -1,7 +1,7 @@
 /**
  * What can be typed after `steadfast`, read off the commands themselves.
  *
- * Owns: that nothing is listed by hand. Does not own: how a shell is told (`scripts.ts`).
+ * Owns: that nothing is listed by hand. Does not own: how a shell learns them (`scripts.ts`).
  */
 
 import type { Command, Option } from 'commander';

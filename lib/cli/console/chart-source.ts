@@ -1,7 +1,7 @@
 /**
  * What `/console/charts` answers: the charts of the deployment whose API this is.
  *
- * Owns: that they are read once a minute at most, however many pages ask, and how a refusal looks. Does not own: the charts
+ * Owns: that they are read once a minute at most, however many pages ask, and the form of a refusal. Does not own: the charts
  * (`charts.ts`), who may ask (`listener.ts`).
  */
 

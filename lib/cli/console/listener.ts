@@ -2,7 +2,7 @@
  * The console as it is served, by `npm start` and by `steadfast console` alike: the page below `/console/`, the API below
  * `/console/api/`, the charts at `/console/charts`.
  *
- * Owns: the order of the checks, and how each answer looks. Does not own: the checks (`request-checks.ts`, `login.ts`), the calls
+ * Owns: the order of the checks, and the form of each answer. Does not own: the checks (`request-checks.ts`, `login.ts`), the calls
  * (`calls.ts`), the page (`files.ts`), the charts (`chart-source.ts`).
  *
  * Invariants

@@ -49,7 +49,7 @@ export function localLogs(folder: string): ReadLogs {
   };
 }
 
-/** @param calls made when they are first needed: whoever only looks at executions need not be allowed them */
+/** @param calls made when they are first needed: reading executions alone needs no permission for them */
 export function awsLogs(calls: () => Calls, stack: string): ReadLogs {
   const readings = new Readings<Insights>();
   return async (view, { follow, ...wanted }) => {

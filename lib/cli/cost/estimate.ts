@@ -123,7 +123,7 @@ const LOG_BYTES_OF_AN_INVOCATION = 1_120;
 /** If two steps end at once, each may send what comes after both, where nothing batches them. */
 const SENT_TWICE = 0.85;
 
-/** Beyond its own steps: begin, a look, end. */
+/** Beyond its own steps: begin, an evaluation, end. */
 const WAIT: Partial<Use> = { writes: 7.1, reads: 4.6 };
 const ASKED: Partial<Use> = { writes: 16, reads: 6, events: 2, apiRequests: 1, invocations: 1, ms: 40 };
 /** Beyond the child's own: started, known of, its end taken note of. */
@@ -224,7 +224,7 @@ class Counter {
     const record = writeUnits(EXECUTION_BYTES + (isApart ? 0 : inputBytes));
     return {
       ...NOTHING,
-      // Written at its start, its end and its announcement; two indexes at the start, one when nothing is to be watched any more.
+      // Written at its start, its end and its announcement; two indexes at the start, one when it has no wake time any more.
       writes: 3 * record + 3 + (isApart ? writeUnits(INPUT_BYTES + inputBytes) : 0),
       events: 1,
       invocations: 1,

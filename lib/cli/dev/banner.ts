@@ -20,7 +20,7 @@ import type { Inspected } from './inspect.ts';
 import type { System } from './system.ts';
 import type { WorkflowFolder } from './workflow-folders.ts';
 
-/** @param inspected the agent into which a debugger may look */
+/** @param inspected the agent that a debugger may attach to */
 export async function banner(
   folders: readonly WorkflowFolder[],
   { apiUrl, workers, beside, triggers }: Omit<System, 'stop' | 'cloud' | 'killWorker'>,

@@ -27,7 +27,7 @@ const isLeftOut = (path: string): boolean =>
   TEST_FILE.test(path) ||
   path.split(/[\\/]/).some((part) => part.startsWith('.') || NOT_CODE.has(part) || TESTS.has(part));
 
-/** @param root the project's folder. @returns once it is watched: what changes from then on is told */
+/** @param root the project's folder. @returns once it is observed: every change from then on is reported */
 export async function changesIn(root: string): Promise<Changes> {
   let files = new Set<string>();
   let isQuiet = true;
@@ -64,7 +64,7 @@ export async function changesIn(root: string): Promise<Changes> {
     next: () =>
       new Promise((resolve) => {
         heard = resolve;
-        // What has changed meanwhile is told at once.
+        // What has changed meanwhile is reported at once.
         tell();
       }),
     stop: async () => {

@@ -28,12 +28,12 @@ export async function inspected(agent: string): Promise<Inspected> {
   return { agent, port: listening.port };
 }
 
-/** What synthesis is told: names and sources stay in that agent's code. */
+/** Options of the synthesis: names and sources stay in that agent's code. */
 export const inspectContext = (of: Inspected | undefined): Readonly<Record<string, unknown>> =>
   of === undefined ? {} : { 'steadfast:inspected': of.agent };
 
 /**
- * What the local cloud is told: the function of the agent, of the Steadfast that is behind the port.
+ * Options of the local cloud: the function of the agent, of the Steadfast that is behind the port.
  * @throws CliError `no-agent`, naming those there are
  */
 export async function inspectIn(

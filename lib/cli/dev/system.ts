@@ -39,7 +39,7 @@ export interface SystemOptions {
   /** What else answers on that port, by the beginning of its paths. */
   readonly beside: NonNullable<CloudOptions['beside']>;
   readonly onWritten: () => void;
-  /** The agent's function into which a debugger looks. */
+  /** The agent's function that a debugger attaches to. */
   readonly inspect?: Inspect;
   /** What a test wants of the local cloud beside that. */
   readonly cloud?: Pick<CloudOptions, 'schedules' | 'concurrencyPerFunction' | 'onLog'>;

@@ -1,7 +1,7 @@
 /**
  * What a workflow folder may hold for `steadfast dev` beside its workflow: `dev.ts` and `example-input.json`.
  *
- * Owns: where to look for them. Does not own: which workflows there are; synthesis finds those, and the API lists them.
+ * Owns: where they are. Does not own: which workflows there are; synthesis finds those, and the API lists them.
  */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';

@@ -2,7 +2,7 @@
  * `steadfast logs`: the log lines of one execution, of all functions, in the order of time.
  *
  * Owns: its options, where lines are looked for, until when it follows. Does not own: reading them (`local-files.ts`,
- * `insights.ts`), how they look (`line.ts`).
+ * `insights.ts`), their layout (`line.ts`).
  */
 
 import { type Command, Option } from 'commander';

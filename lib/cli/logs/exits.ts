@@ -3,7 +3,7 @@
  *
  * Owns: which line belongs to which attempt. Does not own: the line (`lib/aws/telemetry.ts`), where lines are (`local-files.ts`).
  *
- * The execution's record cannot know: a process that ends has no time for a write. Of a deployment on AWS each look into the logs costs
+ * The execution's record cannot know: a process that ends has no time for a write. Of a deployment on AWS each query of the logs costs
  * money, so it is made by `logs` alone.
  */
 

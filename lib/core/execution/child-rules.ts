@@ -257,7 +257,7 @@ const allOf = ({ name: step }: PlanStep, family: Family) => ({
 
 /**
  * The time of a step is over: what belongs to it is stopped and undone, what has succeeded before is left to what follows. That is
- * recorded first, for an end may be told before the next write.
+ * recorded first, because an end may arrive before the next write.
  */
 export const endOverTime: Rule = {
   apply: (plan, state, event) => {

@@ -6,7 +6,7 @@
  * `tolerate.ts`, `operators/incident.ts`, `step/defer.ts`), whether a parent's retry finds it (`on-child.ts`).
  *
  * S21 one write makes the end, when nothing is owed or asked any more, and only then do on-failure steps begin; whatever becomes
- * of them, that end is announced. A parent is told that very end, with its version, before they are over. L1 each step has its
+ * of them, that end is announced. A parent learns of that very end, with its version, before they are over. L1 each step has its
  * recovery, and whatever a person is asked about it is answered by the time: no end waits for ever.
  */
 

@@ -98,7 +98,7 @@ function stillAffected(event: Evaluation, decision: Decision | undefined): Decis
   return { ...decision, next: evaluateNext(joined(event.affected, affected), fresh) };
 }
 
-/** Whether a step applies cannot be told from what was left out: it has neither to be done nor to be skipped. */
+/** If an input of its condition was left out, the condition cannot be evaluated, so the step fails: it can be neither done nor skipped. */
 export const refuseCondition: Rule = {
   apply: (plan, state, event) => {
     for (const step of plan.steps) {

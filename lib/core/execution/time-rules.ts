@@ -61,7 +61,7 @@ function whomText(step: CallbackStep): string {
 
 /**
  * S12 what waits for a time may be due before anything that an agent writes, and so before the wake time: a wait or a callback
- * whose turn has come, or what an attempt that met a dead service left to be sent again. A supervisor's look says so with
+ * whose turn has come, or what an attempt that met a dead service left to be sent again. A supervisor's evaluation says so with
  * its own write; whoever else has brought it about brings the wake time forward.
  */
 export const wakeForTime: Rule = {

@@ -41,7 +41,7 @@ export interface Finding {
   readonly failure?: Failure;
   /** Who has paused it, and why. */
   readonly reason?: string;
-  /** Executions that are held up by it. */
+  /** Executions that wait for it. */
   readonly waiting?: number;
   /** There are more than `waiting`. */
   readonly atLeast?: true;

@@ -110,7 +110,7 @@ export const MOST_EXAMPLES = 10;
 export const TOTALS = 16;
 /** Examples of one refusal that a total keeps. */
 const EXAMPLES_OF_REFUSAL = 3;
-/** A set of executions that was looked at so long ago is looked at again. */
+/** A set of executions that was read so long ago is read again. */
 export const CONFIRM_WITHIN_MS = 86_400_000;
 /** How long after its beginning. */
 export const BULK_KEPT_MS: number = 30 * 86_400_000;

@@ -104,7 +104,7 @@ function choicesForAnswer(
   ];
 }
 
-/** Another try, where the latest has left nothing, or a person says so; nothing that would need a look at what it did. */
+/** Another try, where the latest has left nothing, or a person says so; nothing for which a person must check what it did. */
 function choicesForChild(plan: Plan, state: Snapshot, step: ChildStep, record: Step, now: number): Offered[] {
   const isClean = record.children !== undefined && isCleanEnd(record.children);
   const after = actsUntil(record.children);
@@ -136,7 +136,7 @@ function stopFirst(plan: Plan, state: Snapshot, { choice }: Resolution): string 
 
 /**
  * Why an answer is not possible, or nothing.
- * @param asOf when it was given: what could still happen then, nobody has looked for
+ * @param asOf when it was given: what could still happen then, the person cannot have checked
  */
 export function resolutionProblem(
   plan: Plan,
@@ -177,5 +177,5 @@ const DEEDS: Readonly<Partial<Record<Choice, Deed>>> = {
   resume: 'continued',
 };
 
-/** What a resolution is: one that has the execution go on by a person's word is a deed, one that ends it is none. */
+/** What a resolution is: if the execution goes on by a person's word, it counts as an act of that person; if it ends, it does not. */
 export const deedOf = (choice: Choice): Deed | undefined => DEEDS[choice];

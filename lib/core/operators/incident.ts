@@ -96,7 +96,7 @@ export function ask(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decisi
     stepVersion: record.version,
     failure: record.failure ?? { code: 'failed', message: 'the step failed' },
     wrongAnswer,
-    // One mistake of an agent is told once a part of a list, not once an item.
+    // One mistake of an agent is announced once a part of a list, not once an item.
     quiet: wrongAnswer !== undefined && isListAsked(plan, state) ? (true as const) : undefined,
     openedAt: inputs.now,
     ...terms,

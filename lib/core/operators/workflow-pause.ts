@@ -4,7 +4,7 @@
  * Owns: the record of it, how it begins and ends, and the first record of an execution that is born during it. Does not own: who
  * reads the record, and how often (`scheduler/paused-starts.ts`), what a pause of an execution is (`pause.ts`).
  *
- * It touches no execution that exists, and what it held back is not let go by its end: each is resumed by a resume of its own.
+ * It touches no execution that exists, and what was born paused stays paused after its end: each is resumed by a resume of its own.
  * F1 an execution that is born paused was never read otherwise, so nothing of it has to be suspended. L1 its own pause has a
  * deadline; that of the workflow has none. Executions that steps start are born as always: their parent is under way.
  */

@@ -13,7 +13,7 @@ import { checkName } from '../records/names.ts';
 
 /**
  * `idempotent`: the same effect key has its effect once, however often it is asked, so an unknown outcome may be
- * retried. `probed`: the external service does not deduplicate, so an unknown outcome is settled by `probe` first.
+ * retried. `probed`: the external service does not deduplicate, so `probe` resolves an unknown outcome first.
  * `unsafe`: it can neither deduplicate nor be asked, so only a person can say what follows an unknown outcome. `none`: it has no
  * lasting effect outside, so that repeating it or leaving it is harmless.
  */
@@ -62,7 +62,7 @@ export interface AgentOptions<I, O> {
   readonly undo?: 'required' | 'none';
   /**
    * Only for an 'idempotent' agent, and only where a step goes on with `withInput` or `useAgent`. With
-   * 'required' the handler must have `probe`, so that an unknown outcome can be settled first. With 'none'
+   * 'required' the handler must have `probe`, so that an unknown outcome can be resolved first. With 'none'
    * those variants follow only errors that say "not done".
    * @default 'required' for a 'probed' agent, whose effect says so; the handler of an 'idempotent' agent may
    * have one

@@ -39,7 +39,7 @@ function childProblem(step: ChildStep, plan: Plan): Problem | undefined {
   return problem('hidden-point-of-no-return', message);
 }
 
-/** A step that is never undone must not look as if it were. */
+/** A step that is never undone must not seem to be. */
 export function undoProblem(step: AgentStep | ChildStep): Problem | undefined {
   const stages = step.kind === 'agent' ? step.recovery.filter((stage) => stage.kind === 'useAgent') : [];
   if (step.pointOfNoReturn !== true || [step, ...stages].every(({ undo }) => undo === 'none'))

@@ -18,7 +18,7 @@ export interface Concat {
   readonly $concat: readonly (string | number)[];
 }
 
-/** Stands for itself, also where it looks like a path. */
+/** Stands for itself, also if it could be read as a path. */
 export interface Literal<Value = unknown> {
   readonly $literal: Value;
 }

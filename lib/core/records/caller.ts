@@ -4,7 +4,7 @@
  * Owns: the shape, what may be in it, how it is written for people, and which callers are one person. Does not own: what a
  * gateway says (`api/callers.ts`), who may answer what (`records/people.ts`).
  *
- * No name is taken from a caller itself. Where it cannot be told whether two callers are one person, they are one: who is kept
+ * No name is taken from a caller itself. If it is unclear whether two callers are one person, they count as one: who is kept
  * from an answer too often asks somebody else, who is let through too often approves their own work.
  */
 

@@ -95,7 +95,7 @@ export type Next =
 
 export interface Decision {
   readonly write?: Write;
-  /** Told before the write, which records that it was told. With `tell` the only effect that precedes a write. */
+  /** Sent before the write, which records that it was sent. With `tell` the only effect that precedes a write. */
   readonly announce?: Ended;
   /** Likewise, a change of an incident or of an entry of the inbox. */
   readonly announceQuestion?: QuestionNews;

@@ -1,7 +1,7 @@
 /**
  * The record of an entry: what an open approval or callback has in the inbox, beside the incidents.
  *
- * Owns: the shape, and what listeners are told of it. Does not own: when one is opened, reminded of and closed
+ * Owns: the shape, and what is announced of it. Does not own: when one is opened, reminded of and closed
  * (`waiting/entry.ts`), incidents (`records/incident.ts`): an entry is none, and nothing that counts those counts it.
  *
  * A step has one entry, under its name: a retry of the execution opens it again.

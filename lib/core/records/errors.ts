@@ -5,7 +5,7 @@
  * Does not own: what follows from a failure (`step/recovery.ts`).
  *
  * An agent that throws anything else than these says "I do not know what happened": the outcome is `unknown`,
- * and nothing is repeated before it is settled (S6).
+ * and nothing is repeated before it is resolved (S6).
  */
 
 /** The work was NOT done and may be tried again: a 503, a refused connection, a full queue. */

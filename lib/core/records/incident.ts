@@ -62,7 +62,7 @@ export interface Incident extends AskedOf {
   readonly remindedAt?: number;
   /** When the next reminder is due; absent where none is declared, or comes before the deadline. */
   readonly remindAt?: number;
-  /** Nobody is told: listeners have heard of an earlier one about the same list, which is answered like this one. */
+  /** Not announced: an earlier incident about the same list was, and its answer holds for this one. */
   readonly quiet?: true;
   /** The changes that are not announced yet, in order. Absent: none. */
   readonly unannounced?: readonly IncidentChange[];

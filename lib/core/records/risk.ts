@@ -1,5 +1,5 @@
 /**
- * Whether an open execution is at risk, and since when: what can be told from its own record and the clock.
+ * Whether an open execution is at risk, and since when: as far as its own record and the clock show.
  *
  * Owns: the times. Does not own: what is written of its steps as `riskSince` (`supervision/risk.ts`), who asks (lists and counts).
  */

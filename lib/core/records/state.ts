@@ -242,7 +242,7 @@ export interface Step {
   readonly stage: number;
   /** Attempts claimed on this stage. */
   readonly stageAttempt: number;
-  /** The stage that follows once what the acted one may have done is undone: its outcome could not be told. */
+  /** The stage that follows once what the acted one may have done is undone: its outcome was not known. */
   readonly nextStage?: number;
   /** It failed for good: the same again cannot help, nor can it for the group of steps whose failure it is. */
   readonly isPermanent?: true;

@@ -9,7 +9,7 @@
  * climbs only while more calls fail than are answered, however many there are a second.
  * An operator may hold it open (`pause`): then nothing is sent, no trial either, until an operator ends that. What its service has
  * done is kept beside it: one that was dead before is tried first.
- * A dead service is called THRESHOLD times, once by each process that has not heard, and once per trial.
+ * A dead service is called THRESHOLD times, once by each process that does not know yet, and once per trial.
  */
 
 import type { DecisionInputs } from '../records/change.ts';
@@ -35,7 +35,7 @@ const MAX_TRIAL_MS = 60_000;
 /** Deferred work comes back over half as long as the service has been away, within these. */
 const MIN_SPREAD_MS = 5_000;
 const MAX_SPREAD_MS = 300_000;
-/** While an operator holds it open, what is deferred is looked at again after so long, and then spread. */
+/** While an operator holds it open, deferred work is evaluated again after so long, and then spread. */
 const PAUSED_MS = 30_000;
 /** Failed calls that are named in the record. */
 const MAX_NAMED = 2 * THRESHOLD;
@@ -155,7 +155,7 @@ export function afterCalls(
   const score = left + calls.failed;
   const { calls: known = [], failed: count = known.length, failingSince, ...rest } = before;
   const { answeredAt = inputs.now } = calls;
-  // A process may carry answers from before it heard that calls fail.
+  // A process may carry answers from before it knew that calls fail.
   const isSilent = failingSince !== undefined && (calls.answered === 0 || answeredAt < failingSince);
   const goesOn = isSilent || left > 0;
   const added = calls.calls ?? [];

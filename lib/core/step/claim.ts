@@ -1,5 +1,5 @@
 /**
- * The claim of an attempt, and how a step is settled without one.
+ * The claim of an attempt, and how a step ends without one.
  *
  * Owns: what a claim writes to the step, in the modes execute, probe and undo. Does not own: which work there is
  * (`step/ready.ts`), the lease (`step/lease.ts`), how an attempt ends (`step/report.ts`).

@@ -30,7 +30,7 @@ export const heartbeatEveryMs = (step: StepLimits): number =>
 const HEARTBEATS_OF_SILENCE = 1.5;
 
 /**
- * Whether the lease ended for want of progress: it was cut short for it, and the attempt was heard of until its end. When the
+ * Whether the lease ended for want of progress: it was cut short for it, and the attempt sent heartbeats until its end. When the
  * end is noticed proves nothing: a process that notices late finds every attempt beyond its time without progress, a dead one as well.
  */
 export const endedByStall = (step: AgentStep, record: LeasedStep): boolean =>

@@ -15,7 +15,7 @@ import type { Snapshot } from '../records/snapshot.ts';
 
 /** Why an expression cannot be evaluated, or nothing. */
 export function leftOutIn(expr: Expr | undefined, steps: Snapshot['steps']): Failure | undefined {
-  // Most executions have no such list, and no expression is looked through for them.
+  // Most executions have no such list, and no expression is searched for them.
   if (expr === undefined || !Object.values(steps).some(isLeftOut)) return undefined;
   for (const { source, path } of valuesReadIn(expr)) {
     const name = source.startsWith('step:') ? source.slice('step:'.length) : '';

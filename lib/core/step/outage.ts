@@ -5,7 +5,7 @@
  * Owns: its shape and how it grows, and what became of a call whose outcome was unknown. Does not own: the breaker (`breaker.ts`), who
  * writes it (`agent/outage-book.ts`).
  *
- * It is for people: nothing is decided by it, and one that could not be written is missing. A step that was only held back is not in
+ * It is for people: nothing is decided by it, and one that could not be written is missing. A step that was only deferred is not in
  * it: it was not called, so nothing of it can be doubled or lost.
  */
 

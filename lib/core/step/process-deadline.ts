@@ -48,7 +48,7 @@ const noneIn = ({ processes }: Step): StepChanges =>
 
 /**
  * Nothing of the attempt goes on after `untilAt`.
- * @returns nothing where that is known already, or the attempt is none of those that are told apart
+ * @returns nothing where that is known already, or the attempt has no entry of its own
  */
 export function lowered(record: Step, token: string, untilAt: number): Deadlines | undefined {
   const known = processesOf(record);

@@ -4,7 +4,7 @@
  * Owns: what it writes to the step. Does not own: an end without one (`report.ts`), what the deadline is made of
  * (`process-deadline.ts`), that nothing of the process goes on (`lib/worker/`).
  *
- * S5 under its lease it is the end of the attempt, of unknown outcome. Later, and of whichever attempt that is told apart, it
+ * S5 under its lease it is the end of the attempt, of unknown outcome. Later, for any attempt with an entry of its own, it
  * changes times alone, never an outcome. S10 no share of the process deadline is lowered but its own.
  */
 

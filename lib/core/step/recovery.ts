@@ -130,7 +130,7 @@ export function nextTry(step: Recovered, failed: Failed, now: number, random: nu
   return { kind: 'end' };
 }
 
-/** What comes when the outcome cannot be settled: only a person may go on. */
+/** What comes when the outcome stays unknown: only a person may go on. */
 export function nextWithoutVerdict(step: Recovered): NextTry {
   return step.recovery.some((stage) => stage.kind === 'human') ? { kind: 'person' } : { kind: 'end' };
 }

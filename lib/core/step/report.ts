@@ -127,7 +127,7 @@ function answeredWrongly(
 
 /**
  * After a failed or lost attempt: the next try, an incident, or the end of the recovery. A stage that changes
- * something is entered only in certainty, so an outcome that is still open is settled by a probe first.
+ * something is entered only in certainty, so an outcome that is still open is resolved by a probe first.
  */
 function afterFailure(
   { step, variant, record, inputs, isOverTime }: Ending,
@@ -154,7 +154,7 @@ function afterFailure(
     return isOverTime && failed.permanent !== true ? forTime() : stepAfter(record, 'fail', inputs, last);
   const isOpen = changes.mayHaveActed === true && variant.effect !== 'none';
   if (isOpen && changesBetween(step, stage, next.stage)) {
-    // For a stage that is not entered any more nothing has to be settled first.
+    // A stage that is not entered any more needs no known outcome.
     return isOverTime && variant.effect === 'idempotent'
       ? forTime()
       : stepAfter(record, 'lose', inputs, { ...changes, probes: 0, retryAt: inputs.now });
@@ -212,7 +212,7 @@ function reportedProbe(ending: Ending, report: Report): Step | undefined {
   }
 }
 
-/** `notDone` is believed only when it was asked after everything that could still act was dead and settled. */
+/** `notDone` is believed only when it was asked after everything that could still act was dead and its effects had settled. */
 function foundNothing(ending: Ending): Step {
   const { step, record, inputs, isOverTime } = ending;
   const believableAt = effectsSettledAt(step, record);

@@ -149,7 +149,7 @@ function turnAt(
 const hasWaitedForBudget = (piece: Work, known: Dispatch | undefined): boolean =>
   piece.deferred?.why === 'budget' && !wasSentSinceDeferred(piece, known);
 
-/** Asks for the gates that are not known yet; defers what is meant for a dead service, or for an agent that is not there. */
+/** Asks for missing admissions; defers work for a dead service, or for an agent that is not deployed. */
 function admitted(state: Snapshot, event: Evaluation, chosen: readonly Chosen[]): Decision | undefined {
   const { admissions } = event;
   if (admissions === undefined) return undefined;

@@ -151,7 +151,7 @@ function quietFrom(plan: Plan, snapshot: Snapshot, work: readonly Work[], readAt
     (isForward(snapshot.execution.status) && plan.steps.some((step) => isStarting(step, snapshot)));
   if (busy) return readAt;
   // A resolution, the answer to a callback and a child's notice bring the wake time forward in the same transaction, and the time
-  // of a wait is a deadline of its own: nothing has to be looked for.
+  // of a wait is a deadline of its own: nothing has to be searched.
   const awaited = openIncidents(snapshot).length > 0 || isAwaiting(plan, snapshot);
   const times = work.map((piece) => piece.dueAt);
   return times.length === 0 && !awaited ? readAt : Math.max(readAt, Math.min(...times));

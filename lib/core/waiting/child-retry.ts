@@ -8,7 +8,7 @@
  * S10 one that was canceled and left nothing behind cannot go on: another takes its place, under an id of its own. One that
  * an operator canceled and left as it was has neither: what becomes of that is for a person to say. Of a step with a recovery
  * the latest try goes on where it failed if it left something; else the tries begin again.
- * A notice from before counts no more: `again` keeps the end's version, and only a later one is heard.
+ * An earlier notice counts no more: `restartedAfter` keeps the end's version, and an end counts only if its version is later.
  */
 
 import { type ChildStep, hasChildren, type MapStep, type PlanStep } from '../plan/plan.ts';
@@ -74,7 +74,7 @@ export const knownVersion = (children: Children | undefined, index: number): num
   Math.max(children?.ended[index]?.version ?? 0, children?.restartedAfter?.[index] ?? 0);
 
 /**
- * It has failed and was not tried again since its parent heard of that: only the write that announced its end may have come
+ * It has failed and was not tried again since its parent learned of that: only the write that announced its end may have come
  * after. One that has or had on-failure steps says which end it is: those that came after it changed nothing of that.
  */
 export const isToGoOn = ({ status, version, end }: Execution, heard: number): boolean =>

@@ -4,7 +4,7 @@
  * Owns: that nothing of a dead process happens any more, that a frozen one stands still, and the naming of the points at
  * which it may be struck: around every call that changes something. Does not own: when it is struck, what runs in it.
  *
- * A request that has left takes effect although its sender dies; what a dead process waits for is never settled.
+ * A request that has left takes effect although its sender dies; what a dead process waits for never settles.
  */
 
 import type { AgentSpec } from '../../core/plan/agent.ts';
@@ -30,7 +30,7 @@ export interface Host {
   readonly lateMs: (agent: AgentSpec) => number;
   /** Numbers the calls of a kind: 1, 2, … */
   readonly count: (what: string) => number;
-  /** Told of each execution, once there is one. */
+  /** Called with each execution, once there is one. */
   readonly hasCreated: (execution: Execution) => void;
   /** The names of the steps of all executions so far. */
   readonly names: StepNames;

@@ -2,10 +2,10 @@
  * Compares the outside world's ledger with what the executions say of themselves, step by step, and each end with what was
  * planned. Pure: records, events and ledger in, findings out.
  *
- *   doubled     One step did something twice, took it back twice, or told a customer twice.
+ *   doubled     One step did something twice, took it back twice, or sent a customer two mails.
  *   lost        A step says that it is done and nothing of it stands; or something was done for no step.
  *   left        Something stands that its step does not claim, and no end lists.
- *   untold      An end without success of which the customer was not told, or a success that was told as one.
+ *   untold      An end without success without a mail to the customer, or a success with such a mail.
  *   too early   A fallback, a next try or a mail about the end, while what came before was still in effect.
  *   silent      An end that was not announced, or whose announcement does not name what stands.
  *   wrong end   Another end than the scene has.
@@ -210,7 +210,7 @@ interface Performed {
   readonly deeds: Deeds;
 }
 
-/** With on-failure steps, the customer is told once after each end without success, and never otherwise. */
+/** With on-failure steps, the customer gets one mail after each end without success, and never otherwise. */
 function told(
   plan: Plan,
   { execution, steps }: Snapshot,

@@ -31,9 +31,9 @@ export interface Features {
   readonly hostsDeployed: number;
   /** Rollouts with more failures than are tolerated. */
   readonly rolloutsUndone: number;
-  /** Ends of which the customer was told. */
+  /** Ends about which the customer got a mail. */
   readonly told: number;
-  /** Ends of which the customer could not be told: they are as they were. */
+  /** Ends about which the customer could get no mail: they are as they were. */
   readonly tellingFailed: number;
   /** Those of them whose customer may know all the same. */
   readonly newsThatMayStand: number;

@@ -28,7 +28,7 @@ export class Person {
     this.#apiUrl = apiUrl;
   }
 
-  /** Until it is stopped. While the store is down there is no answer, and it looks again. */
+  /** Until it is stopped. While the store is down there is no answer, and it tries again. */
   async work(): Promise<void> {
     while (!this.#isStopped) {
       await this.#look().catch(() => {});

@@ -30,7 +30,7 @@ const DONE = ['succeeded'] as const;
 const SCENES = {
   order: { workflow: 'order', ends: DONE, rules: {}, mayBeCanceled: true },
   'mail declined': { workflow: 'order', ends: DONE, rules: { '': [{ service: 'mail', mode: 'decline' }] } },
-  // It is sent, nobody is told, and then it is refused: it may have been sent.
+  // It is sent without an answer, and then it is refused: it may have been sent.
   'a mail that may have been sent': {
     workflow: 'order',
     ends: DONE,
@@ -76,7 +76,7 @@ const SCENES = {
   'a car that must be given back': {
     workflow: 'holiday',
     ends: DONE,
-    // It is reserved, nobody is told, and then it is refused: it may have acted.
+    // It is reserved without an answer, and then it is refused: it may have acted.
     rules: {
       '/car': [
         { service: 'warehouse', mode: 'drop-reply', times: 1 },

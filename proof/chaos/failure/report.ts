@@ -44,7 +44,7 @@ export interface FailureSummary {
   readonly stuck: number;
   /** Ends that were not announced, or that do not say what stands. */
   readonly silent: number;
-  /** Told wrongly, too early, ended otherwise, a key for two requests, a record that must not be. */
+  /** A wrong mail, a mail too early, another end, a key for two requests, a record that must not be. */
   readonly findings: number;
   readonly deadLetters: number;
   readonly healSeconds: number;

@@ -1,5 +1,5 @@
 /**
- * Workflows in which failure is part of the plan: what may fail, what takes its place, who is told.
+ * Workflows in which failure is part of the plan: what may fail, what takes its place, who gets a mail.
  *
  * Owns: the workflows of `npm run chaos -- --workflows failure`. Does not own: what goes wrong (`plan.ts`), what must be so
  * afterwards (`audit.ts`).
@@ -30,7 +30,7 @@ const INSISTENT = { recovery: [retry(12, FIRST)] } as const;
 const ITEMS = [{ sku: 'unit', quantity: 1 }];
 const EMAIL = 'service@customers.example';
 
-/** A mail that is declined refunds nothing; an order that fails is told of, once. */
+/** A mail that is declined refunds nothing; an order that fails is reported, once. */
 export const order = workflow('order', { input: Subject, within: '30m' }, (w) => {
   const orderId = w.input.subject;
   const pay = w.step('pay', chargeCard, { orderId, amount: 1_000 }, PATIENCE);

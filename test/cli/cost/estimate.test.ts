@@ -1,4 +1,4 @@
-/** What a workflow costs, estimated from its plan: held against what the benchmark counted on the wire. */
+/** What a workflow costs, estimated from its plan: compared with what the benchmark counted on the wire. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

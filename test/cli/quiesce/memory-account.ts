@@ -31,7 +31,7 @@ export class MemoryAccount implements Account, Clock {
   #now = 1_700_000_000_000;
   /** When each process is dead for certain. */
   #deadlines: number[] = [];
-  /** Stopped, and still stopping for so many looks. */
+  /** Stopped, and still stopping for so many reads. */
   readonly #stopping = new Map<string, number>();
 
   constructor(given: readonly Given[]) {

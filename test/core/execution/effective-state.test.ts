@@ -113,7 +113,7 @@ describe('a callback of an earlier epoch', () => {
 
   it('is answered where it was, before its turn', () => {
     expect(counted(callback, fenced({ output: 1 }), retried)).toEqual({ epoch: 3, status: 'answered' });
-    // Who answered is told as well, and recognised when they repeat it.
+    // Who answered is returned as well, and recognised when they repeat it.
     const by = { kind: 'local', name: 'bob' } as const;
     expect(counted(callback, fenced({ output: 1, by }), retried)).toEqual({ epoch: 3, status: 'answered' });
   });

@@ -17,7 +17,7 @@ const acted = { mayHaveActed: true, attempt: 1 } as const;
 const b = agentStepOf('b', { after: ['a'] });
 const child = childOf('sub', { tolerate: true });
 
-/** What the next look writes of one step's record, and which note says so. */
+/** What the next evaluation writes of one step's record, and which note says so. */
 const written = (plan: Plan, record: Step, execution: object, more: Step[] = []) => {
   const { write, notes } = see(plan, stateOf([record, ...more], execution));
   const step = write?.step as Step | undefined;

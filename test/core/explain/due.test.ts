@@ -1,4 +1,4 @@
-/** What an explanation says that a supervisor would do now, of every rule of a look that ends in a write. */
+/** What an explanation says that a supervisor would do now, for every rule that ends in a write. */
 
 import type { Cause, Execution, Step } from '../../../lib/core/records/state.ts';
 import type { ExecutionStatus } from '../../../lib/core/transitions.ts';
@@ -113,7 +113,7 @@ it.each<[string, Step[], Partial<Execution>?, More?]>([
   ],
 ])('a supervisor would do now: %s', (words, records, ...[execution, more]) => {
   expect(explained(records, execution, more).next).toMatchObject({ what: words, at: NOW, who: 'supervisor' });
-  // Before its wake time nobody looks.
+  // Before its wake time no supervisor evaluates it.
   const later = { ...execution, wakeAt: NOW + 5 };
   expect(explained(records, later, more).next).toMatchObject({ what: words, at: NOW + 5 });
 });

@@ -1,4 +1,4 @@
-/** What a look does with open questions: moot, moved by a pause, or answered by the time (L1). */
+/** What an evaluation does with open questions: moot, moved by a pause, or answered by the time (L1). */
 
 import { pausedMs } from '../../../lib/core/operators/pause.ts';
 import { closeDueIncidents } from '../../../lib/core/operators/resolution.ts';

@@ -1,4 +1,4 @@
-/** A list whose outputs are read, and may be more than is kept, is told at synthesis, where the schemas allow it. */
+/** A list whose outputs are read, and may be more than is kept, is reported at synthesis, where the schemas allow it. */
 
 import { agent, exists, orElse, useAgent, workflow, type WorkflowBuilder } from 'steadfast';
 import * as z from 'zod/mini';

@@ -45,7 +45,7 @@ const refusalOf = (build: (w: WorkflowBuilder<{ ok: boolean }>) => object | unde
   throw new Error('not refused');
 };
 
-// What the types refuse is told by the plan's check as well, for authors in JavaScript.
+// What the types refuse is reported by the plan's check as well, for authors in JavaScript.
 describe('refused is', () => {
   it.each<[string, Parameters<typeof refusalOf>[0], string, string]>([
     [

@@ -1,4 +1,4 @@
-/** P8, S9: what is held back in any state, on any event, and what is written of it. */
+/** P8, S9: what is deferred in any state, on any event, and what is written of it. */
 
 import * as fc from 'fast-check';
 import { notCharged, MAX_NOT_CHARGED_MS, deferral, overdueAt } from '../../../lib/core/step/defer.ts';

@@ -1,4 +1,4 @@
-/** What a look sends: a worker's sends, and how many messages go to an agent at once (S16). */
+/** What an evaluation sends: a worker's sends, and how many messages go to an agent at once (S16). */
 
 import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Admission } from '../../../lib/core/records/events.ts';
@@ -154,7 +154,7 @@ describe('what a supervisor may send to an agent now', () => {
     const backUntil = NOW + 20_000 + 1 + 15_000;
     const far = NOW + 600_000;
     const deferred = { mode: 'execute', why: 'breaker', at: NOW, since: NOW - 60_000 };
-    // Another supervisor takes it for sent, and looks a pickup time after it is due: one of both conflicts.
+    // Another supervisor takes it for sent, and evaluates a pickup time after it is due: one of both conflicts.
     const tried = heldBack(retrying('a', { retryAt: far }), far + 30_000);
     expect(tried.write).toMatchObject({ step: { retryAt: far, deferred }, execution: { wakeAt: far } });
     expect(tried.notes).toMatchObject([{ what: 'deferred', ms: far - NOW }]);

@@ -38,7 +38,7 @@ function expectedH(plan: Plan, { execution, steps }: Snapshot): number {
 
 const isBusy = ({ status }: Step): boolean => SUSPENDED.includes(status) || status === 'unknown';
 
-/** e, as DESIGN §7 words it; without an end where everything is held. */
+/** e, as DESIGN §7 words it; without an end where everything is paused. */
 function expectedE(plan: Plan, state: Snapshot, readAt: number): number {
   const { execution, steps } = state;
   const records = Object.values(steps);

@@ -131,7 +131,7 @@ describe('a callback', () => {
       until(callback, undefined, { earlierPauses: { number: 3, at, endedAt, ms } });
     expect(summed(TURN + 5, TURN + 500, 300)).toBe(NOW + 300);
     expect(summed(TURN - 500, TURN, 300)).toBe(NOW);
-    // How much of it lay behind cannot be told any more: no less than it was.
+    // How much of it lay behind is not known any more: no less than it was.
     expect(summed(TURN - 500, TURN + 100, 300)).toBe(NOW + 100);
     expect(summed(TURN - 100, TURN + 900, 300)).toBe(NOW + 300);
   });

@@ -49,5 +49,5 @@ describe('a crowd of agents', () => {
   });
 });
 
-/** The looks of one sweep themselves, of which eight are under way at once. */
+/** The evaluations of one sweep themselves, of which eight are under way at once. */
 const LOOKS_MS = 1_000;

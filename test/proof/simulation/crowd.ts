@@ -26,7 +26,7 @@ export interface Crowd {
   readonly maxNoProgress: `${number}s`;
   /** What every agent does. */
   readonly execute: (ctx: AttemptContext, sleep: (ms: number) => Promise<void>) => Promise<unknown>;
-  /** The crowd is looked at for so long. */
+  /** The crowd is observed for so long. */
   readonly forMs: number;
 }
 

@@ -21,7 +21,7 @@ it('a dependency dead for ten minutes is called by no more than its probes, and 
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
   process.stdout.write(`${JSON.stringify({ ...crowd, seconds })}\n`);
   expect(crowd.ends).toEqual({ succeeded: EXECUTIONS });
-  // Until it opens, what was under way then or had not heard, and the trials.
+  // Until it opens, what was under way then or did not know yet, and the trials.
   const budget = THRESHOLD + PROCESSES + crowd.trials;
   expect(crowd.callsWhileDead).toBeLessThanOrEqual(budget);
   expect(crowd.trials).toBeLessThanOrEqual(12);

@@ -1,4 +1,4 @@
-/** Works as long as it is told, which is to wait; what is tried again is done at once. */
+/** Works by waiting as long as its input says; a retry is done at once. */
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { nap12 } from '../workflow.ts';
