@@ -75,7 +75,7 @@ export function standingAtEnd(plan: Plan, state: Snapshot): Standing | undefined
   if (state.execution.status !== 'succeeded') return standingOf(plan, state);
   if (!leavesTolerated(plan, state)) return undefined;
   const left = plan.steps.flatMap((step) => leftBy(step, state));
-  return standing(state, left);
+  return left.length === 0 ? undefined : standing(state, left);
 }
 
 /** What stays in effect if a person resolves the incident with 'fail'. */
@@ -112,8 +112,11 @@ function effectsOf(step: PlanStep, { execution, steps }: Snapshot): StandingEffe
 }
 
 function ofAttempts(step: AgentStep, record: Step): Effect | undefined {
-  // A tolerated failure reports every effect, even one that cannot be undone.
-  if (record.status === 'tolerated') return record.mayHaveActed ? effectOf(record) : undefined;
+  // A tolerated failure reports every effect, even one that cannot be undone; an agent without one leaves none.
+  if (record.status === 'tolerated') {
+    const isLeft = record.mayHaveActed && attemptedVariant(step, record).effect !== 'none';
+    return isLeft ? effectOf(record) : undefined;
+  }
   if (standsUnmended(step, record)) return 'stands';
   if (step.pointOfNoReturn !== true && attemptedVariant(step, record).undo === 'none') return undefined;
   switch (record.status) {

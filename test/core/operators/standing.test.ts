@@ -2,7 +2,12 @@
 
 import * as fc from 'fast-check';
 import { effectiveState } from '../../../lib/core/execution/effective-state.ts';
-import { leftByFailing, standingOf, standingText } from '../../../lib/core/operators/standing.ts';
+import {
+  leftByFailing,
+  standingAtEnd,
+  standingOf,
+  standingText,
+} from '../../../lib/core/operators/standing.ts';
 import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import { retry } from '../../../lib/core/plan/workflow.ts';
 import type { ChildEnd } from '../../../lib/core/records/children.ts';
@@ -37,6 +42,17 @@ describe('of a step', () => {
       );
     },
   );
+  it('whose agent has no effect is none, though its failure was tolerated (seed 530000017)', () => {
+    const wrong = { mayHaveActed: true, wrongAnswer: '{}' };
+    const tolerated = recordOf('it', 'tolerated', wrong);
+    expect(effectOf(tolerated)).toBe('stands');
+    const idle: PlanStep = { ...planStep, name: 'it', effect: 'none', undo: 'none', tolerate: true };
+    expect(effectOf(tolerated, idle)).toBeUndefined();
+    const state = stateOf([tolerated]);
+    const succeeded = { ...state, execution: { ...state.execution, status: 'succeeded' as const } };
+    expect(standingAtEnd(planOf(idle), succeeded)).toBeUndefined();
+    expect(standingAtEnd(planOf(undoable), succeeded)).toMatchObject({ stands: 1 });
+  });
   it('with nothing to take back is none, unless nobody can take it back', () => {
     const none: PlanStep = { ...planStep, name: 'it', undo: 'none' };
     expect(effectOf(recordOf('it', 'done'), none)).toBeUndefined();
