@@ -39,7 +39,7 @@ export async function announcedOnce(ports: Ports, write: Write): Promise<Write> 
       askedAt,
     });
     if (first === execution.id) return write;
-    const { unannounced: _, ...asked } = incident;
+    const { unannounced: _unannounced, remindAt: _remindAt, ...asked } = incident;
     return { ...write, incident: { ...asked, quiet: true } };
   } catch {
     return write;

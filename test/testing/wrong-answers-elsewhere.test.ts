@@ -3,7 +3,7 @@
  * refused when the time of their step is over.
  */
 
-import { agent, PermanentError, workflow } from 'steadfast';
+import { agent, human, PermanentError, workflow } from 'steadfast';
 import { testWorkflow } from 'steadfast/testing';
 import * as z from 'zod/mini';
 
@@ -27,10 +27,11 @@ it('of a list the items are asked about one by one, and listeners are told once'
   expect(trial.incidentNews.map(({ change, step }) => [change, step])).toEqual([['opened', 'i0']]);
 });
 
-it('of a list in several parts listeners are told once, also of what becomes of it', async () => {
+it('of a list in several parts listeners are told once, reminded once, and told of one end', async () => {
   const act = agent('act', { input: z.any(), output: Receipt, effect: 'idempotent', undo: 'none' });
   const flow = workflow('parts', { input: z.object({ list: z.array(z.number()) }), within: '10d' }, (w) => {
-    w.map('all', act, w.input.list, (item) => ({ item }));
+    const recovery = [human({ within: '2d', remindEvery: '12h' })];
+    w.map('all', act, w.input.list, (item) => ({ item }), { recovery });
   });
   const handler = act.handler({ execute: async () => ({ id: 5 }) as never } as never);
   const trial = testWorkflow(flow, { agents: [handler] });
@@ -41,6 +42,8 @@ it('of a list in several parts listeners are told once, also of what becomes of 
   for (const part of (await runs[0]?.children('all')) ?? []) asked.push(...(await part.incidents()));
   expect(asked.filter(({ wrongAnswer }) => wrongAnswer === '{"id":5}')).toHaveLength(60);
   expect(trial.incidentNews.map(({ change }) => change)).toEqual(['opened', 'opened']);
+  await trial.skip('12h');
+  expect(trial.incidentNews.filter(({ change }) => change === 'reminded')).toHaveLength(2);
   for (const run of runs) await run.untilEnd();
   const ends = trial.incidentNews.filter(({ change, kind }) => change === 'resolved' && kind === 'recovery');
   // At least once: two who read the same state may both announce it.

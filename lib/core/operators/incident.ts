@@ -90,18 +90,19 @@ export function ask(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decisi
     ? termsOf(plan, state, step, inputs.now)
     : { deadlineAt: inputs.now + LAST_INCIDENT_MS, otherwise: 'fail' as const };
   const wrongAnswer = kind === 'recovery' ? record.wrongAnswer : undefined;
+  // One mistake of an agent is announced once a list: of a part here, of its other parts where it is written.
+  const isQuiet = wrongAnswer !== undefined && isListAsked(plan, state);
   const question = {
     kind,
     step: step.name,
     stepVersion: record.version,
     failure: record.failure ?? { code: 'failed', message: 'the step failed' },
     wrongAnswer,
-    // One mistake of an agent is announced once a part of a list, not once an item.
-    quiet: wrongAnswer !== undefined && isListAsked(plan, state) ? (true as const) : undefined,
+    quiet: isQuiet ? (true as const) : undefined,
     openedAt: inputs.now,
     ...terms,
     // Whatever is asked about the step, also about its undo.
-    remindAt: nextReminder(humanOf(step) ?? {}, inputs.now, terms.deadlineAt),
+    remindAt: isQuiet ? undefined : nextReminder(humanOf(step) ?? {}, inputs.now, terms.deadlineAt),
   };
   return openIncident(state, question, [], inputs);
 }
