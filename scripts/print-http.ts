@@ -86,7 +86,7 @@ const inCode = (text: string): string => `\`${text}\``;
 const codesText = (codes: readonly ErrorCode[]): string => codes.map(inCode).join(', ');
 
 /** What a caller does about an error, by its status. */
-const ADVICE: Readonly<Record<number, string>> = {
+const ADVICE: Readonly<Record<(typeof STATUS)[ErrorCode], string>> = {
   400: 'Correct what `details.issues`, or the message, names.',
   403: 'Call as the message says: as another person, as a caller that the gateway knows, or under a shorter name.',
   404: 'Check the name; the message, or a list, has those that exist.',
