@@ -1,7 +1,7 @@
 /** The command line: `npx steadfast --help`, begun by `steadfast.cjs`. */
 
 import { createInterface } from 'node:readline/promises';
-import { run } from '../lib/cli/main.ts';
+import { run } from '../cli/main.ts';
 
 // Who reads has seen enough, as in `npx steadfast show … | head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -8,7 +8,7 @@
 import { signal } from '@preact/signals';
 import { ApiError, AS_HEADER, AS_NAME, type Client, createClient } from '../lib/api/client.ts';
 import { withShortIds } from '../lib/api/short-ids.ts';
-import type { ShownCharts } from '../lib/cli/console/shown-charts.ts';
+import type { ShownCharts } from '../lib/view/shown-charts.ts';
 
 const metaOf = (name: string): string =>
   document.querySelector(`meta[name="${name}"]`)?.getAttribute('content') ?? '';

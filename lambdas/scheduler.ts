@@ -1,6 +1,6 @@
 /** The scheduler of Scheduler-Agent-Supervisor: behind the HTTP API, with every workflow that was found at synthesis. */
 
 import { workflows } from '@steadfast/workflows';
-import { schedulerHandler } from '../lib/scheduler/handler.ts';
+import { schedulerHandler } from '../lib/api/handler.ts';
 
 export const handler = schedulerHandler(workflows);

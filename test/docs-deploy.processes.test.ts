@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { ENTRY_EVENT, NEWS_EVENTS } from '../lib/aws/names.ts';
-import { steadfastIn } from '../lib/cli/dev/project.ts';
+import { steadfastIn } from '../cli/dev/project.ts';
 import { read as pageOf, written } from './snippets/blocks.ts';
 import { deployFiles, shownFiles } from './snippets/deploy.ts';
 

@@ -2,7 +2,7 @@
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { executionId } from '../lib/cli/dev/banner.ts';
+import { executionId } from '../cli/dev/banner.ts';
 import { discoverWorkflows } from '../lib/infra/discover.ts';
 import { CONTROL_CALLS } from '../local/control/control-http.ts';
 import { blocksOf, read, written } from './snippets/blocks.ts';

@@ -120,7 +120,7 @@ const NAMES: Readonly<Record<string, () => readonly string[]>> = {
     ),
   'fields of the API': () => found(['lib/api/answers.ts', 'lib/api/deployment-answers.ts'], PROPERTY),
   routes: () => found(['lib/api/routes.ts'], /app\.(?:get|post)\(['`]([^'`]+)/g),
-  commands: () => found(filesOf('lib/cli'), /\.(?:command|option)\(\s*'(?:--)?([\w-]+)/g),
+  commands: () => found(filesOf('cli'), /\.(?:command|option)\(\s*'(?:--)?([\w-]+)/g),
   'words of the glossary': () => found(['docs/ARCHITECTURE.md'], /^\| ([a-z][a-z, ]*) \|/gm),
   metrics: () => Object.keys(METRICS),
   indexes: () => [TABLE.wakeIndex, TABLE.listIndex].flatMap((index) => Object.values(index)),

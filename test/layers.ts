@@ -39,24 +39,12 @@ const ROLE = { may: ['lib/core/', 'lib/engine/', '@standard-schema/spec'] };
 const SDK = ['@aws-sdk/', '@smithy/'];
 /** A role's Lambda function is where it meets AWS. */
 const HANDLER = ['lib/core/', 'lib/engine/', 'lib/aws/', '@aws-', 'aws-lambda'];
-/** What the command line says and draws, without the command line. */
-const PICTURES = [
-  'lib/cli/cost/estimate.ts',
-  'lib/cli/cost/prices.ts',
-  'lib/cli/console/shown-charts.ts',
-  'lib/cli/graph/graph.ts',
-  'lib/cli/logs/line.ts',
-  'lib/cli/print-deployment.ts',
-  'lib/cli/print-waiting-steps.ts',
-  'lib/cli/text.ts',
-  'lib/cli/timeline-rows.ts',
-];
 /** A folder may import itself and, of ours and of others, what begins with one of these. The first that fits counts. */
 const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/core/': { may: ['@standard-schema/spec'] },
   'lib/engine/': { may: ['lib/core/', '@standard-schema/spec'] },
   // What answers HTTP is in no agent's code.
-  'lib/scheduler/handler.ts': { may: [...HANDLER, 'lib/scheduler/', 'lib/api/', 'hono'], builtins: true },
+  'lib/api/handler.ts': { may: [...HANDLER, 'lib/scheduler/', 'lib/api/', 'hono'], builtins: true },
   'lib/scheduler/starter-handler.ts': { may: [...HANDLER, 'lib/scheduler/'], builtins: true },
   'lib/scheduler/bulk-handler.ts': { may: [...HANDLER, 'lib/scheduler/'], builtins: true },
   'lib/scheduler/ids.ts': { may: ['uuid'], builtins: true },
@@ -69,7 +57,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/aws/': { may: ['lib/core/', ...SDK, '@aws-lambda', 'aws-lambda', 'zod/'], builtins: true },
   // A project on the local cloud, as `steadfast dev` starts it.
   'lib/testing/cloud/': {
-    may: [...ANSWERS, 'lib/api/typed-client.ts', 'lib/cli/', 'lib/project/', 'lib/testing/', 'local/'],
+    may: [...ANSWERS, 'lib/api/typed-client.ts', 'cli/', 'lib/project/', 'lib/testing/', 'local/'],
     builtins: true,
   },
   'lib/testing/': {
@@ -89,9 +77,12 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/project/': { may: [], builtins: true },
   'lib/infra/': { may: ['aws-cdk-lib', 'constructs', 'esbuild', 'lib/project/', ...LOADED], builtins: true },
   'lib/worker/': { may: ['lib/core/', 'lib/engine/', 'lib/aws/'], builtins: true },
-  'lib/cli/': {
+  // What command line and page both draw.
+  'lib/view/': { may: [...ANSWERS, 'lib/core/', 'lib/aws/names.ts', 'lib/aws/charts.ts'] },
+  'cli/': {
     may: [
       ...CLIENT,
+      'lib/view/',
       'lib/api/short-ids.ts',
       'lib/api/calls.ts',
       'lib/api/workflow-view.ts',
@@ -121,7 +112,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       ...ANSWERS,
       'lib/api/client.ts',
       'lib/api/short-ids.ts',
-      ...PICTURES,
+      'lib/view/',
       'lib/core/',
       'preact',
       '@preact/',
@@ -129,7 +120,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'uplot',
     ],
   },
-  'lambdas/': { may: [...ROLES, 'lib/index.ts', '@steadfast/'] },
+  'lambdas/': { may: [...ROLES, 'lib/api/handler.ts', 'lib/index.ts', '@steadfast/'] },
 };
 
 /** What examples talk to outside: what their worlds share, and libraries of its makers. */

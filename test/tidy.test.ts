@@ -11,6 +11,7 @@ import { ENTRIES, layerOf } from './layers.ts';
 const ROOT = join(import.meta.dirname, '..');
 const FOLDERS = [
   'bin',
+  'cli',
   'lib',
   'lambdas',
   'local',
@@ -76,7 +77,7 @@ const imports: Rule = ({ path, text }) => {
 const noIndex: Rule = ({ path, text }) =>
   importsOf(text)
     .map((name) => targetOf(path, name))
-    .filter((target) => path.startsWith('lib/') && Object.values(ENTRIES).includes(target))
+    .filter((target) => /^(lib|cli)\//.test(path) && Object.values(ENTRIES).includes(target))
     .map((target) => `imports ${target}, which is for authors; import the file that declares what you need`);
 
 const IMPURE =
@@ -176,8 +177,8 @@ const many = (count: number): string =>
 
 describe('a rule finds what is planted', () => {
   it.each<[string, Rule, File]>([
-    ['cli → console', imports, plant('lib/cli/x.ts', "import { a } from '../../console/router.ts';")],
-    ['console → the dev server', imports, plant('console/x.tsx', "import { a } from '../lib/cli/io.ts';")],
+    ['cli → console', imports, plant('cli/x.ts', "import { a } from '../console/router.ts';")],
+    ['console → the dev server', imports, plant('console/x.tsx', "import { a } from '../cli/io.ts';")],
     ['console → node', imports, plant('console/x.tsx', "import { join } from 'node:path';")],
     ['core → aws', imports, plant('lib/core/x.ts', "import { a } from '../aws/names.ts';")],
     ['core → a type of aws', imports, plant('lib/core/x.ts', "import type { A } from '../aws/names.ts';")],
@@ -195,8 +196,8 @@ describe('a rule finds what is planted', () => {
     ['infra → the store', imports, plant('lib/infra/x.ts', "import { a } from '../aws/dynamo-store.ts';")],
     ['local → core', imports, plant('local/a/x.ts', "import { a } from '../../lib/core/plan/plan.ts';")],
     ['local → a package', imports, plant('local/x.ts', "import { a } from '@aws-sdk/client-sqs';")],
-    ['cli → core', imports, plant('lib/cli/x.ts', "import { a } from '../core/plan/plan.ts';")],
-    ['cli → the routes', imports, plant('lib/cli/x.ts', "import { a } from '../api/routes.ts';")],
+    ['cli → core', imports, plant('cli/x.ts', "import { a } from '../lib/core/plan/plan.ts';")],
+    ['cli → the routes', imports, plant('cli/x.ts', "import { a } from '../lib/api/routes.ts';")],
     ['a role → another', imports, plant('lib/agent/x.ts', "import { a } from '../supervisor/sweep.ts';")],
     ['agents → http', imports, plant('lib/agent/handler.ts', "import { a } from 'hono/aws-lambda';")],
     ['handlers → cdk', imports, plant('lib/supervisor/handler.ts', "import { a } from 'aws-cdk-lib';")],
@@ -207,7 +208,7 @@ describe('a rule finds what is planted', () => {
     ['example → local', imports, plant('examples/a/x.ts', "import { a } from '../../local/cloud.ts';")],
     ['demo → local', imports, plant('examples/a/demo/x.ts', "import { a } from '../../../local/cloud.ts';")],
     ['lib → index', noIndex, plant('lib/core/x.ts', "import { a } from '../index.ts';")],
-    ['lib → the test kit', noIndex, plant('lib/cli/x.ts', "import { a } from 'steadfast/testing';")],
+    ['lib → the test kit', noIndex, plant('cli/x.ts', "import { a } from 'steadfast/testing';")],
     ['lib → index by name', noIndex, plant('lib/testing/x.ts', "import { a } from 'steadfast';")],
     ['a clock', pureCore, plant('lib/core/x.ts', 'const a = Date.now();')],
     ['a date', pureCore, plant('lib/core/x.ts', 'const a = new Date();')],

@@ -10,8 +10,8 @@ import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { AddressInfo } from 'node:net';
 import { chromium } from 'playwright-core';
-import { CONSOLE_FOLDER, isBuilt } from '../../lib/cli/console/files.ts';
-import { consoleListener } from '../../lib/cli/console/listener.ts';
+import { CONSOLE_FOLDER, isBuilt } from '../../cli/console/files.ts';
+import { consoleListener } from '../../cli/console/listener.ts';
 
 /** After which a new profile keeps the browser busy no more: that is no part of the view. */
 const REST_MS = 1_000;

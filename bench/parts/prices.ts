@@ -2,12 +2,12 @@
  * What AWS charges for what is counted.
  *
  * Owns: the prices that the product does not show (`prices.json`), dollars of a set of units, the same workflow on what would be used instead. Does not own: AWS's prices
- * (`lib/cli/cost/prices.ts`). Pure.
+ * (`lib/view/prices.ts`). Pure.
  */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AWS_PRICES } from '../../lib/cli/cost/prices.ts';
+import { AWS_PRICES } from '../../lib/view/prices.ts';
 
 interface OwnPrices {
   readonly usd: Readonly<

@@ -8,7 +8,7 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import type { ExecutionView, Reasons } from '../../lib/api/answers.ts';
 import type { WorkflowView } from '../../lib/api/deployment-answers.ts';
-import { type Graph, graphOfExecution } from '../../lib/cli/graph/graph.ts';
+import { type Graph, graphOfExecution } from '../../lib/view/graph.ts';
 import { api, settings } from '../api.ts';
 import { useLive } from '../live.ts';
 import { GraphPicture } from '../parts/graph.tsx';

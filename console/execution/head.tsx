@@ -4,7 +4,7 @@
 
 import type { ComponentChildren, JSX } from 'preact';
 import { callerText, type ExecutionView, riskText, type Standing, timeText } from '../../lib/api/answers.ts';
-import { actedFacts } from '../../lib/cli/print-waiting-steps.ts';
+import { actedFacts } from '../../lib/view/waiting-steps.ts';
 import { Id, ShortId } from '../parts/copy.tsx';
 import { ExecutionStatusOf } from '../parts/status.tsx';
 import { Ago, Clock, clockText, Lasted, Prose, Until } from '../parts/time.tsx';

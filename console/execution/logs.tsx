@@ -8,7 +8,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import { LEVELS } from '../../lib/cli/logs/line.ts';
+import { LEVELS } from '../../lib/view/log-line.ts';
 import { type LogLine, settings } from '../api.ts';
 import { ChoiceField, TickField } from '../parts/fields.tsx';
 import { Loading, Problem } from '../parts/states.tsx';

@@ -7,7 +7,7 @@
 import { useRef } from 'preact/hooks';
 import type { ExecutionView } from '../../lib/api/answers.ts';
 import type { WorkflowView } from '../../lib/api/deployment-answers.ts';
-import { type Graph, graphOfExecution, type GraphStep } from '../../lib/cli/graph/graph.ts';
+import { type Graph, graphOfExecution, type GraphStep } from '../../lib/view/graph.ts';
 import { api } from '../api.ts';
 import { useLive } from '../live.ts';
 import type { Opening } from '../parts/graph.tsx';

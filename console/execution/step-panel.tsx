@@ -11,7 +11,7 @@ import {
   type Reasons,
   type StepView,
 } from '../../lib/api/answers.ts';
-import { childrenNote, endsText, leftOutText, stateText } from '../../lib/cli/print-waiting-steps.ts';
+import { childrenNote, endsText, leftOutText, stateText } from '../../lib/view/waiting-steps.ts';
 import { api, settings } from '../api.ts';
 import { ShortId } from '../parts/copy.tsx';
 import { Payload } from '../parts/payload.tsx';

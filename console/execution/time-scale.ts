@@ -4,7 +4,7 @@
  * Owns: where an instant is on the line, from 0 to 1. Does not own: what is drawn there.
  */
 
-import type { Span } from '../../lib/cli/timeline-rows.ts';
+import type { Span } from '../../lib/view/timeline.ts';
 
 export interface Scale {
   readonly placeOf: (at: number) => number;

@@ -1,15 +1,15 @@
 /**
  * The timeline of an execution: a row for each step, work drawn as long as it was, idle stretches cut short.
  *
- * Owns: the drawing. Does not own: what is drawn (`lib/cli/timeline-rows.ts`), where (`time-scale.ts`).
+ * Owns: the drawing. Does not own: what is drawn (`lib/view/timeline.ts`), where (`time-scale.ts`).
  */
 
 import type { JSX } from 'preact';
 import type { ExecutionView } from '../../lib/api/answers.ts';
-import { durationText } from '../../lib/cli/text.ts';
+import { durationText } from '../../lib/view/text.ts';
 import { now } from '../clock.ts';
 import { clockText } from '../parts/time.tsx';
-import { isWork, type Row, rowsOf, type Stretch, type StretchKind } from '../../lib/cli/timeline-rows.ts';
+import { isWork, type Row, rowsOf, type Stretch, type StretchKind } from '../../lib/view/timeline.ts';
 import { type Scale, scaleOf } from './time-scale.ts';
 
 const LEGEND: readonly (readonly [StretchKind, string])[] = [

@@ -6,7 +6,7 @@
 
 import type { JSX } from 'preact';
 import type { ExecutionView, Json, Reasons } from '../../lib/api/answers.ts';
-import { stateText } from '../../lib/cli/print-waiting-steps.ts';
+import { stateText } from '../../lib/view/waiting-steps.ts';
 import { StepStatusOf } from '../parts/status.tsx';
 import { Clock, Prose, Until } from '../parts/time.tsx';
 

@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { instantOf } from '../../lib/cli/text.ts';
+import { instantOf } from '../../lib/view/text.ts';
 import { useLive } from '../live.ts';
 import { ChoiceField, TextField } from '../parts/fields.tsx';
 import { Folded } from '../parts/folded.tsx';

@@ -5,7 +5,7 @@
  */
 
 import { type ListOptions, STATUSES } from '../../lib/api/answers.ts';
-import { instantOf } from '../../lib/cli/text.ts';
+import { instantOf } from '../../lib/view/text.ts';
 
 /** As text, each as it is in the address. */
 export interface Filters {

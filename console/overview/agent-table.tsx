@@ -6,7 +6,7 @@
 import type { JSX } from 'preact';
 import type { Agents, AgentView, BreakerView } from '../../lib/api/deployment-answers.ts';
 import { api } from '../api.ts';
-import type { ShownCharts } from '../../lib/cli/console/shown-charts.ts';
+import type { ShownCharts } from '../../lib/view/shown-charts.ts';
 import type { Live } from '../live.ts';
 import { Waiting } from './counts.tsx';
 import { Measured } from './measured.tsx';

@@ -1,7 +1,7 @@
 /** Charts as text: a value in its unit, and what the whole time came to. */
 
-import type { ShownChart, ShownCharts, ShownLine } from '../../lib/cli/console/shown-charts.ts';
-import { durationText } from '../../lib/cli/text.ts';
+import type { ShownChart, ShownCharts, ShownLine } from '../../lib/view/shown-charts.ts';
+import { durationText } from '../../lib/view/text.ts';
 
 type Unit = ShownChart['unit'];
 

@@ -7,7 +7,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
-import type { ShownChart, ShownCharts, ShownLine } from '../../lib/cli/console/shown-charts.ts';
+import type { ShownChart, ShownCharts, ShownLine } from '../../lib/view/shown-charts.ts';
 import { lineText, valueText } from './chart-text.ts';
 
 const HEIGHT = 120;

@@ -7,8 +7,8 @@
 
 import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import type { ShownChart, ShownCharts } from '../../lib/cli/console/shown-charts.ts';
-import { durationText } from '../../lib/cli/text.ts';
+import type { ShownChart, ShownCharts } from '../../lib/view/shown-charts.ts';
+import { durationText } from '../../lib/view/text.ts';
 import { readCharts, settings } from '../api.ts';
 import type { Live } from '../live.ts';
 import { Empty, Shown } from '../parts/states.tsx';

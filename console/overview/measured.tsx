@@ -3,8 +3,8 @@
  */
 
 import type { JSX } from 'preact';
-import type { ShownCharts } from '../../lib/cli/console/shown-charts.ts';
-import { durationText } from '../../lib/cli/text.ts';
+import type { ShownCharts } from '../../lib/view/shown-charts.ts';
+import { durationText } from '../../lib/view/text.ts';
 import { settings } from '../api.ts';
 import type { Live } from '../live.ts';
 import { latestOf, valueText } from './chart-text.ts';

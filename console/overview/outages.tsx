@@ -5,8 +5,8 @@
 
 import type { JSX } from 'preact';
 import type { OutageView } from '../../lib/api/deployment-answers.ts';
-import { BECAME, unknownText } from '../../lib/cli/print-deployment.ts';
-import { durationText } from '../../lib/cli/text.ts';
+import { BECAME, unknownText } from '../../lib/view/deployment.ts';
+import { durationText } from '../../lib/view/text.ts';
 import { api } from '../api.ts';
 import { executionLink } from '../execution/head.tsx';
 import { useLive } from '../live.ts';

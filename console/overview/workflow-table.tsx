@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact';
 import type { Overview, WorkflowCounts } from '../../lib/api/deployment-answers.ts';
-import type { ShownCharts } from '../../lib/cli/console/shown-charts.ts';
+import type { ShownCharts } from '../../lib/view/shown-charts.ts';
 import type { Filters } from '../executions/filters.ts';
 import type { Live } from '../live.ts';
 import { PausedBy } from '../parts/hold.tsx';

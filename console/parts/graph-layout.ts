@@ -2,11 +2,11 @@
  * Where the boxes and lines of a graph are.
  *
  * Owns: sizes, graphs inside of boxes, the lane of the on-failure steps, and whether it goes across or down. Does not own: which lines are
- * drawn (`lib/cli/graph/graph.ts`), what is written (`graph-text.ts`), how (`graph.tsx`).
+ * drawn (`lib/view/graph.ts`), what is written (`graph-text.ts`), how (`graph.tsx`).
  */
 
 import { Graph as Dagre, layout as layOut } from '@dagrejs/dagre';
-import { type Graph, type GraphStep, linesBetween } from '../../lib/cli/graph/graph.ts';
+import { type Graph, type GraphStep, linesBetween } from '../../lib/view/graph.ts';
 import { LINE_HEIGHT, linesOf, type TextLine } from './graph-text.ts';
 
 /** From the edge of a box to its text, and from its top to the first line. */

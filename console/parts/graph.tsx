@@ -5,7 +5,7 @@
  */
 
 import type { JSX } from 'preact';
-import type { Graph, GraphStep } from '../../lib/cli/graph/graph.ts';
+import type { Graph, GraphStep } from '../../lib/view/graph.ts';
 import { type Box, type Lane, type Layout, pathOf, TEXT } from './graph-layout.ts';
 import { LINE_HEIGHT, textsOf } from './graph-text.ts';
 import { toneOfStep } from './status.tsx';

@@ -3,7 +3,7 @@
  */
 
 import type { JSX } from 'preact';
-import { type Tone, TONE_OF } from '../../lib/cli/graph/graph.ts';
+import { type Tone, TONE_OF } from '../../lib/view/graph.ts';
 import type { ExecutionStatus, StepStatus } from '../../lib/core/transitions.ts';
 
 const TONE_OF_EXECUTION: Readonly<Record<ExecutionStatus, Tone>> = {

@@ -4,7 +4,7 @@
 
 import type { JSX } from 'preact';
 import { timeText } from '../../lib/api/answers.ts';
-import { durationText } from '../../lib/cli/text.ts';
+import { durationText } from '../../lib/view/text.ts';
 import { now } from '../clock.ts';
 
 const two = (value: number): string => String(value).padStart(2, '0');

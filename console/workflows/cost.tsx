@@ -2,8 +2,8 @@
 
 import type { JSX } from 'preact';
 import type { WorkflowView } from '../../lib/api/deployment-answers.ts';
-import { COST_DEFAULTS, estimateCost } from '../../lib/cli/cost/estimate.ts';
-import { AWS_PRICES } from '../../lib/cli/cost/prices.ts';
+import { COST_DEFAULTS, estimateCost } from '../../lib/view/estimate.ts';
+import { AWS_PRICES } from '../../lib/view/prices.ts';
 import { useLive } from '../live.ts';
 import { deployed } from './deployed.ts';
 

@@ -6,8 +6,8 @@
 import type { JSX } from 'preact';
 import type { ExecutionView } from '../../lib/api/answers.ts';
 import type { WorkflowStepView } from '../../lib/api/deployment-answers.ts';
-import { stateText } from '../../lib/cli/print-waiting-steps.ts';
-import { durationText } from '../../lib/cli/text.ts';
+import { stateText } from '../../lib/view/waiting-steps.ts';
+import { durationText } from '../../lib/view/text.ts';
 import { executionLink } from '../execution/head.tsx';
 import { toneOfExecution, toneOfStep, SIGN } from '../parts/status.tsx';
 import { clockText } from '../parts/time.tsx';

@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact';
 import type { WorkflowView } from '../../lib/api/deployment-answers.ts';
-import { durationText } from '../../lib/cli/text.ts';
+import { durationText } from '../../lib/view/text.ts';
 import { settings } from '../api.ts';
 import { useLive } from '../live.ts';
 import { Empty, Shown } from '../parts/states.tsx';

@@ -25,7 +25,7 @@ import type { Worker } from './author-code.ts';
 import { readForClaim } from './claim-read.ts';
 import { unread } from './breaker.ts';
 import { notifyBreaker } from './notify-breaker.ts';
-import { deliverReport, STORE_RETRY_MS } from './report.ts';
+import { deliverReport, STORE_RETRY_MS } from './reporting.ts';
 
 /** Lost races and ambiguous answers to a claim before the message is given back. */
 const MAX_CLAIM_ROUNDS = 5;

@@ -2,7 +2,7 @@
  * One invocation of a Lambda function: what every role's handler does around its own work.
  *
  * Owns: that ports are made once per process, while the function initialises; the context of its log lines, and its metrics; the
- * answer to a batch. Does not own: what a role does with the event (`agent/handler.ts`, `scheduler/handler.ts`,
+ * answer to a batch. Does not own: what a role does with the event (`agent/handler.ts`, `api/handler.ts`,
  * `supervisor/handler.ts`).
  */
 

@@ -21,7 +21,7 @@ import { type Decision, nothing } from './records/decision.ts';
 import type { Event } from './records/events.ts';
 import type { Snapshot } from './records/snapshot.ts';
 import { evaluate } from './rules.ts';
-import { noticeRisk } from './supervision/risk.ts';
+import { noticeRisk } from './supervision/notice-risk.ts';
 import { bringForward } from './supervision/wake-time.ts';
 import { answerCallback } from './waiting/callback.ts';
 import { closeEntry } from './waiting/entry.ts';

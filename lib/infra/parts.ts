@@ -2,7 +2,7 @@
  * The tags by which `steadfast quiesce` finds what has to stand still, and `steadfast logs` where lines are written.
  *
  * Owns: how a part is tagged. Does not own: the names of the tags and what each part is (`lib/aws/names.ts`), what is done
- * with them (`lib/cli/quiesce/`).
+ * with them (`cli/quiesce/`).
  *
  * What runs or delivers by itself and is not tagged goes on during a restore: `test/infra/parts.test.ts` refuses it.
  */
@@ -11,7 +11,7 @@ import { Stack, Tags } from 'aws-cdk-lib/core';
 import type { IConstruct } from 'constructs';
 import { type Part, TAGS } from '../aws/names.ts';
 
-/** What `lib/cli/quiesce/deployment.ts` and `lib/cli/logs/insights.ts` know; not the roles and security groups that constructs make beside it. */
+/** What `cli/quiesce/deployment.ts` and `cli/logs/insights.ts` know; not the roles and security groups that constructs make beside it. */
 const TAGGED = [
   'AWS::ApiGatewayV2::Stage',
   'AWS::ECS::Service',

@@ -110,12 +110,6 @@ export const AROUND: readonly Note[] = [
   },
   {
     file: 'lib/core/explain/why.ts',
-    at: "const asked = openIncidents(state).find(({ kind }) => kind === 'deadline');",
-    answer: 'test',
-    said: 'of two open questions the later one was called the next thing.',
-  },
-  {
-    file: 'lib/core/explain/why.ts',
     at: "ofSteps.find(({ who }) => who === 'child')",
     answer: 'test',
     said: 'what a step that is done waits for was called the next thing.',
@@ -157,13 +151,7 @@ export const AROUND: readonly Note[] = [
     said: 'nothing is written.',
   },
   {
-    file: 'lib/core/explain/why.ts',
-    at: "  paused: 'the pause is complete",
-    answer: 'open',
-    said: 'nobody reads these words: that look ends in nothing to look at.',
-  },
-  {
-    file: 'lib/core/explain/history.ts',
+    file: 'lib/core/explain/past.ts',
     at: 'if (resolvedAt === undefined || by === undefined) return asked;',
     answer: 'equivalent',
     said: 'what is resolved says by whom.',

@@ -1,8 +1,8 @@
 /** The charts of the overview: drawn and said as text, whatever a name holds; how often they are read; nothing to show, and no leave to. */
 
 import type { Browser, Page } from 'playwright-core';
-import type { GetMetricData } from '../../lib/cli/console/charts.ts';
-import { CliError } from '../../lib/cli/io.ts';
+import type { GetMetricData } from '../../cli/console/charts.ts';
+import { CliError } from '../../cli/io.ts';
 import { metricData } from '../../local/metrics/metric-data.ts';
 import { MetricStore } from '../../local/metrics/metric-store.ts';
 import { systemClock } from '../../local/clock.ts';

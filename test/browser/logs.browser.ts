@@ -1,8 +1,8 @@
 /** Log lines of an execution on its page: followed, hostile text in them, none, a slow server, one that may not read them. */
 
 import type { Browser, Page } from 'playwright-core';
-import type { ReadLogs } from '../../lib/cli/console/logs.ts';
-import { CliError } from '../../lib/cli/io.ts';
+import type { ReadLogs } from '../../cli/console/logs.ts';
+import { CliError } from '../../cli/io.ts';
 import { closePages, expectAccessible, expectFits, openPage, startBrowser } from './browser.ts';
 import { HOSTILE, memoryPage, type MemoryPage } from './memory-world.ts';
 

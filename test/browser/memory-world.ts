@@ -18,7 +18,7 @@ import { memoryBulks } from '../../lib/testing/memory-bulks.ts';
 import { memoryReceipts } from '../../lib/testing/memory-receipts.ts';
 import { memoryWorkflowPauses } from '../../lib/testing/memory-workflow-pauses.ts';
 import { anAgent, anyObject, harness, type Harness } from '../engine/harness.ts';
-import type { ConsoleOptions } from '../../lib/cli/console/listener.ts';
+import type { ConsoleOptions } from '../../cli/console/listener.ts';
 import { answeredBy, type Api, type PageServer, servePage } from './page-server.ts';
 
 /** Obeyed anywhere, it would say so in `window.hacked`. */

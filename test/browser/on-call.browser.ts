@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { localLogs } from '../../lib/cli/console/logs.ts';
+import { localLogs } from '../../cli/console/logs.ts';
 import { closePages, openPage, startBrowser } from './browser.ts';
 import { meetMissing, onCallPage } from './on-call-world.ts';
 import type { PageServer } from './page-server.ts';

@@ -1,7 +1,7 @@
 /**
  * The built console behind its own server, on a free port. Tests have its API be slow or fail, and plant something into its page.
  *
- * Owns: what stands between that server and the API. Does not own: the server (`lib/cli/console/listener.ts`).
+ * Owns: what stands between that server and the API. Does not own: the server (`cli/console/listener.ts`).
  */
 
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,8 +9,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CONSOLE_FOLDER, type Settings } from '../../lib/cli/console/files.ts';
-import { type ConsoleOptions, consoleListener } from '../../lib/cli/console/listener.ts';
+import { CONSOLE_FOLDER, type Settings } from '../../cli/console/files.ts';
+import { type ConsoleOptions, consoleListener } from '../../cli/console/listener.ts';
 
 export interface Weather {
   delayMs: number;

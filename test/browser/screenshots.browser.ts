@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { METRICS_NAMESPACE } from '../../lib/aws/names.ts';
-import { localMetrics } from '../../lib/cli/dev/local-metrics.ts';
+import { localMetrics } from '../../cli/dev/local-metrics.ts';
 import { closePages, openPage, startBrowser } from './browser.ts';
 import { type StagePage, stagePage } from './stage-page.ts';
 

@@ -4,7 +4,7 @@
  * Owns: that both begin and end together. Does not own: the system (`../e2e/stage.ts`), the server (`page-server.ts`).
  */
 
-import type { ConsoleOptions } from '../../lib/cli/console/listener.ts';
+import type { ConsoleOptions } from '../../cli/console/listener.ts';
 import { setStage, type Stage } from '../e2e/stage.ts';
 import { behind, type PageServer, servePage } from './page-server.ts';
 

@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { type Changes, changesIn } from '../../lib/cli/dev/changes.ts';
+import { type Changes, changesIn } from '../../cli/dev/changes.ts';
 
 let root: string;
 let changes: Changes;

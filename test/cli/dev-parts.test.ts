@@ -9,14 +9,14 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { banner, quoted } from '../../lib/cli/dev/banner.ts';
-import { openDevFolder, runningApi } from '../../lib/cli/dev/dev-folder.ts';
-import { startExternalParties } from '../../lib/cli/dev/external-parties.ts';
-import { showProgress } from '../../lib/cli/dev/progress.ts';
-import { run } from '../../lib/cli/main.ts';
-import { findProject, type Project } from '../../lib/cli/dev/project.ts';
-import { everythingIn, projectFolders } from '../../lib/cli/dev/workflow-folders.ts';
-import { type Io, ioOf } from '../../lib/cli/io.ts';
+import { banner, quoted } from '../../cli/dev/banner.ts';
+import { openDevFolder, runningApi } from '../../cli/dev/dev-folder.ts';
+import { startExternalParties } from '../../cli/dev/external-parties.ts';
+import { showProgress } from '../../cli/dev/progress.ts';
+import { run } from '../../cli/main.ts';
+import { findProject, type Project } from '../../cli/dev/project.ts';
+import { everythingIn, projectFolders } from '../../cli/dev/workflow-folders.ts';
+import { type Io, ioOf } from '../../cli/io.ts';
 import { fakeApi } from './fake-api.ts';
 
 let root: string;

@@ -1,6 +1,6 @@
 /** What a restart of `steadfast dev` has forgotten is said. */
 
-import { lostText, type SetByHand, setByHand } from '../../lib/cli/dev/set-by-hand.ts';
+import { lostText, type SetByHand, setByHand } from '../../cli/dev/set-by-hand.ts';
 
 test('a restart says which faults and switched off schedules it has forgotten, and nothing of what the template has off', () => {
   const schedule = { expression: 'rate(1 minute)', logicalId: 'A', ticks: 0, lastTickAt: undefined };

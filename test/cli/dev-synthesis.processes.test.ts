@@ -11,9 +11,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { findProject, type Project } from '../../lib/cli/dev/project.ts';
-import { synthesise, synthesiseOne } from '../../lib/cli/dev/synthesis.ts';
-import { ioOf } from '../../lib/cli/io.ts';
+import { findProject, type Project } from '../../cli/dev/project.ts';
+import { synthesise, synthesiseOne } from '../../cli/dev/synthesis.ts';
+import { ioOf } from '../../cli/io.ts';
 
 let root: string;
 let said: string;

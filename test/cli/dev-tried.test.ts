@@ -3,9 +3,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { changedText, tryOne } from '../../lib/cli/dev/banner.ts';
-import { foldersIn, projectFolders, type WorkflowFolder } from '../../lib/cli/dev/workflow-folders.ts';
-import { ioOf } from '../../lib/cli/io.ts';
+import { changedText, tryOne } from '../../cli/dev/banner.ts';
+import { foldersIn, projectFolders, type WorkflowFolder } from '../../cli/dev/workflow-folders.ts';
+import { ioOf } from '../../cli/io.ts';
 import { fakeApi } from './fake-api.ts';
 
 let root: string;

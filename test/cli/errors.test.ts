@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Command } from 'commander';
 import { ApiError, createClient } from '../../lib/api/client.ts';
-import { invocation, RUNNING } from '../../lib/cli/io.ts';
+import { invocation, RUNNING } from '../../cli/io.ts';
 import { type FakeApi, fakeApi, steadfast } from './fake-api.ts';
 
 let api: FakeApi;

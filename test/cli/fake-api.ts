@@ -2,7 +2,7 @@
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { run } from '../../lib/cli/main.ts';
+import { run } from '../../cli/main.ts';
 
 export interface Asked {
   readonly method: string;

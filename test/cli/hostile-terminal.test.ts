@@ -3,7 +3,7 @@
  * hostile wherever they are text.
  */
 
-import { ioOf } from '../../lib/cli/io.ts';
+import { ioOf } from '../../cli/io.ts';
 import { type Answer, type FakeApi, fakeApi, steadfast } from './fake-api.ts';
 
 /** A line of its own; title, clear, clipboard, one-character controls, and characters that turn a text around. */

@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { inspectIn } from '../../lib/cli/dev/inspect.ts';
+import { inspectIn } from '../../cli/dev/inspect.ts';
 
 const functionAt = (path: string) => ({
   Type: 'AWS::Lambda::Function',

@@ -2,10 +2,10 @@
 
 import { Command } from 'commander';
 import type { Overview } from '../../lib/api/deployment-answers.ts';
-import { addLists } from '../../lib/cli/lists.ts';
-import { overviewText } from '../../lib/cli/print-overview.ts';
-import { ioOf } from '../../lib/cli/io.ts';
-import { instantOf } from '../../lib/cli/text.ts';
+import { addLists } from '../../cli/lists.ts';
+import { overviewText } from '../../cli/print-overview.ts';
+import { ioOf } from '../../cli/io.ts';
+import { instantOf } from '../../lib/view/text.ts';
 import { type Answer, type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
 
 let api: FakeApi;

@@ -1,6 +1,6 @@
 /** On this machine what is said of a deployment begins with the supervisors' schedule, where that is off. */
 
-import { withSchedules } from '../../lib/cli/local-schedules.ts';
+import { withSchedules } from '../../cli/local-schedules.ts';
 import { findingText } from '../../lib/core/explain/situation.ts';
 
 const AT = Date.UTC(2026, 0, 2, 3, 4, 5);

@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { findProject, steadfastIn } from '../../lib/cli/dev/project.ts';
+import { findProject, steadfastIn } from '../../cli/dev/project.ts';
 
 let root: string;
 beforeEach(() => {

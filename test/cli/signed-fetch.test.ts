@@ -5,7 +5,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { bearer } from '../../lib/api/authorization.ts';
 import { createClient } from '../../lib/api/client.ts';
-import { regionOf, signedFetch } from '../../lib/cli/signed-fetch.ts';
+import { regionOf, signedFetch } from '../../cli/signed-fetch.ts';
 import { steadfast } from './fake-api.ts';
 
 interface Request {

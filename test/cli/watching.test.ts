@@ -4,8 +4,8 @@ import { spawnSync } from 'node:child_process';
 
 import type { ExecutionView } from '../../lib/api/answers.ts';
 import type { AgentView } from '../../lib/api/deployment-answers.ts';
-import { FIRST_PAUSE_MS, LAST_PAUSE_MS, printChanges } from '../../lib/cli/changes-shown.ts';
-import { agentsText, healthText } from '../../lib/cli/print-deployment.ts';
+import { FIRST_PAUSE_MS, LAST_PAUSE_MS, printChanges } from '../../cli/changes-shown.ts';
+import { agentsText, healthText } from '../../lib/view/deployment.ts';
 import { type Answer, type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
 
 let api: FakeApi;

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient } from '../../lib/api/client.ts';
-import { consoleListener } from '../../lib/cli/console/listener.ts';
+import { consoleListener } from '../../cli/console/listener.ts';
 import { builtPage, endAll } from '../cli/console/served.ts';
 import { order, setStage, type Stage } from './stage.ts';
 

@@ -1,9 +1,9 @@
 /** What real functions measure, through the local cloud, as the console's server reads it: the whole way of a chart. */
 
 import type { Health } from '../../lib/api/deployment-answers.ts';
-import { readCharts } from '../../lib/cli/console/charts.ts';
-import type { ShownChart } from '../../lib/cli/console/shown-charts.ts';
-import { localMetrics } from '../../lib/cli/dev/local-metrics.ts';
+import { readCharts } from '../../cli/console/charts.ts';
+import type { ShownChart } from '../../lib/view/shown-charts.ts';
+import { localMetrics } from '../../cli/dev/local-metrics.ts';
 import { setStage, type Stage } from './stage.ts';
 
 let stage: Stage;

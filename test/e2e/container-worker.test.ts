@@ -12,7 +12,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type IVpc, Vpc } from 'aws-cdk-lib/aws-ec2';
 import { Stack } from 'aws-cdk-lib/core';
 import type { ExecutionView } from '../../lib/api/answers.ts';
-import { type LocalWorker, startWorkers } from '../../lib/cli/dev/workers.ts';
+import { type LocalWorker, startWorkers } from '../../cli/dev/workers.ts';
 import { discoverWorkflows } from '../../lib/infra/discover.ts';
 import { SteadfastStack } from '../../lib/infra/steadfast-stack.ts';
 import { createApp, PROJECT_ROOT } from '../../lib/infra/synth.ts';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { createClient } from '../../lib/api/client.ts';
 import { executionKey, stepKey } from '../../lib/aws/dynamo-items.ts';
-import { missingAgentsText } from '../../lib/cli/dev/banner.ts';
+import { missingAgentsText } from '../../cli/dev/banner.ts';
 import { synthesize } from '../../lib/infra/synth.ts';
 import { type Cloud, startCloud } from '../../local/cloud.ts';
 

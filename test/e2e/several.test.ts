@@ -10,7 +10,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { dirname, join, resolve } from 'node:path';
 import type { ExecutionView } from '../../lib/api/answers.ts';
 import type { WorkflowView } from '../../lib/api/deployment-answers.ts';
-import { steadfastIn } from '../../lib/cli/dev/project.ts';
+import { steadfastIn } from '../../cli/dev/project.ts';
 
 const ROOT = resolve(import.meta.dirname, '..', '..');
 

@@ -3,9 +3,9 @@
  * unknown to it; the external services know it by its key.
  */
 
-import type { Clock } from '../../lib/cli/io.ts';
-import type { Account, Former, Kind, Part, Role } from '../../lib/cli/quiesce/account.ts';
-import { quiesce, unquiesce } from '../../lib/cli/quiesce/order.ts';
+import type { Clock } from '../../cli/io.ts';
+import type { Account, Former, Kind, Part, Role } from '../../cli/quiesce/account.ts';
+import { quiesce, unquiesce } from '../../cli/quiesce/order.ts';
 import type { AttemptContext, Verdict } from '../../lib/core/plan/agent.ts';
 import type { Trigger } from '../../lib/core/plan/trigger.ts';
 import { retry, workflow, type Workflow } from '../../lib/core/plan/workflow.ts';

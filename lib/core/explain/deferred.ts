@@ -14,7 +14,7 @@ import type { Deferred, Step } from '../records/state.ts';
 import { timeText } from '../records/text.ts';
 import { attemptedVariant, variantOf } from '../step/recovery.ts';
 import { isUntried } from '../step/turn.ts';
-import { personText } from './history.ts';
+import { personText } from './past.ts';
 
 /** By agent what its breaker says now; an agent that is not in it is not known. */
 export type Breakers = ReadonlyMap<string, OpenBreaker | 'closed'>;

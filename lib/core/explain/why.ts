@@ -18,8 +18,8 @@ import { isClear, needsUndo, openWork, type Work, workKey } from '../step/ready.
 import { isBetweenStages, isTurn, mayFail, shownStatus } from '../step/turn.ts';
 import { dispatchDueAt, wasSentSinceDeferred } from '../supervision/wake-time.ts';
 import { becauseDeferred, type Breakers } from './deferred.ts';
-import { DEED, past } from './history.ts';
-import { becauseOfWaiting, nextOfChildren } from './waiting.ts';
+import { DEED, past } from './past.ts';
+import { becauseOfWaiting, nextOfChildren } from './waiting-steps.ts';
 import { type IsDeployed, warningsOf } from './warnings.ts';
 import { type Happened, inBrackets, type Next } from './words.ts';
 import { timeText } from '../records/text.ts';

@@ -1,8 +1,8 @@
 /**
  * The shapes and small words that all parts of an explanation share.
  *
- * Owns: how a failure and the items of a list are written. Does not own: what is said (`explain/why.ts`, `explain/history.ts`,
- * `explain/waiting.ts`, `explain/warnings.ts`).
+ * Owns: how a failure and the items of a list are written. Does not own: what is said (`explain/why.ts`, `explain/past.ts`,
+ * `explain/waiting-steps.ts`, `explain/warnings.ts`).
  */
 
 import type { Failure } from '../records/failure.ts';

@@ -1,7 +1,7 @@
 /**
  * Whether an open execution is at risk, and since when: as far as its own record and the clock show.
  *
- * Owns: the times. Does not own: what is written of its steps as `riskSince` (`supervision/risk.ts`), who asks (lists and counts).
+ * Owns: the times. Does not own: what is written of its steps as `riskSince` (`supervision/notice-risk.ts`), who asks (lists and counts).
  */
 
 import type { ExecutionStatus } from '../transitions.ts';

@@ -154,7 +154,7 @@ export interface Execution {
   readonly deadlineAt: number;
   /** When it must be evaluated (S12). Absent only when the execution has ended and its end was announced. */
   readonly wakeAt?: number;
-  /** Since when it has been written that its steps put it at risk; read by no decision (`supervision/risk.ts`). */
+  /** Since when it has been written that its steps put it at risk; read by no decision (`supervision/notice-risk.ts`). */
   readonly riskSince?: number;
   /** Why; as of the latest write that had it at risk. */
   readonly risk?: RiskReason;

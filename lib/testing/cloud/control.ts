@@ -5,7 +5,7 @@
  */
 
 import type { ArmedFault, FaultMoment } from '../../../local/control/fault.ts';
-import type { System } from '../../cli/dev/system.ts';
+import type { System } from '../../../cli/dev/system.ts';
 import type { LocalCloud } from './local-cloud.ts';
 import { killAtRandom } from './random-kills.ts';
 

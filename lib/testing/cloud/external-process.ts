@@ -5,9 +5,9 @@
  * that was killed cannot stop it.
  */
 
-import { startExternalParties } from '../../cli/dev/external-parties.ts';
-import type { WorkflowFolder } from '../../cli/dev/workflow-folders.ts';
-import { ioOf, messageOf } from '../../cli/io.ts';
+import { startExternalParties } from '../../../cli/dev/external-parties.ts';
+import type { WorkflowFolder } from '../../../cli/dev/workflow-folders.ts';
+import { ioOf, messageOf } from '../../../cli/io.ts';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 

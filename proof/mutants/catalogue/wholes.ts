@@ -99,7 +99,7 @@ export const WHOLES: readonly Mutant[] = [
   {
     id: 'unsettled-is-no-risk',
     bug: 'An attempt whose outcome no probe can tell does not put its execution at risk.',
-    file: 'lib/core/supervision/risk.ts',
+    file: 'lib/core/supervision/notice-risk.ts',
     find: "status === 'probing') && probes > 0;",
     replace: "status === 'probing') && probes > 20;",
     killer: simulated(),

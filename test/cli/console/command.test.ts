@@ -2,10 +2,10 @@
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Calls } from '../../../lib/cli/aws/calls.ts';
-import { apiUrlOf } from '../../../lib/cli/console/api-url.ts';
-import { CLOCK } from '../../../lib/cli/io.ts';
-import { run } from '../../../lib/cli/main.ts';
+import { Calls } from '../../../cli/aws/calls.ts';
+import { apiUrlOf } from '../../../cli/console/api-url.ts';
+import { CLOCK } from '../../../cli/io.ts';
+import { run } from '../../../cli/main.ts';
 import { steadfast } from '../fake-api.ts';
 import { FakeAws } from '../quiesce/fake-aws.ts';
 

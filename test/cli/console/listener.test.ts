@@ -4,10 +4,10 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { CALLS } from '../../../lib/api/calls.ts';
 import { MAX_BODY_BYTES as API_TAKES } from '../../../lib/api/requests.ts';
-import { fileOf } from '../../../lib/cli/console/files.ts';
-import { Login } from '../../../lib/cli/console/login.ts';
-import { MAX_BODY_BYTES } from '../../../lib/cli/console/listener.ts';
-import { Writes } from '../../../lib/cli/console/writes.ts';
+import { fileOf } from '../../../cli/console/files.ts';
+import { Login } from '../../../cli/console/login.ts';
+import { MAX_BODY_BYTES } from '../../../cli/console/listener.ts';
+import { Writes } from '../../../cli/console/writes.ts';
 import { builtPage, endAll, json, OUTSIDE, type Sent, serve, type Served } from './served.ts';
 
 let one: Served;

@@ -4,8 +4,8 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freshId } from '../../../lib/aws/fresh-id.ts';
-import { localLogs, logsText, type ReadLogs } from '../../../lib/cli/console/logs.ts';
-import { CliError } from '../../../lib/cli/io.ts';
+import { localLogs, logsText, type ReadLogs } from '../../../cli/console/logs.ts';
+import { CliError } from '../../../cli/io.ts';
 import { entry, execution } from '../logs/lines.ts';
 import { endAll, json, OUTSIDE, serve, type Served } from './served.ts';
 

@@ -2,7 +2,7 @@
 
 import { CALLS } from '../../../lib/api/calls.ts';
 import { freshId } from '../../../lib/aws/fresh-id.ts';
-import { CODE_WITHIN_MS, Login } from '../../../lib/cli/console/login.ts';
+import { CODE_WITHIN_MS, Login } from '../../../cli/console/login.ts';
 import { builtPage, endAll, json, serve, type Served } from './served.ts';
 
 let one: Served;

@@ -11,7 +11,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ConsoleOptions, consoleListener } from '../../../lib/cli/console/listener.ts';
+import { type ConsoleOptions, consoleListener } from '../../../cli/console/listener.ts';
 
 export interface Asked {
   readonly method: string;

@@ -1,8 +1,8 @@
 /** `why` says with which code the process of an attempt ended that went silent, where the logs on this machine do. */
 
 import type { Reasons } from '../../../lib/api/answers.ts';
-import { withExits } from '../../../lib/cli/logs/exits.ts';
-import type { LogLine } from '../../../lib/cli/logs/line.ts';
+import { withExits } from '../../../cli/logs/exits.ts';
+import type { LogLine } from '../../../lib/view/log-line.ts';
 import { AT } from './lines.ts';
 
 const SILENT = 'attempt 1, 6s: ended with an unknown outcome: the attempt went silent and its lease ended';

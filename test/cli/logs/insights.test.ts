@@ -1,8 +1,8 @@
 /** The log lines of an execution from CloudWatch Logs: what is asked there, over HTTP, and what is made of the answers. */
 
-import { Calls } from '../../../lib/cli/aws/calls.ts';
-import type { Clock } from '../../../lib/cli/io.ts';
-import { Insights, type InsightsOptions } from '../../../lib/cli/logs/insights.ts';
+import { Calls } from '../../../cli/aws/calls.ts';
+import type { Clock } from '../../../cli/io.ts';
+import { Insights, type InsightsOptions } from '../../../cli/logs/insights.ts';
 import { type FakeApi, fakeApi, steadfast } from '../fake-api.ts';
 import { FakeAws } from '../quiesce/fake-aws.ts';
 import { AT, entry, execution, messages, WANTED } from './lines.ts';

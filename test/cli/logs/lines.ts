@@ -1,7 +1,7 @@
 /** Lines as functions write them, of the execution 'e1'. */
 
 import type { ExecutionView } from '../../../lib/api/answers.ts';
-import type { Wanted } from '../../../lib/cli/logs/line.ts';
+import type { Wanted } from '../../../lib/view/log-line.ts';
 
 export const AT = Date.UTC(2026, 0, 2, 3, 4, 5);
 export const WANTED: Wanted = { executionId: 'e1', children: false, level: 'trace' };

@@ -3,9 +3,9 @@
 import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { follow } from '../../../lib/cli/logs/command.ts';
-import { lineText, wantedLine } from '../../../lib/cli/logs/line.ts';
-import { LocalFiles } from '../../../lib/cli/logs/local-files.ts';
+import { follow } from '../../../cli/logs/command.ts';
+import { lineText, wantedLine } from '../../../lib/view/log-line.ts';
+import { LocalFiles } from '../../../cli/logs/local-files.ts';
 import { type FakeApi, fakeApi, type Ran, steadfast } from '../fake-api.ts';
 import { AT, entry, execution, messages, WANTED } from './lines.ts';
 

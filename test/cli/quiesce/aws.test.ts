@@ -1,9 +1,9 @@
 /** What quiesce asks of AWS, over HTTP: addresses, shapes, pages, refusals. */
 
-import type { Clock } from '../../../lib/cli/io.ts';
-import { AwsAccount } from '../../../lib/cli/quiesce/aws.ts';
-import { Calls } from '../../../lib/cli/aws/calls.ts';
-import { type Options, planned, quiesce, unquiesce } from '../../../lib/cli/quiesce/order.ts';
+import type { Clock } from '../../../cli/io.ts';
+import { AwsAccount } from '../../../cli/quiesce/aws.ts';
+import { Calls } from '../../../cli/aws/calls.ts';
+import { type Options, planned, quiesce, unquiesce } from '../../../cli/quiesce/order.ts';
 import { steadfast } from '../fake-api.ts';
 import { FakeAws, SERVICE } from './fake-aws.ts';
 

@@ -4,8 +4,8 @@
  * Owns: what is on, what is leased, what is kept; and the promises of the order, checked at each call.
  */
 
-import type { Account, Former, Kind, Leases, Part, Role, Value } from '../../../lib/cli/quiesce/account.ts';
-import type { Clock } from '../../../lib/cli/io.ts';
+import type { Account, Former, Kind, Leases, Part, Role, Value } from '../../../cli/quiesce/account.ts';
+import type { Clock } from '../../../cli/io.ts';
 
 export interface Given {
   readonly role: Role;

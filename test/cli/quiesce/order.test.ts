@@ -1,9 +1,9 @@
-/** The order of quiesce and unquiesce, interrupted anywhere: Q1 to Q3 of `lib/cli/quiesce/order.ts`. */
+/** The order of quiesce and unquiesce, interrupted anywhere: Q1 to Q3 of `cli/quiesce/order.ts`. */
 
 import * as fc from 'fast-check';
-import type { Kind, Role } from '../../../lib/cli/quiesce/account.ts';
-import { packed } from '../../../lib/cli/quiesce/kept.ts';
-import { type Options, quiesce, unquiesce } from '../../../lib/cli/quiesce/order.ts';
+import type { Kind, Role } from '../../../cli/quiesce/account.ts';
+import { packed } from '../../../cli/quiesce/kept.ts';
+import { type Options, quiesce, unquiesce } from '../../../cli/quiesce/order.ts';
 import { Crash, type Given, MemoryAccount } from './memory-account.ts';
 
 const OPTIONS: Options = { drain: false, sources: false, say: () => undefined };

@@ -5,7 +5,7 @@ import type { Decision } from '../../../lib/core/records/decision.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { Execution, Deferred, Step } from '../../../lib/core/records/state.ts';
 import { firstMessage as message, evaluate, type Evaluation, named } from '../evaluations.ts';
-import { noticeRisk } from '../../../lib/core/supervision/risk.ts';
+import { noticeRisk } from '../../../lib/core/supervision/notice-risk.ts';
 import { planOf, recordOf, stateOf, step as tried } from '../one-step.ts';
 import { NOW } from '../states.ts';
 import { RULES } from '../../../lib/core/rules.ts';

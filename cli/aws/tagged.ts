@@ -1,0 +1,57 @@
+/**
+ * What is found of a deployment by its tags.
+ *
+ * Owns: the question, and the refusal of a stack that there is not. Does not own: who is tagged (`lib/infra/parts.ts`), what is
+ * done with what is found (`../quiesce/deployment.ts`, `../logs/insights.ts`).
+ */
+
+import { TAGS } from '../../lib/aws/names.ts';
+import { CliError } from '../io.ts';
+import type { Calls } from './calls.ts';
+
+export interface Tagged {
+  readonly arn: string;
+  /** One of `PARTS`, of this version or another. */
+  readonly part: string;
+}
+
+/** https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html: what names a stack. */
+const STACK = /^[A-Za-z][A-Za-z0-9-]{0,127}$/;
+
+/** @throws CliError `bad-stack` */
+export function checkedStack(stack: string): string {
+  if (STACK.test(stack)) return stack;
+  throw new CliError(
+    'bad-stack',
+    `'${stack}' is no name of a stack; allowed are letters, digits and dashes, beginning with a letter`,
+  );
+}
+
+/** @throws CliError `no-stack`, naming those there are */
+export async function taggedWith(calls: Calls, stack: string): Promise<readonly Tagged[]> {
+  const found = await resources(calls, [stack]);
+  if (found.length > 0) return found.map(({ arn = '', [TAGS.part]: part = '' }) => ({ arn, part }));
+  const stacks = [...new Set((await resources(calls)).map((tags) => String(tags[TAGS.stack])))];
+  const there =
+    stacks.length === 0 ? 'there is none in this region and account' : `there are ${stacks.join(', ')}`;
+  throw new CliError('no-stack', `no deployment of Steadfast is a stack named '${stack}'; ${there}`);
+}
+
+/** https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html */
+async function resources(calls: Calls, values?: readonly string[]): Promise<Record<string, string>[]> {
+  const filter = { Key: TAGS.stack, ...(values === undefined ? {} : { Values: values }) };
+  const found: Record<string, string>[] = [];
+  const pages = calls.pages(
+    (PaginationToken) => calls.json('tagging', 'GetResources', { TagFilters: [filter], PaginationToken }),
+    'PaginationToken',
+  );
+  for await (const page of pages) {
+    const list = page['ResourceTagMappingList'] as readonly {
+      readonly ResourceARN: string;
+      readonly Tags: readonly Record<'Key' | 'Value', string>[];
+    }[];
+    for (const { ResourceARN, Tags } of list)
+      found.push({ arn: ResourceARN, ...Object.fromEntries(Tags.map(({ Key, Value }) => [Key, Value])) });
+  }
+  return found;
+}

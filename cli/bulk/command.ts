@@ -1,0 +1,216 @@
+/**
+ * The command for many executions: bulk.
+ *
+ * Owns: its options, and that nothing is confirmed without a yes. Does not own: what is possible (the API says so), the
+ * layout (`print.ts`).
+ */
+
+import { readFileSync } from 'node:fs';
+import { Argument, type Command, Option } from 'commander';
+import { ANSWERS, type ListOptions } from '../../lib/api/answers.ts';
+import type { BulkAction, BulkOptions, BulkView } from '../../lib/api/bulk-answers.ts';
+import type { Client } from '../../lib/api/client.ts';
+import { client, examples, inputOf, say } from '../commands.ts';
+import { CLOCK, type Cli, CliError, type Clock, EXIT, invocation, messageOf } from '../io.ts';
+import { withFilter } from '../lists.ts';
+import { foundText, progressText } from './print.ts';
+
+const ID = '7d9c1b7e0f2a4c5d8e6f1a2b3c4d5e6f';
+const ACTIONS = ['retry', 'cancel', 'pause', 'resume', 'resolve', 'approve', 'reject'] as const;
+/** On one that was made before. */
+const OF_ONE = ['show', 'confirm'] as const;
+type Verb = BulkAction | (typeof OF_ONE)[number];
+const WATCH_EVERY_MS = 2_000;
+
+interface Flags extends Omit<ListOptions, 'limit' | 'cursor'> {
+  readonly ids?: string;
+  readonly reason?: string;
+  readonly undo: boolean;
+  readonly within?: string;
+  readonly choice?: BulkOptions['choice'];
+  readonly input?: string;
+  readonly output?: string;
+  readonly nothingHappened?: true;
+  readonly step?: string;
+  readonly comment?: string;
+  readonly bulkKey?: string;
+  readonly dryRun?: true;
+  readonly yes?: true;
+  readonly watch?: true;
+}
+
+export function addBulk(program: Command, cli: Cli, clock: Clock = CLOCK): void {
+  const command = program
+    .command('bulk')
+    .addArgument(
+      new Argument('<action>', 'what is done, or with one that was made').choices([...ACTIONS, ...OF_ONE]),
+    )
+    .argument('[id]', 'of the bulk action: for show and confirm')
+    .description(
+      'give one command to many executions: first how many and ten of them, then, once you confirm it, each of them once',
+    );
+  withFilter(command, clock)
+    .option('--ids <ids>', 'these executions instead of a filter: with commas between them, or @file')
+    .option('--reason <text>', 'why; kept with each execution')
+    .option('--no-undo', 'of cancel: leave what has acted as it is')
+    .option('--within <duration>', 'of pause: how long each may last before a person is asked')
+    .addOption(new Option('--choice <choice>', 'of resolve: the answer').choices(ANSWERS))
+    .option(
+      '--input <json>',
+      'of retry: another input for the step that asks or has failed; of resolve retry-with-input',
+    )
+    .option('--output <json>', 'of resolve give-output')
+    .option('--nothing-happened', 'of resolve: you have checked that no attempt had an effect')
+    .option(
+      '--step <name>',
+      'of resolve, approve, reject and retry --input: the step that asks, or has failed',
+    )
+    .option('--comment <text>', 'of approve: for the steps behind it')
+    .option('--bulk-key <key>', 'the same key and options are the same bulk action')
+    .option('--dry-run', 'only say how many and which')
+    .option('--yes', 'confirm it without asking')
+    .option('--watch', 'then tell how far it is until it is done; with --json a line each')
+    .addHelpText(
+      'after',
+      examples(
+        'bulk retry --status failed --code bank-unavailable --since 09:00 --reason "the bank is back"',
+        'bulk cancel --workflow hello-greeting --status open --dry-run',
+        'bulk retry --ids @these.txt --yes --watch',
+        'bulk approve --workflow refund --step release',
+        `bulk confirm ${ID}`,
+        `bulk show ${ID} --watch --json`,
+      ),
+    )
+    .action(async (action: Verb, id: string | undefined, flags: Flags, it: Command) => {
+      const api = client(it);
+      if (action !== 'show' && action !== 'confirm') return made(cli, it, clock, action, id, flags);
+      if (id === undefined)
+        throw new CliError('no-id', `which one? ${invocation(it, `bulk ${action} <id>`)}`);
+      const view = await api.bulk(id);
+      if (action === 'confirm') return confirmed(cli, it, clock, await collected(cli, api, view), flags);
+      return flags.watch ? watched(cli, it, clock, view) : told(cli, it, view);
+    });
+}
+
+async function made(
+  cli: Cli,
+  command: Command,
+  clock: Clock,
+  action: BulkAction,
+  id: string | undefined,
+  flags: Flags,
+): Promise<void> {
+  if (id !== undefined)
+    throw new CliError(
+      'stray-id',
+      `which executions are meant is said by a filter or --ids; of one: ${invocation(command, `${action} ${id}`)}`,
+    );
+  const api = client(command);
+  const view = await collected(cli, api, await api.makeBulk(optionsOf(action, flags)));
+  const isJson = command.optsWithGlobals<{ json?: boolean }>().json === true;
+  const text = foundText(view);
+  if (view.count === 0) return say(cli, command, view, () => text);
+  const later = `Confirm it within a day: ${invocation(command, `bulk confirm ${view.bulkId}`)}`;
+  if (flags.dryRun) return say(cli, command, view, () => `${text}Nothing was done. ${later}\n`);
+  if (!flags.yes && !isJson) cli.io.out(text);
+  if (flags.yes || (await isAgreed(cli, view))) return confirmed(cli, command, clock, view, flags);
+  say(cli, command, view, () => `Nothing was done. ${later}\n`);
+}
+
+/** @throws CliError `not-confirmed`: nobody can be asked */
+async function isAgreed({ io }: Cli, { action, count, bulkId }: BulkView): Promise<boolean> {
+  if (io.ask === undefined)
+    throw new CliError(
+      'not-confirmed',
+      `nothing was done: nobody can be asked here. Confirm it with: npx steadfast bulk confirm ${bulkId}, or add --yes`,
+    );
+  return /^y(es)?$/i.test((await io.ask(`${action} these ${count} executions? [y/N] `)).trim());
+}
+
+/** All of them, however many calls it takes. */
+async function collected({ io }: Cli, api: Client, first: BulkView): Promise<BulkView> {
+  let view = first;
+  while (view.status === 'collecting') {
+    if (io.isTTY) io.err(`${view.count} found …\n`);
+    view = await api.collectBulk(view.bulkId);
+  }
+  return view;
+}
+
+async function confirmed(
+  cli: Cli,
+  command: Command,
+  clock: Clock,
+  { bulkId, action }: BulkView,
+  { watch }: Flags,
+): Promise<void> {
+  const api = client(command);
+  const isAnswer = action === 'approve' || action === 'reject';
+  const view = await (isAnswer ? api.answerBulk(bulkId) : api.confirmBulk(bulkId));
+  return watch ? watched(cli, command, clock, view) : told(cli, command, view);
+}
+
+async function watched(cli: Cli, command: Command, clock: Clock, first: BulkView): Promise<void> {
+  const api = client(command);
+  const isJson = command.optsWithGlobals<{ json?: boolean }>().json === true;
+  let said = '';
+  for (let view = first; ; view = await api.bulk(first.bulkId)) {
+    const text = isJson ? `${JSON.stringify(view)}\n` : progressText(view);
+    if (text !== said) cli.io.out(text);
+    said = text;
+    if (view.status !== 'acting') {
+      if (view.status === 'stopped') cli.exitCode = EXIT.notSucceeded;
+      return;
+    }
+    await clock.sleep(WATCH_EVERY_MS);
+  }
+}
+
+function told(cli: Cli, command: Command, view: BulkView): void {
+  const { bulkId, executionId, status } = view;
+  const next =
+    status === 'collecting' || status === 'collected'
+      ? `Confirm it: ${invocation(command, `bulk confirm ${bulkId}`)}`
+      : status === 'acting'
+        ? `See how far it is: ${invocation(command, `bulk show ${bulkId} --watch`)}\nStop it: ${invocation(command, `pause ${executionId}`)}, or cancel`
+        : `See its execution: ${invocation(command, `show ${executionId}`)}`;
+  const text = view.progress === undefined ? foundText(view) : progressText(view);
+  say(cli, command, view, () => `${text}${next}\n`);
+}
+
+/** @throws CliError `bad-input-file`, `bad-json` */
+function optionsOf(action: BulkAction, flags: Flags): BulkOptions {
+  const { ids, undo, input, output, bulkKey, reason, within, choice, step, comment } = flags;
+  const { nothingHappened, dryRun: _dry, yes: _yes, watch: _watch, ...filter } = flags;
+  const rest = { reason, within, choice, step, comment, nothingHappened, idempotencyKey: bulkKey };
+  const { workflow, status, atRisk, key, tag, code, plan, since, until } = filter;
+  const asked = { workflow, status, atRisk, key, tag, code, plan, since, until };
+  return {
+    action,
+    ...present(rest),
+    ...(undo ? {} : { undo }),
+    ...(input === undefined ? {} : { input: inputOf(input) }),
+    ...(output === undefined ? {} : { output: inputOf(output, '--output') }),
+    ...(ids === undefined ? { filter: present(asked) } : { ids: idsIn(ids), ...stray(present(asked)) }),
+  } as BulkOptions;
+}
+
+const present = (fields: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+
+/** Both at once are for the API to refuse. */
+const stray = (filter: Record<string, unknown>): object =>
+  Object.keys(filter).length === 0 ? {} : { filter };
+
+/** With commas, blanks or lines between them. */
+function idsIn(text: string): readonly string[] {
+  if (!text.startsWith('@')) return words(text);
+  const file = text.slice(1);
+  try {
+    return words(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new CliError('bad-input-file', `the file ${file} cannot be read: ${messageOf(error)}`);
+  }
+}
+
+const words = (text: string): string[] => text.split(/[\s,]+/).filter((word) => word !== '');

@@ -1,0 +1,46 @@
+/** Bulk actions as text for people: what was found, and how far one is. */
+
+import type { BulkView } from '../../lib/api/bulk-answers.ts';
+import { printable, table, timeText } from '../../lib/view/text.ts';
+
+/** What is meant: how many, and the first of them. */
+export function foundText({ action, count, leftOut, examples = [] }: BulkView): string {
+  if (count === 0) return `No execution is found to ${action}.\n${leftOutText(leftOut, action)}`;
+  const rows = examples.map((item) => [
+    item.executionId,
+    item.workflow,
+    item.status,
+    timeText(item.startedAt),
+    printable(item.code ?? ''),
+  ]);
+  const more = count - examples.length;
+  return [
+    `To ${action}: ${count} ${count === 1 ? 'execution' : 'executions'}\n`,
+    leftOutText(leftOut, action),
+    rows.length === 0 ? '' : table(['EXECUTION', 'WORKFLOW', 'STATUS', 'STARTED', 'CODE'], rows),
+    more > 0 ? `and ${more} more\n` : '',
+  ].join('');
+}
+
+const leftOutText = (count: number, action: string): string =>
+  count === 0
+    ? ''
+    : `Left out: ${count}, whose status does not take a ${action}${action === 'retry' ? REDRIVE : ''}\n`;
+
+const REDRIVE = '; what was undone or canceled is started anew: start <workflow> --redrive-of <id>';
+
+/** How far it is, and what has refused why. */
+export function progressText(view: BulkView): string {
+  const { action, status, count, progress, executionStatus } = view;
+  const { acted, applied, refused } = progress ?? { acted: 0, applied: 0, refused: [] };
+  const held = executionStatus === 'paused' || executionStatus === 'pausing' ? `, ${executionStatus}` : '';
+  const lines = refused.flatMap(({ code, count: many, examples }) => [
+    `  ${many} × ${code}`,
+    ...examples.slice(0, 3).map(({ executionId, message }) => `    ${executionId}: ${printable(message)}`),
+  ]);
+  return [
+    `${action}: ${status}${held}, ${acted} of ${count} told, ${applied} obeyed`,
+    ...(lines.length === 0 ? [] : ['It does not apply (any more) to:', ...lines]),
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,350 @@
+/**
+ * The commands that talk to an API: start, show, why, workflows, agents, health; `lists.ts`
+ * has those that say how things are, `operations.ts` and `incidents.ts` those that change an execution.
+ *
+ * Owns: their options and what they print. Does not own: the requests (`api/client.ts`) or the tables' layout (`print.ts`).
+ */
+
+import { readFileSync } from 'node:fs';
+import { type Command, InvalidArgumentError } from 'commander';
+import {
+  type ExecutionView,
+  type IncidentView,
+  type Json,
+  type Started,
+  type StepView,
+} from '../lib/api/answers.ts';
+import { bearer } from '../lib/api/authorization.ts';
+import {
+  AS_NAME,
+  ApiError,
+  type Client,
+  type ClientOptions,
+  createClient,
+  exactJson,
+  viewsUntilEnd,
+} from '../lib/api/client.ts';
+import { withShortIds } from '../lib/api/short-ids.ts';
+import { printChanges } from './changes-shown.ts';
+import { DEFAULT_DATA, logsIn } from './dev/dev-folder.ts';
+import { withSchedules } from './local-schedules.ts';
+import { withExits } from './logs/exits.ts';
+import { LocalFiles } from './logs/local-files.ts';
+import { leavesFact } from './print-standing.ts';
+import { inOneLine } from './one-line.ts';
+import { regionOf, signedFetch } from './signed-fetch.ts';
+import { type Cli, CliError, CLOCK, EXIT, invocation, messageOf } from './io.ts';
+import { noteOfKind, openApprovals } from '../lib/view/waiting-steps.ts';
+import { agentsText, healthText } from '../lib/view/deployment.ts';
+import {
+  answerLine,
+  executionText,
+  openIncidentFacts,
+  answerFact,
+  incidentFact,
+  stepText,
+  whyText,
+  workflowsText,
+} from './print.ts';
+import { rowsOf } from '../lib/view/timeline.ts';
+
+interface Shared {
+  readonly url: string;
+  readonly region?: string;
+  readonly token?: string;
+  readonly as?: string;
+  readonly json?: boolean;
+}
+
+export function addCommands(program: Command, cli: Cli): void {
+  addStart(program, cli);
+  addShow(program, cli);
+  addWhy(program, cli);
+  program
+    .command('workflows')
+    .description('list the workflows that the API can start')
+    .addHelpText('after', examples('workflows', 'workflows --json'))
+    .action(async (_options, command: Command) => {
+      const items = await client(command).workflows();
+      say(cli, command, { items }, () => workflowsText(items, Date.now()));
+    });
+  program
+    .command('agents')
+    .description('tell of each agent how full its queue is, and whether its service is alive')
+    .addHelpText('after', examples('agents', 'agents --json'))
+    .action(async (_options, command: Command) => {
+      const agents = await client(command).agents();
+      say(cli, command, agents, () => agentsText(agents, Date.now()));
+    });
+  program
+    .command('health')
+    .description(
+      'tell how the deployment is: whether a supervisor is at work, agents are there and their services answer',
+    )
+    .addHelpText('after', examples('health', 'health --json'))
+    .action(async (_options, command: Command) => {
+      const health = await client(command).health();
+      cli.exitCode = EXIT_OF[health.status];
+      say(cli, command, health, () => healthText(health, Date.now()));
+    });
+}
+
+/** A check after a deployment decides itself whether to accept what is at risk. */
+export const EXIT_OF = { healthy: EXIT.ok, 'at-risk': EXIT.atRisk, down: EXIT.notSucceeded } as const;
+
+export const examples = (...lines: readonly string[]): string =>
+  `\nExamples:\n${lines.map((line) => `  $ npx steadfast ${line}`).join('\n')}`;
+
+/** The options of the API that all commands call; requests are signed if it is deployed, or carry a token if there is one. */
+export function client(command: Command): Client {
+  const { url, token, as, json, region = regionOf(url) } = command.optsWithGlobals<Shared>();
+  const local = isLocal(url) ? { fetch: withSchedules(fetch) } : {};
+  const made = (options: Omit<ClientOptions, 'url'>): Client => {
+    const api = withShortIds(createClient({ url, ...options }));
+    return json === true ? api : inOneLine(api);
+  };
+  if (as !== undefined) return made({ as: localName(url, as), ...local });
+  if (token !== undefined) return made({ fetch: bearer(token)(fetch) });
+  return made(region === undefined ? local : { fetch: signedFetch({ region }) });
+}
+
+const isLocal = (url: string): boolean =>
+  ['127.0.0.1', 'localhost', '[::1]'].includes(URL.canParse(url) ? new URL(url).hostname : '');
+
+/** @throws CliError `bad-as`: nobody vouches for a name, so it is worth something on this machine alone */
+function localName(url: string, as: string): string {
+  if (!isLocal(url))
+    throw new CliError(
+      'bad-as',
+      `--as is for an API on this machine; ${url} records who calls as its authorizer says. Leave --as out`,
+    );
+  if (AS_NAME.test(as)) return as;
+  throw new CliError('bad-as', '--as takes a name of letters, digits and +=,.@_-, up to 64');
+}
+
+export function say(cli: Cli, command: Command, answer: unknown, text: () => string): void {
+  const { json } = command.optsWithGlobals<Shared>();
+  cli.io.out(json === true ? `${JSON.stringify(answer, null, 2)}\n` : text());
+}
+
+interface StartFlags {
+  readonly input: string;
+  readonly key?: string;
+  readonly tag: Readonly<Record<string, string>>;
+  readonly redriveOf?: string;
+  readonly wait?: true;
+}
+
+function addStart(program: Command, cli: Cli): void {
+  program
+    .command('start')
+    .argument('<workflow>', 'its name')
+    .description('start an execution')
+    .option('--input <json>', 'the input as JSON, or @file to read it from a file', '{}')
+    .option('--key <key>', 'idempotency key: the same key and input is the same execution')
+    .option('--tag <name:value>', 'a tag, one each', tagsOf, {})
+    .option('--redrive-of <id>', 'the execution that this one is to make good for')
+    .option('--wait', 'wait for the end and show the execution')
+    .addHelpText(
+      'after',
+      examples(
+        `start hello-greeting --input '{"name":"Ada"}'`,
+        'start hello-greeting --input @input.json --key greeting-1 --wait',
+      ),
+    )
+    .action(async (workflow: string, options: StartFlags, command: Command) => {
+      const api = client(command);
+      const key = options.key === undefined ? {} : { idempotencyKey: options.key };
+      const redrive = options.redriveOf === undefined ? {} : { redriveOf: options.redriveOf };
+      const tags = Object.keys(options.tag).length === 0 ? {} : { tags: options.tag };
+      const given = { ...key, ...redrive, ...tags };
+      const started = await api.start(workflow, { input: inputOf(options.input), ...given });
+      if (options.wait) {
+        sayStarted(cli, command, started);
+        return showEnd(cli, command, started.executionId, true);
+      }
+      const { executionId, status } = started;
+      const next =
+        status === 'paused'
+          ? `Its workflow is paused. Have it go on: ${invocation(command, `resume ${executionId}`)}`
+          : `Look at it: ${invocation(command, `show ${executionId} --wait`)}`;
+      say(cli, command, started, () => `${executionId}  ${status}\n${next}\n`);
+    });
+}
+
+function tagsOf(text: string, before: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const [, name, value] = /^([^:]+):([^]*)$/.exec(text) ?? [];
+  if (name === undefined || value === undefined) throw new InvalidArgumentError('name:value is wanted.');
+  return { ...before, [name]: value };
+}
+
+/** @throws CliError `bad-input-file`, `bad-json`; ApiError `unsafe-number` */
+export function inputOf(text: string, option = '--input'): Json {
+  const file = text.startsWith('@') ? text.slice(1) : undefined;
+  const where = file ?? option;
+  try {
+    return exactJson(file === undefined ? text : readFileSync(file, 'utf8'), where);
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    if (file !== undefined && 'code' in Object(error)) {
+      throw new CliError('bad-input-file', `the input file ${file} cannot be read: ${messageOf(error)}`);
+    }
+    throw new CliError(
+      'bad-json',
+      `${where} is not JSON: ${messageOf(error)}\nGive JSON in single quotes, or @file`,
+    );
+  }
+}
+
+const showText = (command: Command, view: ExecutionView): string =>
+  executionText(view, Date.now(), (line) => invocation(command, line));
+
+/** At once: the caller learns what the wait is for, and where to see more. It goes to stderr, where no answer goes. */
+function sayStarted(cli: Cli, command: Command, { executionId, status }: Started): void {
+  const { json } = command.optsWithGlobals<Shared>();
+  if (json === true) cli.io.err(`${JSON.stringify({ executionId, status })}\n`);
+  else cli.io.err(`${executionId}  ${status}\nSee it: ${pageOf(command, executionId)}\n`);
+}
+
+/** The page of a local API is beside it; that of a deployment is opened by a command. */
+function pageOf(command: Command, executionId: string): string {
+  const { url } = command.optsWithGlobals<Shared>();
+  return isLocal(url)
+    ? `${url.replace(/\/$/, '')}/console/#/executions/${encodeURIComponent(executionId)}`
+    : invocation(command, 'console');
+}
+
+/** Prints of each step how it is, where that has changed. */
+function sayChanges(cli: Cli, view: ExecutionView, known: Map<string, string>): void {
+  for (const step of view.steps) {
+    const { name, status, failure } = step;
+    const why = failure === undefined || status === 'done' ? '' : ` (${failure.code}: ${failure.message})`;
+    const line = `${name}: ${status}${why}`;
+    const isFirst = !known.has(name) && (status === 'pending' || status === 'ready');
+    if (known.get(name) !== line && !isFirst) cli.io.err(`${line}\n`);
+    known.set(name, line);
+  }
+}
+
+/**
+ * Waits for the end; what opens on the way and only a person can answer is printed once.
+ * @param changes whether each change of a step is printed, too
+ */
+async function showEnd(cli: Cli, command: Command, executionId: string, changes = false): Promise<void> {
+  const api = client(command);
+  const said = new Set<number | string>();
+  const known = new Map<string, string>();
+  const isText = command.optsWithGlobals<Shared>().json !== true;
+  let view: ExecutionView | undefined;
+  for await (view of viewsUntilEnd(api.get, executionId)) {
+    if (view.endedAt !== undefined) break;
+    if (changes && isText) sayChanges(cli, view, known);
+    for (const one of openIncidentFacts(view)) {
+      if (!said.has(one.number)) sayIncident(cli, command, executionId, one);
+      said.add(one.number);
+    }
+    for (const step of openApprovals(view)) {
+      if (!said.has(step.name)) sayApproval(cli, command, executionId, step);
+      said.add(step.name);
+    }
+  }
+  if (view === undefined) return;
+  if (view.status !== 'succeeded') cli.exitCode = EXIT.notSucceeded;
+  const end = view;
+  say(cli, command, end, () => showText(command, end));
+}
+
+function sayIncident(cli: Cli, command: Command, executionId: string, question: IncidentView): void {
+  const answer = invocation(command, answerLine(executionId, question));
+  const [name, text] = incidentFact(question);
+  const { json } = command.optsWithGlobals<Shared>();
+  cli.io.err(
+    json === true
+      ? `${JSON.stringify({ incident: question, answer })}\n`
+      : `${name} is open: ${text}\n${[...answerFact(question), ...leavesFact(question)]
+          .map((fact) => `${fact.join(': ')}\n`)
+          .join('')}Answer it: ${answer}\n`,
+  );
+}
+
+function sayApproval(cli: Cli, command: Command, executionId: string, step: StepView): void {
+  const answer = invocation(command, `approve ${executionId} ${step.name}`);
+  const { json } = command.optsWithGlobals<Shared>();
+  const { token: _, ...approval } = step;
+  cli.io.err(
+    json === true
+      ? `${JSON.stringify({ approval, answer })}\n`
+      : `approval '${step.name}' ${noteOfKind(step, Date.now()) ?? ''}\nApprove it: ${answer} (or reject)\n`,
+  );
+}
+
+interface ShowFlags {
+  readonly wait?: true;
+  readonly watch?: true;
+  readonly step?: string;
+}
+
+function addShow(program: Command, cli: Cli): void {
+  program
+    .command('show')
+    .argument('<id>', 'of the execution, or how it begins')
+    .description('show an execution with its steps and attempts')
+    .option('--wait', 'wait for the end first')
+    .option('--watch', 'show it again whenever it has changed, until it has ended; with --json a line each')
+    .option('--step <name>', 'one of its steps, with all that it answered')
+    .addHelpText(
+      'after',
+      examples(
+        'show 0f343b0931126a20f133d67c2b018a3b',
+        'show 0f343b09… --wait --json',
+        'show 0f343b09… --watch',
+        'show 0f343b09… --step charge',
+      ),
+    )
+    .action(async (id: string, options: ShowFlags, command: Command) => {
+      if (options.step !== undefined) return showStep(cli, command, id, options.step);
+      if (options.watch) return showChanges(cli, command, id);
+      if (options.wait) return showEnd(cli, command, id);
+      const view = await client(command).get(id);
+      say(cli, command, view, () => showText(command, view));
+    });
+}
+
+/** On a terminal each takes the place of the one before. */
+async function showChanges(cli: Cli, command: Command, id: string): Promise<void> {
+  const { json } = command.optsWithGlobals<Shared>();
+  const print = (view: ExecutionView): void => {
+    const text = json === true ? JSON.stringify(view) : showText(command, view);
+    if (json !== true) cli.io.move('clear');
+    cli.io.out(`${text}\n`);
+  };
+  const { status } = await printChanges({ api: client(command), id, print, clock: CLOCK });
+  if (status !== 'succeeded') cli.exitCode = EXIT.notSucceeded;
+}
+
+async function showStep(cli: Cli, command: Command, executionId: string, step: string): Promise<void> {
+  const view = await client(command).get(executionId, { step });
+  say(cli, command, view.steps[0], () => stepText(view, Date.now()));
+}
+
+function addWhy(program: Command, cli: Cli): void {
+  program
+    .command('why')
+    .argument('<id>', 'of the execution, or how it begins')
+    .description('tell what happened to an execution, where its time went, and what happens next and when')
+    .addHelpText('after', examples('why 0f343b0931126a20f133d67c2b018a3b'))
+    .action(async (id: string, _options, command: Command) => {
+      const api = client(command);
+      const answer = await api.why(id);
+      const logs = { executionId: answer.executionId, children: false, level: 'warn' } as const;
+      const reasons = isLocal(api.url)
+        ? await withExits(answer, new LocalFiles(logsIn(DEFAULT_DATA), logs))
+        : answer;
+      const now = Date.now();
+      const view = await api.get(id).catch((error: unknown) => {
+        cli.io.err(`where the time went could not be read: ${messageOf(error)}\n`);
+      });
+      const timeline = view === undefined ? [] : rowsOf(view, now);
+      say(cli, command, { ...reasons, timeline }, () => whyText(reasons, timeline, now));
+    });
+}

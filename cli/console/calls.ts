@@ -1,0 +1,108 @@
+/**
+ * The calls of the API that the console passes on, to one address, and what of their answers goes back.
+ *
+ * Owns: that it is no general proxy and signs nothing else: listed routes, a fixed address, no header of the page's but one, no
+ * redirect followed, no header of the answer's but one. Does not own: who may ask (`request-checks.ts`), the signature (`../signed-fetch.ts`).
+ */
+
+import { CALLS } from '../../lib/api/calls.ts';
+import { AS_HEADER, ApiError } from '../../lib/api/client.ts';
+import { messageOf } from '../io.ts';
+import type { CallbackHandles } from './callback-handles.ts';
+import type { Refusal } from './request-checks.ts';
+
+export interface Upstream {
+  /** Without a slash at its end. */
+  readonly url: string;
+  /** Signs, or carries a token, where the API asks for it. */
+  readonly fetch: typeof fetch;
+}
+
+export interface Call {
+  readonly method: string;
+  /** After `/console/api`. */
+  readonly path: string;
+  readonly query: string;
+  readonly body?: string;
+  /** As whom, on the local cloud. */
+  readonly as?: string;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly text: string;
+  readonly retryAfter?: string;
+}
+
+const ROUTES = Object.keys(CALLS).map((route) => {
+  const [method = '', path = ''] = route.split(' ');
+  return { method, pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[\\w.~-]+')}$`) };
+});
+
+export function routeRefusal(method: string, path: string): Refusal | undefined {
+  if (ROUTES.some((route) => route.method === method && route.pattern.test(path))) return undefined;
+  return { status: 404, code: 'unknown-route', message: `the console has no ${method} of this path` };
+}
+
+const CALLBACK = /^\/callbacks\/([^/]+)\/([a-z]+)$/;
+
+/** Whoever has a token has it from elsewhere, and calls the API with it. */
+export function withToken(call: Call, handles: CallbackHandles): Call | Refusal {
+  const [, handle, what = ''] = CALLBACK.exec(call.path) ?? [];
+  if (handle === undefined) return call;
+  const token = handles.tokenOf(handle);
+  if (token !== undefined) return { ...call, path: `/callbacks/${token}/${what}` };
+  const message = 'the console has not shown this callback: read its execution again';
+  return { status: 404, code: 'unknown-callback', message };
+}
+
+/** @returns the API's answer, whatever it is; a refusal where there is none, or none that a page may have */
+export async function passOn(
+  { method, path, query, body, as }: Call,
+  { url, fetch: send }: Upstream,
+  signal: AbortSignal,
+): Promise<Answered | Refusal> {
+  try {
+    const asked = query === '' ? '' : `?${String(new URLSearchParams(query))}`;
+    const answer = await send(`${url}${path}${asked}`, {
+      method,
+      redirect: 'manual',
+      signal,
+      headers: {
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(as === undefined ? {} : { [AS_HEADER]: as }),
+      },
+      ...(body === undefined ? {} : { body }),
+    });
+    return await answered(answer);
+  } catch (error) {
+    return unanswered(error);
+  }
+}
+
+async function answered(answer: Response): Promise<Answered | Refusal> {
+  const { status, headers } = answer;
+  const isJson = /^application\/json\b/i.test(headers.get('content-type') ?? '');
+  if ((status >= 300 && status < 400) || !isJson) {
+    await answer.body?.cancel();
+    return {
+      status: 502,
+      code: 'not-steadfast',
+      message: `the API answered ${status}, but not as a Steadfast API does`,
+    };
+  }
+  const wait = headers.get('retry-after') ?? '';
+  return {
+    status,
+    text: await answer.text(),
+    ...(/^\d{1,6}$/.test(wait) ? { retryAfter: wait } : {}),
+  };
+}
+
+function unanswered(error: unknown): Refusal {
+  const { name, cause } = Object(error) as { name?: string; cause?: unknown };
+  if ((error as Partial<ApiError> | undefined)?.code === 'no-credentials')
+    return { status: 502, code: 'no-credentials', message: messageOf(error) };
+  if (name === 'TimeoutError') return { status: 504, code: 'no-answer', message: 'the API took too long' };
+  return { status: 502, code: 'no-answer', message: `no API answers: ${messageOf(cause ?? error)}` };
+}

@@ -1,0 +1,67 @@
+/**
+ * What `/console/charts` answers: the charts of the deployment whose API this is.
+ *
+ * Owns: that they are read once a minute at most, however many pages ask, and the form of a refusal. Does not own: the charts
+ * (`charts.ts`), who may ask (`listener.ts`).
+ */
+
+import type { Health } from '../../lib/api/deployment-answers.ts';
+import { CliError, messageOf } from '../io.ts';
+import { passOn, type Upstream } from './calls.ts';
+import { type GetMetricData, readCharts } from './charts.ts';
+import type { Refusal } from './request-checks.ts';
+
+export interface Read {
+  readonly text: string;
+}
+
+/** A page asks once a minute; one that asks a little early gets what there is. */
+const GOOD_FOR_MS = 50_000;
+
+export class ChartSource {
+  readonly #metrics: (port: number) => GetMetricData;
+  readonly #upstream: (port: number) => Upstream;
+  readonly #now: () => number;
+  #latest: { readonly at: number; readonly read: Promise<Read | Refusal> } | undefined;
+
+  constructor(
+    metrics: (port: number) => GetMetricData,
+    upstream: (port: number) => Upstream,
+    now: () => number = Date.now,
+  ) {
+    this.#metrics = metrics;
+    this.#upstream = upstream;
+    this.#now = now;
+  }
+
+  async read(port: number, signal: AbortSignal): Promise<Read | Refusal> {
+    const known = this.#latest;
+    if (known !== undefined && this.#now() - known.at < GOOD_FOR_MS) return known.read;
+    const latest = { at: this.#now(), read: this.#ask(port, signal) };
+    this.#latest = latest;
+    const found = await latest.read;
+    // What was refused is asked for again at once: credentials come back.
+    if ('code' in found && this.#latest === latest) this.#latest = undefined;
+    return found;
+  }
+
+  async #ask(port: number, signal: AbortSignal): Promise<Read | Refusal> {
+    const answer = await passOn({ method: 'GET', path: '/health', query: '' }, this.#upstream(port), signal);
+    if ('code' in answer) return answer;
+    try {
+      const { metrics, error } = JSON.parse(answer.text) as Partial<Health> & { error?: Refusal };
+      if (error !== undefined) return { ...error, status: answer.status };
+      if (metrics === undefined) return NO_METRICS;
+      return { text: JSON.stringify(await readCharts(metrics, this.#metrics(port), this.#now())) };
+    } catch (error) {
+      const code = error instanceof CliError ? error.code : 'no-charts';
+      return { status: 502, code, message: messageOf(error) };
+    }
+  }
+}
+
+const NO_METRICS: Refusal = {
+  status: 404,
+  code: 'no-metrics',
+  message: 'the API does not say under which names its metrics are: it is of an older version',
+};

@@ -1,0 +1,135 @@
+/**
+ * `steadfast console`: the console of a deployment, on this machine alone, with the operator's own credentials.
+ *
+ * Owns: its options, which API that is, what is printed. Does not own: what is served (`listener.ts`).
+ */
+
+import type { Command } from 'commander';
+import { bearer } from '../../lib/api/authorization.ts';
+import { createClient } from '../../lib/api/client.ts';
+import { callsOf } from '../aws/calls.ts';
+import { checkedStack } from '../aws/tagged.ts';
+import { examples, say } from '../commands.ts';
+import { type Cli, CliError, DEFAULT_URL, EXIT, messageOf, portOf } from '../io.ts';
+import { regionOf, signedFetch } from '../signed-fetch.ts';
+import { apiUrlOf } from './api-url.ts';
+import type { Upstream } from './calls.ts';
+import type { GetMetricData } from './charts.ts';
+import { CONSOLE_FOLDER } from './files.ts';
+import { consoleListener, type ConsoleOptions } from './listener.ts';
+import { CODE_WITHIN_MS, Login } from './login.ts';
+import { awsLogs } from './logs.ts';
+
+export const DEFAULT_PORT = 4520;
+
+interface Flags {
+  readonly stack: string;
+  readonly readOnly?: true;
+  readonly port: number;
+}
+
+interface Shared {
+  readonly url: string;
+  readonly region?: string;
+  readonly token?: string;
+}
+
+export function addConsole(program: Command, cli: Cli): void {
+  program
+    .command('console')
+    .description('open the console of a deployment, on this machine, with your own AWS credentials')
+    .requiredOption('--stack <name>', 'of CloudFormation, as it was deployed')
+    .option('--read-only', 'pass on nothing that changes anything')
+    .option('--port <port>', 'of 127.0.0.1; 0 takes any free one', portOf, DEFAULT_PORT)
+    .addHelpText(
+      'after',
+      `
+It prints an address that opens it once, in one browser. A system on this machine has it at
+${DEFAULT_URL}/console/ without this command.
+${examples(
+  'console --stack Steadfast-prod --region eu-central-1',
+  'console --stack Steadfast-prod --read-only',
+  'console --stack Shop --url https://orders.example.com --region eu-central-1',
+)}`,
+    )
+    .action(async (flags: Flags, command: Command) => {
+      const upstream = await upstreamOf(cli, command, checkedStack(flags.stack));
+      // In the region of the deployment; where that is not known, the page says so in place of the charts.
+      const metrics = (): GetMetricData => (asked) =>
+        callsOf(cli, command).json('monitoring', 'GetMetricData', asked);
+      // Whoever may not read hears of it here, and not in a page.
+      await createClient(upstream).health();
+      const logs = awsLogs(() => callsOf(cli, command), flags.stack);
+      const served = await serve(flags, upstream, { logs, metrics });
+      try {
+        say(cli, command, { url: served.url, api: upstream.url, readOnly: flags.readOnly === true }, () =>
+          text(served.url, upstream, flags),
+        );
+        await interrupted();
+      } finally {
+        await served.close();
+      }
+    });
+}
+
+/** @throws CliError `no-region`, `no-stack`, `no-api`, `several-apis`, `bad-url` */
+async function upstreamOf(cli: Cli, command: Command, stack: string): Promise<Upstream> {
+  const { url: given, region, token } = command.optsWithGlobals<Shared>();
+  const url = given === DEFAULT_URL ? await apiUrlOf(callsOf(cli, command), stack) : plainUrl(given);
+  if (token !== undefined) return { url, fetch: bearer(token)(fetch) };
+  const signedFor = region ?? regionOf(url);
+  if (signedFor !== undefined) return { url, fetch: signedFetch({ region: signedFor }) };
+  throw new CliError(
+    'no-region',
+    `in which region is ${url}? Add --region <region>, or put a token into STEADFAST_TOKEN`,
+  );
+}
+
+/** Signatures and tokens go to it, so what is in between must not see them. */
+function plainUrl(given: string): string {
+  const { url } = createClient({ url: given });
+  const { protocol, hostname } = new URL(url);
+  if (protocol === 'https:' || hostname === '127.0.0.1') return url;
+  throw new CliError('bad-url', `${url} is not asked with credentials: only https: is`);
+}
+
+interface Served {
+  /** What opens it, once. */
+  readonly url: string;
+  readonly close: () => Promise<void>;
+}
+
+async function serve(
+  { stack, readOnly, port }: Flags,
+  upstream: Upstream,
+  more: Pick<ConsoleOptions, 'logs' | 'metrics'>,
+): Promise<Served> {
+  const { listen } = await import('../../local/http/servers.ts');
+  const listening = await listen(port, 'of the console; --port chooses another').catch((error: unknown) => {
+    throw new CliError('port', messageOf(error), EXIT.failed);
+  });
+  const login = new Login();
+  const settings = { deployment: stack, readOnly: readOnly === true, local: false };
+  const served = { folder: CONSOLE_FOLDER, settings, upstream: () => upstream, login, ...more };
+  listening.serve(consoleListener(served));
+  return { url: `${listening.url}/console/?code=${login.code}`, close: () => listening.close() };
+}
+
+const text = (
+  url: string,
+  upstream: Upstream,
+  { stack, readOnly }: Flags,
+): string => `Console of ${stack}, API ${upstream.url}
+Open it: ${url}
+The address works once, within ${CODE_WITHIN_MS / 60_000} minutes. ${
+  readOnly === true
+    ? 'Nothing can be changed there.'
+    : 'What is done there is done as you; --read-only prevents it.'
+}
+Ctrl-C stops it.
+`;
+
+const interrupted = (): Promise<void> =>
+  new Promise((stop) => {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => stop());
+  });

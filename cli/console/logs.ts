@@ -1,0 +1,139 @@
+/**
+ * The log lines of one execution, for the page: locally from files, of a deployment from CloudWatch Logs with the operator's own
+ * credentials.
+ *
+ * Owns: which lines a page gets, and how many. Does not own: reading them (`../logs/`), that the execution exists, and that the page may
+ * ask (`listener.ts`). Nothing of a request names a file, a log group or a query: they follow from the execution that the API has shown.
+ */
+
+import type { ExecutionView } from '../../lib/api/answers.ts';
+import type { Calls } from '../aws/calls.ts';
+import { CliError, CLOCK, messageOf } from '../io.ts';
+import { type Insights, insightsOf } from '../logs/insights.ts';
+import { type Level, lineParts, LEVELS, type LogLine, type LogSource } from '../../lib/view/log-line.ts';
+import { LocalFiles } from '../logs/local-files.ts';
+import type { Refusal } from './request-checks.ts';
+
+export interface LogsWanted {
+  readonly children: boolean;
+  readonly level: Level;
+  /** A reading of a page's own, which goes on where it stopped. */
+  readonly follow?: string;
+}
+
+interface Found {
+  readonly lines: readonly LogLine[];
+  /** There were more than are read at once. */
+  readonly isCut: boolean;
+  /** What the query has read, which is what is paid for. */
+  readonly scannedBytes?: number;
+  /** These came after those that this reading had already. */
+  readonly isMore?: true;
+}
+
+export type ReadLogs = (view: ExecutionView, wanted: LogsWanted) => Promise<Found>;
+
+/** More are not drawn; the command prints them. */
+const MOST_SHOWN = 1_000;
+const MAX_CHARS = 4_000;
+
+/** @param folder with a file for each function */
+export function localLogs(folder: string): ReadLogs {
+  const readings = new Readings<LocalFiles>();
+  return async ({ executionId }, { follow, ...wanted }) => {
+    const { source, ...known } = readings.of(
+      follow === undefined ? undefined : JSON.stringify([executionId, wanted, follow]),
+      () => new LocalFiles(folder, { executionId, ...wanted }),
+    );
+    return { lines: await source.next(), isCut: false, ...known };
+  };
+}
+
+/** @param calls made when they are first needed: reading executions alone needs no permission for them */
+export function awsLogs(calls: () => Calls, stack: string): ReadLogs {
+  const readings = new Readings<Insights>();
+  return async (view, { follow, ...wanted }) => {
+    const { source, ...known } = readings.of(
+      follow === undefined ? undefined : JSON.stringify([view.executionId, wanted, follow]),
+      () => insightsOf({ calls: calls(), clock: CLOCK, stack }, view, wanted),
+    );
+    const lines = await source.next();
+    return { lines, isCut: source.isCut, scannedBytes: source.scannedBytes, ...known };
+  };
+}
+
+/** More pages than anybody has open; the one that was not asked for longest begins anew. */
+const MOST_READINGS = 30;
+
+/** Those that pages follow, each as far as it was read. */
+class Readings<Source extends LogSource> {
+  readonly #kept = new Map<string, Source>();
+
+  of(key: string | undefined, make: () => Source): { readonly source: Source; readonly isMore?: true } {
+    if (key === undefined) return { source: make() };
+    const known = this.#kept.get(key);
+    const source = known ?? make();
+    this.#kept.delete(key);
+    this.#kept.set(key, source);
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= MOST_READINGS) break;
+      this.#kept.delete(oldest);
+    }
+    return known === undefined ? { source } : { source, isMore: true };
+  }
+}
+
+const A_READING = /^[\w-]{1,64}$/;
+
+/** @returns nothing where the query says something else */
+export function logsWanted(query: string): LogsWanted | undefined {
+  const asked = new URLSearchParams(query);
+  const level = LEVELS.find((one) => one === (asked.get('level') ?? 'trace'));
+  const follow = asked.get('follow');
+  if (level === undefined || (follow !== null && !A_READING.test(follow))) return undefined;
+  return { level, children: asked.get('children') === 'true', ...(follow === null ? {} : { follow }) };
+}
+
+/** The latest lines as JSON, or why there are none. */
+export async function logsText(
+  read: ReadLogs,
+  view: ExecutionView,
+  wanted: LogsWanted,
+  signal: AbortSignal,
+): Promise<string | Refusal> {
+  try {
+    const late = new Promise<'late'>((over) => {
+      if (signal.aborted) over('late');
+      else signal.addEventListener('abort', () => over('late'));
+    });
+    const found = await Promise.race([read(view, wanted), late]);
+    if (found === 'late') return LATE;
+    const { lines, isCut, scannedBytes, isMore } = found;
+    return JSON.stringify({
+      lines: lines.slice(-MOST_SHOWN).map(shown),
+      isCut: isCut || lines.length > MOST_SHOWN,
+      ...(scannedBytes === undefined ? {} : { scannedBytes }),
+      ...(isMore === undefined ? {} : { isMore }),
+    });
+  } catch (error) {
+    const code = error instanceof CliError ? error.code : 'no-logs';
+    return { status: 502, code, message: messageOf(error) };
+  }
+}
+
+const LATE: Refusal = {
+  status: 504,
+  code: 'no-answer',
+  message: 'the log lines took too long to be found: npx steadfast logs waits for them',
+};
+
+function shown(line: LogLine): object {
+  const { rest, ...parts } = lineParts(line);
+  return {
+    at: line.at,
+    level: line.level,
+    executionId: line.executionId,
+    ...parts,
+    rest: rest.slice(0, MAX_CHARS),
+  };
+}

@@ -1,0 +1,141 @@
+/**
+ * What `steadfast dev` says when everything runs: where it is, three commands that work as they stand, and which agents an
+ * earlier run's executions miss.
+ */
+
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import type { Json } from '../../lib/api/answers.ts';
+import type { WorkflowView } from '../../lib/api/deployment-answers.ts';
+import { inOneLine } from '../one-line.ts';
+import { createClient } from '../../lib/api/client.ts';
+import { CONSOLE_FOLDER, isBuilt } from '../console/files.ts';
+import { DEFAULT_URL, EXIT, type Io } from '../io.ts';
+import { missingLine } from '../../lib/view/deployment.ts';
+import { whyText } from '../print.ts';
+import { rowsOf } from '../../lib/view/timeline.ts';
+import { DEFAULT_DATA, type DevFolder } from './dev-folder.ts';
+import type { Inspected } from './inspect.ts';
+import type { System } from './system.ts';
+import type { WorkflowFolder } from './workflow-folders.ts';
+
+/** @param inspected the agent that a debugger may attach to */
+export async function banner(
+  folders: readonly WorkflowFolder[],
+  { apiUrl, workers, beside, triggers }: Omit<System, 'stop' | 'cloud' | 'killWorker'>,
+  folder: DevFolder,
+  inspected?: Inspected,
+): Promise<string> {
+  const workflows = await createClient({ url: apiUrl }).workflows();
+  const first = firstOf(folders, workflows);
+  const key = `try-${new Date().toISOString().replace(/\D/g, '').slice(0, 14)}`;
+  const lines = [
+    '',
+    `Steadfast runs at ${apiUrl}`,
+    ...(isBuilt(CONSOLE_FOLDER) ? [`Console: ${apiUrl}/console/`] : []),
+    `Workflows: ${workflows.map(({ workflow }) => workflow).join(', ')}`,
+    ...(triggers.length === 0 ? [] : [`Triggers: ${triggers.join(', ')}`]),
+    ...beside.map((other) => `Beside it: ${other.path} at ${other.apiUrl}`),
+    ...(workers.length === 0 ? [] : [`Container workers: ${workers.join(', ')}`]),
+    ...(inspected === undefined
+      ? []
+      : [`A debugger reaches ${inspected.agent} at 127.0.0.1:${inspected.port}`]),
+    '',
+    ...(first === undefined ? [] : commands(apiUrl, first, key)),
+    `The same as tables: npx steadfast list${isFound(folder, apiUrl) ? '' : ` --url ${apiUrl}`}, npx steadfast --help`,
+    '',
+    `Data  ${shown(folder.path)}  (--fresh forgets it)`,
+    `Logs  ${shown(folder.logs)}`,
+    'Ctrl-C stops it.',
+    '',
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** Whether a command in this folder asks this API by itself. */
+const isFound = ({ path }: DevFolder, apiUrl: string): boolean =>
+  path === resolve(DEFAULT_DATA) || apiUrl === DEFAULT_URL;
+
+/** What to say of agents that executions of an earlier run name and that are no longer there; nothing where all are. */
+export async function missingAgentsText(apiUrl: string): Promise<string> {
+  const { missing, examined } = await createClient({ url: apiUrl }).agents();
+  return missing.map((agent) => `WARNING: ${missingLine(agent, examined, Date.now())}\n`).join('');
+}
+
+/** What to say of a change: of a `dev.ts` that it is not run again, for what it started may hold what executions have done. */
+export function changedText(
+  files: readonly string[],
+  folders: readonly WorkflowFolder[],
+  root: string,
+): string {
+  const devFiles = new Set(folders.map(({ devFile }) => devFile));
+  const kept = files.filter((file) => devFiles.has(join(root, file)));
+  const lines = kept.map(
+    (file) => `What ${file} has started goes on as it was: Ctrl-C and a new start run it again.`,
+  );
+  return `\n${[`${files[0]} has changed.`, ...lines].join('\n')}\n`;
+}
+
+/** Starts the first workflow with its example input, and says how it ended. @returns the exit code that says so too */
+export async function tryOne(url: string, folders: readonly WorkflowFolder[], io: Io): Promise<number> {
+  const client = inOneLine(createClient({ url }));
+  const first = firstOf(folders, await client.workflows());
+  if (first === undefined) return EXIT.failed;
+  const { workflow, input } = first;
+  io.out(`Starting an execution of ${workflow} with ${JSON.stringify(input)} …\n`);
+  const { executionId } = await client.start(workflow, { input: input as Json });
+  const view = await client.untilEnd(executionId);
+  const reasons = await client.why(executionId);
+  const now = Date.now();
+  io.out(`\n${whyText(reasons, rowsOf(view, now), now)}\nIt ended: ${view.status}.\n`);
+  return view.status === 'succeeded' ? EXIT.ok : EXIT.notSucceeded;
+}
+
+interface First {
+  readonly workflow: string;
+  readonly input: unknown;
+  /** Set when the input is a guess. */
+  readonly hint: string | undefined;
+}
+
+/** The first workflow with an example input; else the first one, with an input that its schema may refuse. */
+function firstOf(folders: readonly WorkflowFolder[], workflows: readonly WorkflowView[]): First | undefined {
+  const names = new Set(workflows.map(({ workflow }) => workflow));
+  for (const { name, exampleInput } of folders) {
+    if (exampleInput === undefined || !names.has(name)) continue;
+    return { workflow: name, input: JSON.parse(readFileSync(exampleInput, 'utf8')), hint: undefined };
+  }
+  const workflow = workflows[0]?.workflow;
+  if (workflow === undefined) return undefined;
+  const hint = `(put an input that fits into example-input.json in the folder ${workflow}; it is then shown here)`;
+  return { workflow, input: {}, hint };
+}
+
+function commands(apiUrl: string, first: First, idempotencyKey: string): string[] {
+  const { workflow, input, hint } = first;
+  const body = quoted(JSON.stringify({ idempotencyKey, input }));
+  const id = executionId(workflow, idempotencyKey);
+  return [
+    `Start an execution of ${workflow}:${hint === undefined ? '' : ` ${hint}`}`,
+    `  curl -s ${apiUrl}/workflows/${workflow}/executions -d ${body}`,
+    'Show it when it has ended:',
+    `  curl -s '${apiUrl}/executions/${id}?wait=20s'`,
+    'List them:',
+    `  curl -s '${apiUrl}/executions?workflow=${workflow}'`,
+    '',
+  ];
+}
+
+/** For a POSIX shell. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** The contract derives the id from workflow and key, so a command can name an execution before it exists. */
+export const executionId = (workflow: string, key: string): string =>
+  createHash('sha256').update(`${workflow}\n${key}`).digest('hex').slice(0, 32);
+
+/** Relative where that is shorter for the reader. */
+function shown(path: string): string {
+  const short = relative(process.cwd(), path);
+  return short.startsWith('..') ? path : short;
+}

@@ -1,0 +1,212 @@
+/**
+ * `steadfast dev` (`npm start`): the whole system on this machine, from the template that would be deployed.
+ *
+ * Owns: the order (synthesise, the folders' own outsides, the local cloud), the signals, and that nothing is left
+ * behind. Does not own: any of the parts.
+ */
+
+import type { Command } from 'commander';
+import { loadTypescript } from '../../lib/project/package-files.ts';
+import { CONSOLE_FOLDER } from '../console/files.ts';
+import { consoleListener } from '../console/listener.ts';
+import { withSchedules } from '../local-schedules.ts';
+import { localLogs } from '../console/logs.ts';
+import { Writes } from '../console/writes.ts';
+import { type Cli, CliError, EXIT, type Io, messageOf, portOf } from '../io.ts';
+import { banner, changedText, missingAgentsText, tryOne } from './banner.ts';
+import { lostText, setByHand } from './set-by-hand.ts';
+import { changesIn } from './changes.ts';
+import { DEFAULT_DATA, type DevFolder, openDevFolder } from './dev-folder.ts';
+import { startExternalParties } from './external-parties.ts';
+import { localMetrics } from './local-metrics.ts';
+import { type Inspected, inspectContext, inspected, inspectIn } from './inspect.ts';
+import { findProject } from './project.ts';
+import { type Run, synthesiseOne } from './synthesis.ts';
+import { startSystem, type System, type SystemOptions } from './system.ts';
+import { everythingIn, foldersIn, projectFolders } from './workflow-folders.ts';
+
+/** What a stop may take before the process ends without it. */
+const STOP_WITHIN_MS = 15_000;
+
+interface DevFlags {
+  readonly port: number;
+  readonly data: string;
+  readonly fresh?: true;
+  readonly try?: true;
+  readonly once?: true;
+  readonly restart: boolean;
+  readonly app?: string;
+  readonly stack?: string;
+  readonly name?: string;
+  readonly inspect?: string;
+}
+
+export function addDev(program: Command, cli: Cli): void {
+  program
+    .command('dev')
+    .description('run everything on this machine, without an AWS account')
+    .option('--port <port>', 'of the HTTP API; 0 takes any free one', portOf, 4510)
+    .option('--data <folder>', 'where tables, queues and logs are kept', DEFAULT_DATA)
+    .option('--fresh', 'forget the data of earlier runs first')
+    .option('--try', 'start the first workflow with its example input, show how it ends, and go on running')
+    .option('--once', 'as --try, then stop; the exit code is 4 unless it succeeded')
+    .option('--no-restart', 'do not start again when a file of the project changes')
+    .option('--app <command>', 'that runs the CDK app, instead of the one in the nearest cdk.json')
+    .option('--stack <name>', 'the stack to run, where several hold a Steadfast')
+    .option('--name <construct>', 'the Steadfast behind the port, where the stack holds several')
+    .option('--inspect <agent>', 'let a debugger into the process of this agent')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  $ npx steadfast dev\n  $ npx steadfast dev --port 4600 --fresh\n  $ npx steadfast dev --once --fresh --port 0   # in CI\n\nCtrl-C stops it; the next start finds its data again.',
+    )
+    .action(async (flags: DevFlags) => {
+      cli.exitCode = await dev(flags, cli.io);
+    });
+}
+
+type CleanUp = () => Promise<void> | void;
+
+async function dev(flags: DevFlags, io: Io): Promise<number> {
+  const stopping = listenForStop(io);
+  const cleanUps: CleanUp[] = [];
+  try {
+    return await start(flags, io, stopping, cleanUps);
+  } catch (error) {
+    // What an interrupt broke off is no failure.
+    if (stopping.signal.aborted) return EXIT.ok;
+    throw error instanceof CliError ? error : new CliError('dev', messageOf(error), EXIT.failed);
+  } finally {
+    for (const cleanUp of cleanUps.toReversed()) await cleanUp();
+    stopping.over();
+  }
+}
+
+/** @returns the exit code, once it is to stop */
+async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: CleanUp[]): Promise<number> {
+  const { signal } = stopping;
+  const project = findProject(process.cwd(), flags.app);
+  const folder = openDevFolder(flags.data, flags.fresh ?? false);
+  cleanUps.push(() => folder.release());
+  await refuseTakenPort(flags.port);
+  const changes = flags.restart ? await changesIn(project.root) : undefined;
+  cleanUps.push(() => changes?.stop());
+  const into = flags.inspect === undefined ? undefined : await inspected(flags.inspect);
+  const context = { ...everythingIn(project), ...inspectContext(into) };
+  const run = { project, context, choice: flags };
+  const found = await synthesiseOne(run, folder.assembly, io, signal);
+  const inspect = await inspectIn(found, into);
+  const folders = foldersIn(found.assembly, projectFolders(project));
+  await loadTypescript();
+  const environment = await startExternalParties(folders, folder.external, io, (stop) => cleanUps.push(stop));
+  if (signal.aborted) return EXIT.ok;
+  // One for all restarts: a page that is open goes on.
+  const own = localConsole(found.stack, folder.logs);
+  const system = await startSystem({ found, folder, port: flags.port, environment, ...own, ...inspect }, io);
+  const running = { system, stackPath: found.stackPath };
+  cleanUps.push(() => running.system.stop());
+  folder.announce(system.apiUrl);
+  io.out(await banner(folders, system, folder, into));
+  io.err(await missingAgentsText(system.apiUrl));
+  if (flags.once === true) return await tryOne(system.apiUrl, folders, io);
+  if (flags.try === true) {
+    await tryOne(system.apiUrl, folders, io);
+    io.out('Ctrl-C stops the rest.\n');
+  }
+  const port = Number(new URL(system.apiUrl).port);
+  for (;;) {
+    const files = await Promise.race([stopping.asked, changes?.next() ?? stopping.asked]);
+    if (files === undefined) return EXIT.ok;
+    io.out(changedText(files, folders, project.root));
+    const before = setByHand(running.system);
+    await again(running, { run, folder, port, environment, ...own, into }, io, signal);
+    io.out(lostText(before, setByHand(running.system)));
+  }
+}
+
+/** It asks the API that is behind the same port. */
+function localConsole(deployment: string, logs: string): Pick<SystemOptions, 'beside' | 'onWritten'> {
+  const writes = new Writes();
+  const listener = consoleListener({
+    folder: CONSOLE_FOLDER,
+    settings: { deployment, readOnly: false, local: true },
+    upstream: (port) => ({ url: `http://127.0.0.1:${port}`, fetch: withSchedules(fetch) }),
+    writes,
+    logs: localLogs(logs),
+    metrics: localMetrics,
+  });
+  return { beside: { '/console': listener }, onWritten: writes.add };
+}
+
+interface Again extends Omit<SystemOptions, 'found' | 'inspect' | 'folder'> {
+  readonly folder: DevFolder;
+  readonly run: Run;
+  readonly into: Inspected | undefined;
+}
+
+/**
+ * The changed code takes the place of what runs, once it can be synthesised; until then that goes on. Executions under way keep
+ * their plan. The external parties stay: what they know is not part of the code.
+ */
+async function again(
+  running: { system: System; stackPath: string },
+  { run, into, ...settings }: Again,
+  io: Io,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    const next = settings.folder.nextAssembly();
+    const found = await synthesiseOne(run, next, io, signal, running.stackPath);
+    running.stackPath = found.stackPath;
+    const inspect = await inspectIn(found, into);
+    await running.system.stop();
+    running.system = await startSystem({ ...settings, found, ...inspect }, io);
+    settings.folder.dropOthers(next);
+    io.out(`Steadfast runs at ${running.system.apiUrl} with the change.\n`);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    io.err(`${messageOf(error)}\nWhat ran before goes on; the next change is tried again.\n`);
+  }
+}
+
+/** Checked before synthesis, which takes too long to hear only after it that the port is taken. */
+async function refuseTakenPort(port: number): Promise<void> {
+  const { listen } = await import('../../local/http/servers.ts');
+  const listening = await listen(port, 'of the HTTP API; --port chooses another').catch((error: unknown) => {
+    throw new CliError('port', messageOf(error), EXIT.failed);
+  });
+  await listening.close();
+}
+
+interface Stopping {
+  readonly asked: Promise<void>;
+  readonly signal: AbortSignal;
+  /** Everything is stopped. */
+  readonly over: () => void;
+}
+
+/** The first signal asks; npm repeats it, and an impatient hand as well: those change nothing. */
+function listenForStop(io: Io): Stopping {
+  const abort = new AbortController();
+  let ask = (): void => {};
+  const asked = new Promise<void>((done) => {
+    ask = done;
+  });
+  const onSignal = (): void => {
+    if (abort.signal.aborted) return;
+    io.out('\nStopping …\n');
+    abort.abort();
+    ask();
+    setTimeout(() => {
+      io.err(`not everything stopped within ${STOP_WITHIN_MS / 1_000} s; ending without it\n`);
+      process.exit(EXIT.failed);
+    }, STOP_WITHIN_MS).unref();
+  };
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) process.on(signal, onSignal);
+  const over = (): void => {
+    // A signal that is repeated must not end the end; without one nothing has to be kept off.
+    if (!abort.signal.aborted) for (const signal of signals) process.off(signal, onSignal);
+    if (abort.signal.aborted) io.out('Stopped. The data is kept; the next start finds it again.\n');
+  };
+  return { asked, signal: abort.signal, over };
+}

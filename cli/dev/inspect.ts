@@ -1,0 +1,86 @@
+/**
+ * A debugger's way into one agent: `steadfast dev --inspect <agent>`.
+ *
+ * Owns: which function that is, and its port. Does not own: the process (`local/lambda/`), its readable code (`code-source.ts`).
+ */
+
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Inspect } from '../../local/cloud.ts';
+import { BUNDLES } from '../../lib/aws/names.ts';
+import { CliError, EXIT } from '../io.ts';
+import type { FoundSteadfast } from './project.ts';
+
+export interface Inspected {
+  readonly agent: string;
+  /** A port of 127.0.0.1; it stays when a change starts everything again. */
+  readonly port: number;
+}
+
+/** The port that debuggers try first. */
+const USUAL_PORT = 9_229;
+
+/** The usual port if it is free, else any. */
+export async function inspected(agent: string): Promise<Inspected> {
+  const { listen } = await import('../../local/http/servers.ts');
+  const listening = await listen(USUAL_PORT, 'of a debugger').catch(() => listen(0, 'of a debugger'));
+  await listening.close();
+  return { agent, port: listening.port };
+}
+
+/** Options of the synthesis: names and sources stay in that agent's code. */
+export const inspectContext = (of: Inspected | undefined): Readonly<Record<string, unknown>> =>
+  of === undefined ? {} : { 'steadfast:inspected': of.agent };
+
+/**
+ * Options of the local cloud: the function of the agent, of the Steadfast that is behind the port.
+ * @throws CliError `no-agent`, naming those there are
+ */
+export async function inspectIn(
+  found: FoundSteadfast,
+  into: Inspected | undefined,
+): Promise<{ readonly inspect?: Inspect }> {
+  if (into === undefined) return {};
+  const { agent, port } = into;
+  const functions = await agentFunctions(found);
+  const logicalId = functions.get(agent);
+  if (logicalId !== undefined) return { inspect: { logicalId, port } };
+  const inContainers = containersIn(found.assembly).includes(agent);
+  const problem = inContainers
+    ? `agent '${agent}' runs in a container, and a debugger reaches functions alone: leave out its runsIn meanwhile`
+    : `no agent is named '${agent}'`;
+  throw new CliError(
+    'no-agent',
+    `--inspect: ${problem}; there are ${[...functions.keys()].sort().join(', ')}`,
+    EXIT.usage,
+  );
+}
+
+type Resources = Readonly<
+  Record<string, { readonly Type?: string; readonly Metadata?: Readonly<Record<string, unknown>> }>
+>;
+
+/** Agent → logical id, by the path that the construct gives an agent's function. */
+async function agentFunctions({
+  assembly,
+  stack,
+  path,
+}: FoundSteadfast): Promise<ReadonlyMap<string, string>> {
+  const { readAssembly } = await import('../../local/template/assembly.ts');
+  const { Resources = {} } = readAssembly(assembly, stack).template as { Resources?: Resources };
+  const found = Object.entries(Resources).flatMap(([logicalId, { Type, Metadata }]) => {
+    if (Type !== 'AWS::Lambda::Function') return [];
+    const [own, rest] = String(Metadata?.['aws:cdk:path']).split('/Agents/');
+    const [, agent] = /^([^/]+)\/Function\//.exec(rest ?? '') ?? [];
+    return own !== path || agent === undefined ? [] : [[agent, logicalId] as const];
+  });
+  return new Map(found);
+}
+
+function containersIn(assembly: string): string[] {
+  const bundles = join(assembly, BUNDLES);
+  const deployments = existsSync(bundles) ? readdirSync(bundles) : [];
+  return deployments
+    .map((deployment) => join(bundles, deployment, 'containers'))
+    .flatMap((folder) => (existsSync(folder) ? readdirSync(folder) : []));
+}

@@ -1,0 +1,175 @@
+/**
+ * The CDK app that `steadfast dev` runs: the project around the working directory, and which Steadfast of it.
+ *
+ * Owns: where the app is looked for, and each refusal about that. Does not own: running it (`synthesis.ts`).
+ */
+
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectRoot } from '../../lib/project/project-files.ts';
+import { CliError, EXIT } from '../io.ts';
+
+export interface Project {
+  /** The folder of cdk.json, or the working directory where `--app` is given and there is none. */
+  readonly root: string;
+  /** The command that synthesises, for a shell. */
+  readonly app: string;
+  /** That of cdk.json, and of cdk.context.json, which holds what was looked up in an account. */
+  readonly context: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * @param app the command of `--app`, instead of that of cdk.json
+ * @throws CliError `no-project`, `bad-project`
+ */
+export function findProject(cwd: string, app?: string): Project {
+  const root = projectRoot(cwd);
+  if (root === undefined) {
+    if (app !== undefined) return { root: cwd, app, context: {} };
+    throw new CliError(
+      'no-project',
+      `there is no cdk.json in ${cwd} or above it. Run this in the folder of your CDK app, or say how it is run: --app 'npx tsx bin/app.ts'`,
+      EXIT.usage,
+    );
+  }
+  const settings = readObject(join(root, 'cdk.json'));
+  const own = app ?? settings['app'];
+  if (typeof own !== 'string') {
+    throw new CliError(
+      'bad-project',
+      `${join(root, 'cdk.json')} does not say how the app is run: give it "app": "npx tsx bin/app.ts", or use --app`,
+      EXIT.usage,
+    );
+  }
+  const looked = join(root, 'cdk.context.json');
+  const context = { ...Object(settings['context']), ...(existsSync(looked) ? readObject(looked) : {}) };
+  return { root, app: own, context: context as Project['context'] };
+}
+
+/** A Steadfast of an app. */
+export interface FoundSteadfast {
+  /** The folder of its stack's assembly: that of a CDK stage lies in the app's. */
+  readonly assembly: string;
+  readonly stack: string;
+  /** By it CDK knows the stack: in a CDK stage 'Prod/Orders', else mostly its name. */
+  readonly stackPath: string;
+  /** The path of its construct, as 'Shop/Payments'. */
+  readonly path: string;
+  /** The logical id of its API. */
+  readonly api: string;
+}
+
+export interface Chosen extends FoundSteadfast {
+  /** The others of its stack, which run beside it. */
+  readonly beside: readonly FoundSteadfast[];
+}
+
+/** What tells one Steadfast of an app from the others, where there are several. */
+export interface Choice {
+  readonly stack?: string | undefined;
+  /** The end of its construct's path, such as 'Payments'. */
+  readonly name?: string | undefined;
+}
+
+/**
+ * The Steadfast to run.
+ * @throws CliError `no-steadfast`, `several-stacks`, `several-steadfasts`, naming those there are
+ */
+export function steadfastIn(assembly: string, { stack, name }: Choice = {}): Chosen {
+  const stacks = stacksIn(assembly);
+  const all = stacks.flatMap(({ steadfasts }) => steadfasts);
+  if (all.length === 0) throw noSteadfast(stacks.map((each) => each.stack));
+  const inStack = stack === undefined ? all : all.filter((each) => each.stack === stack);
+  if (inStack.length === 0) throw severalStacks(`no stack '${stack}' holds one`, all);
+  const named = name === undefined ? inStack : inStack.filter(({ path }) => `/${path}`.endsWith(`/${name}`));
+  if (named.length === 0) throw severalSteadfasts(`no Steadfast is named '${name}'`, inStack);
+  const [chosen] = named;
+  if (chosen === undefined || new Set(named.map((each) => each.stack)).size > 1)
+    throw severalStacks('several stacks hold a Steadfast', named);
+  if (named.length > 1) throw severalSteadfasts(`stack '${chosen.stack}' holds several Steadfasts`, named);
+  const beside = all.filter((each) => each.stack === chosen.stack && each !== chosen);
+  return { ...chosen, beside };
+}
+
+function noSteadfast(stacks: readonly string[]): CliError {
+  const what =
+    stacks.length === 0
+      ? 'the app has no stack'
+      : `no stack of the app holds a Steadfast: ${stacks.join(', ')}`;
+  return new CliError(
+    'no-steadfast',
+    `${what}. Add one: new Steadfast(this, 'Orders', { workflows: Workflows.fromFolder('workflows') }) from 'steadfast/cdk'`,
+  );
+}
+
+function severalStacks(problem: string, of: readonly FoundSteadfast[]): CliError {
+  const names = [...new Set(of.map(({ stack }) => stack))].join(', ');
+  return new CliError('several-stacks', `${problem}; choose with --stack one of: ${names}`, EXIT.usage);
+}
+
+function severalSteadfasts(problem: string, of: readonly FoundSteadfast[]): CliError {
+  const names = of.map(({ path }) => path).join(', ');
+  return new CliError('several-steadfasts', `${problem}; choose with --name one of: ${names}`, EXIT.usage);
+}
+
+interface Stack {
+  readonly stack: string;
+  readonly steadfasts: readonly FoundSteadfast[];
+}
+
+function stacksIn(assembly: string): Stack[] {
+  const manifest = join(assembly, 'manifest.json');
+  if (!existsSync(manifest)) return [];
+  const artifacts = Object.entries(Object(readObject(manifest)['artifacts']) as Record<string, Artifact>);
+  return artifacts.flatMap(([id, { type, displayName: stackPath = id, properties = {} }]) => {
+    if (type === 'cdk:cloud-assembly') return stacksIn(join(assembly, String(properties['directoryName'])));
+    if (type !== 'aws:cloudformation:stack') return [];
+    const { Resources } = readObject(join(assembly, String(properties['templateFile'])));
+    const stack = String(properties['stackName'] ?? id);
+    const found = steadfastsOf(Object(Resources) as Record<string, Resource>);
+    return [{ stack, steadfasts: found.map((each) => ({ assembly, stack, stackPath, ...each })) }];
+  });
+}
+
+/** By the function behind the API, which every Steadfast has once. */
+function steadfastsOf(resources: Readonly<Record<string, Resource>>): Pick<FoundSteadfast, 'path' | 'api'>[] {
+  const all = Object.entries(resources).map(([id, resource]) => ({ id, ...resource }));
+  const pathOf = ({ Metadata }: Resource): string => Metadata?.['aws:cdk:path'] ?? '';
+  return all
+    .filter((resource) => JSON.stringify(resource.Properties ?? {}).includes(MARK))
+    .flatMap((resource) => {
+      const path = pathOf(resource);
+      if (!path.endsWith(SCHEDULER)) return [];
+      const own = path.slice(0, -SCHEDULER.length);
+      const api = all.find((each) => pathOf(each) === `${own}${API}`);
+      return api === undefined ? [] : [{ path: own, api: api.id }];
+    });
+}
+
+interface Artifact {
+  readonly type?: string;
+  readonly displayName?: string;
+  readonly properties?: Readonly<Record<string, unknown>>;
+}
+
+interface Resource {
+  readonly Properties?: Readonly<Record<string, unknown>>;
+  readonly Metadata?: Readonly<Record<string, string>>;
+}
+
+/** Every function of a Steadfast has it in its environment. */
+const MARK = '"STEADFAST_TABLE"';
+const SCHEDULER = '/Scheduler/Function/Resource';
+const API = '/Scheduler/Api/Resource';
+
+function readObject(file: string): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(readFileSync(file, 'utf8'))) as Record<string, unknown>;
+  } catch (error) {
+    throw new CliError(
+      'bad-project',
+      `${file} is not readable JSON: ${(error as Error).message}`,
+      EXIT.usage,
+    );
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * What a person had set in the local cloud through its control, and a restart has forgotten: armed faults, switched off schedules.
+ *
+ * Owns: what is said of it. Does not own: the restart (`system.ts`), the control (`local/control`).
+ */
+
+import type { Control } from '../../local/control/control.ts';
+
+export interface SetByHand {
+  /** For example "kill order-agent". */
+  readonly faults: readonly string[];
+  readonly schedulesOff: readonly string[];
+}
+
+export const setByHand = ({
+  cloud: { control },
+}: {
+  readonly cloud: { readonly control: Pick<Control, 'faults' | 'schedules'> };
+}): SetByHand => ({
+  faults: control
+    .faults()
+    .filter(({ state }) => state === 'armed')
+    .map(({ action, functionName }) => `${action} ${functionName}`),
+  schedulesOff: control
+    .schedules()
+    .filter(({ enabled }) => !enabled)
+    .map(({ name }) => name),
+});
+
+/** @returns nothing where nothing was lost: a schedule that is off in the template is off again */
+export function lostText(before: SetByHand, after: SetByHand): string {
+  const schedules = before.schedulesOff.filter((name) => !after.schedulesOff.includes(name));
+  const lines = [
+    ...(before.faults.length === 0 ? [] : [`Armed faults are gone: ${before.faults.join(', ')}.`]),
+    ...(schedules.length === 0
+      ? []
+      : [`Schedules that were switched off run again: ${schedules.join(', ')}.`]),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}

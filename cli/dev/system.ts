@@ -1,0 +1,138 @@
+/**
+ * One run of an assembly on this machine: the local cloud, and beside it the workers of agents in containers.
+ *
+ * Owns: that both start and stop together. Does not own: the assembly (`synthesis.ts`), what is said of it (`banner.ts`).
+ */
+
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Cloud, CloudOptions, Inspect } from '../../local/cloud.ts';
+import { DETAILED_METRICS, ENV } from '../../lib/aws/names.ts';
+import type { Io } from '../io.ts';
+import type { DevFolder } from './dev-folder.ts';
+import { showProgress } from './progress.ts';
+import type { Chosen } from './project.ts';
+import { type LocalWorker, startWorkers } from './workers.ts';
+
+export interface System {
+  readonly apiUrl: string;
+  readonly cloud: Cloud;
+  /** Agents whose work is done by a process of its own, as in a container. */
+  readonly workers: readonly string[];
+  /** The others of the stack: the path of the construct, where its API is. */
+  readonly beside: readonly { readonly path: string; readonly apiUrl: string }[];
+  /** What starts executions beside the API, by name. */
+  readonly triggers: readonly string[];
+  /** Kills the worker of an agent, and starts another, as the service would that keeps it running. @returns their pids */
+  readonly killWorker: (agent: string) => Promise<readonly number[]>;
+  readonly stop: () => Promise<void>;
+}
+
+export interface SystemOptions {
+  readonly found: Chosen;
+  readonly folder: Pick<DevFolder, 'path' | 'logs'>;
+  readonly port: number;
+  /** Added to every function's environment. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** What else answers on that port, by the beginning of its paths. */
+  readonly beside: NonNullable<CloudOptions['beside']>;
+  readonly onWritten: () => void;
+  /** The agent's function that a debugger attaches to. */
+  readonly inspect?: Inspect;
+  /** What a test wants of the local cloud beside that. */
+  readonly cloud?: Pick<CloudOptions, 'schedules' | 'concurrencyPerFunction' | 'onLog'>;
+}
+
+/** What is charged for one by one on AWS costs nothing here. */
+const DETAILED = { [ENV.metricsBy]: Object.keys(DETAILED_METRICS).join(',') };
+
+export async function startSystem(options: SystemOptions, io: Io): Promise<System> {
+  const { found, folder, environment } = options;
+  const starting = showProgress(io, 'Starting the local cloud', 3);
+  const cloud = await startLocal(options, io).catch((error: unknown) => {
+    starting.end('failed');
+    throw error;
+  });
+  starting.end('done');
+  if (cloud.notRun.length > 0) io.out(`Not run here:\n${cloud.notRun.map((each) => `  ${each}\n`).join('')}`);
+  const work = (only?: readonly string[]): LocalWorker[] =>
+    startWorkers(
+      found.assembly,
+      cloud,
+      { ...environment, ...DETAILED },
+      (line, agent) => {
+        appendFileSync(join(folder.logs, `worker-${agent}.log`), line);
+        cloud.metricsIn(line);
+      },
+      only,
+    );
+  const workers = work();
+  evaluateAtOnce(cloud);
+  return {
+    apiUrl: cloud.apiUrl,
+    cloud,
+    workers: workers.map(({ agent }) => agent),
+    killWorker: async (agent) => {
+      const killed = workers.filter((worker) => worker.agent === agent);
+      for (const worker of killed) workers.splice(workers.indexOf(worker), 1);
+      await Promise.all(killed.map(({ process }) => killedProcess(process)));
+      if (killed.length > 0) workers.push(...work([agent]));
+      return killed.flatMap(({ process: { pid } }) => pid ?? []);
+    },
+    beside: found.beside.map(({ path, api }) => ({ path, apiUrl: `${cloud.apiUrl}/_apis/${api}` })),
+    triggers: triggersOf(cloud, found.path),
+    stop: async () => {
+      await Promise.all(workers.map((worker) => worker.stop()));
+      await cloud.stop();
+    },
+  };
+}
+
+async function killedProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const gone = once(child, 'exit');
+  child.kill('SIGKILL');
+  await gone;
+}
+
+/** By their queues, which each has one of. */
+function triggersOf(cloud: Cloud, steadfast: string): string[] {
+  const begin = `${steadfast}/Triggers/`;
+  const paths = [...cloud.resources.values()].map(({ metadata }) => String(metadata['aws:cdk:path']));
+  const ofQueues = paths.filter(
+    (path) => path.startsWith(begin) && /^[^/]+\/Queue\/Resource$/.test(path.slice(begin.length)),
+  );
+  return ofQueues.map((path) => path.slice(begin.length).split('/')[0] ?? '').sort();
+}
+
+async function startLocal(options: SystemOptions, io: Io): Promise<Cloud> {
+  const { found, folder, port, environment, beside, onWritten, inspect, cloud } = options;
+  // Loaded here: the other commands have no use for a cloud.
+  const { startCloud } = await import('../../local/cloud.ts');
+  const { assembly, stack, api } = found;
+  return startCloud({
+    assembly,
+    stack,
+    api,
+    dataDir: join(folder.path, 'cloud'),
+    port,
+    environment: { ...environment, ...DETAILED },
+    beside,
+    onWritten,
+    ...(inspect === undefined ? {} : { inspect }),
+    onProblem: (message) => io.err(`local cloud: ${message}\n`),
+    ...cloud,
+  });
+}
+
+/**
+ * What an earlier run left under way goes on now, not at the first tick a minute later. A trigger's schedule is another
+ * matter: it would start an execution.
+ */
+function evaluateAtOnce(cloud: Cloud): void {
+  for (const { name, logicalId } of cloud.control.schedules())
+    if (cloud.resources.get(logicalId)?.type === 'AWS::Events::Rule')
+      cloud.control.tick(name).catch(() => undefined);
+}

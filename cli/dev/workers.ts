@@ -1,0 +1,127 @@
+/**
+ * The workers of a deployment on this machine: of every agent that runs in a container, the very code that its image
+ * would hold, as a process beside the local cloud.
+ *
+ * Owns: which there are, their environment, and their end with `dev`. Does not own: the worker (`lib/worker/`).
+ */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Cloud } from '../../local/cloud.ts';
+import { BUNDLES, ENV } from '../../lib/aws/names.ts';
+
+/** What attempts may still take when `dev` is stopped; they go on after the next start. */
+const STOP_WITHIN_MS = 1_000;
+const KILL_AFTER_MS = 5_000;
+
+export interface LocalWorker {
+  readonly agent: string;
+  /** Holds its code, and that of the agent's other programs. */
+  readonly folder: string;
+  readonly process: ChildProcess;
+  readonly stop: () => Promise<void>;
+}
+
+/**
+ * @param environment beside what they need, and before it
+ * @param write is given what they write, a line at a time
+ * @param only these agents'
+ */
+export function startWorkers(
+  assembly: string,
+  cloud: Cloud,
+  environment: Readonly<Record<string, string>>,
+  write: (text: string, agent: string) => void,
+  only?: readonly string[],
+): LocalWorker[] {
+  return deploymentsIn(cloud).flatMap(({ path, variables }) => {
+    const folder = join(assembly, BUNDLES, variables[ENV.deployment] ?? '', 'containers');
+    const agents = existsSync(folder) ? readdirSync(folder).sort() : [];
+    const needed = environmentOf(cloud, variables);
+    return agents
+      .filter((agent) => only?.includes(agent) ?? true)
+      .map((agent) => {
+        const own = { AWS_ACCESS_KEY_ID: `${taskOf(cloud, `${path}/Agents/${agent}`) ?? 'worker'}-1` };
+        return startWorker(agent, join(folder, agent), { ...needed, ...own, ...environment }, write);
+      });
+  });
+}
+
+function startWorker(
+  agent: string,
+  folder: string,
+  environment: Readonly<Record<string, string>>,
+  write: (text: string, agent: string) => void,
+): LocalWorker {
+  // With a channel: should this process die, the worker notices and ends.
+  const child = spawn(process.execPath, ['--enable-source-maps', join(folder, 'main.mjs')], {
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    env: { ...systemVariables(), ...environment },
+  });
+  for (const input of [child.stdout, child.stderr])
+    if (input !== null) createInterface({ input }).on('line', (line) => write(`${line}\n`, agent));
+  const gone = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    child.once('error', () => resolve());
+  });
+  const stop = async (): Promise<void> => {
+    child.kill('SIGTERM');
+    const timer = setTimeout(() => child.kill('SIGKILL'), KILL_AFTER_MS);
+    await gone;
+    clearTimeout(timer);
+  };
+  return { agent, folder, process: child, stop };
+}
+
+/** By its task's key the local cloud knows what it may do; without a service that runs it, no policy says so. */
+const taskOf = (cloud: Cloud, agent: string): string | undefined =>
+  [...cloud.resources.values()].find(
+    ({ type, metadata }) =>
+      type === 'AWS::ECS::TaskDefinition' &&
+      String(metadata['aws:cdk:path']).startsWith(`${agent}/Container/Task/`),
+  )?.logicalId;
+
+interface Deployment {
+  /** The path of its construct. */
+  readonly path: string;
+  /** The environment of its scheduler, which knows every queue; all else is the same for each of its functions. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+const SCHEDULER = '/Scheduler/Function/Resource';
+
+/** A stack may hold several. */
+function deploymentsIn(cloud: Cloud): Deployment[] {
+  return [...cloud.resources.values()].flatMap(({ type, metadata, properties }) => {
+    const path = String(metadata['aws:cdk:path']);
+    if (type !== 'AWS::Lambda::Function' || !path.endsWith(SCHEDULER)) return [];
+    const { Variables = {} } = Object(properties['Environment']) as {
+      Variables?: Readonly<Record<string, string>>;
+    };
+    return ENV.deployment in Variables
+      ? [{ path: path.slice(0, -SCHEDULER.length), variables: Variables }]
+      : [];
+  });
+}
+
+function environmentOf(cloud: Cloud, variables: Deployment['variables']): Record<string, string> {
+  const ours = Object.entries(variables).filter(([name]) => name.startsWith('STEADFAST_'));
+  return {
+    ...Object.fromEntries(ours),
+    [ENV.stopWithinMs]: String(STOP_WITHIN_MS),
+    AWS_ENDPOINT_URL: cloud.gatewayUrl,
+    AWS_REGION: 'us-east-1',
+    AWS_SECRET_ACCESS_KEY: 'local',
+  };
+}
+
+/** The user's own AWS settings must not reach a worker. */
+function systemVariables(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value === undefined || name.startsWith('AWS_') || name === 'NODE_OPTIONS' ? [] : [[name, value]],
+    ),
+  );
+}

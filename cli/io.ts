@@ -1,0 +1,118 @@
+/**
+ * What a command is given of the external party, and how it fails.
+ *
+ * Owns: that nothing reaches a terminal as it was written by others, the exit codes, the form of a command to type next, what a port may
+ * be. Does not own: which error has which exit code (`main.ts`).
+ *
+ * A failure's message, a reason, an output may hold anything: what a terminal would obey is escaped where it is written, for all
+ * commands at once, but for the ends of lines, which answers have lost before (`one-line.ts`). The moves of our own are a list.
+ */
+
+import { setTimeout } from 'node:timers/promises';
+import { type Command, InvalidArgumentError } from 'commander';
+import { printableLines } from '../lib/view/text.ts';
+
+export const DEFAULT_URL = 'http://127.0.0.1:4510';
+
+/** The source of `--url`, for commander: the `steadfast dev` of this folder, which the next command finds as well. */
+export const RUNNING = 'running';
+
+/** A command to type next, which asks the same API as this one. */
+export function invocation(command: Command, line: string): string {
+  const { url, region } = command.optsWithGlobals<{ url: string; region?: string }>();
+  const isFound = command.getOptionValueSourceWithGlobals('url') === RUNNING;
+  const at = isFound || url === DEFAULT_URL ? '' : ` --url ${plain(url)}`;
+  const of = region === undefined ? '' : ` --region ${plain(region)}`;
+  return `npx steadfast ${line}${at}${of}`;
+}
+
+const plain = (text: string): string => (/^[\w:/.@%+~,=-]+$/.test(text) ? text : quoted(text));
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+/** Where text goes, as it is. */
+export interface Terminal {
+  readonly out: (text: string) => unknown;
+  readonly err: (text: string) => unknown;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whether `out` is a terminal, on which a line may be written again. */
+  readonly isTTY: boolean;
+  /** Has a person type a line; absent where nobody sits there. */
+  readonly ask?: (question: string) => Promise<string>;
+}
+
+/** Control sequences for a terminal. */
+const MOVES = {
+  /** Empties the screen. */
+  clear: '\u001B[H\u001B[2J',
+  /** Goes back to the begin of the line. */
+  back: '\r',
+  /** Likewise, and empties it. */
+  rewrite: '\r\u001B[K',
+} as const;
+
+/** Where text goes, as far as it is text: whatever else is in it is escaped. */
+export interface Io extends Terminal {
+  /** Makes a move, on a terminal alone. */
+  readonly move: (move: keyof typeof MOVES) => void;
+}
+
+export const ioOf = (terminal: Terminal): Io => ({
+  ...terminal,
+  out: (text) => terminal.out(printableLines(text)),
+  err: (text) => terminal.err(printableLines(text)),
+  ...(terminal.ask === undefined ? {} : { ask: asking(terminal.ask) }),
+  move: (move) => {
+    if (terminal.isTTY) terminal.out(MOVES[move]);
+  },
+});
+
+const asking =
+  (ask: NonNullable<Terminal['ask']>): NonNullable<Terminal['ask']> =>
+  (question) =>
+    ask(printableLines(question));
+
+/** Time, which a test moves. */
+export interface Clock {
+  now(): number;
+  sleep(ms: number): Promise<void>;
+}
+
+export const CLOCK: Clock = {
+  now: () => Date.now(),
+  async sleep(ms) {
+    await setTimeout(ms);
+  },
+};
+
+export interface Cli {
+  readonly io: Io;
+  /** Set by a command that did what it was asked for and has bad news. */
+  exitCode: number;
+}
+
+export const EXIT = { ok: 0, failed: 1, usage: 2, noAnswer: 3, notSucceeded: 4, atRisk: 5 } as const;
+
+/** An error of the command line's own; the message says the next step. */
+export class CliError extends Error {
+  override readonly name = 'CliError';
+  readonly code: string;
+  readonly exit: number;
+
+  constructor(code: string, message: string, exit: number = EXIT.usage) {
+    super(message);
+    this.code = code;
+    this.exit = exit;
+  }
+}
+
+/** Also of an error from another realm, and of what is no error at all. */
+export const messageOf = (error: unknown): string =>
+  (Object(error) as { message?: string }).message ?? String(error);
+
+/** Reads the value of `--port`; 0 takes any free one. */
+export function portOf(text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port;
+  throw new InvalidArgumentError('allowed are 0 to 65535.');
+}

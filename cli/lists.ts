@@ -1,0 +1,127 @@
+/**
+ * The commands that say how things are: status, and list with its filters.
+ *
+ * Owns: their options. Does not own: what goes together (the API says so), how a time is written (`text.ts`), the layout
+ * (`print-overview.ts`, `print.ts`).
+ */
+
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type ExecutionSummary, type ListOrder, type ListOptions, STATUSES } from '../lib/api/answers.ts';
+import type { Client } from '../lib/api/client.ts';
+import { client, examples, EXIT_OF, say } from './commands.ts';
+import { CLOCK, type Cli, type Clock, invocation } from './io.ts';
+import { type Found, listText } from './print.ts';
+import { overviewText } from './print-overview.ts';
+import { instantOf } from '../lib/view/text.ts';
+
+const PAGE = 100;
+const MAX_LIMIT = 1_000;
+const WATCH_EVERY_MS = 5_000;
+
+interface ListFlags extends Omit<ListOptions, 'limit' | 'cursor'> {
+  readonly limit: number;
+}
+
+/** The options that say which executions are meant. */
+export const withFilter = (command: Command, clock: Clock): Command =>
+  command
+    .option('--workflow <name>', 'only of this workflow')
+    .addOption(
+      new Option(
+        '--status <status>',
+        'only in this status; open: not ended; bad: ended, but not succeeded',
+      ).choices(['open', 'bad', ...STATUSES]),
+    )
+    .option('--at-risk', 'only those that may not end well or in time without help')
+    .option('--key <key>', 'the one that was started with this idempotency key; with --workflow')
+    .option('--tag <name:value>', 'only those with this tag, which a workflow names in its search')
+    .option('--code <code>', 'only those that ended with this failure, or ask about it')
+    .option(
+      '--plan <hash>',
+      "only those that have this version of their workflow, or with 'old' any but the one that new ones start with; open ones unless --status says otherwise",
+    )
+    .option(
+      '--since <time>',
+      'from then on: 2h (ago), 09:30 (the latest), 2026-01-31 or 2026-01-31T09:30Z',
+      timeOption(clock),
+    )
+    .option('--until <time>', 'before then', timeOption(clock));
+
+export function addLists(program: Command, cli: Cli, clock: Clock = CLOCK): void {
+  withFilter(
+    program.command('list').description('list executions: all of them, or what a filter finds'),
+    clock,
+  )
+    .option('--limit <count>', `how many, 1 to ${MAX_LIMIT}`, countOf, 20)
+    .addHelpText(
+      'after',
+      examples(
+        'list',
+        'list --at-risk',
+        'list --status bad --since 09:00',
+        'list --tag orderId:4711',
+        'list --plan old',
+        'list --code card-declined --workflow hello-greeting',
+        'list --workflow hello-greeting --key greeting-1',
+        'list --status open --limit 100 --json',
+      ),
+    )
+    .action(async (flags: ListFlags, command: Command) => {
+      const found = await collect(client(command), flags);
+      say(cli, command, found, () => listText(found, Date.now()));
+    });
+  program
+    .command('status')
+    .description('tell on one screen whether all is well, what is at risk, and who or what is waited for')
+    .option(
+      '--watch',
+      `print it again every ${WATCH_EVERY_MS / 1_000} s, until it is interrupted; with --json a line each`,
+    )
+    .addHelpText('after', examples('status', 'status --watch', 'status --json'))
+    .action(async ({ watch }: { readonly watch?: true }, command: Command) => {
+      const api = client(command);
+      for (;;) {
+        const overview = await api.overview();
+        cli.exitCode = EXIT_OF[overview.health.status];
+        const { json } = command.optsWithGlobals<{ readonly json?: boolean }>();
+        if (watch === true && json === true) cli.io.out(`${JSON.stringify(overview)}\n`);
+        else {
+          if (watch === true) cli.io.move('clear');
+          say(cli, command, overview, () => overviewText(overview, (line) => invocation(command, line)));
+        }
+        if (watch !== true) return;
+        await clock.sleep(WATCH_EVERY_MS);
+      }
+    });
+}
+
+function countOf(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= 1 && count <= MAX_LIMIT) return count;
+  throw new InvalidArgumentError(`allowed are 1 to ${MAX_LIMIT}.`);
+}
+
+/** What a person writes of a time. */
+export const timeOption =
+  (clock: Clock) =>
+  (text: string): number => {
+    const at = instantOf(text, clock.now());
+    if (Number.isFinite(at)) return at;
+    throw new InvalidArgumentError(
+      'a time is wanted: 2h (ago), 09:30 (the latest), 2026-01-31 or 2026-01-31T09:30Z.',
+    );
+  };
+
+/** Page by page: a page may hold fewer than asked for, or none, and still not be the last. */
+async function collect(api: Client, { limit, ...filter }: ListFlags): Promise<Found> {
+  const items: ExecutionSummary[] = [];
+  let cursor: string | undefined;
+  let orderedBy: ListOrder;
+  do {
+    const rest = Math.min(PAGE, limit - items.length);
+    const page = await api.list({ ...filter, limit: rest, ...(cursor === undefined ? {} : { cursor }) });
+    items.push(...page.items);
+    ({ cursor, orderedBy } = page);
+  } while (cursor !== undefined && items.length < limit);
+  return { items, more: cursor !== undefined, orderedBy };
+}

@@ -1,0 +1,61 @@
+/**
+ * On this machine it is known whether the supervisors' schedule ticks: where it does not, what is said of the deployment begins with that.
+ *
+ * Owns: what is asked of the local cloud's control, and what is added to an answer. Does not own: the words
+ * (`core/explain/situation.ts`). On AWS an API may not read its own schedules: there it is said once something is overdue.
+ */
+
+import { type Finding, situationText, verdictOf, worstFirst } from '../lib/api/answers.ts';
+
+interface Situation {
+  readonly status: string;
+  readonly says: string;
+  readonly findings: readonly Finding[];
+}
+
+/** What is read of the overview. */
+interface Counted {
+  readonly health: Situation;
+  readonly sweptAt: number;
+}
+
+/** The rules of `Supervisor` are called so (`infra/supervisor-clock.ts`). */
+const TICK = /SupervisorTick\d*[0-9A-F]{8}$/;
+const SITUATIONS = /\/(?:overview|health)$/;
+const ANSWER_WITHIN_MS = 2_000;
+
+/** As `fetch`, of an API on this machine. */
+export const withSchedules =
+  (send: typeof fetch): typeof fetch =>
+  async (input, init) => {
+    const answer = await send(input, init);
+    const url = new URL(String(input instanceof Request ? input.url : input));
+    if (!SITUATIONS.test(url.pathname) || !(await isOff(send, url))) return answer;
+    const body = (await answer.clone().json()) as Situation & Partial<Counted>;
+    if (body.health !== undefined)
+      return answered(answer, { ...body, health: switchedOff(body.health, body.sweptAt) });
+    return body.findings === undefined ? answer : answered(answer, switchedOff(body));
+  };
+
+const answered = ({ status }: Response, body: unknown): Response => Response.json(body, { status });
+
+function switchedOff(health: Situation, sweptAt?: number): Situation {
+  const swept = sweptAt === undefined ? {} : { sweptAt };
+  const findings = worstFirst([{ kind: 'schedule-off' as const, ...swept }, ...health.findings]);
+  return { ...health, status: verdictOf(findings), says: situationText(findings, Date.now()), findings };
+}
+
+/** No where nothing answers as a local cloud does. */
+async function isOff(send: typeof fetch, { origin }: URL): Promise<boolean> {
+  try {
+    const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+    const answer = await send(`${origin}/_local/schedules`, { signal });
+    const schedules = (await answer.json()) as readonly {
+      readonly logicalId: string;
+      readonly enabled: boolean;
+    }[];
+    return schedules.some(({ logicalId, enabled }) => TICK.test(logicalId) && !enabled);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,154 @@
+/**
+ * `steadfast logs`: the log lines of one execution, of all functions, in the order of time.
+ *
+ * Owns: its options, where lines are looked for, until when it follows. Does not own: reading them (`local-files.ts`,
+ * `insights.ts`), their layout (`lib/view/log-line.ts`).
+ */
+
+import { type Command, Option } from 'commander';
+import type { ExecutionView } from '../../lib/api/answers.ts';
+import type { Client } from '../../lib/api/client.ts';
+import { callsOf } from '../aws/calls.ts';
+import { checkedStack } from '../aws/tagged.ts';
+import { client, examples } from '../commands.ts';
+import { DEFAULT_DATA, logsIn } from '../dev/dev-folder.ts';
+import { type Cli, CliError, type Clock, CLOCK, DEFAULT_URL, RUNNING } from '../io.ts';
+import { timeOption } from '../lists.ts';
+import { Insights, insightsOf, MOST_LINES } from './insights.ts';
+import {
+  type Level,
+  LEVELS,
+  lineText,
+  type LogLine,
+  type LogSource,
+  type Wanted,
+} from '../../lib/view/log-line.ts';
+import { LocalFiles } from './local-files.ts';
+
+interface Flags {
+  readonly follow?: true;
+  readonly children?: true;
+  readonly level: Level;
+  readonly since?: number;
+  readonly data: string;
+  readonly stack?: string;
+}
+
+const ID = '0f343b0931126a20f133d67c2b018a3b';
+const HELP = `
+Of a system on this machine it reads the files of --data; of a deployment CloudWatch Logs, by a query that
+costs what its log groups hold of that time ($0.005 a GB in us-east-1), up to ${MOST_LINES.toLocaleString('en')} lines.
+${examples(
+  `logs ${ID}`,
+  `logs ${ID} --follow --children`,
+  `logs ${ID} --level warn --since 30m --stack Steadfast-prod --url https://….execute-api.eu-central-1.amazonaws.com`,
+)}`;
+
+export function addLogs(program: Command, cli: Cli): void {
+  program
+    .command('logs')
+    .argument('<id>', 'of the execution, or how it begins')
+    .description('print what all functions have logged of an execution, in the order of time')
+    .option('-f, --follow', 'go on until the execution has ended')
+    .option('--children', 'also of the executions of its steps')
+    .addOption(new Option('--level <level>', 'from this one on').choices(LEVELS).default('trace'))
+    .option(
+      '--since <when>',
+      'not before: 30m (ago), 09:30 (the latest), 2026-01-31 or 2026-01-31T09:30Z',
+      timeOption(CLOCK),
+    )
+    .option('--data <folder>', 'of an API on this machine, as it was started', DEFAULT_DATA)
+    .option('--stack <name>', 'of an API on AWS: of CloudFormation, as it was deployed')
+    .addHelpText('after', HELP)
+    .action(async (id: string, flags: Flags, command: Command) => {
+      const api = client(command);
+      const place = placeOf(command, api, flags);
+      const view = await api.get(id);
+      const source = place === 'aws' ? insights(cli, command, flags, view) : files(flags, view);
+      const { json } = command.optsWithGlobals<{ json?: boolean }>();
+      let count = 0;
+      const print = (lines: readonly LogLine[]): void => {
+        count += lines.length;
+        for (const line of lines)
+          cli.io.out(json === true ? `${JSON.stringify(line)}\n` : lineText(line, view.executionId));
+      };
+      print(await source.next());
+      if (flags.follow === true && view.endedAt === undefined)
+        await follow({ api, id, source, print, clock: CLOCK, ...FOLLOW[place] });
+      if (count === 0) cli.io.err(nothingText(flags));
+      if (source instanceof Insights) sayCost(cli, source);
+    });
+}
+
+const FOLLOW = {
+  files: { everyMs: 1_000, settleMs: 500 },
+  // CloudWatch has a line some seconds after it was written.
+  aws: { everyMs: 5_000, settleMs: 15_000 },
+} as const;
+
+export interface Following {
+  readonly api: Pick<Client, 'get'>;
+  readonly id: string;
+  readonly source: LogSource;
+  readonly print: (lines: readonly LogLine[]) => void;
+  readonly clock: Clock;
+  /** Between two reads. The API is not asked to wait: that holds one of its processes, for as long as it is followed. */
+  readonly everyMs: number;
+  /** After the end, until the last lines are there. */
+  readonly settleMs: number;
+}
+
+/** Prints what is written until the execution has ended. It will: its workflow says within what time. */
+export async function follow({ api, id, source, print, clock, everyMs, settleMs }: Following): Promise<void> {
+  for (;;) {
+    const view = await api.get(id);
+    print(await source.next());
+    if (view.endedAt !== undefined) break;
+    await clock.sleep(everyMs);
+  }
+  await clock.sleep(settleMs);
+  print(await source.next());
+}
+
+const isHere = (url: string): boolean => ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(url).hostname);
+
+/** @throws CliError `no-stack-given`, `no-url` */
+function placeOf(command: Command, { url }: Client, { stack }: Flags): 'aws' | 'files' {
+  if (stack === undefined) {
+    if (isHere(url)) return 'files';
+    throw new CliError(
+      'no-stack-given',
+      `${url} is not on this machine: say which stack it is of, whose log groups are read: --stack <name>`,
+    );
+  }
+  checkedStack(stack);
+  const isGiven = command.getOptionValueSourceWithGlobals('url') !== RUNNING && url !== DEFAULT_URL;
+  if (isGiven) return 'aws';
+  throw new CliError(
+    'no-url',
+    `the API of '${stack}' says when the execution began and ended: add --url <url>, or set STEADFAST_URL (the stack's output ApiUrl)`,
+  );
+}
+
+const wantedOf = ({ children, level, since }: Flags): Omit<Wanted, 'executionId'> => ({
+  children: children === true,
+  level,
+  ...(since === undefined ? {} : { since }),
+});
+
+const files = (flags: Flags, { executionId }: ExecutionView): LogSource =>
+  new LocalFiles(logsIn(flags.data), { executionId, ...wantedOf(flags) });
+
+const insights = (cli: Cli, command: Command, flags: Flags, view: ExecutionView): Insights =>
+  insightsOf({ calls: callsOf(cli, command), clock: CLOCK, stack: flags.stack ?? '' }, view, wantedOf(flags));
+
+const nothingText = ({ level, stack }: Flags): string =>
+  `no lines${level === 'trace' ? '' : ` from level ${level} on`}: what a healthy step does is logged at level DEBUG alone (docs/OPERATIONS.md says how to have it)${
+    stack === undefined ? '; if this API keeps its data in another folder, say so with --data' : ''
+  }\n`;
+
+function sayCost({ io }: Cli, { scannedBytes, isCut }: Insights): void {
+  if (isCut)
+    io.err(`more than ${MOST_LINES} lines: these are the first of them; narrow with --since or --level\n`);
+  io.err(`CloudWatch Logs has scanned ${(scannedBytes / 1e6).toFixed(1)} MB\n`);
+}

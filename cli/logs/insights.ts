@@ -1,0 +1,152 @@
+/**
+ * Log lines of a deployment, asked of CloudWatch Logs Insights: one query for up to 50 log groups, sorted there.
+ *
+ * Owns: the query, its time range, and that no line is returned twice. Does not own: the calls (`../aws/calls.ts`), which log groups
+ * there are (`../aws/tagged.ts`).
+ *
+ * FilterLogEvents would cost nothing, but reads one group at a time and page after page of what does not fit.
+ * https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_StartQuery.html
+ */
+
+import type { ExecutionView } from '../../lib/api/answers.ts';
+import type { Answer, Calls } from '../aws/calls.ts';
+import { taggedWith } from '../aws/tagged.ts';
+import { CliError, type Clock, EXIT } from '../io.ts';
+import {
+  inOrder,
+  levelsFrom,
+  type LogLine,
+  type LogSource,
+  type Wanted,
+  wantedLine,
+} from '../../lib/view/log-line.ts';
+
+/** The limits of one query, both from StartQuery. */
+const MOST_GROUPS = 50;
+export const MOST_LINES = 10_000;
+/** Between two questions whether a query is done. */
+const ASK_EVERY_MS = 1_000;
+/** So late may a line arrive that is not read twice over the whole time: what was read already is left out. */
+const LATE_MS = 120_000;
+/** Nothing else may be put into a query. */
+const ID = /^[a-z0-9.-]{1,1200}$/;
+
+export interface InsightsOptions {
+  readonly calls: Calls;
+  readonly clock: Clock;
+  readonly stack: string;
+  readonly wanted: Wanted;
+  /** Epoch ms; nothing of the execution was written before. */
+  readonly from: number;
+  /** Epoch ms; absent: now. */
+  readonly to?: number;
+}
+
+/** Clocks of functions may be that far behind the table's. */
+const BEFORE_START_MS = 60_000;
+/** An attempt may outlive its execution for as long as a function runs. */
+const AFTER_END_MS = 15 * 60_000;
+
+/** Reads the lines of one execution, in the time in which there can be any. */
+export const insightsOf = (
+  where: Pick<InsightsOptions, 'calls' | 'clock' | 'stack'>,
+  { executionId, startedAt, endedAt }: ExecutionView,
+  wanted: Omit<Wanted, 'executionId'>,
+): Insights =>
+  new Insights({
+    ...where,
+    wanted: { executionId, ...wanted },
+    from: Math.max(startedAt - BEFORE_START_MS, wanted.since ?? 0),
+    ...(endedAt === undefined ? {} : { to: endedAt + AFTER_END_MS }),
+  });
+
+export class Insights implements LogSource {
+  readonly #options: InsightsOptions;
+  readonly #seen = new Set<string>();
+  #from: number;
+  #groups: readonly string[] | undefined;
+  /** What the queries have read, which is what is paid for. */
+  scannedBytes = 0;
+  /** A query had more lines than it may return. */
+  isCut = false;
+
+  constructor(options: InsightsOptions) {
+    this.#options = options;
+    this.#from = options.from;
+    if (!ID.test(options.wanted.executionId))
+      throw new CliError('bad-id', `'${options.wanted.executionId}' is no id of an execution`);
+  }
+
+  /** @throws CliError `no-stack`, `no-logs`, `query-failed`, and as `Calls` does */
+  async next(): Promise<readonly LogLine[]> {
+    this.#groups ??= await this.#logGroups();
+    const now = this.#options.clock.now();
+    const to = Math.min(now, this.#options.to ?? now);
+    const lines: LogLine[] = [];
+    for (let at = 0; at < this.#groups.length; at += MOST_GROUPS)
+      lines.push(...(await this.#query(this.#groups.slice(at, at + MOST_GROUPS), to)));
+    this.#from = Math.max(this.#from, to - LATE_MS);
+    return inOrder(lines);
+  }
+
+  async #logGroups(): Promise<string[]> {
+    const { calls, stack } = this.#options;
+    const tagged = await taggedWith(calls, stack);
+    const names = tagged.flatMap(({ arn, part }) => {
+      const [, name] = /:log-group:([^:]+)/.exec(arn) ?? [];
+      return part === 'logs' && name !== undefined ? [name] : [];
+    });
+    if (names.length > 0) return names.sort();
+    throw new CliError(
+      'no-logs',
+      `no log group of '${stack}' is tagged: it was deployed by an older version. Deploy it anew`,
+      EXIT.failed,
+    );
+  }
+
+  async #query(logGroupNames: readonly string[], to: number): Promise<LogLine[]> {
+    const { calls, clock, wanted } = this.#options;
+    const { queryId } = await calls.json('logs', 'StartQuery', {
+      logGroupNames,
+      // In seconds, both included.
+      startTime: Math.floor(this.#from / 1_000),
+      endTime: Math.ceil(to / 1_000),
+      queryString: queryFor(wanted),
+    });
+    for (;;) {
+      const answer = await calls.json('logs', 'GetQueryResults', { queryId });
+      const { status } = answer;
+      if (status === 'Complete') return this.#linesIn(answer);
+      if (status !== 'Running' && status !== 'Scheduled')
+        throw new CliError(
+          'query-failed',
+          `the query of CloudWatch Logs ended as '${String(status)}'; narrow it with --since`,
+          EXIT.failed,
+        );
+      await clock.sleep(ASK_EVERY_MS);
+    }
+  }
+
+  #linesIn({ results, statistics }: Answer): LogLine[] {
+    const rows = (results ?? []) as readonly (readonly Record<'field' | 'value', string>[])[];
+    this.scannedBytes += Number((Object(statistics) as Answer)['bytesScanned'] ?? 0);
+    this.isCut ||= rows.length >= MOST_LINES;
+    return rows.flatMap((row) => {
+      const fields = Object.fromEntries(row.map(({ field, value }) => [field, value]));
+      const { '@ptr': pointer = '', '@message': message = '', '@log': log = '' } = fields;
+      if (this.#seen.has(pointer)) return [];
+      this.#seen.add(pointer);
+      // 'account:group'
+      const line = wantedLine(message, log.replace(/^\d+:/, ''), this.#options.wanted);
+      return line === undefined ? [] : [line];
+    });
+  }
+}
+
+/** https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CWL_QuerySyntax.html */
+function queryFor({ executionId: id, children, level }: Wanted): string {
+  const below = children ? ` or correlation_id like /^${id.replaceAll('.', '\\.')}\\./` : '';
+  const levels = levelsFrom(level).map((one) => `'${one}'`);
+  const ofLevel = level === 'trace' ? '' : ` | filter level in [${levels.join(', ')}]`;
+  return `fields @timestamp, @message, @log | filter correlation_id = '${id}'${below}${ofLevel} | sort @timestamp asc | limit ${MOST_LINES}`;
+}

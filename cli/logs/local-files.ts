@@ -1,0 +1,77 @@
+/**
+ * Log lines of a system on this machine: one file for each function and each worker.
+ *
+ * Owns: reading on where it has stopped, whole lines only. Does not own: where the files are (`../dev/dev-folder.ts`).
+ */
+
+import { open, readdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { CliError, EXIT } from '../io.ts';
+import { inOrder, type LogLine, type LogSource, type Wanted, wantedLine } from '../../lib/view/log-line.ts';
+
+const CHUNK_BYTES = 1 << 20;
+const NEWLINE = 10;
+
+/** Up to where a file was read, and the beginning of the line there. */
+interface Place {
+  readonly at: number;
+  readonly begun: Buffer;
+}
+
+export class LocalFiles implements LogSource {
+  readonly #folder: string;
+  readonly #wanted: Wanted;
+  readonly #places = new Map<string, Place>();
+
+  constructor(folder: string, wanted: Wanted) {
+    this.#folder = folder;
+    this.#wanted = wanted;
+  }
+
+  /** @throws CliError `no-logs`: nothing has run with its data there */
+  async next(): Promise<readonly LogLine[]> {
+    const names = await readdir(this.#folder).catch(() => undefined);
+    if (names === undefined)
+      throw new CliError(
+        'no-logs',
+        `there are no logs in ${this.#folder}; say where the API keeps its data: --data <folder>, as it was started, or for a deployment --stack <name>`,
+        EXIT.failed,
+      );
+    const lines: LogLine[] = [];
+    // Those with an underscore are the local cloud's own.
+    for (const name of names.filter((one) => one.endsWith('.log') && !one.startsWith('_')).sort())
+      await this.#read(name, lines);
+    return inOrder(lines);
+  }
+
+  async #read(name: string, lines: LogLine[]): Promise<void> {
+    const file = await open(join(this.#folder, name), 'r');
+    try {
+      const { size } = await file.stat();
+      let { at, begun } = this.#places.get(name) ?? { at: 0, begun: Buffer.alloc(0) };
+      // Begun anew, with `--fresh`.
+      if (size < at) [at, begun] = [0, Buffer.alloc(0)];
+      const chunk = Buffer.alloc(Math.min(CHUNK_BYTES, size - at));
+      while (at < size) {
+        const { bytesRead } = await file.read(chunk, 0, Math.min(chunk.length, size - at), at);
+        if (bytesRead === 0) break;
+        at += bytesRead;
+        begun = this.#take(Buffer.concat([begun, chunk.subarray(0, bytesRead)]), name, lines);
+      }
+      this.#places.set(name, { at, begun });
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** @returns what follows the last whole line */
+  #take(bytes: Buffer, name: string, lines: LogLine[]): Buffer {
+    let from = 0;
+    for (let to = bytes.indexOf(NEWLINE); to >= 0; to = bytes.indexOf(NEWLINE, from)) {
+      const line = wantedLine(bytes.toString('utf8', from, to), basename(name, '.log'), this.#wanted);
+      if (line !== undefined) lines.push(line);
+      from = to + 1;
+    }
+    return bytes.subarray(from);
+  }
+}

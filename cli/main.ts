@@ -1,0 +1,206 @@
+/**
+ * The command line as a function: arguments in, text and an exit code out.
+ *
+ * Owns: the options all commands share, and the form of every error and its exit code. Does not own: what the
+ * commands do (`commands.ts`, `lists.ts`, `operations.ts`, `incidents.ts`, the `command.ts` of each folder).
+ */
+
+import { Command, CommanderError } from 'commander';
+import { ApiError } from '../lib/api/client.ts';
+import { packageVersion } from '../lib/project/package-files.ts';
+import { addBulk } from './bulk/command.ts';
+import { addCallbacks } from './callbacks.ts';
+import { addCommands } from './commands.ts';
+import { addCompletion } from './completion/command.ts';
+import { addConsole } from './console/command.ts';
+import { addCost } from './cost/command.ts';
+import { addIncidents } from './incidents.ts';
+import { addLists } from './lists.ts';
+import { addLogs } from './logs/command.ts';
+import { addOperations } from './operations.ts';
+import { addPauses } from './pauses.ts';
+import { addDev } from './dev/command.ts';
+import { runningApi } from './dev/dev-folder.ts';
+import { addGraph } from './graph/command.ts';
+import { addQuiesce } from './quiesce/command.ts';
+import { addWorker } from './worker.ts';
+import {
+  CliError,
+  type Cli,
+  DEFAULT_URL,
+  EXIT,
+  invocation,
+  ioOf,
+  messageOf,
+  RUNNING,
+  type Terminal,
+} from './io.ts';
+
+const AFTER_HELP = `
+Examples:
+  $ npx steadfast dev
+  $ npx steadfast start hello-greeting --input @input.json --wait
+  $ npx steadfast status
+  $ npx steadfast list --status bad --since 09:00
+  $ npx steadfast show 0f343b0931126a20f133d67c2b018a3b --json
+
+Exit codes:
+  0  done
+  1  refused by the API, or failed
+  2  wrong usage
+  3  no API answers
+  4  the execution that was waited for did not succeed, or the health is not ok`;
+
+/** @returns the exit code. Never rejects */
+export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
+  const cli: Cli = { io: ioOf(terminal), exitCode: EXIT.ok };
+  const program = programOf(cli);
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return cli.exitCode;
+  } catch (error) {
+    return fail(error, cli, program, args.includes('--json'));
+  }
+}
+
+function programOf(cli: Cli): Command {
+  const { io } = cli;
+  const program = new Command('steadfast')
+    .description('Multi-step processes that finish or are cleanly undone, and are never silently stuck.')
+    .version(packageVersion(), '-V, --version', 'print the version')
+    .option(
+      '--url <url>',
+      'of the API; unless given, that of STEADFAST_URL, or of the steadfast dev that runs in this folder',
+      DEFAULT_URL,
+    )
+    .option(
+      '--region <region>',
+      'sign requests for this AWS region (at amazonaws.com it is read off the URL)',
+    )
+    .option('--as <name>', 'on a laptop: as whom, recorded as local:<name>; a deployed API refuses it')
+    .option('--json', 'print the API’s answer as JSON instead of text for people')
+    .helpCommand(false)
+    .helpOption('-h, --help', 'print this help')
+    .addHelpText('after', AFTER_HELP)
+    .showHelpAfterError('(add --help for the options and for examples)')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({ writeOut: io.out, writeErr: io.err })
+    .exitOverride();
+  const running = runningApi(process.cwd());
+  const { STEADFAST_URL: url } = io.env;
+  if (url !== undefined && url !== '') program.setOptionValueWithSource('url', url, 'env');
+  else if (running !== undefined) program.setOptionValueWithSource('url', running, RUNNING);
+  // A secret, so not on the command line, where other users of the machine see it.
+  program.setOptionValue('token', io.env['STEADFAST_TOKEN'] || undefined);
+  addDev(program, cli);
+  addConsole(program, cli);
+  addCommands(program, cli);
+  addLists(program, cli);
+  addGraph(program, cli);
+  addLogs(program, cli);
+  addCost(program, cli);
+  addOperations(program, cli);
+  addPauses(program, cli);
+  addBulk(program, cli);
+  addIncidents(program, cli);
+  addCallbacks(program, cli);
+  addQuiesce(program, cli);
+  addWorker(program, cli);
+  addCompletion(program, cli);
+  return program;
+}
+
+function fail(error: unknown, { io }: Cli, program: Command, json: boolean): number {
+  // Commander has said it already, and asked for its own exit code 1 where the usage was wrong.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  const { code, message, details, exit } = described(error);
+  // People read the names of options, programs those of the API's fields.
+  const shown = message
+    .replace(/"redriveOf": "([^"]*)"/, '--redrive-of $1')
+    .replace(/; without \?step= it shows all of them$/, '');
+  if (json)
+    io.err(
+      `${JSON.stringify({ error: { code, message, ...(details === undefined ? {} : { details }) } })}\n`,
+    );
+  else io.err(`${shown}\n${nextStep(code, message, program)}`);
+  return exit;
+}
+
+function described(error: unknown): { code: string; message: string; details?: unknown; exit: number } {
+  if (error instanceof CliError) return { code: error.code, message: error.message, exit: error.exit };
+  if (error instanceof ApiError) {
+    const exit =
+      error.code === 'bad-url' ? EXIT.usage : error.code === 'no-answer' ? EXIT.noAnswer : EXIT.failed;
+    const { code, message, details } = error;
+    return { code, message, details, exit };
+  }
+  return {
+    code: 'failed',
+    message: messageOf(error),
+    exit: EXIT.failed,
+  };
+}
+
+/** What to do about it, where the API's message does not say so itself. */
+function nextStep(code: string, message: string, program: Command): string {
+  // In an option's own words, for the API speaks of its fields.
+  if (message.includes('nothingHappened')) return '--nothing-happened says so\n';
+  if (/needs an input|takes no input/.test(message))
+    return 'An input is given with --input JSON or --input @file\n';
+  if (/needs an output|takes no output/.test(message))
+    return 'An output is given with --output JSON or --output @file\n';
+  switch (code) {
+    case 'forbidden':
+      return 'Use AWS credentials that may execute-api:Invoke it; behind a domain of your own add --region <region>; a JWT goes into STEADFAST_TOKEN\n';
+    case 'no-credentials':
+      return 'Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, as for the AWS CLI\n';
+    case 'not-another':
+      return 'On a laptop --as NAME says as whom you call\n';
+    case 'unknown-execution':
+      return `The executions there are: ${invocation(program, 'list')}\n`;
+    case 'unknown-workflow':
+      return `See the workflows: ${invocation(program, 'workflows')}\n`;
+    case 'unknown-agent':
+      return `See the agents: ${invocation(program, 'agents')}\n`;
+    case 'unknown-bulk':
+      return `The bulk actions there were: ${invocation(program, 'list --workflow steadfast-bulk')}\n`;
+    case 'bad-request':
+    case 'bad-duration':
+      return program.args[0] === undefined ? '' : `What it takes: npx steadfast ${program.args[0]} --help\n`;
+    case 'bulk-expired':
+    case 'not-collected':
+      return `Make it anew: ${invocation(program, 'bulk <action> …')}\n`;
+    case 'unknown-callback':
+      return `An open callback's token is in: ${invocation(program, 'show <execution>')}\n`;
+    case 'bad-output':
+      return 'Give one that fits with --output JSON or --output @file; its schema is in the workflow’s workflow.ts\n';
+    case 'bad-input': {
+      const [option, where] = message.startsWith('the output')
+        ? ['--output', 'its agent’s declaration']
+        : ['--input', 'the workflow’s workflow.ts'];
+      return `Give one that fits with ${option} JSON or ${option} @file; its schema is in ${where}\n`;
+    }
+    default:
+      return seeIt(code, message, program);
+  }
+}
+
+/** What is not possible with an execution, how it is says why, and what is. */
+const OF_ONE: readonly string[] = [
+  'unknown-step',
+  'unknown-incident',
+  'not-cancelable',
+  'not-pausable',
+  'not-resumable',
+  'not-retryable',
+  'already-closed',
+  'already-resolved',
+  'key-reused',
+];
+
+function seeIt(code: string, message: string, program: Command): string {
+  const [, id] = /\bexecution ([a-z0-9][a-z0-9.-]*[a-z0-9])/.exec(message) ?? [];
+  // The client says it itself where it has refused.
+  if (id === undefined || !OF_ONE.includes(code) || message.includes('npx steadfast')) return '';
+  return `See it: ${invocation(program, `show ${id}`)}\n`;
+}

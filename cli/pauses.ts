@@ -1,0 +1,92 @@
+/**
+ * The commands that pause a workflow or an agent, and end that.
+ *
+ * Owns: their options and what they print. Does not own: the pause of one execution (`operations.ts`), what a pause is (the API).
+ */
+
+import type { Command } from 'commander';
+import type { AgentPauseView } from '../lib/api/deployment-answers.ts';
+import { client, examples, say } from './commands.ts';
+import { type Cli, invocation } from './io.ts';
+import { breakerText, outagesText, pauseText } from '../lib/view/deployment.ts';
+
+interface Flags {
+  readonly reason?: string;
+  readonly within?: string;
+}
+
+export function addPauses(program: Command, cli: Cli): void {
+  program
+    .command('pause-workflow')
+    .argument('<name>', 'of the workflow')
+    .description(
+      'stop all starts of a workflow: what is started is born paused, what was started before goes on',
+    )
+    .option('--reason <text>', 'why; kept with the pause and with each execution')
+    .option(
+      '--within <duration>',
+      'how long each execution may be paused before a person is asked, 30d at most',
+    )
+    .addHelpText('after', examples('pause-workflow hello-greeting --reason "the shop is closed"'))
+    .action(async (workflow: string, flags: Flags, command: Command) => {
+      const answer = await client(command).pauseWorkflow(workflow, flags);
+      const next = invocation(command, `resume-workflow ${workflow}`);
+      say(
+        cli,
+        command,
+        answer,
+        () => `${workflow}  ${pauseText(answer.pause, Date.now())}\nHave starts run again: ${next}\n`,
+      );
+    });
+  program
+    .command('resume-workflow')
+    .argument('<name>', 'of the workflow')
+    .description('have executions of a workflow be born running again; those that were born paused stay so')
+    .addHelpText('after', examples('resume-workflow hello-greeting'))
+    .action(async (workflow: string, _flags: Flags, command: Command) => {
+      const answer = await client(command).resumeWorkflow(workflow);
+      const next = invocation(command, `list --workflow ${workflow} --status paused`);
+      say(
+        cli,
+        command,
+        answer,
+        () => `${workflow}  not paused\nWhat was born paused is resumed one by one (resume <id>): ${next}\n`,
+      );
+    });
+  addAgentPauses(program, cli);
+}
+
+function addAgentPauses(program: Command, cli: Cli): void {
+  const told = (command: Command, { agent, breaker }: AgentPauseView, next: string): void =>
+    say(cli, command, { agent, breaker }, () => `${agent}  ${breakerText(breaker, Date.now())}\n${next}\n`);
+  program
+    .command('outages')
+    .argument('<agent>', 'its name')
+    .description(
+      'tell when its service was away, what failed meanwhile, and how each unknown outcome was settled',
+    )
+    .addHelpText('after', examples('outages charge-card'))
+    .action(async (agent: string, _flags: Flags, command: Command) => {
+      const items = await client(command).outages(agent);
+      say(cli, command, { items }, () => outagesText(items));
+    });
+  program
+    .command('pause-agent')
+    .argument('<name>', 'of the agent')
+    .description('stop calling the service behind an agent: nothing new is sent to it, and executions wait')
+    .option('--reason <text>', 'why; kept with the pause and shown by why')
+    .addHelpText('after', examples('pause-agent charge-card --reason "the bank asked us to"'))
+    .action(async (agent: string, flags: Flags, command: Command) => {
+      const answer = await client(command).pauseAgent(agent, flags);
+      told(command, answer, `Have it go on: ${invocation(command, `resume-agent ${agent}`)}`);
+    });
+  program
+    .command('resume-agent')
+    .argument('<name>', 'of the agent')
+    .description('end the pause of an agent: what waited comes by itself within six minutes')
+    .addHelpText('after', examples('resume-agent charge-card'))
+    .action(async (agent: string, _flags: Flags, command: Command) => {
+      const answer = await client(command).resumeAgent(agent);
+      told(command, answer, `See how it is: ${invocation(command, 'agents')}`);
+    });
+}

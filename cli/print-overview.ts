@@ -1,0 +1,130 @@
+/**
+ * The overview as text for people: one screen.
+ *
+ * Owns: the words. Does not own: the counts (`api/overview.ts`).
+ */
+
+import type { Overview } from '../lib/api/deployment-answers.ts';
+import { breakerText, pauseText, sinceText, situationLines } from '../lib/view/deployment.ts';
+import { durationText, printable, table } from '../lib/view/text.ts';
+
+type Fact = readonly [name: string, text: string];
+
+/** @param next how a command is typed, from its line */
+export function overviewText(overview: Overview, next: (line: string) => string): string {
+  const { health, at, open } = overview;
+  const facts: Fact[] = [
+    ...situationLines(health, at).map((line, index): Fact => [index === 0 ? 'health' : '', line]),
+    ...sweptFact(overview),
+    ...overview.breakers.map(
+      ({ agent, breaker }): Fact => ['breaker', `agent '${agent}': ${breakerText(breaker, at)}`],
+    ),
+    ...overview.missing.map(
+      ({ agent, waiting, since }): Fact => [
+        'missing',
+        `agent '${agent}' is not deployed; ${waiting} wait for it${sinceText(since, at)}`,
+      ],
+    ),
+    ['at risk', withNext(open.atRisk, next('list --at-risk'))],
+    ['open', openText(overview, next('list --status open'))],
+    ...overdueFact(overview),
+    ['ended without success', badText(overview, next(`list ${badFilter(overview)}`))],
+    ['inbox', inboxText(overview, next('incidents'))],
+  ];
+  facts.push(...pauseFacts(overview), ...oldPlanFacts(overview, next));
+  const width = Math.max(...facts.map(([name]) => name.length));
+  const head = facts.map(([name, text]) => `${name.padEnd(width)}  ${text}\n`).join('');
+  return `${head}${workflowsText(overview, next('list --workflow <name> --status open'))}`;
+}
+
+const many = (count: number, atLeast: true | undefined): string =>
+  `${atLeast === true ? 'at least ' : ''}${count.toLocaleString('en')}`;
+
+const listed = (counts: Readonly<Partial<Record<string, number>>>): string =>
+  Object.entries(counts)
+    .map(([name, count = 0]) => `${count.toLocaleString('en')} ${printable(name)}`)
+    .join(', ');
+
+const withNext = (count: number, command: string): string =>
+  count === 0 ? '0' : `${count.toLocaleString('en')}: ${command}`;
+
+/** That a supervisor found something due says that one was at work then; one that finds nothing says nothing. */
+const sweptFact = ({ sweptAt, at }: Overview): Fact[] =>
+  sweptAt === undefined
+    ? []
+    : [['swept', `a supervisor found something due ${durationText(Math.max(0, at - sweptAt))} ago`]];
+
+function openText({ open: { count, atLeast, byStatus } }: Overview, command: string): string {
+  return count === 0 ? '0' : `${many(count, atLeast)}: ${listed(byStatus)}: ${command}`;
+}
+
+/** Without the time it would list the bad ends of a month. */
+const badFilter = ({ at, endedWithoutSuccess: { since } }: Overview): string =>
+  `--status bad --since ${Math.round((at - since) / 3_600_000)}h`;
+
+const pauseFacts = ({ workflows, at }: Overview): Fact[] =>
+  workflows.flatMap(({ workflow, pause }) =>
+    pause === undefined ? [] : [['paused', `starts of '${workflow}': ${pauseText(pause, at)}`] as const],
+  );
+
+/** Named; the table counts them all. */
+const MOST_OLD_PLANS = 5;
+
+const oldPlanFacts = ({ workflows }: Overview, next: (line: string) => string): Fact[] =>
+  workflows
+    .flatMap(({ workflow, plans }) =>
+      plans.filter(({ isCurrent }) => !isCurrent).map((plan) => ({ workflow, ...plan })),
+    )
+    .toSorted((one, other) => other.open - one.open)
+    .slice(0, MOST_OLD_PLANS)
+    .map(
+      ({ workflow, plan, open }): Fact => [
+        'old plan',
+        `${open.toLocaleString('en')} of '${workflow}': ${next(`list --plan ${plan}`)}`,
+      ],
+    );
+
+function overdueFact({ oldestOverdue, at }: Overview): Fact[] {
+  if (oldestOverdue === undefined) return [];
+  const { executionId, workflow, wakeAt } = oldestOverdue;
+  return [['due longest', `${executionId} (${workflow}), for ${durationText(at - wakeAt)}`]];
+}
+
+function badText({ endedWithoutSuccess, at }: Overview, command: string): string {
+  const { count, atLeast, byCode, started, since } = endedWithoutSuccess;
+  const within = `in the last ${durationText(at - since)}`;
+  const of =
+    started === undefined ? '' : ` (${many(started.count, started.atLeast)} were started in that time)`;
+  if (count === 0) return `0 ${within}`;
+  const codes = Object.fromEntries(byCode.map((one) => [one.code, one.count]));
+  return `${many(count, atLeast)} ${within}${of}: ${listed(codes)}: ${command}`;
+}
+
+function inboxText({ inbox: { count, atLeast, byKind, next }, at }: Overview, command: string): string {
+  if (count === 0) return '0';
+  const first =
+    next === undefined
+      ? ''
+      : `; ${next.executionId} runs out first, ${next.deadlineAt > at ? `in ${durationText(next.deadlineAt - at)}` : 'now'}`;
+  return `${many(count, atLeast)}: ${listed(byKind)}${first}: ${command}`;
+}
+
+function workflowsText(overview: Overview, command: string): string {
+  const { workflows } = overview;
+  if (workflows.length === 0) return '';
+  const rows = workflows.map(({ workflow, plans, ...counts }) => [
+    workflow,
+    ...[counts.open, counts.waiting, counts.paused, counts.atRisk, counts.endedWithoutSuccess].map((count) =>
+      count.toLocaleString('en'),
+    ),
+    oldPlansText(plans),
+  ]);
+  const head = ['WORKFLOW', 'OPEN', 'WAITING', 'PAUSED', 'AT RISK', 'ENDED WITHOUT SUCCESS', 'OLD PLANS'];
+  return `\n${table(head, rows)}\nThose of one: ${command} (or --at-risk, or ${badFilter(overview)})\n`;
+}
+
+function oldPlansText(plans: Overview['workflows'][number]['plans']): string {
+  const old = plans.filter(({ isCurrent }) => !isCurrent);
+  const open = old.reduce((sum, plan) => sum + plan.open, 0);
+  return old.length === 0 ? '' : `${open.toLocaleString('en')} of ${old.length}`;
+}

@@ -1,0 +1,59 @@
+/**
+ * What `show`, `cancel` and `resolve` print of the effects that are in place, or may be, and of an end that leaves them.
+ */
+
+import type { ExecutionStatus, ExecutionView, IncidentView, Standing, Stopped } from '../lib/api/answers.ts';
+
+type Facts = (readonly [string, string])[];
+
+/** An execution that ends as it is has the status of one that is compensated; nothing of it is. */
+export const statusText = (status: ExecutionStatus, undo: false | undefined): string =>
+  status === 'compensating' && undo === false ? 'ending as it is, nothing is undone' : status;
+
+/** Prints what stands of an execution that ended without success, or waits for a person; while it runs, the steps say it all. */
+export function standingFacts({ standing, status }: Pick<ExecutionView, 'standing' | 'status'>): Facts {
+  if (standing === undefined || status === 'running') return [];
+  return factsOf(standing);
+}
+
+const factsOf = (standing: Standing): Facts => {
+  const { stands, mayStand } = standing;
+  if (stands + mayStand === 0) return [['in effect', 'nothing']];
+  return [
+    ...(stands === 0 ? [] : [['in effect', names(standing, 'stands', stands)] as const]),
+    ...(mayStand === 0 ? [] : [['maybe in effect', names(standing, 'may-stand', mayStand)] as const]),
+  ];
+};
+
+/** Names a child or a part of a list by its execution, which says more. */
+function names(
+  { first, view }: Standing,
+  effect: Standing['first'][number]['effect'],
+  count: number,
+): string {
+  const shown = first
+    .filter((one) => one.effect === effect)
+    .map(({ step, executionId }) => (executionId === undefined ? step : `${step} (${executionId})`));
+  const more = count > shown.length ? [`and ${count - shown.length} more: GET ${view}`] : [];
+  return [shown.join(', '), ...more].filter(Boolean).join(' ');
+}
+
+/** What stays in effect if the incident is resolved with 'fail'. */
+export function leavesFact({ choices = [] }: IncidentView): Facts {
+  const { leaves } = choices.find(({ choice }) => choice === 'fail') ?? {};
+  return leaves === undefined ? [] : [["'fail' leaves", textOf(leaves)]];
+}
+
+const textOf = (standing: Standing): string =>
+  factsOf(standing)
+    .map(([what, which]) => `${what}: ${which}`)
+    .join('; ');
+
+/** What follows from a cancel or an answer, in a line or two. */
+export const stoppedText = ({ executionId, status, undo, standing }: Stopped): string =>
+  [
+    `${executionId}  ${statusText(status, undo)}`,
+    ...(standing === undefined || status === 'running' || status === 'waiting'
+      ? []
+      : [`${undo === false ? 'It stays as it is; ' : ''}${textOf(standing)}`]),
+  ].join('\n');

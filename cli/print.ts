@@ -1,0 +1,295 @@
+/**
+ * Answers of the API as text for people: tables without colours, so that they are the same in a file.
+ */
+
+import {
+  type AttemptView,
+  type ExecutionSummary,
+  type ExecutionView,
+  type IncidentView,
+  type ListOrder,
+  type Reasons,
+  riskText,
+  type StepView,
+} from '../lib/api/answers.ts';
+import type { WorkflowView } from '../lib/api/deployment-answers.ts';
+import {
+  actedFacts,
+  answerFacts,
+  childrenText,
+  leftOutText,
+  noteOfKind,
+  performerOf,
+  stateText,
+} from '../lib/view/waiting-steps.ts';
+import { leavesFact, standingFacts, statusText } from './print-standing.ts';
+import { pauseText } from '../lib/view/deployment.ts';
+import { type Row, timesText } from '../lib/view/timeline.ts';
+import { byText, type Cells, durationText, printable, table, timeText } from '../lib/view/text.ts';
+
+/** What a list has found, page by page. */
+export interface Found {
+  readonly items: readonly ExecutionSummary[];
+  readonly more: boolean;
+  readonly orderedBy: ListOrder;
+}
+
+export function listText({ items, more, orderedBy }: Found, now: number): string {
+  if (items.length === 0) return 'No executions.\n';
+  const columns: (readonly [string, (item: ExecutionSummary) => string])[] = [
+    ['EXECUTION', ({ executionId }) => executionId],
+    ['WORKFLOW', ({ workflow }) => workflow],
+    ['STATUS', ({ status }) => status],
+    ['STARTED', ({ startedAt }) => timeText(startedAt)],
+    ['TOOK', ({ startedAt, endedAt }) => durationText((endedAt ?? now) - startedAt)],
+    ['AT RISK FOR', ({ riskSince }) => (riskSince === undefined ? '' : durationText(now - riskSince))],
+    ['STEP', ({ step }) => step ?? ''],
+    ['BECAUSE', ({ risk }) => (risk === undefined ? '' : printable(riskText(risk)))],
+    ['CODE', ({ code }) => printable(code ?? '')],
+  ];
+  // What no row has is no column.
+  const shown = columns.filter(([, textOf]) => items.some((item) => textOf(item) !== ''));
+  const rows = items.map((item) => shown.map(([, textOf]) => textOf(item)));
+  const order =
+    orderedBy === 'wakeAt' ? 'More than 10,000 are open: those are first that are due first.\n' : '';
+  const rest = more ? 'There are more: raise --limit, or narrow with a filter (list --help).\n' : '';
+  return (
+    table(
+      shown.map(([head]) => head),
+      rows,
+    ) +
+    causesText(items) +
+    order +
+    rest
+  );
+}
+
+/** How many of those above by each code, where there are several. */
+function causesText(items: readonly ExecutionSummary[]): string {
+  const counts = new Map<string, number>();
+  for (const { code } of items) if (code !== undefined) counts.set(code, (counts.get(code) ?? 0) + 1);
+  if (counts.size < 2) return '';
+  const causes = [...counts].toSorted(([, one], [, other]) => other - one);
+  return `By cause: ${causes.map(([code, count]) => `${count.toLocaleString('en')} ${printable(code)}`).join(', ')}\n`;
+}
+
+/** An open incident: what failed, and the resolutions that are safe now. */
+export const incidentFact = (one: IncidentView): readonly [string, string] => [
+  `incident ${one.number}`,
+  `${one.step === undefined ? '' : `${one.step}: `}${one.failure.message} (${(one.choices ?? []).map(({ choice }) => choice).join(', ')})`,
+];
+
+/** What its agent answered, of a step whose work is done; nothing of other incidents. */
+export const answerFact = (one: IncidentView): readonly (readonly [string, string])[] =>
+  one.wrongAnswer === undefined ? [] : [['it answered', printable(one.wrongAnswer)]];
+
+export const openIncidentFacts = (view: ExecutionView): readonly IncidentView[] =>
+  view.incidents.filter((one) => one.resolvedAt === undefined);
+
+/** The command that resolves an incident; the choice is left to the person. */
+export const answerLine = (executionId: string, { number }: IncidentView): string =>
+  `resolve ${executionId} ${number} --choice …`;
+
+/** @param invocation how a command is typed, from its line */
+export function executionText(
+  view: ExecutionView,
+  now: number,
+  invocation: (line: string) => string,
+): string {
+  const { cause } = view;
+  const facts: (readonly [string, string])[] = [
+    ['execution', view.executionId],
+    ['workflow', view.workflow],
+    ['status', statusText(view.status, view.cause?.undo)],
+    ['started', `${timeText(view.startedAt)}${byText(view.startedBy)}`],
+    view.endedAt === undefined
+      ? ['deadline', `${timeText(view.deadlineAt)}, ${deadlineText(view.deadlineAt, now)}`]
+      : ['took', durationText(view.endedAt - view.startedAt)],
+    ...(cause === undefined
+      ? []
+      : [
+          [
+            'cause',
+            `${[cause.kind, cause.step, cause.failure.message].filter(Boolean).join(': ')}${byText(cause.by)}`,
+          ] as const,
+        ]),
+    ...(view.end === undefined ? [] : [['ended', endText(view.end)] as const]),
+    ...standingFacts(view),
+    ...(view.redriveOf === undefined ? [] : [['redrive of', view.redriveOf] as const]),
+    ...pauseFact(view, now),
+    ...(view.output === undefined ? [] : [['output', JSON.stringify(view.output)] as const]),
+    ...openIncidentFacts(view).flatMap((one) => [
+      incidentFact(one),
+      ...answerFact(one),
+      ...leavesFact(one),
+      ['answer', invocation(answerLine(view.executionId, one))] as const,
+    ]),
+    ...answerFacts(view, invocation),
+    ...actedFacts(view),
+  ];
+  const width = Math.max(...facts.map(([name]) => name.length));
+  const head = facts.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join('');
+  return `${head}\n${table(
+    ['STEP', 'STATUS', 'AGENT', 'NOTE'],
+    view.steps.map((step) => stepRow(step, view, now)),
+  )}${childrenText(view)}${attemptsText(view)}${omittedText(view, invocation)}`;
+}
+
+/** One step, and what it answered. */
+export function stepText(view: ExecutionView, now: number): string {
+  const rows = view.steps.map((step) => stepRow(step, view, now));
+  const outputs = view.steps.flatMap(({ output }) =>
+    output === undefined ? [] : [`\nOUTPUT\n${JSON.stringify(output, null, 2)}\n`],
+  );
+  return `${table(['STEP', 'STATUS', 'AGENT', 'NOTE'], rows)}${attemptsText(view)}${outputs.join('')}`;
+}
+
+/** What the API has left out, and how to get it. */
+function omittedText(view: ExecutionView, invocation: (line: string) => string): string {
+  const cut = view.steps.filter(({ omitted }) => omitted !== undefined).map(({ name }) => name);
+  const own = view.omitted === undefined ? '' : `\nLeft out, it is too large: ${view.omitted.join(', ')}.\n`;
+  if (cut.length === 0) return own;
+  const names = `${cut.slice(0, MAX_NAMED).join(', ')}${cut.length > MAX_NAMED ? ', …' : ''}`;
+  const look = invocation(`show ${view.executionId} --step ${cut[0] ?? ''}`);
+  return `${own}\nLeft out of ${cut.length} steps, for all would be too large: ${names}\nLook at one: ${look}\n`;
+}
+
+const MAX_NAMED = 5;
+
+const endText = ({ status, at }: NonNullable<ExecutionView['end']>): string =>
+  `${status}, ${timeText(at)}; its on-failure steps follow`;
+
+/** Prints the pause under way. */
+function pauseFact({ status, pauses }: ExecutionView, now: number): (readonly [string, string])[] {
+  const pause = status === 'pausing' || status === 'paused' ? pauses?.at(-1) : undefined;
+  if (pause === undefined) return [];
+  const until =
+    pause.deadlineAt === undefined ? '' : `; a person is asked ${deadlineText(pause.deadlineAt, now)}`;
+  return [['paused', `for ${durationText(now - pause.at)}${byText(pause.by)}: ${pause.reason}${until}`]];
+}
+
+export const deadlineText = (at: number, now: number): string =>
+  at < now ? `passed ${durationText(now - at)} ago` : `in ${durationText(at - now)}`;
+
+/** Once the execution is over, nothing is to be noted of what a step waits for. */
+const stepRow = (step: StepView, view: ExecutionView, now: number): Cells => [
+  step.name,
+  stateText(step, view),
+  step.agent ?? step.kind,
+  view.endedAt === undefined ? noteOf(step, now) : '',
+];
+
+const WAITS: readonly string[] = ['retrying', 'unknown', 'compensating'];
+const DEFERRED_BECAUSE = {
+  paused: 'its agent was paused',
+  breaker: "the agent's breaker was open",
+  unclaimed: 'no agent has taken it yet',
+  budget: 'too many dispatches',
+  'not-deployed': 'its agent was not deployed',
+};
+
+/** Prints what a step waits for, or how far it is. */
+export function noteOf(step: StepView, now: number): string {
+  const kind = noteOfKind(step, now);
+  if (kind !== undefined) return kind;
+  if (step.leaseUntil !== undefined) {
+    const lease = step.leaseUntil - now;
+    const held =
+      lease > 0 ? `lease for ${durationText(lease)} more` : `lease ended ${durationText(-lease)} ago`;
+    return step.progress === undefined ? held : `${held}, progress ${step.progress}`;
+  }
+  if (step.retryAt !== undefined && (step.deferred !== undefined || WAITS.includes(step.status))) {
+    const held = step.deferred === undefined ? '' : `${DEFERRED_BECAUSE[step.deferred.why]}: `;
+    return `${held}next try ${step.retryAt > now ? `in ${durationText(step.retryAt - now)}` : 'is due'}`;
+  }
+  const first = step.onFailure === true ? ['the end'] : [];
+  if (step.status === 'pending') return `after ${[...first, ...step.after].join(', ')}`;
+  return step.onFailure === true ? 'on failure' : '';
+}
+
+function attemptsText(view: ExecutionView): string {
+  const attempts = view.steps.flatMap((step) =>
+    step.attempts.map((attempt) => ({ step: step.name, attempt })),
+  );
+  if (attempts.length === 0) return '';
+  const missing = view.steps.flatMap(({ name, attemptsLeftOut: left }) =>
+    left === undefined ? [] : [`${name}: ${leftOutText(left)}\n`],
+  );
+  attempts.sort((one, other) => one.attempt.claimedAt - other.attempt.claimedAt);
+  const rows = attempts.map(({ step, attempt }) => attemptRow(step, attempt, view.startedAt));
+  return `\n${table(['AT', 'STEP', 'ATTEMPT', 'AGENT', 'INPUT', 'OUTCOME', 'TOOK', 'WHY'], rows)}${missing.join('')}`;
+}
+
+const attemptRow = (step: string, attempt: AttemptView, startedAt: number): Cells => [
+  `+${durationText(Math.max(0, attempt.claimedAt - startedAt))}`,
+  step,
+  `${attempt.mode} ${attempt.number}`,
+  variantText(attempt),
+  inputText(attempt),
+  attempt.outcome,
+  durationText(attempt.endedAt - attempt.claimedAt),
+  attempt.failure === undefined ? '' : `${attempt.failure.code}: ${attempt.failure.message}`,
+];
+
+/** The variant of the recovery, where it is not the first. */
+const variantText = ({ agent = '', variant = 1 }: AttemptView): string =>
+  variant === 1 ? agent : `${agent} (variant ${variant})`;
+
+const MAX_INPUT_CHARS = 40;
+
+function inputText({ input, inputBytes, inputGiven }: AttemptView): string {
+  const json = input === undefined ? '' : JSON.stringify(input);
+  const text =
+    json.length <= MAX_INPUT_CHARS ? json : `${json.slice(0, MAX_INPUT_CHARS - 1).toWellFormed()}…`;
+  const shown = inputBytes === undefined ? text : `${inputBytes} bytes`;
+  return inputGiven === true ? `${shown} given`.trim() : shown;
+}
+
+export function whyText(reasons: Reasons, timeline: readonly Row[], now: number): string {
+  const { executionId, status, past, steps, next, warnings, omittedPast } = reasons;
+  const startedAt = past[0]?.at ?? now;
+  const earlier =
+    omittedPast === undefined ? [] : [['', '', `(${omittedPast} earlier entries: too many for one answer)`]];
+  const happened = past.map(({ at, step = '', what }) => [
+    `+${durationText(Math.max(0, at - startedAt))}`,
+    step,
+    what,
+  ]);
+  const rows = steps.flatMap((step) => [
+    [step.name, timeline.find((row) => row.step === step.name)?.status ?? step.status, step.because],
+    ...(step.next.what === 'nothing' ? [] : [['', '', `next: ${nextText(step.next, now)}`]]),
+  ]);
+  const tables = [
+    table(['AT', 'STEP', 'WHAT HAPPENED'], [...earlier, ...happened]),
+    table(['STEP', 'STATUS', 'BECAUSE'], rows),
+    timesText(timeline),
+  ].filter((text) => text !== '');
+  const warned = warnings.map((warning) => `WARNING: ${warning}\n`).join('');
+  return `${executionId}  ${status}\nnext: ${nextText(next, now)}\n${warned}\n${tables.join('\n')}`;
+}
+
+function nextText({ what, at, who }: Reasons['next'], now: number): string {
+  const by = who === undefined ? [] : [who.replace('-', ' ')];
+  const when = at === undefined ? [] : [at > now ? `within ${durationText(at - now)}` : 'due now'];
+  const note = [...by, ...when].join(', ');
+  return note === '' ? what : `${what} (${note})`;
+}
+
+export function workflowsText(items: readonly WorkflowView[], now: number): string {
+  if (items.length === 0) return 'No workflows.\n';
+  const rows = items.flatMap((item) =>
+    item.steps.map((step, index) => [
+      index === 0 ? item.workflow : '',
+      index === 0 ? durationText(item.withinMs) : '',
+      step.name,
+      performerOf(step),
+      [...(step.onFailure === true ? ['a failure'] : []), ...step.after].join(', '),
+      step.effect ?? '',
+      step.undo ?? '',
+    ]),
+  );
+  const held = items.filter(({ pause }) => pause !== undefined);
+  const lines = held.map(({ workflow, pause }) => `${workflow}: ${pauseText(pause, now)}\n`).join('');
+  const shown = table(['WORKFLOW', 'WITHIN', 'STEP', 'AGENT', 'AFTER', 'EFFECT', 'UNDO'], rows);
+  return lines === '' ? shown : `${shown}\n${lines}`;
+}

@@ -1,0 +1,44 @@
+/**
+ * The Lambda function behind the HTTP API: ports → scheduler → routes.
+ *
+ * Owns: the composition of this one function, apart from the others' (`agent/handler.ts`): only it answers HTTP, and what that takes
+ * is none of an agent's or a supervisor's code. Does not own: the routes (`api/routes.ts`), what a start does (`scheduler/start.ts`).
+ */
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { APIGatewayProxyEventV2, APIGatewayProxyResultV2, Context } from 'aws-lambda';
+import { handle } from 'hono/aws-lambda';
+import type { AllForms } from './deployment-answers.ts';
+import { routes } from './routes.ts';
+import { metering, once } from '../aws/invocation.ts';
+import { ENV, FORMS_FILE, OPENAPI_FILE } from '../aws/names.ts';
+import { fromEnvironment, measured, receiptsOf, listingPortsOf, telemetryOf } from '../aws/ports.ts';
+import type { Workflow } from '../core/plan/workflow.ts';
+import { IDS } from '../scheduler/ids.ts';
+import { createScheduler } from '../scheduler/start.ts';
+
+/** What is beside the code. */
+const beside = (file: string): Promise<string> =>
+  readFile(join(fromEnvironment('LAMBDA_TASK_ROOT'), file), 'utf8');
+const openapi = (): Promise<string> => beside(OPENAPI_FILE);
+const forms = async (): Promise<AllForms> => JSON.parse(await beside(FORMS_FILE)) as AllForms;
+
+export function schedulerHandler(
+  workflows: readonly Workflow[],
+): (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyResultV2> {
+  const telemetry = telemetryOf({ role: 'scheduler' });
+  const app = once(() => {
+    const ports = listingPortsOf(telemetry);
+    const personalRoles = new Set(process.env[ENV.personalRoles]?.split(' '));
+    const scheduler = createScheduler(ports, workflows, IDS, personalRoles);
+    return handle(routes(scheduler, receiptsOf(ports), openapi, forms, measured()));
+  });
+  return (event, context) =>
+    metering(
+      telemetry,
+      context,
+      async () => (await app()(event as never, context as never)) as unknown as APIGatewayProxyResultV2,
+      event.requestContext?.requestId,
+    );
+}

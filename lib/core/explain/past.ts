@@ -1,0 +1,196 @@
+/**
+ * What happened to an execution, in words, oldest first: attempts, incidents, pauses, retries, and why it was stopped.
+ *
+ * Owns: the words of the past. Does not own: reasons and what is next (`why.ts`).
+ */
+
+import { formatDuration } from '../plan/duration.ts';
+import { performedStep, shownSteps } from '../plan/on-failure.ts';
+import type { Plan } from '../plan/plan.ts';
+import { type Caller, callerText } from '../records/caller.ts';
+import { given } from '../records/given.ts';
+import type { Incident } from '../records/incident.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import type { Attempt, Pause, Retried, Step } from '../records/state.ts';
+import { FIRST_KEPT, leftOutOf } from '../step/history.ts';
+import { variantAt } from '../step/recovery.ts';
+import { pastOfWaiting, reminded } from './waiting-steps.ts';
+import { type Happened } from './words.ts';
+import { timeText } from '../records/text.ts';
+
+export function past(plan: Plan, state: Snapshot): Happened[] {
+  const { execution, steps, incidents } = state;
+  const happened: Happened[] = [
+    {
+      at: execution.startedAt,
+      what: `workflow '${execution.workflow}' was started${byText(execution.startedBy)}`,
+      evidence: {
+        plan: execution.plan,
+        deadlineAt: execution.deadlineAt,
+        ...given({ by: execution.startedBy }),
+      },
+    },
+  ];
+  for (const { name } of shownSteps(plan, state)) {
+    const record = steps[name];
+    for (const attempt of record?.attempts ?? []) happened.push(happenedAttempt(plan, name, attempt));
+    if (record !== undefined) happened.push(...leftOutText(record));
+  }
+  happened.push(...pastOfWaiting(plan, state));
+  for (const incident of Object.values(incidents ?? {})) happened.push(...happenedIncident(incident));
+  happened.push(
+    ...(execution.pauses ?? []).flatMap((pause) => happenedPause(execution.workflow, pause)),
+    ...(execution.retries ?? []).map(happenedRetry),
+  );
+  const { cause } = execution;
+  if (cause !== undefined) {
+    const whose = cause.step === undefined ? '' : ` of step '${cause.step}'`;
+    const reason = {
+      failure: 'the failure',
+      cancel: "an operator's cancel",
+      deadline: 'the deadline',
+      parent: 'the end of the execution that it is a part of',
+    }[cause.kind];
+    happened.push({
+      at: cause.at,
+      what: `${cause.undo === false ? 'it is ended as it is' : 'it is being undone'} because of ${reason}${whose}${byText(cause.by)}`,
+      evidence: { ...cause.failure, ...given({ by: cause.by }) },
+    });
+  }
+  if (execution.end !== undefined) {
+    const { at, status } = execution.end;
+    happened.push({
+      at,
+      what: `nothing is owed any more: it ends as ${status}, and its on-failure steps begin`,
+      evidence: { status },
+    });
+  }
+  if (execution.endedAt !== undefined) {
+    happened.push({
+      at: execution.endedAt,
+      what: `it ended: ${execution.status}`,
+      evidence: { status: execution.status },
+    });
+  }
+  return happened.sort((a, b) => a.at - b.at);
+}
+
+/** Where attempts are missing: behind the first ones, or before all that an earlier version has kept. */
+function leftOutText(record: Step): Happened[] {
+  const { attempts, name } = record;
+  const leftOut = leftOutOf(record);
+  const last = attempts[Math.min(FIRST_KEPT, attempts.length) - 1];
+  if (leftOut === undefined || last === undefined) return [];
+  const { count, atLeast } = leftOut;
+  const at = atLeast === true ? (attempts[0]?.claimedAt ?? last.endedAt) : last.endedAt;
+  const what = `${atLeast === true ? 'at least ' : ''}${count} ${count === 1 ? 'attempt is' : 'attempts are'} left out here: the first ones and the latest are kept`;
+  return [{ at, what, step: name, evidence: { ...leftOut } }];
+}
+
+const byText = (by: Caller | undefined): string => (by === undefined ? '' : ` by ${callerText(by)}`);
+export const personText = (by: Caller | undefined): string =>
+  by === undefined ? 'a person' : callerText(by);
+
+function happenedPause(workflow: string, pause: Pause): Happened[] {
+  const { number, at, by, reason, workflowPausedAt, pausedAt, deadlineAt, endedAt, endedBy } = pause;
+  const told = (when: number | undefined, what: string, who?: Caller): Happened[] =>
+    when === undefined ? [] : [{ at: when, what, evidence: { pause: number, ...given({ by: who }) } }];
+  const until = deadlineAt === undefined ? '' : `; a person is asked at ${timeText(deadlineAt)}`;
+  const begun =
+    workflowPausedAt === undefined
+      ? [
+          ...told(at, `${personText(by)} paused it: ${reason}`, by),
+          ...told(pausedAt, `the pause was complete: nobody worked any more${until}`),
+        ]
+      : told(
+          at,
+          `it was born paused, for ${personText(by)} had paused workflow '${workflow}' at ${timeText(workflowPausedAt)}: ${reason}${until}`,
+          by,
+        );
+  return [
+    ...begun,
+    ...told(endedAt, `the pause ${endedBy === undefined ? 'ended' : `was ended${byText(endedBy)}`}`, endedBy),
+  ];
+}
+
+const happenedRetry = ({ at, by, reason, cause }: Retried): Happened => {
+  const failed =
+    cause === undefined
+      ? ''
+      : `; it had failed because of ${cause.step === undefined ? '' : `step '${cause.step}': `}${cause.failure.message}`;
+  return {
+    at,
+    what: `${personText(by)} had it tried again: ${reason}${failed}`,
+    evidence: { ...cause?.failure, ...given({ by }) },
+  };
+};
+
+export const DEED: Readonly<Record<Attempt['mode'], string>> = {
+  execute: 'attempt',
+  probe: 'probe of attempt',
+  undo: 'undo',
+};
+const RESULT: Readonly<Record<Attempt['outcome'], string>> = {
+  done: 'done',
+  failed: 'failed',
+  unknown: 'ended with an unknown outcome',
+  'not-done': 'found that it was not done',
+  'still-running': 'found it under way',
+  'cannot-tell': 'could not tell',
+  compensated: 'undid it',
+};
+
+function happenedAttempt(plan: Plan, step: string, attempt: Attempt): Happened {
+  const { mode, number, outcome, failure } = attempt;
+  const result = mode === 'probe' && outcome === 'done' ? 'found it done' : RESULT[outcome];
+  const took = formatDuration(attempt.endedAt - attempt.claimedAt);
+  const reason = failure === undefined ? '' : `: ${failure.message}`;
+  // Each try of a child step is an execution, not an attempt.
+  const deed = performedStep(plan, step) === undefined ? 'try' : DEED[mode];
+  return {
+    at: attempt.endedAt,
+    what: `${deed} ${number}${variantWords(plan, step, attempt)}, ${took}: ${result}${reason}`,
+    step,
+    evidence: { ...attempt },
+  };
+}
+
+/** Where it was not the first variant of the recovery, or its input not the plan's; what the input is, is no matter of words. */
+function variantWords(plan: Plan, name: string, { variant = 0, given: isGiven }: Attempt): string {
+  if (variant === 0 && isGiven !== true) return '';
+  const step = performedStep(plan, name);
+  if (step === undefined)
+    return isGiven === true ? ' (with an input that a person gave)' : ' (with other input)';
+  const { agent, input } = variantAt(step, variant);
+  const words = [
+    ...(variant === 0 ? [] : [`variant ${variant + 1}`]),
+    ...(agent === step.agent ? [] : [`by agent '${agent}'`]),
+    ...(isGiven === true
+      ? ['with an input that a person gave']
+      : input === step.input
+        ? []
+        : ['with other input']),
+  ];
+  return ` (${words.join(', ')})`;
+}
+
+const BY = {
+  deadline: 'nobody answered in time, so it was',
+  moot: 'it needed no answer any more',
+};
+
+function happenedIncident(incident: Incident): Happened[] {
+  const { number, openedAt, resolvedAt, choice, by, caller, reason } = incident;
+  const about = given({ step: incident.step });
+  const opened = {
+    at: openedAt,
+    what: `incident ${number}: a person was asked`,
+    ...about,
+    evidence: { ...incident.failure },
+  };
+  const asked = [opened, ...reminded(incident, about)];
+  if (resolvedAt === undefined || by === undefined) return asked;
+  const who = by === 'person' ? `${personText(caller)} chose` : BY[by];
+  const what = `incident ${number}: ${who}${choice === undefined ? '' : ` '${choice}'`}${reason === undefined ? '' : ` (${reason})`}`;
+  return [...asked, { at: resolvedAt, what, ...about, evidence: given({ by, caller, choice }) }];
+}

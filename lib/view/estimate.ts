@@ -1,0 +1,399 @@
+/**
+ * What executions of a workflow cost on AWS, from the shape of its plan.
+ *
+ * Owns: the quantities of one healthy execution, and their sum. Does not own: the prices (`prices.ts`), the words (`command.ts`).
+ * Pure. The constants are what the benchmark counts on the wire (`bench/cost.ts`); a test holds the estimate within `TOLERANCE`
+ * of the recorded counts.
+ *
+ * It takes every step once: none fails, is skipped, undone or tried again, and none waits in a queue for longer than its pickup time.
+ */
+
+import type { WorkflowStepView } from '../api/deployment-answers.ts';
+import type { Prices } from './prices.ts';
+
+/** How far the sum may be from what was counted in the benchmark's workflows. */
+export const TOLERANCE = 0.1;
+
+/** A workflow, as the API lists it. */
+export interface PricedWorkflow {
+  readonly workflow: string;
+  readonly steps: readonly WorkflowStepView[];
+}
+
+export interface CostOptions {
+  readonly executions: number;
+  /** Bytes of the input, and of each step's output, as JSON. */
+  readonly payloadBytes: number;
+  /** Items of each list that a step maps over. */
+  readonly items: number;
+  /** Messages that one invocation of an agent takes together: 1 where a system has little to do, up to `batchSize` under load. */
+  readonly batch: number;
+  /** That an agent's own code takes, each time. */
+  readonly workMs: number;
+  /** The memory of each function. */
+  readonly memoryMb: number;
+}
+
+export const COST_DEFAULTS: CostOptions = {
+  executions: 1_000_000,
+  payloadBytes: 1_024,
+  items: 25,
+  batch: 1,
+  workMs: 100,
+  memoryMb: 384,
+};
+
+/** What Steadfast itself uses, for which AWS charges. */
+export const OWN_UNITS = [
+  'writeUnits',
+  'readUnits',
+  'sqsRequests',
+  'lambdaRequests',
+  'lambdaGbSeconds',
+  'events',
+] as const;
+export type OwnUnit = (typeof OWN_UNITS)[number];
+/** What comes on top, and depends on more than the plan. */
+export const BESIDE_UNITS = ['agentGbSeconds', 'apiRequests', 'logGb'] as const;
+export type BesideUnit = (typeof BESIDE_UNITS)[number];
+
+export interface Estimate {
+  readonly workflow: string;
+  readonly options: CostOptions;
+  readonly prices: Pick<Prices, 'asOf' | 'region' | 'sources'>;
+  /** That agents perform in one execution, those of its children and lists included. */
+  readonly agentSteps: number;
+  /** What one execution uses. */
+  readonly units: Readonly<Record<OwnUnit | BesideUnit, number>>;
+  /** What all executions cost, in US dollars. */
+  readonly usd: Readonly<Record<OwnUnit | BesideUnit, number>>;
+  /** What Steadfast itself costs: the sum of what is counted. */
+  readonly steadfastUsd: number;
+  /** With what comes on top. */
+  readonly totalUsd: number;
+  /** The tolerance of Steadfast's own sum. */
+  readonly tolerance: number;
+  readonly leftOut: readonly string[];
+}
+
+/** Said with every estimate. */
+export const LEFT_OUT: readonly string[] = [
+  'failures: each further attempt costs about what the step does',
+  'steps that wait in a queue for longer than their pickup time, and heartbeats of attempts that outlast their lease',
+  'what agents call (other services), and containers in place of functions',
+  'conditions: each step is taken, and on-failure steps are not',
+  'what is paid by the month: supervisors, alarms, metrics, storage, backups',
+  'free tiers, taxes, discounts, other regions',
+];
+
+/** What is in use while one execution goes from its start to its announced end. */
+interface Use {
+  agentSteps: number;
+  writes: number;
+  reads: number;
+  sqs: number;
+  invocations: number;
+  events: number;
+  /** Time of Steadfast's own code in all invocations, at 384 MB, waiting for AWS's answers included. */
+  ms: number;
+  apiRequests: number;
+  workMs: number;
+}
+
+const KB = 1_024;
+/** Records without their payload. */
+const EXECUTION_BYTES = 450;
+const STEP_BYTES = 270;
+const INPUT_BYTES = 120;
+/** From here on an input has an item of its own. */
+const INPUT_APART_BYTES = 2_500;
+const ITEMS_PER_PART = 25;
+const BATCH_OF_SENDS = 10;
+
+/** How long a call's answer takes, as the benchmark assumes it. */
+const TABLE_MS = 4;
+const QUEUE_MS = 7;
+const EVENTS_MS = 15;
+/** Processor time of a message at 384 MB (217 thousandths of a processor), and of an invocation that is shared by its messages. */
+const MESSAGE_MS = 6;
+const INVOCATION_MS = 7;
+const SCHEDULER_MS = 20;
+const MS_OF_A_KB_READ = 0.06;
+const LOG_BYTES_OF_AN_INVOCATION = 1_120;
+/** If two steps end at once, each may send what comes after both, where nothing batches them. */
+const SENT_TWICE = 0.85;
+
+/** Beyond its own steps: begin, an evaluation, end. */
+const WAIT: Partial<Use> = { writes: 7.1, reads: 4.6 };
+const ASKED: Partial<Use> = { writes: 16, reads: 6, events: 2, apiRequests: 1, invocations: 1, ms: 40 };
+/** Beyond the child's own: started, known of, its end taken note of. */
+const CHILD: Partial<Use> = { writes: 9, reads: 5, ms: 60 };
+/** Beyond its items' own. */
+const PART = { writes: 10, ms: 80 };
+const CHILD_IN_LIST: Partial<Use> = { writes: 10.5, reads: 12, ms: 120 };
+
+const writeUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / KB));
+const readUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / (4 * KB)));
+
+/**
+ * @param find a workflow that runs as a step of another, if it is known
+ * @throws RangeError where a workflow runs itself, which no plan can
+ */
+export function estimateCost(
+  workflow: PricedWorkflow,
+  options: CostOptions,
+  prices: Prices,
+  find: (name: string) => PricedWorkflow | undefined = () => undefined,
+): Estimate {
+  const unknown = new Set<string>();
+  const counter = new Counter(options, find, unknown);
+  const use = counter.execution(workflow, options.payloadBytes, []);
+  use.apiRequests += 1;
+  const gbOf = (ms: number): number => ((ms / 1_000) * options.memoryMb) / KB;
+  const units: Record<OwnUnit | BesideUnit, number> = {
+    writeUnits: use.writes,
+    readUnits: use.reads,
+    sqsRequests: use.sqs,
+    lambdaRequests: use.invocations,
+    lambdaGbSeconds: gbOf(use.ms),
+    events: use.events,
+    agentGbSeconds: gbOf(use.workMs),
+    apiRequests: use.apiRequests,
+    logGb: (use.invocations * LOG_BYTES_OF_AN_INVOCATION) / 1e9,
+  };
+  const priceOf = (what: OwnUnit | BesideUnit): number =>
+    prices.usd[what === 'agentGbSeconds' ? 'lambdaGbSeconds' : what];
+  const usd = Object.fromEntries(
+    [...OWN_UNITS, ...BESIDE_UNITS].map((what) => [what, units[what] * options.executions * priceOf(what)]),
+  ) as Record<OwnUnit | BesideUnit, number>;
+  const sum = (of: readonly (OwnUnit | BesideUnit)[]): number => of.reduce((all, what) => all + usd[what], 0);
+  const { asOf, region, sources } = prices;
+  return {
+    workflow: workflow.workflow,
+    options,
+    prices: { asOf, region, sources },
+    agentSteps: use.agentSteps,
+    units,
+    usd,
+    steadfastUsd: sum(OWN_UNITS),
+    totalUsd: sum([...OWN_UNITS, ...BESIDE_UNITS]),
+    tolerance: TOLERANCE,
+    leftOut: [
+      ...LEFT_OUT,
+      ...[...unknown].map((name) => `executions of '${name}': that workflow is not known here`),
+    ],
+  };
+}
+
+class Counter {
+  readonly #options: CostOptions;
+  readonly #find: (name: string) => PricedWorkflow | undefined;
+  readonly #unknown: Set<string>;
+
+  constructor(
+    options: CostOptions,
+    find: (name: string) => PricedWorkflow | undefined,
+    unknown: Set<string>,
+  ) {
+    this.#options = options;
+    this.#find = find;
+    this.#unknown = unknown;
+  }
+
+  /** @param above workflows in which it runs */
+  execution({ workflow, steps: all }: PricedWorkflow, inputBytes: number, above: readonly string[]): Use {
+    if (above.includes(workflow)) throw new RangeError(`'${workflow}' runs itself`);
+    const steps = all.filter(({ onFailure }) => onFailure !== true);
+    const lists = steps.some(({ kind }) => kind === 'map');
+    const input = lists ? this.#options.items * inputBytes : inputBytes;
+    const use = this.#startAndEnd(input);
+    const shape = new Shape(steps, input, this.#options.payloadBytes);
+    const within = [...above, workflow];
+    for (const step of steps) {
+      if (step.kind === 'agent') add(use, this.#agentStep(shape, step));
+      else if (step.kind === 'wait') add(use, WAIT);
+      else if (step.kind === 'callback' || step.kind === 'approval') add(use, ASKED);
+      else if (step.kind === 'child') add(use, this.#child(step.workflow ?? '', within), CHILD);
+      else add(use, this.#list(step, input, within));
+    }
+    return use;
+  }
+
+  #startAndEnd(inputBytes: number): Use {
+    const isApart = inputBytes > INPUT_APART_BYTES;
+    const record = writeUnits(EXECUTION_BYTES + (isApart ? 0 : inputBytes));
+    return {
+      ...NOTHING,
+      // Written at its start, its end and its announcement; two indexes at the start, one when it has no wake time any more.
+      writes: 3 * record + 3 + (isApart ? writeUnits(INPUT_BYTES + inputBytes) : 0),
+      events: 1,
+      invocations: 1,
+      ms: SCHEDULER_MS,
+    };
+  }
+
+  #agentStep(shape: Shape, step: WorkflowStepView): Use {
+    const { batch, payloadBytes, workMs } = this.#options;
+    const claim = shape.claimBytes(step);
+    const reads = claim.reduce((sum, bytes) => sum + readUnits(bytes), 0);
+    const after = shape.isEvaluated(step) ? shape.bytesAfter(step) : 0;
+    const again = shape.contends(step) && batch === 1 ? SENT_TWICE : 0;
+    const stale = again === 0 ? 0 : shape.bytesWithSiblings(step);
+    const read = sumOf(claim) + after + again * stale;
+    return {
+      ...NOTHING,
+      agentSteps: 1,
+      writes: 1 + writeUnits(STEP_BYTES + payloadBytes),
+      reads: reads + (after > 0 ? readUnits(after) : 0) + again * readUnits(stale),
+      sqs: sendsOf(batch) + 2 / batch + again * 3,
+      invocations: (1 + again) / batch,
+      ms:
+        (3 * TABLE_MS + QUEUE_MS + (after > 0 ? TABLE_MS : 0)) / batch +
+        EVENTS_MS / shape.steps.length / batch +
+        MESSAGE_MS +
+        INVOCATION_MS / batch +
+        (read / KB) * MS_OF_A_KB_READ +
+        again * (TABLE_MS + MESSAGE_MS + INVOCATION_MS),
+      workMs: workMs / batch,
+    };
+  }
+
+  #child(name: string, within: readonly string[]): Use {
+    const found = this.#find(name);
+    if (found === undefined) {
+      this.#unknown.add(name);
+      return { ...NOTHING };
+    }
+    const use = this.execution(found, this.#options.payloadBytes, within);
+    // Started by whoever carries its parent on, not by a call.
+    return { ...use, invocations: use.invocations - 1 };
+  }
+
+  #list(step: WorkflowStepView, listBytes: number, within: readonly string[]): Use {
+    const use = { ...NOTHING };
+    let left = this.#options.items;
+    while (left > 0) {
+      const items = Math.min(left, ITEMS_PER_PART);
+      left -= items;
+      add(use, this.#part(step, items, within), { reads: readUnits(EXECUTION_BYTES + listBytes) });
+    }
+    return use;
+  }
+
+  /** An execution for some items of a list: their inputs are its own, and their outputs are read from it by its parent. */
+  #part(step: WorkflowStepView, items: number, within: readonly string[]): Use {
+    const { payloadBytes, batch, workMs } = this.#options;
+    const bytes = items * payloadBytes;
+    const use: Use = { ...NOTHING, writes: PART.writes + 3 * writeUnits(bytes), ms: PART.ms };
+    if (step.agent === undefined) {
+      for (let item = 0; item < items; item += 1)
+        add(use, this.#child(step.workflow ?? '', within), CHILD_IN_LIST);
+      return use;
+    }
+    let reads = 0;
+    for (let done = 0; done < items; done += 1)
+      reads += readUnits(EXECUTION_BYTES + bytes + done * (STEP_BYTES + payloadBytes));
+    // A claim reads the part, and so does what follows a report; those of one invocation share the latter.
+    const times = batch === 1 ? 2 : 1 + 4 / batch;
+    return add(use, {
+      agentSteps: items,
+      writes: items * (1 + writeUnits(STEP_BYTES + payloadBytes)),
+      reads: reads * times,
+      sqs: Math.ceil(items / BATCH_OF_SENDS) + (2 * items) / batch,
+      invocations: items / batch,
+      ms:
+        items * ((4 * TABLE_MS) / batch + MESSAGE_MS + INVOCATION_MS / batch) +
+        reads * times * 4 * MS_OF_A_KB_READ,
+      workMs: (items * workMs) / batch,
+    });
+  }
+}
+
+/** Messages are sent together where several leave one invocation for one agent; the first of an execution is not. */
+const sendsOf = (batch: number): number => Math.min(1, 2 / batch);
+
+/** How much of an execution is there when one of its steps is claimed and reported. */
+class Shape {
+  readonly steps: readonly WorkflowStepView[];
+  readonly #ancestors = new Map<string, ReadonlySet<string>>();
+  readonly #dependents = new Map<string, WorkflowStepView[]>();
+  readonly #executionBytes: number;
+  readonly #stepBytes: number;
+
+  constructor(steps: readonly WorkflowStepView[], inputBytes: number, payloadBytes: number) {
+    this.steps = steps;
+    this.#executionBytes = EXECUTION_BYTES + inputBytes;
+    this.#stepBytes = STEP_BYTES + payloadBytes;
+    for (const { name, after } of steps) {
+      const known = after.filter((one) => this.#ancestors.has(one));
+      this.#ancestors.set(name, new Set(known.flatMap((one) => [one, ...this.#ancestorsOf(one)])));
+    }
+    for (const step of steps)
+      for (const before of step.after)
+        this.#dependents.set(before, [...(this.#dependents.get(before) ?? []), step]);
+  }
+
+  #ancestorsOf(name: string): ReadonlySet<string> {
+    return this.#ancestors.get(name) ?? new Set();
+  }
+
+  /** Those that may run beside it: neither before nor after it. */
+  #beside({ name }: WorkflowStepView): number {
+    const before = this.#ancestorsOf(name);
+    return this.steps.filter(
+      (one) => one.name !== name && !before.has(one.name) && !this.#ancestorsOf(one.name).has(name),
+    ).length;
+  }
+
+  /** All that is there, or of a long plan the records that decide the claim. */
+  claimBytes(step: WorkflowStepView): readonly number[] {
+    const before = this.steps.indexOf(step);
+    const isPart = this.steps.length > 36 && before > 12 * (step.after.length + 2) && step.after.length < 4;
+    if (isPart) return [...step.after.map(() => this.#stepBytes), 0, this.#executionBytes];
+    return [this.#there(step)];
+  }
+
+  #there(step: WorkflowStepView): number {
+    const done = this.#ancestorsOf(step.name).size + this.#beside(step) / 2;
+    return this.#executionBytes + done * this.#stepBytes;
+  }
+
+  /** When all beside it are done as well. */
+  bytesWithSiblings(step: WorkflowStepView): number {
+    return this.bytesAfter(step) + (this.#beside(step) / 2) * this.#stepBytes;
+  }
+
+  bytesAfter(step: WorkflowStepView): number {
+    return this.#there(step) + this.#stepBytes;
+  }
+
+  /** Whether what follows it waits for others as well, so that all is read again after its report. */
+  isEvaluated({ name }: WorkflowStepView): boolean {
+    const dependents = this.#dependents.get(name) ?? [];
+    const ends = this.steps.filter((one) => !this.#dependents.has(one.name)).length;
+    return dependents.some(({ after }) => after.length > 1) || (dependents.length === 0 && ends > 1);
+  }
+
+  contends(step: WorkflowStepView): boolean {
+    return this.isEvaluated(step) && this.#beside(step) > 0;
+  }
+}
+
+const NOTHING: Use = {
+  agentSteps: 0,
+  writes: 0,
+  reads: 0,
+  sqs: 0,
+  invocations: 0,
+  events: 0,
+  ms: 0,
+  apiRequests: 0,
+  workMs: 0,
+};
+
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
+
+function add(use: Use, ...more: readonly Partial<Use>[]): Use {
+  for (const one of more) for (const key of Object.keys(one) as (keyof Use)[]) use[key] += one[key] ?? 0;
+  return use;
+}

@@ -1,0 +1,170 @@
+/**
+ * What a picture of a plan is made of: its steps, and of an execution how each of them is.
+ *
+ * Owns: which lines between steps are drawn, and what is said of a step. Does not own: how it is drawn (`mermaid.ts`, `tree.ts`),
+ * where it comes from (`plan-source.ts`). No payload is in it: a picture is shown around.
+ */
+
+import type { ExecutionView, StepView } from '../api/answers.ts';
+import type { WorkflowStepView, WorkflowView } from '../api/deployment-answers.ts';
+import { childrenNote, endsText, performerOf, stateText } from './waiting-steps.ts';
+
+export interface GraphStep extends WorkflowStepView {
+  /** Only in the graph of an execution. */
+  readonly state?: StepView;
+}
+
+export interface Graph {
+  readonly workflow: string;
+  /** Absent where it is of a file that is not deployed. */
+  readonly plan?: string;
+  /** Absent where it is of a workflow. */
+  readonly execution?: Pick<ExecutionView, 'executionId' | 'status' | 'endedAt'>;
+  /** Whether of each step all is known that its plan says. */
+  readonly detailed: boolean;
+  /** Predecessors first; on-failure steps last. */
+  readonly steps: readonly GraphStep[];
+}
+
+/** How a status is drawn: colours alone say too much, and nothing to some. */
+export type Tone =
+  | 'done'
+  | 'active'
+  | 'waiting'
+  | 'failed'
+  | 'tolerated'
+  | 'skipped'
+  | 'compensated'
+  | 'pending';
+
+export const TONE_OF: Readonly<Record<StepView['status'], Tone>> = {
+  pending: 'pending',
+  ready: 'pending',
+  running: 'active',
+  probing: 'active',
+  answered: 'active',
+  retrying: 'waiting',
+  waiting: 'waiting',
+  unknown: 'waiting',
+  suspended: 'waiting',
+  fenced: 'skipped',
+  done: 'done',
+  failed: 'failed',
+  skipped: 'skipped',
+  tolerated: 'tolerated',
+  compensating: 'active',
+  compensated: 'compensated',
+  'compensation-failed': 'failed',
+};
+
+export const graphOfWorkflow = ({
+  workflow,
+  plan,
+  steps,
+}: Pick<WorkflowView, 'workflow' | 'steps'> & Partial<WorkflowView>): Graph => ({
+  workflow,
+  ...(plan === undefined ? {} : { plan }),
+  detailed: true,
+  steps,
+});
+
+/** @param deployed the workflows that can be started: where one has the execution's plan, it says more of the steps */
+export function graphOfExecution(view: ExecutionView, deployed: readonly WorkflowView[]): Graph {
+  const { workflow, plan, executionId, status, endedAt } = view;
+  const known = deployed.find((one) => one.plan === plan);
+  return {
+    workflow,
+    plan,
+    execution: { executionId, status, ...(endedAt === undefined ? {} : { endedAt }) },
+    detailed: known !== undefined,
+    steps: view.steps.map((state) => {
+      const { name, kind, after, agent, onFailure, pointOfNoReturn } = state;
+      const planned = known?.steps.find((step) => step.name === name);
+      return {
+        ...(planned ?? {
+          name,
+          kind,
+          after,
+          ...(agent === undefined ? {} : { agent }),
+          ...(onFailure === undefined ? {} : { onFailure }),
+          ...(pointOfNoReturn === true ? { pointOfNoReturn } : {}),
+        }),
+        state,
+      };
+    }),
+  };
+}
+
+/**
+ * By step, those that it comes right after. A step that waits for another also waits for what that one waits for: the plan names
+ * both, and one line says it.
+ */
+export function predecessorsOf(steps: readonly GraphStep[]): ReadonlyMap<string, readonly string[]> {
+  const byName = new Map(steps.map((step) => [step.name, step]));
+  const all = new Map<string, ReadonlySet<string>>();
+  const drawn = new Map<string, readonly string[]>();
+  for (const { name, after } of steps) {
+    const direct = after.filter((one) => byName.has(one));
+    const farther = new Set(direct.flatMap((one) => [...(all.get(one) ?? [])]));
+    all.set(name, new Set([...direct, ...farther]));
+    drawn.set(
+      name,
+      direct.filter((one) => !farther.has(one)),
+    );
+  }
+  return drawn;
+}
+
+/** From which step to which. */
+export const linesBetween = (steps: readonly GraphStep[]): readonly (readonly [string, string])[] =>
+  [...predecessorsOf(steps)].flatMap(([to, before]) => before.map((from) => [from, to] as const));
+
+/** Who performs it, or what it waits for; of an execution the agent that is tried now. */
+export function performerIn({ detailed }: Graph, { state, ...step }: GraphStep): string {
+  const instead = state?.agent !== undefined && state.agent !== step.agent ? state.agent : undefined;
+  if (instead !== undefined || !detailed) return instead ?? step.agent ?? step.kind;
+  return performerOf(step);
+}
+
+/** 'retrying, attempt 2', 'not reached', or nothing of a plan. */
+export function statusIn({ execution }: Graph, { state }: GraphStep): string {
+  if (state === undefined) return '';
+  const attempt = (state.attempt ?? 1) > 1 ? `, attempt ${state.attempt}` : '';
+  return `${execution === undefined ? state.status : stateText(state, execution)}${attempt}`;
+}
+
+/** '2 of 3 ended: 1 succeeded, 1 failed', or nothing. */
+export function childrenOf({ state }: GraphStep): string {
+  const children = state?.children;
+  if (children === undefined)
+    return state?.omitted?.includes('children') === true ? 'executions left out' : '';
+  const ends = endsText(children);
+  return `${childrenNote(children)}${ends === '' ? '' : `: ${ends}`}`;
+}
+
+/** As data, without payloads, attempts and tokens. */
+export function graphData({ workflow, plan, execution, steps }: Graph): object {
+  return {
+    workflow,
+    ...(plan === undefined ? {} : { plan }),
+    ...execution,
+    steps: steps.map(({ state, ...step }) => ({ ...step, ...(state === undefined ? {} : stateData(state)) })),
+  };
+}
+
+const stateData = (state: StepView): object => {
+  const { status, agent, attempt, changedAt, leaseUntil, retryAt, waitsUntil, deferred, children } = state;
+  return Object.fromEntries(
+    Object.entries({
+      status,
+      agent,
+      attempt,
+      changedAt,
+      leaseUntil,
+      retryAt,
+      waitsUntil,
+      deferred,
+      children,
+    }).filter(([, value]) => value !== undefined),
+  );
+};

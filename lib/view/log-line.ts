@@ -1,0 +1,130 @@
+/**
+ * A line that a function has written of an execution.
+ *
+ * Owns: which lines are of an execution, what of a line is printed and how. Does not own: where lines are read
+ * (`local-files.ts`, `insights.ts`), what is in them (`lib/aws/telemetry.ts`).
+ */
+
+import { printable } from './text.ts';
+
+export interface LogLine {
+  /** Epoch ms. */
+  readonly at: number;
+  /** As Powertools writes it: 'INFO', 'WARN', … */
+  readonly level: string;
+  /** The file or the log group. */
+  readonly source: string;
+  readonly executionId: string;
+  /** All that was written. */
+  readonly entry: Readonly<Record<string, unknown>>;
+}
+
+/** The execution, and the lowest level. */
+export interface Wanted {
+  readonly executionId: string;
+  /** Also of the executions of its steps, and of theirs. */
+  readonly children: boolean;
+  readonly level: Level;
+  /** Epoch ms; nothing before it. */
+  readonly since?: number;
+}
+
+/** From the least to the most urgent; a line at one is wanted with all that come before it. */
+export const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'critical'] as const;
+export type Level = (typeof LEVELS)[number];
+
+/** The levels from this one on, as they are written. */
+export const levelsFrom = (level: Level): readonly string[] =>
+  LEVELS.slice(LEVELS.indexOf(level)).map((one) => one.toUpperCase());
+
+/** Those that lines come from, in the order of time. */
+export interface LogSource {
+  /** @returns the lines that it has not returned yet */
+  next(): Promise<readonly LogLine[]>;
+}
+
+/** @returns nothing where the text is no line of it */
+export function wantedLine(
+  text: string,
+  source: string,
+  { executionId: id, children, level, since = 0 }: Wanted,
+): LogLine | undefined {
+  if (!text.includes(id)) return undefined;
+  const entry = objectIn(text);
+  const { correlation_id: executionId, timestamp, level: written = 'INFO' } = entry ?? {};
+  if (entry === undefined || typeof executionId !== 'string') return undefined;
+  if (executionId !== id && !(children && executionId.startsWith(`${id}.`))) return undefined;
+  const at = Date.parse(String(timestamp));
+  const ofLevel = String(written).toUpperCase();
+  const known = LEVELS.some((one) => one.toUpperCase() === ofLevel);
+  if (Number.isNaN(at) || at < since || (known && !levelsFrom(level).includes(ofLevel))) return undefined;
+  return { at, level: ofLevel, source, executionId, entry };
+}
+
+/** By time; lines of one time as they came. */
+export const inOrder = (lines: readonly LogLine[]): readonly LogLine[] =>
+  [...lines].sort((one, other) => one.at - other.at);
+
+function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is the same in every line of a function, or is printed before the message. */
+const ELSEWHERE: ReadonlySet<string> = new Set(
+  (
+    'level message timestamp service cold_start sampling_rate xray_trace_id function_arn function_memory_size ' +
+    'function_name function_request_id role agent executionId correlation_id step attempt mode'
+  ).split(' '),
+);
+
+/** What is read of a line, each as text; '' where it has none. */
+export interface LineParts {
+  /** The agent, or the role. */
+  readonly who: string;
+  readonly step: string;
+  readonly attempt: string;
+  readonly message: string;
+  /** What else was written, as 'key=value'. */
+  readonly rest: string;
+}
+
+export function lineParts({ entry }: LogLine): LineParts {
+  const { role, agent, step = '', attempt = '', message = '' } = entry;
+  const rest = Object.entries(entry)
+    .filter(([key]) => !ELSEWHERE.has(key))
+    .map(([key, value]) => `${key}=${key === 'error' ? errorText(value) : JSON.stringify(value)}`);
+  return {
+    who: plain(agent ?? role ?? ''),
+    step: plain(step),
+    attempt: plain(attempt),
+    message: plain(message),
+    rest: rest.join(' '),
+  };
+}
+
+/** '2026-11-21 09:36:02.123Z  WARN   charge-card  charge #2  asked  parcel="p1"'. @param id of the execution asked for */
+export function lineText(line: LogLine, id: string): string {
+  const { at, level, executionId } = line;
+  const { who, step, attempt, message, rest } = lineParts(line);
+  const place = [executionId.slice(id.length), step, attempt === '' ? '' : `#${attempt}`].filter(
+    (part) => part !== '',
+  );
+  const time = new Date(at).toISOString().replace('T', ' ');
+  const parts = [time, level.padEnd(5), who, place.join(' '), message, rest];
+  return `${printable(parts.filter((part) => part !== '').join('  '))}\n`;
+}
+
+const plain = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));
+
+/** Its stack is in `--json`. */
+function errorText(value: unknown): string {
+  const { name, message } = Object(value) as { name?: unknown; message?: unknown };
+  return JSON.stringify(message === undefined ? value : `${plain(name)}: ${plain(message)}`);
+}
