@@ -1,11 +1,12 @@
 /**
  * What an agent's code answered, as the output of its step; or why it is none.
  *
- * Owns: what of an answer JSON leaves out, its check against the agent's schema, its size, and how one that is no output is
+ * Owns: what of an answer JSON leaves out, its check against the agent's schema, its size, and how one that
+ * is no output is
  * shown to a person. Does not own: what follows from that (`core/step/report.ts`).
  *
- * S6 whatever is wrong with an answer, the work that it speaks of is done. So nothing here rejects: a schema that throws, or a
- * property that does when it is read, is a wrong answer as well, not an unknown outcome.
+ * S6 if an answer is wrong, its work is done all the same. So nothing here rejects: a schema that throws, or
+ * a property that throws when it is read, is a wrong answer as well, not an unknown outcome.
  */
 
 import type { Agent } from '../core/plan/agent.ts';

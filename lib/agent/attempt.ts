@@ -70,7 +70,7 @@ export interface Ran {
   readonly report: Report;
   /** Settles when the author's function has returned, which after a time-out may be long after the report. */
   readonly work: Promise<unknown>;
-  /** The lease was lost: whatever failed afterwards, we made it fail. */
+  /** The lease was lost: a later failure is of our making. */
   readonly lost: boolean;
 }
 
@@ -150,7 +150,7 @@ const tokenOf = (token: unknown): string | number | undefined => {
 interface AttemptTime {
   /** When the time of the step is over, without pauses that the claim has not seen. */
   readonly untilAt: number;
-  /** When the attempt's is, whatever the step's is. */
+  /** The attempt's deadline, regardless of the step's. */
   readonly latestAt: number;
 }
 

@@ -52,7 +52,7 @@ export interface Worker {
   readonly lacks?: Failure;
   /**
    * What this process knows of the agent's breaker.
-   * @default it calls whatever the breaker says
+   * @default it calls regardless of the breaker
    */
   readonly breaker?: ProcessBreaker;
   /**
@@ -71,11 +71,11 @@ export interface Worker {
    */
   readonly logOf?: (context: LogContext) => AttemptLog;
   /**
-   * Hears of every attempt before its author's code begins, and when its lease is lost.
-   * @default nobody does
+   * Called for every attempt before its author's code begins, and when its lease is lost.
+   * @default - none
    */
   listener?: AttemptListener;
-  /** The attempts whose author's code has not returned; kept by whoever performs them. @default nobody asks */
+  /** The attempts whose author's code has not returned; the performer keeps them. @default - not kept */
   readonly underWay?: Set<LogContext>;
   /** From how many records on a claim reads those alone that it needs: so many for each of them. @default 12 */
   readonly recordsARead?: number;
@@ -104,7 +104,8 @@ export async function perform(worker: Worker, task: Task): Promise<Report> {
         failure: task.refused,
       };
     const input = await check(worker.agent.input, task.input);
-    // An input that was accepted once must still be probed and undone, whatever a later version of the agent accepts.
+    // An input that was accepted once must still be probed and undone, even if a later version of the agent
+    // refuses it.
     if ('issues' in input && task.mode === 'execute') return refusedInput(input.issues);
     const value = 'issues' in input ? task.input : input.value;
     switch (task.mode) {

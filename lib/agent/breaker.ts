@@ -213,7 +213,7 @@ export class ProcessBreaker {
 
   /**
    * Another attempt of this process may have read something later meanwhile: the read that began last counts,
-   * whatever its version, for the record may have been deleted and created again from version 1.
+   * not the higher version, because the record may have been deleted and created again from version 1.
    */
   #learn(known: Known): void {
     const { breaker, order } = this.#known ?? { order: 0 };

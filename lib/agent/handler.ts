@@ -79,8 +79,8 @@ export function agentHandler(
 }
 
 /**
- * The handler that an agent's file exports, at the agent's queue. That of another agent does none of the work and says so in every
- * execution: it would take no message that is not its own, and nobody would hear of it.
+ * The handler that an agent's file exports, at the agent's queue. The handler of another agent does none of
+ * the work and says so in every execution: it would drop every message as not its own, unnoticed.
  * @param name of the file, and so of the agent
  */
 export function handlerOfFile(name: string, handler: AgentHandler): AgentHandler {

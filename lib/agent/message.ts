@@ -33,7 +33,7 @@ const MAX_CLAIM_ROUNDS = 5;
 /**
  * @param processDeadlineAt when this process is dead for certain
  * @returns 'give-back' when the message must be delivered again, to a process with more time
- * @throws whatever the ports reject with; the message must then be delivered again
+ * @throws as the ports reject; the message must then be delivered again
  */
 export async function handleMessage(
   ports: Ports,

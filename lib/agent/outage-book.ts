@@ -30,7 +30,8 @@ export const addToOutage = (
   kept(ports, agent, async (outages) => {
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       const before = await outages.read(agent, openedAt);
-      // Whoever opened it could not write it, or has not yet: the calls are lost to it, and nothing else.
+      // The opening of the breaker could not be written, or not yet: the book loses these calls, and nothing
+      // else.
       if (before === undefined) return;
       if ((await outages.write(outageAfter(before, addition, decisionInputsOf(ports)))) === 'written') return;
     }

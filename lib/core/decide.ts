@@ -26,7 +26,14 @@ import { bringForward } from './supervision/wake-time.ts';
 import { answerCallback } from './waiting/callback.ts';
 import { closeEntry } from './waiting/entry.ts';
 
-/** @param whole the plan, @param stored the execution, as they were read. @returns what to write, then send, then do */
+/**
+ * The rules see the effective state, because one write ends a pause or begins a retry for all steps; and the plan of
+ * the status, because after an end only on-failure steps go on. Every decision then closes the question that its write
+ * ends, brings the wake time forward, and notes in its write whether the execution is at risk.
+ * @param whole the plan as it was read
+ * @param stored the execution as it was read
+ * @returns what to write, then send, then do
+ */
 export function decide(whole: Plan, stored: Snapshot, event: Event): Decision {
   const state = effectiveState(whole, stored);
   const plan = planDuring(whole, stored.execution);

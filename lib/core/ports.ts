@@ -104,13 +104,13 @@ export interface Store {
   readonly survey: (endedSince: number, workflows: readonly string[]) => Promise<Survey>;
 }
 
-/** The state table without its indexes: for the audit alone. */
 /** One of `of` parts of the table, numbered from 0. All records of an execution are in one, and stay there. */
 export interface Segment {
   readonly index: number;
   readonly of: number;
 }
 
+/** The state table without its indexes: for the audit alone. */
 export interface Inventory {
   /** Some of all records of executions in a segment, strongly read: an execution's own one before those beside it. */
   readonly page: (segment: Segment, cursor?: string) => Promise<Page<Found>>;
@@ -141,7 +141,7 @@ export interface Outages {
   readonly write: (outage: Outage) => Promise<WriteResult>;
 }
 
-/** Which workflows are paused, beside the executions; whoever starts executions asks. */
+/** Which workflows are paused, beside the executions; every start of an execution reads it. */
 export interface WorkflowPauses {
   /** Strongly consistent. */
   readonly read: (workflow: string) => Promise<WorkflowPause | undefined>;
@@ -274,7 +274,7 @@ export interface Ports {
   readonly breakers?: Breakers;
   /** @default an opening leaves no record */
   readonly outages?: Outages;
-  /** @default whatever a child is given, its agents are the first to check */
+  /** @default any input is accepted for a child; its agents are the first to check */
   readonly childInputs?: ChildInputs;
   /** @default as many callers wait for an end as like */
   readonly waits?: Waits;

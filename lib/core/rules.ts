@@ -128,7 +128,7 @@ export function evaluate(plan: Plan, state: Snapshot, event: Evaluation): Decisi
     return event.by === 'supervisor'
       ? supervise(plan, state, event, RULES[state.execution.status])
       : send(plan, state, event);
-  // From a state that was not just read nothing may come but hints and the end of the execution.
+  // On a state we did not just read, only sends and the end are safe.
   const allowed = event.fresh || found.rule.unread === true;
   return allowed ? found.decision : nothing(evaluateNext(event.affected));
 }

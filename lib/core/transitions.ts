@@ -1,11 +1,13 @@
 /**
  * The legal moves of a step and of an execution, as data. Read this first.
  *
- * Owns: which status may follow which, and by what. Does not own: what a move means (`records/moves.ts`), when it is due, what
+ * Owns: which status may follow which, and by what. Does not own: what a move means (`records/moves.ts`),
+ * when it is due, what
  * else changes with it (`rules.ts`, `step/claim.ts`). `docs/STATE-MACHINE.md` is printed from these tables.
  *
- * S1 no row leads out of a terminal execution status but the retry of one that failed and, of a child that succeeded, the recall
- * by its parent. S2 nothing changes a status but `moveStep` and `moveExecution`, which refuse whatever has no row.
+ * S1 no row leads out of a terminal execution status, except the retry of a failed execution and, for a child
+ * that succeeded, the recall by its parent. S2 only `moveStep` and `moveExecution` change a status, and they
+ * refuse a move without a row.
  */
 
 import { refuse } from './records/errors.ts';

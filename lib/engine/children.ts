@@ -126,7 +126,7 @@ async function refusedInput(
   if (problem === undefined) return undefined;
   const holder = placeHolder(plan, start, freshOf(random), clock.now());
   const existing = await store.create(holder);
-  // Whoever took its place may have died before it said why.
+  // The process that took its place may have died before it recorded why.
   if (existing !== 'written' && !isPlaceHolder(existing)) return undefined;
   const message = `workflow '${plan.workflow}' does not accept the input of its execution: ${problem}`;
   return {
@@ -268,8 +268,8 @@ async function gathered(
 }
 
 /**
- * Has the parent's record say that the execution has ended, and carries the parent on unless the caller does.
- * @throws whatever the ports reject with; then the execution keeps its wake time and notifies its parent again
+ * Records in the parent that the execution has ended, and carries the parent on unless the caller does.
+ * @throws as the ports reject; then the execution keeps its wake time and notifies its parent again
  */
 export async function notifyParent(
   ports: Ports,

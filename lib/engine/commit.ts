@@ -21,7 +21,7 @@ import { wakeFor } from './wake-up.ts';
 /**
  * @param before the execution's record as it was decided on
  * @returns 'conflict' when another write came first; then nothing was sent
- * @throws whatever the ports reject with; the caller then does not know whether the write took place
+ * @throws as the ports reject; the caller then does not know whether the write took place
  */
 export async function commit(
   ports: Ports,

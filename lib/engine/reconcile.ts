@@ -51,7 +51,7 @@ export interface Start {
 
 /**
  * @returns the state as last known, or nothing when the execution does not exist
- * @throws whatever the ports reject with
+ * @throws as the ports reject
  */
 export async function reconcile(
   ports: Ports,

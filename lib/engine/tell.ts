@@ -19,6 +19,6 @@ export async function tell({ announcer, log }: Pick<Ports, 'announcer' | 'log'>,
   }
 }
 
-/** What whoever counts notes by workflow learns beside them. */
+/** What a meter that counts by workflow learns beside a note. */
 export const originOf = (workflow: string, written: Execution | undefined): NoteOrigin =>
   written?.endedAt === undefined ? { workflow } : { workflow, lastedMs: written.endedAt - written.startedAt };

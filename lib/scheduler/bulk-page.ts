@@ -1,11 +1,14 @@
 /**
  * One page of a bulk action: each of its executions gets the command.
  *
- * Owns: that each is acted on once, what is said of one to which the command does not apply any more, and that a page is counted once.
- * Does not own: the commands themselves (`commands.ts`, `incidents.ts`, `callbacks.ts`), the sum (`core/operators/bulk.ts`).
+ * Owns: that each is acted on once, what is said of one to which the command does not apply any more, and
+ * that a page is counted once.
+ * Does not own: the commands themselves (`commands.ts`, `incidents.ts`, `callbacks.ts`), the sum
+ * (`core/operators/bulk.ts`).
  *
- * It acts in the name of whoever confirmed it, under the command id `<bulk>.<execution>`. A page that is done again, after its process
- * died, finds that id and acts on nothing twice; and what has failed, or was asked, after the bulk action was made is not meant.
+ * It acts in the name of the person who confirmed it, under the command id `<bulk>.<execution>`. If its
+ * process dies and the page is done again, that id shows what has been acted on. What failed, or was asked,
+ * after the bulk action was made is not meant.
  */
 
 import { effectiveState } from '../core/execution/effective-state.ts';
@@ -48,7 +51,7 @@ const MAX_MESSAGE = 300;
 /** Refusals of its own, beside those of the commands: nothing is asked that it could answer, or several things are. */
 const NOT_ASKED = 'not-asked';
 const SEVERAL_ASKED = 'several-asked';
-/** The code with which a rejected approval fails, whoever rejects it. */
+/** The code with which a rejected approval fails. */
 const REJECTED = 'rejected';
 
 /** What is refused for good: trying again cannot help. */

@@ -1,12 +1,15 @@
 /**
  * Bulk actions: one command for many executions, made, collected, confirmed.
  *
- * Owns: which executions are meant, that nothing acts before it is confirmed, repeated calls, and what is refused with which code. Does not
- * own: the records (`core/operators/bulk.ts`), what is done with a page (`bulk-page.ts`), the filters (`lists.ts`).
+ * Owns: which executions are meant, that nothing acts before it is confirmed, repeated calls, and what is
+ * refused with which code. Does not
+ * own: the records (`core/operators/bulk.ts`), what is done with a page (`bulk-page.ts`), the filters
+ * (`lists.ts`).
  *
- * Its executions are stored page by page while they are counted, so that what was shown is what is acted on. Collecting is bounded work
- * for each call; it ends before anything begins. The confirmation is one write, then a start under an id that follows from the bulk
- * action's: confirmed again it is the same execution, which goes on without whoever started it.
+ * Its executions are stored page by page while they are counted, so that what was shown is what is acted on.
+ * Collecting is bounded work for each call; it ends before anything begins. The confirmation is one write,
+ * then a start under an id that follows from the bulk action's: confirmed again, it finds the same execution,
+ * which needs its starter no more.
  */
 
 import {

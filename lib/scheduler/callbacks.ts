@@ -31,11 +31,11 @@ import { type Scheduler, show } from './start.ts';
 const TOKEN = /^([a-z0-9.-]{1,1200})\.([a-z][a-z0-9-]{0,47})\.([A-Za-z0-9-]{1,64})$/;
 
 /**
- * @throws SteadfastError `unknown-callback`; `already-closed` when it was answered otherwise, or is not wanted any more;
- * `bad-output` (details: the schema's issues), `too-large`; of an approval `not-another`, `not-open`, `unknown-caller`,
- * `too-many-people`
- * @param by absent where the gateway vouches for nobody: a callback's token is enough
- * @returns who has answered, which is whoever was first where the same answer comes again
+ * @throws SteadfastError `unknown-callback`; `already-closed` when it was answered otherwise, or is not
+ * wanted any more; `bad-output` (details: the schema's issues), `too-large`; for an approval `not-another`,
+ * `not-open`, `unknown-caller`, `too-many-people`
+ * @param by absent if the gateway does not say who calls: a callback's token is enough
+ * @returns who has answered: the first, if the same answer comes again
  */
 export async function closeCallback(
   scheduler: Scheduler,
@@ -91,7 +91,7 @@ async function shownFor(
   return { ...shown, step };
 }
 
-/** An approval is repeated by the person who gave it; a callback by whoever has its token. */
+/** The same answer again: an approval's from the same person, a callback's from any holder of its token. */
 function isRepeated(
   { personalRoles }: Scheduler,
   { kind }: CallbackStep,

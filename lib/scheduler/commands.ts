@@ -29,7 +29,7 @@ import { timeText } from '../core/records/text.ts';
 export interface CommandRequest {
   readonly commandId?: string;
   readonly reason?: string;
-  /** Absent where the gateway vouches for nobody. */
+  /** Absent if the gateway does not say who calls. */
   readonly by?: Caller;
 }
 

@@ -29,7 +29,7 @@ import { type Scheduler, show } from './start.ts';
 
 export interface ResolutionRequest extends Omit<Resolution, 'by' | 'caller'> {
   readonly incident: number;
-  /** Absent where the gateway vouches for nobody. */
+  /** Absent if the gateway does not say who calls. */
   readonly by?: Caller;
   /**
    * When the person said so, epoch ms: of what could still happen then the answer knows nothing, however late it is decided on.

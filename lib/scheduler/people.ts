@@ -86,7 +86,7 @@ export async function entryOfAnswer(
   const approval = approvalOf(state.execution.id, step.name);
   const deed = kind === 'complete' ? approval : undefined;
   if (!isForAnother(step)) return deed === undefined ? {} : entry(scheduler, state, by, deed);
-  // Whoever answered before its turn could still give input to what comes before it.
+  // A person who answered before its turn could still give input to what comes before it.
   if (!isTurn(step, state) || !applies(step, state))
     throw refuse('not-open', `approval '${step.name}' cannot be answered before its turn`);
   return entry(scheduler, state, by, deed, (people, person) => {

@@ -82,7 +82,7 @@ export interface StartRequest {
   readonly tags?: Readonly<Record<string, string>>;
   /** The execution that this one is to make good for; it must exist. */
   readonly redriveOf?: string;
-  /** Absent where the gateway vouches for nobody. */
+  /** Absent if the gateway does not say who calls. */
   readonly by?: Caller;
 }
 
@@ -173,7 +173,7 @@ export async function startOf(
 }
 
 /**
- * The people of a new execution, where its plan asks for another person somewhere; a trigger is nobody.
+ * The people of a new execution, if its plan asks for another person somewhere; a trigger is no person.
  * @throws SteadfastError `unknown-caller`
  */
 function firstPeople(

@@ -2,8 +2,8 @@
  * What a supervisor may send to whom in one sweep.
  *
  * Owns: one read of an agent's breaker per sweep, and only when there is something for that agent; at most so many messages
- * per sweep and agent, no more than its queue has room for but always a few, and when the rest's turn is. A sweep through
- * very much takes as long as many: for each sweep's time it counts as another one. Does not own: what is then deferred or put
+ * per sweep and agent, no more than its queue has room for but always a few, and when the rest's turn is. A sweep that
+ * overruns counts once per sweep interval. Does not own: what is then deferred or put
  * off (`core/supervision/dispatch.ts`).
  *
  * After an outage everything is due at once. Sweeps go through it oldest first; what a sweep has no messages left for is
@@ -17,7 +17,7 @@ import { type Breaker, passageOf } from '../core/step/breaker.ts';
 
 /** A supervisor sends only what was lost or deferred, so this bounds a stampede and nothing else. */
 export const SENDS_PER_SWEEP = 300;
-/** So many of them whatever its queue holds: a message that was lost in a crowd has its turn as well. */
+/** So many of them even into a full queue: a message that was lost in a crowd has its turn as well. */
 export const FREE_SENDS = 30;
 /** With so many waiting, one more would not be taken sooner, but pass for lost itself, and be sent again. */
 export const FULL_QUEUE = 3_000;
@@ -34,7 +34,7 @@ const MISSING_AGAIN_MS = 30_000;
 interface Room {
   /** So many more messages may wait in its queue, … */
   readonly sends: number;
-  /** … or are too many there: they are all before whatever is sent now. */
+  /** … or are too many there: all of them are before a message sent now. */
   readonly beyond: number;
 }
 

@@ -102,7 +102,7 @@ class Run {
     }
   }
 
-  /** A run reads at least one page, whatever its bounds. */
+  /** A run reads at least one page, even beyond its bounds. */
   readonly #mayGoOn = (now: number): boolean =>
     !this.#isSecond &&
     (this.#pages === 0 || (this.#pages < this.#options.maxPages && now < this.#options.untilAt));

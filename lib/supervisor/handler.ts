@@ -22,8 +22,9 @@ import { type Part, tick } from './sweep.ts';
 const TICK_RESERVE_MS = 3_000;
 
 /**
- * The supervisors' Lambda function. On the schedule: one tick, with as many sweeps as are worth it. Called by another role:
- * the same on all shards, for as long as something is due and no other has come. It calls nobody itself.
+ * The supervisors' Lambda function. On the schedule: one tick, with as many sweeps as are worth it. Called by
+ * another role: the same on all shards, for as long as something is due and no other has come. It calls no
+ * supervisor itself.
  */
 export function supervisorHandler(): (event: unknown, context: Context) => Promise<{ sweeps: number }> {
   const telemetry = telemetryOf({ role: 'supervisor' });

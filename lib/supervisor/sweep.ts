@@ -32,7 +32,7 @@ export interface TickOptions {
    */
   readonly grace?: Grace;
   /**
-   * Messages to an agent whatever its queue holds, in a sweep (`admission.ts`).
+   * Messages to an agent in a sweep even if its queue is full (`admission.ts`).
    * @default FREE_SENDS
    */
   readonly freeSends?: number;

@@ -42,7 +42,7 @@ describe('kill -9 at any moment', () => {
     const first = stage.startOrder('first');
     started.push(first);
     await first;
-    // The schedule is stage by hand once, so that nobody waits for its minute; later ticks come by themselves. Nobody waits
+    // The tick is triggered by hand once, so that the test does not wait for its minute; later ticks come by themselves. Nobody waits
     // for a tick's end either: it stays for a minute while something is due.
     const ring = (): void => void control.tick('supervisor').catch(() => undefined);
     ring();

@@ -157,8 +157,8 @@ const NOTES: Readonly<Partial<Record<Step['status'], string>>> = {
 };
 
 /**
- * Records the next try of a child, before anything is created for it. One write with the execution: whoever read it before a
- * pause, a stop or an end begins none (S10).
+ * Records the next try of a child before anything is created for it. The execution is in the same write, so a
+ * process that read it before a pause, a stop or an end cannot begin one (S10).
  */
 export const beginTry: Rule = {
   apply: (plan, state, event) => {
@@ -173,7 +173,7 @@ export const beginTry: Rule = {
     return undefined;
   },
   dueAt: (plan, state) =>
-    // Until an open outcome is known no try begins, and whatever makes it known evaluates.
+    // No try begins while an outcome is open; the write that makes it known evaluates.
     failureWaits(plan, state)
       ? []
       : Object.values(state.steps).flatMap(({ name, status, children, retryAt = 0 }) =>
@@ -273,7 +273,7 @@ export const endOverTime: Rule = {
       if (stopping !== undefined) return nothing(stopping);
       const over = { ...allOf(step, family), ...(known === undefined ? { started: 0 } : {}) };
       const decision = written(state, event, childrenOverTime(state, over, event), 'children-stopped');
-      // Whoever read it before a pause does not know that its time stands still.
+      // A process that read it before a pause does not know that its time stands still.
       return known === undefined ? withExecution(decision, state, event) : decision;
     }
     return undefined;

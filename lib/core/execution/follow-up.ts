@@ -1,13 +1,18 @@
 /**
- * What follows an end without success: the write that makes it, the word to the parent, and the status once all is over.
+ * What follows an end without success: the write that makes it, the word to the parent, and the status once
+ * all is over.
  *
- * Owns: when an execution follows up, what is kept of its end meanwhile, and what is said of on-failure steps that failed. Does
- * not own: by which plan it is decided on (`plan/on-failure.ts`), how the steps are tried and given up (as any tolerated step:
- * `tolerate.ts`, `operators/incident.ts`, `step/defer.ts`), whether a parent's retry finds it (`on-child.ts`).
+ * Owns: when an execution follows up, what is kept of its end meanwhile, and what is said of on-failure steps
+ * that failed. Does
+ * not own: by which plan it is decided on (`plan/on-failure.ts`), how the steps are tried and given up (as
+ * any tolerated step:
+ * `tolerate.ts`, `operators/incident.ts`, `step/defer.ts`), whether a parent's retry finds it
+ * (`on-child.ts`).
  *
- * S21 one write makes the end, when nothing is owed or asked any more, and only then do on-failure steps begin; whatever becomes
- * of them, that end is announced. A parent learns of that very end, with its version, before they are over. L1 each step has its
- * recovery, and whatever a person is asked about it is answered by the time: no end waits for ever.
+ * S21 one write makes the end, when nothing is owed or asked any more; only then do on-failure steps begin,
+ * and their outcome cannot change that end. A parent learns of that very end, with its version, before they
+ * are over. L1 each step has its recovery, and a question about it is answered by its deadline at the latest:
+ * no end waits for ever.
  */
 
 import { onFailureSteps, wholeOf } from '../plan/on-failure.ts';
@@ -73,7 +78,7 @@ const MOVES: Readonly<Partial<Record<Execution['status'], EndMove>>> = {
   compensated: 'compensate',
 };
 
-/** All on-failure steps are over, whatever became of them. */
+/** All on-failure steps are over, well or not. */
 export const finish: Rule = {
   apply: (plan, state, event) => {
     const { execution, steps } = state;
@@ -87,7 +92,7 @@ export const finish: Rule = {
   says: {},
 };
 
-/** The on-failure steps that failed for good, or that nobody answered for; none while they are not decided on. */
+/** The on-failure steps that failed for good, or got no answer in time; none before they are decided on. */
 export function failedOnFailure(plan: Plan, { execution, steps }: Snapshot): readonly FailedOnFailure[] {
   if (execution.end === undefined) return [];
   return onFailureSteps(plan).flatMap(({ name }): FailedOnFailure[] => {
@@ -100,7 +105,7 @@ export function failedOnFailure(plan: Plan, { execution, steps }: Snapshot): rea
   });
 }
 
-/** The end as it is after a write that keeps it from being tried again: another one, for whoever compares. */
+/** The end once a write has ruled out another try: at a later version, so that a parent takes it for a new end. */
 export const closedEnd = ({ end: known, version }: Execution): Pick<ExecutionChanges, 'end'> => {
   if (known === undefined) return {};
   const { again: _, ...kept } = known;

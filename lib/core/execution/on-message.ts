@@ -61,9 +61,10 @@ export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>):
   if (event.processDeadlineAt - event.now < MIN_REMAINING_MS) return nothing({ kind: 'give-back' });
   if (event.openBreaker !== undefined) return deferDelivered(state, work, event.openBreaker, event);
   const step = claimed(work, state, event);
-  // What was deferred as unclaimed has its wake time far away, so a claim before its time brings it forward; so does a lease that ends
-  // with its process, sooner than any that the wake time allows for. How far away others have put that, a claim cannot tell by what
-  // it has read: of a long execution in part, and of any before other steps were finished. Never farther than its own step's H.
+  // A deferred step's wake time is far off, and so may be the wake time of a step whose lease ends early with
+  // its process: the claim brings it forward. How far off others have put it, the claim cannot know from what
+  // it has read, a long execution in part or one before other steps were finished; but never farther than its
+  // own step's H.
   const leaseEndAt = leaseEndsAt(step.leaseUntil ?? event.processDeadlineAt);
   const isCutShort = leaseEndAt < event.now + shortestMs(work.step);
   const nearer =

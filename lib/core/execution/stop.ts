@@ -39,8 +39,9 @@ export const failStep: Rule = {
 };
 
 /**
- * There is no way back, so a person has to find one forward. Another rule opens the incident. A stop writes no step that has failed, so
- * the execution is written as well: whoever read before a stop, or the end, asks nothing any more (S20).
+ * There is no way back, so a person has to find one forward; another rule opens the incident. The write
+ * includes the execution: a stop writes no failed step, so without it a process that read before a stop, or
+ * the end, could still ask (S20).
  */
 function askInstead(state: Snapshot, failed: Step, inputs: DecisionInputs): Decision {
   const step = stepAfter(failed, 'ask', inputs, {

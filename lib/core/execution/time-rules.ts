@@ -60,9 +60,9 @@ function whomText(step: CallbackStep): string {
 }
 
 /**
- * S12 what waits for a time may be due before anything that an agent writes, and so before the wake time: a wait or a callback
- * whose turn has come, or what an attempt that met a dead service left to be sent again. A supervisor's evaluation says so with
- * its own write; whoever else has brought it about brings the wake time forward.
+ * S12 a wait or a callback whose turn has come, or work that was deferred for a dead service, may be due
+ * before the wake time. If a supervisor evaluates it, its own write says so; in any other process this rule
+ * brings the wake time forward.
  */
 export const wakeForTime: Rule = {
   apply: (plan, state, event) => {

@@ -113,7 +113,7 @@ const isCleanText = (children: Children | undefined): string =>
     ? ' and has left nothing in effect'
     : ', and what it did may be in effect';
 
-/** '3 of 4 executions ended (2 succeeded, 1 failed)'; of a list its items, for its parts are nobody's but its own. */
+/** '3 of 4 executions ended (2 succeeded, 1 failed)'. A list counts items, because its parts are internal. */
 function countText({ kind }: ChildStep | MapStep, { status, children }: Step): string {
   if (children === undefined) return 'none of its executions is known';
   const items = kind === 'map' ? itemsSoFar(children) : undefined;

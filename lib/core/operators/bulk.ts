@@ -131,7 +131,7 @@ export function possibleStatuses({ action }: BulkCommand): readonly ExecutionSta
       return ['running', 'waiting'];
     case 'resume':
       return ['pausing', 'paused'];
-    // Whatever asks is open, and never simply running.
+    // An execution that asks is open, and never simply running.
     case 'resolve':
       return STATUS_GROUPS.open.filter((status) => status !== 'running');
     case 'approve':

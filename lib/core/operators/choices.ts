@@ -46,7 +46,7 @@ export function choicesFor(whole: Plan, state: Snapshot, incident: Incident, now
   if (incident.kind === 'undo') {
     const deadAt = record.processDeadlineAt + attemptedVariant(step, record).settleMs;
     const once = deadAt > now ? { notBefore: deadAt } : {};
-    // Once all is to be left as it is, nobody undoes anything any more.
+    // Once all effects are to stay, nothing is undone any more.
     const { status, cause } = state.execution;
     const isLeft = status === 'compensating' && cause?.undo === false;
     return [

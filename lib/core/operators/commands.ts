@@ -114,7 +114,10 @@ export function possibleCommands(
   return [...obeyed, { command: 'redrive', ...given({ because: redriveProblem(plan, state, isDeployed) }) }];
 }
 
-/** What is offered to a person. The start itself takes whatever there is to make good for: a program may know better. */
+/**
+ * Why a start with its input is not offered to a person. The start itself accepts it: a program may know
+ * better.
+ */
 function redriveProblem(plan: Plan, state: Snapshot, isDeployed: boolean): string | undefined {
   const { status, parent } = state.execution;
   if (parent !== undefined)
@@ -163,7 +166,7 @@ function cancelProblem(plan: Plan, state: Snapshot, undo: false | undefined): st
       return `step '${name}' is past the point of no return, so nothing is undone any more; "undo": false ends it as it is (${standingText(standingOf(plan, state))})`;
     case 'open':
       return `step '${name}' is a point of no return, and its outcome is open; try again when it is known, or end it as it is with "undo": false`;
-    // Whatever a child may do is stopped first, and its end says whether anything is undone.
+    // Its children are stopped first, and their ends say whether anything is undone.
     case 'stoppable':
     case 'free':
       return undefined;

@@ -10,7 +10,10 @@ import { type Decision, IDLE, nothing, writing } from '../records/decision.ts';
 import { type Acted, peopleAfter } from '../records/people.ts';
 import { type Execution, isTerminal } from '../records/state.ts';
 
-/** Nothing where the entry is there, where nobody is entered, or where it is over with all that is below. */
+/**
+ * Nothing if the entry is there already, if no person has to be entered, or if the execution is over with
+ * everything below it.
+ */
 export function enter(
   execution: Execution,
   { acted, ...inputs }: DecisionInputs & { readonly acted: Acted },

@@ -72,7 +72,7 @@ export function stepToAskAbout(
 
 function neededFor(plan: Plan, record: Step, execution: Execution): Incident['kind'] | undefined {
   if (record.status === 'compensation-failed') {
-    // About the items of a list nobody is asked one by one.
+    // No person is asked about the items of a list one by one.
     const isItem = plan.tolerated !== undefined && isForward(execution.status);
     // Where what has acted is left as it is, nothing would come of an answer.
     const isLeft = execution.status === 'compensating' && execution.cause?.undo === false;

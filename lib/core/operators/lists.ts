@@ -153,7 +153,10 @@ export interface Bounded<Key> {
 export interface Survey {
   readonly open: Bounded<OpenKey>;
   readonly ended: Bounded<EndedKey>;
-  /** How many were started in that time. Absent where none has ended badly: nobody asks, and it costs as much as all else. */
+  /**
+   * How many were started in that time. Absent if none has ended badly: then it is not shown, and counting
+   * costs as much as all else.
+   */
   readonly begun?: { readonly count: number; readonly atLeast?: true };
   readonly inbox: Bounded<InboxKey>;
 }

@@ -174,7 +174,7 @@ function recoveryResolution(
   return stepAfter(record, event, inputs, changes);
 }
 
-/** What the end says of work that was done, of which nobody said in time what it should have answered. */
+/** What the end says of work that was done, but whose output was not given in time. */
 function unmended({ code, message }: Failure, choice: Choice, hasNoUndo: boolean, now: number): Failure {
   const left = choice === 'fail' || hasNoUndo;
   const after = choice === 'continue' ? ', and the execution goes on without it' : '';

@@ -176,7 +176,10 @@ export function restartProblemOf(plan: Plan, state: Snapshot): string | undefine
   return `${names} may have acted, and its effect can neither be asked for nor repeated; ${instead(state)}`;
 }
 
-/** Tolerated because the execution ended as it was, not because somebody had it go on: what rests on its failure cannot begin. */
+/**
+ * Tolerated because the execution ended as it was, not because a person continued it: what rests on its
+ * failure cannot begin.
+ */
 const wasLeft = (plan: Plan, record: Step | undefined): boolean =>
   record?.status === 'tolerated' &&
   record.mayHaveActed &&

@@ -1,13 +1,15 @@
 /**
  * What an execution has in effect at external services: which of its effects stand, and which may.
  *
- * Owns: the answer, read off the records, and its short form for answers, events and refusals. Does not own: whether anything is
+ * Owns: the answer, read off the records, and its short form for answers, events and refusals. Does not own:
+ * whether anything is
  * to be undone (`step/ready.ts`), how it is printed (`cli/`).
  *
- * A step whose `undo` is 'none' is not listed, for its author says that there is nothing to take back; a point of no return is, for
- * nobody can, and so are a tolerated failure that may have acted, and a wrong answer about what has no undo. So an execution that ended as canceled or compensated lists
- * nothing (S10). Of a child or a part of a list the execution is named: it has a list of its own. S17 names and ids alone, never a
- * payload.
+ * A step whose `undo` is 'none' is not listed, because its author says that there is nothing to take back.
+ * Listed are a point of no return, which cannot be taken back, a tolerated failure that may have acted, and a
+ * wrong answer about work without an undo. So an execution that ended as canceled or compensated lists
+ * nothing (S10). A child or a part of a list is listed by its execution's id, which has a list of its own.
+ * S17 names and ids alone, never a payload.
  */
 
 import {

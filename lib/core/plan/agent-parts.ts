@@ -1,5 +1,5 @@
 /**
- * What an agent's declaration asks of its implementation, for whoever holds the two against each other.
+ * What an agent's declaration requires of its implementation.
  *
  * Owns: that rule. Does not own: the types that say the same to an author's compiler (`lib/index.ts`).
  */

@@ -3,8 +3,8 @@
  *
  * Owns: these refusals. Does not own: what is refused of every agent's step (`check.ts`).
  *
- * P1 nothing of it may hang or change the end. After a failure any step may have left no output, so whatever reads one says what
- * holds instead.
+ * P1 on-failure steps may neither hang nor change the end. After a failure any step may have left no output,
+ * so a step that reads one must say what holds instead.
  */
 
 import { MAX_DURATION_MS } from './duration.ts';

@@ -1,11 +1,13 @@
 /**
- * The plans of children: a child step carries its workflow's plan, and a map step's is made from the step it maps.
+ * The plans of children: a child step carries its workflow's plan, and a map step's is made from the step it
+ * maps.
  *
- * Owns: how such a plan is named and found (`planAt`), and the plan of a part of a list. Does not own: which children
+ * Owns: how such a plan is named and found (`planAt`), and the plan of a part of a list. Does not own: which
+ * children
  * there are, and what they are given (`waiting/child.ts`).
  *
- * A child's plan follows from its parent's, so it is neither stored nor hashed: `<hash>.<step>` names it. An execution
- * keeps its plan and so do its children, whatever is deployed later.
+ * A child's plan follows from its parent's, so it is neither stored nor hashed: `<hash>.<step>` names it. An
+ * execution keeps its plan, and its children theirs, after later deployments too.
  */
 
 import type { AgentStep, ChildStep, MapStep, Plan, PlanStep, Stage } from './plan.ts';

@@ -65,7 +65,7 @@ export const isDurationMs = (ms: number): boolean => Number.isFinite(ms) && ms >
 
 const ISO = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
 
-/** Nobody means an earlier time by a number: seconds taken for milliseconds lie in January 1970. */
+/** A number before this is a mistake: seconds taken for milliseconds lie in January 1970. */
 export const EARLIEST_TIME: number = Date.UTC(2001, 0, 1);
 
 /** Epoch ms of what data or an author says; nothing when it is no time. */

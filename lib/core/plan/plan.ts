@@ -1,10 +1,11 @@
 /**
  * The plan: a workflow compiled to JSON, addressed by its content.
  *
- * Owns: the plan's shape and the questions about its graph. Does not own: what is refused (`check.ts`), how authors
+ * Owns: the plan's shape and the questions about its graph. Does not own: what is refused (`check.ts`), how
+ * authors
  * write it (`workflow.ts`), where it is stored.
  *
- * An execution keeps the plan it started with, whatever is deployed later.
+ * An execution keeps the plan it started with, after later deployments too.
  */
 
 import type { AgentSpec, Effect } from './agent.ts';

@@ -85,8 +85,8 @@ export interface HumanOptions {
   /** @default 'undo' */
   readonly otherwise?: 'undo' | 'fail';
   /**
-   * An event so often, until there is an answer.
-   * @default nobody is reminded
+   * Sends an event this often until there is an answer.
+   * @default no reminders
    */
   readonly remindEvery?: Duration;
 }

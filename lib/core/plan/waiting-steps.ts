@@ -103,7 +103,10 @@ export interface AnswerOptions extends AnyStepOptions, TolerateOptions {
 export interface CallbackOptions<O> extends AnswerOptions {
   /** Any Standard Schema; an answer that does not fit is refused. */
   readonly output: StandardSchemaV1<unknown, O>;
-  /** Without an answer in time the step fails: nobody else knows its output. @default 'fail' */
+  /**
+   * Without an answer in time the step fails, because only the external party knows its output. @default
+   * 'fail'
+   */
   readonly otherwise?: 'fail';
   /**
    * The external party must `heartbeat` so often to show that it is still at it.
@@ -114,20 +117,22 @@ export interface CallbackOptions<O> extends AnswerOptions {
 
 export interface ApprovalOptions extends AnswerOptions {
   /**
-   * 'another': four eyes. The answer may not come from who started the execution (of a child: the one above all), nor from who
-   * tried it again, resolved an incident of it so that it goes on, or gave another approval in it.
-   * @default anybody whom the API lets answer
+   * 'another': four eyes. The answer must come from a person who has not started the execution (for a child:
+   * its root), tried it again, resolved an incident of it so that it goes on, or given another approval in
+   * it.
+   * @default anyone whom the API lets answer
    */
   readonly by?: 'another';
   /**
-   * What holds without an answer in time. 'approve': it goes on, approved by nobody; not beside `by`. 'reject': as if a person
-   * had rejected it. 'fail': the step fails with `no-answer`.
+   * What holds without an answer in time. 'approve': it goes on without an approver; not beside `by`.
+   * 'reject': as if a person had rejected it. 'fail': the step fails with `no-answer`.
    * @default 'fail'
    */
   readonly otherwise?: 'approve' | 'reject' | 'fail';
   /**
-   * What whoever is asked is shown, by name: `{ amount: w.input.amount, hotel: held.output.hotel }`. Read when it is opened and kept
-   * with the question: in the inbox, in the events about it, on the page and in the command line. No secrets.
+   * What the approver is shown, by name: `{ amount: w.input.amount, hotel: held.output.hotel }`. Read when
+   * the question is opened and kept with it: in the inbox, in the events about it, on the page and in the
+   * command line. No secrets.
    * @default its workflow and its tags alone
    */
   readonly show?: Readonly<Record<string, Shown>>;
@@ -139,7 +144,7 @@ type Shown = Ref<unknown> | MaybeRef<unknown, MayBeAbsent> | string | number | b
 /** What a person's approval gives to the steps behind it. */
 export interface Approval {
   readonly approved: true;
-  /** Who, as the API's authorizer says: `arn:…`, `jwt:issuer subject`; absent where it vouches for nobody. */
+  /** Who, as the API's authorizer says: `arn:…`, `jwt:issuer subject`; absent if it does not say. */
   readonly by?: string;
   readonly comment?: string;
 }

@@ -1,15 +1,20 @@
 /**
  * Who made a call, as the gateway in front of the API vouches for it.
  *
- * Owns: the shape, what may be in it, how it is written for people, and which callers are one person. Does not own: what a
+ * Owns: the shape, what may be in it, how it is written for people, and which callers are one person. Does
+ * not own: what a
  * gateway says (`api/callers.ts`), who may answer what (`records/people.ts`).
  *
- * No name is taken from a caller itself. If it is unclear whether two callers are one person, they count as one: who is kept
- * from an answer too often asks somebody else, who is let through too often approves their own work.
+ * No name is taken from a caller itself. If it is unclear whether two callers are one person, they count as
+ * one. Mistaking two people for one only makes somebody else answer; mistaking one for two lets a person
+ * approve their own work.
  */
 
 export interface Caller {
-  /** `local`: on a laptop, where nobody vouches for a name. `trigger`: no person, a schedule, an event or a queue. */
+  /**
+   * `local`: on a laptop, where a name is not checked. `trigger`: no person, but a schedule, an event or a
+   * queue.
+   */
   readonly kind: 'iam' | 'jwt' | 'local' | 'trigger';
   /**
    * `iam`: the ARN. `jwt`: the issuer, a space and the subject. `trigger`: its name. `local`: what `--as`
@@ -43,10 +48,11 @@ const ROLE_SESSION = /^(arn:[a-z-]+:sts::\d+:assumed-role\/([^/]+))\/(.+)$/;
 const USER = /^arn:[a-z-]+:iam::\d+:user\//;
 
 /**
- * The person behind a caller, as text; nothing of a trigger, which is nobody.
+ * The person behind a caller, as text; nothing for a trigger, which is no person.
  *
- * A role counts as one person, whoever uses it, for a session's name is chosen by who begins it; unless the deployment says that
- * IAM lets every person use their own name alone. So do all federated users of an account, whose names are chosen likewise.
+ * A role counts as one person, because its users choose their sessions' names; unless the deployment says
+ * that IAM lets every person use their own name alone. So do all federated users of an account, whose names
+ * are chosen likewise.
  * @param personalRoles names of the roles whose sessions are named after persons
  */
 export function personOf(caller: Caller, personalRoles: ReadonlySet<string>): string | undefined {

@@ -39,7 +39,7 @@ export function stepAfter(
   const names = Object.keys(given);
   const gone = names.filter((name) => given[name] === undefined);
   if (record.deferred !== undefined && changes.deferred === undefined) gone.push('deferred');
-  // Whatever leaves `suspended` forgets what it was before.
+  // A step that leaves `suspended` forgets what it was before.
   if (record.status === 'suspended' && status !== 'suspended') gone.push('suspendedFrom', 'suspendedIn');
   if (record.wrongAnswer !== undefined && (status === 'done' || status === 'compensated'))
     gone.push('wrongAnswer');

@@ -14,7 +14,7 @@ export interface Ended {
   readonly workflow: string;
   readonly status: ExecutionStatus;
   readonly startedAt: number;
-  /** Absent of a child, and where the gateway vouches for nobody. */
+  /** Absent for a child, and where the gateway does not say who calls. */
   readonly startedBy?: Caller;
   readonly endedAt: number;
   /** Why it left the straight path; of no success. */
@@ -23,7 +23,7 @@ export interface Ended {
   readonly by?: Caller;
   /** What it has left in effect; of a success only what tolerated failures may have. */
   readonly standing?: Standing;
-  /** Its on-failure steps that failed for good, or that nobody answered for. Absent where there is none. */
+  /** Its on-failure steps that failed for good, or got no answer in time. Absent if there is none. */
   readonly onFailureFailed?: readonly FailedOnFailure[];
 }
 

@@ -25,7 +25,7 @@ export interface Entry extends AskedOf {
   readonly deadlineAt: number;
   /** What holds then. */
   readonly otherwise: 'approve' | 'reject' | 'fail';
-  /** What the approval shows to whoever is asked, by name, as it was when it was opened. Absent: nothing. */
+  /** What the approval shows to the approver, by name, as it was when it was opened. Absent: nothing. */
   readonly shown?: Readonly<Record<string, Json>>;
   /** Reminders so far, since it was opened. */
   readonly reminders: number;

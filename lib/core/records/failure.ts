@@ -27,7 +27,7 @@ const MAX_DEPTH = 5;
 /** An AggregateError with more members names only the first ones. */
 const MAX_MEMBERS = 3;
 
-/** An error of whatever realm or library. */
+/** An error of any realm or library. */
 interface ErrorLike {
   readonly message: string;
   readonly name?: unknown;

@@ -34,7 +34,7 @@ export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Keys sorted, no white space: equal values give equal text, whatever the order they were written in. */
+/** Keys sorted, no white space: equal values give equal text, in whatever order they were written. */
 export function canonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item as Json)).join(',')}]`;
   if (isJsonObject(value)) {
@@ -128,7 +128,7 @@ export function keptOf(
   let nodes = 0;
   const kept = (value: unknown, depth: number): unknown => {
     nodes += 1;
-    // Whatever lies beyond a limit is refused in any case.
+    // A value beyond a limit is refused in any case.
     if (typeof value !== 'object' || value === null || depth > maxDepth || nodes > maxNodes) return value;
     if (Array.isArray(value)) {
       const items = Array.from(value as unknown[], (item) =>

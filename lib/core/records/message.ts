@@ -1,5 +1,5 @@
 /**
- * The message's text form. Ids only, under 1 KB; whatever else a text says, it is at worst a useless hint (S13).
+ * The message's text form. Ids only, under 1 KB; any other text is at worst a useless hint (S13).
  *
  * Owns: its codec and version. Does not own: whether a message is still true (`decide.ts`).
  */

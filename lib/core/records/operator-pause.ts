@@ -9,7 +9,7 @@ import { given } from './given.ts';
 
 export interface OperatorPause {
   readonly at: number;
-  /** Absent where the gateway vouches for nobody. */
+  /** Absent if the gateway does not say who calls. */
   readonly by?: Caller;
   readonly reason: string;
 }

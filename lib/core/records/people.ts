@@ -38,8 +38,8 @@ export const approvalOf = (executionId: string, step: string): Deed => `approved
 const isApproval = (deed: Deed): boolean => deed.startsWith('approved:');
 
 /**
- * With one more entry. What anybody did beside approving outweighs an approval of theirs. Of two approvals the later one is
- * kept: the earlier may not have been given after all, and whoever gave the later must not give it then.
+ * With one more entry. An act other than an approval outweighs a person's approval. Of two approvals keep the
+ * later: the earlier may never have been committed.
  */
 export function peopleAfter(people: People, { person, deed }: Acted): People {
   const known = people[person];

@@ -1,7 +1,9 @@
 /**
- * What a question says of its execution, so that whoever is asked need not read that first: its workflow and its tags.
+ * What a question says of its execution, its workflow and its tags, so that an inbox need not read the
+ * execution.
  *
- * Owns: the shape. Does not own: the questions (`records/incident.ts`, `records/entry.ts`). Records of a release before have none of it.
+ * Owns: the shape. Does not own: the questions (`records/incident.ts`, `records/entry.ts`). Records of a
+ * release before have none of it.
  */
 
 import { given } from './given.ts';

@@ -57,7 +57,7 @@ export interface Pause {
   readonly reason: string;
   /** How long it may last before a person is asked. */
   readonly withinMs: number;
-  /** Since when its workflow is paused: it was born paused, and nobody has read it otherwise before. */
+  /** Since when its workflow is paused: the execution was started paused, so no reader has an older state. */
   readonly workflowPausedAt?: number;
   /** Since when no attempt is under way and none can begin. */
   readonly pausedAt?: number;
@@ -146,7 +146,7 @@ export interface Execution {
   /** Names of those by which it is found, one for each index of tags. */
   readonly search?: readonly string[];
   readonly startedAt: number;
-  /** Absent of a child, which its parent started, and where the gateway vouches for nobody. */
+  /** Absent for a child, which its parent started, and where the gateway does not say who calls. */
   readonly startedBy?: Caller;
   /** Only at the root of a tree in which an approval must come from another person (S19). */
   readonly people?: People;
@@ -219,7 +219,7 @@ export type SuspendedFrom = (typeof SUSPENDABLE)[number];
 
 export interface Step {
   readonly name: string;
-  /** The life of its execution: a record of an earlier life is not this one's, whatever it says. */
+  /** The life of its execution: a record of an earlier life does not belong to this one. */
   readonly life: string;
   readonly status: StepStatus;
   readonly version: number;
@@ -246,7 +246,7 @@ export interface Step {
   readonly nextStage?: number;
   /** It failed for good: the same again cannot help, nor can it for the group of steps whose failure it is. */
   readonly isPermanent?: true;
-  /** It failed because its time was over (`within`), whatever its last attempt said. */
+  /** It failed because its time was over (`within`), not because of its last attempt. */
   readonly isOverTime?: true;
   /** When a person had it tried again: the time that it has (`within`) began once more. */
   readonly againAt?: number;

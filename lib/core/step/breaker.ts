@@ -266,8 +266,9 @@ export function deferredUntil(openBreaker: OpenBreaker, now: number, random: num
 }
 
 /**
- * What a report says of the service: it answered, it failed, or nothing. A refusal is an answer. That a probe cannot tell is a failure the
- * first time it is asked about an attempt, and then nothing: one order that nobody can settle would open the breaker, and fail each trial.
+ * What a report says of the service: it answered, it failed, or nothing. A refusal is an answer. A probe that
+ * cannot tell counts as a failure the first time it asks about an attempt, and then as nothing: otherwise one
+ * order that stays unknown would open the breaker and fail each trial.
  * @param probes that were in vain before, of a probe
  */
 export function saidOf(report: Report, probes: number): 'answered' | 'failed' | 'nothing' {

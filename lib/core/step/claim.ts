@@ -83,7 +83,8 @@ export function closedWithoutAttempt(
     epoch: execution.epoch,
     changedAt: inputs.now,
     retryAt: undefined,
-    // What is closed waits for no undo: a pause is no time in which nobody could begin one.
+    // A closed step waits for no undo: time in a pause does not count as time in which the undo could not
+    // begin.
     undoDeferredAt: undefined,
   });
 }

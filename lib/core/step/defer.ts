@@ -22,8 +22,8 @@ import { openWork, type Work } from './ready.ts';
 import type { Rule } from './rule.ts';
 
 /**
- * After so long a failed attempt is charged in spite of a dead service, and an undo that is deferred, for whatever reason, is
- * put to a person: it has no other deadline.
+ * After this time a failed attempt is charged in spite of a dead service, and a person is asked about a
+ * deferred undo, which has no other deadline.
  */
 export const MAX_NOT_CHARGED_MS = 86_400_000;
 

@@ -1,15 +1,17 @@
 /**
  * The effect key: the name under which the external service knows a step's request.
  *
- * Owns: its text, what of it is made fresh, and when an attempt has another than the one before. Does not own: where a life
+ * Owns: its text, what of it is made fresh, and when an attempt has another than the one before. Does not
+ * own: where a life
  * is stored (`execution/start.ts`), when a variant is entered (`report.ts`).
  *
- * S18 a key stands for one life of an execution, one step, and one request of it: the agent and the input of a variant of its
- * recovery, or the input that a person gave. An external service that knows the key may answer for what it knows, or refuse
- * anything else under it. So plain repetitions keep the key, and what differs has the next number, as has whatever comes
- * after an undo: a service would answer for what it has taken back. The claim records what its key stands for; probes, undos
- * and a late success go by that record, whatever is tried next. No variant is entered while the outcome of another is open
- * (`report.ts`), so of all keys of a step one at most is in effect.
+ * S18 a key stands for one life of an execution, one step, and one request of it: the agent and the input of
+ * a variant of its recovery, or the input that a person gave. If an external service knows the key, it may
+ * answer from memory, or refuse anything else under it. So plain repetitions keep the key; a different
+ * request has the next number, and so has any attempt after an undo, because the service would answer with
+ * what it has taken back. The claim records what its key stands for; probes, undos and a late success go by
+ * that record. No variant is entered while the outcome of another is open (`report.ts`), so at most one key
+ * of a step is in effect.
  */
 
 import { canonicalJson, type Json } from '../records/json.ts';

@@ -23,7 +23,7 @@ export interface Ending {
   readonly inputs: DecisionInputs;
   /** A dead service failed it, so it is not charged. */
   readonly free?: NotCharged | undefined;
-  /** The time of the step is over: a person is asked only where nobody else can say what it did. */
+  /** The time of the step is over: a person is asked only if no probe can say what it did. */
   readonly isOverTime: boolean;
   /** When it will be, or that of the execution. */
   readonly overAt?: number;

@@ -74,8 +74,8 @@ export const isNearNoReturn = (plan: Plan, state: Snapshot): boolean =>
   });
 
 /**
- * Its time ends nothing any more: a person is asked then, unless one is asked something already. While somebody works on
- * such a step it may still turn out that there is a way back.
+ * Its time ends nothing any more: a person is asked then, unless a question is open already. While an attempt
+ * of such a step is under way, a way back may still turn up.
  */
 export const isAskedAtDeadline = (plan: Plan, state: Snapshot): boolean =>
   isForward(state.execution.status) &&

@@ -20,7 +20,7 @@ const MOST_APART = 4;
 
 type Deadlines = Pick<Step, 'processDeadlineAt' | 'processes'>;
 
-/** A probe's process is waited for by nobody. */
+/** Nothing waits for a probe's process. */
 const latestToken = ({ mode, token, actedToken }: Step): string | undefined =>
   mode === 'probe' ? actedToken : token;
 

@@ -166,8 +166,9 @@ export const isKept = (step: ChildStep | MapStep): boolean =>
   (step.kind === 'map' ? step.each.undo : step.undo) === 'none';
 
 /**
- * Its agent answered wrongly, and nobody mended that in time: what it did has no undo, so it stands although it is not the step's
- * success. Of a step that is done nothing is said: its author says that there is nothing to take back.
+ * Its agent answered wrongly, and the answer was not corrected in time: the work has no undo, so it stands
+ * although it is not the step's success. A step that is done is not listed: its author says that there is
+ * nothing to take back.
  */
 export function standsUnmended(step: PlanStep, record: Step | undefined): boolean {
   if (step.kind !== 'agent' || record?.status !== 'failed') return false;

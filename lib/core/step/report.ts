@@ -109,9 +109,9 @@ function reportedExecute(ending: Ending, report: Report): Step | undefined {
 }
 
 /**
- * The work is done, and its answer is no output: the agent's author is wrong, not the work. So whatever the recovery is, no
- * other stage does it again or takes it back before a person was asked. Nothing of an on-failure step is ever taken back, so
- * nobody has to be asked about one.
+ * The work is done, but its answer is no valid output: the agent's author is wrong, not the work. So no other
+ * stage does it again or takes it back before a person was asked. An on-failure step is never taken back, so
+ * no person has to be asked about one.
  */
 function answeredWrongly(
   ending: Ending,
@@ -234,7 +234,7 @@ function foundNothing(ending: Ending): Step {
     });
   }
   const { stage, stageAttempt } = record;
-  // Its charge was given back, for a dead service had failed it (S9): it is still to come, whatever the recovery is.
+  // Its charge was given back, because a dead service had failed it (S9): the attempt is still to come.
   const again = { kind: 'attempt', stage, retryAt: inputs.now } as const;
   const next = stageAttempt === 0 ? again : nextTry(step, record, inputs.now, inputs.random);
   if (next.kind !== 'attempt' && isOverTime)
@@ -252,7 +252,7 @@ function probedInVain(ending: Ending, report: Report): Step {
   const { step, record, inputs, free } = ending;
   const failure = 'failure' in report ? report.failure : undefined;
   const vain = ended(ending, 'cannot-tell', failure);
-  // A probe that was answered is charged, whatever else the service does: else it would be asked for ever.
+  // A probe that was answered is charged in any case: else it would be asked for ever.
   if (free !== undefined && isThrown(report))
     return stepAfter(record, 'find-open', inputs, { ...vain, ...free });
   // An agent without a probe cannot tell the next time either.
@@ -267,7 +267,10 @@ function probedInVain(ending: Ending, report: Report): Step {
   return stepAfter(record, move, inputs, changes);
 }
 
-/** Nobody can be asked what it did: before a stage that changes something it is undone, and where it cannot be, a person is asked. */
+/**
+ * The outcome cannot be probed: before a stage that changes something it is undone. If it cannot be undone, a
+ * person is asked.
+ */
 function withoutProbe({ step, variant, record, inputs, isOverTime }: Ending, changes: StepChanges): Step {
   const { stage, stageAttempt } = record;
   const next = isOverTime ? { kind: 'end' as const } : nextTry(step, { stage, stageAttempt }, inputs.now, 0);

@@ -16,7 +16,7 @@ export interface Coming {
   readonly who: 'agent' | 'person' | 'external-party' | 'child' | 'supervisor';
 }
 
-/** A time at which a rule is due although nobody writes anything. */
+/** A time at which a rule is due without any write. */
 export interface Due {
   /** Epoch ms. */
   readonly at: number;

@@ -1,11 +1,13 @@
 /**
  * What a tolerated failure still waits for.
  *
- * Owns: the time from which it is final, and why the step failed. Does not own: the write (`execution/tolerate.ts`), the
+ * Owns: the time from which it is final, and why the step failed. Does not own: the write
+ * (`execution/tolerate.ts`), the
  * compensation (`ready.ts`).
  *
- * S20 certainly not done: at once. It may have acted and there is an undo: once that has succeeded. It may have acted and there
- * is none: a person says so; in a list, of which nobody is asked item by item, once nothing of the attempt can act any more.
+ * S20 if it was certainly not done: at once. If it may have acted and has an undo: once that has succeeded.
+ * If it may have acted and has no undo: once a person says so; in a list, which asks no person about single
+ * items, once nothing of the attempt can act any more.
  */
 
 import type { Plan, PlanStep } from '../plan/plan.ts';

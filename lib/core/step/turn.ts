@@ -37,7 +37,7 @@ export function scopeOf({ execution, steps }: Snapshot): Scope {
     input: execution.input,
     output: (step): Json | undefined => {
       const record = recordOf(step);
-      // After the end whatever was ever recorded may be said, also of what was undone.
+      // After the end every recorded output may be shown, even of what was undone.
       return record?.status === 'done' || execution.status === 'following-up' ? record?.output : undefined;
     },
     token: (step): Json | undefined => callbackToken(execution, step),

@@ -104,12 +104,12 @@ export function supervise(plan: Plan, state: Snapshot, event: Evaluation, rules:
   }
   const blocked = admitted(state, event, chosen);
   if (blocked !== undefined) return blocked;
-  const paces = rateLimited(event, chosen);
+  const limited = rateLimited(event, chosen);
   for (const piece of work.length === 1 ? work : []) {
-    const untilAt = turnAt(piece, event, paces, horizon);
+    const untilAt = turnAt(piece, event, limited, horizon);
     if (untilAt !== undefined) return defer(state, event, piece, { why: 'unclaimed', retryAt: untilAt });
   }
-  return dispatch(plan, state, event, work, paces, rules);
+  return dispatch(plan, state, event, work, limited, rules);
 }
 
 interface Chosen {
@@ -128,9 +128,9 @@ function unclaimedUntil(piece: Work, execution: Execution, horizon: number, now:
 }
 
 /**
- * Its queue is long, and it has waited there for long already. When its turn is, nobody knows: who defers it for no longer than
- * it has waited at most doubles that. Only one piece alone: what is deferred is claimed with the execution's record, and pieces that
- * lie side by side in a queue would all claim at once.
+ * Waiting long in a long queue: defer by at most the time already waited, which at most doubles the delay.
+ * Only when alone: a deferred piece is claimed with the execution's record, so siblings in the queue would
+ * all claim together.
  */
 function turnAt(
   piece: Work,
@@ -174,7 +174,8 @@ function defer(state: Snapshot, event: Evaluation, piece: Work, how: Deferral): 
   if (!event.fresh) return nothing(evaluateNext(event.affected));
   const { step, note } = deferral(piece, state, how, event);
   const { execution } = state;
-  // Whoever has read what is not due yet takes it for sent, and may have set the wake time by that (S12): one of both conflicts.
+  // Another supervisor that has read the piece before it is due takes it for sent, and may have set the wake
+  // time by that (S12): one of both writes conflicts.
   const watched =
     piece.dueAt > event.now && step.retryAt !== undefined
       ? executionAfter(execution, 'set-wake-time', event, {

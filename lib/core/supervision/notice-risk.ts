@@ -1,10 +1,13 @@
 /**
  * What puts an execution at risk, noticed in the writes that are made anyway.
  *
- * Owns: `riskSince` and its reason, also of one whose time is running out, so that whoever writes it tells of that once; and which step
- * is asked about, so that a list says it. Does not own: when time is running out, and what is overdue (`records/risk.ts`), of which
- * nobody writes. No decision reads any of it, and none writes for its sake: a healthy execution never has it, and one that is well
- * again may keep it until its next write, which a wake time brings at the latest.
+ * Sets and clears `riskSince` in writes made anyway. Never writes by itself; no decision reads it. A healthy
+ * execution never has it; one that has recovered may keep it until its next write, at its wake time at the
+ * latest.
+ *
+ * Owns: `riskSince` and its reason, also when time is running out, so that the writer announces it once;
+ * which step is asked about, for lists. Does not own: when time is running out, and what is overdue
+ * (`records/risk.ts`).
  */
 
 import type { Plan, PlanStep } from '../plan/plan.ts';

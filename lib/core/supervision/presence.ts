@@ -1,18 +1,19 @@
 /**
  * Presence: until when a supervisor is at work for certain.
  *
- * Owns: its shape, and which writes need one. Does not own: who promises it (`supervisor/stay.ts`), who calls a supervisor
+ * Owns: its shape, and which writes need one. Does not own: who promises it (`supervisor/stay.ts`), who calls
+ * a supervisor
  * because there is none (`engine/wake-up.ts`).
  *
- * L2 ticks come once a minute, and one that finds nothing due before the next ends at once: a wake time that is written just
- * after it would be met up to a minute late. Whatever is later than the next tick is seen by that tick.
+ * L2 ticks come once a minute, and one that finds nothing due before the next ends at once: a wake time that
+ * is written just after it would be met up to a minute late. The next tick sees every later wake time.
  */
 
 /** One record for all shards: a supervisor that stays sweeps its own and visits the others. */
 export interface Presence {
   readonly version: number;
   readonly writeId: string;
-  /** Whatever is written before then is seen by a supervisor that sweeps, or by the tick that follows it. */
+  /** A write before then is seen by a supervisor that sweeps, or by the tick that follows it. */
   readonly untilAt: number;
 }
 

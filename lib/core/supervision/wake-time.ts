@@ -115,10 +115,11 @@ export function bringForward(
 }
 
 /**
- * The execution's record beside a step that is over now and that no lease covered. Its writer may have read the execution before
- * a pause. So two ends are one write with the execution, which fails if it was paused since: S12 that of the last step,
- * because the wake time of a paused execution is its incident's deadline, while its end is due at once; L1 that of a callback
- * without an answer, whatever holds then, because the time of a pause is given back to it.
+ * The execution's record beside a step that is over now and that no lease covered. Its writer may have read
+ * the execution before a pause. So two ends include the execution in their write, which fails if it was
+ * paused since: S12 the end of the last step, because the wake time of a paused execution is its incident's
+ * deadline, while its end is due at once; L1 the end of a callback without an answer, because the time of a
+ * pause is given back to it.
  */
 function withUnleasedEnd(
   plan: Plan,

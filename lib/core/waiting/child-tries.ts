@@ -78,7 +78,7 @@ function nextOf(
 ): NextTry {
   const { stage, stageAttempt, children } = record;
   const end = children?.ended[0];
-  // Also where whoever took its place died before it said why, or found it taken.
+  // Also if the process that took its place died before it recorded why, or found it taken.
   const never = refused || (end !== undefined && isPlaceHolder(end));
   return never || (end !== undefined && mayFollow(end))
     ? nextTry({ recovery }, { stage, stageAttempt, permanent: never || end?.permanent === true }, now, random)
@@ -104,7 +104,7 @@ const pastTry = (record: Step, failure: Failure, now: number): Attempt => ({
   ...(record.keyInput === undefined ? {} : { given: true }),
 });
 
-/** The record that says that its next try begins; whoever evaluates creates it after that. */
+/** The record that says that its next try begins; the evaluation creates it after that. */
 export function nextTryBegun(step: ChildStep, record: Step, inputs: DecisionInputs): Step {
   const { children } = record;
   return stepAfter(record, 'begin-try', inputs, {

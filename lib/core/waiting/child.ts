@@ -271,7 +271,7 @@ export function childrenStopped(
   const before = steps[name] ?? blankStep(name, execution);
   const { length: count } = family.starts;
   const none: Children = { count, started: 0, items: 0, tolerated: 0, ended: {} };
-  // All are stopped now, whatever was stopped for the time of the step.
+  // All are stopped now, also those that were stopped for the time of the step.
   const { stopped: _, overTime: _over, ...known } = before.children ?? none;
   return stepAfter(before, 'stop-children', inputs, {
     changedAt: inputs.now,

@@ -1,7 +1,8 @@
 /**
- * What an approval shows to whoever is asked: the values that its `show` names, as they were when it was opened.
+ * What an approval shows to the approver: the values that its `show` names, as they were when it was opened.
  *
- * Owns: their evaluation and their bound, which keeps the record and each event about it small. Does not own: the names that are
+ * Owns: their evaluation and their bound, which keeps the record and each event about it small. Does not own:
+ * the names that are
  * allowed (`plan/check-waiting.ts`), where they are kept (`records/entry.ts`).
  */
 
