@@ -1,11 +1,13 @@
 /**
- * `npm run bench:profile`: where the processor time of a function goes, by sampling one that is warm and busy.
+ * `npm run bench:profile`: where the processor time of a function goes, by sampling one that is warm and
+ * busy.
  *
  * Owns: the sampling, and whose each sample is. Does not own: how much there is in all (`speed.ts`).
  *
- * One agent's process, the third of a chain of five, is sampled while 256 executions are in flight. A sample belongs to the nearest
- * caller in our bundle: what Node does for a request belongs to whoever makes it. What Node does for nobody in particular, above
- * all reading from sockets, and the collector are parts of their own. Sampling takes some time itself.
+ * One agent's process, the third of a chain of five, is sampled while 256 executions are in flight. A sample
+ * belongs to the nearest caller in our bundle: Node's work for a request belongs to the code that made it.
+ * Node's general work, above all reading from sockets, and the collector are parts of their own. Sampling
+ * takes some time itself.
  */
 
 import { spawnSync } from 'node:child_process';

@@ -188,7 +188,7 @@ async function measure(
 const warmQuiet = async (stage: Stage): Promise<unknown> =>
   stage.ended(await stage.start('naps3', { ms: 0 }));
 
-/** No clock is stage here: whoever notices it was called, or comes with a tick. */
+/** The clock is not triggered here: the supervisor that notices was called, or comes with a tick. */
 async function strikeQuiet(stage: Stage): Promise<Followed> {
   const id = await stage.start('naps3', { ms: WORK_MS });
   await allClaimed(stage, [id]);

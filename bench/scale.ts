@@ -1,10 +1,11 @@
 /**
- * `npm run bench:scale`: how cost grows with the length of a chain, of a list, and with the number of open executions.
+ * `npm run bench:scale`: how cost grows with the length of a chain, of a list, and with the number of open
+ * executions.
  *
  * Owns: the sizes, the fitted exponents. Does not own: the counting (`parts/meter.ts`).
  *
- * Open executions are put into the table of the local cloud, not run: what a sweep reads does not depend on how they came
- * there. What is due at once is theirs as well: executions whose first message nobody has sent.
+ * Open executions are put into the table of the local cloud, not run: what a sweep reads does not depend on
+ * how they came there. Those that are due at once are executions whose first message was never sent.
  */
 
 import { BatchWriteItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -260,7 +261,7 @@ async function allOf(ids: readonly string[], ended: Stage['ended']): Promise<voi
   }
 }
 
-/** Until none is left that nobody has taken. */
+/** Until every message has been taken. */
 async function due(stage: Stage, sizes: readonly number[]): Promise<Series[]> {
   const points: Point[] = [];
   for (const size of sizes) {

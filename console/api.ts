@@ -58,7 +58,9 @@ const nameIn = (text: string): string =>
 
 const as = signal(settings.local ? nameIn(sessionStorage.getItem(AS_KEY) ?? '') : '');
 
-/** As whom an API on this machine is called; '' as whoever has no name. Of this tab alone: another one may be another person. */
+/**
+ * The name under which this tab calls an API on this machine; '' for none. Another tab may be another person.
+ */
 export const calledAs = {
   get value(): string {
     return as.value;

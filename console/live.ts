@@ -60,7 +60,10 @@ function setAsked(reading: Reading, at: number | undefined): void {
 /** Those on screen. */
 const shown = new Set<Reading>();
 
-/** A change would take the question away from whoever answers it, with what was typed, and would not say who was first. */
+/**
+ * A change would take the question away from the person who is answering it, with what was typed, and would
+ * not say who was first.
+ */
 const isAsking = (): boolean => document.querySelector('dialog[open]') !== null;
 
 /** Something was written, or a question is over: all that may differ is read now. */

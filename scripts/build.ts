@@ -140,7 +140,7 @@ await build({
 // One class of errors for `instanceof`, also of the client that `startCloud` gives.
 writeFileSync(join(DIST, 'lib/api/typed-client.js'), "export { createClient } from '../client.js';\n");
 
-// One file: what it consists of nobody else loads.
+// One file: no other module shares its parts.
 await build({
   absWorkingDir: ROOT,
   entryPoints: [`dist/${CLOUD}.js`],

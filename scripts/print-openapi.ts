@@ -51,7 +51,7 @@ const PARAMETERS: Readonly<Record<string, Schema & { readonly description: strin
   step: { description: 'Only this step, also what would be left out of an answer that is too large.' },
 };
 
-/** A line for each operation and each schema: a change of one shows, and nobody carries 100 KB of blanks about. */
+/** A line for each operation and each schema: a diff shows what changed, without 100 KB of blanks. */
 const lined = (value: unknown, depth: number): string =>
   depth === 0 || typeof value !== 'object' || value === null || Array.isArray(value)
     ? JSON.stringify(value)

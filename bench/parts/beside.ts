@@ -1,10 +1,12 @@
 /**
- * The same work on ours and on other engines, in turns: what each takes of the machine that all of them share.
+ * The same work on ours and on other engines, in turns: what each takes of the machine that all of them
+ * share.
  *
- * Owns: rounds, the order, the figures of each. Does not own: the engines (`../peers/`), their processes (`participants.ts`).
+ * Owns: rounds, the order, the figures of each. Does not own: the engines (`../peers/`), their processes
+ * (`participants.ts`).
  *
- * All are alive from the first round to the last; whoever is not measured waits, and what it takes while it waits is a
- * figure too. Each round begins with another one.
+ * All are alive from the first round to the last. An engine that is not measured waits, and what it takes
+ * meanwhile is a figure too. Each round begins with another one.
  */
 
 import { closeSync, fdatasyncSync, openSync, readFileSync, writeSync } from 'node:fs';
@@ -105,7 +107,7 @@ export async function measureBeside(options: BesideOptions, tell: Say): Promise<
   const problem = await installPeers(tell);
   const home = openHome();
   const say: Say = (text) => {
-    // Whoever interrupts knows why they fail.
+    // After an interruption the cause is known.
     if (!home.isClosed()) tell(text);
   };
   try {

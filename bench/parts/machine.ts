@@ -1,4 +1,4 @@
-/** On what was measured, for whoever compares. */
+/** The machine of a measurement, for comparisons. */
 
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';

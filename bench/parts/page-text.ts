@@ -1,7 +1,8 @@
 /**
- * What people have written on the page of the benchmarks: what follows from the figures, and what is not measured.
+ * What people have written on the page of the benchmarks: what follows from the figures, and what is not
+ * measured.
  *
- * Owns: these texts; whoever takes figures anew checks them. Does not own: a figure that a benchmark takes.
+ * Owns: these texts; check them against new figures. Does not own: a figure that a benchmark takes.
  */
 
 export const FINDINGS = `## What follows from it

@@ -52,7 +52,7 @@ export const DOLLAR_HEADS: readonly string[] = [
 ];
 
 export type Units = Readonly<Record<Billed, number>> & {
-  /** Shown, and left out of the sum: an API may also be called by nobody. */
+  /** Shown, and left out of the sum: an API may have no callers. */
   readonly apiRequests: number;
   /** Shown, and left out of the sum. */
   readonly logBytes: number;

@@ -72,7 +72,7 @@ export async function setStage(options: StageOptions): Promise<Stage> {
       logBytes += Buffer.byteLength(line) + 26;
     },
   });
-  // Without a clock nobody sweeps but by hand: as in a busy system, in which nobody is called.
+  // Without a clock only the test makes sweeps: as in a busy system, in which no supervisor is called.
   if (!options.schedules) await sayPresent(cloud);
   const ends = endsOf(cloud);
   const strike = async (): Promise<void> => {
@@ -151,7 +151,10 @@ interface Waiting {
   readonly reject: (reason: Error) => void;
 }
 
-/** Reads the bus: asking the API would be counted. Whoever measures must not work for each of those that wait. */
+/**
+ * Reads the bus: asking the API would be counted. One reader serves all that wait, because its work would be
+ * measured.
+ */
 function endsOf(cloud: Cloud): Ends {
   const known = new Map<string, number>();
   const waiting = new Map<string, Waiting>();

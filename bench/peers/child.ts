@@ -1,7 +1,8 @@
 /**
- * The process of one engine: starts it, runs what it is asked to, ends with whoever measures.
+ * The process of one engine: starts it, runs what it is asked to, ends with the measuring process.
  *
- * Owns: messages and the end. Does not own: the engines, the figures. Arguments: the engine's file in `engines/`, a folder
+ * Owns: messages and the end. Does not own: the engines, the figures. Arguments: the engine's file in
+ * `engines/`, a folder
  * for its data, and a variant or nothing.
  */
 
@@ -12,7 +13,7 @@ import { type Asked, type Engine, Missing, runMany, type Start, type Told } from
 const SETTLE_MS = 100;
 
 const [file = '', folder = '', variant] = process.argv.slice(2);
-/** Nobody listens any more once whoever measures is gone, which ends this process in order. */
+/** If the measuring process is gone, nothing listens any more, and this process ends in order. */
 const tell = (told: Told): void => {
   if (process.connected) process.send?.(told, undefined, undefined, () => undefined);
 };
@@ -51,7 +52,7 @@ async function main(): Promise<void> {
   tell({ told: 'started', ...(server === undefined ? {} : { server }), durableBy });
 }
 
-// Whoever measures is gone, or somebody wants an end.
+// The measuring process is gone, or wants an end.
 process.on('disconnect', () => void end());
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void end());
 

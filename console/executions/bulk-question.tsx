@@ -92,7 +92,7 @@ export function Question({ verb, meant, workflow, reason, close, done }: Questio
   );
 }
 
-/** Until all are found, or nobody waits for them any more. */
+/** Until all are found, or the dialog is closed. */
 async function collect(
   options: BulkOptions,
   found: Signal<BulkView | undefined>,

@@ -1,7 +1,8 @@
 /**
- * One chart as a picture, with what it says as text below: whoever cannot see the one reads the other.
+ * One chart as a picture, with the same as text below, for readers who cannot see it.
  *
- * Owns: the drawing, in the page's colours, as wide as there is room. Does not own: the text of a value (`chart-text.ts`).
+ * Owns: the drawing, in the page's colours, as wide as there is room. Does not own: the text of a value
+ * (`chart-text.ts`).
  */
 
 import type { JSX } from 'preact';

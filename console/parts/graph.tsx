@@ -125,7 +125,7 @@ const OpenSign = ({
   </>
 );
 
-/** Without a place to lead to it stays, so that whoever stands on it goes on from there. */
+/** Without a target it stays, so that the keyboard's focus goes on from there. */
 const Sign = ({
   href,
   x,

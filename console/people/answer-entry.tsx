@@ -107,7 +107,7 @@ function outputOf({ kind }: EntryView, comment: string, output: Answer): Json {
   return comment === '' ? {} : { comment };
 }
 
-/** @throws ApiError `already-closed`: nobody waits for an answer any more */
+/** @throws ApiError `already-closed`: it waits for no answer any more */
 async function tokenOf(executionId: string, name: string): Promise<string> {
   const { steps } = await api.get(executionId);
   const step = steps.find((one) => one.name === name);

@@ -1,5 +1,6 @@
 /**
- * People: one inbox of all that waits for a person or another system, with what happens if nobody answers, and when.
+ * People: one inbox of all that waits for a person or another system, with what happens without an answer,
+ * and when.
  */
 
 import type { JSX } from 'preact';

@@ -21,7 +21,7 @@ export const OPENING: Readonly<Record<string, number>> = {
 };
 export const BANKS = ['north', 'south'] as const satisfies readonly Account['bank'][];
 
-/** Whom nobody may pay. */
+/** Payees that are not allowed. */
 export const SANCTIONED: ReadonlySet<string> = new Set(['mallory']);
 
 export interface BankEntry extends Entry {

@@ -4,7 +4,7 @@ import { auditDeeds } from '../gallery/audit.ts';
 import type { Example, Finding, Scene, Stage } from '../gallery/example.ts';
 import { type CloudEntry, DEEDS, standing } from './world.ts';
 
-/** 18 steps: a check, which leaves nothing, no replica, and disks that nobody asked for. */
+/** 18 steps: a check, which leaves nothing, no replica, and disks that come with the machines. */
 const BUILT = { part: 7, resource: 7, disk: 4, name: 2 };
 
 const start = async ({ client }: Stage, environment: string, region: string, otherwise: string) => {

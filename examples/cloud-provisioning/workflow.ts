@@ -10,7 +10,7 @@ import { agent, concat, eq, type Input, retry, type StepHandle, withInput, workf
 import * as z from 'zod/mini';
 
 const LIMITS = { lease: '4s', pickup: '5s', timeout: '6s', settle: '1s' } as const;
-/** Throttled or away: waited for. A quota is neither, and waited for by nobody. */
+/** Waits for a service that throttles or is away. A quota is neither, and is not waited for. */
 const PATIENT = {
   recovery: [retry(6, { first: '300ms', max: '5s' })],
   undo: retry(12, { first: '300ms', max: '5s' }),

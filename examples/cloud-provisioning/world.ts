@@ -105,7 +105,7 @@ export const DEEDS: readonly Deed[] = [
       const resource = data as z.infer<typeof Resource>;
       return unknown(resource.region) ?? missing(resource.uses, ledger) ?? overQuota(resource, ledger);
     },
-    // Nobody asked for it, and it stays when its machines go.
+    // It comes with its machines, and stays when they go.
     brings: ({ id, ...entry }) =>
       (entry as CloudEntry).machines === 0 ? [] : [{ kind: 'disk', machines: 0, uses: [], attachedTo: id }],
   },

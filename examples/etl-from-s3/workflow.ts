@@ -21,7 +21,9 @@ const Count = z.int().check(z.nonnegative());
 const SourceObject = z.object({ bucket: Text, key: Text });
 export type SourceObject = z.infer<typeof SourceObject>;
 
-/** Copies an object, so that whoever tries again works on the same bytes; of a manifest it says which files it names. */
+/**
+ * Copies an object, so that a retry works on the same bytes; for a manifest it answers which files it names.
+ */
 export const extractObject = agent('extract-object', {
   input: SourceObject,
   output: z.object({ copy: Text, names: z.array(Text) }),

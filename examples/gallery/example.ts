@@ -29,7 +29,7 @@ export interface Scene {
   /** How its execution may end. */
   readonly ends: readonly ExecutionStatus[];
   /**
-   * Has it go wrong, starts the execution, and plays whoever answers it.
+   * Makes it go wrong, starts the execution, and plays the people and services that answer it.
    * @param subject what the outside world knows this one by: no other scene has it
    * @returns the id of the execution, when there is nothing left to do but wait for its end
    */

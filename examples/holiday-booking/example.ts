@@ -26,7 +26,10 @@ const asked = async (
   return token;
 };
 
-/** The desk says that it is at it, and confirms. Where kills have kept its request back for too long, nobody waits for it any more. */
+/**
+ * The desk says that it is at it, and confirms. If kills delayed its request for too long, its answer is not
+ * awaited any more.
+ */
 async function answer(stage: Stage, trip: string, executionId: string, confirms: boolean): Promise<void> {
   const token = await asked(stage, trip, executionId);
   if (token === undefined) return;

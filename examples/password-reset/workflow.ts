@@ -1,10 +1,12 @@
 /**
- * Password reset: issue a token, mail its link. Here to show when not to use Steadfast: README.md says what a queue and a
+ * Password reset: issue a token, mail its link. Here to show when not to use Steadfast: README.md says what a
+ * queue and a
  * function (`instead.ts`) do better, and what would change the answer.
  *
  * Owns: the agents' contracts and the workflow. Does not own: how an agent does its work (`agents/`).
  *
- * The token itself is in no input and no output: the state table, and whoever may list executions, need not know it.
+ * The token itself is in no input and no output: the state table, and people who may list executions, need
+ * not know it.
  */
 
 import { agent, retry, workflow } from 'steadfast';
@@ -35,7 +37,7 @@ export const mailLink = agent('mail-link', {
 const Reset = z.object({ account: Text });
 export type Reset = z.infer<typeof Reset>;
 
-/** As long as a token holds: later, nobody has use for the mail. */
+/** As long as a token is valid: after that the mail is useless. */
 export const passwordReset = workflow('password-reset', { input: Reset, within: '30m' }, (w) => {
   const { account } = w.input;
   const issue = w.step('issue', issueToken, { account }, { recovery: [PATIENCE] });

@@ -52,7 +52,7 @@ export const DEEDS: readonly Deed[] = [
     about: 'host',
   },
   {
-    // Which share of the requests fail on a host with a release, by its version: they are there for whoever reads them.
+    // Which share of the requests fail on a host with a release, by its version.
     service: 'metrics',
     kind: 'error',
     action: 'fail',

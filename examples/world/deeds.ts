@@ -50,7 +50,7 @@ export interface Deed {
   /** Which of that says what the request is about. */
   readonly about: string;
   readonly undo?: Undo;
-  /** Why the service will not do it, whoever asks: a quota, an account without funds. */
+  /** Why the service refuses for good: a quota, an account without funds. */
   readonly refuses?: (data: Readonly<Record<string, unknown>>, ledger: Ledger) => string | undefined;
   /** What comes with it unasked, under the same reference: the disk of a machine. Of a service that does not deduplicate. */
   readonly brings?: (entry: Entry) => readonly Readonly<Record<string, unknown>>[];
@@ -66,7 +66,7 @@ export interface Undo {
   readonly action: string;
   /** As often as it is asked. */
   readonly repeats?: true;
-  /** Why it is not taken back, by whoever asks: an account that is blocked, a network that is in use. Answered with 409. */
+  /** Why it is not taken back: an account that is blocked, a network that is in use. Answered with 409. */
   readonly refuses?: (entry: Entry, ledger: Ledger) => string | undefined;
 }
 

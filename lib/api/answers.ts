@@ -87,7 +87,7 @@ export interface ExecutionSummary extends Started {
   readonly risk?: RiskReason;
   /** The step at which it stands, as its own record says: that is at risk, is asked about, or has failed. Absent while it simply runs. */
   readonly step?: string;
-  /** Absent of a child, and where the API's authorizer vouches for nobody. */
+  /** Absent for a child, and where the API's authorizer does not say who calls. */
   readonly startedBy?: Caller;
   readonly endedAt?: number;
   /** The code of the failure that caused it. */
@@ -241,7 +241,7 @@ export interface ResolveOptions {
 /** What became of a callback with an answer. */
 export interface CallbackOutcome {
   readonly status: 'completed' | 'failed' | 'open';
-  /** Who has answered; absent where the API's authorizer vouches for nobody. */
+  /** Who has answered; absent if the API's authorizer does not say. */
   readonly by?: Caller;
 }
 

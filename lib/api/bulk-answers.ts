@@ -83,7 +83,10 @@ export interface BulkProgress {
 }
 
 export interface RefusedView {
-  /** As of the command itself; `not-asked`: there is nothing that it could answer; `several-asked`: name the `step`; `internal`: nobody knows. */
+  /**
+   * The command's own code; `not-asked`: there is nothing that it could answer; `several-asked`: name the
+   * `step`; `internal`: the reason is unknown.
+   */
   readonly code: string;
   readonly count: number;
   readonly examples: readonly { readonly executionId: string; readonly message: string }[];

@@ -1,13 +1,15 @@
 /**
  * Who calls, as API Gateway's authorizer says.
  *
- * Owns: reading it off the request's context, and the refusal of names that callers give themselves. Does not own: who may call
+ * Owns: reading it off the request's context, and the refusal of names that callers give themselves. Does not
+ * own: who may call
  * (`lib/infra/scheduler-api.ts`), what becomes of a caller (`core/records/caller.ts`).
  *
- * Payload format 2.0: `requestContext.authorizer` has `iam.userArn` from the authorizer for IAM, and `jwt.claims` from the one for
- * tokens, both checked by the gateway
- * (https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html). An authorizer of
- * one's own, or none, vouches for nobody. No header and no body is asked: only the gateway writes the context.
+ * Payload format 2.0: `requestContext.authorizer` has `iam.userArn` from the authorizer for IAM, and
+ * `jwt.claims` from the one for tokens, both checked by the gateway
+ * (https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop-integrations-lambda.html).
+ * With an authorizer of one's own, or none, there is no caller. No header and no body is read: only the
+ * gateway writes the context.
  */
 
 import type { Context } from 'hono';
@@ -25,7 +27,7 @@ interface Authorizer {
 }
 
 /**
- * The caller of a request that is recorded, as a field; nothing where the gateway vouches for nobody.
+ * The caller of a request, as a field to record; nothing if the gateway does not say who calls.
  * @throws SteadfastError `bad-request`: a name is given in a header; `bad-caller`: it cannot be recorded
  */
 export function callerOf(c: Context): { readonly by?: Caller } {
@@ -54,6 +56,6 @@ function vouchedFor({ iam, jwt }: Authorizer): Caller | undefined {
   const { iss, sub } = jwt?.claims ?? {};
   if (typeof iss !== 'string' || typeof sub !== 'string' || iss === '' || sub === '') return undefined;
   if (iss === LOCAL_ISSUER) return { kind: 'local', name: sub };
-  // An issuer is a URL and has no space: the first one ends it, whatever the subject is.
+  // An issuer is a URL and has no space, so the first space ends it even if the subject has some.
   return iss.includes(' ') ? undefined : { kind: 'jwt', name: `${iss} ${sub}` };
 }

@@ -80,7 +80,7 @@ export interface Client {
   readonly untilEnd: (executionId: string) => Promise<ExecutionView>;
   /** What happened, the evidence, and what happens next and when. */
   readonly why: (executionId: string) => Promise<Reasons>;
-  /** By whatever filter an index serves: what does not go together is refused. */
+  /** By any filter that an index serves; a combination that none serves is refused. */
   readonly list: (options?: ListOptions) => Promise<ListPage>;
   readonly cancel: (executionId: string, options?: CancelOptions) => Promise<Stopped>;
   /** Nothing new starts; what was begun goes on to its end. */

@@ -37,7 +37,7 @@ export interface AtRisk {
 
 export interface Facts {
   readonly now: number;
-  /** When the oldest was due that nobody has evaluated; nothing where none is overdue for long. */
+  /** When the oldest unevaluated one was due; nothing if none is overdue for long. */
   readonly overdueSince?: number;
   readonly sweptAt?: number;
   readonly missing: ReadonlyMap<string, MissingCount>;
@@ -106,7 +106,7 @@ function agentFinding(
 ): Finding | undefined {
   const { status, since, pause } = breaker;
   if (pause !== undefined) {
-    // Nobody waits for an agent that is paused and not needed.
+    // No execution waits for a paused agent that none needs.
     return waiting === 0 ? undefined : { kind: 'paused', agent, since: pause.at, reason: pause.reason };
   }
   if (status === 'closed' && (waiting === 0 || failingSince === undefined)) return undefined;

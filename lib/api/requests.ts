@@ -117,7 +117,10 @@ export const showQuery = z.strictObject({
 
 const TIME_WANTED = 'a time in ms since 1970 is wanted, not before 2001 (or 0): are these seconds?';
 
-/** 0 is the beginning of all. Seconds taken for milliseconds would find, and act on, what nobody means. */
+/**
+ * 0 is the beginning of all. Seconds taken for milliseconds would find, and act on, executions that the
+ * caller does not mean.
+ */
 const isTime = (at: number): boolean => at === 0 || at >= EARLIEST_TIME;
 
 /** Epoch ms, as all times. */

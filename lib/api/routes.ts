@@ -73,7 +73,8 @@ export function routes(
 ): Hono {
   const app = new Hono();
   app.use(async (c, next) => {
-    // Nobody has asked who calls: it answers a browser's preflight, to which the gateway adds its headers, and nothing else.
+    // Here the caller is not authorized: it answers a browser's preflight, to which the gateway adds its
+    // headers, and nothing else.
     if (c.req.method === 'OPTIONS') return c.body(null, 204);
     const declared = Number(c.req.header('content-length') ?? 0);
     if (declared > MAX_BODY_BYTES) {
@@ -252,7 +253,7 @@ const MAX_MESSAGE_CHARS = 2_000;
 const MAX_ISSUES = 20;
 const MAX_ISSUE_CHARS = 300;
 
-/** A refusal repeats no more of a request than a person reads, whatever it quotes. */
+/** A refusal quotes no more of a request than a person reads. */
 const bodyOf = (code: string, message: string, details?: unknown): { error: Record<string, unknown> } => ({
   error: {
     code,

@@ -1,12 +1,15 @@
 /**
  * The keys of an index, of several of its partitions together, in the order of their time.
  *
- * Owns: the merge of the partitions (one key may have some, its shards), what is read ahead of each, the cursor; and reading all of
- * them up to a bound. Does not own: which partitions, and the items behind the keys (`dynamo-list.ts`, `dynamo-inbox.ts`).
+ * Owns: the merge of the partitions (one key may have some, its shards), what is read ahead of each, the
+ * cursor; and reading all of
+ * them up to a bound. Does not own: which partitions, and the items behind the keys (`dynamo-list.ts`,
+ * `dynamo-inbox.ts`).
  *
- * The index does not order by id what has the same time: where a partition goes on, only its own last key says, which is what
- * DynamoDB itself would give back. A cursor is the time of the last key taken, and of each partition that has given keys of that very
- * time the last one. All others go on at that time: whatever they had before it in the order was taken.
+ * The index does not order equal times by id: only a partition's own last key says where it goes on, and
+ * DynamoDB itself would give back the same. A cursor holds the time of the last key taken and, for each
+ * partition that has given keys of that very time, its last one. All other partitions go on at that time:
+ * their earlier keys were taken.
  */
 
 import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
@@ -252,7 +255,7 @@ export async function readAll(
   return isCut || read > most ? { items: items.slice(0, most), atLeast: true } : { items };
 }
 
-/** A short name of a partition that stays the same whatever others there are. */
+/** A short name of a partition, which does not depend on the others. */
 const placeOf = ({ name }: Index, key: string): string => shardOf(`${name} ${key}`, 2 ** 32).toString(36);
 
 const EXECUTION_SK = text(executionKey('x'), TABLE.sk);

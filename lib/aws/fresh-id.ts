@@ -1,4 +1,4 @@
-/** A new id or key, which nobody can guess. */
+/** A new id or key that cannot be guessed. */
 
 import { randomUUID } from 'node:crypto';
 

@@ -1,12 +1,15 @@
 /**
- * What is open right now, counted: incidents that wait for a person, approvals and callbacks that wait for an answer, breakers that let
+ * What is open right now, counted: incidents that wait for a person, approvals and callbacks that wait for an
+ * answer, breakers that let
  * nothing through but trials.
  *
- * Owns: the two reads. Does not own: what becomes of the numbers (`metrics.ts`), when a breaker is open (`core/step/breaker.ts`).
+ * Owns: the two reads. Does not own: what becomes of the numbers (`metrics.ts`), when a breaker is open
+ * (`core/step/breaker.ts`).
  *
- * Counted in the table and not from openings and closings: a count that one lost line would make wrong for ever is no gauge.
- * Costs a query of each of eight shards and one read of the agents' breakers, in a tick that has something to count: an idle system is
- * counted every quarter of an hour, for an approval is opened by whoever works, and leaves nothing due.
+ * Counted in the table and not from openings and closings: one lost line would make such a count wrong for
+ * ever. Costs a query of each of eight shards and one read of the agents' breakers, in a tick that has
+ * something to count. An idle system is counted every quarter of an hour, because an approval is opened by an
+ * agent and leaves nothing due.
  */
 
 import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
@@ -26,8 +29,8 @@ export interface OpenNow {
 const COUNT_EVERY_MS = 15 * 60_000;
 
 /**
- * Whether a tick of this process has something to count: none has counted for long, something was open, or its last tick found
- * something due, as the one does after whatever opens an incident or a breaker.
+ * Whether a tick of this process has something to count: no count for long, something was open, or its last
+ * tick found something due, as the tick does that follows the opening of an incident or a breaker.
  */
 export class OpenGauge {
   #open: number | undefined;

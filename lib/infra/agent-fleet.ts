@@ -160,7 +160,8 @@ export class Agent extends Construct implements IGrantable {
     const queue = new Queue(this, 'Queue', {
       queueName,
       enforceSSL: true,
-      // Whatever becomes of the rest: what is in it are hints, and its name has to be free for a deployment that comes again.
+      // Always deleted: its messages are hints, and its name has to be free for a deployment that comes
+      // again.
       removalPolicy: RemovalPolicy.DESTROY,
       ...atRest,
       visibilityTimeout,

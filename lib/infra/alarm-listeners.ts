@@ -1,7 +1,8 @@
 /**
- * Whether anybody hears of the alarms.
+ * Whether the alarms have a subscriber.
  *
- * Owns: the warning where nobody does. Does not own: the topic (`monitoring.ts`), whether a subscriber has confirmed: only the account knows.
+ * Owns: the warning if they have none. Does not own: the topic (`monitoring.ts`), whether a subscriber has
+ * confirmed: only the account knows.
  */
 
 import { CfnSubscription, type ITopic } from 'aws-cdk-lib/aws-sns';

@@ -62,7 +62,7 @@ export class SteadfastDashboard extends Construct {
         ...section('What does it cost?', costs(props)),
       ],
     });
-    // Without tags, whoever gives them to the whole app: me-central-1 refuses a dashboard that has some.
+    // Without tags, even if the whole app has some: me-central-1 refuses a dashboard with tags.
     (this.dashboard.node.defaultChild as CfnDashboard).addPropertyDeletionOverride('Tags');
   }
 }

@@ -29,8 +29,8 @@ export interface LogSettings {
   readonly removalPolicy: RemovalPolicy;
   readonly encryptionKey?: IKey;
   /**
-   * What is written at all. Lambda itself leaves out what is below it, whatever a function's own logger is set to
-   * (https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html).
+   * The lowest level that is written. Lambda itself drops lines below it, even if a function's own logger
+   * writes them (https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-log-level.html).
    * @default - Lambda's: INFO
    */
   readonly level?: ApplicationLogLevel;

@@ -195,7 +195,7 @@ export class SchedulerApi extends Construct {
     const defaultRoute = new HttpRoute(this, 'Default', { httpApi: this.api, routeKey, integration });
     for (const [route, call] of Object.entries(CALLS)) {
       const [method = '', path = ''] = route.split(' ');
-      // A bulk action answers in the name of who calls, and not of whoever has a token.
+      // A bulk action answers in the name of its caller, not of a token's holder.
       const own = path.startsWith('/callbacks/') ? callbackAuthorizer : undefined;
       const authorizationScopes = [...(scopes?.[call] ?? SCOPES[call])];
       this.api.addRoutes({

@@ -74,9 +74,10 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly callbackAuthorizer?: IHttpRouteAuthorizer;
   /**
-   * Names of IAM roles of which every session is named after the one person who uses it, because IAM lets nobody choose another
-   * name (SECURITY.md says what must be true). Where an approval must be another person's, each such session is a person.
-   * @default - none: all who use a role count as one person
+   * Names of IAM roles whose every session is named after the one person who uses it, because IAM allows no
+   * other name (SECURITY.md says what must be true). Where an approval must come from another person, each
+   * such session is a person.
+   * @default - none: all users of a role count as one person
    */
   readonly personalRoles?: readonly string[];
   /**
@@ -107,9 +108,9 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly bulkActions?: boolean;
   /**
-   * Executions set aside for the API's function, and its most: as many calls are answered at the same time, whatever the agents
-   * take of the account's. With `?wait` a call lasts up to 25 s; half of them may wait so (5 where none are set aside), one more is
-   * answered at once.
+   * Executions reserved for the API's function, which are also its maximum: so many calls are answered at the
+   * same time, even if agents use up the account's. With `?wait` a call lasts up to 25 s; half of them may
+   * wait so (5 if none are reserved), and one more is answered at once.
    * @default 'unreserved'
    */
   readonly schedulerConcurrency?: number | 'unreserved';

@@ -1,12 +1,15 @@
 /**
- * A call as a process of its own: the call is a line on its stdin, and lines on its stdout are its progress and its answer.
+ * A call as a process of its own: the call is a line on its stdin, and lines on its stdout are its progress
+ * and its answer.
  *
- * Owns: the process, and that nothing of it is left once its call is over. Does not own: what a line says (`contract.ts`), the
+ * Owns: the process, and that nothing of it is left once its call is over. Does not own: what a line says
+ * (`contract.ts`), the
  * process of the attempt (`worker/attempt-process.ts`).
  *
- * W2 no program outlives its worker. A command has a process group of its own, so that it can be killed with all it started while the
- * attempt's process goes on. That one's kill would not reach it; so a shell in the group waits at a pipe whose other end only
- * the attempt's process has, and kills the group when that end is gone, in whatever way.
+ * W2 no program outlives its worker. A command has a process group of its own, so that it can be killed with
+ * all it started while the attempt's process goes on. A kill of the attempt's process would not reach that
+ * group; so a shell in the group waits at a pipe whose other end only the attempt's process has, and kills
+ * the group when that end closes.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';

@@ -1,11 +1,13 @@
 /**
  * A call as an HTTP request: to an address of the author's, or to Lambda's API.
  *
- * Owns: the request, what each status and each broken connection says about the work, the signature's headers. Does not own: what a
+ * Owns: the request, what each status and each broken connection says about the work, the signature's
+ * headers. Does not own: what a
  * well-formed answer says (`contract.ts`), which targets there are (`target.ts`).
  *
- * S6 "not done" is only what the remote says, and a connection that never came to be. After the first byte is sent, whatever
- * breaks leaves an outcome that is unknown, and a remote that may still be at work: `StillActingError`.
+ * S6 "not done" is only what the remote says, or a connection that was never made. After the first byte is
+ * sent, any broken connection leaves the outcome unknown, and a remote that may still be at work:
+ * `StillActingError`.
  */
 
 import { type IncomingHttpHeaders, request as plainRequest } from 'node:http';

@@ -3,14 +3,14 @@
  *
  * Owns: killing all of it, and whether anything of it is left. Does not own: when (`attempt-process.ts`).
  *
- * An agent's command has a group of its own (`lib/remote/command.ts`), and so may any program of an author's; whoever started it may be
- * dead by then. Its environment says whose it is, on Linux, where others can read it.
+ * An agent's command has a group of its own (`lib/remote/command.ts`), and so may any program of an author's,
+ * whose parent may be dead by then. Its environment says whose it is, on Linux, where others can read it.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { clock } from '../aws/clock.ts';
 
-/** Set for an attempt's process, and inherited by whatever it starts: a value of its own for each. */
+/** Set for an attempt's process, and inherited by everything it starts: a value of its own for each. */
 export const MARK = 'STEADFAST_ATTEMPT_PROCESS';
 
 /** SIGKILL is not instant: a program may be in the middle of a call that nothing interrupts. */

@@ -62,7 +62,7 @@ export async function runWorker(settings: RunSettings): Promise<void> {
   );
   const stop = (): void => worker.stop();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, stop);
-  // Who started it with a channel, as `steadfast dev` does, takes it along when it ends in whatever way.
+  // A parent that started it with a channel, as `steadfast dev` does, takes it along however it ends.
   process.once('disconnect', stop);
   logger.info('worker-started');
   await worker.run();

@@ -132,8 +132,8 @@ function answered(
 }
 
 /**
- * Whether a page that the API does not know asks for more than an answer, which its script could not read. On AWS it could not
- * sign; here nobody is asked for a proof.
+ * Whether a page that the API does not know asks for more than an answer, which its script could not read. On
+ * AWS it could not sign; here no signature is checked.
  */
 const isForeignWrite = ({ cors }: ApiSpec, request: IncomingMessage): boolean =>
   !mayWriteHere(request) && !(cors !== undefined && allowsOrigin(cors, request.headers.origin));

@@ -25,7 +25,7 @@ export interface MatchedRoute {
   readonly accountId: string;
   /** `NONE`, `AWS_IAM`, `JWT` or `CUSTOM`. */
   readonly authorization: string;
-  /** As whom the request is made; nobody is asked for a proof. */
+  /** The caller's name; it is not checked. */
   readonly user: string;
 }
 

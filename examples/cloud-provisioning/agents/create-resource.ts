@@ -1,8 +1,9 @@
 /**
  * Makes machines, databases and balancers, at a service that makes another one each time it is asked.
  *
- * It earns its safety by asking: everything carries the effect key as its tag. A probe finds what an attempt that went silent has
- * made, and the undo removes whatever carries the tag, also what nobody asked for: a machine's disk outlives it.
+ * It is safe because it can ask: everything carries the effect key as its tag. A probe finds what an attempt
+ * made before it went silent, and the undo removes everything with the tag, even side products: a machine's
+ * disk outlives it.
  */
 
 import { type AttemptContext, done, notDone } from 'steadfast';

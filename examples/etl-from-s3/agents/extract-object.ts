@@ -1,6 +1,6 @@
 /**
- * Copies an object to a key of the step's own: idempotent, since whoever tries again writes the same bytes there, or, if the
- * object was replaced meanwhile, what all that follows will read.
+ * Copies an object to a key of the step's own. Idempotent: a retry writes the same bytes there or, if the
+ * object was replaced meanwhile, the bytes that all later steps will read.
  */
 
 import type { AttemptContext } from 'steadfast';

@@ -101,7 +101,7 @@ export function ask(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decisi
     quiet: isQuiet ? (true as const) : undefined,
     openedAt: inputs.now,
     ...terms,
-    // Whatever is asked about the step, also about its undo.
+    // The step's reminders hold for every question about it, also about its undo.
     remindAt: isQuiet ? undefined : nextReminder(humanOf(step) ?? {}, inputs.now, terms.deadlineAt),
   };
   return openIncident(state, question, [], inputs);

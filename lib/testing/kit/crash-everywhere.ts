@@ -39,8 +39,8 @@ export interface CrashOptions<I> extends TestOptions {
   /** The outside world that the agents talk to, if it is an `externalWorld()`: each of their requests is broken as well. */
   readonly world?: ExternalWorld;
   /**
-   * What happens in a run: faults of the external party, a cancel, resolutions of incidents. Whatever it leaves open is
-   * run to its end.
+   * What happens in a run: faults of the external party, a cancel, resolutions of incidents. What it leaves
+   * open is run to its end.
    * @default (trial, input) => trial.start(input)
    */
   readonly scenario?: (trial: WorkflowTest<I>, input: I) => Promise<TestRun>;

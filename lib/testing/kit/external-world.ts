@@ -25,7 +25,7 @@ export interface ExternalWorld {
   readonly actOnce: (effectKey: string, kind?: string) => Promise<string>;
   /** The id of what stands under this key, the first if there are several. */
   readonly find: (effectKey: string, kind?: string) => Promise<string | undefined>;
-  /** Takes back whatever stands under this key; bears being called again. */
+  /** Takes back everything under this key; bears being called again. */
   readonly undo: (effectKey: string, kind?: string) => Promise<void>;
   /** A request to something else, a server of the test's for instance, that may break as the others may. */
   readonly request: <Answer>(effectKey: string, perform: () => Promise<Answer>) => Promise<Answer>;

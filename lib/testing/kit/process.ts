@@ -49,7 +49,7 @@ export interface Process {
 
 const never: Promise<never> = new Promise(() => undefined);
 
-/** A crash after one of these is the crash before whatever comes next. */
+/** A crash after one of these is the crash before the next call. */
 const READS: ReadonlySet<string> = new Set([
   'read',
   'readSteps',

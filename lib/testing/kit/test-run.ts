@@ -84,7 +84,7 @@ export class TestRun {
     return stateOf(await this.#until(holds, within, 'come to what is waited for'));
   }
 
-  /** Lets time go on until a person is asked. @throws SteadfastError `stuck` when nobody is */
+  /** Lets time go on until a person is asked. @throws SteadfastError `stuck` if none is */
   async untilIncident(within: Duration = LONGEST): Promise<OpenIncident> {
     await this.until((state) => state.incidents.some((one) => one.resolvedAt === undefined), within);
     const [first] = await this.incidents();

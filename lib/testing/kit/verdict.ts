@@ -21,9 +21,10 @@ import { StepNames } from './step-names.ts';
 
 export interface Problem {
   /**
-   * `wrong-answer`: work was done, its answer was no output, and nobody said in time what it should have been. `lost`: an execution claims an effect that is not there, or has left one behind that should be undone, or has failed
-   * for no other reason than the crash. `doubled`: an effect, or the undo of one, took place more than once. `stuck`: it
-   * did not end.
+   * `wrong-answer`: work was done, its answer was no output, and the right one was not given in time. `lost`:
+   * an execution claims an effect that is not there, has left one behind that should be undone, or has failed
+   * for no other reason than the crash. `doubled`: an effect, or the undo of one, took place more than once.
+   * `stuck`: it did not end.
    */
   readonly kind: 'lost' | 'doubled' | 'stuck' | 'wrong-answer';
   /** As its author knows it: of an item of a list 'rooms[1]'. */
