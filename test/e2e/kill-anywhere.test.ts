@@ -4,7 +4,7 @@
  */
 
 import { audit } from '../../examples/order-fulfilment/audit.ts';
-import { type Answer, setStage, type Stage } from './stage.ts';
+import { type Answer, ledgerOf, setStage, type Stage, startStubbornly } from './stage.ts';
 
 let stage: Stage;
 beforeAll(async () => {
@@ -16,14 +16,6 @@ const AGENTS = ['charge-card', 'reserve-stock', 'schedule-shipping', 'notify-cus
 /** Read, claim, report, then a read, a send or the end's writes: one more than the healthy path makes. */
 const CALLS = [1, 2, 3, 4] as const;
 
-/** Starts an order although the process that answers may be killed: the same key, until there is an answer. */
-async function startStubbornly(orderId: string): Promise<string> {
-  for (;;) {
-    const id = await stage.startOrder(orderId).catch(() => undefined);
-    if (id !== undefined) return id;
-  }
-}
-
 describe('kill -9 at any moment', () => {
   it('costs no execution its end and doubles no effect', async () => {
     const { control } = stage.cloud;
@@ -34,7 +26,7 @@ describe('kill -9 at any moment', () => {
       moment: { beforeCall: number } | { afterCall: number },
     ): Promise<void> => {
       const { hit } = control.kill(name, moment);
-      started.push(startStubbornly(`order-${started.length}`));
+      started.push(startStubbornly(stage, `order-${started.length}`));
       const { outcome, call } = await hit;
       hits.push(`${name} ${Object.keys(moment)[0]} ${call}: ${outcome}`);
     };
@@ -66,12 +58,7 @@ describe('kill -9 at any moment', () => {
     expect(hits).toHaveLength(CALLS.length * AGENTS.length * 2 + 4);
     expect(hits.filter((hit) => !hit.endsWith(': hit'))).toEqual([]);
 
-    const answer = await fetch(`${stage.world.url}/ledger`);
-    const entries = (await answer.json()) as { entries?: never[] } & never[];
-    const own = new Set(ids);
-    const ledger = (entries.entries ?? entries).filter((entry: { executionId?: string }) =>
-      own.has(entry.executionId ?? ''),
-    );
+    const ledger = await ledgerOf(stage, ids);
     expect(audit(ledger, executions).findings).toEqual([]);
     const statuses = executions.map((execution) => execution.status);
     // Nothing in the outside world went wrong, so nothing may have been given up either.

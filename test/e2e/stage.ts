@@ -217,6 +217,21 @@ export async function setStage({
   };
 }
 
+/** Starts an order although the process that answers may be killed: the same key, until there is an answer. */
+export async function startStubbornly({ startOrder }: Stage, orderId: string): Promise<string> {
+  for (;;) {
+    const id = await startOrder(orderId).catch(() => undefined);
+    if (id !== undefined) return id;
+  }
+}
+
+/** What these executions did in the outside world. */
+export async function ledgerOf({ world }: Stage, ids: readonly string[]): Promise<never[]> {
+  const answer = await fetch(`${world.url}/ledger`);
+  const { entries } = (await answer.json()) as { entries: { readonly executionId?: string }[] };
+  return entries.filter(({ executionId }) => ids.includes(executionId ?? '')) as never[];
+}
+
 /** For as long as any test takes. */
 export const PRESENT_MS = 3_600_000;
 

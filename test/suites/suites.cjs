@@ -13,8 +13,8 @@ const ROOT = `${__dirname}/../..`;
 const FOLDERS = ['test/e2e/', 'test/infra/'];
 /** Elsewhere, a file says it by its name. */
 const ENDING = '.processes.test.ts';
-/** Kills every function at every call, and all executions resume: the one end-to-end test of `logic`. */
-const END_TO_END = 'test/e2e/kill-anywhere.test.ts';
+/** Each role is killed, and all executions resume: the one end-to-end test of `logic`. */
+const END_TO_END = 'test/e2e/kill-and-resume.test.ts';
 
 /** @param {string} name absolute, or from the project's root */
 function suiteOf(name) {
