@@ -220,7 +220,7 @@ async function allClaimed(stage: Stage, ids: readonly string[]): Promise<void> {
       await pause(50);
     }
   }
-  // Those claimed last have not beaten yet.
+  // Those claimed last have sent no heartbeat yet.
   await pause(500);
 }
 

@@ -111,7 +111,7 @@ export function client(command: Command): Client {
 const isLocal = (url: string): boolean =>
   ['127.0.0.1', 'localhost', '[::1]'].includes(URL.canParse(url) ? new URL(url).hostname : '');
 
-/** @throws CliError `bad-as`: nobody vouches for a name, so it is worth something on this machine alone */
+/** @throws CliError `bad-as`: the name is not checked, so it is accepted on this machine alone */
 function localName(url: string, as: string): string {
   if (!isLocal(url))
     throw new CliError(

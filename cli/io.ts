@@ -37,7 +37,7 @@ export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether `out` is a terminal, on which a line may be written again. */
   readonly isTTY: boolean;
-  /** Has a person type a line; absent where nobody sits there. */
+  /** Has a person type a line; absent without a terminal. */
   readonly ask?: (question: string) => Promise<string>;
 }
 
@@ -51,7 +51,7 @@ const MOVES = {
   rewrite: '\r\u001B[K',
 } as const;
 
-/** Where text goes, as far as it is text: whatever else is in it is escaped. */
+/** Where text goes; anything else in it is escaped. */
 export interface Io extends Terminal {
   /** Makes a move, on a terminal alone. */
   readonly move: (move: keyof typeof MOVES) => void;

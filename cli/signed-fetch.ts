@@ -1,7 +1,8 @@
 /**
- * `fetch` for APIs that ask for AWS's signature, with the credentials of whoever calls the command line.
+ * `fetch` for APIs that ask for AWS's signature, with the credentials of the command line's user.
  *
- * Owns: where credentials come from (the AWS SDK: environment, profile, SSO, role), which region an address is in. Does not own:
+ * Owns: where credentials come from (the AWS SDK: environment, profile, SSO, role), which region an address
+ * is in. Does not own:
  * the signature (`api/authorization.ts`), which callers an API lets in (`infra/scheduler-api.ts`).
  */
 

@@ -87,8 +87,8 @@ type Undo<T extends Options> = (
 ) => Promise<unknown>;
 
 /**
- * `probe` must be there for the effect 'probed' and where it is required; an 'unsafe' agent has none, for nobody can be asked.
- * `undo` must be there unless there is nothing to undo.
+ * `probe` must be there for the effect 'probed' and where it is required; an 'unsafe' agent has none, because
+ * its service cannot be asked. `undo` must be there unless there is nothing to undo.
  */
 export type ImplementationOf<T extends Options> = {
   readonly execute: Execute<T>;

@@ -1,7 +1,8 @@
 /**
- * One name for each thing: the words that the glossary has replaced are in no name that others see. Prose is free.
+ * One name for each thing: the words that the glossary has replaced are in no name that others see. Comments have
+ * their own rule (`tidy-prose.test.ts`).
  *
- * A name is taken apart into its words (`heldUntil` is held, until), so that none comes back as a part of another.
+ * A name is taken apart into its words (`heldUntil` is two words), so that none comes back as a part of another.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';

@@ -11,6 +11,7 @@ const ROOT = join(import.meta.dirname, '..');
 const FOLDERS = [
   'bin',
   'lib',
+  'cli',
   'lambdas',
   'local',
   'console',

@@ -117,7 +117,7 @@ async function made(
   say(cli, command, view, () => `Nothing was done. ${later}\n`);
 }
 
-/** @throws CliError `not-confirmed`: nobody can be asked */
+/** @throws CliError `not-confirmed`: there is no terminal to ask */
 async function isAgreed({ io }: Cli, { action, count, bulkId }: BulkView): Promise<boolean> {
   if (io.ask === undefined)
     throw new CliError(

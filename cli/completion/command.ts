@@ -10,7 +10,7 @@ import type { Cli } from '../io.ts';
 import { NAMES_COMMAND, SCRIPTS, type Shell, SHELLS } from './scripts.ts';
 import { wordsOf } from './words.ts';
 
-/** Whoever has pressed a key waits no longer. */
+/** After a key press, a shell waits no longer. */
 const NAMES_WITHIN_MS = 2_000;
 /** A shell expands the words that it is given: what is no name of a workflow goes into none. */
 const NAME = /^[a-z][a-z0-9-]*$/;

@@ -6,7 +6,7 @@
 
 import type { Command, Option } from 'commander';
 
-/** A value that one types: one of a few, or the name of a workflow. Anything else is a file, or nobody knows. */
+/** A value that one types: one of a few, or the name of a workflow. Anything else is a file, or unknown. */
 export type Value = readonly string[] | 'workflow';
 
 export interface OptionWords {

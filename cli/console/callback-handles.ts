@@ -1,10 +1,11 @@
 /**
  * What the console shows in place of the tokens of callbacks, and which of them a page means by it.
  *
- * Owns: that no token leaves this process towards a page, wherever in an answer it is: whoever has a token may answer, and a page
- * is copied, photographed and sent around. Does not own: who may answer (the API).
+ * Owns: that no token leaves this process towards a page, anywhere in an answer: its holder may answer, and a
+ * page is copied, photographed and sent around. Does not own: who may answer (the API).
  *
- * A handle is good for this process alone. It has the names of execution and step, which are no secret, and nothing of the key.
+ * A handle is good for this process alone. It has the names of execution and step, which are no secret, and
+ * nothing of the key.
  */
 
 import { createHmac } from 'node:crypto';
@@ -12,7 +13,7 @@ import { secret } from './secrets.ts';
 
 /** `<execution>.<step>.<key>`; the execution of a step has dots of its own. Where the API itself shows one. */
 const FIELD = /(?<="token":")(?:[a-z0-9-]+\.){2,}[A-Za-z0-9-]+(?=")/g;
-/** The key in whatever text it got into: 122 random bits (`lib/aws/fresh-id.ts`), behind two names. */
+/** The key in any text: 122 random bits (`lib/aws/fresh-id.ts`), behind two names. */
 const KEY = /\.(?<=[a-z0-9-]\.[a-z0-9-]{1,48}\.)[A-Za-z0-9-]{8}[Q-T][A-Za-z0-9-]{12}[AQgw](?![\w-])/g;
 const NAMES = /[a-z0-9.-]+$/;
 /** Those of an execution of twenty generations, and of its step. */

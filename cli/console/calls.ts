@@ -46,7 +46,7 @@ export function routeRefusal(method: string, path: string): Refusal | undefined 
 
 const CALLBACK = /^\/callbacks\/([^/]+)\/([a-z]+)$/;
 
-/** Whoever has a token has it from elsewhere, and calls the API with it. */
+/** A token's holder has it from elsewhere, and calls the API with it. */
 export function withToken(call: Call, handles: CallbackHandles): Call | Refusal {
   const [, handle, what = ''] = CALLBACK.exec(call.path) ?? [];
   if (handle === undefined) return call;

@@ -23,7 +23,7 @@ import { METRICS_DIMENSION, METRICS_NAMESPACE } from '../../lib/aws/names.ts';
 import type { Answer } from '../aws/calls.ts';
 import type { ShownChart, ShownCharts, ShownLine } from '../../lib/view/shown-charts.ts';
 
-/** CloudWatch's GetMetricData, whoever answers it. */
+/** CloudWatch's GetMetricData, from any source. */
 export type GetMetricData = (asked: object) => Promise<Answer>;
 
 const MINUTE_MS = 60_000;

@@ -57,7 +57,7 @@ ${examples(
       // In the region of the deployment; where that is not known, the page says so in place of the charts.
       const metrics = (): GetMetricData => (asked) =>
         callsOf(cli, command).json('monitoring', 'GetMetricData', asked);
-      // Whoever may not read hears of it here, and not in a page.
+      // A caller that may not read learns of it here, and not in a page.
       await createClient(upstream).health();
       const logs = awsLogs(() => callsOf(cli, command), flags.stack);
       const served = await serve(flags, upstream, { logs, metrics });

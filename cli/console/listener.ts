@@ -37,7 +37,10 @@ export interface ConsoleOptions {
   readonly settings: Settings;
   /** @param port that the page was asked at */
   readonly upstream: (port: number) => Upstream;
-  /** Who has opened it. @default - whoever reaches the port: on a laptop the API itself asks nobody either */
+  /**
+   * Who has opened it. @default - anyone who reaches the port: on a laptop the API itself checks no caller
+   * either
+   */
   readonly login?: Login;
   /** Where each write is known as soon as it is made. @default - pages read again by themselves */
   readonly writes?: Writes;

@@ -1,4 +1,4 @@
-/** Random texts that nobody can guess, and their comparison in a time that says nothing. */
+/** Random texts that cannot be guessed, and their comparison in constant time. */
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 

@@ -1,8 +1,9 @@
 /**
- * Makes the assembly: the CDK app in a process of its own, as `cdk synth` runs it, but without CloudFormation's own rules:
- * they take seconds of each start, and whatever is deployed is asked them.
+ * Makes the assembly: the CDK app in a process of its own, as `cdk synth` runs it, but without
+ * CloudFormation's own rules: they take seconds of each start, and a deployment runs them anyway.
  *
- * Owns: its error as it said it, and for which stack it makes code. Does not own: which app, which stack (`project.ts`).
+ * Owns: its error as it said it, and for which stack it makes code. Does not own: which app, which stack
+ * (`project.ts`).
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';

@@ -1,13 +1,16 @@
 /**
  * What one process knows of the breaker of its agent, and what it reports to it.
  *
- * Owns: when the record is read (once per process; then after a failed call, every 5 s while it is open, else every 10 s) and written
- * (a failed call, a trial, the first answer after failures), the count of answered calls in between, what a lost race means (read, apply again). Does not own: the rules
+ * Owns: when the record is read (once per process; then after a failed call, every 5 s while it is open, else
+ * every 10 s) and written
+ * (a failed call, a trial, the first answer after failures), the count of answered calls in between, what a
+ * lost race means (read, apply again). Does not own: the rules
  * (`core/step/breaker.ts`), what becomes of the step (`core/step/defer.ts`).
  *
- * C1 an answered call costs no call to the store, but for one read in 10 s of a process at work, and one write after failures. The
- * breaker is a favour to a service in trouble: where its record cannot be written, work goes on. A pause in it is a person's order: a process that has not read the
- * record within 10 s calls nobody, for the service may be doing the wrong things.
+ * C1 an answered call costs no call to the store, except one read in 10 s of a process at work, and one write
+ * after failures. The breaker is a favour to a service in trouble: if its record cannot be written, work goes
+ * on. A pause in it is a person's order: if a process has not read the record within 10 s, it makes no call,
+ * because the service may be doing the wrong things.
  */
 
 import type { Breakers, Ports } from '../core/ports.ts';

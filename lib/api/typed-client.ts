@@ -57,8 +57,8 @@ export interface ClientOptions {
 }
 
 /**
- * A client of a deployment's HTTP API. Every method rejects with `ApiError`: with the API's own code, or with `no-answer`,
- * `unavailable`, `forbidden`, `not-steadfast`, and where it has nobody to call as `no-credentials`.
+ * A client of a deployment's HTTP API. Every method rejects with `ApiError`: with the API's own code, or with
+ * `no-answer`, `unavailable`, `forbidden`, `not-steadfast`, and without credentials with `no-credentials`.
  * @throws ApiError `bad-url`
  */
 export function createClient<W extends KnownWorkflows = Readonly<Record<string, Workflow>>>(

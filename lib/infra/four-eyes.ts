@@ -1,8 +1,9 @@
 /**
  * Workflows with an approval that must be another person's, and who may answer in this deployment.
  *
- * Owns: the refusal of a deployment in which nobody could give such an approval. Does not own: which
- * workflows those are (`discover.ts`), who may give it (`scheduler/people.ts`), the routes (`scheduler-api.ts`).
+ * Owns: the refusal of a deployment in which no person could give such an approval. Does not own: which
+ * workflows those are (`discover.ts`), who may give it (`scheduler/people.ts`), the routes
+ * (`scheduler-api.ts`).
  */
 
 import { HttpNoneAuthorizer, type IHttpRouteAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2';

@@ -265,7 +265,7 @@ class Counter {
       return { ...NOTHING };
     }
     const use = this.execution(found, this.#options.payloadBytes, within);
-    // Started by whoever carries its parent on, not by a call.
+    // Started with its parent's work, not by a call.
     return { ...use, invocations: use.invocations - 1 };
   }
 

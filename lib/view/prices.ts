@@ -1,10 +1,11 @@
 /**
  * What AWS charges, as of a day and in one region.
  *
- * Owns: the prices. Does not own: the quantities (`estimate.ts`, and of the benchmarks `bench/parts/meter.ts`).
+ * Owns: the prices. Does not own: the quantities (`estimate.ts`, and of the benchmarks
+ * `bench/parts/meter.ts`).
  *
- * List prices without free tiers, taxes and discounts. AWS changes them, and other regions have others: whoever shows a sum says the
- * day and the region.
+ * List prices without free tiers, taxes and discounts. AWS changes them, and other regions have others: a sum
+ * is shown with the day and the region.
  */
 
 export interface Prices {

@@ -229,8 +229,9 @@ function leftOutBefore(step: StepView, worked: readonly Stretch[], at: number): 
 }
 
 /**
- * A stretch after a refusal is its backoff; it ends when an agent takes it, for when it was due is recorded of the latest alone. An undo
- * waits for its turn once the execution is stopped; what was done is in nobody's queue before that.
+ * A stretch after a refusal is its backoff. It ends when an agent takes it, because only the latest due time
+ * is recorded. An undo waits for its turn once the execution is stopped; before that, what was done is in no
+ * queue.
  */
 function between(
   before: Stretch | undefined,

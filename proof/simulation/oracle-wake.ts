@@ -66,7 +66,7 @@ export function judgeLeases(problems: string[], plan: Plan, state: Snapshot, gra
 
 /**
  * What has acted is not fenced, so who read it before the stop may still claim it to execute. Whether its lease is noticed or not, its undo
- * is due only when all its processes are dead and their effects have settled, and that is later than what the wake time was for before the claim (seed 5189).
+ * is due only when all its processes are dead and their settle time has passed, and that is later than what the wake time was for before the claim (seed 5189).
  */
 function afterStop(step: AgentStep, { execution, steps }: Snapshot): number {
   const { mode, claimedAt = 0, processDeadlineAt = 0 } = steps[step.name] ?? {};

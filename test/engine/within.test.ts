@@ -117,7 +117,7 @@ describe('a step that is not over within its time', () => {
       attempt: 1,
       failure: { code: 'within' },
     });
-    // Believed only when the lost process was dead for certain and its effects had settled.
+    // Believed only when the lost process was dead for certain and its settle time had passed.
     expect(end.steps['car']?.changedAt).toBeGreaterThan(startedAt + PROCESS_MS);
     expect(end.steps['taxi']?.status).toBe('done');
     expect((await run(true)).end.steps['car']?.status).toBe('done');

@@ -17,7 +17,7 @@ export default class {
 
   onRunComplete() {
     const said = this.#said;
-    // Jest's own summary is written after all reporters have been told.
+    // Jest's own summary is written after all reporters have run.
     if (said !== undefined) process.once('exit', () => process.stderr.write(`\n${said}\n`));
   }
 }

@@ -212,7 +212,7 @@ function reportedProbe(ending: Ending, report: Report): Step | undefined {
   }
 }
 
-/** `notDone` is believed only when it was asked after everything that could still act was dead and its effects had settled. */
+/** `notDone` is believed only when it was asked after everything that could still act was dead and its settle time had passed. */
 function foundNothing(ending: Ending): Step {
   const { step, record, inputs, isOverTime } = ending;
   const believableAt = effectsSettledAt(step, record);

@@ -201,7 +201,7 @@ function newsOf({ id, workflow, tags }: Execution, entry: Entry, change: EntryCh
 }
 
 /**
- * Whatever ends a step's waiting closes its entry in the same write, and where nobody else is asked, the execution goes on as
+ * A write that ends a step's waiting closes its entry; if no other question is open, the execution goes on as
  * running. A reminder that was not announced yet never is.
  */
 export function closeEntry(state: Snapshot, event: Event, decision: Decision): Decision {
@@ -223,7 +223,7 @@ export function closeEntry(state: Snapshot, event: Event, decision: Decision): D
   return { ...decision, write: { ...write, entry: closed, ...given({ execution }) } };
 }
 
-/** The execution's record, as the write has it, once nobody is asked any more. */
+/** The execution's record, as the write has it, once no question is open any more. */
 function resumed(
   state: Snapshot,
   { step, kind }: Entry,
