@@ -1,6 +1,7 @@
 /** Prints docs/STATE-MACHINE.md from the tables in lib/core/transitions.ts. */
 
-import { EXECUTION_MOVES, STEP_MOVES, STEP_DETAILS } from '../lib/core/transitions.ts';
+import { STEP_DETAILS } from '../lib/core/step-details.ts';
+import { EXECUTION_MOVES, STEP_MOVES } from '../lib/core/transitions.ts';
 
 interface Machine {
   readonly title: string;

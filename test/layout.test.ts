@@ -11,7 +11,7 @@ const CORE = 'lib/core/';
 
 /** From the top down. The tables and the records are one layer: the tables name the statuses that records have. */
 const ORDER: readonly (readonly string[])[] = [
-  ['transitions.ts', 'records/'],
+  ['transitions.ts', 'step-details.ts', 'records/'],
   ['plan/'],
   ['step/'],
   ['waiting/'],

@@ -1,9 +1,8 @@
 /**
  * The legal moves of a step and of an execution, as data. Read this first.
  *
- * Owns: which status may follow which, and by what. Does not own: what a move means (`records/moves.ts`),
- * when it is due, what
- * else changes with it (`rules.ts`, `step/claim.ts`). `docs/STATE-MACHINE.md` is printed from these tables.
+ * Owns: which status may follow which, and by what. Does not own: what a move means (`records/moves.ts`), when it is due
+ * and what else changes with it (`rules.ts`, `step/claim.ts`). `docs/STATE-MACHINE.md` is printed from these tables.
  *
  * S1 no row leads out of a terminal execution status, except the retry of a failed execution and, for a child
  * that succeeded, the recall by its parent. S2 only `moveStep` and `moveExecution` change a status, and they
@@ -57,9 +56,11 @@ const UNDONE = { 'start-undo': 'compensating', 'give-up-undo': 'compensation-fai
 const RESTARTED = { restart: 'ready', 'restart-retry': 'retrying', 'restart-unknown': 'unknown' } as const;
 const ENDED = { compensate: 'compensated', fail: 'failed', cancel: 'canceled' } as const;
 
-/** Events that leave a step's status as it is. */
-const stays = <Status extends StepStatus, Event extends StepEvent>(status: Status, ...events: Event[]) =>
-  Object.fromEntries(events.map((event) => [event, status])) as Readonly<Record<Event, Status>>;
+/** Events that leave a status as it is. */
+const stays = <Status extends string, Event extends StepEvent | ExecutionEvent>(
+  status: Status,
+  ...events: Event[]
+) => Object.fromEntries(events.map((event) => [event, status])) as Readonly<Record<Event, Status>>;
 
 export const STEP_MOVES: Table<StepStatus, StepEvent> = {
   ready: {
@@ -194,46 +195,22 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
   },
 };
 
-/** What a step's status alone does not say: the field of its record that does (`records/state.ts`). */
-export const STEP_DETAILS: Readonly<
-  Partial<Record<StepStatus, { readonly field: string; readonly by: string }>>
-> = {
-  retrying: {
-    field: 'deferred',
-    by: 'put off until `retryAt`, and no attempt is charged for it; else a backoff',
-  },
-  waiting: {
-    field: 'progressAt',
-    by: 'a callback whose external party sends heartbeats; else a person is asked',
-  },
-  suspended: { field: 'suspendedFrom', by: 'the status it goes on with once the pause is over' },
-  failed: { field: 'nextStage', by: 'between two stages: its undo comes first; else its recovery is over' },
-  compensating: { field: 'leaseUntil', by: 'an undo is under way; else the next one is due at `retryAt`' },
-  compensated: { field: 'nextStage', by: 'its next stage follows; else its effect is undone for good' },
-};
-
 export const EXECUTION_MOVES: Table<ExecutionStatus, ExecutionEvent> = {
   running: {
-    'set-wake-time': 'running',
-    adopt: 'running',
+    ...stays('running', 'set-wake-time', 'adopt'),
     ask: 'waiting',
     pause: 'pausing',
     succeed: 'succeeded',
     stop: 'compensating',
   },
   waiting: {
-    'set-wake-time': 'waiting',
-    adopt: 'waiting',
-    ask: 'waiting',
-    resolve: 'waiting',
+    ...stays('waiting', 'set-wake-time', 'adopt', 'ask', 'resolve'),
     resume: 'running',
     pause: 'pausing',
     stop: 'compensating',
   },
   pausing: {
-    'set-wake-time': 'pausing',
-    adopt: 'pausing',
-    resolve: 'pausing',
+    ...stays('pausing', 'set-wake-time', 'adopt', 'resolve'),
     halt: 'paused',
     'go-on': 'running',
     'go-on-asking': 'waiting',
@@ -241,29 +218,19 @@ export const EXECUTION_MOVES: Table<ExecutionStatus, ExecutionEvent> = {
     stop: 'compensating',
   },
   paused: {
-    'set-wake-time': 'paused',
-    adopt: 'paused',
-    ask: 'paused',
-    resolve: 'paused',
+    ...stays('paused', 'set-wake-time', 'adopt', 'ask', 'resolve'),
     'go-on': 'running',
     'go-on-asking': 'waiting',
     succeed: 'succeeded',
     stop: 'compensating',
   },
   compensating: {
-    'set-wake-time': 'compensating',
-    adopt: 'compensating',
-    ask: 'compensating',
-    resolve: 'compensating',
-    keep: 'compensating',
+    ...stays('compensating', 'set-wake-time', 'adopt', 'ask', 'resolve', 'keep'),
     'follow-up': 'following-up',
     ...ENDED,
   },
   'following-up': {
-    'set-wake-time': 'following-up',
-    adopt: 'following-up',
-    ask: 'following-up',
-    resolve: 'following-up',
+    ...stays('following-up', 'set-wake-time', 'adopt', 'ask', 'resolve'),
     ...ENDED,
   },
   succeeded: { 'set-wake-time': 'succeeded', announce: 'succeeded', recall: 'compensating' },

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { STEP_DETAILS } from '../../lib/core/transitions.ts';
+import { STEP_DETAILS } from '../../lib/core/step-details.ts';
 
 it('what a status alone does not say is said by a field that records have', () => {
   const records = readFileSync(join(import.meta.dirname, '../../lib/core/records/state.ts'), 'utf8');

@@ -17,7 +17,7 @@ import {
 } from '../../lib/view/estimate.ts';
 import { AWS_PRICES } from '../../lib/view/prices.ts';
 
-const ROOT = join(import.meta.dirname, '../../..');
+const ROOT = join(import.meta.dirname, '../..');
 const { cases } = JSON.parse(readFileSync(join(ROOT, 'bench/results/cost.json'), 'utf8')) as CostReport;
 
 type Authored = { readonly name: string; readonly plan: Parameters<typeof workflowSteps>[0] };

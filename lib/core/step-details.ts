@@ -1,0 +1,25 @@
+/**
+ * What tells steps of one status apart, beside the tables of moves. `docs/STATE-MACHINE.md` prints it.
+ *
+ * Owns: the fields. Does not own: when they are set (`records/state.ts` says what each is).
+ */
+
+import type { StepStatus } from './transitions.ts';
+
+/** What a step's status alone does not say: the field of its record that does (`records/state.ts`). */
+export const STEP_DETAILS: Readonly<
+  Partial<Record<StepStatus, { readonly field: string; readonly by: string }>>
+> = {
+  retrying: {
+    field: 'deferred',
+    by: 'put off until `retryAt`, and no attempt is charged for it; else a backoff',
+  },
+  waiting: {
+    field: 'progressAt',
+    by: 'a callback whose external party sends heartbeats; else a person is asked',
+  },
+  suspended: { field: 'suspendedFrom', by: 'the status it goes on with once the pause is over' },
+  failed: { field: 'nextStage', by: 'between two stages: its undo comes first; else its recovery is over' },
+  compensating: { field: 'leaseUntil', by: 'an undo is under way; else the next one is due at `retryAt`' },
+  compensated: { field: 'nextStage', by: 'its next stage follows; else its effect is undone for good' },
+};
