@@ -11,7 +11,6 @@ import { packageVersion } from '../lib/project/package-files.ts';
 import { addBulk } from './bulk/command.ts';
 import { addCallbacks } from './callbacks.ts';
 import { addCommands } from './commands.ts';
-import { addCompletion } from './completion/command.ts';
 import { addConsole } from './console/command.ts';
 import { addCost } from './cost/command.ts';
 import { addIncidents } from './incidents.ts';
@@ -106,7 +105,6 @@ function programOf(cli: Cli): Command {
   addCallbacks(program, cli);
   addQuiesce(program, cli);
   addWorker(program, cli);
-  addCompletion(program, cli);
   return program;
 }
 

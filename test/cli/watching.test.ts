@@ -1,6 +1,4 @@
-/** How it is, from the command line: agents, health, an execution as it goes on; and what a shell completes of all commands. */
-
-import { spawnSync } from 'node:child_process';
+/** How it is, from the command line: agents, health, an execution as it goes on. */
 
 import type { ExecutionView } from '../../lib/api/answers.ts';
 import type { AgentView } from '../../lib/api/deployment-answers.ts';
@@ -170,80 +168,5 @@ describe('an execution that is watched', () => {
       err: '',
     });
     expect((await cli('show', 'e1', '--watch')).out).toMatch(/^execution +e1$/m);
-  });
-});
-
-describe('a shell completes', () => {
-  const names = 'npx() { echo $* >&2; printf "a-flow\nb-flow\n"; }';
-  /** What bash offers behind these words; on standard error what it has run. */
-  async function offered(...words: string[]): Promise<string[]> {
-    const { out } = await steadfast(['completion', 'bash']);
-    const line = words.map((word) => `'${word}'`).join(' ');
-    const script = `${out}\n${names}\nCOMP_WORDS=(${line})\nCOMP_CWORD=${words.length - 1}\n_steadfast\necho "\${COMPREPLY[*]}"`;
-    const { stdout, status } = spawnSync('bash', ['-c', script], { encoding: 'utf8' });
-    expect(status).toBe(0);
-    return stdout.trim().split(' ').filter(Boolean);
-  }
-
-  test.each([
-    [
-      ['steadfast', 'sta'],
-      ['start', 'status'],
-    ],
-    [['npx', 'steadfast', '--json', 'wh'], ['why']],
-    [['npx', 'another', 'st'], []],
-    [
-      ['steadfast', 'start', ''],
-      ['a-flow', 'b-flow'],
-    ],
-    [['steadfast', 'list', '--workflow', 'b'], ['b-flow']],
-    [
-      ['steadfast', 'list', '--status', 'paus'],
-      ['pausing', 'paused'],
-    ],
-    [
-      ['steadfast', 'show', 'e1', '--wa'],
-      ['--wait', '--watch'],
-    ],
-    [['steadfast', 'why', '--u'], ['--url']],
-    [['steadfast', 'start', 'x', '--input', ''], []],
-    [
-      ['steadfast', 'completion', ''],
-      ['bash', 'zsh', 'fish'],
-    ],
-  ])('%j with %j', async (words, wanted) => {
-    expect(await offered(...words)).toEqual(wanted);
-  });
-
-  test('nothing by running what was typed', async () => {
-    const planted = ['$(echo planted)', '`echo planted`', '; echo planted'];
-    for (const typed of planted)
-      expect(await offered('steadfast', 'list', typed, '--sta')).toEqual(['--status']);
-  });
-
-  test('names of workflows, and of an API’s answer nothing that a shell would expand', async () => {
-    const items = ['a-flow', '$(echo planted)', '`x`', 'b', '{1,2}'].map((workflow) => ({ workflow }));
-    api.answers.push(ok({ items }));
-    expect(await cli('workflow-names')).toEqual({ exitCode: 0, out: 'a-flow\nb\n', err: '' });
-    expect(await steadfast(['workflow-names', '--url', 'http://127.0.0.1:1'])).toEqual({
-      exitCode: 0,
-      out: '',
-      err: '',
-    });
-  });
-
-  test('all commands in each shell', async () => {
-    const { out } = await steadfast(['--help']);
-    const commands = [...out.matchAll(/^ {2}([a-z]+) /gm)]
-      .map(([, name = '']) => name)
-      .filter((name) => !/^npx$/.test(name));
-    expect(commands.length).toBeGreaterThan(20);
-    for (const shell of ['bash', 'zsh', 'fish']) {
-      const script = (await steadfast(['completion', shell])).out;
-      expect(commands.filter((name) => !new RegExp(`(^|[ |'])${name}([ |)']|$)`, 'm').test(script))).toEqual(
-        [],
-      );
-      expect(script).not.toContain('eval');
-    }
   });
 });
