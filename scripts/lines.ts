@@ -42,5 +42,8 @@ const sums = {
 
 if (process.argv.includes('--json')) console.log(JSON.stringify({ lines: { ...rooms, ...sums } }));
 else
-  for (const [name, lines] of [...Object.entries(rooms).toSorted(), ...Object.entries(sums)])
+  for (const [name, lines] of [
+    ...Object.entries(rooms).toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    ...Object.entries(sums),
+  ])
     console.log(`${name.padEnd(16)}${lines.toLocaleString('en').padStart(8)}`);
