@@ -1,10 +1,12 @@
 /**
- * `npm run bench:against -- <rev>`: this tree and another revision, in turns in one run, and the ratios of their figures.
+ * `npm run bench:against -- <rev>`: this tree and another revision, in turns in one run,
+ * and the ratios of their figures.
  *
- * Owns: the other checkout, whose turn it is, what is printed. Does not own: what a turn measures (`parts/turn.ts`).
+ * Owns: the other checkout, whose turn it is, what is printed. Does not own: what a
+ * turn measures (`parts/turn.ts`).
  *
- * Two results that were kept on two days compare two days. Here both are alive from the first turn to the last, and each
- * round begins with the other one, so that a machine that grows slower is slow for both.
+ * Two results that were kept on two days compare two days. Here both are alive from the first turn to the
+ * last, and each round begins with the other one, so that a machine that grows slower is slow for both.
  */
 
 import { type ChildProcess, execFileSync, fork } from 'node:child_process';
@@ -71,7 +73,10 @@ function commitOf(rev: string): string {
   }
 }
 
-/** Below this folder, so that this tree's packages are found from there; they are its own only if its lock differs. */
+/**
+ * Below this folder, so that this tree's packages are found from there; they are
+ * its own only if its lock differs.
+ */
 function checkOut(commit: string): string {
   mkdirSync(join(ROOT, '.steadfast'), { recursive: true });
   const folder = mkdtempSync(join(ROOT, '.steadfast', 'against-'));

@@ -1,11 +1,14 @@
 /**
- * `npm run bench:audit`: how fast the audit removes what expired executions have left behind, and which rate of starts it keeps up with.
+ * `npm run bench:audit`: how fast the audit removes what expired executions have left behind, and which
+ * rate of starts it keeps up with.
  *
- * Owns: the measuring. Does not own: the audit (`lib/supervisor/audit.ts`); the handler of production is what runs here.
+ * Owns: the measuring. Does not own: the audit (`lib/supervisor/audit.ts`); the handler
+ * of production is what runs here.
  *
- * The table holds nothing but step records whose executions have gone, the worst a run can meet: every record is one removal.
- * Processor time is what counts: a function has a share of a processor by its memory, and the calls overlap. Not measured: AWS's own
- * latency, throttling of a table that is cold, and reading what is still kept, which `auditMegabytes` bounds.
+ * The table holds nothing but step records whose executions have gone, the worst a run can meet: every record
+ * is one removal. Processor time is what counts: a function has a share of a processor by its memory, and the
+ * calls overlap. Not measured: AWS's own latency, throttling of a table that is cold, and reading what is
+ * still kept, which `auditMegabytes` bounds.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -31,7 +34,10 @@ interface Options {
 
 const STEPS = 4;
 const NAME = 'state';
-/** What a function of so many MB has of a processor. https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html */
+/**
+ * What a function of so many MB has of a processor.
+ * https://docs.aws.amazon.com/lambda/latest/dg/configuration-memory.html
+ */
 const MB_OF_A_PROCESSOR = 1_769;
 const MEMORIES = [384, 1_024, 1_769];
 /** A run goes on for 0.9 of 14 minutes, and one begins every 15. */

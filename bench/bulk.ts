@@ -1,5 +1,6 @@
 /**
- * `npm run bench:bulk`: a bulk retry of 10,000 failed executions, while every process is killed again and again.
+ * `npm run bench:bulk`: a bulk retry of 10,000 failed executions, while every
+ * process is killed again and again.
  *
  * Owns: the options, what is printed, the verdict. Does not own: the run (`parts/bulk-run.ts`).
  */

@@ -1,8 +1,8 @@
 /**
  * `npm run bench:cost`: what a million steps cost on AWS, counted on the wire of the local cloud.
  *
- * Owns: which cases are run, the limits, what is printed. Does not own: the counting (`parts/meter.ts`), the prices
- * (`parts/prices.ts`), what is not a step (`parts/situations.ts`).
+ * Owns: which cases are run, the limits, what is printed. Does not own: the counting (`parts/meter.ts`), the
+ * prices (`parts/prices.ts`), what is not a step (`parts/situations.ts`).
  */
 
 import { Command } from 'commander';

@@ -1,9 +1,10 @@
 /**
  * `npm run bench:lists`: how long a page of a list takes, by each filter, also deep in a large table.
  *
- * Owns: the table (so many executions, of which some are open and some have failed), the pages, the figures. Does not own: what a page
- * reads (`lib/aws/dynamo-list.ts`), how the console is measured (`parts/first-view.ts`). The embedded DynamoDB answers on this machine: on AWS each round trip takes longer, and how many
- * there are says OPERATIONS.md.
+ * Owns: the table (so many executions, of which some are open and some have failed), the pages, the figures.
+ * Does not own: what a page reads (`lib/aws/dynamo-list.ts`), how the console is measured
+ * (`parts/first-view.ts`). The embedded DynamoDB answers on this machine: on AWS each round trip takes
+ * longer, and how many there are says OPERATIONS.md.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,11 +1,13 @@
 /**
- * `npm run bench:recover`: how long it takes until a dead, frozen or unreached attempt is noticed, and until its step is done.
+ * `npm run bench:recover`: how long it takes until a dead, frozen or unreached attempt is
+ * noticed, and until its step is done.
  *
- * Owns: the faults, their figures, the limits. Does not own: how a process is struck by the local cloud's tests
- * (`local/control`): here all processes of an agent are struck at once, by their numbers.
+ * Owns: the faults, their figures, the limits. Does not own: how a process is struck by the local cloud's
+ * tests (`local/control`): here all processes of an agent are struck at once, by their numbers.
  *
- * Each execution is one step that works until it is struck; tried again it is done at once. Noticed: when the record says
- * that the lease has ended (a lost message: when the step is claimed after all). Recovered: when the execution has ended.
+ * Each execution is one step that works until it is struck; tried again it is done at once. Noticed: when
+ * the record says that the lease has ended (a lost message: when the step is claimed after all).
+ * Recovered: when the execution has ended.
  */
 
 import { Command } from 'commander';
@@ -204,7 +206,10 @@ async function startAll(n: number, start: () => Promise<string>): Promise<string
   return ids;
 }
 
-/** The supervisor's clock strikes now: it finds something due and stays until the next tick, as in a busy system. */
+/**
+ * The supervisor's clock strikes now: it finds something due and stays until the
+ * next tick, as in a busy system.
+ */
 function ring(stage: Stage): void {
   // It may be killed on the way.
   tick(stage).catch(() => undefined);

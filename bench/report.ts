@@ -1,8 +1,9 @@
 /**
- * `npm run bench:report`: docs/BENCHMARKS.md and its charts from what the benchmarks said (`bench/results/*.json`).
+ * `npm run bench:report`: docs/BENCHMARKS.md and its charts from what the benchmarks
+ * said (`bench/results/*.json`).
  *
- * Owns: the page. Does not own: a single figure of it. A result that is missing leaves its section out, and its
- * limits are said not to be measured.
+ * Owns: the page. Does not own: a single figure of it. A result that is missing leaves its section out, and
+ * its limits are said not to be measured.
  */
 
 import { writeFileSync } from 'node:fs';

@@ -1,12 +1,14 @@
 /**
- * `npm run bench:reset`: a password reset by Steadfast, and the same two requests by a queue and a function, on one local cloud.
+ * `npm run bench:reset`: a password reset by Steadfast, and the same two requests by a queue and
+ * a function, on one local cloud.
  *
- * Owns: both deployments, who is asked when, what a reset took until its mail and what it costs. Does not own: the work
- * (`examples/password-reset`), units and prices (`parts/meter.ts`, `parts/prices.ts`).
+ * Owns: both deployments, who is asked when, what a reset took until its mail and what it costs. Does not
+ * own: the work (`examples/password-reset`), units and prices (`parts/meter.ts`, `parts/prices.ts`).
  *
- * One reset after the other, the two ways in turn, so that what else is at work here meets both alike. A reset is over for who
- * asked when its mail is sent; the services answer from this process, and its clock is the only one. Counts are exact; on AWS each
- * call takes longer than here, and how much is a sum over the calls in its way.
+ * One reset after the other, the two ways in turn, so that what else is at work here meets both alike. A
+ * reset is over for who asked when its mail is sent; the services answer from this process, and its
+ * clock is the only one. Counts are exact; on AWS each call takes longer than here, and how much is a
+ * sum over the calls in its way.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,10 +1,13 @@
 /**
- * `npm run bench:speed`: how fast a chain of five steps is on the local cloud, and what processor time it takes.
+ * `npm run bench:speed`: how fast a chain of five steps is on the local cloud,
+ * and what processor time it takes.
  *
- * Owns: what is run, the limits, what is printed. Does not own: the counting (`parts/`), other engines (`parts/beside.ts`).
+ * Owns: what is run, the limits, what is printed. Does not own: the counting (`parts/`),
+ * other engines (`parts/beside.ts`).
  *
- * Wall times are those of a laptop with everything on it: the functions, DynamoDB, the queues and the client share its
- * processors. Processor time depends less on who else is at work, but still does (shared caches, shared cores).
+ * Wall times are those of a laptop with everything on it: the functions, DynamoDB, the queues and the
+ * client share its processors. Processor time depends less on who else is at work, but still does
+ * (shared caches, shared cores).
  */
 
 import { Command } from 'commander';

@@ -8,9 +8,13 @@ import { addSteadfast, createApp, exitWith } from '../lib/infra/synth.ts';
 /** Workflow folders of the stack. Any others are a stack of their own: `-c steadfast:only=password-reset`. */
 const DEPLOYED = ['order-fulfilment'];
 
-/** Settings of each `-c stage=…` that differ from the defaults in lib/infra/steadfast-props.ts: alarms, keys, agents' networks. */
+/**
+ * Settings of each `-c stage=…` that differ from the defaults in lib/infra/steadfast-props.ts:
+ * alarms, keys, agents' networks.
+ */
 const STAGES = {
-  // A new account has 10 concurrent executions, for agents, API and supervisors together: agents take few of them at a time.
+  // A new account has 10 concurrent executions, for agents, API and supervisors together:
+  // agents take few of them at a time.
   dev: () => ({ removalPolicy: RemovalPolicy.DESTROY, agentConcurrency: 2 }),
   // Needs an account with 106 concurrent executions: of a new one's 10 none can be set aside.
   prod: () => ({ removalPolicy: RemovalPolicy.RETAIN, supervisorConcurrency: 6 }),
@@ -20,7 +24,8 @@ try {
   const app = createApp();
   const stack = await addSteadfast(app, { deployed: DEPLOYED, stages: STAGES, sources });
   grantUse(stack);
-  // The services that an order calls: outside of prod the stack brings some to try it with, in prod they are yours.
+  // The services that an order calls: outside of prod the stack brings some to try
+  // it with, in prod they are yours.
   if (app.node.tryGetContext('stage') === 'prod') withoutWorld(stack);
   else addWorld(stack);
   app.synth();

@@ -1,4 +1,7 @@
-/** Loads bin/steadfast: as published, or in the repository its source, with tsx in this process as `node --import tsx` does. */
+/**
+ * Loads bin/steadfast: as published, or in the repository its source, with tsx in this
+ * process as `node --import tsx` does.
+ */
 'use strict';
 
 const { existsSync } = require('node:fs');

@@ -1,8 +1,9 @@
 /**
- * The commands that answer for the external party: complete, fail, heartbeat by token; approve, reject by execution and step.
+ * The commands that answer for the external party: complete, fail, heartbeat by token;
+ * approve, reject by execution and step.
  *
- * Owns: their options, and the next step where an approval cannot be answered. Does not own: whether an answer fits (the API says
- * so), finding the token of a step that a person names (`api/client.ts`).
+ * Owns: their options, and the next step where an approval cannot be answered. Does not own: whether an
+ * answer fits (the API says so), finding the token of a step that a person names (`api/client.ts`).
  */
 
 import type { Command } from 'commander';

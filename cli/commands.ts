@@ -2,7 +2,8 @@
  * The commands that talk to an API: start, show, why, workflows, agents, health; `lists.ts`
  * has those that say how things are, `operations.ts` and `incidents.ts` those that change an execution.
  *
- * Owns: their options and what they print. Does not own: the requests (`api/client.ts`) or the tables' layout (`print.ts`).
+ * Owns: their options and what they print. Does not own: the requests (`api/client.ts`) or
+ * the tables' layout (`print.ts`).
  */
 
 import { readFileSync } from 'node:fs';
@@ -95,7 +96,10 @@ export const EXIT_OF = { healthy: EXIT.ok, 'at-risk': EXIT.atRisk, down: EXIT.no
 export const examples = (...lines: readonly string[]): string =>
   `\nExamples:\n${lines.map((line) => `  $ npx steadfast ${line}`).join('\n')}`;
 
-/** The options of the API that all commands call; requests are signed if it is deployed, or carry a token if there is one. */
+/**
+ * The options of the API that all commands call; requests are signed if it is deployed, or
+ * carry a token if there is one.
+ */
 export function client(command: Command): Client {
   const { url, token, as, json, region = regionOf(url) } = command.optsWithGlobals<Shared>();
   const local = isLocal(url) ? { fetch: withSchedules(fetch) } : {};
@@ -199,7 +203,10 @@ export function inputOf(text: string, option = '--input'): Json {
 const showText = (command: Command, view: ExecutionView): string =>
   executionText(view, Date.now(), (line) => invocation(command, line));
 
-/** At once: the caller learns what the wait is for, and where to see more. It goes to stderr, where no answer goes. */
+/**
+ * At once: the caller learns what the wait is for, and where to see more. It goes
+ * to stderr, where no answer goes.
+ */
 function sayStarted(cli: Cli, command: Command, { executionId, status }: Started): void {
   const { json } = command.optsWithGlobals<Shared>();
   if (json === true) cli.io.err(`${JSON.stringify({ executionId, status })}\n`);

@@ -1,11 +1,12 @@
 /**
  * What a command is given of the external party, and how it fails.
  *
- * Owns: that nothing reaches a terminal as it was written by others, the exit codes, the form of a command to type next, what a port may
- * be. Does not own: which error has which exit code (`main.ts`).
+ * Owns: that nothing reaches a terminal as it was written by others, the exit codes, the form of a command to
+ * type next, what a port may be. Does not own: which error has which exit code (`main.ts`).
  *
- * A failure's message, a reason, an output may hold anything: what a terminal would obey is escaped where it is written, for all
- * commands at once, but for the ends of lines, which answers have lost before (`one-line.ts`). The moves of our own are a list.
+ * A failure's message, a reason, an output may hold anything: what a terminal would obey is escaped where it
+ * is written, for all commands at once, but for the ends of lines, which answers have lost before
+ * (`one-line.ts`). The moves of our own are a list.
  */
 
 import { setTimeout } from 'node:timers/promises';
@@ -14,7 +15,10 @@ import { printableLines } from '../lib/view/text.ts';
 
 export const DEFAULT_URL = 'http://127.0.0.1:4510';
 
-/** The source of `--url`, for commander: the `steadfast dev` of this folder, which the next command finds as well. */
+/**
+ * The source of `--url`, for commander: the `steadfast dev` of this folder, which
+ * the next command finds as well.
+ */
 export const RUNNING = 'running';
 
 /** A command to type next, which asks the same API as this one. */

@@ -1,8 +1,8 @@
 /**
  * The commands that say how things are: status, and list with its filters.
  *
- * Owns: their options. Does not own: what goes together (the API says so), how a time is written (`text.ts`), the layout
- * (`print-overview.ts`, `print.ts`).
+ * Owns: their options. Does not own: what goes together (the API says so), how a time is written (`text.ts`),
+ * the layout (`print-overview.ts`, `print.ts`).
  */
 
 import { type Command, InvalidArgumentError, Option } from 'commander';

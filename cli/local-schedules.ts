@@ -1,8 +1,10 @@
 /**
- * On this machine it is known whether the supervisors' schedule ticks: where it does not, what is said of the deployment begins with that.
+ * On this machine it is known whether the supervisors' schedule ticks: where it does not, what is said of
+ * the deployment begins with that.
  *
- * Owns: what is asked of the local cloud's control, and what is added to an answer. Does not own: the words
- * (`core/explain/situation.ts`). On AWS an API may not read its own schedules: there it is said once something is overdue.
+ * Owns: what is asked of the local cloud's control, and what is added to an answer. Does not own:
+ * the words (`core/explain/situation.ts`). On AWS an API may not read its own schedules: there it is
+ * said once something is overdue.
  */
 
 import { type Finding, situationText, verdictOf, worstFirst } from '../lib/api/answers.ts';

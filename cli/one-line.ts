@@ -1,8 +1,9 @@
 /**
  * Answers of an API as text for people takes them: what another party wrote begins no line of its own.
  *
- * Owns: that this holds for whatever a command prints of an answer. Does not own: all else that a terminal would obey, which is
- * escaped where it is written (`io.ts`); there a line's end of the layout and one that a failure's message brings cannot be distinguished.
+ * Owns: that this holds for whatever a command prints of an answer. Does not own: all else that a terminal
+ * would obey, which is escaped where it is written (`io.ts`); there a line's end of the layout and one that a
+ * failure's message brings cannot be distinguished.
  */
 
 import { ApiError, type Client } from '../lib/api/client.ts';

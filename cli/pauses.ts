@@ -1,7 +1,8 @@
 /**
  * The commands that pause a workflow or an agent, and end that.
  *
- * Owns: their options and what they print. Does not own: the pause of one execution (`operations.ts`), what a pause is (the API).
+ * Owns: their options and what they print. Does not own: the pause of one execution
+ * (`operations.ts`), what a pause is (the API).
  */
 
 import type { Command } from 'commander';

@@ -48,7 +48,9 @@ const listed = (counts: Readonly<Partial<Record<string, number>>>): string =>
 const withNext = (count: number, command: string): string =>
   count === 0 ? '0' : `${count.toLocaleString('en')}: ${command}`;
 
-/** That a supervisor found something due says that one was at work then; one that finds nothing says nothing. */
+/**
+ * That a supervisor found something due says that one was at work then; one that finds nothing says nothing.
+ */
 const sweptFact = ({ sweptAt, at }: Overview): Fact[] =>
   sweptAt === undefined
     ? []

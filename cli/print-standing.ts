@@ -1,5 +1,6 @@
 /**
- * What `show`, `cancel` and `resolve` print of the effects that are in place, or may be, and of an end that leaves them.
+ * What `show`, `cancel` and `resolve` print of the effects that are in place, or may be,
+ * and of an end that leaves them.
  */
 
 import type { ExecutionStatus, ExecutionView, IncidentView, Standing, Stopped } from '../lib/api/answers.ts';
@@ -10,7 +11,10 @@ type Facts = (readonly [string, string])[];
 export const statusText = (status: ExecutionStatus, undo: false | undefined): string =>
   status === 'compensating' && undo === false ? 'ending as it is, nothing is undone' : status;
 
-/** Prints what stands of an execution that ended without success, or waits for a person; while it runs, the steps say it all. */
+/**
+ * Prints what stands of an execution that ended without success, or waits for a person; while
+ * it runs, the steps say it all.
+ */
 export function standingFacts({ standing, status }: Pick<ExecutionView, 'standing' | 'status'>): Facts {
   if (standing === undefined || status === 'running') return [];
   return factsOf(standing);

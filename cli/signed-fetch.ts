@@ -9,7 +9,10 @@
 import type { AwsCredentialIdentity, Provider } from '@smithy/types';
 import { awsSignature } from '../lib/api/authorization.ts';
 
-/** https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop.html: where an API without a domain is. */
+/**
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-develop.html:
+ * where an API without a domain is.
+ */
 const GATEWAY_HOST = /^[a-z0-9]+\.execute-api\.([a-z0-9-]+)\.amazonaws\.com(\.cn)?$/;
 
 /** The region of an API at API Gateway's own address; nothing for a domain of one's own, and for a laptop. */
@@ -26,13 +29,17 @@ export interface SigningOptions {
 }
 
 /**
- * @returns a `fetch` for texts as bodies that signs each request, and rejects with ApiError `no-credentials` when there are
+ * @returns a `fetch` for texts as bodies that signs each request, and rejects with ApiError
+ * `no-credentials` when there are
  *   none to sign it with
  */
 export const signedFetch = ({ credentials = ofTheSdk(), ...scope }: SigningOptions): typeof fetch =>
   awsSignature({ ...scope, credentials })(fetch);
 
-/** Loaded when first needed: a call of a laptop's API does not wait for it. Asked again only before what it gave is over. */
+/**
+ * Loaded when first needed: a call of a laptop's API does not wait for it. Asked again
+ * only before what it gave is over.
+ */
 function ofTheSdk(): Provider<AwsCredentialIdentity> {
   let found: Promise<Provider<AwsCredentialIdentity>> | undefined;
   return async () => {

@@ -1,7 +1,8 @@
 /**
  * `steadfast worker`: the worker of one agent, from its source, wherever this runs.
  *
- * Owns: finding the agent's file. Does not own: the worker (`lib/worker/`); an image has it without this command line.
+ * Owns: finding the agent's file. Does not own: the worker (`lib/worker/`); an image
+ * has it without this command line.
  */
 
 import { join } from 'node:path';

@@ -1,8 +1,8 @@
 /**
  * The calls of the page: the API of its own origin, at `api/` beside it.
  *
- * Owns: the token that each request carries, as whom it is made on this machine, what the server has said about itself, what it answers itself. Does not own: the calls and their errors
- * (`lib/api/client.ts`).
+ * Owns: the token that each request carries, as whom it is made on this machine, what the server has said
+ * about itself, what it answers itself. Does not own: the calls and their errors (`lib/api/client.ts`).
  */
 
 import { signal } from '@preact/signals';
@@ -116,7 +116,10 @@ export interface LogLine {
   readonly rest: string;
 }
 
-/** @param follow of the reading, which goes on where it stopped @throws ApiError as the API refuses, and where lines cannot be read */
+/**
+ * @param follow of the reading, which goes on where it stopped
+ * @throws ApiError as the API refuses, and where lines cannot be read
+ */
 export async function logLines(
   id: string,
   level: string,

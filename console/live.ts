@@ -1,10 +1,11 @@
 /**
- * What the page shows of the API, kept up to date: read again after 3 s, ever more seldom while nothing changes, and not at
- * all while the page is hidden. While a question is answered in a dialog, what it is about stays as it is. An answer is another where it says
- * something else: in which order DynamoDB gives the fields of a record, and when the answer was made, is nothing that is shown.
+ * What the page shows of the API, kept up to date: read again after 3 s, ever more seldom while nothing
+ * changes, and not at all while the page is hidden. While a question is answered in a dialog, what it is
+ * about stays as it is. An answer is another where it says something else: in which order DynamoDB gives the
+ * fields of a record, and when the answer was made, is nothing that is shown.
  *
- * Owns: the rhythm, and that an answer that came late never replaces a newer one. Does not own: the calls, and whether an error is an
- * answer (`api.ts`).
+ * Owns: the rhythm, and that an answer that came late never replaces a newer one. Does not own: the calls,
+ * and whether an error is an answer (`api.ts`).
  */
 
 import { type Signal, signal } from '@preact/signals';
@@ -47,7 +48,10 @@ export const keptOf = (key: string): unknown => kept.get(key);
 export const failing: Signal<number> = signal(0);
 export const readAt: Signal<number> = signal(Date.now());
 
-/** Since when a read of what is on screen has had no answer; nothing while each was answered, or has said why not. */
+/**
+ * Since when a read of what is on screen has had no answer; nothing while each was
+ * answered, or has said why not.
+ */
 export const unansweredSince: Signal<number | undefined> = signal(undefined);
 const asked = new Map<Reading, number>();
 

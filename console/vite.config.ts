@@ -1,7 +1,8 @@
 /**
  * How the console is built: static files with relative addresses, so that they are served under any path.
  *
- * Owns: what a strict content security policy asks for: no script or style in the page itself, nothing as a `data:` address.
+ * Owns: what a strict content security policy asks for: no script or style in the page
+ * itself, nothing as a `data:` address.
  */
 
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
 /**
- * Hears of each write as soon as it is made, where the server tells: on a laptop nothing on screen is older than that.
+ * Hears of each write as soon as it is made, where the server tells: on a laptop
+ * nothing on screen is older than that.
  *
  * Owns: when it is asked, and how soon again. Does not own: what is read then (`live.ts`).
  */

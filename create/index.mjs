@@ -2,8 +2,8 @@
 /**
  * `npm create steadfast@latest`: a new project, or Steadfast added to the CDK app in this folder.
  *
- * Owns: the arguments, the order, what is said. Does not own: what is written (`write.mjs`), what is found out of an app that
- * exists (`project.mjs`). A file that is there is never overwritten.
+ * Owns: the arguments, the order, what is said. Does not own: what is written (`write.mjs`), what is found
+ * out of an app that exists (`project.mjs`). A file that is there is never overwritten.
  */
 
 import './node-version.cjs';

@@ -1,6 +1,7 @@
 /**
- * Says in one sentence that Node is too old, before anything is loaded that an old Node cannot read. Loading this file is
- * the check. A copy of `bin/node-version.cjs`, since this package has no other of ours; a test compares them.
+ * Says in one sentence that Node is too old, before anything is loaded that an old Node cannot read.
+ * Loading this file is the check. A copy of `bin/node-version.cjs`, since this package has no other
+ * of ours; a test compares them.
  *
  * In the language of 2009, and free of imports: whatever runs it must understand it.
  */

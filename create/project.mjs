@@ -1,5 +1,6 @@
 /**
- * What is found out of a CDK app: ES modules or CommonJS, who installs its packages, who runs its tests, in which repository it is.
+ * What is found out of a CDK app: ES modules or CommonJS, who installs its packages, who runs its
+ * tests, in which repository it is.
  *
  * Owns: the reading. Does not own: what is written because of it (`write.mjs`).
  */
@@ -11,7 +12,8 @@ const MANAGERS = {
   npm: { lock: 'package-lock.json', add: ['npm', 'install'], run: 'npm', ci: 'npm ci' },
   pnpm: {
     lock: 'pnpm-lock.yaml',
-    // It refuses a package whose install script nobody has decided on; this records the decision for later installs.
+    // It refuses a package whose install script nobody has decided on; this records
+    // the decision for later installs.
     add: ['pnpm', 'add', '--allow-build=esbuild'],
     run: 'pnpm',
     ci: 'pnpm install --frozen-lockfile',
@@ -47,7 +49,8 @@ function repositoryOf(root) {
 }
 
 /**
- * Yarn since 2 installs no `node_modules` unless it is configured to, and neither TypeScript 7 nor esbuild reads what it makes instead.
+ * Yarn since 2 installs no `node_modules` unless it is configured to, and neither TypeScript 7 nor
+ * esbuild reads what it makes instead.
  * @returns undefined where it is not at work
  */
 function modernYarnAt(root, agent) {

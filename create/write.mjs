@@ -1,8 +1,9 @@
 /**
- * What is written: a workflow with two agents, an outside world with faults, a test, the construct's line, a CI workflow.
+ * What is written: a workflow with two agents, an outside world with faults, a test, the
+ * construct's line, a CI workflow.
  *
- * Owns: the files, and that none is overwritten. Does not own: what is found out of the app (`project.mjs`). The templates are
- * what is tested against the packed package, so none of them rots.
+ * Owns: the files, and that none is overwritten. Does not own: what is found out of the app (`project.mjs`).
+ * The templates are what is tested against the packed package, so none of them rots.
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -97,7 +98,10 @@ export function addToApp(project) {
 
 const checksTypes = ({ manifest }) => /\btsc\b/.test(manifest.scripts?.test ?? '');
 
-/** In a folder of a repository CI works there; GitHub finds workflows at the top alone. A workspace's lock file may lie above. */
+/**
+ * In a folder of a repository CI works there; GitHub finds workflows at the top alone. A
+ * workspace's lock file may lie above.
+ */
 const placeOf = ({ repository: { app }, manager }) =>
   app === ''
     ? { lock: '' }

@@ -1,4 +1,7 @@
-/** An agent of Scheduler-Agent-Supervisor: behind its queue. One function for each agent that was found at synthesis. */
+/**
+ * An agent of Scheduler-Agent-Supervisor: behind its queue. One function for each
+ * agent that was found at synthesis.
+ */
 
 import { handler as ofFile } from '@steadfast/agent';
 import { handlerOfFile } from '../lib/agent/handler.ts';

@@ -1,4 +1,7 @@
-/** The scheduler of Scheduler-Agent-Supervisor: behind the HTTP API, with every workflow that was found at synthesis. */
+/**
+ * The scheduler of Scheduler-Agent-Supervisor: behind the HTTP API, with every
+ * workflow that was found at synthesis.
+ */
 
 import { workflows } from '@steadfast/workflows';
 import { schedulerHandler } from '../lib/api/handler.ts';

@@ -6,7 +6,8 @@
  *     const { executionId } = await client.start('order-fulfilment', { input });
  *     const { status, output } = await client.untilEnd(executionId);
  *
- * Owns: the package's entry for them. Does not own: anything behind it (`api/typed-client.ts`). Nothing inside `lib` imports this file.
+ * Owns: the package's entry for them. Does not own: anything behind it (`api/typed-client.ts`). Nothing
+ * inside `lib` imports this file.
  */
 
 export { createClient } from './api/typed-client.ts';

@@ -107,7 +107,8 @@ export interface DeclaredAgent<T extends Options> extends Agent<In<T>, Out<T>> {
 }
 
 /**
- * Declares an agent: its contract and its limits. The implementation comes with `.handler`, in a file of its own.
+ * Declares an agent: its contract and its limits. The implementation comes with
+ * `.handler`, in a file of its own.
  * @throws SteadfastError `bad-name`, `bad-duration`, `bad-agent`
  */
 export function agent<const T extends Options>(name: string, options: T): DeclaredAgent<T> {

@@ -1,10 +1,11 @@
 /**
- * Owns: putting the parts together: an assembly and a data directory in, a running cloud out; stopping it again.
- * Owns not: what the parts do. Knows CloudFormation, not what the functions are for.
+ * Owns: putting the parts together: an assembly and a data directory in, a running cloud out; stopping it
+ * again. Owns not: what the parts do. Knows CloudFormation, not what the functions are for.
  *
  * Invariants
  * - I1 a start that fails leaves nothing running and no lock.
- * - I2 after `stop()` no process, socket or timer of the cloud is left; what was in the queues is there at the next start.
+ * - I2 after `stop()` no process, socket or timer of the cloud is left; what was in the
+ *   queues is there at the next start.
  */
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
@@ -60,19 +61,27 @@ export interface CloudOptions {
   readonly schedules?: boolean;
   /** Most processes per function, where the template sets no reserved concurrency. Default 10. */
   readonly concurrencyPerFunction?: number;
-  /** What answers on the HTTP API's port beside the APIs, by the beginning of its paths: `{ '/console': listener }`. */
+  /**
+   * What answers on the HTTP API's port beside the APIs, by the beginning of its
+   * paths: `{ '/console': listener }`.
+   */
   readonly beside?: Listeners;
   /** Called after each call that has written to a table. */
   readonly onWritten?: () => void;
   /** Added to every function's environment. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** One function has a single process, which a debugger reaches at this port of 127.0.0.1, and no time limits. */
+  /**
+   * One function has a single process, which a debugger reaches at this port of
+   * 127.0.0.1, and no time limits.
+   */
   readonly inspect?: Inspect;
   /** Every line the functions write. */
   readonly onLog?: (line: LogLine) => void;
   /** What the cloud itself has to say: dropped events, crashes of its parts. */
   readonly onProblem?: (message: string) => void;
-  /** A request that the policies of the template refuse; reported once for each function, action and resource. */
+  /**
+   * A request that the policies of the template refuse; reported once for each function, action and resource.
+   */
   readonly onDenied?: (denial: Denial) => void;
   /** The clock of queues, schedules and batching windows, for tests. Lambda timeouts use real time. */
   readonly clock?: Clock;
@@ -94,7 +103,10 @@ export interface Cloud {
   /** Resources of the template that are only names here. */
   readonly notRun: readonly string[];
   readonly control: Control;
-  /** Takes the metrics of a line that a process beside the cloud has logged; those of the functions come by themselves. */
+  /**
+   * Takes the metrics of a line that a process beside the cloud has logged; those of
+   * the functions come by themselves.
+   */
   readonly metricsIn: (line: string) => void;
   /** Stops everything. Messages being worked on go back to their queues. */
   stop(): Promise<void>;
@@ -303,7 +315,9 @@ function run(prepared: Prepared): Control {
   return control;
 }
 
-/** Last in, first out: stop taking work, give back what is under way, end the processes; then comes the rest. */
+/**
+ * Last in, first out: stop taking work, give back what is under way, end the processes; then comes the rest.
+ */
 export const endOfWork = (
   functions: readonly Pick<LocalFunction, 'stop'>[],
   sources: readonly Pick<EventSource, 'stop' | 'giveBack'>[],

@@ -3,10 +3,10 @@
  *
  * Invariants
  * - I1 nothing is deleted or written in a folder that is neither empty nor marked as ours.
- * - I2 one cloud per folder: a second one is refused while the first lives; a dead one's lock is taken over, after its
- *   guardian has ended its children.
- * - I3 a database that is left of an earlier cloud, because its guardian was killed with it, is ended first: no two have one
- *   file open.
+ * - I2 one cloud per folder: a second one is refused while the first lives; a dead one's lock is taken over,
+ *   after its guardian has ended its children.
+ * - I3 a database that is left of an earlier cloud, because its guardian was killed with it, is ended
+ *   first: no two have one file open.
  */
 import {
   existsSync,

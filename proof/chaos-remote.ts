@@ -1,5 +1,6 @@
 /**
- * `npm run chaos:remote`: an agent in Python, killed in mid-call, before a service that prints as often as it is asked.
+ * `npm run chaos:remote`: an agent in Python, killed in mid-call, before a service that
+ * prints as often as it is asked.
  *
  * Owns: the options, the load, the exit code. docs/PROOF.md says what it proves.
  */

@@ -1,8 +1,10 @@
 /**
- * `npm run chaos`: the real local cloud under load, with every function killed and frozen at random, the store killed,
- * calls unanswered and throttled, and an outside world that misbehaves. Then everything heals, must end, and is audited.
+ * `npm run chaos`: the real local cloud under load, with every function killed and frozen at random, the
+ * store killed, calls unanswered and throttled, and an outside world that misbehaves. Then everything
+ * heals, must end, and is audited.
  *
- * Owns: the options, the two phases, the exit code. docs/PROOF.md says what it proves and how to read a failure.
+ * Owns: the options, the two phases, the exit code. docs/PROOF.md says what it
+ * proves and how to read a failure.
  */
 
 import { availableParallelism, loadavg } from 'node:os';
@@ -171,7 +173,9 @@ async function perform(stage: Stage, options: Options, mode: Mode, progress: Pro
   }
 }
 
-/** Its first tick would come a minute after the start; a system that has run for a while has one under way. */
+/**
+ * Its first tick would come a minute after the start; a system that has run for a while has one under way.
+ */
 async function ringSupervisor(control: Stage['cloud']['control']): Promise<void> {
   // It may be killed on the way.
   await control.tick('supervisor').catch(() => {});

@@ -1,8 +1,9 @@
 /**
- * `npm run mutation`: Stryker's mutants of `lib/core`, each judged by the tests of the core and of the roles in memory.
+ * `npm run mutation`: Stryker's mutants of `lib/core`, each judged by the tests of the
+ * core and of the roles in memory.
  *
- * Owns: the options, the scratch copy, Stryker's process. Does not own: the verdicts (`mutation/runner.ts`), what is said
- * about them (`mutation/report.ts`), bugs chosen by hand (`npm run mutants`).
+ * Owns: the options, the scratch copy, Stryker's process. Does not own: the verdicts (`mutation/runner.ts`),
+ * what is said about them (`mutation/report.ts`), bugs chosen by hand (`npm run mutants`).
  */
 
 import { execFileSync, spawn } from 'node:child_process';

@@ -1,8 +1,8 @@
 /**
  * `npm run simulate`: the production roles in simulated worlds, as many as asked for, on all processors.
  *
- * Owns: the options, the progress line, the summary, and the command that replays a failure. Does not own: worlds
- * (`proof/simulation`), processes (`processes.ts`).
+ * Owns: the options, the progress line, the summary, and the command that replays a failure. Does not own:
+ * worlds (`proof/simulation`), processes (`processes.ts`).
  */
 
 import { availableParallelism } from 'node:os';

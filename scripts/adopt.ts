@@ -1,6 +1,6 @@
 /**
- * Takes the package up as its users do: builds and packs it, installs the tarball into fresh projects, and in each checks types,
- * synthesis and tests, starts the local system, and waits for a finished execution.
+ * Takes the package up as its users do: builds and packs it, installs the tarball into fresh projects, and in
+ * each checks types, synthesis and tests, starts the local system, and waits for a finished execution.
  *
  * It needs the registry of npm. Everything is in a temporary folder, which is removed if all went well.
  */

@@ -1,11 +1,12 @@
 /**
- * Builds what is published, into `dist/`: ES modules and declarations by tsc; for CommonJS one file per entry, and files that they share,
- * by esbuild; the console by Vite.
+ * Builds what is published, into `dist/`: ES modules and declarations by tsc; for CommonJS one file per
+ * entry, and files that they share, by esbuild; the console by Vite.
  *
  *     npm run build
  *
- * Only what an entry, a function or the command line reaches is kept, and of declarations what an entry's types reach. Comments
- * stay in the declarations alone, where editors show them, but for those about whole files.
+ * Only what an entry, a function or the command line reaches is kept, and of declarations what
+ * an entry's types reach. Comments stay in the declarations alone, where editors show them,
+ * but for those about whole files.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -70,7 +71,10 @@ const tsc = spawnSync(join(ROOT, 'node_modules', '.bin', 'tsc'), ['-p', 'tsconfi
 if (tsc.status !== 0) fail(tsc.stdout || tsc.stderr);
 for (const script of SCRIPTS) copyFileSync(join(ROOT, script), join(DIST, script));
 
-/** What a file owns and does not own is for those who change it. A blank line is between it and what it is not about. */
+/**
+ * What a file owns and does not own is for those who change it. A blank line is
+ * between it and what it is not about.
+ */
 function headerOf(path: string): string {
   const source = join(ROOT, path.replace(/\.d\.ts$/, '.ts'));
   return /^\/\*\*[^]*?\*\/(?=\n\n)/.exec(existsSync(source) ? readFileSync(source, 'utf8') : '')?.[0] ?? '';

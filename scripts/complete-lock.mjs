@@ -1,6 +1,6 @@
-// Adds to package-lock.json the entries of optional platform packages that the registry did not serve when the lock was
-// made. Without them `npm ci` refuses the lock (EUSAGE Missing: …) on this platform or on another. Run it after every
-// `npm install`: npm run complete-lock
+// Adds to package-lock.json the entries of optional platform packages that the registry did not serve when
+// the lock was made. Without them `npm ci` refuses the lock (EUSAGE Missing: …) on this platform or on
+// another. Run it after every `npm install`: npm run complete-lock
 import fs from 'node:fs';
 
 const file = 'package-lock.json';

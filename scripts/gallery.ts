@@ -1,11 +1,11 @@
 /**
- * `npm run gallery`: all examples side by side under kills, as a user of the package would run them: copied out of this repository, with
- * the packed tarball installed.
+ * `npm run gallery`: all examples side by side under kills, as a user of the package would run them: copied
+ * out of this repository, with the packed tarball installed.
  *
  *     npm run gallery -- [--from-source] [--seed 7] [--short] [--only a,b] [--json]
  *
- * Owns: the project that they are copied into. Does not own: what is run in it (`examples/gallery/gallery.ts`), which `--from-source` runs
- * here.
+ * Owns: the project that they are copied into. Does not own: what is run in it
+ * (`examples/gallery/gallery.ts`), which `--from-source` runs here.
  */
 
 import { spawn } from 'node:child_process';

@@ -1,7 +1,9 @@
 /**
- * JSON Schemas of what the API takes and answers, with the comments of the types of the same names as descriptions.
+ * JSON Schemas of what the API takes and answers, with the comments of the types of
+ * the same names as descriptions.
  *
- * Owns: the conversion. Does not own: the schemas (`lib/api/contract/execution-answers.ts`, `lib/api/requests.ts`).
+ * Owns: the conversion. Does not own: the schemas
+ * (`lib/api/contract/execution-answers.ts`, `lib/api/requests.ts`).
  */
 
 import { readdirSync, readFileSync } from 'node:fs';

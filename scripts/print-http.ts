@@ -1,7 +1,8 @@
 /**
  * Prints docs/HTTP.md from the table of routes, the errors and the limits in lib/api.
  *
- * Owns: the page and its prose. Does not own: what is described (`lib/api/contract/routes.ts`, `lib/api/contract/errors.ts`).
+ * Owns: the page and its prose. Does not own: what is described (`lib/api/contract/routes.ts`,
+ * `lib/api/contract/errors.ts`).
  */
 
 import { CALLS } from '../lib/api/calls.ts';

@@ -1,8 +1,8 @@
 /**
  * Prints docs/openapi.json (OpenAPI 3.1) from the table of routes and the schemas in lib/api.
  *
- * Owns: how a route becomes an operation, a schema JSON Schema, and a type's comment a description. Does not own: what is described
- * (`lib/api/contract/routes.ts`).
+ * Owns: how a route becomes an operation, a schema JSON Schema, and a type's comment a description. Does not
+ * own: what is described (`lib/api/contract/routes.ts`).
  */
 
 import * as z from 'zod/mini';

@@ -1,6 +1,6 @@
 /**
- * The stages, the pipeline and the two in one stack of docs/DEPLOY.md, and the rules of docs/EVENTS.md: their code synthesises, and is
- * what the pages say.
+ * The stages, the pipeline and the two in one stack of docs/DEPLOY.md, and the rules of docs/EVENTS.md: their
+ * code synthesises, and is what the pages say.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -40,7 +40,8 @@ function synthesise(app: string): (stack: string) => Template & { readonly envir
     env: {
       ...process.env,
       NODE_OPTIONS: '',
-      // CloudFormation's own rules are asked in `test/infra/synth.test.ts` and `test/infra/foreign.test.ts`: they take seconds.
+      // CloudFormation's own rules are asked in `test/infra/synth.test.ts` and
+      // `test/infra/foreign.test.ts`: they take seconds.
       CDK_VALIDATION: 'false',
       CDK_OUTDIR: outdir,
       CDK_CONTEXT_JSON: JSON.stringify({

@@ -28,7 +28,9 @@ function figureOf(limit: string): number {
   return Number(digits.replaceAll(',', '')) * (UNITS[unit] ?? UNITS[unit.replace(/s$/, '')] ?? 1);
 }
 
-/** The last product of numbers in a piece of code; of a pattern's repetition one more, for what is before it. */
+/**
+ * The last product of numbers in a piece of code; of a pattern's repetition one more, for what is before it.
+ */
 function valueOf(code: string): number {
   const [, repeated] = /\{0,(\d+)\}/.exec(code) ?? [];
   if (repeated !== undefined) return Number(repeated) + 1;

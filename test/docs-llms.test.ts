@@ -1,4 +1,7 @@
-/** llms.txt lists every page that is published, once, with a sentence; and no published page leads to what nobody can find. */
+/**
+ * llms.txt lists every page that is published, once, with a sentence; and no published page
+ * leads to what nobody can find.
+ */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

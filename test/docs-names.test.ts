@@ -1,4 +1,7 @@
-/** What documents and code name exists: files, scripts, headings, ids of guarantees. Each rule is tested on a planted mistake. */
+/**
+ * What documents and code name exists: files, scripts, headings, ids of guarantees. Each rule
+ * is tested on a planted mistake.
+ */
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** docs/ON-CALL.md: twenty questions in order, each with at most three clicks, a command that there is, and a test in a browser. */
+/**
+ * docs/ON-CALL.md: twenty questions in order, each with at most three clicks, a command that
+ * there is, and a test in a browser.
+ */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** What README and first project tell a newcomer to type is true, and the code of both and of the author's reference can be built. */
+/**
+ * What README and first project tell a newcomer to type is true, and the code of both and of the
+ * author's reference can be built.
+ */
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** All code that documents show has right types: one program of the compiler for all pages. State machines are asked their own validator. */
+/**
+ * All code that documents show has right types: one program of the compiler for all pages. State machines
+ * are asked their own validator.
+ */
 
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';

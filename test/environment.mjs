@@ -1,16 +1,18 @@
 /**
  * Jest's environment for Node, with what keeps `npm test` fast.
  *
- * jest-circus notes in a variable which test runs, and not in an async-local storage: on Node below 24 every promise of a process
- * visits its storages, and ours are mostly promises. Tests run one after the other, so a variable knows it as well.
+ * jest-circus notes in a variable which test runs, and not in an async-local storage: on Node below 24
+ * every promise of a process visits its storages, and ours are mostly promises. Tests run one after the
+ * other, so a variable knows it as well.
  *
- * Large packages are loaded outside (`outside.mjs`). A file of `npm test` may start hardly any process (`suites/no-processes.mjs`).
+ * Large packages are loaded outside (`outside.mjs`). A file of `npm test` may start hardly any
+ * process (`suites/no-processes.mjs`).
  *
- * Apps of the CDK do not note where each of their resources was made: no test reads it, and Jest finds each line of such a trace in
- * a source map.
+ * Apps of the CDK do not note where each of their resources was made: no test reads it, and Jest finds each
+ * line of such a trace in a source map.
  *
- * An error notes as many calls as Node lets it, and not ten times as many as Jest would: most errors here are thrown by simulated
- * faults, and read by nobody.
+ * An error notes as many calls as Node lets it, and not ten times as many as Jest would: most errors here are
+ * thrown by simulated faults, and read by nobody.
  */
 
 import asyncHooks from 'node:async_hooks';

@@ -1,4 +1,7 @@
-/** docs/FROM-STEP-FUNCTIONS.md: its workflows do what the page says; `docs-types.processes.test.ts` asks whether all of it is valid. */
+/**
+ * docs/FROM-STEP-FUNCTIONS.md: its workflows do what the page says; `docs-types.processes.test.ts`
+ * asks whether all of it is valid.
+ */
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

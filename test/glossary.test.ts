@@ -1,8 +1,9 @@
 /**
- * One name for each thing: the words that the glossary has replaced are in no name that others see. Comments have
- * their own rule (`tidy-prose.test.ts`).
+ * One name for each thing: the words that the glossary has replaced are in no name that others see. Comments
+ * have their own rule (`tidy-prose.test.ts`).
  *
- * A name is taken apart into its words (`heldUntil` is two words), so that none comes back as a part of another.
+ * A name is taken apart into its words (`heldUntil` is two words), so that none
+ * comes back as a part of another.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -72,7 +73,10 @@ const REPLACED_PAIRS: Readonly<Record<string, string>> = {
   'as is': 'keeps effects',
 };
 
-/** Names that are themselves terms; `--watch` is an option that operators know from elsewhere (kubectl, gh), as a whole name alone. */
+/**
+ * Names that are themselves terms; `--watch` is an option that operators know from elsewhere
+ * (kubectl, gh), as a whole name alone.
+ */
 const TERMS = /wake no later than|effects settled at|^watch$/g;
 
 const wordsOf = (name: string): string[] =>

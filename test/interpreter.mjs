@@ -1,6 +1,6 @@
 /**
- * Finds the Python that tests start, once: where `python3` is a script that chooses among several versions, as with pyenv, every
- * start takes many times as long as Python's own.
+ * Finds the Python that tests start, once: where `python3` is a script that chooses among several versions,
+ * as with pyenv, every start takes many times as long as Python's own.
  */
 
 import { execFileSync } from 'node:child_process';

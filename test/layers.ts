@@ -39,7 +39,10 @@ const ROLE = { may: ['lib/core/', 'lib/engine/', '@standard-schema/spec'] };
 const SDK = ['@aws-sdk/', '@smithy/'];
 /** A role's Lambda function is where it meets AWS. */
 const HANDLER = ['lib/core/', 'lib/engine/', 'lib/aws/', '@aws-', 'aws-lambda'];
-/** A folder may import itself and, of ours and of others, what begins with one of these. The first that fits counts. */
+/**
+ * A folder may import itself and, of ours and of others, what begins with one of
+ * these. The first that fits counts.
+ */
 const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/core/': { may: ['@standard-schema/spec'] },
   'lib/engine/': { may: ['lib/core/', '@standard-schema/spec'] },
@@ -131,7 +134,9 @@ const SHOWN = ['examples/gallery/example.ts', 'examples/gallery/audit.ts'];
 /** What a user of the package has as well. */
 const PACKAGE = ['lib/index.ts', 'lib/client.ts', 'lib/testing/kit/test-workflow.ts'];
 
-/** One example: the package's entries, its own folder; how it is shown and tested may drive the local cloud. */
+/**
+ * One example: the package's entries, its own folder; how it is shown and tested may drive the local cloud.
+ */
 function exampleLayer(path: string): [string, Layer] {
   const folder = `${path.split('/').slice(0, 2).join('/')}/`;
   if (folder === 'examples/gallery/')

@@ -1,6 +1,7 @@
 /**
- * The order of the house: each folder of `lib/core` imports only from those above it, and no files of `lib` import each other
- * in a circle. Imports of types count: a type that lives with its first user is what ties folders together.
+ * The order of the house: each folder of `lib/core` imports only from those above it, and no files of
+ * `lib` import each other in a circle. Imports of types count: a type that lives with its first user
+ * is what ties folders together.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -9,7 +10,10 @@ import { dirname, join, normalize } from 'node:path';
 const ROOT = join(import.meta.dirname, '..');
 const CORE = 'lib/core/';
 
-/** From the top down. The tables and the records are one layer: the tables name the statuses that records have. */
+/**
+ * From the top down. The tables and the records are one layer: the tables name
+ * the statuses that records have.
+ */
 const ORDER: readonly (readonly string[])[] = [
   ['transitions.ts', 'step-details.ts', 'records/'],
   ['plan/'],

@@ -1,4 +1,7 @@
-/** The limits that CONTRIBUTING.md names are those that linter, formatter and `tidy.test.ts` hold, and excuse no file. */
+/**
+ * The limits that CONTRIBUTING.md names are those that linter, formatter and
+ * `tidy.test.ts` hold, and excuse no file.
+ */
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

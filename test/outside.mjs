@@ -1,6 +1,7 @@
 /**
- * Packages that all test files of a worker share: a transform of Jest's makes of a package's entry a reference to the package
- * outside of the realm of the tests, where Node loads it once. Inside, each file would load all of aws-cdk-lib again.
+ * Packages that all test files of a worker share: a transform of Jest's makes of a package's entry a
+ * reference to the package outside of the realm of the tests, where Node loads it once. Inside, each file
+ * would load all of aws-cdk-lib again.
  *
  * Only for packages whose state no test depends on, and that take values of another realm.
  */

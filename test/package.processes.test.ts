@@ -1,4 +1,7 @@
-/** In the repository `steadfast/*` is the source, for everything that resolves it, and `dist/` need not be there. */
+/**
+ * In the repository `steadfast/*` is the source, for everything that resolves it,
+ * and `dist/` need not be there.
+ */
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

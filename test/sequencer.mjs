@@ -1,9 +1,9 @@
 /**
- * The order of the test files: first those that try many seeds, wait for real processes or synthesise stacks, then the others in
- * jest's order.
+ * The order of the test files: first those that try many seeds, wait for real processes or synthesise stacks,
+ * then the others in jest's order.
  *
- * Jest orders by what a file took the last time, and a new checkout has no last time: the longest would begin at the end, and
- * one worker would go on alone.
+ * Jest orders by what a file took the last time, and a new checkout has no last time: the longest would begin
+ * at the end, and one worker would go on alone.
  */
 
 import Sequencer from '@jest/test-sequencer';

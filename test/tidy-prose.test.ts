@@ -1,5 +1,6 @@
 /**
- * How comments are written: rules that no formatter checks. Each is a function of one comment, and is itself tested on planted violations.
+ * How comments are written: rules that no formatter checks. Each is a function of one comment, and is
+ * itself tested on planted violations.
  *
  * Only comments on lines of their own are read: what stands behind code is a few words.
  */

@@ -1,6 +1,7 @@
 /**
- * The rules of the house that no compiler checks: who may import whom (docs/ARCHITECTURE.md), what the pure core may not touch,
- * spelling, size. Each rule is a function of one file, and is itself tested on a planted violation.
+ * The rules of the house that no compiler checks: who may import whom (docs/ARCHITECTURE.md), what
+ * the pure core may not touch, spelling, size. Each rule is a function of one file, and is itself
+ * tested on a planted violation.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -45,7 +46,10 @@ const codeLines = (text: string): string[] =>
     .split('\n')
     .filter((line) => line.trim() !== '');
 
-/** Every specifier: `import … from`, `import type`, `export … from`, `import('…')` also in types, bare imports. */
+/**
+ * Every specifier: `import … from`, `import type`, `export … from`,
+ * `import('…')` also in types, bare imports.
+ */
 function importsOf(text: string): string[] {
   const pattern =
     /(?:^|[\n;])\s*(?:import|export)\b[^'"`;]*?\bfrom\s*(['"])([^'"\n]+)\1|(?:^|[\n;])\s*import\s*(['"])([^'"\n]+)\3|\bimport\(\s*(['"])([^'"\n]+)\5/g;

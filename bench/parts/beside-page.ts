@@ -1,7 +1,8 @@
 /**
  * The page's section on other engines.
  *
- * Owns: what is said of the figures, and the chart. Does not own: the figures (`beside.ts`), the page (`../report.ts`).
+ * Owns: what is said of the figures, and the chart. Does not own: the figures
+ * (`beside.ts`), the page (`../report.ts`).
  */
 
 import type { Beside, Peer } from './beside.ts';

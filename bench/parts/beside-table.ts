@@ -18,7 +18,9 @@ export const BESIDE_HEAD = [
 export const isMeasured = (peer: Peer): peer is PeerFigures => !('skipped' in peer);
 export const isSkipped = (peer: Peer): peer is PeerSkipped => 'skipped' in peer;
 
-/** An engine that was asked for and is not in the table would not be missed by a reader of the table alone. */
+/**
+ * An engine that was asked for and is not in the table would not be missed by a reader of the table alone.
+ */
 export const exitCodeOf = ({ peers }: Pick<Beside, 'peers'>): number => (peers.some(isSkipped) ? 1 : 0);
 
 export const besideCells = (peer: PeerFigures): string[] => [

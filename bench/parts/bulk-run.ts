@@ -1,7 +1,9 @@
 /**
- * A bulk retry of many failed executions on a fresh local cloud, while every process of it is killed again and again.
+ * A bulk retry of many failed executions on a fresh local cloud, while every process
+ * of it is killed again and again.
  *
- * Owns: the executions, the kills, what became of each. Does not own: what is printed (`bench/bulk.ts`), what a test makes of it.
+ * Owns: the executions, the kills, what became of each. Does not own: what is printed
+ * (`bench/bulk.ts`), what a test makes of it.
  */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** The decision core alone: a chain of five steps from its start to its end, decided and applied, with nothing around it. */
+/**
+ * The decision core alone: a chain of five steps from its start to its end, decided and
+ * applied, with nothing around it.
+ */
 
 import { decide } from '../../lib/core/decide.ts';
 import { newExecution } from '../../lib/core/execution/start.ts';

@@ -1,8 +1,8 @@
 /**
  * The console's first view in a real browser: from the address to the counts on the screen.
  *
- * Owns: the server of the page, the browser, the times. Does not own: what answers the page's calls (the caller's API), the page as it
- * was built (`npm run build:console`).
+ * Owns: the server of the page, the browser, the times. Does not own: what answers the page's calls (the
+ * caller's API), the page as it was built (`npm run build:console`).
  */
 
 import { existsSync } from 'node:fs';
@@ -71,8 +71,8 @@ export async function firstViews(
 }
 
 /**
- * In the page itself, whose clock begins with the navigation: who asks from outside asks every half second in the end. What is in the
- * document is on the screen with the next frame.
+ * In the page itself, whose clock begins with the navigation: who asks from outside asks every half second in
+ * the end. What is in the document is on the screen with the next frame.
  */
 const watchFor = (shown: string): string => `
   new MutationObserver((_, observer) => {

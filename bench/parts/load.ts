@@ -1,7 +1,8 @@
 /**
  * Executions, one after the other or many at once, and what they cost.
  *
- * Owns: the shapes that are run, warming up, the reading before and after. Does not own: the units (`meter.ts`).
+ * Owns: the shapes that are run, warming up, the reading before and after. Does
+ * not own: the units (`meter.ts`).
  */
 
 import { between, type Reading } from './meter.ts';

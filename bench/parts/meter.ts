@@ -3,11 +3,11 @@
  *
  * Owns: which call is which unit. Does not own: prices (`prices.ts`), the load (`load.ts`).
  *
- * DynamoDB's units are its own (`ReturnConsumedCapacity`), indexes and transactions included, and what a refused write would have
- * written. Lambda's poller is not on the wire: it receives and deletes once for each batch that it hands over; its empty
- * receives cost by the hour, not by the step.
- * Durations are a model, because this machine is not Lambda: calls one after the other at the latencies of
- * `prices.json` plus the processor time that was measured, stretched to the share of a processor that the function has.
+ * DynamoDB's units are its own (`ReturnConsumedCapacity`), indexes and transactions included, and what a
+ * refused write would have written. Lambda's poller is not on the wire: it receives and deletes once for each
+ * batch that it hands over; its empty receives cost by the hour, not by the step. Durations are a model,
+ * because this machine is not Lambda: calls one after the other at the latencies of `prices.json` plus the
+ * processor time that was measured, stretched to the share of a processor that the function has.
  */
 
 import { readFileSync } from 'node:fs';
@@ -65,7 +65,10 @@ export function roleOf(logicalId: string): Role {
 
 /** Linux counts in hundredths of a second. */
 const TICK_MS = 10;
-/** After the name, which may hold blanks: user and system time are the 12th and 13th, then those of children that ended. */
+/**
+ * After the name, which may hold blanks: user and system time are the 12th and 13th,
+ * then those of children that ended.
+ */
 const OWN = [11, 12];
 const ENDED = [13, 14];
 

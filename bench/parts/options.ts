@@ -1,4 +1,7 @@
-/** How many, of an option of a benchmark: none of anything would be measured as nothing, and nothing is within every limit. */
+/**
+ * How many, of an option of a benchmark: none of anything would be measured as nothing, and
+ * nothing is within every limit.
+ */
 
 import { InvalidArgumentError } from 'commander';
 

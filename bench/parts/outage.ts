@@ -3,8 +3,8 @@
  *
  * Owns: the outage, and the same work without one. Does not own: single faults (`../recover.ts`).
  *
- * The table is killed and comes back after a minute: agents cannot claim, report or renew leases meanwhile, messages go back to
- * their queues, and supervisors cannot read. Nothing is started during the outage.
+ * The table is killed and comes back after a minute: agents cannot claim, report or renew leases meanwhile,
+ * messages go back to their queues, and supervisors cannot read. Nothing is started during the outage.
  */
 
 import { type Stage, setStage } from './stage.ts';

@@ -1,8 +1,8 @@
 /**
  * Ours and the engines beside it, each in a process of its own with all that it needs.
  *
- * Owns: who takes part, their packages, the Node they run on, their processes and their end. Does not own: how each is set up
- * (`../peers/engines/`), what they are asked and the figures (`beside.ts`).
+ * Owns: who takes part, their packages, the Node they run on, their processes and their end. Does not own:
+ * how each is set up (`../peers/engines/`), what they are asked and the figures (`beside.ts`).
  */
 
 import { type ChildProcess, fork, spawn } from 'node:child_process';
@@ -83,8 +83,9 @@ export async function installPeers(say: (text: string) => void): Promise<string 
 }
 
 /**
- * One Node for all of them: this one if it is new enough, else the one that the peers' packages bring. All of them get tsx:
- * without it Node leads `steadfast` to `dist/`, which a clean clone does not have, and which may be older than what is measured.
+ * One Node for all of them: this one if it is new enough, else the one that the peers' packages bring. All of
+ * them get tsx: without it Node leads `steadfast` to `dist/`, which a clean clone does not have, and which
+ * may be older than what is measured.
  */
 export function nodeOfAll(): { readonly path: string; readonly args: readonly string[] } {
   const quiet = [
@@ -241,7 +242,9 @@ function killTree(child: ChildProcess): void {
   for (const pid of treePids(child.pid)) kill(pid);
 }
 
-/** Servers of a process that ended without ending them: they have no parent of ours any more, but its group. */
+/**
+ * Servers of a process that ended without ending them: they have no parent of ours any more, but its group.
+ */
 function killGroup({ pid }: ChildProcess): void {
   if (pid !== undefined) kill(-pid);
 }

@@ -1,8 +1,8 @@
 /**
  * What AWS charges for what is counted.
  *
- * Owns: the prices that the product does not show (`prices.json`), dollars of a set of units, the same workflow on what would be used instead. Does not own: AWS's prices
- * (`lib/view/prices.ts`). Pure.
+ * Owns: the prices that the product does not show (`prices.json`), dollars of a set of units, the same
+ * workflow on what would be used instead. Does not own: AWS's prices (`lib/view/prices.ts`). Pure.
  */
 
 import { readFileSync } from 'node:fs';

@@ -1,11 +1,13 @@
 /**
- * One execution at a time in a system that is otherwise idle: its agent is killed, and no supervisor runs unless it is called.
+ * One execution at a time in a system that is otherwise idle: its agent is killed, and no
+ * supervisor runs unless it is called.
  *
- * Owns: several deployments side by side, each idle before each start, and that the starts are spread over the minute between
- * two ticks. Does not own: how an execution is struck and followed (`../recover.ts`).
+ * Owns: several deployments side by side, each idle before each start, and that the starts are spread over
+ * the minute between two ticks. Does not own: how an execution is struck and followed (`../recover.ts`).
  *
- * Nothing is scaled: ticks come once a minute, and a supervisor that stays has its whole minute. What takes time is waiting until
- * all have gone home; so it is done in several deployments at once, which share the machine and nothing else.
+ * Nothing is scaled: ticks come once a minute, and a supervisor that stays has its whole minute. What
+ * takes time is waiting until all have gone home; so it is done in several deployments at once, which
+ * share the machine and nothing else.
  */
 
 import { setStage, type Stage } from './stage.ts';

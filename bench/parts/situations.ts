@@ -1,11 +1,12 @@
 /**
  * What there is to pay for beside steps: idling, waiting, deferring, beating, and waiting in a queue.
  *
- * Owns: the situations, and how a second of each is carried over to an hour, a month or a million. Does not own: the
- * counting (`meter.ts`).
+ * Owns: the situations, and how a second of each is carried over to an hour, a month or a million. Does not
+ * own: the counting (`meter.ts`).
  *
- * The supervisor's clock is struck by hand: a tick that finds something due lasts 57 s, as on AWS. What a busy tick reads
- * and writes for itself (sweeps, receipts) is shared by so many executions that it hardly shows.
+ * The supervisor's clock is struck by hand: a tick that finds something due lasts 57 s, as on
+ * AWS. What a busy tick reads and writes for itself (sweeps, receipts) is shared by so many
+ * executions that it hardly shows.
  */
 
 import { DEFAULT_WAKE_SHARDS } from '../../lib/aws/names.ts';
@@ -39,7 +40,10 @@ const EMPTY_POLLS_AN_HOUR = 900;
 const IDLE_TICKS = 20;
 /** That wait for a person, and then that wait for a time. */
 const DEFERRED = 200;
-/** After a start, with nothing for an agent to do, the supervisor evaluates for the first time; a tick sees 57 s ahead. */
+/**
+ * After a start, with nothing for an agent to do, the supervisor evaluates for the
+ * first time; a tick sees 57 s ahead.
+ */
 const FIRST_LOOK_MS = 60_000;
 const BEFORE_TICK_MS = 4_000;
 /** Steps that work side by side, a process each. */

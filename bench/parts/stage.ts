@@ -40,7 +40,9 @@ export interface Stage {
   /** When it ended: the time at which its end was announced. */
   readonly ended: (executionId: string) => Promise<number>;
   /** Nothing is under way any more. */
-  /** @param struck messages that may stay in flight: those of processes that were killed come back long after */
+  /**
+   * @param struck messages that may stay in flight: those of processes that were killed come back long after
+   */
   readonly quiet: (struck?: number) => Promise<void>;
   readonly strike: () => Promise<void>;
 }

@@ -1,5 +1,6 @@
 /**
- * What a tag that a workflow's `search` names adds to an execution: the same five steps with and without, counted on the wire.
+ * What a tag that a workflow's `search` names adds to an execution: the same five steps with
+ * and without, counted on the wire.
  *
  * Owns: the two runs, the limit. Does not own: the units (`meter.ts`).
  */
@@ -18,7 +19,10 @@ export interface TagPrice {
   readonly limits: readonly Verdict[];
 }
 
-/** Billed by the call; what else there is, is processor time, which is measured as well as the machine is quiet. */
+/**
+ * Billed by the call; what else there is, is processor time, which is measured
+ * as well as the machine is quiet.
+ */
 const REQUESTS = ['writeUnits', 'readUnits', 'sqsRequests', 'lambdaRequests', 'events'] as const;
 
 export async function tagPrice(executions: number): Promise<TagPrice> {

@@ -3,8 +3,8 @@
  *
  * Owns: what a turn runs and the figures of it. Does not own: whose turn it is, ratios (`../against.ts`).
  *
- * It is run from the checkout that it measures, and imports what has been in `bench/parts` for long: in a checkout of a
- * revision that has no such file, this one is put.
+ * It is run from the checkout that it measures, and imports what has been in `bench/parts` for long: in a
+ * checkout of a revision that has no such file, this one is put.
  */
 
 import { percentile, run, warmUp } from './load.ts';

@@ -1,8 +1,8 @@
 /**
  * The limits, and what each benchmark's figures say of them. Pure.
  *
- * Owns: which figure each limit speaks of, and which of them there must be. Does not own: measuring. A figure that is not there
- * is not judged where a part is measured, and is missed on the page (`unmeasured`).
+ * Owns: which figure each limit speaks of, and which of them there must be. Does not own: measuring. A figure
+ * that is not there is not judged where a part is measured, and is missed on the page (`unmeasured`).
  */
 
 import type { CostReport } from '../cost.ts';

@@ -1,9 +1,10 @@
 /**
- * What every engine that is measured does, ours too: a workflow of five steps that do nothing, one after the other, each
- * handing on the hundred bytes that it was given, and each kept before the next begins.
+ * What every engine that is measured does, ours too: a workflow of five steps that do nothing, one after the
+ * other, each handing on the hundred bytes that it was given, and each kept before the next begins.
  *
- * Owns: the work, what an engine offers, the load, the messages between the one that measures and the process of an engine.
- * Does not own: how an engine does it (`engines/`), its process (`child.ts`), rounds and figures (`../parts/beside.ts`).
+ * Owns: the work, what an engine offers, the load, the messages between the one that measures and the process
+ * of an engine. Does not own: how an engine does it (`engines/`), its process (`child.ts`), rounds and
+ * figures (`../parts/beside.ts`).
  */
 
 export interface Engine {
@@ -18,7 +19,10 @@ export interface Engine {
   readonly stop: () => Promise<void>;
 }
 
-/** @param folder for its data, empty, removed afterwards @param variant how it is set up, where there is more than one way */
+/**
+ * @param folder for its data, empty, removed afterwards
+ * @param variant how it is set up, where there is more than one way
+ */
 export type Start = (folder: string, variant?: string) => Promise<Engine>;
 
 export const STEPS = 5;

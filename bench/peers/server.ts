@@ -1,5 +1,6 @@
 /**
- * Servers that an engine needs beside it: on loopback, on a port that is free, children of the engine's process.
+ * Servers that an engine needs beside it: on loopback, on a port that is free,
+ * children of the engine's process.
  *
  * Owns: finding, starting and ending them. Does not own: their settings.
  */

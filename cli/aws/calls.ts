@@ -1,8 +1,9 @@
 /**
  * Signed calls of AWS's own APIs, without a client for each of ten services.
  *
- * Owns: addresses, the two shapes of a request (JSON with a target, REST), when a call is tried again, how a refusal reads. Does
- * not own: the signature and its credentials (`../signed-fetch.ts`), what is called (`../quiesce/`, `../logs/`, `../console/`).
+ * Owns: addresses, the two shapes of a request (JSON with a target, REST), when a call is tried again, how a
+ * refusal reads. Does not own: the signature and its credentials (`../signed-fetch.ts`), what is called
+ * (`../quiesce/`, `../logs/`, `../console/`).
  */
 
 import type { Command } from 'commander';
@@ -12,8 +13,8 @@ import { regionOf, signedFetch, type SigningOptions } from '../signed-fetch.ts';
 export type Answer = Readonly<Record<string, unknown>>;
 
 /**
- * What comes before the operation in `X-Amz-Target`, with the version of JSON: `metadata.targetPrefix` and `jsonVersion` of each
- * service's model (https://github.com/boto/botocore/tree/develop/botocore/data).
+ * What comes before the operation in `X-Amz-Target`, with the version of JSON: `metadata.targetPrefix` and
+ * `jsonVersion` of each service's model (https://github.com/boto/botocore/tree/develop/botocore/data).
  */
 const TARGETS = {
   'application-autoscaling': ['AnyScaleFrontendService', '1.1'],
@@ -149,7 +150,10 @@ export class Calls {
   }
 }
 
-/** What it was, wherever the service says it: `x-amzn-ErrorType: Name:http://…`, `__type: prefix#Name`, `code`. */
+/**
+ * What it was, wherever the service says it: `x-amzn-ErrorType: Name:http://…`,
+ * `__type: prefix#Name`, `code`.
+ */
 function refusal(answer: Response, text: string): { readonly code: string; readonly message: string } {
   let body: Answer = {};
   try {

@@ -1,8 +1,9 @@
 /**
  * What is found of a deployment by its tags.
  *
- * Owns: the question, and the refusal of a stack that there is not. Does not own: who is tagged (`lib/infra/parts.ts`), what is
- * done with what is found (`../quiesce/deployment.ts`, `../logs/insights.ts`).
+ * Owns: the question, and the refusal of a stack that there is not. Does not own: who is
+ * tagged (`lib/infra/parts.ts`), what is done with what is found
+ * (`../quiesce/deployment.ts`, `../logs/insights.ts`).
  */
 
 import { TAGS } from '../../lib/aws/names.ts';
@@ -15,7 +16,9 @@ export interface Tagged {
   readonly part: string;
 }
 
-/** https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html: what names a stack. */
+/**
+ * https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_CreateStack.html: what names a stack.
+ */
 const STACK = /^[A-Za-z][A-Za-z0-9-]{0,127}$/;
 
 /** @throws CliError `bad-stack` */

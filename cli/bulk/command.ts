@@ -1,8 +1,8 @@
 /**
  * The command for many executions: bulk.
  *
- * Owns: its options, and that nothing is confirmed without a yes. Does not own: what is possible (the API says so), the
- * layout (`print.ts`).
+ * Owns: its options, and that nothing is confirmed without a yes. Does not own: what is possible (the API
+ * says so), the layout (`print.ts`).
  */
 
 import { readFileSync } from 'node:fs';

@@ -11,7 +11,9 @@
 import { createHmac } from 'node:crypto';
 import { secret } from './secrets.ts';
 
-/** `<execution>.<step>.<key>`; the execution of a step has dots of its own. Where the API itself shows one. */
+/**
+ * `<execution>.<step>.<key>`; the execution of a step has dots of its own. Where the API itself shows one.
+ */
 const FIELD = /(?<="token":")(?:[a-z0-9-]+\.){2,}[A-Za-z0-9-]+(?=")/g;
 /** The key in any text: 122 random bits (`lib/aws/fresh-id.ts`), behind two names. */
 const KEY = /\.(?<=[a-z0-9-]\.[a-z0-9-]{1,48}\.)[A-Za-z0-9-]{8}[Q-T][A-Za-z0-9-]{12}[AQgw](?![\w-])/g;

@@ -1,8 +1,9 @@
 /**
  * The calls of the API that the console passes on, to one address, and what of their answers goes back.
  *
- * Owns: that it is no general proxy and signs nothing else: listed routes, a fixed address, no header of the page's but one, no
- * redirect followed, no header of the answer's but one. Does not own: who may ask (`request-checks.ts`), the signature (`../signed-fetch.ts`).
+ * Owns: that it is no general proxy and signs nothing else: listed routes, a fixed address, no header of the
+ * page's but one, no redirect followed, no header of the answer's but one. Does not own: who may ask
+ * (`request-checks.ts`), the signature (`../signed-fetch.ts`).
  */
 
 import { CALLS } from '../../lib/api/calls.ts';

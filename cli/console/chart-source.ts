@@ -1,8 +1,8 @@
 /**
  * What `/console/charts` answers: the charts of the deployment whose API this is.
  *
- * Owns: that they are read once a minute at most, however many pages ask, and the form of a refusal. Does not own: the charts
- * (`charts.ts`), who may ask (`listener.ts`).
+ * Owns: that they are read once a minute at most, however many pages ask, and the form of a refusal. Does not
+ * own: the charts (`charts.ts`), who may ask (`listener.ts`).
  */
 
 import type { Health } from '../../lib/api/deployment-answers.ts';

@@ -1,8 +1,9 @@
 /**
  * The charts of a deployment, asked of CloudWatch or of the local cloud in the same words.
  *
- * Owns: the queries, which are made of the list of charts and the names that the API gives, never of what a page says; how answers become
- * lines. Does not own: which charts there are (`lib/aws/charts.ts`), who may ask (`listener.ts`), the calls (`../aws/calls.ts`).
+ * Owns: the queries, which are made of the list of charts and the names that the API gives, never of what a
+ * page says; how answers become lines. Does not own: which charts there are (`lib/aws/charts.ts`), who may
+ * ask (`listener.ts`), the calls (`../aws/calls.ts`).
  *
  * F1 a metric is asked for once, however many charts have it: each is charged for.
  */

@@ -1,5 +1,6 @@
 /**
- * `steadfast console`: the console of a deployment, on this machine alone, with the operator's own credentials.
+ * `steadfast console`: the console of a deployment, on this machine alone, with
+ * the operator's own credentials.
  *
  * Owns: its options, which API that is, what is printed. Does not own: what is served (`listener.ts`).
  */

@@ -1,8 +1,8 @@
 /**
  * The page's files, as they were built into the package.
  *
- * Owns: which there are, their types, how long a browser may keep them, what is written into the page. Does not own: the page
- * (`console/`), who gets it (`listener.ts`).
+ * Owns: which there are, their types, how long a browser may keep them, what is written into the page. Does
+ * not own: the page (`console/`), who gets it (`listener.ts`).
  */
 
 import { existsSync } from 'node:fs';

@@ -1,13 +1,14 @@
 /**
- * The console as it is served, by `npm start` and by `steadfast console` alike: the page below `/console/`, the API below
- * `/console/api/`, the charts at `/console/charts`.
+ * The console as it is served, by `npm start` and by `steadfast console` alike: the page below `/console/`,
+ * the API below `/console/api/`, the charts at `/console/charts`.
  *
- * Owns: the order of the checks, and the form of each answer. Does not own: the checks (`request-checks.ts`, `login.ts`), the calls
- * (`calls.ts`), the page (`files.ts`), the charts (`chart-source.ts`).
+ * Owns: the order of the checks, and the form of each answer. Does not own: the checks (`request-checks.ts`,
+ * `login.ts`), the calls (`calls.ts`), the page (`files.ts`), the charts (`chart-source.ts`).
  *
  * Invariants
  * - I1 nothing is read of a body, and nothing is asked of the API, before every check of the head has passed.
- * - I2 no answer can be read by a page of another origin, run as a script there or be shown in a frame; none has an `Access-Control` header.
+ * - I2 no answer can be read by a page of another origin, run as a script there or be shown in a frame; none
+ *   has an `Access-Control` header.
  */
 
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';

@@ -1,8 +1,8 @@
 /**
  * Who has opened the console of a deployment: the one browser in which the printed address was opened.
  *
- * Owns: the code in that address, which works once and for a short time, and the cookie that it becomes. Does not own: the page's
- * token (`request-checks.ts`), without which the cookie is worth nothing.
+ * Owns: the code in that address, which works once and for a short time, and the cookie that it becomes. Does
+ * not own: the page's token (`request-checks.ts`), without which the cookie is worth nothing.
  */
 
 import { isSame, secret } from './secrets.ts';

@@ -1,9 +1,10 @@
 /**
- * The log lines of one execution, for the page: locally from files, of a deployment from CloudWatch Logs with the operator's own
- * credentials.
+ * The log lines of one execution, for the page: locally from files, of a deployment from CloudWatch Logs with
+ * the operator's own credentials.
  *
- * Owns: which lines a page gets, and how many. Does not own: reading them (`../logs/`), that the execution exists, and that the page may
- * ask (`listener.ts`). Nothing of a request names a file, a log group or a query: they follow from the execution that the API has shown.
+ * Owns: which lines a page gets, and how many. Does not own: reading them (`../logs/`), that the execution
+ * exists, and that the page may ask (`listener.ts`). Nothing of a request names a file, a log group or a
+ * query: they follow from the execution that the API has shown.
  */
 
 import type { ExecutionView } from '../../lib/api/answers.ts';

@@ -1,8 +1,8 @@
 /**
  * Who may ask the console anything: its own page, in a browser of this machine.
  *
- * Owns: the checks of a request's head, in the form in which it came: nothing has been decoded, joined or normalised yet. Does not
- * own: who has opened the page (`login.ts`), which calls there are (`calls.ts`).
+ * Owns: the checks of a request's head, in the form in which it came: nothing has been decoded, joined or
+ * normalised yet. Does not own: who has opened the page (`login.ts`), which calls there are (`calls.ts`).
  */
 
 import type { IncomingMessage } from 'node:http';
@@ -17,7 +17,10 @@ export interface Refusal {
 
 export const TOKEN_HEADER = 'x-steadfast-console';
 
-/** No percent sign, no backslash, no empty part: names and ids have none, and so each path has one way to write it. */
+/**
+ * No percent sign, no backslash, no empty part: names and ids have none, and so
+ * each path has one way to write it.
+ */
 const PATH = /^\/console(?:\/[\w.~-]+)*\/?$/;
 const DOTS = /\/\.\.?(?:\/|$)/;
 const MAX_TARGET = 8_192;
@@ -29,21 +32,29 @@ export function targetOf({ url = '' }: IncomingMessage): { path: string; query: 
   return { path, query: query.join('?') };
 }
 
-/** By the names of this machine, and by the port that was asked: a name that a stranger's name server gives away is another. */
+/**
+ * By the names of this machine, and by the port that was asked: a name that a stranger's
+ * name server gives away is another.
+ */
 export function hostRefusal({ headers, socket }: IncomingMessage): Refusal | undefined {
   const names = ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${socket.localPort}`);
   if (headers.host !== undefined && names.includes(headers.host)) return undefined;
   return { status: 403, code: 'wrong-host', message: `the console is asked as one of ${names.join(', ')}` };
 }
 
-/** The page's own requests have what was written into it; a page of elsewhere cannot read it, and may not send such a header. */
+/**
+ * The page's own requests have what was written into it; a page of elsewhere cannot read it,
+ * and may not send such a header.
+ */
 export function tokenRefusal({ headers }: IncomingMessage, token: string): Refusal | undefined {
   const given = headers[TOKEN_HEADER];
   if (typeof given === 'string' && isSame(given, token)) return undefined;
   return { status: 403, code: 'forbidden', message: 'the page is of an earlier server: reload it' };
 }
 
-/** What changes something comes from a page of the same origin, and as JSON, of which a browser asks first. */
+/**
+ * What changes something comes from a page of the same origin, and as JSON, of which a browser asks first.
+ */
 export function writeRefusal({ headers }: IncomingMessage): Refusal | undefined {
   if (headers.origin !== `http://${headers.host}`)
     return { status: 403, code: 'wrong-origin', message: 'only the console’s own page may change anything' };

@@ -1,7 +1,9 @@
 /**
- * That something was written, for pages that wait for it: on this machine a page need not ask again and again.
+ * That something was written, for pages that wait for it: on this machine a
+ * page need not ask again and again.
  *
- * Owns: how many writes there were, and who waits. Does not own: what was written (the page reads it through the API).
+ * Owns: how many writes there were, and who waits. Does not own: what was written (the
+ * page reads it through the API).
  */
 
 export class Writes {

@@ -1,8 +1,8 @@
 /**
  * `steadfast cost`: what executions of a workflow cost on AWS, estimated from its plan.
  *
- * Owns: its options, and the words. Does not own: the quantities (`estimate.ts`), the prices (`prices.ts`), where a plan comes from
- * (`../graph/plan-source.ts`).
+ * Owns: its options, and the words. Does not own: the quantities (`estimate.ts`), the prices (`prices.ts`),
+ * where a plan comes from (`../graph/plan-source.ts`).
  */
 
 import { type Command, InvalidArgumentError } from 'commander';

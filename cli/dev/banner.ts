@@ -1,6 +1,6 @@
 /**
- * What `steadfast dev` says when everything runs: where it is, three commands that work as they stand, and which agents an
- * earlier run's executions miss.
+ * What `steadfast dev` says when everything runs: where it is, three commands that work as they stand, and
+ * which agents an earlier run's executions miss.
  */
 
 import { createHash } from 'node:crypto';
@@ -57,13 +57,19 @@ export async function banner(
 const isFound = ({ path }: DevFolder, apiUrl: string): boolean =>
   path === resolve(DEFAULT_DATA) || apiUrl === DEFAULT_URL;
 
-/** What to say of agents that executions of an earlier run name and that are no longer there; nothing where all are. */
+/**
+ * What to say of agents that executions of an earlier run name and that are no
+ * longer there; nothing where all are.
+ */
 export async function missingAgentsText(apiUrl: string): Promise<string> {
   const { missing, examined } = await createClient({ url: apiUrl }).agents();
   return missing.map((agent) => `WARNING: ${missingLine(agent, examined, Date.now())}\n`).join('');
 }
 
-/** What to say of a change: of a `dev.ts` that it is not run again, for what it started may hold what executions have done. */
+/**
+ * What to say of a change: of a `dev.ts` that it is not run again, for what it started may
+ * hold what executions have done.
+ */
 export function changedText(
   files: readonly string[],
   folders: readonly WorkflowFolder[],
@@ -77,7 +83,10 @@ export function changedText(
   return `\n${[`${files[0]} has changed.`, ...lines].join('\n')}\n`;
 }
 
-/** Starts the first workflow with its example input, and says how it ended. @returns the exit code that says so too */
+/**
+ * Starts the first workflow with its example input, and says how it ended.
+ * @returns the exit code that says so too
+ */
 export async function tryOne(url: string, folders: readonly WorkflowFolder[], io: Io): Promise<number> {
   const client = inOneLine(createClient({ url }));
   const first = firstOf(folders, await client.workflows());

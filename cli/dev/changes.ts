@@ -1,15 +1,18 @@
 /**
  * Changes of a project's code while `steadfast dev` runs.
  *
- * Owns: which files count, and that the files of one change (a switch of branches, a formatter) are one. Does not own: what
- * follows from it (`command.ts`).
+ * Owns: which files count, and that the files of one change (a switch of branches, a formatter) are one. Does
+ * not own: what follows from it (`command.ts`).
  */
 
 import { extname, relative } from 'node:path';
 import { watch } from 'chokidar';
 
 export interface Changes {
-  /** Resolves with the files of the next change, from the project's folder, in the order in which they were seen. */
+  /**
+   * Resolves with the files of the next change, from the project's folder, in the
+   * order in which they were seen.
+   */
   readonly next: () => Promise<readonly string[]>;
   readonly stop: () => Promise<void>;
 }

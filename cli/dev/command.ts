@@ -1,8 +1,8 @@
 /**
  * `steadfast dev` (`npm start`): the whole system on this machine, from the template that would be deployed.
  *
- * Owns: the order (synthesise, the folders' own outsides, the local cloud), the signals, and that nothing is left
- * behind. Does not own: any of the parts.
+ * Owns: the order (synthesise, the folders' own outsides, the local cloud), the signals, and that nothing is
+ * left behind. Does not own: any of the parts.
  */
 
 import type { Command } from 'commander';
@@ -144,8 +144,8 @@ interface Again extends Omit<SystemOptions, 'found' | 'inspect' | 'folder'> {
 }
 
 /**
- * The changed code takes the place of what runs, once it can be synthesised; until then that goes on. Executions under way keep
- * their plan. The external parties stay: what they know is not part of the code.
+ * The changed code takes the place of what runs, once it can be synthesised; until then that goes on.
+ * Executions under way keep their plan. The external parties stay: what they know is not part of the code.
  */
 async function again(
   running: { system: System; stackPath: string },

@@ -1,8 +1,9 @@
 /**
- * The folder of `steadfast dev`: the assembly, the local cloud's data, and what the workflow folders' own outsides keep.
+ * The folder of `steadfast dev`: the assembly, the local cloud's data, and what the
+ * workflow folders' own outsides keep.
  *
- * Owns: the marker, which is also the lock. D1 nothing is written or deleted in a folder that is neither empty nor
- * marked. D2 one `dev` per folder.
+ * Owns: the marker, which is also the lock. D1 nothing is written or deleted in a folder that is neither
+ * empty nor marked. D2 one `dev` per folder.
  */
 
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -116,7 +117,10 @@ function marked(marker: string): { readonly pid?: unknown; readonly apiUrl?: unk
   }
 }
 
-/** Where the API is of the `steadfast dev` that keeps its data where it is by default, here or in a folder above. */
+/**
+ * Where the API is of the `steadfast dev` that keeps its data where it is by
+ * default, here or in a folder above.
+ */
 export function runningApi(from: string): string | undefined {
   for (let at = resolve(from); ; at = dirname(at)) {
     const { pid, apiUrl } = marked(join(at, DEFAULT_DATA, MARKER));

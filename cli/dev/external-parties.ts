@@ -1,11 +1,12 @@
 /**
- * A workflow folder's own outside: what `<folder>/dev.ts` starts for its agents to talk to, on this machine only.
+ * A workflow folder's own outside: what `<folder>/dev.ts` starts for its agents to
+ * talk to, on this machine only.
  *
  *     export default async function startDev(context: { dataDir: string; log(line: string): void }):
  *       Promise<{ environment?: Record<string, string>; stop(): Promise<void> }>
  *
- * Owns: running each before the local cloud, and gathering the environment that all functions get. Does not own: what
- * they start. A deployment knows nothing of them.
+ * Owns: running each before the local cloud, and gathering the environment that all functions get. Does not
+ * own: what they start. A deployment knows nothing of them.
  */
 
 import { relative } from 'node:path';

@@ -1,7 +1,8 @@
 /**
  * A debugger's way into one agent: `steadfast dev --inspect <agent>`.
  *
- * Owns: which function that is, and its port. Does not own: the process (`local/lambda/`), its readable code (`code-source.ts`).
+ * Owns: which function that is, and its port. Does not own: the process (`local/lambda/`), its
+ * readable code (`code-source.ts`).
  */
 
 import { existsSync, readdirSync } from 'node:fs';

@@ -4,7 +4,10 @@ import { Calls } from '../aws/calls.ts';
 import type { GetMetricData } from '../console/charts.ts';
 import { CLOCK } from '../io.ts';
 
-/** @param port of the API, behind which the cloud says where AWS's calls go; another start may have another place */
+/**
+ * @param port of the API, behind which the cloud says where AWS's calls go;
+ * another start may have another place
+ */
 export const localMetrics =
   (port: number): GetMetricData =>
   async (asked) => {

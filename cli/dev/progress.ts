@@ -1,7 +1,8 @@
 /**
  * One line that shows that something is at work, and how long it should take.
  *
- * Owns: the line. On a terminal it counts seconds; elsewhere a count is added whenever it takes that much longer than said.
+ * Owns: the line. On a terminal it counts seconds; elsewhere a count is added whenever it
+ * takes that much longer than said.
  */
 
 import type { Io } from '../io.ts';

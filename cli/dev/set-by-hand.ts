@@ -1,5 +1,6 @@
 /**
- * What a person had set in the local cloud through its control, and a restart has forgotten: armed faults, switched off schedules.
+ * What a person had set in the local cloud through its control, and a restart has forgotten: armed
+ * faults, switched off schedules.
  *
  * Owns: what is said of it. Does not own: the restart (`system.ts`), the control (`local/control`).
  */

@@ -21,7 +21,8 @@ export interface Run {
 }
 
 /**
- * The assembly, with code for one stack: the other stacks are not run. CDK takes paths for it, which for most stacks are their names.
+ * The assembly, with code for one stack: the other stacks are not run. CDK takes paths for it, which
+ * for most stacks are their names.
  * @param known the path of the stack, after the first time
  * @throws CliError as `synthesise` and `steadfastIn`
  */

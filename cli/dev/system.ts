@@ -1,7 +1,8 @@
 /**
  * One run of an assembly on this machine: the local cloud, and beside it the workers of agents in containers.
  *
- * Owns: that both start and stop together. Does not own: the assembly (`synthesis.ts`), what is said of it (`banner.ts`).
+ * Owns: that both start and stop together. Does not own: the assembly (`synthesis.ts`),
+ * what is said of it (`banner.ts`).
  */
 
 import type { ChildProcess } from 'node:child_process';
@@ -25,7 +26,10 @@ export interface System {
   readonly beside: readonly { readonly path: string; readonly apiUrl: string }[];
   /** What starts executions beside the API, by name. */
   readonly triggers: readonly string[];
-  /** Kills the worker of an agent, and starts another, as the service would that keeps it running. @returns their pids */
+  /**
+   * Kills the worker of an agent, and starts another, as the service would that keeps it running.
+   * @returns their pids
+   */
   readonly killWorker: (agent: string) => Promise<readonly number[]>;
   readonly stop: () => Promise<void>;
 }
@@ -128,8 +132,8 @@ async function startLocal(options: SystemOptions, io: Io): Promise<Cloud> {
 }
 
 /**
- * What an earlier run left under way goes on now, not at the first tick a minute later. A trigger's schedule is another
- * matter: it would start an execution.
+ * What an earlier run left under way goes on now, not at the first tick a minute later. A trigger's schedule
+ * is another matter: it would start an execution.
  */
 function evaluateAtOnce(cloud: Cloud): void {
   for (const { name, logicalId } of cloud.control.schedules())

@@ -1,8 +1,9 @@
 /**
- * The workers of a deployment on this machine: of every agent that runs in a container, the very code that its image
- * would hold, as a process beside the local cloud.
+ * The workers of a deployment on this machine: of every agent that runs in a container, the very code that
+ * its image would hold, as a process beside the local cloud.
  *
- * Owns: which there are, their environment, and their end with `dev`. Does not own: the worker (`lib/worker/`).
+ * Owns: which there are, their environment, and their end with `dev`. Does not
+ * own: the worker (`lib/worker/`).
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -75,7 +76,9 @@ function startWorker(
   return { agent, folder, process: child, stop };
 }
 
-/** By its task's key the local cloud knows what it may do; without a service that runs it, no policy says so. */
+/**
+ * By its task's key the local cloud knows what it may do; without a service that runs it, no policy says so.
+ */
 const taskOf = (cloud: Cloud, agent: string): string | undefined =>
   [...cloud.resources.values()].find(
     ({ type, metadata }) =>
@@ -86,7 +89,10 @@ const taskOf = (cloud: Cloud, agent: string): string | undefined =>
 interface Deployment {
   /** The path of its construct. */
   readonly path: string;
-  /** The environment of its scheduler, which knows every queue; all else is the same for each of its functions. */
+  /**
+   * The environment of its scheduler, which knows every queue; all else is the
+   * same for each of its functions.
+   */
   readonly variables: Readonly<Record<string, string>>;
 }
 

@@ -1,7 +1,8 @@
 /**
  * What a workflow folder may hold for `steadfast dev` beside its workflow: `dev.ts` and `example-input.json`.
  *
- * Owns: where they are. Does not own: which workflows there are; synthesis finds those, and the API lists them.
+ * Owns: where they are. Does not own: which workflows there are; synthesis finds
+ * those, and the API lists them.
  */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -43,7 +44,8 @@ export function projectFolders({ root, context }: Pick<Project, 'root' | 'contex
 }
 
 /**
- * The folders of which something is in the stack that runs: a workflow of the folder's name, or one of its agents.
+ * The folders of which something is in the stack that runs: a workflow of the
+ * folder's name, or one of its agents.
  * @param assembly with code for that stack alone
  */
 export function foldersIn(assembly: string, folders: readonly WorkflowFolder[]): WorkflowFolder[] {

@@ -1,7 +1,8 @@
 /**
  * `steadfast graph`: the plan of a workflow, or of an execution with how its steps are, as a picture.
  *
- * Owns: its options and what is printed beside the picture. Does not own: the picture (`mermaid.ts`, `tree.ts`).
+ * Owns: its options and what is printed beside the picture. Does not own: the
+ * picture (`mermaid.ts`, `tree.ts`).
  */
 
 import { type Command, Option } from 'commander';

@@ -1,7 +1,8 @@
 /**
  * A plan as a flowchart of Mermaid, which GitHub, GitLab and many editors draw.
  *
- * Owns: shapes, colours, and that no text of a step is read as anything but text. Does not own: what is said (`graph.ts`).
+ * Owns: shapes, colours, and that no text of a step is read as anything but text. Does not
+ * own: what is said (`graph.ts`).
  *
  * https://mermaid.js.org/syntax/flowchart.html
  */
@@ -40,7 +41,10 @@ const SHAPES: Readonly<Record<GraphStep['kind'], readonly [string, string]>> = {
   map: ['[["', '"]]'],
 };
 
-/** https://mermaid.js.org/config/schema-docs/config.html#maxedges: more are refused, and a page cannot raise it. */
+/**
+ * https://mermaid.js.org/config/schema-docs/config.html#maxedges: more are
+ * refused, and a page cannot raise it.
+ */
 export const MOST_LINES = 500;
 
 export function mermaidText(graph: Graph): string {
@@ -92,8 +96,8 @@ function statesOf(graph: Graph, step: GraphStep): string[] {
 }
 
 /**
- * Every character but letters, digits and harmless ones by its number: quotes would end the label, tags and Markdown be obeyed,
- * '%%' begin a comment. A dash at its beginning would be taken for a list.
+ * Every character but letters, digits and harmless ones by its number: quotes would end the label, tags and
+ * Markdown be obeyed, '%%' begin a comment. A dash at its beginning would be taken for a list.
  */
 const asText = (text: string): string =>
   printable(text).replace(/[^A-Za-z0-9 ,:/()-]|^-/gu, (character) => `#${character.codePointAt(0) ?? 32};`);

@@ -1,8 +1,9 @@
 /**
- * Where the plan of a picture comes from: the API, or for a workflow that is not deployed the project around the working directory.
+ * Where the plan of a picture comes from: the API, or for a workflow that is not deployed the
+ * project around the working directory.
  *
- * Owns: the order in which they are asked. Does not own: the calls (`api/client.ts`), where workflow folders are
- * (`../dev/workflow-folders.ts`).
+ * Owns: the order in which they are asked. Does not own: the calls (`api/client.ts`), where workflow folders
+ * are (`../dev/workflow-folders.ts`).
  */
 
 import { join, relative } from 'node:path';

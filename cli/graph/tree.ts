@@ -1,10 +1,12 @@
 /**
  * A plan as a tree for a terminal, a line for each step.
  *
- * Owns: where a step with several predecessors is put. Does not own: what is said of it (`graph.ts`, `../print.ts`).
+ * Owns: where a step with several predecessors is put. Does not own: what is said of
+ * it (`graph.ts`, `../print.ts`).
  *
- * A step stands in the column of what it follows, so that a long row of steps stays at the left; branches are indented, and the
- * step in which they meet is in the column in which they began. AFTER names all that it comes right after.
+ * A step stands in the column of what it follows, so that a long row of steps stays at the left;
+ * branches are indented, and the step in which they meet is in the column in which they began. AFTER
+ * names all that it comes right after.
  */
 
 import { noteOf } from '../print.ts';
@@ -77,7 +79,10 @@ function branches(steps: readonly GraphStep[], before: ReadonlyMap<string, reado
   return places;
 }
 
-/** What is drawn below a step, or below nothing: the branches that begin there, and the steps in which such branches meet. */
+/**
+ * What is drawn below a step, or below nothing: the branches that begin there, and the
+ * steps in which such branches meet.
+ */
 interface Below {
   readonly begun: GraphStep[];
   readonly joined: GraphStep[];

@@ -1,8 +1,8 @@
 /**
  * `steadfast logs`: the log lines of one execution, of all functions, in the order of time.
  *
- * Owns: its options, where lines are looked for, until when it follows. Does not own: reading them (`local-files.ts`,
- * `insights.ts`), their layout (`lib/view/log-line.ts`).
+ * Owns: its options, where lines are looked for, until when it follows. Does not own: reading them
+ * (`local-files.ts`, `insights.ts`), their layout (`lib/view/log-line.ts`).
  */
 
 import { type Command, Option } from 'commander';
@@ -92,7 +92,10 @@ export interface Following {
   readonly source: LogSource;
   readonly print: (lines: readonly LogLine[]) => void;
   readonly clock: Clock;
-  /** Between two reads. The API is not asked to wait: that holds one of its processes, for as long as it is followed. */
+  /**
+   * Between two reads. The API is not asked to wait: that holds one of its processes,
+   * for as long as it is followed.
+   */
   readonly everyMs: number;
   /** After the end, until the last lines are there. */
   readonly settleMs: number;

@@ -1,10 +1,11 @@
 /**
  * How the processes of attempts that went silent ended, as their logs on this machine say it.
  *
- * Owns: which line belongs to which attempt. Does not own: the line (`lib/aws/telemetry.ts`), where lines are (`local-files.ts`).
+ * Owns: which line belongs to which attempt. Does not own: the line (`lib/aws/telemetry.ts`),
+ * where lines are (`local-files.ts`).
  *
- * The execution's record cannot know: a process that ends has no time for a write. Of a deployment on AWS each query of the logs costs
- * money, so it is made by `logs` alone.
+ * The execution's record cannot know: a process that ends has no time for a write. Of a deployment on AWS
+ * each query of the logs costs money, so it is made by `logs` alone.
  */
 
 import type { Reasons } from '../../lib/api/answers.ts';

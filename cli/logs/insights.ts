@@ -1,8 +1,9 @@
 /**
- * Log lines of a deployment, asked of CloudWatch Logs Insights: one query for up to 50 log groups, sorted there.
+ * Log lines of a deployment, asked of CloudWatch Logs Insights: one query for up
+ * to 50 log groups, sorted there.
  *
- * Owns: the query, its time range, and that no line is returned twice. Does not own: the calls (`../aws/calls.ts`), which log groups
- * there are (`../aws/tagged.ts`).
+ * Owns: the query, its time range, and that no line is returned twice. Does not own: the calls
+ * (`../aws/calls.ts`), which log groups there are (`../aws/tagged.ts`).
  *
  * FilterLogEvents would cost nothing, but reads one group at a time and page after page of what does not fit.
  * https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_StartQuery.html
@@ -26,7 +27,9 @@ const MOST_GROUPS = 50;
 export const MOST_LINES = 10_000;
 /** Between two questions whether a query is done. */
 const ASK_EVERY_MS = 1_000;
-/** So late may a line arrive that is not read twice over the whole time: what was read already is left out. */
+/**
+ * So late may a line arrive that is not read twice over the whole time: what was read already is left out.
+ */
 const LATE_MS = 120_000;
 /** Nothing else may be put into a query. */
 const ID = /^[a-z0-9.-]{1,1200}$/;

@@ -1,7 +1,8 @@
 /**
  * Log lines of a system on this machine: one file for each function and each worker.
  *
- * Owns: reading on where it has stopped, whole lines only. Does not own: where the files are (`../dev/dev-folder.ts`).
+ * Owns: reading on where it has stopped, whole lines only. Does not own: where the
+ * files are (`../dev/dev-folder.ts`).
  */
 
 import { open, readdir } from 'node:fs/promises';

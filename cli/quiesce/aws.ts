@@ -1,8 +1,8 @@
 /**
  * An AWS account as quiesce needs it.
  *
- * Owns: what of the table is read. Does not own: which parts there are (`deployment.ts`), what stopping means for each kind
- * (`kinds.ts`), where former states are kept (`kept.ts`), the order (`order.ts`).
+ * Owns: what of the table is read. Does not own: which parts there are (`deployment.ts`), what stopping means
+ * for each kind (`kinds.ts`), where former states are kept (`kept.ts`), the order (`order.ts`).
  */
 
 import { ENV, TABLE } from '../../lib/aws/names.ts';

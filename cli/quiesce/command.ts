@@ -1,5 +1,6 @@
 /**
- * `steadfast quiesce` and `steadfast unquiesce`: a deployment at rest for a restore or an upgrade, and on again.
+ * `steadfast quiesce` and `steadfast unquiesce`: a deployment at rest for a
+ * restore or an upgrade, and on again.
  *
  * Owns: their options, and what is printed. Does not own: the order (`order.ts`), the calls (`aws.ts`).
  */

@@ -1,11 +1,12 @@
 /**
- * A deployment in an account: which parts it has, found by tags. Several Steadfasts in one stack are one deployment.
+ * A deployment in an account: which parts it has, found by tags. Several Steadfasts
+ * in one stack are one deployment.
  *
- * Owns: what each tagged resource is. Does not own: how they are found (`../aws/tagged.ts`), what stopping means for each kind (`kinds.ts`), the order (`order.ts`), who is
- * tagged (`lib/infra/parts.ts`).
+ * Owns: what each tagged resource is. Does not own: how they are found (`../aws/tagged.ts`), what stopping
+ * means for each kind (`kinds.ts`), the order (`order.ts`), who is tagged (`lib/infra/parts.ts`).
  *
- * Mappings are found by their queue and not by their function: every reader of an agent's queue has to stop, also with a function
- * that another stack made.
+ * Mappings are found by their queue and not by their function: every reader of an agent's queue has to stop,
+ * also with a function that another stack made.
  */
 
 import { ENV, PARTS } from '../../lib/aws/names.ts';
@@ -195,7 +196,9 @@ export class Deployment {
     });
   }
 
-  /** A variable in the environment of the function behind each API of the stack, in one order for every name. */
+  /**
+   * A variable in the environment of the function behind each API of the stack, in one order for every name.
+   */
   async variables(name: string): Promise<readonly string[]> {
     await this.#found();
     const found: string[] = [];

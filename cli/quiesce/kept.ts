@@ -1,5 +1,6 @@
 /**
- * The states from before the first quiesce, in parameters of Systems Manager: `/steadfast/<stack>/quiesced/<n>`.
+ * The states from before the first quiesce, in parameters of Systems Manager:
+ * `/steadfast/<stack>/quiesced/<n>`.
  *
  * Owns: their names and text. Does not own: when they are written (`order.ts`).
  *
@@ -9,7 +10,9 @@
 import type { Former } from './account.ts';
 import type { Calls } from '../aws/calls.ts';
 
-/** A standard parameter of Systems Manager holds 4 KB: https://docs.aws.amazon.com/general/latest/gr/ssm.html */
+/**
+ * A standard parameter of Systems Manager holds 4 KB: https://docs.aws.amazon.com/general/latest/gr/ssm.html
+ */
 const PARAMETER_BYTES = 4_096;
 /** https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_DeleteParameters.html */
 const DELETED_AT_ONCE = 10;

@@ -1,7 +1,8 @@
 /**
  * How each kind of part is read, stopped and restored.
  *
- * Owns: the calls for one part. Does not own: how a call is made (`calls.ts`), which parts there are (`aws.ts`), the order.
+ * Owns: the calls for one part. Does not own: how a call is made (`calls.ts`), which parts
+ * there are (`aws.ts`), the order.
  *
  * Each reads first and changes only what differs, so that all of it can be done again after a crash.
  */
@@ -70,7 +71,9 @@ const rule: KindOfPart = {
   },
   runs: isNever,
 };
-/** `…:rule/name` on the account's own bus, else `…:rule/bus/name`; a partner's bus has slashes in its name. */
+/**
+ * `…:rule/name` on the account's own bus, else `…:rule/bus/name`; a partner's bus has slashes in its name.
+ */
 function ruleOf(arn: string): { readonly Name: string; readonly EventBusName?: string } {
   const [, path = ''] = arn.split(':rule/');
   const at = path.lastIndexOf('/');
@@ -79,7 +82,8 @@ function ruleOf(arn: string): { readonly Name: string; readonly EventBusName?: s
 
 /**
  * A schedule, as `group/name`; the state is its own, `ENABLED` or `DISABLED`.
- * https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-schedule-state.html: a change has to repeat all settings.
+ * https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-schedule-state.html: a
+ * change has to repeat all settings.
  */
 const schedule: KindOfPart = {
   async state(calls, id) {
@@ -112,9 +116,11 @@ const ALL_SUSPENDED = {
   ScheduledScalingSuspended: true,
 };
 /**
- * A service of ECS, by its ARN; the state is how many tasks it should have, and what of its scaling is suspended where it has any.
- * https://docs.aws.amazon.com/autoscaling/application/userguide/application-auto-scaling-suspend-resume-scaling.html: what is
- * suspended leaves the number alone. A task that protects itself ends after its work, so the wait is that of the work.
+ * A service of ECS, by its ARN; the state is how many tasks it should have, and what of its
+ * scaling is suspended where it has any.
+ * https://docs.aws.amazon.com/autoscaling/application/userguide/application-auto-scaling-suspend-resume-scaling.html:
+ * what is suspended leaves the number alone. A task that protects itself ends after its work,
+ * so the wait is that of the work.
  */
 const service: KindOfPart = {
   async state(calls, id) {
@@ -132,7 +138,8 @@ const service: KindOfPart = {
         ? { desired: 0, scaling: ALL_SUSPENDED }
         : (state as { desired: number; scaling: Value });
     const { scaling } = now as { readonly scaling: Value };
-    // Before the number is changed it must be left alone, and after it is right again it may be changed by others.
+    // Before the number is changed it must be left alone, and after it is right
+    // again it may be changed by others.
     if (state === STOPPED && scaling !== null) await setScaling(calls, id, ALL_SUSPENDED);
     const cluster = clusterOf(id);
     await calls.json('ecs', 'UpdateService', { cluster, service: id, desiredCount: wanted.desired });
@@ -170,9 +177,10 @@ const setScaling = (calls: Calls, id: string, SuspendedState: object): Promise<A
   });
 
 /**
- * A route of an HTTP API, as `api/stage/route key`; the state is its own settings in the stage, or null without any.
- * With limits of 0 it answers 429 to everybody (https://github.com/pulumi/pulumi-aws/issues/2363), and a client tries again.
- * What a route is given may or may not be taken for all of them, so the others' settings are said again.
+ * A route of an HTTP API, as `api/stage/route key`; the state is its own settings in the stage, or null
+ * without any. With limits of 0 it answers 429 to everybody
+ * (https://github.com/pulumi/pulumi-aws/issues/2363), and a client tries again. What a route is given may or
+ * may not be taken for all of them, so the others' settings are said again.
  */
 const route: KindOfPart = {
   async state(calls, id) {

@@ -1,18 +1,19 @@
 /**
  * The order in which a deployment comes to rest, and goes on.
  *
- * Owns: what stops when, what is waited for, what is kept. Does not own: how a part is stopped (`aws.ts`), what is printed
- * (`command.ts`).
+ * Owns: what stops when, what is waited for, what is kept. Does not own: how a part is stopped (`aws.ts`),
+ * what is printed (`command.ts`).
  *
- * Q1 nothing is changed before its former state is kept, and what is kept is never overwritten: a run that begins again after a
+ * Q1 nothing is changed before its former state is kept, and what is kept is never overwritten:
+ * a run that begins again after a
  *    crash goes on with the states of the first.
  * Q2 nothing is forgotten before all of it is restored.
  * Q3 at the end of quiesce no step is leased, every process deadline has passed, and nothing writes.
  *
- * Starts stop first: messages wait in the triggers' queues, and callers get 429. Then the agents, and only then is
- * waited for leases: while agents take messages another lease may begin at any moment, and the wait would never end. Without
- * them it ends with the last process deadline at the latest. The supervisor goes on meanwhile: the wait may be as long as an
- * attempt, and what falls due in it is moved on.
+ * Starts stop first: messages wait in the triggers' queues, and callers get 429. Then the agents, and only
+ * then is waited for leases: while agents take messages another lease may begin at any moment, and the wait
+ * would never end. Without them it ends with the last process deadline at the latest. The supervisor goes on
+ * meanwhile: the wait may be as long as an attempt, and what falls due in it is moved on.
  */
 
 import type { Clock } from '../io.ts';
@@ -20,7 +21,10 @@ import type { Account, Former, Part, Role } from './account.ts';
 
 /** Between two reads of a state that may take long to change. */
 const POLL_EVERY_MS = 5_000;
-/** Finding the leases means reading the whole table: it gets this share of the time, so that a large table costs little. */
+/**
+ * Finding the leases means reading the whole table: it gets this share of the time, so
+ * that a large table costs little.
+ */
 const READING_SHARE = 0.1;
 /** How much the clock of this machine may differ from those that wrote the deadlines. */
 const CLOCK_ALLOWANCE_MS = 10_000;
@@ -95,7 +99,10 @@ export async function unquiesce(account: Account, { say }: Pick<Options, 'say'>)
   return restored;
 }
 
-/** Keeps the state of each part that is not kept yet (Q1). What was kept before is stopped again, also what is found no more. */
+/**
+ * Keeps the state of each part that is not kept yet (Q1). What was kept before is stopped
+ * again, also what is found no more.
+ */
 async function keep(account: Account, parts: readonly Part[]): Promise<Former[]> {
   const kept = await account.load();
   const known = new Set(kept.map(keyOf));

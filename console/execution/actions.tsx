@@ -1,5 +1,6 @@
 /**
- * What an operator can do with an execution: each command that is possible now, and of the others the reason why not.
+ * What an operator can do with an execution: each command that is possible now, and of
+ * the others the reason why not.
  *
  * Owns: the questions before them. Does not own: whether one is possible (the API says so, beside `why`).
  */

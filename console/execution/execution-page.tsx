@@ -1,7 +1,8 @@
 /**
  * One execution: its graph and its timeline, beside them why; then the chosen step, payloads and what stands.
  *
- * Owns: what is read. Does not own: the parts, which executions below it are opened in its graph (`opened.ts`).
+ * Owns: what is read. Does not own: the parts, which executions below it are
+ * opened in its graph (`opened.ts`).
  */
 
 import type { JSX } from 'preact';
@@ -113,7 +114,10 @@ function Execution({ view, reasons, workflows, again }: Read & { again: () => vo
 const TIMELINE = 400;
 const AROUND_GRAPH = 36;
 
-/** A graph that goes down takes the timeline's place on the first screen: they stand beside each other where both have room. */
+/**
+ * A graph that goes down takes the timeline's place on the first screen: they stand beside
+ * each other where both have room.
+ */
 const isBeside = ({ isAcross, width }: Layout, room: number): boolean =>
   !isAcross && width + AROUND_GRAPH + TIMELINE <= room;
 

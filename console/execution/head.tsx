@@ -1,5 +1,6 @@
 /**
- * The head of an execution: what it is, how it is, since when; and further down what stands of it and who has acted on it.
+ * The head of an execution: what it is, how it is, since when; and further down what stands
+ * of it and who has acted on it.
  */
 
 import type { ComponentChildren, JSX } from 'preact';

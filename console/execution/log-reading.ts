@@ -1,8 +1,9 @@
 /**
- * One reading of log lines, which follows them until the execution is over, as `steadfast logs --follow` does.
+ * One reading of log lines, which follows them until the execution is over, as
+ * `steadfast logs --follow` does.
  *
- * Owns: when it reads, that it rests while the page is hidden, and which lines it has. Does not own: their layout (`logs.tsx`), where they are
- * (`cli/console/logs.ts`).
+ * Owns: when it reads, that it rests while the page is hidden, and which lines it has. Does not own: their
+ * layout (`logs.tsx`), where they are (`cli/console/logs.ts`).
  */
 
 import { type Signal, signal } from '@preact/signals';

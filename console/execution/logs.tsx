@@ -1,6 +1,6 @@
 /**
- * The log lines of an execution, in the order of time. They are read when somebody asks, for on AWS a query costs what it reads; then they
- * are followed, and who has scrolled up is left there.
+ * The log lines of an execution, in the order of time. They are read when somebody asks, for on AWS a query
+ * costs what it reads; then they are followed, and who has scrolled up is left there.
  *
  * Owns: how they are asked for and shown. Does not own: when they are read (`log-reading.ts`).
  */

@@ -1,7 +1,9 @@
 /**
- * Executions below this one that are opened in its graph: which, at any depth, and where a sign in the graph leads to.
+ * Executions below this one that are opened in its graph: which, at any depth, and
+ * where a sign in the graph leads to.
  *
- * Owns: `open=` of the address, that what is opened is read. Does not own: where it is drawn (`../parts/graph-layout.ts`).
+ * Owns: `open=` of the address, that what is opened is read. Does not own: where it is
+ * drawn (`../parts/graph-layout.ts`).
  */
 
 import { useRef } from 'preact/hooks';
@@ -54,7 +56,10 @@ export function insideOf(
   );
 }
 
-/** The place with one of the executions of a step opened, or none; what was opened inside of another of them is closed with it. */
+/**
+ * The place with one of the executions of a step opened, or none; what was opened inside of
+ * another of them is closed with it.
+ */
 export function placeWith(id: string, of: Children, opened: Opened, wanted: string | undefined): string {
   const ids = openedIn();
   const closed = new Set(idsOf(of).filter((one) => one !== wanted));

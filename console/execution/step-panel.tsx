@@ -1,5 +1,6 @@
 /**
- * One step of an execution: its attempts with what each was given, its output, its failure, its executions, how to answer it.
+ * One step of an execution: its attempts with what each was given, its output, its failure,
+ * its executions, how to answer it.
  */
 
 import { useSignal } from '@preact/signals';

@@ -1,8 +1,8 @@
 /**
  * What is given with a bulk action: the answer, another input or an output, the step that it is of.
  *
- * Owns: which fields go with which action, and where their schema is known. Does not own: whether what is given fits (the API says so,
- * of each execution).
+ * Owns: which fields go with which action, and where their schema is known. Does not own: whether what is
+ * given fits (the API says so, of each execution).
  */
 
 import { type Signal, useSignal } from '@preact/signals';

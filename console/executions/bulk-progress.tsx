@@ -1,4 +1,7 @@
-/** How far a bulk action is, and what has refused why; its address can be opened again until it is over, and after. */
+/**
+ * How far a bulk action is, and what has refused why; its address can be opened
+ * again until it is over, and after.
+ */
 
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';

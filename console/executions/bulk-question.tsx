@@ -1,9 +1,9 @@
 /**
- * The questions before a bulk action: what is given with it, then how many and ten of them; once it is confirmed, the deployment obeys it
- * by itself, and the page need not stay open.
+ * The questions before a bulk action: what is given with it, then how many and ten of them; once it is
+ * confirmed, the deployment obeys it by itself, and the page need not stay open.
  *
- * Owns: their order, and that what was filled in is still there when somebody goes back. Does not own: the form (`bulk-form.tsx`), what
- * is possible (the API says so).
+ * Owns: their order, and that what was filled in is still there when somebody goes back. Does not own: the
+ * form (`bulk-form.tsx`), what is possible (the API says so).
  */
 
 import { type Signal, useSignal } from '@preact/signals';

@@ -1,8 +1,8 @@
 /**
  * One command to many: to those that are selected, or to all that the filters find.
  *
- * Owns: the commands, and whom they are for. Does not own: the questions before one (`bulk-question.tsx`), how far one is
- * (`bulk-progress.tsx`).
+ * Owns: the commands, and whom they are for. Does not own: the questions before one (`bulk-question.tsx`),
+ * how far one is (`bulk-progress.tsx`).
  */
 
 import { useSignal } from '@preact/signals';

@@ -17,7 +17,10 @@ export interface Filters {
   readonly plan?: string;
   /** 'name:value'. */
   readonly tag?: string;
-  /** '24h': so long ago; '09:00': the latest, on this machine's clock; a time as '2026-01-02T03:04', or epoch ms. */
+  /**
+   * '24h': so long ago; '09:00': the latest, on this machine's clock; a time as
+   * '2026-01-02T03:04', or epoch ms.
+   */
   readonly since?: string;
   readonly until?: string;
 }

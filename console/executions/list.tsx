@@ -1,10 +1,11 @@
 /**
  * The list: only the rows that are seen are drawn, so that ten thousand of them scroll without a stutter.
  *
- * Owns: the window, the keys, what is selected. Does not own: the pages (`pages.ts`), what is done with many (`bulk.tsx`).
+ * Owns: the window, the keys, what is selected. Does not own: the pages (`pages.ts`), what
+ * is done with many (`bulk.tsx`).
  *
- * Invariant: a key hits the execution that is marked, and what has the focus in a row is in the marked one. Rows move whenever another
- * execution starts, so a row is known by its execution, never by its place.
+ * Invariant: a key hits the execution that is marked, and what has the focus in a row is in the marked one.
+ * Rows move whenever another execution starts, so a row is known by its execution, never by its place.
  */
 
 import { type Signal, useSignal } from '@preact/signals';
@@ -118,7 +119,8 @@ function useActive(items: readonly ExecutionSummary[], box: Box): Active {
 }
 
 /**
- * While the focus is in the list it follows the marked row, and is the list's own while that row is not drawn.
+ * While the focus is in the list it follows the marked row, and is the list's
+ * own while that row is not drawn.
  * @param places what may draw other rows, or the same elsewhere
  */
 function useFocus(box: Box, id: string | undefined, places: readonly number[]): void {

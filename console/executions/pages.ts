@@ -1,5 +1,6 @@
 /**
- * The list of executions as far as it was read: page by page while the reader scrolls, and the pages on screen again while they are visible.
+ * The list of executions as far as it was read: page by page while the reader scrolls, and the pages on
+ * screen again while they are visible.
  *
  * Owns: the pages and their cursors. Does not own: the rhythm (`../live.ts`), the filters (`filters.ts`).
  */

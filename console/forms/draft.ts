@@ -1,8 +1,8 @@
 /**
  * What is in the fields of a form, as it was typed: a tree beside the shape's.
  *
- * Owns: a value as a draft, and a draft as a value, or what in it is none. Does not own: the fields (`schema-form.tsx`), whether the
- * value fits its schema (the API says so).
+ * Owns: a value as a draft, and a draft as a value, or what in it is none. Does not own: the fields
+ * (`schema-form.tsx`), whether the value fits its schema (the API says so).
  */
 
 import type { Json } from '../../lib/api/answers.ts';

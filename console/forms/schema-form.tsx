@@ -1,7 +1,9 @@
 /**
- * A form for a value: a field for each part of its schema, or all of it as JSON. What is wrong is said at its field.
+ * A form for a value: a field for each part of its schema, or all of it as JSON. What
+ * is wrong is said at its field.
  *
- * Owns: the fields, and the way from one to the other. Does not own: what is read of a schema (`schema.ts`), the value (`draft.ts`).
+ * Owns: the fields, and the way from one to the other. Does not own: what is read of a schema
+ * (`schema.ts`), the value (`draft.ts`).
  */
 
 import { type Signal, useSignal } from '@preact/signals';

@@ -1,8 +1,9 @@
 /**
- * A JSON Schema as the fields of a form: texts, numbers, yes or no, choices, objects and lists of these. Anything else is a field of
- * JSON.
+ * A JSON Schema as the fields of a form: texts, numbers, yes or no, choices, objects and lists of these.
+ * Anything else is a field of JSON.
  *
- * Owns: what is read of a schema. Does not own: what is in the fields (`draft.ts`), whether a value fits (the API says so).
+ * Owns: what is read of a schema. Does not own: what is in the fields (`draft.ts`), whether
+ * a value fits (the API says so).
  */
 
 import type { Json } from '../../lib/api/answers.ts';

@@ -1,8 +1,9 @@
 /**
- * The form of an answer by hand: the output of a step, or another input for it, by the schema that its workflow has now. Where none is
- * known it is a field of JSON.
+ * The form of an answer by hand: the output of a step, or another input for it, by the schema that its
+ * workflow has now. Where none is known it is a field of JSON.
  *
- * Owns: where the schema is read. Does not own: the form (`schema-form.tsx`), what the value is for (whoever asks).
+ * Owns: where the schema is read. Does not own: the form (`schema-form.tsx`), what
+ * the value is for (whoever asks).
  */
 
 import { type Signal, useSignal } from '@preact/signals';
@@ -75,7 +76,10 @@ async function schemaOf(
   }
 }
 
-/** The value. @throws ApiError what is wrong with it, which is said at its fields as well; or that there is no form yet */
+/**
+ * The value.
+ * @throws ApiError what is wrong with it, which is said at its fields as well; or that there is no form yet
+ */
 export function answered(answer: Answer, what: string): Json {
   const writing = answer.peek();
   if (writing !== undefined) return written(writing, what);

@@ -1,6 +1,6 @@
 /**
- * The agents with their queue, their breaker, their latest failure and their outages. Those that hold something up are a table of their own,
- * which the overview has on top.
+ * The agents with their queue, their breaker, their latest failure and their outages. Those that hold
+ * something up are a table of their own, which the overview has on top.
  */
 
 import type { JSX } from 'preact';

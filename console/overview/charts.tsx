@@ -1,8 +1,8 @@
 /**
  * The charts of the last hours: how many executions end how, what is late, how long things take.
  *
- * Owns: their order, and what is said where there are none. Does not own: a picture (`chart.tsx`), which charts there are
- * (`lib/aws/charts.ts`).
+ * Owns: their order, and what is said where there are none. Does not own: a picture (`chart.tsx`), which
+ * charts there are (`lib/aws/charts.ts`).
  */
 
 import type { JSX } from 'preact';
@@ -35,7 +35,10 @@ export function Charts({ live }: { live: Live<ShownCharts> }): JSX.Element | nul
 /** A picture of so little time would show single points. */
 const LEAST_PERIODS = 15;
 
-/** From when something was first measured: a deployment of half an hour is no line in the last tenth of three hours. */
+/**
+ * From when something was first measured: a deployment of half an hour is no line in
+ * the last tenth of three hours.
+ */
 function sinceFirst(charts: ShownCharts): ShownCharts {
   const { deployment, queue, workflow = [], agent = [], fromAt, everyMs, periods } = charts;
   const firsts = [deployment, queue, workflow, agent]

@@ -14,7 +14,10 @@ export const BAD: Filters = { status: 'bad', since: '24h' };
 
 const TONE = { healthy: 'done', 'at-risk': 'waiting', down: 'failed' } as const;
 
-/** The verdict with the worst of all in a sentence, then each of the others: said by the clock of the page, as time goes on. */
+/**
+ * The verdict with the worst of all in a sentence, then each of the others: said by the
+ * clock of the page, as time goes on.
+ */
 export function Healthy({ overview: { health, at } }: { overview: Overview }): JSX.Element {
   const { status, findings } = health;
   const now = Math.max(at, clock.value);

@@ -1,5 +1,6 @@
 /**
- * What waits for people and what failed last, a line for each kind: ten of one kind are one line with their number, which leads to them.
+ * What waits for people and what failed last, a line for each kind: ten of one kind are one line with
+ * their number, which leads to them.
  *
  * Owns: what is alike. Does not own: what is read (`overview-page.tsx`).
  */

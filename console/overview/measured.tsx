@@ -1,5 +1,6 @@
 /**
- * What the charts say of one workflow or one agent, in its row: no further reading, and where there is none how to have one.
+ * What the charts say of one workflow or one agent, in its row: no further reading, and where
+ * there is none how to have one.
  */
 
 import type { JSX } from 'preact';

@@ -1,5 +1,6 @@
 /**
- * What is measured, read once a minute while the page is visible: each reading of a deployment's charts is charged for.
+ * What is measured, read once a minute while the page is visible: each reading of a
+ * deployment's charts is charged for.
  *
  * Owns: the rhythm. What the API answers is read more often (`live.ts`).
  */

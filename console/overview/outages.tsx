@@ -1,6 +1,6 @@
 /**
- * The outages of an agent's service: of each opening of its breaker when it began, how soon it was noticed, when it ended, what failed
- * and how each unknown outcome was resolved.
+ * The outages of an agent's service: of each opening of its breaker when it began, how soon it was noticed,
+ * when it ended, what failed and how each unknown outcome was resolved.
  */
 
 import type { JSX } from 'preact';

@@ -1,9 +1,10 @@
 /**
- * Overview: is it healthy, what is at risk, who is waited for, what failed by which cause, which agent is in trouble, is the
- * supervisor alive.
+ * Overview: is it healthy, what is at risk, who is waited for, what failed by which cause, which agent is in
+ * trouble, is the supervisor alive.
  *
- * Owns: what is read, and the order in which it is read: what burns comes first. Does not own: the counts (`counts.tsx`), what waits and what
- * failed (`latest.tsx`), workflows and agents (`workflow-table.tsx`, `agent-table.tsx`, `outages.tsx`).
+ * Owns: what is read, and the order in which it is read: what burns comes first. Does not own: the counts
+ * (`counts.tsx`), what waits and what failed (`latest.tsx`), workflows and agents (`workflow-table.tsx`,
+ * `agent-table.tsx`, `outages.tsx`).
  */
 
 import type { JSX } from 'preact';
@@ -35,8 +36,8 @@ const withoutTimes = (overview: Overview): Overview => ({
 });
 
 /**
- * Each part is read by itself: what is slow, or cannot be read, holds up no other. They are four calls, five with charts; a browser
- * makes six at once.
+ * Each part is read by itself: what is slow, or cannot be read, holds up no other. They are four calls, five
+ * with charts; a browser makes six at once.
  */
 export function OverviewPage(): JSX.Element {
   const counted = useLive<Overview>('overview', () => api.overview(), { meant: withoutTimes });

@@ -1,4 +1,7 @@
-/** The workflows with how many of each are open, ask, are paused, at risk or ended without success; each number leads to its list. */
+/**
+ * The workflows with how many of each are open, ask, are paused, at risk or ended without success;
+ * each number leads to its list.
+ */
 
 import type { JSX } from 'preact';
 import type { Overview, WorkflowCounts } from '../../lib/api/deployment-answers.ts';

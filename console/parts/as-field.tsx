@@ -1,5 +1,6 @@
 /**
- * As whom the page calls an API on this machine: so that two people on one laptop can be two, as an approval by another person wants it.
+ * As whom the page calls an API on this machine: so that two people on one laptop can be two, as an
+ * approval by another person wants it.
  */
 
 import type { JSX } from 'preact';

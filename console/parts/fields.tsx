@@ -1,5 +1,6 @@
 /**
- * The fields of forms: a line of text, JSON, a choice, a tick. Each has its label and says what is wrong beside it.
+ * The fields of forms: a line of text, JSON, a choice, a tick. Each has its label
+ * and says what is wrong beside it.
  */
 
 import type { Signal } from '@preact/signals';

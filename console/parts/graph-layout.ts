@@ -1,8 +1,9 @@
 /**
  * Where the boxes and lines of a graph are.
  *
- * Owns: sizes, graphs inside of boxes, the lane of the on-failure steps, and whether it goes across or down. Does not own: which lines are
- * drawn (`lib/view/graph.ts`), what is written (`graph-text.ts`), how (`graph.tsx`).
+ * Owns: sizes, graphs inside of boxes, the lane of the on-failure steps, and whether it goes across
+ * or down. Does not own: which lines are drawn (`lib/view/graph.ts`), what is written
+ * (`graph-text.ts`), how (`graph.tsx`).
  */
 
 import { Graph as Dagre, layout as layOut } from '@dagrejs/dagre';
@@ -11,7 +12,10 @@ import { LINE_HEIGHT, linesOf, type TextLine } from './graph-text.ts';
 
 /** From the edge of a box to its text, and from its top to the first line. */
 export const TEXT = { left: 14, right: 8, first: 19, below: 11 } as const;
-/** How wide a box may be, the best first: a graph that fits across in a narrower one is read without scrolling. */
+/**
+ * How wide a box may be, the best first: a graph that fits across in a narrower
+ * one is read without scrolling.
+ */
 const WIDTHS = [188, 168, 150] as const;
 /** Around a graph inside of a box. */
 const AROUND = 12;

@@ -1,8 +1,9 @@
 /**
- * What is written in the box of a step, in lines that fit into it: nothing runs over an edge, and little is cut.
+ * What is written in the box of a step, in lines that fit into it: nothing runs
+ * over an edge, and little is cut.
  *
- * Owns: the order of the lines, and where one ends, by the font that they are drawn in. Does not own: the words (`lib/view/graph.ts`),
- * the box (`graph-layout.ts`).
+ * Owns: the order of the lines, and where one ends, by the font that they are drawn in. Does not own: the
+ * words (`lib/view/graph.ts`), the box (`graph-layout.ts`).
  */
 
 import { childrenOf, type Graph, type GraphStep, performerIn, statusIn } from '../../lib/view/graph.ts';

@@ -1,7 +1,8 @@
 /**
  * A plan, or an execution, as boxes and lines: each box is a link to its step.
  *
- * Owns: the drawing, and the links. Does not own: where it is (`graph-layout.ts`), what is written in a box (`graph-text.ts`).
+ * Owns: the drawing, and the links. Does not own: where it is (`graph-layout.ts`), what is
+ * written in a box (`graph-text.ts`).
  */
 
 import type { JSX } from 'preact';

@@ -1,6 +1,6 @@
 /**
- * What an operator holds back, the starts of a workflow or the calls of an agent: whether, by whom, since when, and the two questions
- * before it begins and before it ends.
+ * What an operator holds back, the starts of a workflow or the calls of an agent: whether, by whom, since
+ * when, and the two questions before it begins and before it ends.
  *
  * Owns: how it is shown and asked. Does not own: what is paused (the caller says so).
  */

@@ -9,7 +9,9 @@ const phone = matchMedia('(max-width: 640px)');
 export const isNarrow: Signal<boolean> = signal(phone.matches);
 phone.addEventListener('change', ({ matches }) => (isNarrow.value = matches));
 
-/** @returns how wide an element is, now and whenever that changes; and what the element is given as its `ref` */
+/**
+ * @returns how wide an element is, now and whenever that changes; and what the element is given as its `ref`
+ */
 export function useRoom(): readonly [number, RefObject<HTMLDivElement | null>] {
   const element = useRef<HTMLDivElement>(null);
   const [room, setRoom] = useState(innerWidth);

@@ -1,5 +1,6 @@
 /**
- * What a view shows while it has nothing to show: it reads, there is nothing, it cannot read. Each says what to do.
+ * What a view shows while it has nothing to show: it reads, there is nothing, it
+ * cannot read. Each says what to do.
  */
 
 import type { ComponentChildren, JSX } from 'preact';

@@ -1,5 +1,6 @@
 /**
- * Times as people read them: how long ago or until when, with the instant behind it. All of them in the reader's zone, which is said.
+ * Times as people read them: how long ago or until when, with the instant behind it. All of them in
+ * the reader's zone, which is said.
  */
 
 import type { JSX } from 'preact';

@@ -1,5 +1,6 @@
 /**
- * The answer to an incident: the choices that are safe now, and of those that are not yet or not without a word, why.
+ * The answer to an incident: the choices that are safe now, and of those that are not
+ * yet or not without a word, why.
  *
  * Owns: the form. Does not own: which choices are safe (the API says so).
  */

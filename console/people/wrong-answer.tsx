@@ -1,4 +1,7 @@
-/** What an agent answered whose work is done and whose answer is no output, for the person who says what it should have been. */
+/**
+ * What an agent answered whose work is done and whose answer is no output, for the person who
+ * says what it should have been.
+ */
 
 import type { JSX } from 'preact';
 import { CopyButton } from '../parts/copy.tsx';

@@ -1,4 +1,7 @@
-/** What a million executions of a workflow cost on AWS: the estimate of `npx steadfast cost`, made in the page. */
+/**
+ * What a million executions of a workflow cost on AWS: the estimate of
+ * `npx steadfast cost`, made in the page.
+ */
 
 import type { JSX } from 'preact';
 import type { WorkflowView } from '../../lib/api/deployment-answers.ts';

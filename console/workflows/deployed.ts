@@ -1,4 +1,7 @@
-/** The workflows that can be started: they change with a deployment, so they are not read with everything else. */
+/**
+ * The workflows that can be started: they change with a deployment, so they are
+ * not read with everything else.
+ */
 
 import type { WorkflowView } from '../../lib/api/deployment-answers.ts';
 import { api } from '../api.ts';

@@ -1,6 +1,6 @@
 /**
- * The last executions of a workflow as a grid: a column each, the oldest on the left, a row for each step, and beside it how often
- * its attempts fail and how long they take.
+ * The last executions of a workflow as a grid: a column each, the oldest on the left, a row for each step,
+ * and beside it how often its attempts fail and how long they take.
  */
 
 import type { JSX } from 'preact';

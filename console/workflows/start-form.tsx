@@ -1,6 +1,6 @@
 /**
- * The start of an execution: its input by its schema or as JSON, with the author's example or the last execution's input in it, and a
- * key that keeps it from being started twice.
+ * The start of an execution: its input by its schema or as JSON, with the author's example or the last
+ * execution's input in it, and a key that keeps it from being started twice.
  */
 
 import { useSignal } from '@preact/signals';

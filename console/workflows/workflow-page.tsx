@@ -1,5 +1,6 @@
 /**
- * One workflow: its graph, its last executions step by step, how often each step fails, the plans that are under way.
+ * One workflow: its graph, its last executions step by step, how often each step
+ * fails, the plans that are under way.
  *
  * Owns: what is read. Does not own: the grid (`grid.tsx`), how an execution is started (`start-form.tsx`).
  */

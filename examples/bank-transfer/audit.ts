@@ -1,5 +1,6 @@
 /**
- * The auditor of the two banks: what must be so at any moment, and what must be so when the transfers are over. Pure.
+ * The auditor of the two banks: what must be so at any moment, and what must be so
+ * when the transfers are over. Pure.
  *
  * The ledger only grows, so every earlier moment is a prefix of it: reading it from the start misses none.
  *

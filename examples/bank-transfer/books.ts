@@ -1,11 +1,11 @@
 /**
  * The books of two banks, read off the ledger. Pure.
  *
- * Owns: the accounts, what each of them has and may spend, and what a transfer has in clearing. Does not own: what is booked
- * (`world.ts`), whether that is right (`audit.ts`).
+ * Owns: the accounts, what each of them has and may spend, and what a transfer has in clearing. Does not own:
+ * what is booked (`world.ts`), whether that is right (`audit.ts`).
  *
- * A booking has one side, in the book of one bank: a debit or a credit. Nothing in a book makes the other side come, so either
- * can be missing, come twice, or come with another amount.
+ * A booking has one side, in the book of one bank: a debit or a credit. Nothing in a book makes the other
+ * side come, so either can be missing, come twice, or come with another amount.
  */
 
 import type { Entry } from '../world/ledger.ts';

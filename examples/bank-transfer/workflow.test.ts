@@ -1,4 +1,7 @@
-/** The transfer with the handlers that are deployed, at two banks of its own, whose books an auditor holds against each moment. */
+/**
+ * The transfer with the handlers that are deployed, at two banks of its own, whose books an
+ * auditor holds against each moment.
+ */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -89,7 +92,10 @@ async function released(trial: WorkflowTest<Transfer>, transfer: Transfer): Prom
   return run;
 }
 
-/** A transfer to a payee, and back to a payer, who may both be paid nothing: until a person has lifted the second block. */
+/**
+ * A transfer to a payee, and back to a payer, who may both be paid nothing: until a
+ * person has lifted the second block.
+ */
 async function liftedByAPerson(trial: WorkflowTest<Transfer>, transfer: Transfer): Promise<TestRun> {
   const blocks = await Promise.all([block(BEN), block(ADA)]);
   const run = await trial.start(transfer);

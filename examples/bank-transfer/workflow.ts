@@ -1,10 +1,12 @@
 /**
- * Bank transfer: reserve, screen, ask a second person above a limit, debit at the payer's bank, credit at the payee's.
+ * Bank transfer: reserve, screen, ask a second person above a limit, debit at the
+ * payer's bank, credit at the payee's.
  *
- * Owns: the agents' contracts and the workflow. Does not own: how an agent does its work (`agents/`), the banks (`world.ts`), what
- * must be so at any moment (`audit.ts`).
+ * Owns: the agents' contracts and the workflow. Does not own: how an agent does its work (`agents/`), the
+ * banks (`world.ts`), what must be so at any moment (`audit.ts`).
  *
- * The limits are short so that you can see a recovery on a laptop. `settle` is what a bank's slowest request may take.
+ * The limits are short so that you can see a recovery on a laptop. `settle` is what a
+ * bank's slowest request may take.
  */
 
 import { agent, gt, retry, workflow } from 'steadfast';
@@ -40,7 +42,10 @@ export const screenTransfer = agent('screen-transfer', {
   ...LIMITS,
 });
 
-/** One side, in one bank's book. A bank books as often as it is asked to, and knows its bookings by their reference. */
+/**
+ * One side, in one bank's book. A bank books as often as it is asked to, and knows
+ * its bookings by their reference.
+ */
 export const postBooking = agent('post-booking', {
   input: z.object({
     transfer: Text,

@@ -1,8 +1,8 @@
 /**
  * The outside world of a transfer: two banks, each with a book of its own, and a screening service.
  *
- * Owns: which of them deduplicate (holds) and which do not (bookings), what they refuse. Does not own: how a service works
- * (`../world`), what an account has (`books.ts`).
+ * Owns: which of them deduplicate (holds) and which do not (bookings), what they refuse. Does not own: how a
+ * service works (`../world`), what an account has (`books.ts`).
  *
  *   npx tsx examples/bank-transfer/world.ts [--port 4541] [--ledger .steadfast/world.jsonl] [--with-stdin]
  */

@@ -1,4 +1,7 @@
-/** An environment with the handlers that are deployed, in a cloud of its own, in which nothing may be left after a failure. */
+/**
+ * An environment with the handlers that are deployed, in a cloud of its own, in which
+ * nothing may be left after a failure.
+ */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,9 +1,12 @@
 /**
- * Cloud provisioning: an environment of 18 steps in one region, and in another if the first has no room for it.
+ * Cloud provisioning: an environment of 18 steps in one region, and in another
+ * if the first has no room for it.
  *
- * Owns: the agents' contracts and the two workflows. Does not own: how an agent does its work (`agents/`), the cloud (`world.ts`).
+ * Owns: the agents' contracts and the two workflows. Does not own: how an agent does its work
+ * (`agents/`), the cloud (`world.ts`).
  *
- * The limits are short so that you can see a recovery on a laptop. Real clouds take minutes: raise `timeout` and `within` then.
+ * The limits are short so that you can see a recovery on a laptop. Real clouds take minutes:
+ * raise `timeout` and `within` then.
  */
 
 import { agent, concat, eq, type Input, retry, type StepHandle, withInput, workflow } from 'steadfast';
@@ -30,7 +33,10 @@ export const createNetworkPart = agent('create-network-part', {
   ...LIMITS,
 });
 
-/** The compute service makes as many as it is asked for, and knows them by their tag. Machines come with disks. */
+/**
+ * The compute service makes as many as it is asked for, and knows them by their
+ * tag. Machines come with disks.
+ */
 export const createResource = agent('create-resource', {
   input: z.object({ ...place, machines: z.int().check(z.nonnegative()) }),
   output: Made,

@@ -1,7 +1,8 @@
 /**
  * The agents' way to this example's outside world.
  *
- * Owns: where it is, and what a refusal to remove something means. Does not own: what its other answers mean (`../world/client.ts`).
+ * Owns: where it is, and what a refusal to remove something means. Does not own: what its other
+ * answers mean (`../world/client.ts`).
  */
 
 import { type AttemptContext, PermanentError, TransientError } from 'steadfast';

@@ -1,8 +1,8 @@
 /**
  * The outside world of an environment: a cloud with a network, a compute and a name service, in four regions.
  *
- * Owns: which of them deduplicate (network, names) and which do not (compute), what they have no room for, what they do not remove.
- * Does not own: how a service works (`../world`).
+ * Owns: which of them deduplicate (network, names) and which do not (compute), what they have no room for,
+ * what they do not remove. Does not own: how a service works (`../world`).
  *
  *   npx tsx examples/cloud-provisioning/world.ts
  *     [--port 4542] [--ledger .steadfast/world.jsonl] [--with-stdin]

@@ -1,4 +1,6 @@
-/** How a batch fails, and what must be in the warehouse afterwards: row by row what the good files of it say. */
+/**
+ * How a batch fails, and what must be in the warehouse afterwards: row by row what the good files of it say.
+ */
 
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/mini';

@@ -1,8 +1,8 @@
 /**
  * Objects in S3, and what each of its answers says about the work.
  *
- * Owns: the mapping from an answer to "certainly not done" (`TransientError`, `PermanentError`) or "I do not know" (anything
- * else that is thrown). Does not own: which objects there are (`agents/`).
+ * Owns: the mapping from an answer to "certainly not done" (`TransientError`, `PermanentError`) or "I do not
+ * know" (anything else that is thrown). Does not own: which objects there are (`agents/`).
  */
 
 import type { Readable } from 'node:stream';

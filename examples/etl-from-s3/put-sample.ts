@@ -1,6 +1,6 @@
 /**
- * A day's files for the bucket of `npm start`, and the manifest that starts their batch; then the warehouse's rows, compared
- * against what the files say.
+ * A day's files for the bucket of `npm start`, and the manifest that starts their batch; then the warehouse's
+ * rows, compared against what the files say.
  *
  *   npx tsx examples/etl-from-s3/put-sample.ts [--files 50] [--bad 1] [--lines 20] [--compare]
  *

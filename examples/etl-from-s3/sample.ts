@@ -1,7 +1,8 @@
 /**
  * A day's files as tills write them, and the rows that they must become.
  *
- * Owns: which rows are right: they are made first, and the files from them. Does not own: how files become rows (`rows.ts`).
+ * Owns: which rows are right: they are made first, and the files from them. Does not own: how
+ * files become rows (`rows.ts`).
  */
 
 import type { Line, Row } from './rows.ts';

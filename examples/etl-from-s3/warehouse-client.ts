@@ -4,8 +4,8 @@
  * Owns: the mapping from an HTTP answer, or from the lack of one, to "certainly not done" (`TransientError`,
  * `PermanentError`) or "I do not know" (anything else that is thrown). Does not own: what an agent asks.
  *
- * Only what the service itself said, or a connection that never came to be, proves that nothing was done. A reset
- * connection, a missing answer and a 500 prove nothing.
+ * Only what the service itself said, or a connection that never came to be, proves that nothing was done. A
+ * reset connection, a missing answer and a 500 prove nothing.
  */
 
 import { type AttemptContext, PermanentError, TransientError } from 'steadfast';

@@ -1,11 +1,11 @@
 /**
  * The warehouse: rows in SQLite, in one file.
  *
- * Owns: that the rows of a load are there as a whole or not at all, that a load is added whenever it is asked, and that of each
- * source only the latest load counts. Does not own: how it is asked (`world.ts`).
+ * Owns: that the rows of a load are there as a whole or not at all, that a load is added whenever it is
+ * asked, and that of each source only the latest load counts. Does not own: how it is asked (`world.ts`).
  *
- * A batch that is run again, or a manifest that is written again, loads a source again: its rows take the place of those
- * before them, and when they are dropped, those before them count again.
+ * A batch that is run again, or a manifest that is written again, loads a source again: its rows take the
+ * place of those before them, and when they are dropped, those before them count again.
  */
 
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,7 @@
-/** The batch and one of its files, with the handlers that are deployed, buckets in memory and a warehouse of their own. */
+/**
+ * The batch and one of its files, with the handlers that are deployed, buckets in
+ * memory and a warehouse of their own.
+ */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -54,7 +57,10 @@ function put(files: readonly Sample[]): void {
   buckets.objects.set(`/drop/${BATCH.key}`, manifestOf(files));
 }
 
-/** What the executions have made: copies and results by their effect keys, and loads, those that were dropped included. */
+/**
+ * What the executions have made: copies and results by their effect keys, and loads,
+ * those that were dropped included.
+ */
 function effects(): Effect[] {
   const made = [...buckets.objects.keys()].flatMap((place) => {
     const [, key, kind] = /^\/drop\/work\/(.*)\.(copy|ready)$/.exec(place) ?? [];

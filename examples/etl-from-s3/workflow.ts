@@ -1,9 +1,9 @@
 /**
- * ETL from S3: a manifest that is written to a bucket names files; each is extracted, transformed and loaded by an execution of
- * its own. Of a hundred files two may be bad.
+ * ETL from S3: a manifest that is written to a bucket names files; each is extracted, transformed and loaded
+ * by an execution of its own. Of a hundred files two may be bad.
  *
- * Owns: the agents' contracts and the two workflows. Does not own: how an agent does its work (`agents/`), what a row is
- * (`rows.ts`).
+ * Owns: the agents' contracts and the two workflows. Does not own: how an agent does its work
+ * (`agents/`), what a row is (`rows.ts`).
  *
  * No step hands rows to another: outputs are keys of objects, so a file of any size fits.
  *
@@ -44,7 +44,10 @@ export const transformFile = agent('transform-file', transforms);
 /** The same rows, one line at a time: slow, in as much memory as a line takes. */
 export const transformByLine = agent('transform-by-line', transforms);
 
-/** The warehouse loads as often as it is asked, all rows or none, knows loads by their label, and counts a source's latest. */
+/**
+ * The warehouse loads as often as it is asked, all rows or none, knows loads by their
+ * label, and counts a source's latest.
+ */
 export const loadRows = agent('load-rows', {
   input: z.object({ bucket: Text, ready: Text, source: Text }),
   output: z.object({ load: Text, rows: Count }),

@@ -1,7 +1,9 @@
 /**
- * Holds a ledger against how each scene ended: nothing done twice, nothing promised that is not there, nothing left behind. Pure.
+ * Holds a ledger against how each scene ended: nothing done twice, nothing promised that is not
+ * there, nothing left behind. Pure.
  *
- * Owns: that comparison, for a world that is made of `Deed`s. Does not own: what must stand after which end (each `example.ts`).
+ * Owns: that comparison, for a world that is made of `Deed`s. Does not own: what must stand after
+ * which end (each `example.ts`).
  */
 
 import type { Deed } from '../world/deeds.ts';

@@ -15,7 +15,9 @@ export interface Example {
   readonly title: string;
   /** The variable by which the agents know the address of the outside world; `dev.ts` gives it. */
   readonly world: string;
-  /** Each is played once by `npm run example`, all at once; by `npm run gallery` as often as there is time. */
+  /**
+   * Each is played once by `npm run example`, all at once; by `npm run gallery` as often as there is time.
+   */
   readonly scenes: readonly Scene[];
   /** What the ledger says, and what is wrong with it. All executions that could end have ended. */
   readonly audit: (seen: Seen) => Audit | Promise<Audit>;
@@ -75,7 +77,10 @@ export interface Audit {
 }
 
 export interface Finding {
-  /** `doubled`: done twice · `lost`: promised and not there · `leftBehind`: taken back, and still there · `other`: anything else. */
+  /**
+   * `doubled`: done twice · `lost`: promised and not there · `leftBehind`: taken back, and still
+   * there · `other`: anything else.
+   */
   readonly kind: 'doubled' | 'lost' | 'leftBehind' | 'other';
   /** The scene's subject. */
   readonly subject?: string;

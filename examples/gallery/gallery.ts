@@ -1,10 +1,11 @@
 /**
- * All examples side by side on one local cloud, while processes are killed at random moments: each as expected, or the run fails.
+ * All examples side by side on one local cloud, while processes are killed at random moments: each
+ * as expected, or the run fails.
  *
  *     npx tsx examples/gallery/gallery.ts [--seed 7] [--short] [--only a,b] [--json]
  *
- * Owns: how long is played and killed, the table, the last line and the exit code. Does not own: what an example does and what must be
- * so afterwards (its `example.ts`), the judgement (`play.ts`).
+ * Owns: how long is played and killed, the table, the last line and the exit code. Does not own: what an
+ * example does and what must be so afterwards (its `example.ts`), the judgement (`play.ts`).
  */
 
 import { parseArgs } from 'node:util';

@@ -1,8 +1,8 @@
 /**
  * What an order needs on AWS beside Steadfast: somebody who charges, reserves, ships and writes.
  *
- * Owns: the world that a stage brings for trying it, who may call it, and what a stage without it says and does. Does not own: what
- * that world does (`../order-fulfilment/world-function.ts`).
+ * Owns: the world that a stage brings for trying it, who may call it, and what a stage without it says and
+ * does. Does not own: what that world does (`../order-fulfilment/world-function.ts`).
  */
 
 import { join } from 'node:path';

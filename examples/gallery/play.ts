@@ -1,7 +1,8 @@
 /**
  * Plays scenes of an example on a local cloud, waits for their ends, and judges them by the audit.
  *
- * Owns: the subjects, the time, the judgement. Does not own: what a scene does (`example.ts` of each folder), the cloud.
+ * Owns: the subjects, the time, the judgement. Does not own: what a scene does
+ * (`example.ts` of each folder), the cloud.
  */
 
 import { readdirSync } from 'node:fs';

@@ -1,5 +1,6 @@
 /**
- * How the services of a holiday are asked: one that books as often as it is asked, by reference; one that books once, by key.
+ * How the services of a holiday are asked: one that books as often as it is asked, by
+ * reference; one that books once, by key.
  *
  * Owns: the requests, for the agents. Does not own: what an answer means (`../world/client.ts`).
  */

@@ -1,9 +1,10 @@
 /**
- * Holiday booking: a flight, a hotel and a car side by side; another hotel in the place of one that is full; no car if there is none;
- * then a person at the travel desk confirms it. Whatever stops it, all that was booked is given back, and customer service hears of it.
+ * Holiday booking: a flight, a hotel and a car side by side; another hotel in the place of one that is full;
+ * no car if there is none; then a person at the travel desk confirms it. Whatever stops it, all that was
+ * booked is given back, and customer service hears of it.
  *
- * Owns: the agents' contracts and the workflow. Does not own: how an agent does its work (`agents/`), or the services it talks to
- * (`world.ts`).
+ * Owns: the agents' contracts and the workflow. Does not own: how an agent does its work (`agents/`), or the
+ * services it talks to (`world.ts`).
  *
  * The limits are short so that you can see a recovery on a laptop.
  */
@@ -34,7 +35,10 @@ export const bookHotel = agent('book-hotel', {
   ...LIMITS,
 });
 
-/** The rental books whenever it is asked, and may do so seconds after its caller has given up: `settle` is longer than that. */
+/**
+ * The rental books whenever it is asked, and may do so seconds after its caller has given
+ * up: `settle` is longer than that.
+ */
 export const rentCar = agent('rent-car', {
   input: z.object({ trip: Text }),
   output: Booked,

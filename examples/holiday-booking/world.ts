@@ -1,8 +1,8 @@
 /**
  * The outside world of a holiday: an airline, hotels, a car rental, the travel desk, mail.
  *
- * Owns: which of them deduplicate (hotels, desk, mail) and which do not (airline, rental), and which hotel is always full. Does not own:
- * how a service works (`../world`), what must be so afterwards (`example.ts`).
+ * Owns: which of them deduplicate (hotels, desk, mail) and which do not (airline, rental), and which hotel is
+ * always full. Does not own: how a service works (`../world`), what must be so afterwards (`example.ts`).
  *
  *   npx tsx examples/holiday-booking/world.ts [--port 4536] [--ledger .steadfast/holiday.jsonl]
  */

@@ -1,8 +1,10 @@
 /**
- * Compares the external services' ledger with what the executions claim. Pure: entries and executions in, findings out.
+ * Compares the external services' ledger with what the executions claim. Pure: entries
+ * and executions in, findings out.
  *
- * An order is charged, reserved and shipped at most once, its customer gets each mail at most once, and what an
- * execution says must be what the ledger shows. For each of the four effects (charge, reservation, shipment, mail):
+ * An order is charged, reserved and shipped at most once, its customer gets each mail at most
+ * once, and what an execution says must be what the ledger shows. For each of the four effects
+ * (charge, reservation, shipment, mail):
  *
  *   double       A second one under one execution, whether or not it was taken back later: the customer's
  *                statement shows both. Counted once per surplus entry. A mail is a double only if it has the
@@ -15,8 +17,8 @@
  *   misuse       One key for two requests that differ: the second one was refused.
  *   stray-undo   A refund, release or cancellation of something that is not in the ledger.
  *
- * An execution that is still open, or that failed and so says itself that a person must act, loses nothing: it makes
- * no claim. Its doubles count.
+ * An execution that is still open, or that failed and so says itself that a person must act, loses nothing:
+ * it makes no claim. Its doubles count.
  */
 
 import type { EntryKind, MailSubject, OrderEntry as Entry } from './world.ts';
@@ -56,7 +58,10 @@ export interface Audit {
   /** All findings, those without an execution included. */
   readonly findings: readonly Finding[];
   readonly doubleCharges: number;
-  /** Charges that an execution claims and the ledger lacks, or the other way round; refunds of nothing included. */
+  /**
+   * Charges that an execution claims and the ledger lacks, or the other way
+   * round; refunds of nothing included.
+   */
   readonly lostCharges: number;
   readonly doubleRefunds: number;
 }

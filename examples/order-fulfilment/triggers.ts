@@ -20,7 +20,10 @@ export const prints = onObjectCreated(orderFulfilment, {
   },
 });
 
-/** A cart that the shop says is checked out, by an event of its own on the account's bus. Said twice, it is one order. */
+/**
+ * A cart that the shop says is checked out, by an event of its own on the account's
+ * bus. Said twice, it is one order.
+ */
 export const carts = onEvent(orderFulfilment, {
   pattern: { source: ['shop'], detailType: ['Cart Checked Out'] },
   maxConcurrency,
@@ -34,7 +37,10 @@ export const carts = onEvent(orderFulfilment, {
   },
 });
 
-/** Every night, frames are ordered for the next day; not where the stack has no outside world (`../gallery/outside-world.ts`). */
+/**
+ * Every night, frames are ordered for the next day; not where the stack has no outside world
+ * (`../gallery/outside-world.ts`).
+ */
 export const frames = onSchedule(orderFulfilment, {
   schedule: 'cron(0 2 * * ? *)',
   maxConcurrency,

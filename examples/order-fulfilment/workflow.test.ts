@@ -1,4 +1,7 @@
-/** What the workflow declares, and how it ends when its services or its own processes fail. The world is the real one. */
+/**
+ * What the workflow declares, and how it ends when its services or its own processes
+ * fail. The world is the real one.
+ */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

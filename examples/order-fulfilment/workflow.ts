@@ -1,12 +1,12 @@
 /**
- * Order fulfilment: charge the card and reserve the stock side by side, ship when both are done, tell the customer.
- * An order that is not fulfilled is taken back, and the customer gets one mail about that as well.
+ * Order fulfilment: charge the card and reserve the stock side by side, ship when both are done, tell the
+ * customer. An order that is not fulfilled is taken back, and the customer gets one mail about that as well.
  *
- * Owns: the four agents' contracts and the workflow. Does not own: how an agent does its work (`agents/`), or the
- * services it talks to (`world.ts`).
+ * Owns: the four agents' contracts and the workflow. Does not own: how an agent does its work (`agents/`), or
+ * the services it talks to (`world.ts`).
  *
- * The limits are short so that you can see a recovery on a laptop. In production a lease of 30 s and a settle time
- * of the external service's own request timeout are a better start.
+ * The limits are short so that you can see a recovery on a laptop. In production a lease of 30 s and a settle
+ * time of the external service's own request timeout are a better start.
  */
 
 import { agent, retry, workflow } from 'steadfast';
@@ -44,7 +44,9 @@ export type ShipOutput = z.infer<typeof ShipOutput>;
 export type NotifyInput = z.infer<typeof NotifyInput>;
 export type NotifyOutput = z.infer<typeof NotifyOutput>;
 
-/** The payment service charges once per request, whatever its reference: an unknown outcome must be asked for. */
+/**
+ * The payment service charges once per request, whatever its reference: an unknown outcome must be asked for.
+ */
 export const chargeCard = agent('charge-card', {
   input: ChargeInput,
   output: ChargeOutput,

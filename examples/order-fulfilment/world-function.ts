@@ -1,4 +1,7 @@
-/** The outside world of a deployed order. Owns: how it misbehaves. Does not own: its services (`world.ts`), where it runs (`../gallery/outside-world.ts`). */
+/**
+ * The outside world of a deployed order. Owns: how it misbehaves. Does not own: its services (`world.ts`),
+ * where it runs (`../gallery/outside-world.ts`).
+ */
 
 import { deployedWorld, type Fault } from '../world/deployed.ts';
 import { DEEDS } from './world.ts';

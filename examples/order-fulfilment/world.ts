@@ -1,8 +1,9 @@
 /**
  * The outside world of an order: payment, warehouse, carrier, mail.
  *
- * Owns: which of them deduplicate (warehouse, mail) and which do not (payment, carrier), what an entry of theirs says, and the
- * agents' way to them. Does not own: how a service works (`../world`), whether the sum of it is right (`audit.ts`).
+ * Owns: which of them deduplicate (warehouse, mail) and which do not (payment, carrier), what an entry of
+ * theirs says, and the agents' way to them. Does not own: how a service works (`../world`), whether the
+ * sum of it is right (`audit.ts`).
  *
  *   npx tsx examples/order-fulfilment/world.ts [--port 4520] [--ledger .steadfast/world.jsonl] [--with-stdin]
  */

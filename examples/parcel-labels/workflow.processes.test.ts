@@ -1,4 +1,7 @@
-/** The workflow with the program in Python that is deployed: forward, back, refused, and cut off at every point. */
+/**
+ * The workflow with the program in Python that is deployed: forward, back,
+ * refused, and cut off at every point.
+ */
 
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
@@ -61,7 +64,9 @@ test('an address of blanks is refused by Python, for good', async () => {
   expect(journal()).toEqual([]);
 });
 
-/** The printer's own book, and the carrier's: by effect key what stands there, and how often it was voided. */
+/**
+ * The printer's own book, and the carrier's: by effect key what stands there, and how often it was voided.
+ */
 async function effects(): Promise<readonly Effect[]> {
   const entries = journal();
   const labels = entries.flatMap(({ key, label }) =>

@@ -1,8 +1,9 @@
 /**
- * What to use instead: one function behind a queue. The same two requests, one after the other, under the message's id.
+ * What to use instead: one function behind a queue. The same two requests, one after the
+ * other, under the message's id.
  *
- * Owns: that work. Does not own: trying again: the queue does, as long as a message may wait, and then has it in its
- * dead-letter queue. Nothing is undone: a token that was never sent expires by itself.
+ * Owns: that work. Does not own: trying again: the queue does, as long as a message may wait, and then has it
+ * in its dead-letter queue. Nothing is undone: a token that was never sent expires by itself.
  */
 
 import * as z from 'zod/mini';

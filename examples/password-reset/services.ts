@@ -1,8 +1,8 @@
 /**
  * How the identity and the mail service are asked.
  *
- * Owns: the requests. Does not own: what an answer means (`../world/client.ts`), who asks: the agents, or the one function of
- * `instead.ts`.
+ * Owns: the requests. Does not own: what an answer means (`../world/client.ts`), who asks: the agents, or
+ * the one function of `instead.ts`.
  */
 
 import type { AttemptContext } from 'steadfast';

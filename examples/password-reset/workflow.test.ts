@@ -1,4 +1,7 @@
-/** The workflow with the handlers that are deployed, and the function that does the same, against services of their own. */
+/**
+ * The workflow with the handlers that are deployed, and the function that does the same,
+ * against services of their own.
+ */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,7 +1,8 @@
 /**
  * What the ledger says of a fleet, at its end and at each moment before. Pure: entries in, findings out.
  *
- * Owns: what a host runs and whether it gets requests, as its entries tell it. Does not own: what is expected of a deployment.
+ * Owns: what a host runs and whether it gets requests, as its entries tell it. Does not own:
+ * what is expected of a deployment.
  */
 
 import type { FleetEntry } from './world.ts';
@@ -86,8 +87,8 @@ export function rested(
 }
 
 /**
- * The batches of the hosts whose release was rolled back once nothing more of it was installed, in that order: 3, 2, 1 when the
- * last batch comes first.
+ * The batches of the hosts whose release was rolled back once nothing more of it was installed, in that
+ * order: 3, 2, 1 when the last batch comes first.
  */
 export function rolledBack(
   entries: readonly FleetEntry[],

@@ -1,4 +1,6 @@
-/** How a deployment goes wrong, and what must be so afterwards. `FLEET_HOSTS=200` has it roll over 200 hosts. */
+/**
+ * How a deployment goes wrong, and what must be so afterwards. `FLEET_HOSTS=200` has it roll over 200 hosts.
+ */
 
 import type { ApiError } from 'steadfast/client';
 import { auditDeeds } from '../gallery/audit.ts';
@@ -44,7 +46,9 @@ const installsOf = async ({ world }: Stage, subject: string): Promise<readonly F
     ({ kind, host }) => kind === 'install' && host.startsWith(`${subject}/`),
   );
 
-/** Whether a command came before the end: while the API's processes are killed an operator may be too late. */
+/**
+ * Whether a command came before the end: while the API's processes are killed an operator may be too late.
+ */
 const inTime = (command: Promise<unknown>): Promise<boolean> =>
   command.then(
     () => true,

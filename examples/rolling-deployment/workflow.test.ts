@@ -1,4 +1,7 @@
-/** A fleet with the handlers that are deployed, against a balancer, an installer, a monitor and metrics of its own. */
+/**
+ * A fleet with the handlers that are deployed, against a balancer, an installer, a
+ * monitor and metrics of its own.
+ */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

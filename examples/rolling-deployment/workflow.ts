@@ -1,10 +1,10 @@
 /**
- * Rolling deployment: a release for a fleet, batch after batch; on each host drain, install, check, back to work. A batch then
- * takes requests for a while, and a check reads how many of them failed. Where too many fail, or too many hosts are sick, the fleet
- * goes back to the former release, the last batch first.
+ * Rolling deployment: a release for a fleet, batch after batch; on each host drain, install, check, back to
+ * work. A batch then takes requests for a while, and a check reads how many of them failed. Where too many
+ * fail, or too many hosts are sick, the fleet goes back to the former release, the last batch first.
  *
- * Owns: the agents' contracts and the three workflows. Does not own: how an agent does its work (`agents/`), or the services
- * it talks to (`world.ts`).
+ * Owns: the agents' contracts and the three workflows. Does not own: how an agent does its work (`agents/`),
+ * or the services it talks to (`world.ts`).
  *
  * The limits are short so that you can see a recovery on a laptop.
  */
@@ -16,7 +16,10 @@ const LIMITS = { lease: '5s', pickup: '5s', timeout: '20s', settle: '1s' } as co
 const PATIENCE = retry(10, { first: '500ms', max: '5s' });
 const UNDO = retry(20, { first: '500ms', max: '5s' });
 
-/** How long a batch takes requests before its check. In production minutes: as long as a bad release needs to show. */
+/**
+ * How long a batch takes requests before its check. In production minutes: as long
+ * as a bad release needs to show.
+ */
 export const SOAK = '2s';
 /** The share of a batch's requests that may fail. */
 export const MOST_ERRORS = 0.01;
@@ -51,7 +54,10 @@ export const checkHost = agent('check-host', {
   ...LIMITS,
 });
 
-/** Reads the share of requests that failed on these hosts with this release. Above the limit it refuses, for good. */
+/**
+ * Reads the share of requests that failed on these hosts with this release. Above
+ * the limit it refuses, for good.
+ */
 export const readErrors = agent('read-errors', {
   input: z.object({ version: Text, hosts: z.array(Text), limit: z.number() }),
   output: z.object({ share: z.number() }),
@@ -71,7 +77,10 @@ export const deployHost = workflow('deploy-host', { input: Release, within: '1h'
   return { install: install.output.install };
 });
 
-/** A longer list is cut into parts, which are undone side by side: more hosts would be out of work than `OUT_OF_WORK`. */
+/**
+ * A longer list is cut into parts, which are undone side by side: more hosts would be
+ * out of work than `OUT_OF_WORK`.
+ */
 const Hosts = z.array(Text).check(z.minLength(1), z.maxLength(25));
 
 /** One batch with its check: a tenth of it may be sick, and a hundredth of its requests may fail. */
@@ -95,7 +104,10 @@ const Batches = z.array(Hosts).check(z.minLength(1), z.maxLength(MOST_BATCHES));
 const Fleet = z.object({ version: Text, batches: Batches });
 export type Fleet = z.infer<typeof Fleet>;
 
-/** Steps, not a list: each begins after the one before and is undone before it, and a pause holds the next one. */
+/**
+ * Steps, not a list: each begins after the one before and is undone before it,
+ * and a pause holds the next one.
+ */
 export const rollingDeployment = workflow('rolling-deployment', { input: Fleet, within: '2d' }, (w) => {
   const { version, batches } = w.input;
   const before: { readonly name: string }[] = [];

@@ -1,8 +1,8 @@
 /**
  * The outside world of a deployment: load balancer, installer, monitor, and the metrics of the requests.
  *
- * Owns: which of them deduplicate (the balancer) and which do not (the installer), what an entry of theirs says. Does not own:
- * how a service works (`../world`), whether the sum of it is right (`audit.ts`).
+ * Owns: which of them deduplicate (the balancer) and which do not (the installer), what an entry of theirs
+ * says. Does not own: how a service works (`../world`), whether the sum of it is right (`audit.ts`).
  *
  *   npx tsx examples/rolling-deployment/world.ts
  *     [--port 4537] [--ledger .steadfast/world.jsonl] [--with-stdin]

@@ -1,5 +1,6 @@
 /**
- * Compares what is published with what was uploaded, and with what lies in the library. Pure: entries and files in, findings out.
+ * Compares what is published with what was uploaded, and with what lies in the library. Pure:
+ * entries and files in, findings out.
  *
  * Owns: what is double, incomplete, mixed and left behind. Does not own: reading them.
  */

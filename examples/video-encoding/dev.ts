@@ -1,4 +1,7 @@
-/** The media library, the catalogue and the licence for `npm start`: a folder among the local data, with a film in it. */
+/**
+ * The media library, the catalogue and the licence for `npm start`: a folder among the
+ * local data, with a film in it.
+ */
 
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';

@@ -1,8 +1,8 @@
 /**
  * Encoding with `ffmpeg`, a process for each job.
  *
- * Owns: its options, how far it is, and that it holds still while it is asked. Does not own: its death with the attempt: what an
- * attempt has started is killed with it.
+ * Owns: its options, how far it is, and that it holds still while it is asked. Does not own: its death with
+ * the attempt: what an attempt has started is killed with it.
  */
 
 import { spawn } from 'node:child_process';

@@ -1,12 +1,12 @@
 /**
- * Video encoding: cut a film into chunks, encode them side by side, publish what has become of them as one page. A film
- * with a chunk at which the encoder stalls is encoded again as a whole, with other parameters.
+ * Video encoding: cut a film into chunks, encode them side by side, publish what has become of them as one
+ * page. A film with a chunk at which the encoder stalls is encoded again as a whole, with other parameters.
  *
- * Owns: the agents' contracts and the workflows. Does not own: how an agent does its work (`agents/`), what encodes
- * (`encoder.ts`), where films are (`library.ts`), the services (`world.ts`).
+ * Owns: the agents' contracts and the workflows. Does not own: how an agent does its work (`agents/`), what
+ * encodes (`encoder.ts`), where films are (`library.ts`), the services (`world.ts`).
  *
- * The limits are short so that you can see a recovery on a laptop. In production an attempt may take hours, and
- * `maxNoProgress` is minutes.
+ * The limits are short so that you can see a recovery on a laptop. In production an attempt may take hours,
+ * and `maxNoProgress` is minutes.
  */
 
 import { agent, retry, withInput, workflow } from 'steadfast';
@@ -18,7 +18,10 @@ const PATIENCE = retry(4, { first: '500ms', max: '5s' });
 const Text = z.string().check(z.minLength(1));
 const Seconds = z.int().check(z.nonnegative());
 const Chunk = z.object({ upload: Text, from: Seconds, seconds: Seconds });
-/** What they become is read as one list, which is kept up to 100 KB: so many chunks, and no longer names of files. */
+/**
+ * What they become is read as one list, which is kept up to 100 KB: so many
+ * chunks, and no longer names of files.
+ */
 export const MOST_CHUNKS = 100;
 const Chunks = z.array(Chunk).check(z.maxLength(MOST_CHUNKS));
 const Height = z.int();
@@ -57,7 +60,10 @@ export const publishFilm = agent('publish-film', {
   ...LIMITS,
 });
 
-/** One chunk in one height. Exported, so that one of them can be made by itself. What stalls twice is not tried a third time. */
+/**
+ * One chunk in one height. Exported, so that one of them can be made by itself. What stalls
+ * twice is not tried a third time.
+ */
 export const videoChunk = workflow('video-chunk', { input: Encoding, within: '6h' }, (w) => {
   const { output } = w.step('encode', encodeChunk, w.input, { recovery: [retry(1, { first: '500ms' })] });
   return { file: output.file, seconds: output.seconds, height: output.height };
@@ -84,7 +90,8 @@ export const videoEncoding = workflow('video-encoding', { input: Upload, within:
   const { upload, title } = w.input;
   const plan = w.step('plan', planChunks, { upload }, { recovery: [PATIENCE] });
   const { chunks } = plan.output;
-  // Where a chunk cannot be had in 1080 lines, those that are there are removed, and all of them are encoded in 720.
+  // Where a chunk cannot be had in 1080 lines, those that are there are removed, and
+  // all of them are encoded in 720.
   const encode = w.child(
     'encode',
     videoRendition,

@@ -1,4 +1,7 @@
-/** The agents' way to this example's outside world. Owns: where it is. Does not own: what its answers mean (`../world/client.ts`). */
+/**
+ * The agents' way to this example's outside world. Owns: where it is. Does not own: what its
+ * answers mean (`../world/client.ts`).
+ */
 
 import { worldAt } from '../world/client.ts';
 

@@ -1,17 +1,17 @@
 /**
  * How the outside world misbehaves on request.
  *
- * Owns: the rules, which call one of them applies to, and how often it did. Does not own: the form of a misbehaviour on
- * the wire (`server.ts`).
+ * Owns: the rules, which call one of them applies to, and how often it did. Does not own: the form of a
+ * misbehaviour on the wire (`server.ts`).
  */
 
 import * as z from 'zod/mini';
 import type { Call, Deed } from './deeds.ts';
 
 /**
- * `slow`: waits, then does the work, even if the caller has given up. `slow-reply`: does the work, then waits.
- * `unavailable`: 503, not done. `decline`: refused for good, not done. `hang`: not done and never answered. `drop-reply`:
- * does the work and closes the connection without an answer.
+ * `slow`: waits, then does the work, even if the caller has given up. `slow-reply`: does the work, then
+ * waits. `unavailable`: 503, not done. `decline`: refused for good, not done. `hang`: not done and never
+ * answered. `drop-reply`: does the work and closes the connection without an answer.
  */
 const Mode = z.enum(['slow', 'slow-reply', 'unavailable', 'decline', 'hang', 'drop-reply']);
 export type Mode = z.infer<typeof Mode>;

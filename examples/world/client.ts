@@ -4,8 +4,8 @@
  * Owns: the mapping from an HTTP answer, or from the lack of one, to "certainly not done" (`TransientError`,
  * `PermanentError`) or "I do not know" (anything else that is thrown). Does not own: what an agent asks.
  *
- * Only what the service itself said, or a connection that never came to be, proves that nothing was done. A reset
- * connection, a missing answer and a 500 prove nothing.
+ * Only what the service itself said, or a connection that never came to be, proves that nothing was done. A
+ * reset connection, a missing answer and a 500 prove nothing.
  */
 
 import { type AttemptContext, PermanentError, TransientError } from 'steadfast';
@@ -30,7 +30,10 @@ export type CallWorld = <T>(
   schema: z.ZodMiniType<T>,
 ) => Promise<T>;
 
-/** @param variable of the environment that says where the world is · @param usual where it is when nothing says so */
+/**
+ * @param variable of the environment that says where the world is ·
+ * @param usual where it is when nothing says so
+ */
 export const worldAt =
   (variable: string, usual: string): CallWorld =>
   async (ctx, request, schema) => {
@@ -99,7 +102,8 @@ async function refusal(request: WorldRequest, response: Response): Promise<Error
     case 402:
     case 409:
     case 422:
-    // There is no such service or path: a mistake in the agent or in `world.ts`, which no other attempt mends.
+    // There is no such service or path: a mistake in the agent or in
+    // `world.ts`, which no other attempt mends.
     case 501:
       return new PermanentError(message);
     default:

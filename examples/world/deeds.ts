@@ -1,9 +1,9 @@
 /**
  * What a service of the outside world does when it is called, and what each call does to the ledger.
  *
- * Owns: the two kinds of services that there are: one does it as often as it is asked and can be asked what it did, the other
- * does it once per key; the form of their answers. Does not own: which services an example has (its `world.ts`), HTTP
- * (`server.ts`), misbehaviour (`behaviour.ts`).
+ * Owns: the two kinds of services that there are: one does it as often as it is asked and can be asked what
+ * it did, the other does it once per key; the form of their answers. Does not own: which services an example
+ * has (its `world.ts`), HTTP (`server.ts`), misbehaviour (`behaviour.ts`).
  *
  *   as often as asked   POST /<service>/<kind>s {reference, …} · GET /<service>/<kind>s?reference= ·
  *                       POST …/<id>/<undo>
@@ -52,7 +52,10 @@ export interface Deed {
   readonly undo?: Undo;
   /** Why the service refuses for good: a quota, an account without funds. */
   readonly refuses?: (data: Readonly<Record<string, unknown>>, ledger: Ledger) => string | undefined;
-  /** What comes with it unasked, under the same reference: the disk of a machine. Of a service that does not deduplicate. */
+  /**
+   * What comes with it unasked, under the same reference: the disk of a machine. Of a
+   * service that does not deduplicate.
+   */
   readonly brings?: (entry: Entry) => readonly Readonly<Record<string, unknown>>[];
   /** What an answer says beside the entry. */
   readonly shows?: (entry: Entry) => object;
@@ -142,8 +145,8 @@ function undoing(
 }
 
 /**
- * It deduplicates: the first POST under a key does it, every other one is answered from memory, and refused if it asks for
- * something else. A key that was taken back is used up: a late request must not do it again.
+ * It deduplicates: the first POST under a key does it, every other one is answered from memory, and refused
+ * if it asks for something else. A key that was taken back is used up: a late request must not do it again.
  */
 function byKey({ deed, ledger, request }: World): Call | undefined {
   if (request.method === 'DELETE' && deed.undo !== undefined)

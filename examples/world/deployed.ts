@@ -1,11 +1,12 @@
 /**
  * An outside world as a function with an address, for a stage in which an example is tried on AWS.
  *
- * Owns: what is kept in the table, and that nobody is answered before it is; which faults there are. Does not own: what the services
- * do (`deeds.ts`), who may call (IAM), the function itself (`../gallery/outside-world.ts`).
+ * Owns: what is kept in the table, and that nobody is answered before it is; which faults there are. Does not
+ * own: what the services do (`deeds.ts`), who may call (IAM), the function itself
+ * (`../gallery/outside-world.ts`).
  *
- * An item holds what was done under one reference, or one key: a call concerns no other. Two calls at the same time are distinguished by
- * the version that each of them saw.
+ * An item holds what was done under one reference, or one key: a call concerns no other. Two calls at the
+ * same time are distinguished by the version that each of them saw.
  */
 
 import { createHash } from 'node:crypto';

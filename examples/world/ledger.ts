@@ -1,8 +1,9 @@
 /**
  * The outside world's memory: what was really done, in order, never changed afterwards.
  *
- * Owns: the entries, on a laptop their file (one JSON line each) and its recovery after a kill. Does not own: what an entry means
- * to a service (`deeds.ts`), where a deployed world keeps them (`deployed.ts`), whether the sum of them is right (an example's audit).
+ * Owns: the entries, on a laptop their file (one JSON line each) and its recovery after a kill. Does not own:
+ * what an entry means to a service (`deeds.ts`), where a deployed world keeps them (`deployed.ts`), whether
+ * the sum of them is right (an example's audit).
  */
 
 import { appendFileSync, existsSync, mkdirSync, readFileSync, truncateSync } from 'node:fs';
@@ -15,8 +16,8 @@ export interface Entry {
   readonly at: number;
   readonly service: string;
   /**
-   * `charge`, or what takes one back: `refund`. Of a service that deduplicates also `repeat`: it was asked again and did
-   * nothing, and `misuse`: with other parameters, and refused.
+   * `charge`, or what takes one back: `refund`. Of a service that deduplicates also `repeat`: it was asked
+   * again and did nothing, and `misuse`: with other parameters, and refused.
    */
   readonly kind: string;
   readonly id: string;
@@ -86,7 +87,9 @@ export function ledgerIn(file: string): Ledger {
   return new Ledger(load(file), (entry) => appendFileSync(file, `${JSON.stringify(entry)}\n`));
 }
 
-/** A process killed while it wrote leaves a torn last line: that request got no answer, so it never happened. */
+/**
+ * A process killed while it wrote leaves a torn last line: that request got no answer, so it never happened.
+ */
 function load(file: string): Entry[] {
   if (!existsSync(file)) return [];
   const text = readFileSync(file);

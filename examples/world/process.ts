@@ -3,7 +3,8 @@
  *
  * Owns: the process's options and its end, and the port. Does not own: what is served (`server.ts`).
  *
- * Started with an IPC channel, it ends when the channel closes; with `--with-stdin`, when its standard input does.
+ * Started with an IPC channel, it ends when the channel closes; with
+ * `--with-stdin`, when its standard input does.
  */
 
 import { join, resolve } from 'node:path';
@@ -19,7 +20,8 @@ export interface WorldPlace {
 }
 
 /**
- * Serves the world if the process was started for it: `npx tsx examples/<name>/world.ts [--port 4520] [--ledger FILE]`.
+ * Serves the world if the process was started for it: `npx tsx examples/<name>/world.ts
+ * [--port 4520] [--ledger FILE]`.
  * @param url of the module that declares it: `import.meta.url`
  */
 export async function serveIfMain(url: string, place: WorldPlace): Promise<void> {
@@ -60,7 +62,10 @@ export interface DevContext {
   log(line: string): void;
 }
 
-/** The world beside `npm start`, with its ledger among the local data. @param variable by which the agents know its address */
+/**
+ * The world beside `npm start`, with its ledger among the local data.
+ * @param variable by which the agents know its address
+ */
 export async function startDevWorld(
   context: DevContext,
   variable: string,

@@ -1,8 +1,8 @@
 /**
  * An outside world: its services over HTTP, one ledger, and faults on request.
  *
- * Owns: HTTP, and the form of a misbehaviour on the wire. Does not own: what the services do (`deeds.ts`), the process
- * (`process.ts`).
+ * Owns: HTTP, and the form of a misbehaviour on the wire. Does not own: what the services do
+ * (`deeds.ts`), the process (`process.ts`).
  *
  *   GET /ledger · GET, POST, DELETE /behave · what the services have
  */

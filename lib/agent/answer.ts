@@ -39,7 +39,8 @@ export async function outputOf(agent: Agent, answer: unknown): Promise<Answered>
 async function checked(agent: Agent, answer: unknown): Promise<Answered> {
   let fitting = await check(agent.output, answer);
   if ('issues' in fitting) {
-    // A key that is undefined is none in JSON: a schema that takes no such key may take the answer without it.
+    // A key that is undefined is none in JSON: a schema that takes no such key
+    // may take the answer without it.
     const kept = keptOf(answer);
     if (kept !== answer) fitting = await check(agent.output, kept);
   }

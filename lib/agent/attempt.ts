@@ -1,8 +1,10 @@
 /**
- * One attempt from its claim to its report: the author's code, its time limit, and the heartbeats that keep the lease.
+ * One attempt from its claim to its report: the author's code, its time limit, and the
+ * heartbeats that keep the lease.
  *
- * Owns: when the author's signal is aborted, when heartbeats begin and end, what is reported when time is over. Does not own:
- * what a heartbeat or a report writes (`core/step/claim.ts`), the meaning of the author's answer (`author-code.ts`).
+ * Owns: when the author's signal is aborted, when heartbeats begin and end, what is reported when time is
+ * over. Does not own: what a heartbeat or a report writes (`core/step/claim.ts`), the meaning of the
+ * author's answer (`author-code.ts`).
  *
  * No heartbeat is sent after its attempt: the loop is stopped before the report.
  */
@@ -130,7 +132,8 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
   void work.then(() => worker.underWay?.delete(context));
   const report = await inTime(ports, work, abort, finished, claim, time);
   finished.end();
-  // A heartbeat that hangs is left behind: its write loses against the report's, or the report's is tried again.
+  // A heartbeat that hangs is left behind: its write loses against the report's,
+  // or the report's is tried again.
   await Promise.race([heartbeats, ports.clock.sleep(HEARTBEAT_PATIENCE_MS)]);
   return { report, work, lost };
 }
@@ -197,7 +200,10 @@ async function inTime(
   return second ?? { kind: 'unknown', codeReturned: false, failure };
 }
 
-/** With the time of pauses that the claim has not seen; during one, when to ask again. No answer from the store gives none. */
+/**
+ * With the time of pauses that the claim has not seen; during one, when to ask again. No
+ * answer from the store gives none.
+ */
 async function timeOverNow(ports: Ports, { planStep, state }: Claim, finished: Latch): Promise<number> {
   const execution = await Promise.race([
     ports.store.readExecution(state.execution.id).catch(() => undefined),
@@ -219,10 +225,10 @@ interface Pulse {
 }
 
 /**
- * Renews the lease until `stop`; calls `onLost` once when it is lost. A store that does not answer has taken nothing away:
- * the lease ends by its own clock and others may act on that, but the work goes on, and when the store is back it is
- * either renewed, if no other process has acted, or lost. An abort would gain nothing else: what an attempt may still do is
- * bounded by `processDeadline`, not by its lease.
+ * Renews the lease until `stop`; calls `onLost` once when it is lost. A store that does not answer has taken
+ * nothing away: the lease ends by its own clock and others may act on that, but the work goes on, and when
+ * the store is back it is either renewed, if no other process has acted, or lost. An abort would gain nothing
+ * else: what an attempt may still do is bounded by `processDeadline`, not by its lease.
  */
 async function keepLease(
   ports: Ports,
@@ -249,7 +255,10 @@ async function keepLease(
   }
 }
 
-/** A pause between heartbeats; progress ends it when the lease would not last until the heartbeat after the next. */
+/**
+ * A pause between heartbeats; progress ends it when the lease would not last
+ * until the heartbeat after the next.
+ */
 async function pause(ports: Ports, claim: Claim, pulse: Pulse, everyMs: number, stop: Latch): Promise<void> {
   const over = new Latch();
   const end = (): void => over.end();

@@ -1,11 +1,12 @@
 /**
  * Calls the author's code and turns what it returns or throws into a report.
  *
- * Owns: the meaning of a return and of a throw, the check of the input against the agent's schema. Does not own: which answers
- * are outputs (`answer.ts`), time (`attempt.ts`), the state, what is kept of an error (`core/records/failure.ts`).
+ * Owns: the meaning of a return and of a throw, the check of the input against the agent's schema. Does
+ * not own: which answers are outputs (`answer.ts`), time (`attempt.ts`), the state, what is kept of an
+ * error (`core/records/failure.ts`).
  *
- * S6 what is not known to have failed has not failed: any error but `TransientError` and `PermanentError` is an unknown
- * outcome, and an answer that is no output is an answer all the same: the work is done.
+ * S6 what is not known to have failed has not failed: any error but `TransientError` and `PermanentError` is
+ * an unknown outcome, and an answer that is no output is an answer all the same: the work is done.
  */
 
 import {
@@ -46,7 +47,8 @@ export interface Worker {
   readonly agent: Agent;
   readonly implementation: Implementation<unknown, unknown>;
   /**
-   * What the implementation lacks of what the agent declares: then nothing is executed that could not be asked about or taken back.
+   * What the implementation lacks of what the agent declares: then nothing is executed that could
+   * not be asked about or taken back.
    * @default nothing
    */
   readonly lacks?: Failure;
@@ -77,7 +79,10 @@ export interface Worker {
   listener?: AttemptListener;
   /** The attempts whose author's code has not returned; the performer keeps them. @default - not kept */
   readonly underWay?: Set<LogContext>;
-  /** From how many records on a claim reads those alone that it needs: so many for each of them. @default 12 */
+  /**
+   * From how many records on a claim reads those alone that it needs: so many for each of them.
+   * @default 12
+   */
   readonly recordsARead?: number;
 }
 
@@ -164,7 +169,10 @@ async function undo(worker: Worker, task: Task, input: unknown): Promise<Report>
   return { kind: 'compensated', codeReturned: true };
 }
 
-/** What an implementation lacks of what its agent declares: types refuse it, and nothing makes an author ask them. */
+/**
+ * What an implementation lacks of what its agent declares: types refuse it, and
+ * nothing makes an author ask them.
+ */
 export function lackOf(
   { spec }: Agent,
   implementation: Implementation<unknown, unknown>,

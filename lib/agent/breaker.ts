@@ -44,11 +44,17 @@ const MAX_ROUNDS = 5;
 /** The attempt is over and its report waits. */
 const PATIENCE_MS = 2_000;
 
-/** Tries to read it before a call, and how long each has: together 2 s, less than an agent has left that may claim. */
+/**
+ * Tries to read it before a call, and how long each has: together 2 s, less than an
+ * agent has left that may claim.
+ */
 const READ_TRIES = 2;
 const READ_MS = 1_000;
 
-/** Free to call, perhaps as the trial; deferred by an open breaker; or whether the agent is paused cannot be read. */
+/**
+ * Free to call, perhaps as the trial; deferred by an open breaker; or whether the
+ * agent is paused cannot be read.
+ */
 export type Pass = { readonly trial?: string } | { readonly openBreaker: OpenBreaker } | 'unread';
 
 /** What is to be written: how a trial ended, or calls that failed, or that calls are answered again. */
@@ -138,7 +144,8 @@ export class ProcessBreaker {
     this.#suspects = false;
     this.#answeredAt = now;
     if (trial !== undefined) return this.#tell(ports, { trial, outcome: 'answered' });
-    // A service may fail now and then: not each answer after a failure is written: the next failure carries them.
+    // A service may fail now and then: not each answer after a failure is written:
+    // the next failure carries them.
     if (this.#known?.breaker?.failingSince === undefined || now - this.#saidAt < CLOSED_FRESH_MS) return;
     this.#saidAt = now;
     await this.#tell(ports, 'answered');
@@ -279,9 +286,9 @@ export class ProcessBreaker {
 }
 
 /**
- * What becomes of a message whose agent's pause cannot be read. It is answered, for one that was received five times would be a
- * dead letter: the wake time sends another, at no attempt's cost (S9). An execution's deadline bounds that, and of an undo the
- * day that it may be deferred for.
+ * What becomes of a message whose agent's pause cannot be read. It is answered, for one that was received
+ * five times would be a dead letter: the wake time sends another, at no attempt's cost (S9). An execution's
+ * deadline bounds that, and of an undo the day that it may be deferred for.
  */
 export const unread = ({ execution, step, attempt }: Message): Decision =>
   nothing(IDLE, {

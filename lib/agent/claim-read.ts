@@ -1,12 +1,13 @@
 /**
  * The read before a claim: all of the execution, or of a long one the records that decide the claim.
  *
- * Owns: which records those are, and when they are not enough. Does not own: the decision. Nothing but a claim follows from
- * a part of an execution: for any other decision all of it is read.
+ * Owns: which records those are, and when they are not enough. Does not own: the decision. Nothing but a
+ * claim follows from a part of an execution: for any other decision all of it is read.
  *
- * Every record that is read costs, so a chain would cost the more for each step, the longer it is. The step's own record and
- * those of its predecessors are read first and the execution's after them: an agent that finds it running has read nothing
- * that is newer than a cancel of which it does not know, and the fence of a later one sees what the claim stands on (S10).
+ * Every record that is read costs, so a chain would cost the more for each step, the longer it is. The step's
+ * own record and those of its predecessors are read first and the execution's after them: an agent that finds
+ * it running has read nothing that is newer than a cancel of which it does not know, and the fence of a later
+ * one sees what the claim stands on (S10).
  */
 
 import { expressionsOf, graphOf, type Plan } from '../core/plan/plan.ts';
@@ -18,7 +19,10 @@ import type { PlanCache } from '../engine/plans.ts';
 
 /** Records of steps that are read for what reading one alone costs. */
 const RECORDS_A_READ = 12;
-/** One request each, all at once: so many at most, or one for all is the cheaper one for the agent and the table. */
+/**
+ * One request each, all at once: so many at most, or one for all is the cheaper
+ * one for the agent and the table.
+ */
 const MAX_NAMES = 4;
 
 interface Read {
@@ -49,7 +53,8 @@ async function readPart(
   message: Message,
   recordsARead: number,
 ): Promise<Snapshot | undefined> {
-  // The message of a long execution says which plan it is. A hint like the rest of it: the record has the last word.
+  // The message of a long execution says which plan it is. A hint like the rest of
+  // it: the record has the last word.
   const plan = message.plan === undefined ? undefined : plans.get(message.plan);
   const names = plan === undefined ? [] : recordsFor(plan, message, recordsARead);
   if (names.length === 0 || store.readSteps === undefined) return undefined;
@@ -60,7 +65,10 @@ async function readPart(
   return isPlain && own === message.plan ? state : undefined;
 }
 
-/** Its own and its predecessors', where that is cheaper than all; none where others count as well, or there are many. */
+/**
+ * Its own and its predecessors', where that is cheaper than all; none where others
+ * count as well, or there are many.
+ */
 function recordsFor(plan: Plan, { step: name, mode }: Message, recordsARead: number): readonly string[] {
   const step = graphOf(plan).step.get(name);
   if (step?.kind !== 'agent' || mode !== 'execute') return [];
@@ -69,7 +77,8 @@ function recordsFor(plan: Plan, { step: name, mode }: Message, recordsARead: num
   const names = [...new Set([name, ...step.after, ...stepsIn(expressionsOf(step))])];
   const before = plan.steps.indexOf(step);
   const isCheaper = before > recordsARead * (names.length + 1);
-  // Some step before it is left out, so that no end is written from a part, which has no incidents and no entries.
+  // Some step before it is left out, so that no end is written from a part, which
+  // has no incidents and no entries.
   const isPart = before >= names.length;
   return isCheaper && isPart && names.length <= MAX_NAMES ? names : [];
 }

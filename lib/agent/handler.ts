@@ -1,8 +1,8 @@
 /**
  * The Lambda function of an agent: ports → agent → SQS batch.
  *
- * Owns: one batch and its answer. Does not own: what becomes of a message (`agent/message.ts`), what ports are made of
- * (`aws/ports.ts`), an invocation (`aws/invocation.ts`).
+ * Owns: one batch and its answer. Does not own: what becomes of a message (`agent/message.ts`), what ports
+ * are made of (`aws/ports.ts`), an invocation (`aws/invocation.ts`).
  */
 
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
@@ -23,7 +23,9 @@ export type AgentHandler = ((event: SQSEvent, context: Context) => Promise<SQSBa
   readonly worker: Worker;
 };
 
-/** The Lambda function of an agent: an SQS batch, each message on its own, those to be delivered again named. */
+/**
+ * The Lambda function of an agent: an SQS batch, each message on its own, those to be delivered again named.
+ */
 export function agentHandler(
   agent: Agent,
   implementation: Implementation<unknown, unknown>,

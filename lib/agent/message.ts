@@ -1,8 +1,9 @@
 /**
  * The agent: takes a message, claims the step, performs it, reports, and carries the execution on.
  *
- * Owns: what happens to one message, and what an ambiguous answer to a claim means. Does not own: whether the message is
- * still true (`decide`), the attempt itself (`attempt.ts`), its report (`report.ts`), the queue's acknowledgement (`handler.ts`).
+ * Owns: what happens to one message, and what an ambiguous answer to a claim means. Does not own: whether the
+ * message is still true (`decide`), the attempt itself (`attempt.ts`), its report (`report.ts`), the queue's
+ * acknowledgement (`handler.ts`).
  *
  * S5 after an ambiguous answer the token decides whether a claim took place, never the answer.
  * S9 a message that could not be handled is given back, and costs no attempt.
@@ -96,7 +97,10 @@ export async function handleMessage(
 
 type Delivery = Extract<Event, { readonly type: 'deliver' }>;
 
-/** Decides about the message. What holds it back is asked only when the step would be claimed: an outdated message takes no trial. */
+/**
+ * Decides about the message. What holds it back is asked only when the step would be claimed: an
+ * outdated message takes no trial.
+ */
 async function decideDelivery(
   ports: Ports,
   { agent, breaker, deferredBy }: Worker,
@@ -146,7 +150,7 @@ async function performAndReport(
   const openBreaker = await notifyBreaker(ports, worker, claim, ran, trial);
   if (openBreaker !== undefined) claim.openBreaker = openBreaker;
   await deliverReport(ports, worker, claim, report);
-  // What the author's code may still do must not happen after `processDeadline`. Were the process given back now, the platform would
-  // freeze it and let it go on with the next message; kept busy, it is ended in time, by its own return or by the platform.
+  // Until `processDeadline` the author's code may still act. A process that is given back now would be frozen
+  // and go on beside its next message, so it is kept busy until its own return or the platform ends it.
   if (!report.codeReturned) await work;
 }

@@ -1,7 +1,8 @@
 /**
  * Passes what an attempt says of its service to the breaker of its process.
  *
- * Owns: which attempts count, and how a failed one is named. Does not own: what a report says of a service (`core/step/breaker.ts`).
+ * Owns: which attempts count, and how a failed one is named. Does not own: what a report says of a
+ * service (`core/step/breaker.ts`).
  */
 
 import type { Ports } from '../core/ports.ts';
@@ -12,7 +13,10 @@ import type { FailedCall } from '../core/step/outage.ts';
 import type { Claim, Ran } from './attempt.ts';
 import type { Worker } from './author-code.ts';
 
-/** Counts the attempt's outcome. @returns the breaker, if it is open now; then the attempt that failed is not charged */
+/**
+ * Counts the attempt's outcome.
+ * @returns the breaker, if it is open now; then the attempt that failed is not charged
+ */
 export async function notifyBreaker(
   ports: Ports,
   { breaker }: Worker,

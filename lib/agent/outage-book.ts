@@ -1,11 +1,11 @@
 /**
  * Writes what an opening of a breaker leaves: its record, the calls that failed meanwhile, its end.
  *
- * Owns: that it holds nothing up, and two processes at once. Does not own: the record (`core/step/outage.ts`), when the breaker opens
- * (`breaker.ts`).
+ * Owns: that it holds nothing up, and two processes at once. Does not own: the record
+ * (`core/step/outage.ts`), when the breaker opens (`breaker.ts`).
  *
- * One write at the opening, one at the end, and one for each failed call in between: a breaker that is open lets none through but
- * trials and what was under way.
+ * One write at the opening, one at the end, and one for each failed call in between: a breaker that is open
+ * lets none through but trials and what was under way.
  */
 
 import type { Outages, Ports } from '../core/ports.ts';

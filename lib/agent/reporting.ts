@@ -1,9 +1,9 @@
 /**
  * The report of an attempt: written once, however often its answer is lost, and then what follows from it.
  *
- * Owns: the repetitions, until the report is written or refused or the process ends, and what an ambiguous answer to it means.
- * Does not own: what a report says (`attempt.ts`), what becomes of the step (`core/step/report.ts`), the loop of evaluations
- * (`engine/reconcile.ts`).
+ * Owns: the repetitions, until the report is written or refused or the process ends, and what an ambiguous
+ * answer to it means. Does not own: what a report says (`attempt.ts`), what becomes of the step
+ * (`core/step/report.ts`), the loop of evaluations (`engine/reconcile.ts`).
  *
  * S5 after an ambiguous answer the token decides whether the report took place, never the answer.
  */
@@ -27,7 +27,10 @@ import type { Worker } from './author-code.ts';
 export const STORE_RETRY_MS = 200;
 const MAX_STORE_RETRY_MS = 5_000;
 
-/** Tries until the report is written, refused, or the process's time is over: the work is done and must not be lost. */
+/**
+ * Tries until the report is written, refused, or the process's time is over: the
+ * work is done and must not be lost.
+ */
 export async function deliverReport(
   ports: Ports,
   worker: Worker,
@@ -50,7 +53,8 @@ export async function deliverReport(
 }
 
 /**
- * The report is in the table. What follows is tried again once; then the wake time makes good, not this busy process.
+ * The report is in the table. What follows is tried again once; then the wake time
+ * makes good, not this busy process.
  * @param unread what needs no read begins at once: it contends for nothing
  */
 async function followUp(

@@ -1,11 +1,12 @@
 /**
- * What `GET /agents` answers: each agent's queue, its breaker, and the latest failure that the breaker knows of; and
- * which agents are not deployed although executions under way need them.
+ * What `GET /agents` answers: each agent's queue, its breaker, and the latest failure that the breaker knows
+ * of; and which agents are not deployed although executions under way need them.
  *
- * Owns: the answer, and that a part of it that cannot be read is left out. Does not own: the rules (`core/step/breaker.ts`).
+ * Owns: the answer, and that a part of it that cannot be read is left out. Does not own: the
+ * rules (`core/step/breaker.ts`).
  *
- * Costs one request to SQS and one read per agent, and for those that are missing a query per shard and a read per open
- * execution, of the first 100.
+ * Costs one request to SQS and one read per agent, and for those that are missing a query per shard and a
+ * read per open execution, of the first 100.
  */
 
 import type { Breakers } from '../core/explain/deferred.ts';
@@ -19,7 +20,10 @@ import type { Scheduler } from '../scheduler/start.ts';
 import type { Agents, AgentView, BreakerView } from './deployment-answers.ts';
 import { missingNow } from './missing.ts';
 
-/** Open executions whose plans are read; there is no list of plans, and hardly more than one for each workflow. */
+/**
+ * Open executions whose plans are read; there is no list of plans, and hardly
+ * more than one for each workflow.
+ */
 const MOST_EXAMINED = 100;
 
 export async function agentsOf(scheduler: Scheduler, receipts?: Receipts): Promise<Agents> {

@@ -1,8 +1,8 @@
 /**
  * The shapes of what a client sends, and of what it gets of executions.
  *
- * Owns: the types alone. Does not own: those of what it gets of the deployment (`deployment-answers.ts`), the checks (`requests.ts`), or
- * how the answers are made (`views.ts`).
+ * Owns: the types alone. Does not own: those of what it gets of the deployment (`deployment-answers.ts`), the
+ * checks (`requests.ts`), or how the answers are made (`views.ts`).
  */
 
 import {
@@ -79,13 +79,16 @@ export interface ExecutionSummary extends Started {
   /** When it is evaluated again at the latest; absent once its end was announced. */
   readonly wakeAt?: number;
   /**
-   * Since when it is at risk: overdue by a minute, past three quarters of its time, or as far as it was noticed, deferred, on its last
-   * stage or without its agent.
+   * Since when it is at risk: overdue by a minute, past three quarters of its time, or as far as it was
+   * noticed, deferred, on its last stage or without its agent.
    */
   readonly riskSince?: number;
   /** What puts it at risk; absent where a release before this one has noticed it. */
   readonly risk?: RiskReason;
-  /** The step at which it stands, as its own record says: that is at risk, is asked about, or has failed. Absent while it simply runs. */
+  /**
+   * The step at which it stands, as its own record says: that is at risk, is asked about, or has
+   * failed. Absent while it simply runs.
+   */
   readonly step?: string;
   /** Absent for a child, and where the API's authorizer does not say who calls. */
   readonly startedBy?: Caller;
@@ -123,7 +126,10 @@ export interface StepView {
   readonly onFailure?: true;
   /** Once it is done nothing is undone any more. */
   readonly pointOfNoReturn?: boolean;
-  /** `pending`: a predecessor is not done yet. `ready`: waits for an agent. Both are derived; no record exists. */
+  /**
+   * `pending`: a predecessor is not done yet. `ready`: waits for an agent. Both
+   * are derived; no record exists.
+   */
   readonly status: StepStatus | 'pending';
   readonly attempt?: number;
   readonly claimedAt?: number;
@@ -162,7 +168,9 @@ export interface StepView {
   readonly changedAt?: number;
   /** 20 at most: the first 5 and the latest. */
   readonly attempts: readonly AttemptView[];
-  /** How many there were between those; `atLeast`: and before them, of a record that an earlier version wrote. */
+  /**
+   * How many there were between those; `atLeast`: and before them, of a record that an earlier version wrote.
+   */
   readonly attemptsLeftOut?: LeftOut;
   /** Left out, for the answer would be too large: `GET /executions/{id}?step={name}` has it. */
   readonly omitted?: readonly ('failure' | 'attempts' | 'children' | 'output')[];
@@ -179,7 +187,10 @@ export interface ExecutionView extends ExecutionSummary {
   readonly redriveOf?: string;
   /** While the status is `following-up`: how it ended, and when. */
   readonly end?: { readonly status: ExecutionStatus; readonly at: number };
-  /** Who may not give an approval that must be another person's, and why; of the execution above all others alone. */
+  /**
+   * Who may not give an approval that must be another person's, and why; of the
+   * execution above all others alone.
+   */
   readonly people?: People;
   /** What is in effect, or may be; of no success. */
   readonly standing?: Standing;
@@ -212,7 +223,10 @@ export interface IncidentView extends Omit<Incident, Inner | 'quiet'> {
   }[];
 }
 
-/** An open approval or callback in the inbox. It is no incident: it is answered by its token, or with `approve` and `reject`. */
+/**
+ * An open approval or callback in the inbox. It is no incident: it is answered by its token,
+ * or with `approve` and `reject`.
+ */
 export type EntryView = Omit<Entry, Inner>;
 
 /**
@@ -256,8 +270,8 @@ export interface ListPage {
   /** For the next page; absent on the last one. */
   readonly cursor?: string;
   /**
-   * Latest first: by the start, of those that ended without success by the end, of a code by when it ended with it or asked. 'wakeAt': more than
-   * 10,000 are open, and the one comes first that is due first.
+   * Latest first: by the start, of those that ended without success by the end, of a code by when it ended
+   * with it or asked. 'wakeAt': more than 10,000 are open, and the one comes first that is due first.
    */
   readonly orderedBy: ListOrder;
 }
@@ -282,7 +296,10 @@ export interface ListOptions {
   readonly tag?: string;
   /** The code of the failure that it ended with, or of an open incident; not with `tag`. */
   readonly code?: string;
-  /** Content hash of a plan, or 'old': any with which no new execution starts; without a status of those that are open. */
+  /**
+   * Content hash of a plan, or 'old': any with which no new execution starts; without a
+   * status of those that are open.
+   */
   readonly plan?: string;
   /** From then on, of the time by which the list is ordered; of what is open, of the start. */
   readonly since?: number;
@@ -319,11 +336,17 @@ export interface PauseAgentOptions {
 }
 
 export interface PauseWorkflowOptions extends PauseAgentOptions {
-  /** How long each execution may be paused before a person is asked; 30d at most. @default the workflow's, or '7d' */
+  /**
+   * How long each execution may be paused before a person is asked; 30d at most.
+   * @default the workflow's, or '7d'
+   */
   readonly within?: string;
 }
 
 export interface PauseOptions extends CommandOptions {
-  /** How long it may last before a person is asked, for example '2h'; 30d at most. @default the workflow's, or '7d' */
+  /**
+   * How long it may last before a person is asked, for example '2h'; 30d at most.
+   * @default the workflow's, or '7d'
+   */
   readonly within?: string;
 }

@@ -1,7 +1,9 @@
 /**
- * The attempts at a step as a client sees them: with the variant of the recovery, the agent, the effect key and the input.
+ * The attempts at a step as a client sees them: with the variant of the recovery, the
+ * agent, the effect key and the input.
  *
- * Owns: what is shown of each, and how much of an input. Does not own: what a key stands for (`core/step/effect-key.ts`).
+ * Owns: what is shown of each, and how much of an input. Does not own: what a key stands
+ * for (`core/step/effect-key.ts`).
  */
 
 import { isOnFailure } from '../core/plan/on-failure.ts';
@@ -49,7 +51,10 @@ function inputOf(
   return bytes <= MAX_INPUT_BYTES ? { input } : { inputBytes: bytes };
 }
 
-/** As the attempt read it, also where what it read was undone since. A token is not shown: its bearer may answer. */
+/**
+ * As the attempt read it, also where what it read was undone since. A token is
+ * not shown: its bearer may answer.
+ */
 const shownScope = (state: Snapshot): ReturnType<typeof scopeOf> => ({
   ...scopeOf(state),
   output: (step): Json | undefined => state.steps[step]?.output,

@@ -1,10 +1,11 @@
 /**
- * How an application's requests say who calls: a bearer token, or Signature Version 4. In Node and in browsers.
+ * How an application's requests say who calls: a bearer token, or Signature
+ * Version 4. In Node and in browsers.
  *
  * Owns: what is added to a request. Does not own: which callers an API lets in (`infra/scheduler-api.ts`).
  *
- * The signature is our own because a client that loads no other package, and fits into 10 KB, cannot bring one: the SDK's has
- * 30 KB, aws4fetch 7 KB. The tests hold it against the SDK's.
+ * The signature is our own because a client that loads no other package, and fits into 10 KB, cannot bring
+ * one: the SDK's has 30 KB, aws4fetch 7 KB. The tests hold it against the SDK's.
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
 
@@ -34,7 +35,10 @@ export const bearer =
     return send(input, { ...init, headers });
   };
 
-/** As the AWS SDK's providers of credentials give them: `fromNodeProviderChain()`, `fromCognitoIdentityPool(…)`. */
+/**
+ * As the AWS SDK's providers of credentials give them:
+ * `fromNodeProviderChain()`, `fromCognitoIdentityPool(…)`.
+ */
 export interface AwsCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;

@@ -1,7 +1,8 @@
 /**
  * The shapes of what a client sends and gets of bulk actions.
  *
- * Owns: the types alone. Does not own: the checks (`requests.ts`, `bulk-requests.ts`), or how the answers are made (`bulk-routes.ts`).
+ * Owns: the types alone. Does not own: the checks (`requests.ts`, `bulk-requests.ts`), or how the
+ * answers are made (`bulk-routes.ts`).
  */
 
 import type { BulkAction } from '../core/operators/bulk.ts';
@@ -13,7 +14,10 @@ export type { BulkAction };
 
 export interface BulkOptions {
   readonly action: BulkAction;
-  /** As of `GET /executions`; its times are those of now, so that what comes later is not meant. This or `ids`. */
+  /**
+   * As of `GET /executions`; its times are those of now, so that what comes
+   * later is not meant. This or `ids`.
+   */
   readonly filter?: Omit<ListOptions, 'limit' | 'cursor'>;
   /** These executions, up to 5,000. */
   readonly ids?: readonly string[];
@@ -39,7 +43,10 @@ export interface BulkOptions {
   readonly output?: Json;
   /** Only for a resolve: "I have checked: no attempt had an effect." */
   readonly nothingHappened?: boolean;
-  /** The step that asks, or that has failed. Without it an execution that asks more than one thing, or of which several failed, is left as it is. */
+  /**
+   * The step that asks, or that has failed. Without it an execution that asks more than one thing, or of
+   * which several failed, is left as it is.
+   */
   readonly step?: string;
   /** Only for an approve. */
   readonly comment?: string;
@@ -49,8 +56,9 @@ export interface BulkView {
   readonly bulkId: string;
   readonly action: BulkAction;
   /**
-   * `collecting`: there may be more executions (`POST /bulk/{id}/collect`). `collected`: it waits to be confirmed. `acting`: it was. `done`:
-   * every execution got the command. `stopped`: its own execution has ended before that.
+   * `collecting`: there may be more executions (`POST /bulk/{id}/collect`). `collected`: it waits to
+   * be confirmed. `acting`: it was. `done`: every execution got the command. `stopped`: its own
+   * execution has ended before that.
    */
   readonly status: 'collecting' | 'collected' | 'acting' | 'done' | 'stopped';
   /** Executions that are meant, so far. */

@@ -1,8 +1,8 @@
 /**
  * The routes about bulk actions.
  *
- * Owns: which call does what, and how a bulk action is shown. Does not own: the checks of a request (`bulk-requests.ts`), what the calls
- * do (`scheduler/bulks.ts`).
+ * Owns: which call does what, and how a bulk action is shown. Does not own: the checks of a request
+ * (`bulk-requests.ts`), what the calls do (`scheduler/bulks.ts`).
  */
 
 import type { Context, Hono } from 'hono';

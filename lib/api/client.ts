@@ -45,7 +45,9 @@ import { timeText } from '../core/records/text.ts';
 
 export { viewsUntilEnd };
 
-/** `code` for programs, `message` for people; `details` as the API gave them, for example a schema's issues. */
+/**
+ * `code` for programs, `message` for people; `details` as the API gave them, for example a schema's issues.
+ */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: string;
@@ -62,15 +64,16 @@ export class ApiError extends Error {
 }
 
 /**
- * Every method rejects with `ApiError`: with the API's own code, or with `no-answer`, `unavailable`, `forbidden`,
- * `not-steadfast`, and where requests are signed `no-credentials`.
+ * Every method rejects with `ApiError`: with the API's own code, or with `no-answer`, `unavailable`,
+ * `forbidden`, `not-steadfast`, and where requests are signed `no-credentials`.
  */
 export interface Client {
   readonly url: string;
   readonly start: (workflow: string, options: StartOptions) => Promise<Started>;
   /**
-   * With `waitMs`, the answer comes when the execution has ended or the time (at most 25 s) is over. What would make it larger
-   * than an answer may be is left out, and named in `omitted`; with `step`, it has that step alone, whole.
+   * With `waitMs`, the answer comes when the execution has ended or the time (at most 25 s) is over.
+   * What would make it larger than an answer may be is left out, and named in `omitted`; with `step`,
+   * it has that step alone, whole.
    */
   readonly get: (
     executionId: string,
@@ -86,7 +89,10 @@ export interface Client {
   /** Nothing new starts; what was begun goes on to its end. */
   readonly pause: (executionId: string, options?: PauseOptions) => Promise<Started>;
   readonly resume: (executionId: string, options?: CommandOptions) => Promise<Started>;
-  /** A failed execution goes on where it failed, perhaps with another input; all incidents of a waiting one are resolved with 'retry'. */
+  /**
+   * A failed execution goes on where it failed, perhaps with another input; all incidents of a waiting
+   * one are resolved with 'retry'.
+   */
   readonly retry: (executionId: string, options?: RetryOptions) => Promise<Started>;
   /** The open incidents, approvals and callbacks of all workflows, latest first. */
   readonly incidents: (options?: {
@@ -94,7 +100,9 @@ export interface Client {
     readonly cursor?: string;
   }) => Promise<IncidentPage>;
   readonly resolve: (executionId: string, incident: number, answer: ResolveOptions) => Promise<Stopped>;
-  /** Makes one command for many executions, and begins to collect them. Nothing acts before it is confirmed. */
+  /**
+   * Makes one command for many executions, and begins to collect them. Nothing acts before it is confirmed.
+   */
   readonly makeBulk: (options: BulkOptions) => Promise<BulkView>;
   /** How far it has come. */
   readonly bulk: (bulkId: string) => Promise<BulkView>;
@@ -105,8 +113,9 @@ export interface Client {
   /** The same of one that approves or rejects. */
   readonly answerBulk: (bulkId: string) => Promise<BulkView>;
   /**
-   * A person approves what an execution waits for. The token of the step is found first.
-   * Rejects also with `unknown-step`, `not-an-approval` (`details`: its kind, and the token if it is an open callback) and `not-open`.
+   * A person approves what an execution waits for. The token of the step is found first. Rejects
+   * also with `unknown-step`, `not-an-approval` (`details`: its kind, and the token if it is an
+   * open callback) and `not-open`.
    */
   readonly approve: (
     executionId: string,
@@ -131,7 +140,10 @@ export interface Client {
   readonly resumeWorkflow: (workflow: string) => Promise<WorkflowPauseView>;
   /** Their queues, their breakers, their latest failures. */
   readonly agents: () => Promise<Agents>;
-  /** The latest openings of its breaker: begun, noticed, ended, which calls failed, how each unknown outcome was resolved. */
+  /**
+   * The latest openings of its breaker: begun, noticed, ended, which calls failed, how
+   * each unknown outcome was resolved.
+   */
   readonly outages: (agent: string) => Promise<readonly OutageView[]>;
   /** Nothing new is sent to it. */
   readonly pauseAgent: (agent: string, options?: PauseAgentOptions) => Promise<AgentPauseView>;

@@ -1,7 +1,8 @@
 /**
  * The shapes of what a client gets of a deployment: its workflows, its agents, its health and its counts.
  *
- * Owns: the types alone. Does not own: how the answers are made (`workflow-view.ts`, `agents.ts`, `health.ts`, `overview.ts`).
+ * Owns: the types alone. Does not own: how the answers are made (`workflow-view.ts`,
+ * `agents.ts`, `health.ts`, `overview.ts`).
  */
 
 import type { Effect } from '../core/plan/agent.ts';
@@ -33,7 +34,10 @@ export interface WorkflowForms {
   readonly input?: Json;
   /** An input that its author has written beside it, in `example-input.json`. */
   readonly example?: Json;
-  /** By step: JSON Schema of another input, and of the output that a callback is completed with or a person gives. */
+  /**
+   * By step: JSON Schema of another input, and of the output that a callback is
+   * completed with or a person gives.
+   */
   readonly steps?: Readonly<Record<string, { readonly input?: Json; readonly output?: Json }>>;
 }
 
@@ -98,7 +102,10 @@ export interface WorkflowStepView {
 }
 
 export interface BreakerView {
-  /** 'half-open': one trial at a time finds out whether the service is back. 'paused': an operator holds it open. */
+  /**
+   * 'half-open': one trial at a time finds out whether the service is back.
+   * 'paused': an operator holds it open.
+   */
   readonly status: 'closed' | 'open' | 'half-open' | 'paused';
   readonly since?: number;
   readonly until?: number;
@@ -138,7 +145,10 @@ export interface MissingAgent {
   readonly name: string;
   /** Executions that stand still because of it, about, as supervisors have met them in the last minutes. */
   readonly waiting: number;
-  /** When supervisors first met one of these, as long as they have met some ever since; absent where none stands still. */
+  /**
+   * When supervisors first met one of these, as long as they have met some ever since;
+   * absent where none stands still.
+   */
   readonly since?: number;
   /** The open executions whose plan was read and names it. Some of them may need it no more. */
   readonly planned: number;
@@ -153,11 +163,15 @@ export interface Agents {
 
 export interface Health {
   /**
-   * 'at-risk': executions may not end well or in time without help, or the service of an agent does not answer. 'down': executions
-   * cannot go on, for no supervisor is at work or an agent that they wait for is not deployed.
+   * 'at-risk': executions may not end well or in time without help, or the service of an agent
+   * does not answer. 'down': executions cannot go on, for no supervisor is at work or an agent
+   * that they wait for is not deployed.
    */
   readonly status: Verdict;
-  /** The worst in one sentence: what, since when, how many wait, when the first of them runs out, what is to be done. */
+  /**
+   * The worst in one sentence: what, since when, how many wait, when the first of
+   * them runs out, what is to be done.
+   */
   readonly says: string;
   /** What is wrong, the worst first; empty while nothing is. */
   readonly findings: readonly Finding[];
@@ -222,7 +236,10 @@ export interface WorkflowCounts {
   readonly pause?: PausedStarts;
 }
 
-/** Counts of the last seconds, without parts of lists. Where there are more than 10,000, a count is of as many, and says `atLeast`. */
+/**
+ * Counts of the last seconds, without parts of lists. Where there are more than 10,000, a count is
+ * of as many, and says `atLeast`.
+ */
 export interface Overview {
   /** When it was counted. */
   readonly at: number;
@@ -245,7 +262,10 @@ export interface Overview {
     readonly count: number;
     readonly atLeast?: true;
     readonly byStatus: Readonly<Partial<Record<ExecutionStatus, number>>>;
-    /** How many were started in that time, of the workflows that can be started. Absent where all have succeeded. */
+    /**
+     * How many were started in that time, of the workflows that can be started.
+     * Absent where all have succeeded.
+     */
     readonly started?: { readonly count: number; readonly atLeast?: true };
     /** The 20 most frequent. */
     readonly byCode: readonly { readonly code: string; readonly count: number }[];
@@ -265,7 +285,10 @@ export interface Overview {
   readonly workflows: readonly WorkflowCounts[];
   /** Those that are not closed. */
   readonly breakers: readonly { readonly agent: string; readonly breaker: BreakerView }[];
-  /** Agents that are not deployed, how many executions wait for each, about, and when supervisors first met one. */
+  /**
+   * Agents that are not deployed, how many executions wait for each, about, and
+   * when supervisors first met one.
+   */
   readonly missing: readonly { readonly agent: string; readonly waiting: number; readonly since?: number }[];
   /** The latest sweep that left a receipt; a supervisor leaves none while nothing is due. */
   readonly sweptAt?: number;

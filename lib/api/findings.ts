@@ -1,8 +1,9 @@
 /**
- * What is wrong with a deployment, as facts: what is overdue, which agents are missing, which services fail, what else is at risk.
+ * What is wrong with a deployment, as facts: what is overdue, which agents are missing, which
+ * services fail, what else is at risk.
  *
- * Owns: what is put together, and its bound. Does not own: the order and the words (`core/explain/situation.ts`), what is read of each
- * (`health.ts`, `agents.ts`).
+ * Owns: what is put together, and its bound. Does not own: the order and the words
+ * (`core/explain/situation.ts`), what is read of each (`health.ts`, `agents.ts`).
  */
 
 import { type Finding, worstFirst } from '../core/explain/situation.ts';
@@ -13,11 +14,16 @@ import type { MissingCount } from '../core/records/receipts.ts';
 import type { Scheduler } from '../scheduler/start.ts';
 import type { BreakerOf } from './agents.ts';
 
-/** Executions at risk that are read, those that started last; of more a count says that it is one of as many. */
+/**
+ * Executions at risk that are read, those that started last; of more a count says that it is one of as many.
+ */
 const MOST_READ = 500;
 const PAGE = 100;
 
-/** Those at risk now, by the index and then by their own records. While none is, this is one query of each shard. */
+/**
+ * Those at risk now, by the index and then by their own records. While none is,
+ * this is one query of each shard.
+ */
 export async function readAtRisk({ ports, workflows }: Scheduler, now: number): Promise<AtRisk> {
   const items: Execution[] = [];
   let cursor: string | undefined;
@@ -99,7 +105,10 @@ const HELD: ReadonlySet<RiskReason['why'] | undefined> = new Set([
   'cannot-tell',
 ]);
 
-/** A breaker that is closed says nothing, unless its service has not answered since then, and something waits for that. */
+/**
+ * A breaker that is closed says nothing, unless its service has not answered since
+ * then, and something waits for that.
+ */
 function agentFinding(
   { agent, breaker, failure, failingSince }: BreakerOf,
   waiting: number,

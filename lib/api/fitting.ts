@@ -1,19 +1,22 @@
 /**
  * Answers that fit into what a Lambda function may answer.
  *
- * Owns: the budget, what is left out of an answer that would be larger, in which order, and that the answer says so. Does not
- * own: what is in an answer (`views.ts`).
+ * Owns: the budget, what is left out of an answer that would be larger, in which order, and that the answer
+ * says so. Does not own: what is in an answer (`views.ts`).
  *
- * A function's answer may have 6 MB ("Invocation payload (request and response)", AWS Lambda Developer Guide, quotas), and
- * is JSON with the body as a text in it: quotes and backslashes count twice. An execution may have 1,000 steps with outputs
- * of 256 KB. Pages of lists are bounded by what is in them: 100 executions or incidents have less than 3 MB.
+ * A function's answer may have 6 MB ("Invocation payload (request and response)", AWS Lambda Developer Guide,
+ * quotas), and is JSON with the body as a text in it: quotes and backslashes count twice. An execution may
+ * have 1,000 steps with outputs of 256 KB. Pages of lists are bounded by what is in them: 100 executions or
+ * incidents have less than 3 MB.
  */
 
 import { utf8Bytes } from '../core/records/json.ts';
 import { cut } from '../core/records/text.ts';
 import type { ExecutionView, Reasons, StepView } from './answers.ts';
 
-/** Bytes of a body inside the function's answer; the rest is for headers and the names of what is left out. */
+/**
+ * Bytes of a body inside the function's answer; the rest is for headers and the names of what is left out.
+ */
 export const MAX_ANSWER_BYTES = 5_500_000;
 /** For the word that a part of a step is left out. */
 const MENTION_BYTES = 40;
@@ -41,8 +44,8 @@ class Room {
 }
 
 /**
- * The execution without what there is no room for; `omitted` names it. Its input, its output and its open incidents come first,
- * then what was tried, then what the steps answered, in the plan's order.
+ * The execution without what there is no room for; `omitted` names it. Its input, its output and its open
+ * incidents come first, then what was tried, then what the steps answered, in the plan's order.
  * @param only the step that is wanted: the others are left out, and it comes first
  */
 export function fittedExecution(view: ExecutionView, only?: string): ExecutionView {
@@ -92,7 +95,10 @@ function fittedSteps(steps: readonly StepView[], room: Room): StepView[] {
 const without = (step: StepView, parts: readonly string[]): Omit<StepView, 'attempts'> =>
   Object.fromEntries(Object.entries(step).filter(([name]) => !parts.includes(name))) as never;
 
-/** The explanation without the beginning of its past, as far as there is no room for it; `omittedPast` counts what is left out. */
+/**
+ * The explanation without the beginning of its past, as far as there is no room for it;
+ * `omittedPast` counts what is left out.
+ */
 export function fittedExplanation(explanation: Reasons): Reasons {
   const { past, ...whole } = explanation;
   const room = new Room();

@@ -1,8 +1,9 @@
 /**
  * The Lambda function behind the HTTP API: ports → scheduler → routes.
  *
- * Owns: the composition of this one function, apart from the others' (`agent/handler.ts`): only it answers HTTP, and what that takes
- * is none of an agent's or a supervisor's code. Does not own: the routes (`api/routes.ts`), what a start does (`scheduler/start.ts`).
+ * Owns: the composition of this one function, apart from the others' (`agent/handler.ts`): only it answers
+ * HTTP, and what that takes is none of an agent's or a supervisor's code. Does not own: the routes
+ * (`api/routes.ts`), what a start does (`scheduler/start.ts`).
  */
 
 import { readFile } from 'node:fs/promises';

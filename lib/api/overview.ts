@@ -1,11 +1,13 @@
 /**
- * What `GET /overview` answers: how much is open, at risk, waiting or ended without success, and who or what is waited for.
+ * What `GET /overview` answers: how much is open, at risk, waiting or ended without success,
+ * and who or what is waited for.
  *
- * Owns: the counts. Does not own: what is counted, and its bound (`core/operators/lists.ts`), the verdict (`health.ts`).
+ * Owns: the counts. Does not own: what is counted, and its bound
+ * (`core/operators/lists.ts`), the verdict (`health.ts`).
  *
- * Counts of the last seconds, by the indexes alone. With 10,000 open it reads some 400 units, in about eight queries beside those of
- * `/health` and one read for each agent and each workflow; and once something has ended without success, four for each workflow to
- * say of how many, of up to 10,000.
+ * Counts of the last seconds, by the indexes alone. With 10,000 open it reads some 400 units, in about eight
+ * queries beside those of `/health` and one read for each agent and each workflow; and once something has
+ * ended without success, four for each workflow to say of how many, of up to 10,000.
  */
 
 import type { EndedKey, InboxKey, OpenKey, Survey } from '../core/operators/lists.ts';
@@ -133,7 +135,10 @@ function byWorkflow(scheduler: Scheduler, { open, ended }: Survey, now: number):
 const kindOfOther = (isRun: boolean): Pick<WorkflowCounts, 'isChild' | 'isGone'> =>
   isRun ? { isChild: true } : { isGone: true };
 
-/** Those that can be started, and those that their steps run: a workflow that only ever was a child is not gone. */
+/**
+ * Those that can be started, and those that their steps run: a workflow that
+ * only ever was a child is not gone.
+ */
 const workflowsWithin = (plans: readonly Plan[]): ReadonlySet<string> =>
   new Set(
     plans.flatMap((plan) => [

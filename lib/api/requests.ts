@@ -1,8 +1,8 @@
 /**
  * What a client may send, checked before anything is done with it.
  *
- * Owns: limits before parsing, the shape of every request, one clear message for each refusal. Does not own: the schema
- * of a workflow's input (the scheduler asks it), or what the requests do.
+ * Owns: limits before parsing, the shape of every request, one clear message for each refusal. Does not own:
+ * the schema of a workflow's input (the scheduler asks it), or what the requests do.
  */
 
 import type { Context } from 'hono';
@@ -188,7 +188,8 @@ export async function bodyText({ req }: Context): Promise<string> {
 
 /**
  * The body as JSON of the wanted shape.
- * @throws SteadfastError `too-large`, `bad-json` (also text that is no Unicode), `unsafe-number`, `bad-request`
+ * @throws SteadfastError `too-large`, `bad-json` (also text that is no Unicode),
+ * `unsafe-number`, `bad-request`
  */
 export function parseBody<Schema extends z.ZodMiniType>(text: string, schema: Schema): z.infer<Schema> {
   const bytes = new TextEncoder().encode(text).length;
@@ -301,7 +302,10 @@ const statusesOf = (status: ExecutionStatus | 'open' | 'bad'): readonly Executio
   status === 'open' || status === 'bad' ? STATUS_GROUPS[status] : [status];
 
 const KEY_HEADER = 'idempotency-key';
-/** Without a comma, by which proxies join what was sent twice; beyond ASCII one reads it in another way than the next. */
+/**
+ * Without a comma, by which proxies join what was sent twice; beyond ASCII one reads
+ * it in another way than the next.
+ */
 const HEADER_KEY = /^[!-+\--~]([ -+\--~]*[!-+\--~])?$/;
 
 /**
@@ -309,7 +313,8 @@ const HEADER_KEY = /^[!-+\--~]([ -+\--~]*[!-+\--~])?$/;
  * @throws SteadfastError `bad-request`
  */
 export function keyOf(c: Context, inBody: string | undefined): string | undefined {
-  // As the gateway has passed it on: on its way into a request what is not ASCII becomes something else, and nothing is left out.
+  // As the gateway has passed it on: on its way into a request what is not ASCII becomes something
+  // else, and nothing is left out.
   const { event } = (c.env ?? {}) as { event?: { headers?: Readonly<Record<string, string | undefined>> } };
   const text = event?.headers?.[KEY_HEADER] ?? c.req.header(KEY_HEADER);
   if (text === undefined) return inBody;

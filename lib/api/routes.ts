@@ -1,8 +1,9 @@
 /**
  * The HTTP contract: routes, status codes, error bodies. The same app answers in Lambda and in tests.
  *
- * Owns: which call does what and the form of every refusal: `{error: {code, message, details?}}`, never a stack, never a
- * payload. Does not own: the checks of a request (`requests.ts`), what the calls do (`scheduler/start.ts`).
+ * Owns: which call does what and the form of every refusal: `{error: {code, message, details?}}`,
+ * never a stack, never a payload. Does not own: the checks of a request (`requests.ts`), what the
+ * calls do (`scheduler/start.ts`).
  */
 
 import { type Context, Hono } from 'hono';
@@ -192,8 +193,8 @@ const STEP_WITHOUT_INPUT = 'step goes with an input; without one the retry is of
 const obeyed = (c: Context, { id, status }: Execution): Response => c.json({ executionId: id, status }, 202);
 
 /**
- * What follows may be over by now: it is read again, for an operator wants to know what is left. Where that fails the command was
- * obeyed all the same.
+ * What follows may be over by now: it is read again, for an operator wants to know what is left. Where that
+ * fails the command was obeyed all the same.
  */
 async function stopped(c: Context, scheduler: Scheduler, { id, status }: Execution): Promise<Response> {
   const now = await show(scheduler, id).catch(() => undefined);

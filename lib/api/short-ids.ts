@@ -1,8 +1,8 @@
 /**
  * Short ids: the beginning of an execution's id in its place, as a page prints it and a person types it.
  *
- * Owns: among which executions one is looked for. Does not own: the calls (`client.ts`). An id that the API knows is never looked
- * for: only its refusal begins a search, which is bounded and says what it has read.
+ * Owns: among which executions one is looked for. Does not own: the calls (`client.ts`). An id that the API
+ * knows is never looked for: only its refusal begins a search, which is bounded and says what it has read.
  */
 
 import { ApiError, type Client } from './client.ts';
@@ -22,7 +22,10 @@ const SHORT = /^([0-9a-f][0-9a-f-]*)(\..*)?$/;
 
 type Search = Pick<Client, 'list'>;
 
-/** The same client, to which executions can be named by the beginning of their ids, in small or capital letters. */
+/**
+ * The same client, to which executions can be named by the beginning of their
+ * ids, in small or capital letters.
+ */
 export function withShortIds(client: Client): Client {
   const known = new Map<string, string>();
   const named = async <R>(id: string, call: (id: string) => Promise<R>): Promise<R> => {

@@ -1,8 +1,8 @@
 /**
  * The client with inputs and outputs by workflow.
  *
- * Owns: their types, and that a call without an answer is made again under the same key. Does not own: the calls (`client.ts`), who
- * calls (`authorization.ts`).
+ * Owns: their types, and that a call without an answer is made again under the same key. Does not own: the
+ * calls (`client.ts`), who calls (`authorization.ts`).
  */
 
 import type { CommandOptions, ExecutionView, Json, Started, StartOptions } from './answers.ts';
@@ -12,7 +12,9 @@ import { ApiError, type Client as AnyClient, createClient as anyClient } from '.
 import { endOf } from './until-end.ts';
 import type { Workflow } from '../core/plan/workflow.ts';
 
-/** The workflows of a deployment by name: `{ 'order-fulfilment': typeof orderFulfilment }`, of `import type`. */
+/**
+ * The workflows of a deployment by name: `{ 'order-fulfilment': typeof orderFulfilment }`, of `import type`.
+ */
 export type KnownWorkflows = object;
 
 type InputOf<W> = W extends Workflow<infer I, infer _> ? I : Json;
@@ -112,7 +114,9 @@ export function createClient<W extends KnownWorkflows = Readonly<Record<string, 
 
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 5_000;
-/** Too many requests, or no answer that says what became of the call: the API's own `internal` says neither. */
+/**
+ * Too many requests, or no answer that says what became of the call: the API's own `internal` says neither.
+ */
 const isTransient = (error: unknown): boolean =>
   error instanceof ApiError &&
   (error.code === 'no-answer' ||

@@ -1,7 +1,8 @@
 /**
  * How a client waits for the end of an execution.
  *
- * Owns: how often it asks. Does not own: the call (`client.ts`), how many may wait at the same time (`scheduler/wait.ts`).
+ * Owns: how often it asks. Does not own: the call (`client.ts`), how many may wait at the
+ * same time (`scheduler/wait.ts`).
  */
 
 import { isTerminal } from '../core/records/state.ts';
@@ -27,9 +28,9 @@ const PAUSE: Pause = {
 };
 
 /**
- * Asks by `get` until the execution has ended, and gives each answer; the last is the end. The API waits with the first question
- * alone: each wait holds a process of its function, and many callers would take them all. Then it is asked ever less often, and
- * soon again after a change.
+ * Asks by `get` until the execution has ended, and gives each answer; the last is the end. The API waits with
+ * the first question alone: each wait holds a process of its function, and many callers would take them all.
+ * Then it is asked ever less often, and soon again after a change.
  */
 export async function* viewsUntilEnd(
   get: Get,

@@ -1,8 +1,8 @@
 /**
  * What a client sees of executions.
  *
- * Owns: the shape of every answer. Does not own: workflows (`workflow-view.ts`), the records; fields that only the roles need
- * (tokens, write ids, versions, dispatches) stay inside.
+ * Owns: the shape of every answer. Does not own: workflows (`workflow-view.ts`), the records; fields that
+ * only the roles need (tokens, write ids, versions, dispatches) stay inside.
  */
 
 import { effectiveState } from '../core/execution/effective-state.ts';

@@ -1,8 +1,8 @@
 /**
  * What a client sees of a workflow: its plan without the inputs of its steps.
  *
- * Owns: the shape of the answer. Does not own: what a client sees of executions (`views.ts`). The command line draws by it what is
- * not deployed.
+ * Owns: the shape of the answer. Does not own: what a client sees of executions (`views.ts`). The command
+ * line draws by it what is not deployed.
  */
 
 import { isOnFailure } from '../core/plan/on-failure.ts';

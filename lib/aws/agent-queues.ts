@@ -1,8 +1,9 @@
 /**
  * The queues of the agents that a function may send to, read off its environment.
  *
- * Owns: how an address is put together. All agents of a deployment have queues of one name prefix, so the environment holds
- * the address up to that prefix once, and of each agent its name alone. Does not own: the prefix (`infra/queue-names.ts`).
+ * Owns: how an address is put together. All agents of a deployment have queues of one name prefix, so the
+ * environment holds the address up to that prefix once, and of each agent its name alone. Does not own: the
+ * prefix (`infra/queue-names.ts`).
  */
 
 import { ENV } from './names.ts';

@@ -1,8 +1,9 @@
 /**
  * The charts that the dashboard and the console both draw.
  *
- * Owns: which there are, of which metrics each is made, what each is called. Does not own: the metrics' names (`names.ts`), how a chart is
- * drawn (`infra/dashboard.ts`, `console/overview/charts.tsx`), what else a dashboard shows.
+ * Owns: which there are, of which metrics each is made, what each is called. Does not own: the
+ * metrics' names (`names.ts`), how a chart is drawn (`infra/dashboard.ts`,
+ * `console/overview/charts.tsx`), what else a dashboard shows.
  */
 
 import type { DETAILED_METRICS, DetailBy, MetricName } from './names.ts';

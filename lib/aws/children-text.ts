@@ -1,10 +1,12 @@
 /**
  * The executions of a step as text: which have ended, and how.
  *
- * Owns: the shorter spelling of many ends. Does not own: what an end is (`core/waiting/child.ts`), the item (`dynamo-items.ts`).
+ * Owns: the shorter spelling of many ends. Does not own: what an end is
+ * (`core/waiting/child.ts`), the item (`dynamo-items.ts`).
  *
- * A list of 10,000 items has 400 executions, and the step's record is written at the end of each of them. An end takes 55
- * bytes; as most are alike, they are grouped, each group with the indexes that it is about, in runs: `0-212,215`.
+ * A list of 10,000 items has 400 executions, and the step's record is written at the end of each of
+ * them. An end takes 55 bytes; as most are alike, they are grouped, each group with the indexes that it
+ * is about, in runs: `0-212,215`.
  */
 
 import type { ChildEnd, Children } from '../core/records/children.ts';

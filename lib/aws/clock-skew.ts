@@ -1,12 +1,13 @@
 /**
  * How far this process's clock is from the store's, which is the one clock that all processes see.
  *
- * Owns: the allowance, and the note when it is exceeded. Measured by the `Date` header of an answer that has come anyway:
- * no call, and between two measurements no more than one comparison. Does not own: what a wrong clock does (late wake
- * times; docs/OPERATIONS.md), the correction of the clock (the platform's).
+ * Owns: the allowance, and the note when it is exceeded. Measured by the `Date` header of an answer that has
+ * come anyway: no call, and between two measurements no more than one comparison. Does not own: what a wrong
+ * clock does (late wake times; docs/OPERATIONS.md), the correction of the clock (the platform's).
  *
- * The header is in whole seconds, cut off (RFC 9110, 6.6.1 and 5.6.7), and the answer was made some time between request and
- * arrival. So only what is certain counts: a clock may be wrong by a second and the call's time more than is said here.
+ * The header is in whole seconds, cut off (RFC 9110, 6.6.1 and 5.6.7), and the answer was made some time
+ * between request and arrival. So only what is certain counts: a clock may be wrong by a second and the
+ * call's time more than is said here.
  */
 
 import type { Log } from '../core/ports.ts';

@@ -1,7 +1,8 @@
 /**
  * The clock port of a process: this machine's time.
  *
- * Owns: sleeping, and being woken. Does not own: when anything happens; no decision reads it, each is handed the time.
+ * Owns: sleeping, and being woken. Does not own: when anything happens; no decision
+ * reads it, each is handed the time.
  */
 
 import type { Clock } from '../core/ports.ts';

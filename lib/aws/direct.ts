@@ -1,13 +1,14 @@
 /**
- * Calls to DynamoDB, SQS and EventBridge without the SDK's middleware, which takes three times the processor time of all
- * that a function does besides (decision 32).
+ * Calls to DynamoDB, SQS and EventBridge without the SDK's middleware, which takes three times the processor
+ * time of all that a function does besides (decision 32).
  *
- * Owns: the request, its time limit, how often it is made. Does not own: what a client knows anyway (endpoint, region,
- * credentials, the rules for retries, what an error's answer means), the connections (Node's `http.Agent`), the signature
- * (`signature.ts`).
+ * Owns: the request, its time limit, how often it is made. Does not own: what a client knows anyway
+ * (endpoint, region, credentials, the rules for retries, what an error's answer means), the connections
+ * (Node's `http.Agent`), the signature (`signature.ts`).
  *
- * All three speak JSON whose form is that of a command's input and output, but for times and bytes: times are made seconds
- * for EventBridge; no input that goes this way has bytes, no output that is read has either. A call may be made twice: our writes bear it (S15).
+ * All three speak JSON whose form is that of a command's input and output, but for times and bytes: times are
+ * made seconds for EventBridge; no input that goes this way has bytes, no output that is read has either. A
+ * call may be made twice: our writes bear it (S15).
  */
 
 import {
@@ -140,7 +141,8 @@ async function call(
       return done;
     } catch (error) {
       const info = { error: error as SdkError, errorType: errorTypeOf(error as SdkError) };
-      // It rejects when there are to be no more attempts, and waits for as long as it is right before the next.
+      // It rejects when there are to be no more attempts, and waits for as long
+      // as it is right before the next.
       const next = await retries.refreshRetryTokenForRetry(token, info).catch(() => undefined);
       if (next === undefined) throw error;
       token = next;
@@ -157,7 +159,10 @@ function textOf(input: object, service: string): string {
   });
 }
 
-/** Rejects with the SDK's own exception. What says no may be a page of something in between: of it the status is known. */
+/**
+ * Rejects with the SDK's own exception. What says no may be a page of something in
+ * between: of it the status is known.
+ */
 async function refusal(config: Config, operation: object, answer: Answer): Promise<never> {
   try {
     await config.protocol.deserializeResponse(operation, config, answer);
@@ -176,9 +181,9 @@ function errorTypeOf(error: SdkError): RetryErrorType {
 }
 
 /**
- * A message or an event takes the trace of who sent it along, from which X-Ray links it to that of who takes it
- * (https://docs.aws.amazon.com/xray/latest/devguide/xray-services-sqs.html). As with the SDK it goes with every call, and the header
- * is not signed: what is in between may change it.
+ * A message or an event takes the trace of who sent it along, from which X-Ray links it to that of who takes
+ * it (https://docs.aws.amazon.com/xray/latest/devguide/xray-services-sqs.html). As with the SDK it goes with
+ * every call, and the header is not signed: what is in between may change it.
  */
 const TRACE = { variable: '_X_AMZN_TRACE_ID', header: 'x-amzn-trace-id' } as const;
 
@@ -211,7 +216,10 @@ async function post(
   return answer;
 }
 
-/** What Node says of a kept connection that the other side had closed: nothing was answered, and nothing was asked there. */
+/**
+ * What Node says of a kept connection that the other side had closed: nothing was
+ * answered, and nothing was asked there.
+ */
 const CLOSED: ReadonlySet<string | undefined> = new Set(['ECONNRESET', 'EPIPE']);
 
 function exchange(

@@ -1,7 +1,8 @@
 /**
  * Items by their keys, many at once.
  *
- * Owns: asking again for what DynamoDB did not get to, after a pause and within a bound. Does not own: what the items are.
+ * Owns: asking again for what DynamoDB did not get to, after a pause and within a bound.
+ * Does not own: what the items are.
  */
 
 import { BatchGetItemCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -13,7 +14,10 @@ import { TABLE } from './names.ts';
 export const BATCH = 100;
 /** Requests for what DynamoDB did not get to; the caller of the list may ask again. */
 const MAX_ROUNDS = 10;
-/** The longest pause before the second request; it doubles with each one after that. Shorter by chance, so that callers spread. */
+/**
+ * The longest pause before the second request; it doubles with each one after that. Shorter by
+ * chance, so that callers spread.
+ */
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 400;
 

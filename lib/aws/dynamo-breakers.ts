@@ -1,8 +1,9 @@
 /**
- * The breakers on DynamoDB: `agent#<name>`/`breaker` in the state table; and the records of their openings, beside them as
- * `outage#<openedAt>`.
+ * The breakers on DynamoDB: `agent#<name>`/`breaker` in the state table; and the records of their openings,
+ * beside them as `outage#<openedAt>`.
  *
- * Owns: their keys, and how long the record of an opening is kept. Does not own: their item (`dynamo-record.ts`).
+ * Owns: their keys, and how long the record of an opening is kept. Does not own:
+ * their item (`dynamo-record.ts`).
  */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';

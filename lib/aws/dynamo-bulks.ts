@@ -1,7 +1,8 @@
 /**
  * Bulk actions on DynamoDB: `bulk#<id>`/`bulk`, `page#<n>` and `total#<n>` in the state table.
  *
- * Owns: their keys, and that they go by themselves. Does not own: their items (`dynamo-record.ts`), the condition (`dynamo-put.ts`).
+ * Owns: their keys, and that they go by themselves. Does not own: their items (`dynamo-record.ts`),
+ * the condition (`dynamo-put.ts`).
  */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';

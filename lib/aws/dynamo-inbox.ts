@@ -1,5 +1,6 @@
 /**
- * The inbox: open incidents, approvals and callbacks of all workflows, latest opened first, from the list index.
+ * The inbox: open incidents, approvals and callbacks of all workflows, latest
+ * opened first, from the list index.
  *
  * Owns: the page and its cursor. Does not own: the items (`dynamo-items.ts`).
  */

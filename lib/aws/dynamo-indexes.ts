@@ -1,11 +1,12 @@
 /**
  * What an item has for the sake of the indexes, and what their keys say. Pure.
  *
- * Owns: the keys of the indexes, their shards, what they project beside fields of the record. Does not own: which indexes there are
- * (`names.ts`), the items (`dynamo-items.ts`), reading them (`dynamo-index-keys.ts`, `dynamo-open.ts`).
+ * Owns: the keys of the indexes, their shards, what they project beside fields of the record. Does not own:
+ * which indexes there are (`names.ts`), the items (`dynamo-items.ts`), reading them
+ * (`dynamo-index-keys.ts`, `dynamo-open.ts`).
  *
- * All of it follows from the record. What is derived changes for an execution that ends well only where the wake time does: DynamoDB
- * writes an index again for each change of what it projects.
+ * All of it follows from the record. What is derived changes for an execution that ends well only where the
+ * wake time does: DynamoDB writes an index again for each change of what it projects.
  */
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
@@ -80,8 +81,8 @@ export function indexedExecution(execution: Execution, wakeShards: number): Attr
 }
 
 /**
- * The status of one that is open. Until its end is announced it has the one before: the write that ends it leaves the wake time,
- * and so the index, as they are.
+ * The status of one that is open. Until its end is announced it has the one before: the write that ends it
+ * leaves the wake time, and so the index, as they are.
  */
 function openStatus({ status }: Execution): ExecutionStatus {
   if (!isTerminal(status)) return status;

@@ -1,13 +1,14 @@
 /**
  * Inputs that are kept beside their execution's record.
  *
- * Owns: which are, their items, and that such an item is there before the record that names it. Does not own: the record
- * (`dynamo-items.ts`), or who removes what no record names any more (`supervisor/audit.ts`).
+ * Owns: which are, their items, and that such an item is there before the record that names it. Does not own:
+ * the record (`dynamo-items.ts`), or who removes what no record names any more (`supervisor/audit.ts`).
  *
- * Every write of a record costs a unit for each started KB of all of it. An execution's is written at its start, twice at
- * its end, and once for each end of a child: an input of some size is written once, and the record stays small. Its removal
- * costs a write of its size as well, while an execution's record goes by itself, but for a child's, which the audit removes.
- * An input is addressed by its content: of two starts with one key each finds its own, whichever the execution is made by.
+ * Every write of a record costs a unit for each started KB of all of it. An execution's is written at its
+ * start, twice at its end, and once for each end of a child: an input of some size is written once, and the
+ * record stays small. Its removal costs a write of its size as well, while an execution's record goes by
+ * itself, but for a child's, which the audit removes. An input is addressed by its content: of two starts
+ * with one key each finds its own, whichever the execution is made by.
  */
 
 import { createHash } from 'node:crypto';
@@ -67,8 +68,8 @@ export function inputApart(execution: Execution, whole: Item, isRemoved: boolean
 }
 
 /**
- * Puts the input, unless it is there. One that an earlier life or a start that died has left is put again, so that an audit
- * that is about to remove it finds another record.
+ * Puts the input, unless it is there. One that an earlier life or a start that died has left is put again, so
+ * that an audit that is about to remove it finds another record.
  */
 export async function putInput(client: DynamoDBClient, table: string, item: Item): Promise<void> {
   const put = conditional(table, item, { version: 1 });

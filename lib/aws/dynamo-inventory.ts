@@ -1,7 +1,8 @@
 /**
  * The state table without its indexes, for the audit.
  *
- * Owns: the scan, the removal of one record. Does not own: what is out of order or left behind (`core/supervision/audit.ts`).
+ * Owns: the scan, the removal of one record. Does not own: what is out of order or left behind
+ * (`core/supervision/audit.ts`).
  */
 
 import {
@@ -116,8 +117,8 @@ function foundIn(item: Item, wakeShards: number): Found[] {
 }
 
 /**
- * Where the index has the wake time of an execution: nowhere, in a shard that no supervisor sweeps, or where it is found. As good as
- * the second is one of an earlier release, of which no list knows more than the time.
+ * Where the index has the wake time of an execution: nowhere, in a shard that no supervisor sweeps, or where
+ * it is found. As good as the second is one of an earlier release, of which no list knows more than the time.
  */
 function wakePlace(item: Item, wakeShards: number): 'none' | 'unswept' | 'swept' {
   if (item[TABLE.wakeIndex.sk] === undefined) return 'none';

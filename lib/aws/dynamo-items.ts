@@ -1,11 +1,12 @@
 /**
  * Records ⇄ DynamoDB items, and the keys. Pure.
  *
- * Owns: the spelling of keys and attributes (DESIGN: one table, `pk`/`sk`). Does not own: what the indexes add to them
- * (`dynamo-indexes.ts`), conditions (`dynamo-store.ts`).
+ * Owns: the spelling of keys and attributes (DESIGN: one table, `pk`/`sk`). Does not own: what the indexes
+ * add to them (`dynamo-indexes.ts`), conditions (`dynamo-store.ts`).
  *
- * Keys are built from checked names only. Every item carries `v`; a newer one than this code knows is refused, not
- * guessed at. Payloads and nested records are JSON text: opaque to DynamoDB, small, and read back exactly.
+ * Keys are built from checked names only. Every item carries `v`; a newer one than this code
+ * knows is refused, not guessed at. Payloads and nested records are JSON text: opaque to
+ * DynamoDB, small, and read back exactly.
  */
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
@@ -136,8 +137,8 @@ export function stepOf(item: Item): Step {
 }
 
 /**
- * The history of a step that was done at its first attempt: what its record says anyway. It is left out of the item, of
- * which it would be a fifth, and which every read of the execution reads again.
+ * The history of a step that was done at its first attempt: what its record says anyway. It is left out of
+ * the item, of which it would be a fifth, and which every read of the execution reads again.
  */
 function onlyAttempt({ status, attempt, mode, token, claimedAt, changedAt }: Step): readonly Attempt[] {
   if (status !== 'done' || mode !== 'execute' || token === undefined || claimedAt === undefined) return [];

@@ -1,8 +1,9 @@
 /**
  * New records in the place of those that an earlier life of the same id has left behind.
  *
- * Owns: the replacement, on the condition that it is still the very record that was found. Does not own: what is from an
- * earlier life (`core/records/retention.ts`), who removes what nothing replaces (`supervisor/audit.ts`).
+ * Owns: the replacement, on the condition that it is still the very record that was found. Does not
+ * own: what is from an earlier life (`core/records/retention.ts`), who removes what nothing
+ * replaces (`supervisor/audit.ts`).
  */
 
 import type { Entry } from '../core/records/entry.ts';
@@ -21,8 +22,8 @@ import {
 import { instead, type Put } from './dynamo-put.ts';
 
 /**
- * Whether all that stands in the way of these puts are records from an earlier life. Asked after a conflict alone, and it
- * reads the execution only if what is to be written is of another life than what is there.
+ * Whether all that stands in the way of these puts are records from an earlier life. Asked after a conflict
+ * alone, and it reads the execution only if what is to be written is of another life than what is there.
  * @returns puts that replace them, each on the condition that it is still the one that was found
  */
 export async function overLeftovers(

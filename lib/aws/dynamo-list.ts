@@ -1,12 +1,13 @@
 /**
  * Executions by a filter, from the index that has them in order.
  *
- * Owns: which partitions are read, and the executions behind their keys. Does not own: which index serves a filter
- * (`core/operators/lists.ts`), the order of the keys and the cursor (`dynamo-index-keys.ts`), the page (`dynamo-page.ts`), what is
- * open (`dynamo-open.ts`).
+ * Owns: which partitions are read, and the executions behind their keys. Does not own: which index serves a
+ * filter (`core/operators/lists.ts`), the order of the keys and the cursor (`dynamo-index-keys.ts`), the page
+ * (`dynamo-page.ts`), what is open (`dynamo-open.ts`).
  *
- * Never scans. A page costs one query per partition (four of each workflow, of each status, of each code, and of a tag in each of three indexes), then at most one for every
- * 25 keys, each with one batch of up to 100 executions.
+ * Never scans. A page costs one query per partition (four of each workflow, of each status, of each
+ * code, and of a tag in each of three indexes), then at most one for every 25 keys, each with one
+ * batch of up to 100 executions.
  */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';

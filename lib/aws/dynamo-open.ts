@@ -1,13 +1,15 @@
 /**
  * What is open, from the index of wake times.
  *
- * Owns: reading all of it up to a bound, the page that is sorted by the start and the one by the wake time beyond that bound. Does not
- * own: what an index has of an execution (`dynamo-indexes.ts`), the executions behind it (`dynamo-list.ts`).
+ * Owns: reading all of it up to a bound, the page that is sorted by the start and the one by the wake
+ * time beyond that bound. Does not own: what an index has of an execution (`dynamo-indexes.ts`), the
+ * executions behind it (`dynamo-list.ts`).
  *
- * The index is ordered by when an execution is due, and operators read the latest first: up to `mostOpen` all of it is read and sorted
- * for a first page, 1 MB and so 128 read units for about 4,000 of them; the pages after it in the same process go on in what it has read.
- * Beyond that a page is in the order of the index. Of one workflow or plan, and of those at risk, DynamoDB reads as many and answers
- * them alone; those at risk, which are few, each page reads anew.
+ * The index is ordered by when an execution is due, and operators read the latest first: up to `mostOpen` all
+ * of it is read and sorted for a first page, 1 MB and so 128 read units for about 4,000 of them; the pages
+ * after it in the same process go on in what it has read. Beyond that a page is in the order of the index. Of
+ * one workflow or plan, and of those at risk, DynamoDB reads as many and answers them alone; those at risk,
+ * which are few, each page reads anew.
  */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -84,7 +86,10 @@ interface Asked {
   readonly isFirst: boolean;
 }
 
-/** What a first page has read, its next pages are of, for so long: what has ended since is dropped when it is read. */
+/**
+ * What a first page has read, its next pages are of, for so long: what has ended
+ * since is dropped when it is read.
+ */
 const READING_MS = 10_000;
 const readings = new WeakMap<DynamoDBClient, Reading>();
 interface Reading {
@@ -186,7 +191,10 @@ export async function readOpen(
   return boundedKeys(items, atLeast);
 }
 
-/** Overdue ones by the key of the index, and others by what it has of them: more may be, and none other is (`atRiskSince`). */
+/**
+ * Overdue ones by the key of the index, and others by what it has of them: more may be, and
+ * none other is (`atRiskSince`).
+ */
 async function readAtRisk(
   client: DynamoDBClient,
   options: OpenOptions,

@@ -3,8 +3,8 @@
  *
  * Owns: the filter, and the bound of what is read. Does not own: where the keys and the executions come from.
  *
- * The index gives keys in order, the executions behind them are read, and what the filter drops is made up for by reading on. It ends
- * after 500 keys: it may then be short, even empty, and still have a cursor.
+ * The index gives keys in order, the executions behind them are read, and what the filter drops is made up
+ * for by reading on. It ends after 500 keys: it may then be short, even empty, and still have a cursor.
  */
 
 import { indexFor, isListed } from '../core/operators/lists.ts';

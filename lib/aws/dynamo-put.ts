@@ -1,8 +1,8 @@
 /**
  * Conditional puts of whole records, one or several together.
  *
- * Owns: the one condition (the stored record is one version behind), and whose write it was that an ambiguous answer hid.
- * Does not own: the items (`dynamo-items.ts`).
+ * Owns: the one condition (the stored record is one version behind), and whose write it was that an ambiguous
+ * answer hid. Does not own: the items (`dynamo-items.ts`).
  *
  * S3, S15: a write that is repeated counts as written, and is written once.
  */
@@ -18,7 +18,10 @@ import {
 import type { WriteResult } from '../core/ports.ts';
 import { type Item, text } from './dynamo-items.ts';
 
-/** Two writers met in one transaction, or there was no room for it: nothing of it is written, and asking again may do. */
+/**
+ * Two writers met in one transaction, or there was no room for it: nothing of it is
+ * written, and asking again may do.
+ */
 const BUSY: ReadonlySet<string | undefined> = new Set([
   'TransactionConflict',
   'ThrottlingError',
@@ -84,7 +87,8 @@ export async function putOne(client: DynamoDBClient, put: Put): Promise<PutResul
     await client.send(new PutItemCommand(put));
     return { kind: 'written' };
   } catch (error) {
-    // A transaction is writing the record at this moment: another write comes first, as far as this one is concerned.
+    // A transaction is writing the record at this moment: another write comes first,
+    // as far as this one is concerned.
     if (error instanceof TransactionConflictException) return { kind: 'conflict' };
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
     // The SDK may have sent it twice because the first answer was lost: then what is stored is our own write.

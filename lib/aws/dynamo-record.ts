@@ -1,7 +1,9 @@
 /**
- * A record of its own in the state table, beside the executions: its JSON text under one key, one version after the other.
+ * A record of its own in the state table, beside the executions: its JSON text under one
+ * key, one version after the other.
  *
- * Owns: its item, its strongly consistent read. Does not own: the keys (each kind's own file), the condition (`dynamo-put.ts`).
+ * Owns: its item, its strongly consistent read. Does not own: the keys (each kind's own file),
+ * the condition (`dynamo-put.ts`).
  */
 
 import { type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';

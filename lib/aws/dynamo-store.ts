@@ -1,8 +1,9 @@
 /**
  * The store on DynamoDB.
  *
- * Owns: what is written together, strongly consistent reads. Does not own: the lists that only the API reads, without which an agent's
- * code is a fiftieth smaller (`dynamo-lists.ts`), the items' form (`dynamo-items.ts`), the condition of a write (`dynamo-put.ts`), or what a conflict means (the roles).
+ * Owns: what is written together, strongly consistent reads. Does not own: the lists that only the API reads,
+ * without which an agent's code is a fiftieth smaller (`dynamo-lists.ts`), the items' form
+ * (`dynamo-items.ts`), the condition of a write (`dynamo-put.ts`), or what a conflict means (the roles).
  *
  * S11 `create` never overwrites. No write without a condition anywhere.
  */
@@ -139,8 +140,9 @@ const asWritten = (existing: Execution, wanted: Execution): Execution | 'written
   existing.writeId === wanted.writeId ? 'written' : existing;
 
 /**
- * A start that repeats another one with a key must not leave its input beside that one's: what exists already is looked for
- * first, cheaply, and only then read for certain. A child's parent knows which of its children it has made.
+ * A start that repeats another one with a key must not leave its input beside that one's: what
+ * exists already is looked for first, cheaply, and only then read for certain. A child's parent
+ * knows which of its children it has made.
  */
 async function existingBefore(
   client: DynamoDBClient,
@@ -179,9 +181,9 @@ async function getItem(
 }
 
 /**
- * A query is no snapshot: its first page may be older than its last. One page is read at once as far as matters here; with
- * several, the execution must be the same after the last page as on the first, or a step's news could be taken together
- * with a status from before a cancel.
+ * A query is no snapshot: its first page may be older than its last. One page is read at once as far as
+ * matters here; with several, the execution must be the same after the last page as on the first, or a step's
+ * news could be taken together with a status from before a cancel.
  */
 async function readSnapshot(
   client: DynamoDBClient,

@@ -1,7 +1,8 @@
 /**
  * What there is to be counted: open executions, bad ends, the inbox, by the indexes alone.
  *
- * Owns: the three reads, and where there are bad ends the one of how many were started. Does not own: what is counted of them.
+ * Owns: the three reads, and where there are bad ends the one of how many were started. Does
+ * not own: what is counted of them.
  *
  * At most about 10,000 of each are read, in pages of 1 MB.
  */

@@ -1,9 +1,9 @@
 /**
  * One invocation of a Lambda function: what every role's handler does around its own work.
  *
- * Owns: that ports are made once per process, while the function initialises; the context of its log lines, and its metrics; the
- * answer to a batch. Does not own: what a role does with the event (`agent/handler.ts`, `api/handler.ts`,
- * `supervisor/handler.ts`).
+ * Owns: that ports are made once per process, while the function initialises; the context of its log lines,
+ * and its metrics; the answer to a batch. Does not own: what a role does with the event (`agent/handler.ts`,
+ * `api/handler.ts`, `supervisor/handler.ts`).
  */
 
 import type { Context, SQSBatchResponse, SQSRecord } from 'aws-lambda';
@@ -11,7 +11,8 @@ import * as z from 'zod/mini';
 import { en } from 'zod/locales';
 import type { Telemetry } from './ports.ts';
 
-// zod/mini says only "Invalid input" until it is given words; 3 KB of them say what was wrong and what is allowed.
+// zod/mini says only "Invalid input" until it is given words; 3 KB of them say what
+// was wrong and what is allowed.
 z.config(en());
 
 /**
@@ -34,7 +35,10 @@ export async function metering<Result>(
   }
 }
 
-/** In a Lambda function at once, while initialisation is free; elsewhere (a test imports the file) when first used. */
+/**
+ * In a Lambda function at once, while initialisation is free; elsewhere (a test
+ * imports the file) when first used.
+ */
 export function once<Value>(make: () => Value): () => Value {
   let made: { readonly value: Value } | undefined;
   const get = (): Value => {

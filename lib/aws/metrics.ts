@@ -1,11 +1,12 @@
 /**
  * Makes metrics of notes: CloudWatch's embedded metric format, one log line for each invocation.
  *
- * Owns: which note is which metric. Does not own: the metrics' names (`names.ts`), the log lines (`telemetry.ts`).
+ * Owns: which note is which metric. Does not own: the metrics' names (`names.ts`),
+ * the log lines (`telemetry.ts`).
  *
- * A line costs no call. All metrics have one dimension, the deployment: each further one would multiply what CloudWatch
- * charges for, and an agent's own numbers are in the line as a field, for queries. Who wants some by workflow or by agent all the same
- * gets lines of their own (`detailed-metrics.ts`).
+ * A line costs no call. All metrics have one dimension, the deployment: each further one would multiply what
+ * CloudWatch charges for, and an agent's own numbers are in the line as a field, for queries. Who wants some
+ * by workflow or by agent all the same gets lines of their own (`detailed-metrics.ts`).
  */
 
 import { Metrics } from '@aws-lambda-powertools/metrics';

@@ -1,8 +1,8 @@
 /**
  * The seam between the infrastructure and the run time: names that both must spell alike.
  *
- * Owns: environment variables, table attributes, index names, event names, metric names. Does not own: anything physical;
- * the environment carries the names of tables and queues.
+ * Owns: environment variables, table attributes, index names, event names, metric names. Does not own:
+ * anything physical; the environment carries the names of tables and queues.
  */
 
 /** Environment variables that `infra` sets; `ports.ts`, the handlers and the worker read them. */
@@ -39,7 +39,10 @@ export const ENV = {
   transport: 'STEADFAST_TRANSPORT',
   /** The API's: names of the IAM roles whose sessions are named after persons, with spaces between them. */
   personalRoles: 'STEADFAST_PERSONAL_ROLES',
-  /** The API's: how many callers may wait for an end at the same time. Absent: as many as beside all else on a new account. */
+  /**
+   * The API's: how many callers may wait for an end at the same time. Absent: as many as
+   * beside all else on a new account.
+   */
   openWaits: 'STEADFAST_OPEN_WAITS',
   /** A relay's: ARN of the Lambda function that does the agent's work. */
   remoteFunction: 'STEADFAST_REMOTE_FUNCTION',
@@ -52,14 +55,20 @@ export const TRANSPORTS = ['direct', 'sdk'] as const;
 export type Transport = (typeof TRANSPORTS)[number];
 export const DEFAULT_TRANSPORT: Transport = 'direct';
 
-/** Beside a trigger's code: what it starts, with which input. An environment would be too small for a large mapping. */
+/**
+ * Beside a trigger's code: what it starts, with which input. An environment would be
+ * too small for a large mapping.
+ */
 export const TRIGGER_FILE = 'trigger.json';
 /** Beside the scheduler's code: what `GET /openapi.json` answers. A cold start does not read it. */
 export const OPENAPI_FILE = 'openapi.json';
 /** Likewise: by workflow, the forms that `GET /workflows/{name}` answers with it. */
 export const FORMS_FILE = 'forms.json';
 
-/** In a cloud assembly: a folder for each deployment, by its name, with what its functions and images are made of. */
+/**
+ * In a cloud assembly: a folder for each deployment, by its name, with what its
+ * functions and images are made of.
+ */
 export const BUNDLES = 'bundles';
 
 export const TABLE = {
@@ -81,8 +90,8 @@ export interface TableIndex {
   readonly pk: string;
   readonly sk: string;
   /**
-   * What it has beside the keys. DynamoDB writes an index again when any of it changes: for an execution that ends well none
-   * does but where the key moves anyway.
+   * What it has beside the keys. DynamoDB writes an index again when any of it changes: for an execution that
+   * ends well none does but where the key moves anyway.
    */
   readonly projected: readonly string[];
 }
@@ -107,8 +116,8 @@ export const INDEXES: readonly TableIndex[] = [
 ];
 
 /**
- * What the command line finds a deployment's parts by. Only what has to stand still for `steadfast quiesce` carries them, what
- * says where the state is, and the logs that `steadfast logs` reads.
+ * What the command line finds a deployment's parts by. Only what has to stand still for `steadfast quiesce`
+ * carries them, what says where the state is, and the logs that `steadfast logs` reads.
  */
 export const TAGS = { stack: 'steadfast:stack', part: 'steadfast:part' } as const;
 
@@ -161,11 +170,16 @@ export const NEWS_EVENTS = {
 /** The event that calls a supervisor, on a bus of its own. */
 export const WAKE_EVENT = { source: 'steadfast', detailType: 'Steadfast Supervisor Called' } as const;
 
-/** Every metric has this one dimension, whose value is the deployment; `service` is what Powertools calls it. */
+/**
+ * Every metric has this one dimension, whose value is the deployment; `service` is what Powertools calls it.
+ */
 export const METRICS_NAMESPACE = 'Steadfast';
 export const METRICS_DIMENSION = 'service';
 
-/** The metrics' names in CloudWatch, each with its unit: what the roles emit and what dashboard and alarms read. */
+/**
+ * The metrics' names in CloudWatch, each with its unit: what the roles emit and
+ * what dashboard and alarms read.
+ */
 export const METRICS = {
   /** Executions by what became of them. */
   Started: 'Count',
@@ -216,7 +230,10 @@ export const METRICS = {
   /** The audit's runs, and the records that it could not read or put in order. */
   Audits: 'Count',
   RecordsUnaudited: 'Count',
-  /** What the audit put in order: open executions that no sweep would have found, records that were left behind. */
+  /**
+   * What the audit put in order: open executions that no sweep would have found,
+   * records that were left behind.
+   */
   WakeTimesHealed: 'Count',
   LeftoversRemoved: 'Count',
   /** How long ago the audit's last pass through the whole table ended. */
@@ -225,8 +242,8 @@ export const METRICS = {
 export type MetricName = keyof typeof METRICS;
 
 /**
- * Those that a deployment may have by workflow and by agent as well (`metricsBy`), under the same names, with one more dimension. A name
- * that is only here is of no use for all together.
+ * Those that a deployment may have by workflow and by agent as well (`metricsBy`), under the same names, with
+ * one more dimension. A name that is only here is of no use for all together.
  */
 export const DETAILED_METRICS = {
   workflow: {

@@ -84,7 +84,8 @@ async function countShard(client: DynamoDBClient, table: string, shard: string):
         IndexName: TABLE.listIndex.name,
         Select: 'COUNT',
         KeyConditionExpression: '#key = :key',
-        // An approval that waits for its answer is in the same inbox, and nothing has gone wrong with it: it was read, and counts apart.
+        // An approval that waits for its answer is in the same inbox, and nothing has gone wrong with it:
+        // it was read, and counts apart.
         FilterExpression: 'begins_with(#sk, :incident)',
         ExpressionAttributeNames: { '#key': TABLE.listIndex.pk, '#sk': TABLE.sk },
         ExpressionAttributeValues: { ':key': { S: shard }, ':incident': { S: INCIDENT_PREFIX } },

@@ -1,8 +1,8 @@
 /**
  * What one process of a function works with: environment → clients → ports.
  *
- * Owns: reading the environment, which adapter stands behind which port. Does not own: how calls are made (`transport.ts`),
- * when that is done, and for which role (`agent/handler.ts`).
+ * Owns: reading the environment, which adapter stands behind which port. Does not own: how calls are made
+ * (`transport.ts`), when that is done, and for which role (`agent/handler.ts`).
  */
 
 import type { Logger } from '@aws-lambda-powertools/logger';
@@ -89,7 +89,10 @@ export type OwnPorts = Ports & {
   readonly events: EventBridgeClient;
 };
 
-/** The ports of a role that calls a supervisor when none would sweep in time: every role but supervisor and audit. */
+/**
+ * The ports of a role that calls a supervisor when none would sweep in time: every
+ * role but supervisor and audit.
+ */
 export function callingPortsOf(telemetry: Telemetry, atWork?: AtWork): OwnPorts {
   const own = portsOf(telemetry, atWork);
   const call = wakeBus(own.events, fromEnvironment(ENV.wakeBus));
@@ -107,7 +110,10 @@ export function startingPortsOf(telemetry: Telemetry): OwnPorts {
   };
 }
 
-/** The ports of the one role that answers callers: beside those of a start the lists, and who waits for an end. */
+/**
+ * The ports of the one role that answers callers: beside those of a start the
+ * lists, and who waits for an end.
+ */
 export function listingPortsOf(telemetry: Telemetry): OwnPorts {
   const own = startingPortsOf(telemetry);
   const { client, name, shards } = own.table;

@@ -1,7 +1,8 @@
 /**
  * AWS's Signature Version 4 of a POST: to `/`, which is all that the JSON protocols need, or to a path.
  *
- * Owns: the signature. Does not own: the request (`direct.ts`, `remote/`). The signing key is derived once a day and service.
+ * Owns: the signature. Does not own: the request (`direct.ts`, `remote/`). The signing key is
+ * derived once a day and service.
  */
 
 import { createHmac, hash } from 'node:crypto';
@@ -75,7 +76,8 @@ export function signedPlace({ pathname, searchParams }: URL): SignedPlace {
 
 /**
  * The `authorization` header.
- * @param headers those that are signed: lower-case names in alphabetical order, `host` and `x-amz-date` among them
+ * @param headers those that are signed: lower-case names in alphabetical order,
+ * `host` and `x-amz-date` among them
  * @param place the path and the query as they are signed, of another address than `/` (`signedPlace`)
  */
 export function authorization(

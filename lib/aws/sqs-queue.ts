@@ -1,8 +1,8 @@
 /**
  * The queue on SQS: hints to agents.
  *
- * Owns: one request for up to ten messages to one agent, the delay in whole seconds, the depths of the queues. Does not
- * own: what is sent when.
+ * Owns: one request for up to ten messages to one agent, the delay in whole seconds, the depths of the
+ * queues. Does not own: what is sent when.
  */
 
 import {
@@ -89,12 +89,16 @@ interface Parcel {
   readonly failed: (reason: unknown) => void;
 }
 
-/** The longest that a send waits for others: more than a batch takes to be worked up, less than a caller notices. */
+/**
+ * The longest that a send waits for others: more than a batch takes to be worked
+ * up, less than a caller notices.
+ */
 const COMPANY_MS = 20;
 
 /**
- * The messages of one process to one agent. What is sent while others are at work, or while a request is under way, leaves
- * together: a process that works on a batch of ten asks once or twice, not ten times. Alone a message never waits.
+ * The messages of one process to one agent. What is sent while others are at work, or while a request
+ * is under way, leaves together: a process that works on a batch of ten asks once or twice, not ten
+ * times. Alone a message never waits.
  */
 class Outbox {
   readonly #request: (sends: readonly Send[]) => Promise<ReadonlySet<number>>;

@@ -1,11 +1,12 @@
 /**
  * Log lines, as JSON, by Powertools: notes of the roles, and what an agent's own code logs.
  *
- * Owns: which notes are worth a line on the healthy path (none: they are debug), which are warnings or errors, and the keys of a line. Does
- * not own: metrics (`metrics.ts`). S17: a note has no field for a payload, so none can get here. How an attempt failed is said in its
- * author's words, cut and printable.
+ * Owns: which notes are worth a line on the healthy path (none: they are debug), which are warnings or
+ * errors, and the keys of a line. Does not own: metrics (`metrics.ts`). S17: a note has no field for a
+ * payload, so none can get here. How an attempt failed is said in its author's words, cut and printable.
  *
- * The correlation id of a line about an execution is the execution's id, in every function: one query finds them all.
+ * The correlation id of a line about an execution is the execution's id, in every
+ * function: one query finds them all.
  */
 
 import { Logger } from '@aws-lambda-powertools/logger';
@@ -98,8 +99,8 @@ export const serviceLogger = (fields: { readonly role: string; readonly agent?: 
   new Logger({ serviceName: process.env['POWERTOOLS_SERVICE_NAME'] ?? 'steadfast', persistentKeys: fields });
 
 /**
- * Says of each attempt under way that its process ends, and how: the execution's own record learns of it only when a lease ends. What
- * kills a process from outside leaves no time to say so.
+ * Says of each attempt under way that its process ends, and how: the execution's own record learns of it only
+ * when a lease ends. What kills a process from outside leaves no time to say so.
  */
 export function tellExit(
   logger: Logger,
@@ -109,7 +110,10 @@ export function tellExit(
   for (const attempt of underWay) logger.warn('process-exits', correlated({ ...attempt, exitCode }));
 }
 
-/** A logger for the author's code in one attempt. A child logger: fields of one attempt are in no line of another. */
+/**
+ * A logger for the author's code in one attempt. A child logger: fields of one
+ * attempt are in no line of another.
+ */
 export function attemptLog(
   logger: Logger,
   context: { readonly executionId: string } & Readonly<Record<string, unknown>>,

@@ -1,11 +1,11 @@
 /**
  * How the calls of a process reach AWS: its clients, and which of two ways they take.
  *
- * Owns: how long a request may take and how often it is made, which way is taken. Does not own: the direct way (`direct.ts`),
- * what is called.
+ * Owns: how long a request may take and how often it is made, which way is taken. Does not own: the direct
+ * way (`direct.ts`), what is called.
  *
- * Both ways send the trace of the invocation along and notice a clock that is wrong. Whichever is taken, the caller of a client
- * sees the same: `test/contract` and `test/aws` run on both.
+ * Both ways send the trace of the invocation along and notice a clock that is wrong. Whichever is taken, the
+ * caller of a client sees the same: `test/contract` and `test/aws` run on both.
  */
 
 import { refuse } from '../core/records/errors.ts';

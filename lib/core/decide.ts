@@ -1,11 +1,11 @@
 /**
- * decide(plan, state, event) → decision. The one function that all roles call; read it after `transitions.ts`.
+ * decide(plan, state, event) → decision: the one function that all roles call. Read `transitions.ts` first.
  *
- * Owns: which rule answers which event. Does not own: the events (`records/events.ts`), the decisions (`records/decision.ts`),
- * effects (`engine/commit.ts`), the clock and the random source (both come with the event).
+ * Owns: which rule answers which event. Does not own: the events (`records/events.ts`), decisions
+ * (`records/decision.ts`), effects (`engine/commit.ts`), clock and random source (they come with the event).
  *
- * S14 pure, total, deterministic, bounded. S15 a decision that was applied is refused by its version the second time.
- * A decision holds at most one write (a step and its execution in one transaction count as one); sends come after it.
+ * S14 pure, total, deterministic, bounded: at most one write (a step and its execution in one transaction count
+ * as one), then sends. S15 a decision that was applied is refused by its version the second time.
  */
 
 import { effectiveState } from './execution/effective-state.ts';
@@ -27,9 +27,10 @@ import { answerCallback } from './waiting/callback.ts';
 import { closeEntry } from './waiting/entry.ts';
 
 /**
- * The rules see the effective state, because one write ends a pause or begins a retry for all steps; and the plan of
- * the status, because after an end only on-failure steps go on. Every decision then closes the question that its write
- * ends, brings the wake time forward, and notes in its write whether the execution is at risk.
+ * The rules see the effective state, because one write ends a pause or begins a retry for all steps;
+ * and the plan of the status, because after an end only on-failure steps go on. Every decision then
+ * closes the question that its write ends, brings the wake time forward, and notes in its write
+ * whether the execution is at risk.
  * @param whole the plan as it was read
  * @param stored the execution as it was read
  * @returns what to write, then send, then do

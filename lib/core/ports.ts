@@ -1,6 +1,6 @@
 /**
- * The world as the roles see it. Implemented on AWS (`lib/aws`) and in memory (`lib/testing`); one contract suite runs
- * against both.
+ * The world as the roles see it. Implemented on AWS (`lib/aws`) and in memory (`lib/testing`); one
+ * contract suite runs against both.
  */
 
 import type { AbortSignalLike } from './plan/agent.ts';
@@ -32,7 +32,10 @@ export interface Due {
   readonly wakeAt: number;
 }
 
-/** What waits for a person or another external party: an open incident, or the entry of an open approval or callback. */
+/**
+ * What waits for a person or another external party: an open incident, or the entry
+ * of an open approval or callback.
+ */
 export type InboxItem = { readonly executionId: string } & (
   | { readonly incident: Incident; readonly entry?: never }
   | { readonly entry: Entry; readonly incident?: never }
@@ -56,22 +59,24 @@ export interface ListedPage extends Page<Execution> {
 }
 
 /**
- * The only truth. Reads of one execution are strongly consistent; `due` and `list` may lag and are only hints.
- * Every method may reject when the store is away or answers ambiguously: the caller then knows nothing.
+ * The only truth. Reads of one execution are strongly consistent; `due` and `list` may lag
+ * and are only hints. Every method may reject when the store is away or answers ambiguously:
+ * the caller then knows nothing.
  */
 export interface Store {
   /** Puts the plan unless it is there already; a plan is addressed by its content, so both are the same. */
   readonly writePlan: (hash: string, plan: Plan) => Promise<void>;
   readonly readPlan: (hash: string) => Promise<Plan | undefined>;
   /**
-   * Writes a new execution, or returns the one that is there; one from an earlier life of its parent's id is replaced.
+   * Writes a new execution, or returns the one that is there; one from an earlier life
+   * of its parent's id is replaced.
    * @param isNewId a hint: the id was made for this start, so there is hardly one. @default false
    */
   readonly create: (execution: Execution, isNewId?: boolean) => Promise<Execution | 'written'>;
   readonly read: (executionId: string) => Promise<Snapshot | undefined>;
   /**
-   * The records of these steps, and read after them the execution's: a claim needs no more of a long one. No incident is
-   * read. @default a reader reads everything
+   * The records of these steps, and read after them the execution's: a claim needs no more of a long one. No
+   * incident is read. @default a reader reads everything
    * @param withInput an input that is beside the record, too, without which it is `null`. @default true
    */
   readonly readSteps?: (
@@ -81,19 +86,22 @@ export interface Store {
   ) => Promise<Snapshot | undefined>;
   readonly readExecution: (executionId: string) => Promise<Execution | undefined>;
   /**
-   * Writes each record on the condition that the stored one is one version behind (version 1: that there is none).
-   * An own write that an ambiguous answer hid is recognised by its write id and counts as written.
+   * Writes each record on the condition that the stored one is one version behind (version 1: that there is
+   * none). An own write that an ambiguous answer hid is recognised by its write id and counts as written.
    */
   readonly write: (write: Write) => Promise<WriteResult>;
   /** Shards of the wake index: 0 to shards - 1. */
   readonly shards: number;
-  /** Open executions of a shard with `wakeAt` ≤ untilAt, earliest first. @param limit of a page, at most the store's own */
+  /**
+   * Open executions of a shard with `wakeAt` ≤ untilAt, earliest first.
+   * @param limit of a page, at most the store's own
+   */
   readonly due: (shard: number, untilAt: number, cursor?: string, limit?: number) => Promise<Page<Due>>;
   /** Latest opened first. @throws SteadfastError `bad-cursor` */
   readonly inbox: (limit: number, cursor?: string) => Promise<Page<InboxItem>>;
   /**
-   * What fits the filter, in the order that it says. Where few do, a page may hold fewer than its limit and still have a cursor:
-   * reading is bounded.
+   * What fits the filter, in the order that it says. Where few do, a page may hold fewer than its limit and
+   * still have a cursor: reading is bounded.
    * @throws SteadfastError `bad-cursor`
    */
   readonly list: (query: ListQuery) => Promise<ListedPage>;
@@ -104,7 +112,9 @@ export interface Store {
   readonly survey: (endedSince: number, workflows: readonly string[]) => Promise<Survey>;
 }
 
-/** One of `of` parts of the table, numbered from 0. All records of an execution are in one, and stay there. */
+/**
+ * One of `of` parts of the table, numbered from 0. All records of an execution are in one, and stay there.
+ */
 export interface Segment {
   readonly index: number;
   readonly of: number;
@@ -112,7 +122,10 @@ export interface Segment {
 
 /** The state table without its indexes: for the audit alone. */
 export interface Inventory {
-  /** Some of all records of executions in a segment, strongly read: an execution's own one before those beside it. */
+  /**
+   * Some of all records of executions in a segment, strongly read: an execution's
+   * own one before those beside it.
+   */
   readonly page: (segment: Segment, cursor?: string) => Promise<Page<Found>>;
   /** Removes the record on the condition that it is still the one that was found. */
   readonly remove: (found: Removable) => Promise<'removed' | 'conflict'>;
@@ -134,7 +147,10 @@ export interface Breakers {
   readonly write: (breaker: Breaker) => Promise<WriteResult>;
 }
 
-/** What each opening of a breaker has left, beside the executions; what cannot be read or written holds nothing up. */
+/**
+ * What each opening of a breaker has left, beside the executions; what cannot be
+ * read or written holds nothing up.
+ */
 export interface Outages {
   readonly read: (agent: string, openedAt: number) => Promise<Outage | undefined>;
   /** On the condition that the stored one is one version behind (version 1: that there is none). */
@@ -149,7 +165,9 @@ export interface WorkflowPauses {
   readonly write: (pause: WorkflowPause) => Promise<WriteResult>;
 }
 
-/** Which lists have announced a question, beside the executions; what cannot be read or written is announced. */
+/**
+ * Which lists have announced a question, beside the executions; what cannot be read or written is announced.
+ */
 export interface AnnouncedLists {
   /** Strongly consistent. @param list its key */
   readonly read: (list: string) => Promise<AnnouncedList | undefined>;
@@ -164,7 +182,10 @@ export interface Bulks {
   readonly readTotal: (bulk: string, shard: number) => Promise<BulkTotal | undefined>;
   /** Those that there are, perhaps as they were a second ago. */
   readonly readTotals: (bulk: string) => Promise<readonly BulkTotal[]>;
-  /** All or none of up to 100, on the condition that each stored one is one version behind (version 1: that there is none). */
+  /**
+   * All or none of up to 100, on the condition that each stored one is one version behind
+   * (version 1: that there is none).
+   */
   readonly write: (records: BulkWrite) => Promise<WriteResult>;
 }
 
@@ -174,7 +195,9 @@ export interface BulkWrite {
   readonly total?: BulkTotal;
 }
 
-/** Until when a supervisor is at work, beside the executions; what cannot be read or written holds nothing up. */
+/**
+ * Until when a supervisor is at work, beside the executions; what cannot be read or written holds nothing up.
+ */
 export interface Presences {
   /** Strongly consistent. */
   readonly read: () => Promise<Presence | undefined>;
@@ -182,7 +205,10 @@ export interface Presences {
   readonly write: (presence: Presence) => Promise<WriteResult>;
 }
 
-/** Which callers hold a process of the API while they wait; what cannot be read or written lets no further one wait. */
+/**
+ * Which callers hold a process of the API while they wait; what cannot be read or
+ * written lets no further one wait.
+ */
 export interface Waits {
   /** Strongly consistent. */
   readonly read: () => Promise<OpenWaits | undefined>;
@@ -213,8 +239,8 @@ export interface QueueDepth {
 export interface Queue {
   readonly send: (sends: readonly Send[]) => Promise<void>;
   /**
-   * Whether there is a queue for the agent: one that is not deployed has none. A supervisor and the API know every agent that
-   * is deployed, an agent only those to which its own workflows send.
+   * Whether there is a queue for the agent: one that is not deployed has none. A supervisor and the API know
+   * every agent that is deployed, an agent only those to which its own workflows send.
    * @default there is one for every agent
    */
   readonly reaches?: (agent: string) => boolean;
@@ -222,7 +248,9 @@ export interface Queue {
   readonly depths?: (agents: readonly string[]) => Promise<Readonly<Record<string, QueueDepth>>>;
 }
 
-/** `announce` and `announceQuestion`: at least once each, a failure is tried again. `tell`: once, best effort. */
+/**
+ * `announce` and `announceQuestion`: at least once each, a failure is tried again. `tell`: once, best effort.
+ */
 export interface Announcer {
   readonly announce: (ended: Ended) => Promise<void>;
   readonly announceQuestion: (news: QuestionNews) => Promise<void>;
@@ -257,7 +285,9 @@ export interface Log {
 
 /** The schemas of workflows that are run by steps of others; a process has those of its own bundle. */
 export interface ChildInputs {
-  /** Why the workflow with this very plan does not accept the input; nothing also where it is not known here. */
+  /**
+   * Why the workflow with this very plan does not accept the input; nothing also where it is not known here.
+   */
   readonly problem: (plan: Plan, input: Json) => Promise<string | undefined>;
 }
 

@@ -1,12 +1,15 @@
 /**
- * RULES[status]: what can happen to an execution in each status, in order. The first rule that has a write to make is followed.
+ * RULES[status]: what can happen to an execution in each status, in order. The first rule that
+ * has a write to make is followed.
  *
- * Owns: which rules hold in which status, their order, and the evaluation that follows them. Does not own: the rules, each a value that
- * says when it is due, what it does and how it is said (`step/rule.ts`), which messages are sent (`supervision/dispatch.ts`).
+ * Owns: which rules hold in which status, their order, and the evaluation that follows them. Does not own:
+ * the rules, each a value that says when it is due, what it does and how it is said (`step/rule.ts`), which
+ * messages are sent (`supervision/dispatch.ts`).
  *
- * An agent after its report, the scheduler after a start or a cancel, and a supervisor evaluate in the same way; only a supervisor
- * ends leases, repeats dispatches that were not claimed, and sets the wake time. S8 a join starts once, because the claim decides,
- * not the message. S12 the wake time is the earliest time at which a rule of the status is due.
+ * An agent after its report, the scheduler after a start or a cancel, and a supervisor evaluate in the same
+ * way; only a supervisor ends leases, repeats dispatches that were not claimed, and sets the wake time. S8 a
+ * join starts once, because the claim decides, not the message. S12 the wake time is the earliest time at
+ * which a rule of the status is due.
  */
 
 import { beginTry, endChildren, endOverTime, startChildren, stopChildren } from './execution/child-rules.ts';
@@ -108,7 +111,10 @@ export const RULES: Readonly<Record<ExecutionStatus, readonly Rule[]>> = {
   canceled: ENDED,
 };
 
-/** The rule that has something to write now, with its decision. @param plan as it is during the execution's status */
+/**
+ * The rule that has something to write now, with its decision.
+ * @param plan as it is during the execution's status
+ */
 export function ruleThatApplies(
   plan: Plan,
   state: Snapshot,

@@ -1,8 +1,9 @@
 /**
  * The legal moves of a step and of an execution, as data. Read this first.
  *
- * Owns: which status may follow which, and by what. Does not own: what a move means (`records/moves.ts`), when it is due
- * and what else changes with it (`rules.ts`, `step/claim.ts`). `docs/STATE-MACHINE.md` is printed from these tables.
+ * Owns: which status may follow which, and by what. Does not own: what a move means
+ * (`records/moves.ts`), when it is due and what else changes with it (`rules.ts`, `step/claim.ts`).
+ * `docs/STATE-MACHINE.md` is printed from these tables.
  *
  * S1 no row leads out of a terminal execution status, except the retry of a failed execution and, for a child
  * that succeeded, the recall by its parent. S2 only `moveStep` and `moveExecution` change a status, and they
@@ -50,7 +51,7 @@ type Table<Status extends string, Event extends string> = Readonly<
   Record<Status, Readonly<Partial<Record<Event, Status>>>>
 >;
 
-/** Rows that several statuses share: closed, undone or given up, begun again; and the ends of an execution. */
+/** Rows that several statuses share: closed, undone, begun again; and the ends of an execution. */
 const CLOSED = { suspend: 'suspended', fence: 'fenced' } as const;
 const UNDONE = { 'start-undo': 'compensating', 'give-up-undo': 'compensation-failed' } as const;
 const RESTARTED = { restart: 'ready', 'restart-retry': 'retrying', 'restart-unknown': 'unknown' } as const;

@@ -54,7 +54,10 @@ async function firstOf(
   return (await lists.read(own.list))?.executionId;
 }
 
-/** The list that an execution is a part of, or that a workflow above it is an item of; nothing where there is none. */
+/**
+ * The list that an execution is a part of, or that a workflow above it is an item
+ * of; nothing where there is none.
+ */
 async function listOf(
   { store }: Ports,
   { parent }: Execution,

@@ -1,12 +1,13 @@
 /**
- * The effects of one execution on others: a step starts, gathers or stops executions of its own, and an execution that has
- * ended notifies its parent.
+ * The effects of one execution on others: a step starts, gathers or stops executions of its own, and an
+ * execution that has ended notifies its parent.
  *
- * Owns: these effects, each of which may be repeated without harm. Does not own: when they are due (`core/execution/child-rules.ts`)
- * or what is recorded of them (`core/execution/on-child.ts`).
+ * Owns: these effects, each of which may be repeated without harm. Does not own: when they are due
+ * (`core/execution/child-rules.ts`) or what is recorded of them (`core/execution/on-child.ts`).
  *
- * S11 a child's id is derived, and it is created once. S10 stopping takes the place of a child that does not exist, and
- * writes one that failed and was to go on, so that a starter that read an older state cannot bring it to life any more.
+ * S11 a child's id is derived, and it is created once. S10 stopping takes the place of a child that does
+ * not exist, and writes one that failed and was to go on, so that a starter that read an older state
+ * cannot bring it to life any more.
  */
 
 import { decide } from '../core/decide.ts';
@@ -113,7 +114,10 @@ const freshOf = (random: RandomSource): Pick<NewExecution, 'life' | 'writeId'> =
   writeId: random.id(),
 });
 
-/** A part of a list is checked by the agent, item by item. @returns nothing when it may begin, or has begun */
+/**
+ * A part of a list is checked by the agent, item by item.
+ * @returns nothing when it may begin, or has begun
+ */
 async function refusedInput(
   ports: Ports,
   start: ChildStart,
@@ -174,7 +178,10 @@ async function startChild(
   return undefined;
 }
 
-/** It is in the table with its wake time: what fails from here on, a supervisor makes good. @param known of a new one */
+/**
+ * It is in the table with its wake time: what fails from here on, a supervisor makes good.
+ * @param known of a new one
+ */
 async function carryOn(
   ports: Ports,
   plan: Plan,

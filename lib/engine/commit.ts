@@ -1,11 +1,12 @@
 /**
  * From a decision to its effects: the only file that turns one into writes and messages.
  *
- * Owns: the order: announce what an earlier write recorded; write; send; tell that it is at risk, best effort. A message wakes an
- * agent. The wake time in the execution's record wakes a supervisor: its sweeps find the execution once that time has come, and
- * it is called now if none would sweep by then. So a crash between the write and the messages is made good at the wake time.
- * After a crash between the announcement and the write the same is announced twice, which listeners must expect (docs/EVENTS.md).
- * Does not own: what to decide, or what comes after (`reconcile.ts`).
+ * Owns: the order: announce what an earlier write recorded; write; send; tell of risk, best effort. Does not
+ * own: what to decide, or what comes after (`reconcile.ts`).
+ *
+ * A crash between the write and the messages is made good at the wake time in the record: a supervisor's sweep
+ * finds the execution then, and a supervisor is called now if none would sweep by then. After a crash between
+ * announcement and write the same is announced twice, which listeners must expect (docs/EVENTS.md).
  */
 
 import type { Ports, WriteResult } from '../core/ports.ts';
@@ -50,7 +51,7 @@ export async function commit(
   return 'written';
 }
 
-/** Leaves out messages to agents that this process cannot reach: the others must leave, and a supervisor sends these. */
+/** Without messages to agents that this process cannot reach: a supervisor sends these. */
 function reachable({ queue, log }: Ports, sends: readonly Send[]): readonly Send[] {
   if (queue.reaches === undefined) return sends;
   const isReached = ({ agent }: Send): boolean => queue.reaches?.(agent) !== false;

@@ -1,6 +1,6 @@
 /**
- * Plans by their hash, read once and kept: a plan never changes, so a copy is never stale. A child's plan follows from its
- * parent's, of which alone there is an item.
+ * Plans by their hash, read once and kept: a plan never changes, so a copy is never stale. A child's plan
+ * follows from its parent's, of which alone there is an item.
  */
 
 import { planAt, storedHash } from '../core/plan/child-plans.ts';
@@ -13,7 +13,10 @@ export type PlanCache = Map<string, Plan>;
 /** Plans kept by one process; the oldest is dropped beyond this. */
 const MAX_PLANS = 200;
 
-/** @throws SteadfastError `no-plan`: the execution's plan is not in the table, which only a damaged table shows */
+/**
+ * @throws SteadfastError `no-plan`: the execution's plan is not in the table,
+ * which only a damaged table shows
+ */
 export async function planOf(store: Store, cache: PlanCache, hash: string): Promise<Plan> {
   const known = cache.get(hash);
   if (known !== undefined) return known;

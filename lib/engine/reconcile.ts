@@ -2,8 +2,8 @@
  * Carries an execution on: evaluate, write, send, and again, until there is nothing left to do now.
  *
  * Owns: the loop around `decide`, its bound, and what a lost race means (read again, decide again). Does not
- * own: the decisions, or the order of effects (`commit.ts`). L4 a step whose executions cannot be started, stopped or read
- * delays no other step, nor does an event bus that takes nothing.
+ * own: the decisions, or the order of effects (`commit.ts`). L4 a step whose executions cannot be started,
+ * stopped or read delays no other step, nor does an event bus that takes nothing.
  */
 
 import { decide } from '../core/decide.ts';
@@ -24,8 +24,8 @@ import { commit, withWrite } from './commit.ts';
 import { decisionInputsOf } from './decision-inputs.ts';
 
 /**
- * Writes for each step in one evaluation, at most: a lease's end, a skip or a fence, a deferral. Of an approval: that it is open
- * and then over, a reminder or another deadline, and that each was announced.
+ * Writes for each step in one evaluation, at most: a lease's end, a skip or a fence, a deferral. Of an
+ * approval: that it is open and then over, a reminder or another deadline, and that each was announced.
  */
 const ROUNDS_PER_STEP = 6;
 /** For lost races. */
@@ -43,7 +43,10 @@ export interface Start {
   readonly affected: AffectedSteps;
   /** A supervisor's. */
   readonly oversight?: Oversight;
-  /** The process that starts or stops a child evaluates the parent afterwards: the child's end need not carry it on as well. */
+  /**
+   * The process that starts or stops a child evaluates the parent afterwards: the child's
+   * end need not carry it on as well.
+   */
   readonly forParent?: true;
   /** A state to decide on without reading first. */
   readonly known?: { readonly state: Snapshot; readonly fresh: boolean; readonly readAt: number };
@@ -116,8 +119,8 @@ export async function reconcile(
 }
 
 /**
- * Steps whose executions could not be started, stopped or read, or whose entries or reminders could not be announced: the evaluation goes
- * on without them, and then says so.
+ * Steps whose executions could not be started, stopped or read, or whose entries or reminders could not be
+ * announced: the evaluation goes on without them, and then says so.
  */
 class FailedEffects {
   readonly #steps: string[] = [];
@@ -140,7 +143,10 @@ class FailedEffects {
     }
   }
 
-  /** @returns 'unannounced' where the bus did not take an entry's change, or it could not be written that it is announced */
+  /**
+   * @returns 'unannounced' where the bus did not take an entry's change, or it could not
+   * be written that it is announced
+   */
   async commit(
     ports: Ports,
     decision: Decision,
@@ -166,7 +172,10 @@ class FailedEffects {
   }
 }
 
-/** Records what was done to other executions on the state that it followed from; after a lost race the state is evaluated again. */
+/**
+ * Records what was done to other executions on the state that it followed from; after a lost
+ * race the state is evaluated again.
+ */
 async function record(
   ports: Ports,
   plan: Plan,
@@ -195,7 +204,8 @@ export const continueWith = async (
 };
 
 /**
- * Writes what was decided and goes on from there. Once it is written, the wake time makes good what fails of the rest.
+ * Writes what was decided and goes on from there. Once it is written, the wake time
+ * makes good what fails of the rest.
  * @returns 'conflict' when another write came first: read and decide again
  */
 export async function carryOut(

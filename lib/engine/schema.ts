@@ -1,8 +1,9 @@
 /**
  * The check of a value against an author's schema.
  *
- * Owns: the issues as one line of text, the size of an output, and that a schema which throws is a misfit like any other: its
- * author's mistake, which says nothing of what was done. Does not own: what follows from a misfit.
+ * Owns: the issues as one line of text, the size of an output, and that a schema which throws is
+ * a misfit like any other: its author's mistake, which says nothing of what was done. Does not
+ * own: what follows from a misfit.
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
@@ -10,7 +11,10 @@ import { failureOf, MAX_FAILURE_CHARS } from '../core/records/failure.ts';
 import { type Misfit, misfitOf, misfitText } from '../core/records/issues.ts';
 import { cut } from '../core/records/text.ts';
 
-/** The longest JSON text of an output. Larger results belong in a store of the author's, with a reference as output. */
+/**
+ * The longest JSON text of an output. Larger results belong in a store of the
+ * author's, with a reference as output.
+ */
 export const MAX_OUTPUT_BYTES: number = 256 * 1024;
 
 type Checked =

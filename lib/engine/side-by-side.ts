@@ -5,8 +5,8 @@
  */
 
 /**
- * Results in the order of the items. A failure ends one lane, and is thrown when all have ended: one item that fails for ever
- * holds no other up (L4), and where all fail few are tried.
+ * Results in the order of the items. A failure ends one lane, and is thrown when all have ended: one item
+ * that fails for ever holds no other up (L4), and where all fail few are tried.
  * @param lanes how many items are worked on at a time, at most
  */
 export async function sideBySide<Item, Result>(

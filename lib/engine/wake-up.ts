@@ -1,23 +1,27 @@
 /**
  * Calls a supervisor when something must be evaluated before a tick would find it, and none is at work.
  *
- * Owns: when one is called, and by which of many processes. Does not own: what it does then (`supervisor/stay.ts`), which writes need
- * one (`core/supervision/presence.ts`).
+ * Owns: when one is called, and by which of many processes. Does not own: what it does then
+ * (`supervisor/stay.ts`), which writes need one (`core/supervision/presence.ts`).
  *
- * L2 a dead agent is noticed in time in a quiet system too. In a busy one a process reads the presence once a minute and calls none: what
- * it has read holds until then. Of all that ask at once the conditional write of the presence lets one call (S15). A
- * call that is lost or fails delays until the next tick.
+ * L2 a dead agent is noticed in time in a quiet system too. In a busy one a process reads the presence once a
+ * minute and calls none: what it has read holds until then. Of all that ask at once the conditional write of
+ * the presence lets one call (S15). A call that is lost or fails delays until the next tick.
  */
 
 import { needsPresence, presenceAfter } from '../core/supervision/presence.ts';
 import type { Ports, WakeUps } from '../core/ports.ts';
 import { given } from '../core/records/given.ts';
 
-/** By then the called one is at work, cold start included, and says so itself; if not, the next writer calls again. */
+/**
+ * By then the called one is at work, cold start included, and says so itself; if
+ * not, the next writer calls again.
+ */
 export const CALL_MS = 5_000;
 
 /**
- * After a write, beside its sends. Never rejects: the write has taken place, and a tick makes good what is missing here.
+ * After a write, beside its sends. Never rejects: the write has taken place, and a tick
+ * makes good what is missing here.
  * @param wakeAt as written. @param beforeAt as it was before; absent of a new record
  */
 export async function wakeFor(ports: Ports, wakeAt: number | undefined, beforeAt?: number): Promise<void> {
@@ -51,7 +55,9 @@ async function callUnlessPresent({ clock, random, log }: Ports, wakeUps: WakeUps
   }
 }
 
-/** For a supervisor's own evaluations: it is at work already, and one that was called must not call the next. */
+/**
+ * For a supervisor's own evaluations: it is at work already, and one that was called must not call the next.
+ */
 export function callingNobody(ports: Ports): Ports {
   if (ports.wakeUps === undefined) return ports;
   // One by one: the object may be one whose methods are its own ports.

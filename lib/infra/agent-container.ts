@@ -1,11 +1,11 @@
 /**
  * An agent in a container: a Fargate service whose tasks are workers on the agent's queue.
  *
- * Owns: the image, the task with its role and its log, the service. Does not own: what the role may do beyond writing its
- * log; as with a function, that is granted outside.
+ * Owns: the image, the task with its role and its log, the service. Does not own: what the role may do beyond
+ * writing its log; as with a function, that is granted outside.
  *
- * Fargate has no GPUs. For those, and for a cluster of another kind, run the image where they are, with a role that
- * `steadfast.grantWork(…)` allows the work.
+ * Fargate has no GPUs. For those, and for a cluster of another kind, run the image where they are, with a
+ * role that `steadfast.grantWork(…)` allows the work.
  */
 
 import type { ISecurityGroup, IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
@@ -134,7 +134,8 @@ export class AgentContainer extends Construct implements IGrantable {
       ...(settings.vpcSubnets === undefined ? {} : { vpcSubnets: settings.vpcSubnets }),
       ...(settings.securityGroups === undefined ? {} : { securityGroups: [...settings.securityGroups] }),
     });
-    // Otherwise each deployment would take back what autoscaling has set, unless a feature flag of the CDK says so too.
+    // Otherwise each deployment would take back what autoscaling has set, unless a
+    // feature flag of the CDK says so too.
     if (settings.desiredCount === undefined)
       (this.service.node.findChild('Service') as CfnService).desiredCount = undefined;
     tagPart('agent', this.service);

@@ -1,11 +1,13 @@
 /**
- * What an agent's file says of itself: whose handler it exports, and whether that has what the agent declares.
+ * What an agent's file says of itself: whose handler it exports, and whether
+ * that has what the agent declares.
  *
- * Owns: the reading of its text, and the refusals. Does not own: which file is whose (`discover.ts`), the loading of a module
- * (`handlers.ts`), the same where it runs (`agent/handler.ts`).
+ * Owns: the reading of its text, and the refusals. Does not own: which file is whose (`discover.ts`), the
+ * loading of a module (`handlers.ts`), the same where it runs (`agent/handler.ts`).
  *
- * Most files are not run for that: one may open connections or ask for secrets. Their text suffices: the one `x.handler({ … })` of a
- * file, its `x` imported from the workflow beside it. Where parts are spread into it, or it is made elsewhere, the module is asked.
+ * Most files are not run for that: one may open connections or ask for secrets. Their text suffices: the one
+ * `x.handler({ … })` of a file, its `x` imported from the workflow beside it. Where parts are spread into it,
+ * or it is made elsewhere, the module is asked.
  */
 
 import { readFileSync } from 'node:fs';
@@ -98,7 +100,10 @@ function lackIn({ shown, spec }: AgentFile, has: (part: string) => boolean): str
 
 const STRING = /'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`/y;
 
-/** Something is spread into the object itself that the call is given; what its functions spread is their own matter. */
+/**
+ * Something is spread into the object itself that the call is given; what its
+ * functions spread is their own matter.
+ */
 function spreadsInto(text: string, call: RegExpExecArray | undefined): boolean {
   let depth = 0;
   for (let at = (call?.index ?? 0) + (call?.[0].length ?? 1) - 1; at < text.length; at += 1) {

@@ -4,8 +4,8 @@
  * Owns: the queues' settings and who may send to them. Does not own: what a message says, the queues' names
  * (`queue-names.ts`).
  *
- * A message is a hint, the table decides; so a queue may lose, repeat or keep one too long, and the dead-letter queue
- * is evidence for people and nothing else.
+ * A message is a hint, the table decides; so a queue may lose, repeat or keep one too long, and the
+ * dead-letter queue is evidence for people and nothing else.
  */
 
 import type { Grant, IGrantable, IPrincipal } from 'aws-cdk-lib/aws-iam';
@@ -32,7 +32,9 @@ import { queuePrefix } from './queue-names.ts';
 /** For the abort, the report and a cold start, beyond the author's own limit. */
 const SPARE_SECONDS = 15;
 const LONGEST_SECONDS = 900;
-/** AWS asks for six times the function's timeout, so that throttled polls do not return a message under work. */
+/**
+ * AWS asks for six times the function's timeout, so that throttled polls do not return a message under work.
+ */
 const VISIBILITY_FACTOR = 6;
 /** A poll may take a message and never run the function; fewer receives would call that poison. */
 const MAX_RECEIVES = 5;
@@ -77,7 +79,9 @@ export interface AgentProps {
   readonly settings: AgentSettings;
 }
 
-/** One agent. Grant it what its external service needs: `secret.grantRead(steadfast.agent('charge-card'))`. */
+/**
+ * One agent. Grant it what its external service needs: `secret.grantRead(steadfast.agent('charge-card'))`.
+ */
 export class Agent extends Construct implements IGrantable {
   readonly agentName: string;
   /** Messages under work at the same time; of a container nothing, for it takes none of Lambda's. */
@@ -199,8 +203,8 @@ export class Agent extends Construct implements IGrantable {
       memorySize: memorySize ?? props.memorySize,
       environment: { ...environment, ...props.environment },
       logs: atLevel(props.logs, props.settings),
-      // One execution runs through agent after agent in one chain of messages; Lambda would cut it after 16. The
-      // dispatch budget of each execution bounds it instead.
+      // One execution runs through agent after agent in one chain of messages; Lambda would cut it after 16.
+      // The dispatch budget of each execution bounds it instead.
       recursiveLoop: RecursiveLoop.ALLOW,
       ...(props.tracing === undefined ? {} : { tracing: props.tracing }),
       ...(reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
@@ -316,8 +320,9 @@ export class AgentFleet extends Construct {
   }
 
   /**
-   * Lets a function send to all agents, and if it is to, ask how full their queues are. One line of a policy for all of them, so that it
-   * neither grows nor changes with them: a send to an agent that is deployed no more is answered so, and not as forbidden.
+   * Lets a function send to all agents, and if it is to, ask how full their queues are. One line of a policy
+   * for all of them, so that it neither grows nor changes with them: a send to an agent that is deployed no
+   * more is answered so, and not as forbidden.
    */
   allowAll(
     sender: IFunction,

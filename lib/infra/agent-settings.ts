@@ -1,8 +1,8 @@
 /**
  * What may be set for a single agent, and how a function of your own becomes one.
  *
- * Owns: the settings and every refusal about them. Does not own: what follows from an agent's declaration in its workflow
- * (its timeout), or the queue (`agent-fleet.ts`).
+ * Owns: the settings and every refusal about them. Does not own: what follows from an agent's declaration in
+ * its workflow (its timeout), or the queue (`agent-fleet.ts`).
  */
 
 import type { ContainerSettings } from './agent-container.ts';
@@ -30,7 +30,8 @@ export interface AgentSettings {
    */
   readonly maxConcurrency?: number;
   /**
-   * Messages that one invocation works on side by side, 1 to 10. Worth more than 1 where an agent waits rather than works.
+   * Messages that one invocation works on side by side, 1 to 10. Worth more than 1 where an
+   * agent waits rather than works.
    * @default 1
    */
   readonly batchSize?: number;
@@ -40,8 +41,8 @@ export interface AgentSettings {
    */
   readonly reservedConcurrency?: number;
   /**
-   * What its function or container writes to its log. `ApplicationLogLevel.DEBUG`: also what every healthy step does, at the
-   * price of the lines.
+   * What its function or container writes to its log. `ApplicationLogLevel.DEBUG`: also what every healthy
+   * step does, at the price of the lines.
    * @default - as all functions
    */
   readonly logLevel?: ApplicationLogLevel;
@@ -60,20 +61,23 @@ export interface AgentSettings {
   /** @default - a new one that lets everything out */
   readonly securityGroups?: readonly ISecurityGroup[];
   /**
-   * A function of your own whose handler is the agent's `handler(…)`. Only `maxConcurrency`, `batchSize` and `remoteFunction` still
-   * apply to it. What an imported function needs is said in a warning, because it cannot be changed from here.
+   * A function of your own whose handler is the agent's `handler(…)`. Only `maxConcurrency`, `batchSize`
+   * and `remoteFunction` still apply to it. What an imported function needs is said in a warning, because
+   * it cannot be changed from here.
    * @default - one made from the agent's file
    */
   readonly function?: IFunction;
   /**
-   * The Lambda function that does the work of a `remoteAgent(…, { lambda: true })`: the agent may invoke it, and nothing else.
-   * A version or an alias is as good.
+   * The Lambda function that does the work of a `remoteAgent(…, { lambda: true })`: the agent may invoke it,
+   * and nothing else. A version or an alias is as good.
    * @default - none
    */
   readonly remoteFunction?: IFunction;
   /**
-   * The service that runs an agent declared with `runsIn: 'container'`. Beside it only `environment` and `remoteFunction` apply.
-   * @default - nothing runs it here: run its image, or `npx steadfast worker`, with a role that `grantWork` allows the work
+   * The service that runs an agent declared with `runsIn: 'container'`. Beside it only
+   * `environment` and `remoteFunction` apply.
+   * @default - nothing runs it here: run its image, or `npx steadfast worker`, with a role
+   * that `grantWork` allows the work
    */
   readonly container?: ContainerSettings;
 }

@@ -1,11 +1,13 @@
 /**
  * The alarms: what a person has to know of at once, and nothing else.
  *
- * Owns: what is alarming, from when on, and what silence means. Does not own: who is notified (`monitoring.ts`).
+ * Owns: what is alarming, from when on, and what silence means. Does not own: who
+ * is notified (`monitoring.ts`).
  *
- * Silence is alarming for two metrics only: sweeps, which a living supervisor makes every minute whatever there is to do, and
- * runs of the audit, which come in their own time. These alarms are about having no data, which is a state of its own: it is
- * notified when an alarm gets there, and a new deployment, which begins there, raises none
+ * Silence is alarming for two metrics only: sweeps, which a living supervisor makes every minute whatever
+ * there is to do, and runs of the audit, which come in their own time. These alarms are about having no data,
+ * which is a state of its own: it is notified when an alarm gets there, and a new deployment, which begins
+ * there, raises none
  * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html).
  */
 
@@ -36,7 +38,10 @@ const MISSED_AUDITS = 3;
 const DAY = Duration.days(1);
 /** A shorter absence of a service is an everyday matter: deferred work comes back by itself. */
 const BREAKER_OPEN_MINUTES = 10;
-/** While a deployment replaces one function after another, one of them may not know yet what another already needs. */
+/**
+ * While a deployment replaces one function after another, one of them may not know
+ * yet what another already needs.
+ */
 const MISSING_MINUTES = 3;
 /** Fewer ends say nothing about a rate. */
 const FEWEST_ENDS = 10;
@@ -49,7 +54,9 @@ export interface AlarmsProps {
   readonly scheduler: IFunction;
   readonly supervisor: IFunction;
   readonly table: ITable;
-  /** Percent of the executions that ended which failed or had to be undone, from which on there is an alarm. */
+  /**
+   * Percent of the executions that ended which failed or had to be undone, from which on there is an alarm.
+   */
   readonly failurePercent: number;
   readonly audit: {
     /** How often a run is expected. */
@@ -204,7 +211,8 @@ export class Alarms extends Construct {
         metric: metricOf('OpenBreakers', { period: MINUTE }),
         threshold: 1,
         bad: BREAKER_OPEN_MINUTES,
-        // A tick that stays and one that does not may write their metrics in the same minute, and in the next none does.
+        // A tick that stays and one that does not may write their metrics in the same
+        // minute, and in the next none does.
         of: BREAKER_OPEN_MINUTES + 2,
       }),
       this.raise('AgentMissing', {
@@ -279,7 +287,10 @@ export class Alarms extends Construct {
     });
   }
 
-  /** Lambda reports drops only of functions that it may cut off: the supervisor, and what could not be set from here. */
+  /**
+   * Lambda reports drops only of functions that it may cut off: the supervisor, and
+   * what could not be set from here.
+   */
   private recursionDropped({ agents, supervisor }: AlarmsProps): Alarm[] {
     const imported = agents
       .flatMap((agent) => agent.function ?? [])

@@ -1,12 +1,13 @@
 /**
  * The audit: one Lambda function on a schedule of its own, for what the wake index cannot show.
  *
- * Owns: its trigger and settings. Does not own: what it may do to the table (`state-table.ts`), what is out of order.
+ * Owns: its trigger and settings. Does not own: what it may do to the table
+ * (`state-table.ts`), what is out of order.
  *
- * It shares neither function nor role with the supervisor: what stops the one must not stop the other, and no other role may
- * read all of the table or delete from it. No execution waits for it, so nothing is set aside for it, and a run that is
- * missed is not made up for. A pass takes as many runs as it needs, one after the other; while it is not time for another one, a run
- * reads its receipt and ends.
+ * It shares neither function nor role with the supervisor: what stops the one must not stop the other, and no
+ * other role may read all of the table or delete from it. No execution waits for it, so nothing is set aside
+ * for it, and a run that is missed is not made up for. A pass takes as many runs as it needs, one after the
+ * other; while it is not time for another one, a run reads its receipt and ends.
  */
 
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
@@ -32,7 +33,10 @@ export interface AuditClockProps {
 
 /** An execution that lost its wake time waits for the next pass. */
 const MOST_SELDOM = Duration.days(2);
-/** While a pass is under way; Lambda lets a function run for 15 minutes, and two runs side by side would do one's work. */
+/**
+ * While a pass is under way; Lambda lets a function run for 15 minutes, and two runs
+ * side by side would do one's work.
+ */
 const RUN_EVERY_MINUTES = 15;
 const SHORTEST_RUN_MINUTES = 2;
 

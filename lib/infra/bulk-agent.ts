@@ -1,8 +1,8 @@
 /**
  * The agent behind bulk actions, which a deployment brings itself.
  *
- * Owns: what it is as an agent, and its settings. Does not own: what it does (`scheduler/bulk-page.ts`), its queue and its function
- * (`agent-fleet.ts`).
+ * Owns: what it is as an agent, and its settings. Does not own: what it does (`scheduler/bulk-page.ts`), its
+ * queue and its function (`agent-fleet.ts`).
  */
 
 import { Function as LambdaFunction, type IFunction } from 'aws-cdk-lib/aws-lambda';
@@ -17,7 +17,10 @@ export const BULK_AGENT: AgentDeclaration = { ...BULK, peers: [] };
 /** The key of its function's code. */
 export const BULK_ENTRY = 'bulk';
 
-/** The most pages under way at the same time: a hundred commands each, ten at a time. No more than an agent of others may have. */
+/**
+ * The most pages under way at the same time: a hundred commands each, ten at a time. No more
+ * than an agent of others may have.
+ */
 const CONCURRENCY = 10;
 
 /** Its own beside those of the others. */

@@ -1,11 +1,13 @@
 /**
- * The folder from which a container agent's image is built: the worker, the attempt's process, the agent's code, the files in the
- * folder named like the agent beside it, the Dockerfile. Docker itself is needed at deployment only.
+ * The folder from which a container agent's image is built: the worker, the attempt's process, the
+ * agent's code, the files in the folder named like the agent beside it, the Dockerfile. Docker
+ * itself is needed at deployment only.
  *
- * Owns: what is in that folder. Does not own: the image (`containers/Dockerfile`), the agents' functions (`bundle.ts`).
+ * Owns: what is in that folder. Does not own: the image (`containers/Dockerfile`), the
+ * agents' functions (`bundle.ts`).
  *
- * Unlike a function's, the code keeps the whole search for credentials: a task's are fetched from an address, and fetched
- * again before they expire, which an attempt of a day outlives several times.
+ * Unlike a function's, the code keeps the whole search for credentials: a task's are fetched from an address,
+ * and fetched again before they expire, which an attempt of a day outlives several times.
  */
 
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -41,7 +43,10 @@ export function bundleContainers(found: Discovery, folder: string): ReadonlyMap<
   );
 }
 
-/** What an agent brings along beside its code: programs in other languages, tables. What Python compiles is made anew. */
+/**
+ * What an agent brings along beside its code: programs in other languages, tables.
+ * What Python compiles is made anew.
+ */
 function copyFiles(from: string, to: string): boolean {
   if (!existsSync(from)) return false;
   cpSync(from, to, { recursive: true, filter: (path) => basename(path) !== '__pycache__' });

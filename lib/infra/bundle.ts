@@ -3,10 +3,11 @@
  *
  * Owns: how TypeScript becomes a function's code. Does not own: which functions there are (`discover.ts`).
  *
- * Why not NodejsFunction: it starts one esbuild process per function, each of which parses the AWS SDK again. Measured
- * on two cores with six functions: 2.0 to 2.4 s, against 0.7 to 1.3 s for the one run here; every synth pays it. What
- * users of NodejsFunction expect is kept: ES modules, minified, source maps, assets addressed by content, no Docker,
- * and nothing is bundled where CDK says that a stack needs no code (`aws:cdk:bundling-stacks`).
+ * Why not NodejsFunction: it starts one esbuild process per function, each of which parses the AWS SDK
+ * again. Measured on two cores with six functions: 2.0 to 2.4 s, against 0.7 to 1.3 s for the one run
+ * here; every synth pays it. What users of NodejsFunction expect is kept: ES modules, minified, source
+ * maps, assets addressed by content, no Docker, and nothing is bundled where CDK says that a stack needs
+ * no code (`aws:cdk:bundling-stacks`).
  */
 
 import { createHash } from 'node:crypto';
@@ -66,8 +67,8 @@ export interface BundleProps {
   /** Function name → TypeScript file that exports `handler`. */
   readonly entries: Readonly<Record<string, string>>;
   /**
-   * Function name, which ends with the agent's → the agent's file: bundled as `lambdas/agent.ts`, in which it stands for
-   * '@steadfast/agent'.
+   * Function name, which ends with the agent's → the agent's file: bundled as `lambdas/agent.ts`, in which it
+   * stands for '@steadfast/agent'.
    * @default - none
    */
   readonly agents?: Readonly<Record<string, string>>;
@@ -77,7 +78,8 @@ export interface BundleProps {
    */
   readonly alias?: Readonly<Record<string, string>>;
   /**
-   * For a debugger: names as they were written, and a source map that holds the sources and says where they are.
+   * For a debugger: names as they were written, and a source map that holds the
+   * sources and says where they are.
    * @default false
    */
   readonly readable?: boolean;
@@ -133,7 +135,8 @@ export const agentEntry = (name: string): string => `agents/${name}`;
 
 /**
  * Bundles all entries at once.
- * @throws DiscoveryError when an entry does not export `handler`; esbuild's own error when the code does not build
+ * @throws DiscoveryError when an entry does not export `handler`; esbuild's own
+ * error when the code does not build
  */
 export function bundleFunctions({ agents, ...props }: BundleProps): ReadonlyMap<string, Bundle> {
   if (agents === undefined) return bundleEntries(props);
@@ -152,7 +155,8 @@ export function bundleFunctions({ agents, ...props }: BundleProps): ReadonlyMap<
 
 function bundleEntries(props: BundleProps): ReadonlyMap<string, Bundle> {
   const names = Object.keys(props.entries);
-  // Nothing is written there: the place only gives source maps the same relative paths wherever the assets end up.
+  // Nothing is written there: the place only gives source maps the same relative
+  // paths wherever the assets end up.
   const outdir = join(scratchOf(props.root), 'functions');
   const built = buildSync({
     absWorkingDir: props.root,
@@ -186,7 +190,10 @@ const readableAt = (folder: string) =>
     sourceRoot: `${pathToFileURL(folder).href}/`,
   }) as const;
 
-/** What stands for itself is left out: esbuild would look for it in the user's project, and it is a package of ours. */
+/**
+ * What stands for itself is left out: esbuild would look for it in the user's
+ * project, and it is a package of ours.
+ */
 const aliases = (own: BundleProps['alias']): Record<string, string> =>
   Object.fromEntries(Object.entries({ ...ALIAS, ...own }).filter(([name, to]) => name !== to));
 
@@ -197,8 +204,8 @@ export function withFile(bundle: Bundle, name: string, text: string): Bundle {
 }
 
 /**
- * A bundle as the code of a function. `folder` (in the cloud assembly) also gets esbuild's metafile, beside the code
- * and not in it, for size budgets: `<folder>/<name>.meta.json`.
+ * A bundle as the code of a function. `folder` (in the cloud assembly) also gets esbuild's metafile, beside
+ * the code and not in it, for size budgets: `<folder>/<name>.meta.json`.
  */
 export function codeOf(name: string, bundle: Bundle, folder: string): Code {
   const path = join(folder, name);
@@ -227,7 +234,10 @@ function writeWorkflowsModule(found: Discovery): string {
   return writeGenerated(folder, 'workflows', lines.join('\n'));
 }
 
-/** Writes `lambdas/agent.ts` for one agent: an alias holds for all entries of a run, and here each has a file of its own. */
+/**
+ * Writes `lambdas/agent.ts` for one agent: an alias holds for all entries of a run, and
+ * here each has a file of its own.
+ */
 function writeAgentEntry(root: string, name: string, file: string): string {
   const folder = scratchOf(root);
   const template = lambda('agent');
@@ -242,8 +252,8 @@ function writeAgentEntry(root: string, name: string, file: string): string {
 }
 
 /**
- * A generated file's name carries the hash of its content, so that two synths of different folders at the same time do
- * not read each other's file, and a file once written never changes.
+ * A generated file's name carries the hash of its content, so that two synths of different folders at the
+ * same time do not read each other's file, and a file once written never changes.
  */
 function writeGenerated(folder: string, name: string, content: string): string {
   const path = join(folder, `${name}-${sha256(content).slice(0, 12)}.ts`);

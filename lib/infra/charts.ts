@@ -1,8 +1,8 @@
 /**
  * A chart as graphs of the dashboard.
  *
- * Owns: how a line becomes a metric, or an expression of several. Does not own: which charts there are (`aws/charts.ts`), what else the
- * dashboard shows (`dashboard.ts`).
+ * Owns: how a line becomes a metric, or an expression of several. Does not own: which charts there are
+ * (`aws/charts.ts`), what else the dashboard shows (`dashboard.ts`).
  */
 
 import { GraphWidget, type IMetric, MathExpression, type Metric } from 'aws-cdk-lib/aws-cloudwatch';

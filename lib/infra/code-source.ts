@@ -1,5 +1,6 @@
 /**
- * Where the code of a deployment's functions and images comes from: one bundling of everything that was found, or none.
+ * Where the code of a deployment's functions and images comes from: one bundling of
+ * everything that was found, or none.
  *
  * Owns: which bundle is whose, and where its assets are written. Does not own: the bundling (`bundle.ts`,
  * `bundle-container.ts`).
@@ -16,7 +17,10 @@ import type { Discovery } from './discovery.ts';
 
 /** Context: the agent that a debugger attaches to; `steadfast dev --inspect` sets it. */
 const INSPECTED = 'steadfast:inspected';
-/** What was found is bundled once, for however many stacks: stages of an app differ in settings, and not in code. */
+/**
+ * What was found is bundled once, for however many stacks: stages of an app
+ * differ in settings, and not in code.
+ */
 const bundled = new WeakMap<Discovery, ReturnType<typeof bundleDeployment>>();
 
 export interface CodeSource {

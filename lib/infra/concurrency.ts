@@ -1,8 +1,9 @@
 /**
  * What a deployment may take of the account's concurrent executions, and what it sets aside of them.
  *
- * Owns: the sum, and what is said about it when the stack is built. Does not own: the settings. The account is not known
- * then, so what may be too much is a warning; only what no account of that size could have is refused.
+ * Owns: the sum, and what is said about it when the stack is built. Does not own: the settings.
+ * The account is not known then, so what may be too much is a warning; only what no account of
+ * that size could have is refused.
  */
 
 import type { CfnFunction } from 'aws-cdk-lib/aws-lambda';

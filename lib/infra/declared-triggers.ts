@@ -1,8 +1,8 @@
 /**
  * The triggers that authors have written beside their workflows, made what a stack makes of its own.
  *
- * Owns: which bucket or bus a name stands for, how a schedule is written, and the file in every refusal. Does not own: what a
- * trigger is made of (`triggers.ts`), where they are found (`discover.ts`).
+ * Owns: which bucket or bus a name stands for, how a schedule is written, and the file in every refusal. Does
+ * not own: what a trigger is made of (`triggers.ts`), where they are found (`discover.ts`).
  */
 
 import type { EventPattern, IEventBus } from 'aws-cdk-lib/aws-events';

@@ -1,7 +1,9 @@
 /**
- * The part of the dashboard that shows workflows and agents one by one, where a deployment has metrics of them.
+ * The part of the dashboard that shows workflows and agents one by one, where a
+ * deployment has metrics of them.
  *
- * Owns: of what they are metrics. Does not own: the charts (`aws/charts.ts`), the rest of the dashboard (`dashboard.ts`).
+ * Owns: of what they are metrics. Does not own: the charts (`aws/charts.ts`), the rest of
+ * the dashboard (`dashboard.ts`).
  */
 
 import { type GraphWidget, Metric } from 'aws-cdk-lib/aws-cloudwatch';

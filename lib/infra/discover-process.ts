@@ -1,4 +1,7 @@
-/** Finds workflows in a process of its own, for `workflows.ts`. Arguments: `DiscoverProps` as JSON; prints `Discovered`. */
+/**
+ * Finds workflows in a process of its own, for `workflows.ts`. Arguments:
+ * `DiscoverProps` as JSON; prints `Discovered`.
+ */
 
 import { discoverWorkflows } from './discover.ts';
 import { type DiscoverProps } from './discovery.ts';

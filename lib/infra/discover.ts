@@ -1,10 +1,10 @@
 /**
- * Finds workflow folders: every `<folder>/<name>/workflow.ts`, one file `agents/<agent>.ts` per agent it uses, and what starts it, in
- * `triggers.ts`.
+ * Finds workflow folders: every `<folder>/<name>/workflow.ts`, one file `agents/<agent>.ts` per agent it
+ * uses, and what starts it, in `triggers.ts`.
  *
- * Owns: the layout that authors follow, and the refusals about it. Does not own: the findings' shape (`discovery.ts`), what the modules of a folder export
- * (`workflow-modules.ts`), whether a workflow is a good one (building it refuses that), or what is made of the findings (`steadfast.ts`,
- * `bundle.ts`).
+ * Owns: the layout that authors follow, and the refusals about it. Does not own: the findings' shape
+ * (`discovery.ts`), what the modules of a folder export (`workflow-modules.ts`), whether a workflow is a good
+ * one (building it refuses that), or what is made of the findings (`steadfast.ts`, `bundle.ts`).
  */
 
 import { existsSync, readdirSync } from 'node:fs';

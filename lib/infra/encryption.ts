@@ -3,8 +3,8 @@
  *
  * Owns: who may use the key, and for what. Does not own: the key, its rotation and its end.
  *
- * A service that acts by itself (logs, alarms) is allowed by the key's policy; functions are allowed by their roles. The
- * policy of an imported key cannot be changed from here, so its owner has to let the services in.
+ * A service that acts by itself (logs, alarms) is allowed by the key's policy; functions are allowed by their
+ * roles. The policy of an imported key cannot be changed from here, so its owner has to let the services in.
  */
 
 import { Grant, type IGrantable, PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
@@ -23,8 +23,8 @@ const USE = [
 ];
 
 /**
- * What reading and writing the table, and sending and receiving messages, needs of the key. Who has no policy in this account
- * is named in the key's own, which cannot be done from here where it is imported.
+ * What reading and writing the table, and sending and receiving messages, needs of the key. Who has no policy
+ * in this account is named in the key's own, which cannot be done from here where it is imported.
  */
 export function grantUse(key: IKey, grantee: IGrantable): Grant {
   return Grant.addToPrincipalOrResource({

@@ -1,8 +1,9 @@
 /**
  * From an event to a workflow's input, as data: paths into the event where values should come from it.
  *
- * Owns: its refusals when the stack is built, the references it is compiled to. Does not own: how it is written and typed
- * (`core/plan/trigger-declaration.ts`), their evaluation, which is that of a plan's references.
+ * Owns: its refusals when the stack is built, the references it is compiled to. Does not own:
+ * how it is written and typed (`core/plan/trigger-declaration.ts`), their evaluation, which
+ * is that of a plan's references.
  */
 
 import { Token } from 'aws-cdk-lib/core';

@@ -1,7 +1,8 @@
 /**
  * The CDK app of `startCloud({ workflows })`: one stack of workflow folders, and nothing else.
  *
- * Owns: that stack. Does not own: which folders: the context says them. What their triggers listen to is in no such app.
+ * Owns: that stack. Does not own: which folders: the context says them. What their
+ * triggers listen to is in no such app.
  */
 
 import { App, RemovalPolicy } from 'aws-cdk-lib/core';

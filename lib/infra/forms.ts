@@ -1,9 +1,10 @@
 /**
- * What a person can be asked to fill in: of a workflow the JSON Schema of its input, with an example, and of each step that of an answer
- * by hand.
+ * What a person can be asked to fill in: of a workflow the JSON Schema of its input, with an example, and of
+ * each step that of an answer by hand.
  *
- * Owns: which schemas, how large one may be, where an example is looked for. Does not own: how a schema becomes JSON Schema
- * (`json-schema.ts`), who serves them (`lib/api/deployment-routes.ts`). They are made at synthesis.
+ * Owns: which schemas, how large one may be, where an example is looked for. Does not own: how a
+ * schema becomes JSON Schema (`json-schema.ts`), who serves them
+ * (`lib/api/deployment-routes.ts`). They are made at synthesis.
  */
 
 import { existsSync, readFileSync } from 'node:fs';

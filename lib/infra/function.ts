@@ -1,7 +1,9 @@
 /**
- * What all Lambda functions of a deployment have in common: runtime, a role of their own, a log group of their own.
+ * What all Lambda functions of a deployment have in common: runtime, a role of their
+ * own, a log group of their own.
  *
- * Owns: those settings. Does not own: what a function may do beyond writing its log; each construct grants that.
+ * Owns: those settings. Does not own: what a function may do beyond writing its
+ * log; each construct grants that.
  *
  * The role is not CDK's default one, whose managed policy allows writing to every log group of the account.
  */

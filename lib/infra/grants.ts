@@ -1,7 +1,8 @@
 /**
  * Grants to who is no role of this account: services, other accounts, roles of theirs.
  *
- * Owns: that each grant grants something or is refused with what to do instead. CDK itself adds nothing and says nothing.
+ * Owns: that each grant grants something or is refused with what to do instead. CDK itself
+ * adds nothing and says nothing.
  */
 
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
@@ -21,7 +22,10 @@ export function grantSending(grantee: IGrantable, queue: IQueue): Grant {
   return grant;
 }
 
-/** A service acts for any caller, in any account; a queue that lets it in without a condition lets all of them in. */
+/**
+ * A service acts for any caller, in any account; a queue that lets it in without a
+ * condition lets all of them in.
+ */
 function refuseAnybody({ grantPrincipal }: IGrantable): void {
   const { principalJson, conditions } = grantPrincipal.policyFragment;
   const isAnybody = 'Service' in principalJson || (principalJson['AWS'] ?? []).includes('*');
@@ -37,7 +41,8 @@ const OWN_ACCOUNT_ONLY =
 
 /**
  * Calling an HTTP API.
- * @throws Error for whom it would grant nothing: a service, an account, a role of another account as far as both are known
+ * @throws Error for whom it would grant nothing: a service, an account, a role of another
+ * account as far as both are known
  */
 export function grantCalls(grantee: IGrantable, resourceArn: string, api: Construct): Grant {
   const { principalAccount } = grantee.grantPrincipal;

@@ -1,16 +1,20 @@
 /**
  * What agents' files export, asked of their modules where their text does not say it (`agent-files.ts`).
  *
- * Owns: the process in which they are loaded, and what is reported of them. Does not own: when they are asked, what is refused.
+ * Owns: the process in which they are loaded, and what is reported of them. Does not own: when
+ * they are asked, what is refused.
  *
- * A process of its own, which is ended as soon as it has answered: an author's module may open connections, change what is global, or
- * never come to an end.
+ * A process of its own, which is ended as soon as it has answered: an author's module may open connections,
+ * change what is global, or never come to an end.
  */
 
 import { spawn } from 'node:child_process';
 import { programFile, typescriptLoader } from '../project/package-files.ts';
 
-/** What one file exports: whose handler, and what that has, or why it is not known. Without an agent it is no handler of ours. */
+/**
+ * What one file exports: whose handler, and what that has, or why it is not known. Without an
+ * agent it is no handler of ours.
+ */
 export type Handled =
   | { readonly file: string; readonly agent?: string; readonly parts: readonly string[] }
   | { readonly file: string; readonly failed: string };

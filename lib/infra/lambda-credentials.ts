@@ -1,9 +1,9 @@
 /**
  * AWS credentials inside a Lambda function: always in the environment, put there by Lambda.
  *
- * Bundles get this file in the place of `@aws-sdk/credential-provider-node`, whose search through profiles, SSO,
- * containers and instance metadata brings the clients of three more services along: 130 KB and a fifth of the load
- * time of a cold start, for places where no function can find anything.
+ * Bundles get this file in the place of `@aws-sdk/credential-provider-node`, whose search through profiles,
+ * SSO, containers and instance metadata brings the clients of three more services along: 130 KB and a fifth
+ * of the load time of a cold start, for places where no function can find anything.
  */
 
 interface Credentials {

@@ -1,11 +1,14 @@
 /**
- * Refuses when the stack is built what AWS would refuse in the middle of a deployment, with a number and a remedy.
+ * Refuses when the stack is built what AWS would refuse in the middle of a
+ * deployment, with a number and a remedy.
  *
- * Owns: the limits that a deployment can meet, how it is counted against them, how its workflows are dealt out to several
- * stacks. Does not own: limits of single settings, which are refused where they are set (`agent-settings.ts`, `triggers.ts`).
+ * Owns: the limits that a deployment can meet, how it is counted against them, how its workflows are dealt
+ * out to several stacks. Does not own: limits of single settings, which are refused where they are set
+ * (`agent-settings.ts`, `triggers.ts`).
  *
- * Other limits are out of reach of what these let through, which `limits.test.ts` shows of the fullest stack: the size of
- * the template, of policies (CDK itself moves what a role's own policies cannot hold into managed ones), of the dashboard.
+ * Other limits are out of reach of what these let through, which `limits.test.ts` shows of the fullest
+ * stack: the size of the template, of policies (CDK itself moves what a role's own policies cannot hold into
+ * managed ones), of the dashboard.
  */
 
 import { basename, dirname } from 'node:path';

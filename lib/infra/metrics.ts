@@ -14,7 +14,10 @@ const usual = (name: MetricName): string => {
   return METRICS[name] === 'Count' ? Stats.SUM : Stats.p(99);
 };
 
-/** Counts are summed, durations shown at their 99th percentile, gauges at their highest, unless `options` says otherwise. */
+/**
+ * Counts are summed, durations shown at their 99th percentile, gauges at their highest,
+ * unless `options` says otherwise.
+ */
 export const metricsOf =
   (deploymentName: string): MetricMaker =>
   (metricName, options = {}) =>

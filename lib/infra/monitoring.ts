@@ -1,8 +1,8 @@
 /**
  * The monitoring of a deployment: the alarms, the topic they are sent to, the dashboard.
  *
- * Owns: how the three are put together, and that alarms can reach the topic. Does not own: what is alarming (`alarms.ts`),
- * what is shown (`dashboard.ts`), who listens: `monitoring.topic.addSubscription(…)`.
+ * Owns: how the three are put together, and that alarms can reach the topic. Does not own: what is alarming
+ * (`alarms.ts`), what is shown (`dashboard.ts`), who listens: `monitoring.topic.addSubscription(…)`.
  */
 
 import type { Alarm } from 'aws-cdk-lib/aws-cloudwatch';

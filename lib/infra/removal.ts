@@ -7,8 +7,8 @@
 import { RemovalPolicy } from 'aws-cdk-lib/core';
 
 /**
- * Kept when it leaves the stack, but not when the deployment that made it is rolled back: nothing is in it then, and each
- * failed attempt would leave another one behind (`RetainExceptOnCreate`,
+ * Kept when it leaves the stack, but not when the deployment that made it is rolled back: nothing is in it
+ * then, and each failed attempt would leave another one behind (`RetainExceptOnCreate`,
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html).
  */
 export const onceInUse = (policy: RemovalPolicy): RemovalPolicy =>

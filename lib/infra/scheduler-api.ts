@@ -4,12 +4,13 @@
  * Owns: the routes as API Gateway knows them, who may call, the access log. Does not own: what a call does or
  * answers; every route ends in the same function, which routes again.
  *
- * Routes are spelled out, although `$default` alone would do, so that IAM can allow one call and not another, and so
- * that the access log can name the call by its pattern: a path holds callback tokens, which are secrets. `$default` is
- * there for the rest, so that an unknown path is answered in the contract's own form.
+ * Routes are spelled out, although `$default` alone would do, so that IAM can allow one call and not another,
+ * and so that the access log can name the call by its pattern: a path holds callback tokens, which are
+ * secrets. `$default` is there for the rest, so that an unknown path is answered in the contract's own form.
  *
- * With `cors` one more route takes `OPTIONS` of every path without an authorizer: a browser's preflight has no credentials, and
- * `$default` would refuse it (https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-cors.html).
+ * With `cors` one more route takes `OPTIONS` of every path without an authorizer: a browser's preflight has
+ * no credentials, and `$default` would refuse it
+ * (https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-cors.html).
  */
 
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
@@ -88,8 +89,8 @@ export interface SchedulerApiProps {
    */
   readonly scopes?: Partial<Scopes>;
   /**
-   * Who may answer callbacks, if others than the callers of the rest. With `HttpNoneAuthorizer`, anyone with a callback's
-   * token: for outside systems that can keep a secret but not sign a request.
+   * Who may answer callbacks, if others than the callers of the rest. With `HttpNoneAuthorizer`, anyone with
+   * a callback's token: for outside systems that can keep a secret but not sign a request.
    * @default - as `authorizer`
    */
   readonly callbackAuthorizer?: IHttpRouteAuthorizer;
@@ -106,9 +107,11 @@ export interface SchedulerApiProps {
 }
 
 /**
- * API Gateway writes to a log group through a policy of the account's logs, which holds few groups; those with this beginning
- * share one entry of it (https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html). The end is
- * the stack's own id: a group that was kept when its stack went is not in the way of the next stack of the same name.
+ * API Gateway writes to a log group through a policy of the account's logs, which holds few
+ * groups; those with this beginning share one entry of it
+ * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/AWS-logs-and-resource-policy.html).
+ * The end is the stack's own id: a group that was kept when its stack went is not in the way of
+ * the next stack of the same name.
  */
 function accessLogName(scope: Construct, { deploymentName }: SchedulerApiProps): string {
   const id = Fn.select(0, Fn.split('-', Fn.select(2, Fn.split('/', Stack.of(scope).stackId))));
@@ -174,7 +177,8 @@ export class SchedulerApi extends Construct {
 
   /**
    * Calling the API: all of it, or one method and one path, in which `*` stands for any name.
-   * @throws Error for what is no role or user of this account: an HTTP API has no policy that could let others in
+   * @throws Error for what is no role or user of this account: an HTTP API has no
+   * policy that could let others in
    */
   grantInvoke(grantee: IGrantable, method?: HttpMethod, path?: string): Grant {
     return grantCalls(grantee, this.api.arnForExecuteApi(method, path, this.stage.stageName), this);
@@ -206,7 +210,8 @@ export class SchedulerApi extends Construct {
         ...(takesScopes(own ?? authorizer) ? { authorizationScopes } : {}),
       });
     }
-    // An HTTP API has no integration that answers by itself; the scheduler's function does, before it reads anything.
+    // An HTTP API has no integration that answers by itself; the scheduler's function
+    // does, before it reads anything.
     if (cors !== undefined) {
       const [preflight] = this.api.addRoutes({
         path: '/{proxy+}',
@@ -220,7 +225,8 @@ export class SchedulerApi extends Construct {
           reason: 'a browser cannot sign its preflight; the answer says nothing',
         });
     }
-    // The integration allows <stage>/<method>/<path> only; API Gateway calls for `$default` as <stage>/$default.
+    // The integration allows <stage>/<method>/<path> only; API Gateway calls for
+    // `$default` as <stage>/$default.
     this.function.addPermission('DefaultRoute', {
       principal: new ServicePrincipal('apigateway.amazonaws.com'),
       sourceArn: Stack.of(this).formatArn({

@@ -1,12 +1,13 @@
 /**
- * One trigger: a queue, a function that starts an execution of each message, and a dead-letter queue for what starts none.
+ * One trigger: a queue, a function that starts an execution of each message, and a
+ * dead-letter queue for what starts none.
  *
- * Owns: the queues' settings, what the function may do, what is alarming about it. Does not own: what sends to the queue
- * (`triggers.ts`), what a message becomes (`event-mapping.ts`).
+ * Owns: the queues' settings, what the function may do, what is alarming about it. Does not own: what sends
+ * to the queue (`triggers.ts`), what a message becomes (`event-mapping.ts`).
  *
- * Everything waits in the queue, for 14 days if it has to: what is delivered is lost neither by a function that is
- * throttled or broken, nor by a table that is away. Nor is it by a deployment that takes the trigger away or gives it another
- * name, where the stack's data is kept: both queues stay then, with what is in them.
+ * Everything waits in the queue, for 14 days if it has to: what is delivered is lost neither by a function
+ * that is throttled or broken, nor by a table that is away. Nor is it by a deployment that takes the trigger
+ * away or gives it another name, where the stack's data is kept: both queues stay then, with what is in them.
  */
 
 import { Alarm, ComparisonOperator, type Metric, Stats, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
@@ -101,8 +102,9 @@ export class StartQueue extends Construct {
   }
 
   /**
-   * Sending to the queue; of a queue with a key of your own, using the key as well. What is no role of this account (a
-   * service, another account, a role there) is let in by the queue's own policy, and by the key's unless it is imported.
+   * Sending to the queue; of a queue with a key of your own, using the key as well. What is no role of
+   * this account (a service, another account, a role there) is let in by the queue's own policy, and by
+   * the key's unless it is imported.
    * @throws Error for a service without a condition, which would let in that service's users of any account
    */
   grantSend(grantee: IGrantable): Grant {

@@ -3,8 +3,8 @@
  *
  * Owns: keys, indexes, protection, and what may be done to it. Does not own: what its items mean.
  *
- * No role may delete or scan: every write is conditional, and nothing is ever found by reading everything. The audit alone
- * may do both: its task is what the indexes do not show, and what is left behind.
+ * No role may delete or scan: every write is conditional, and nothing is ever found by reading everything.
+ * The audit alone may do both: its task is what the indexes do not show, and what is left behind.
  */
 
 import {
@@ -23,8 +23,8 @@ import { INDEXES, TABLE } from '../aws/names.ts';
 import { onceInUse } from './removal.ts';
 
 /**
- * What is done to the table, by purpose. A transaction needs the action of each of its parts, and all of ours are puts.
- * `test/infra/permissions.ts` lists who has what; the local cloud refuses the rest.
+ * What is done to the table, by purpose. A transaction needs the action of each of its parts, and all of ours
+ * are puts. `test/infra/permissions.ts` lists who has what; the local cloud refuses the rest.
  */
 const ACTIONS = {
   decide: ['dynamodb:GetItem', 'dynamodb:PutItem', 'dynamodb:Query'],
@@ -86,7 +86,8 @@ export class StateTable extends Construct {
       ...(props.encryptionKey === undefined
         ? {}
         : { encryption: TableEncryption.CUSTOMER_MANAGED, encryptionKey: props.encryptionKey }),
-      // A protected one cannot be deleted, not by a roll back either: that would fail on it, and the stack with it.
+      // A protected one cannot be deleted, not by a roll back either: that would
+      // fail on it, and the stack with it.
       removalPolicy: deletionProtection ? removalPolicy : onceInUse(removalPolicy),
       deletionProtection,
     });
@@ -129,7 +130,10 @@ export class StateTable extends Construct {
     return this.grant(grantee, ACTIONS.find, `/index/${TABLE.listIndex.name}`);
   }
 
-  /** Finding executions by whatever index there is, and reading a page of them at once; `grantFindDue` has one of them. */
+  /**
+   * Finding executions by whatever index there is, and reading a page of them at once;
+   * `grantFindDue` has one of them.
+   */
   grantList(grantee: IGrantable): Grant {
     this.grant(grantee, ACTIONS.readPage);
     const found = INDEXES.filter(({ name }) => name !== TABLE.wakeIndex.name);

@@ -1,8 +1,9 @@
 /**
  * What may be set of a deployment, each with its default.
  *
- * Owns: what can be asked of `Steadfast`, and the refusal of a retention that is too short. Does not own: what comes of it
- * (`steadfast.ts`); what may be set of one agent (`agent-settings.ts`) and of one trigger (`triggers.ts`).
+ * Owns: what can be asked of `Steadfast`, and the refusal of a retention that is too short. Does
+ * not own: what comes of it (`steadfast.ts`); what may be set of one agent (`agent-settings.ts`)
+ * and of one trigger (`triggers.ts`).
  */
 
 import type {
@@ -28,7 +29,8 @@ export interface SteadfastProps extends TriggerSources {
   /** The workflows to deploy: `Workflows.fromFolder('workflows')`. */
   readonly workflows: Discovery;
   /**
-   * What becomes of the state table, the logs, and the queues of triggers with their dead letters, when they leave the stack.
+   * What becomes of the state table, the logs, and the queues of triggers with their dead
+   * letters, when they leave the stack.
    * @default RemovalPolicy.RETAIN
    */
   readonly removalPolicy?: RemovalPolicy;
@@ -48,8 +50,8 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly restoredTable?: string;
   /**
-   * A key of your own for the table, the queues, the logs and the alarms' topic. An imported key's policy must let
-   * CloudWatch and its logs use it.
+   * A key of your own for the table, the queues, the logs and the alarms' topic. An imported key's policy
+   * must let CloudWatch and its logs use it.
    * @default - keys of the services, which cost nothing
    */
   readonly encryptionKey?: IKey;
@@ -81,7 +83,8 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly personalRoles?: readonly string[];
   /**
-   * How many calls a second the API takes, and how many at once, of all callers together: what one of them may use up.
+   * How many calls a second the API takes, and how many at once, of all callers
+   * together: what one of them may use up.
    * @default - what the account allows: 10,000 a second and 5,000 at once, for all its APIs together
    */
   readonly throttle?: ThrottleSettings;
@@ -91,19 +94,20 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly cors?: CorsPreflightOptions;
   /**
-   * A domain of your own for the API: `new DomainName(stack, …)` with its certificate. The record in your DNS is yours to make.
+   * A domain of your own for the API: `new DomainName(stack, …)` with its certificate. The
+   * record in your DNS is yours to make.
    * @default - none
    */
   readonly domain?: DomainMappingOptions;
   /**
-   * Steps that one agent performs at the same time, 2 to 1000. All agents' together should stay below the account's
-   * concurrent executions.
+   * Steps that one agent performs at the same time, 2 to 1000. All agents' together should stay below the
+   * account's concurrent executions.
    * @default 50
    */
   readonly agentConcurrency?: number;
   /**
-   * Whether one command may be given to many executions (`POST /bulk`, `steadfast bulk`): an agent that the deployment brings itself obeys
-   * it, with a queue and a function of its own. It may send to all agents.
+   * Whether one command may be given to many executions (`POST /bulk`, `steadfast bulk`): an agent that the
+   * deployment brings itself obeys it, with a queue and a function of its own. It may send to all agents.
    * @default true
    */
   readonly bulkActions?: boolean;
@@ -115,8 +119,8 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly schedulerConcurrency?: number | 'unreserved';
   /**
-   * The account's limit of concurrent executions in the region, to warn of agents that may take more than there are
-   * (`aws lambda get-account-settings`).
+   * The account's limit of concurrent executions in the region, to warn of agents that may take more than
+   * there are (`aws lambda get-account-settings`).
    * @default 1000
    */
   readonly accountConcurrency?: number;
@@ -126,47 +130,51 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly agentSettings?: Readonly<Record<string, AgentSettings>>;
   /**
-   * Executions set aside for the supervisors, so that agents that take all of the account's do not stop the one role that
-   * would notice: twice `supervisors`, for those of a tick may still be there when the next ones come, and 2 for one that was
-   * called beside them. The account must have 100 more (https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html);
-   * of a new one's 10 none can be set aside.
+   * Executions set aside for the supervisors, so that agents that take all of the account's do not
+   * stop the one role that would notice: twice `supervisors`, for those of a tick may still be there
+   * when the next ones come, and 2 for one that was called beside them. The account must have 100
+   * more (https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html); of a new
+   * one's 10 none can be set aside.
    * @default 'unreserved'
    */
   readonly supervisorConcurrency?: number | 'unreserved';
   /**
-   * Supervisors that each tick starts, 1 to 20, and no more than there are `wakeShards`. More of them get through a large
-   * backlog sooner; each costs some $13 a month in a system that is never idle (OPERATIONS.md).
+   * Supervisors that each tick starts, 1 to 20, and no more than there are `wakeShards`. More
+   * of them get through a large backlog sooner; each costs some $13 a month in a system that
+   * is never idle (OPERATIONS.md).
    * @default 2
    */
   readonly supervisors?: number;
   /**
-   * Between two sweeps of a supervisor that has found something due, 1 to 15 seconds. What a fault delays grows and shrinks
-   * with it, and the queries of a system that is never idle shrink and grow.
+   * Between two sweeps of a supervisor that has found something due, 1 to 15 seconds. What a fault delays
+   * grows and shrinks with it, and the queries of a system that is never idle shrink and grow.
    * @default Duration.seconds(2)
    */
   readonly sweepEvery?: Duration;
   /**
-   * Shards of the wake index, 1 to 64. More are needed past about 500 changes of open executions a second each: 16 are for a thousand
-   * starts a second. Each costs some $0.16 a month in a system that is never idle. More may be had at any time; with fewer than
-   * before, the audit's next pass brings back what is open in those that are gone (OPERATIONS.md).
+   * Shards of the wake index, 1 to 64. More are needed past about 500 changes of open executions a second
+   * each: 16 are for a thousand starts a second. Each costs some $0.16 a month in a system that is never
+   * idle. More may be had at any time; with fewer than before, the audit's next pass brings back what is open
+   * in those that are gone (OPERATIONS.md).
    * @default 4
    */
   readonly wakeShards?: number;
   /**
-   * How long an ended execution is kept after its end, 24 hours or more: its idempotency key is remembered for so long.
-   * Applies to what ends after the deployment.
+   * How long an ended execution is kept after its end, 24 hours or more: its idempotency key is remembered
+   * for so long. Applies to what ends after the deployment.
    * @default Duration.days(30)
    */
   readonly retention?: Duration;
   /**
-   * How often the audit begins a pass through the state table, at the soonest; every two days at least. Until a pass has come to
-   * its end, a run goes on with it every 15 minutes.
+   * How often the audit begins a pass through the state table, at the soonest; every two days at least. Until
+   * a pass has come to its end, a run goes on with it every 15 minutes.
    * @default Duration.hours(1)
    */
   readonly auditEvery?: Duration;
   /**
-   * How much of the state table one run of the audit reads, at most: what bounds its cost, $0.032 for 1,000 MB. What executions
-   * leave behind is removed by the same pass, so a large table with many starts a day needs more.
+   * How much of the state table one run of the audit reads, at most: what bounds its cost,
+   * $0.032 for 1,000 MB. What executions leave behind is removed by the same pass, so a large
+   * table with many starts a day needs more.
    * @default 1000
    */
   readonly auditMegabytes?: number;
@@ -191,8 +199,9 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly tracing?: Tracing;
   /**
-   * How functions and workers call DynamoDB, SQS and EventBridge: `'direct'`, without the AWS SDK's middleware, or `'sdk'`, with it,
-   * at some three times the processor time for each step. Both do the same (docs/decisions/0032-direct-calls.md).
+   * How functions and workers call DynamoDB, SQS and EventBridge: `'direct'`, without the AWS SDK's
+   * middleware, or `'sdk'`, with it, at some three times the processor time for each step. Both do the same
+   * (docs/decisions/0032-direct-calls.md).
    * @default 'direct'
    */
   readonly transport?: Transport;
@@ -202,14 +211,15 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly monitoring?: 'alarms-and-dashboard' | 'alarms' | 'none';
   /**
-   * Metrics of each workflow, of each agent, or of both one by one, also on the dashboard. CloudWatch charges for each:
-   * 9 a workflow, 7 an agent, in hours in which they are written.
+   * Metrics of each workflow, of each agent, or of both one by one, also on the dashboard. CloudWatch charges
+   * for each: 9 a workflow, 7 an agent, in hours in which they are written.
    * @default of neither
    */
   readonly metricsBy?: readonly ('workflow' | 'agent')[];
   /**
    * What hears of every alarm, incidents included.
-   * @default - a new one. Until somebody subscribes to it a deployment that is to stay is warned of at synthesis
+   * @default - a new one. Until somebody subscribes to it a deployment that is to
+   * stay is warned of at synthesis
    */
   readonly alarmTopic?: ITopic;
   /**
@@ -232,7 +242,10 @@ export function tableSettings(props: SteadfastProps): Partial<StateTableProps> {
 /** What IAM allows in the name of a role. */
 const ROLE_NAME = /^[\w+=,.@-]{1,64}$/;
 
-/** What the API's function must find in its environment. @throws Error for what is no role's name, such as an ARN */
+/**
+ * What the API's function must find in its environment.
+ * @throws Error for what is no role's name, such as an ARN
+ */
 export function callerSetting({
   personalRoles = [],
 }: Pick<SteadfastProps, 'personalRoles'>): Readonly<Record<string, string>> {
@@ -258,7 +271,10 @@ export function apiSettings(props: SteadfastProps): Partial<SchedulerApiProps> {
   };
 }
 
-/** What functions must find in their environment; nothing where they do as they would anyway. @throws Error for none of the two */
+/**
+ * What functions must find in their environment; nothing where they do as they would anyway.
+ * @throws Error for none of the two
+ */
 export function transportSetting({ transport }: SteadfastProps): Readonly<Record<string, string>> {
   if (transport === undefined) return {};
   if (TRANSPORTS.includes(transport)) return { [ENV.transport]: transport };

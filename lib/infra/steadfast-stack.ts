@@ -1,8 +1,8 @@
 /**
  * The stack that `cdk deploy` deploys: one `Steadfast` and its outputs.
  *
- * Owns: the names of the outputs. Does not own: what the stages are (`bin/app.ts`), anything of the system; to embed it in
- * a stack of your own use `Steadfast`.
+ * Owns: the names of the outputs. Does not own: what the stages are (`bin/app.ts`), anything of the system;
+ * to embed it in a stack of your own use `Steadfast`.
  */
 
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
@@ -11,7 +11,9 @@ import type { Construct } from 'constructs';
 import { Steadfast } from './steadfast.ts';
 import type { SteadfastProps } from './steadfast-props.ts';
 
-/** What is set at a stage. What needs a stack to be in (a key, a network, an authorizer) is made in this one. */
+/**
+ * What is set at a stage. What needs a stack to be in (a key, a network, an authorizer) is made in this one.
+ */
 export type StageSettings = (stack: Stack) => Partial<Omit<SteadfastProps, 'workflows'>>;
 
 export interface SteadfastStackProps extends StackProps, SteadfastProps {

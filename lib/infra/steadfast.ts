@@ -5,9 +5,9 @@
  *     secret.grantRead(steadfast.agent('charge-card'));
  *     steadfast.grantStart(shop);
  *
- * Owns: how table, queues, functions, API and clock are put together, and which role may do what. Does not own: what may be
- * set (`steadfast-props.ts`), the parts themselves; each has a file of its own. What is not offered as a property is within
- * reach as a public member.
+ * Owns: how table, queues, functions, API and clock are put together, and which role may do what. Does not
+ * own: what may be set (`steadfast-props.ts`), the parts themselves; each has a file of its own. What is not
+ * offered as a property is within reach as a public member.
  */
 
 import type { Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
@@ -76,13 +76,17 @@ export class Steadfast extends Construct {
   /** How the other functions call a supervisor. */
   readonly wakeUps: WakeUps = new WakeUps(this, 'WakeUps');
   readonly agents: ReadonlyMap<string, Agent>;
-  /** What starts executions beside the API: what is written beside the workflows, and what the methods add. */
+  /**
+   * What starts executions beside the API: what is written beside the workflows, and what the methods add.
+   */
   readonly triggers: Triggers;
   readonly #fleet: AgentFleet;
   readonly #props: SteadfastProps;
   /** Alarms, their topic and the dashboard; nothing when `monitoring` is 'none'. */
   readonly monitoring?: Monitoring;
-  /** Where executions are started and asked for, as an output of the stack: one for each `Steadfast` in it. */
+  /**
+   * Where executions are started and asked for, as an output of the stack: one for each `Steadfast` in it.
+   */
   readonly apiUrl: CfnOutput;
   /** The dimension that tells the metrics of this deployment from those of another. */
   readonly deploymentName: string;
@@ -167,7 +171,10 @@ export class Steadfast extends Construct {
     return this.triggers.onObjectCreated(bucket, workflow, props);
   }
 
-  /** Starts an execution for each event of a bus that a pattern fits: the account's bus unless `eventBus` says another. */
+  /**
+   * Starts an execution for each event of a bus that a pattern fits: the account's bus
+   * unless `eventBus` says another.
+   */
   triggerOnEvent<Input>(
     pattern: EventPattern,
     workflow: WorkflowReference<Input>,
@@ -186,8 +193,8 @@ export class Steadfast extends Construct {
   }
 
   /**
-   * A queue each of whose messages starts an execution; `grantSend` lets others send. A sender that may repeat itself needs
-   * a key of its own: `idempotencyKey: '$.body.orderId'` or `'$.attributes.key'`.
+   * A queue each of whose messages starts an execution; `grantSend` lets others send. A sender that may
+   * repeat itself needs a key of its own: `idempotencyKey: '$.body.orderId'` or `'$.attributes.key'`.
    */
   startQueue<Input>(
     workflow: WorkflowReference<Input>,
@@ -219,7 +226,8 @@ export class Steadfast extends Construct {
   }
 
   /**
-   * What starts executions, by its name: one that is written beside its workflow, to let others send to its queue.
+   * What starts executions, by its name: one that is written beside its workflow,
+   * to let others send to its queue.
    * @throws Error naming the triggers there are
    */
   trigger(name: string): StartQueue {
@@ -240,8 +248,8 @@ export class Steadfast extends Construct {
   }
 
   /**
-   * Performing an agent's work in a place of your own: a worker on a machine with a GPU, a cluster of another kind. Grant
-   * the agent's own needs as well: what its external service takes.
+   * Performing an agent's work in a place of your own: a worker on a machine with a GPU, a cluster of another
+   * kind. Grant the agent's own needs as well: what its external service takes.
    * @returns what the worker must find in its environment
    */
   grantWork(agentName: string, grantee: IGrantable): Readonly<Record<string, string>> {

@@ -1,8 +1,8 @@
 /**
  * From a project's folder to a cloud assembly, with the CDK CLI (`bin/app.ts`) or without (`synthesize`).
  *
- * Owns: the context keys, the stack's name. Does not own: which stages there are and what is deployed (`bin/app.ts`), what is
- * in the template.
+ * Owns: the context keys, the stack's name. Does not own: which stages there are and what is deployed
+ * (`bin/app.ts`), what is in the template.
  *
  * No lookups, no account: the template deploys into any account and region.
  */
@@ -35,7 +35,10 @@ export const CONTEXT = {
 /** Where this project's cdk.json, examples and lambdas are. */
 export const PROJECT_ROOT: string = PACKAGE_ROOT;
 
-/** An app with its tags, and with the feature flags of cdk.json, also when the CDK CLI is not there to pass them. */
+/**
+ * An app with its tags, and with the feature flags of cdk.json, also when the CDK
+ * CLI is not there to pass them.
+ */
 export function createApp(props: CdkAppProps = {}): App {
   const { context } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'cdk.json'), 'utf8')) as {
     context: Record<string, unknown>;
@@ -63,7 +66,8 @@ export interface AppProps {
    */
   readonly deployed?: readonly string[];
   /**
-   * The stages by name, each with its settings; what needs a stack, such as a key or a network, is made in the one given.
+   * The stages by name, each with its settings; what needs a stack, such as a key or a
+   * network, is made in the one given.
    * @default - 'dev', which goes with the stack, and 'prod', which stays
    */
   readonly stages?: Readonly<Record<string, StageSettings>>;
@@ -122,7 +126,10 @@ export async function addSteadfast(app: App, given: AppProps = {}): Promise<Stea
   return new SteadfastStack(app, name, { ...props, settings });
 }
 
-/** Ends the app with the error's message, which names the file that is wrong; a stack trace would only hide that. */
+/**
+ * Ends the app with the error's message, which names the file that is wrong; a
+ * stack trace would only hide that.
+ */
 export function exitWith(error: unknown): never {
   const isWhole = process.env['CDK_DEBUG'] === 'true' && error instanceof Error;
   process.stderr.write(`${isWhole ? error.stack : String(error)}\n`);
@@ -133,7 +140,10 @@ export function exitWith(error: unknown): never {
 /** The longest that CloudFormation takes. */
 const LONGEST_STACK_NAME = 128;
 
-/** Folders that are named have a stack of their own: deployed as the stage's, they would take the place of the others. */
+/**
+ * Folders that are named have a stack of their own: deployed as the stage's, they
+ * would take the place of the others.
+ */
 function stackNameOf(stage: string, folders: readonly string[] | undefined): string {
   if (folders === undefined) return `Steadfast-${stage}`;
   const name = `Steadfast-${stage}-${folders

@@ -1,11 +1,14 @@
 /**
- * Finds references that a workflow's function tests as if they were values: `if (w.input.gift)`, `!gift`, `gift && …`, `gift ? … : …`.
+ * Finds references that a workflow's function tests as if they were values: `if (w.input.gift)`,
+ * `!gift`, `gift && …`, `gift ? … : …`.
  *
- * Owns: finding them, and the words. Does not own: another run of the function (`core/plan/rebuild.ts`), paths that lead nowhere
- * (`core/plan/reference-check.ts`), comparisons and texts, which a reference refuses itself.
+ * Owns: finding them, and the words. Does not own: another run of the function
+ * (`core/plan/rebuild.ts`), paths that lead nowhere (`core/plan/reference-check.ts`), comparisons and
+ * texts, which a reference refuses itself.
  *
- * A reference cannot notice that it is tested: an object is true. So the function is run again with something false in the place of a
- * reference. Where that makes other steps, it was tested, in whatever words. A function whose steps are others each time is believed.
+ * A reference cannot notice that it is tested: an object is true. So the function is run again with something
+ * false in the place of a reference. Where that makes other steps, it was tested, in whatever words. A
+ * function whose steps are others each time is believed.
  */
 
 import { type Declared, rebuilt } from '../core/plan/rebuild.ts';
@@ -15,7 +18,10 @@ import type { FoundWarning } from './discovery.ts';
 /** False, and nothing that a plan has: it shows where it was put. */
 const FALSE = 0n;
 
-/** Up to so many reads each is tried; of a larger workflow one run with all of them shows first whether any is tested. */
+/**
+ * Up to so many reads each is tried; of a larger workflow one run with all of them
+ * shows first whether any is tested.
+ */
 const FEW_READS = 300;
 const MOST_READS = 1_000;
 
@@ -116,7 +122,10 @@ function runWith(
   }
 }
 
-/** What stands for a reference has fields, as a reference has. Only while a function runs, which is never interrupted. */
+/**
+ * What stands for a reference has fields, as a reference has. Only while a function
+ * runs, which is never interrupted.
+ */
 function withFields<T>(fieldOf: (key: string) => unknown, run: () => T): T {
   const fields = new Proxy(Object.create(null) as object, {
     get: (_, key) => (typeof key === 'string' ? fieldOf(key) : undefined),

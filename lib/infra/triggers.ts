@@ -1,8 +1,8 @@
 /**
  * What starts executions beside the API: objects in S3, events, schedules, messages.
  *
- * Owns: how each source reaches its queue, and every refusal about a trigger. Does not own: what happens behind the queue
- * (`start-queue.ts`), the fields of the events (`event-shapes.ts`).
+ * Owns: how each source reaches its queue, and every refusal about a trigger. Does not own: what happens
+ * behind the queue (`start-queue.ts`), the fields of the events (`event-shapes.ts`).
  */
 
 import { type EventPattern, type IEventBus, type IRuleTarget, Rule } from 'aws-cdk-lib/aws-events';
@@ -23,7 +23,10 @@ import type { LogSettings } from './function.ts';
 import { tagPart } from './parts.ts';
 import { allow, StartQueue } from './start-queue.ts';
 
-/** What is needed of a bucket. The class spells optional members otherwise than `IBucket` (exactOptionalPropertyTypes). */
+/**
+ * What is needed of a bucket. The class spells optional members otherwise than
+ * `IBucket` (exactOptionalPropertyTypes).
+ */
 export type BucketReference = Pick<IBucket, 'node' | 'bucketName' | 'enableEventBridgeNotification'>;
 
 /** What every trigger may be given. */
@@ -248,8 +251,8 @@ function keyPattern({ prefix, suffix }: ObjectTriggerProps): object | undefined 
 }
 
 /**
- * Has a bucket tell EventBridge of its objects. In the template itself: CDK's own way is a function with a role that may
- * change the notifications of every bucket.
+ * Has a bucket tell EventBridge of its objects. In the template itself: CDK's own way is a function with a
+ * role that may change the notifications of every bucket.
  */
 function announceObjects(bucket: BucketReference, trigger: StartQueue): void {
   const own = bucket.node.defaultChild;

@@ -3,8 +3,9 @@
  *
  * Owns: bus and rule, and who may call. Does not own: when one is called (`engine/wake-up.ts`).
  *
- * The bus is not the one that hears of ended executions: that one may belong to others, have listeners of others, and be in
- * another account. An event that comes late is worth nothing, for by then a tick has swept: so it is not kept.
+ * The bus is not the one that hears of ended executions: that one may belong to others, have
+ * listeners of others, and be in another account. An event that comes late is worth nothing, for by
+ * then a tick has swept: so it is not kept.
  */
 
 import { EventBus, Rule } from 'aws-cdk-lib/aws-events';

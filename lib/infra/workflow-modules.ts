@@ -1,12 +1,12 @@
 /**
  * Loads the modules of a workflow folder, and reads what they export.
  *
- * Owns: what is read of a workflow, an agent and a trigger, and the refusals of modules that export something else. Does not own: where
- * the files are (`discover.ts`), what an agent's file must have (`agent-files.ts`).
+ * Owns: what is read of a workflow, an agent and a trigger, and the refusals of modules that export something
+ * else. Does not own: where the files are (`discover.ts`), what an agent's file must have (`agent-files.ts`).
  *
- * Workflow modules are loaded, because their agents' time limits become the functions' timeouts. Agent files are not:
- * they may open connections, and `cdk synth` has no business there. Those that call `remoteAgent` are: they have no code of their own,
- * and what they call decides about permissions and images.
+ * Workflow modules are loaded, because their agents' time limits become the functions' timeouts. Agent files
+ * are not: they may open connections, and `cdk synth` has no business there. Those that call `remoteAgent`
+ * are: they have no code of their own, and what they call decides about permissions and images.
  */
 
 import { readFileSync } from 'node:fs';
@@ -133,7 +133,10 @@ export function warningsOf(workflow: WorkflowLike, file: string, shown: string):
   return [...testedReferences(workflow, file, shown), ...lists];
 }
 
-/** ':12', the line of the file in which it was thrown or which called what threw; '' where that is not to be seen. */
+/**
+ * ':12', the line of the file in which it was thrown or which called what threw;
+ * '' where that is not to be seen.
+ */
 function lineOf(error: unknown, file: string): string {
   const stack = (Object(error) as { stack?: unknown }).stack;
   const frame = typeof stack === 'string' ? stack.split(`${file}:`)[1] : undefined;

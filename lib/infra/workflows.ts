@@ -3,8 +3,9 @@
  *
  *     new Steadfast(this, 'Orders', { workflows: Workflows.fromFolder('workflows') });
  *
- * Owns: where the folder is looked for, and that this is synchronous, as constructors are. Does not own: what is looked for, or
- * what is refused (`discover.ts`, which runs in a process of its own: it loads modules of either kind, TypeScript included).
+ * Owns: where the folder is looked for, and that this is synchronous, as constructors are. Does not own: what
+ * is looked for, or what is refused (`discover.ts`, which runs in a process of its own: it loads modules of
+ * either kind, TypeScript included).
  */
 
 import { spawnSync } from 'node:child_process';
@@ -28,8 +29,10 @@ export type Discovered = { readonly found: Discovery } | { readonly problem: str
 
 export const Workflows = {
   /**
-   * Every `<folder>/<name>/workflow.ts` (or `.js`), with `agents/<agent>.ts` beside it for each agent that it uses.
-   * @param folder relative to the folder of the nearest cdk.json, from the working directory upward; or absolute
+   * Every `<folder>/<name>/workflow.ts` (or `.js`), with `agents/<agent>.ts` beside
+   * it for each agent that it uses.
+   * @param folder relative to the folder of the nearest cdk.json, from the
+   * working directory upward; or absolute
    * @throws DiscoveryError naming the workflow, the agent and the path expected
    */
   fromFolder: (folder = 'workflows', { only }: FolderOptions = {}): Discovery => {

@@ -1,5 +1,6 @@
 /**
- * Where this package's own files are: TypeScript in the repository, JavaScript in `dist/` of what is published.
+ * Where this package's own files are: TypeScript in the repository, JavaScript
+ * in `dist/` of what is published.
  *
  * Owns: the difference between the two. Does not own: what is done with a file. Nothing here loads the CDK.
  */
@@ -26,7 +27,10 @@ export const packageVersion = (): string =>
 export const typescriptLoader = (): string =>
   pathToFileURL(createRequire(join(PACKAGE_ROOT, 'package.json')).resolve('tsx')).href;
 
-/** From then on this process loads TypeScript, of both kinds of modules. In the repository it does so from its start. */
+/**
+ * From then on this process loads TypeScript, of both kinds of modules. In the
+ * repository it does so from its start.
+ */
 export async function loadTypescript(): Promise<void> {
   if (!isRepository) await import(typescriptLoader());
 }

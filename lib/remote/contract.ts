@@ -1,10 +1,13 @@
 /**
- * What is said between the relay and an agent in another language: one call as JSON, and its answer (docs/AGENTS-ELSEWHERE.md).
+ * What is said between the relay and an agent in another language: one call as JSON, and its
+ * answer (docs/AGENTS-ELSEWHERE.md).
  *
- * Owns: the call's fields, which answers there are for which call, what each says about the work, the sizes. Does not own: how both
- * are carried (`command.ts`, `http.ts`), what follows from an outcome (`agent/author-code.ts`).
+ * Owns: the call's fields, which answers there are for which call, what each says about the work,
+ * the sizes. Does not own: how both are carried (`command.ts`, `http.ts`), what follows from an
+ * outcome (`agent/author-code.ts`).
  *
- * S6 only a well-formed answer says "not done". What cannot be read is an unknown outcome. S17 no error here quotes an output.
+ * S6 only a well-formed answer says "not done". What cannot be read is an unknown outcome. S17
+ * no error here quotes an output.
  */
 
 import { type AttemptContext, cannotTell, type Verdict } from '../core/plan/agent.ts';
@@ -32,8 +35,8 @@ export interface RemoteCall {
 }
 
 /**
- * The longest answer, or line of one, in bytes. Four times an output's: JSON may write a character of two bytes as six, and
- * what is too long for an output is refused by name later.
+ * The longest answer, or line of one, in bytes. Four times an output's: JSON may write a character of two
+ * bytes as six, and what is too long for an output is refused by name later.
  */
 export const MAX_ANSWER_BYTES: number = 1_024 * 1_024;
 

@@ -41,7 +41,8 @@ export type Send = (call: RemoteCall, signal: AbortSignalLike, progress: Progres
 type ReaderOf = (status: number, headers: IncomingHttpHeaders) => AnswerReader;
 
 /**
- * A POST over a connection of its own: one that was kept may be closed already, and would leave an unknown outcome for nothing.
+ * A POST over a connection of its own: one that was kept may be closed already, and would leave
+ * an unknown outcome for nothing.
  * @throws TransientError when nothing was sent; else what `readerOf` throws, or StillActingError
  */
 export function post({ url, headers, body, signal }: Post, readerOf: ReaderOf): Promise<Answer> {
@@ -120,8 +121,9 @@ const readAs = (call: RemoteCall, headers: IncomingHttpHeaders, progress: Progre
 /**
  * To an address of the author's.
  *
- * 429 says that nothing was done. 503 says so only with Retry-After, as a service sends it that turns work away: proxies answer a bare
- * 503 also when a connection broke behind them, after the request had gone through.
+ * 429 says that nothing was done. 503 says so only with Retry-After, as a service sends it
+ * that turns work away: proxies answer a bare 503 also when a connection broke behind them,
+ * after the request had gone through.
  */
 export function urlSend(target: UrlTarget): Send {
   return async (call, signal, progress) => {
@@ -188,7 +190,10 @@ interface Unsigned {
 
 let credentials: ReturnType<typeof defaultProvider> | undefined;
 
-/** The headers of a request that is signed with this process's role. @throws TransientError without credentials */
+/**
+ * The headers of a request that is signed with this process's role.
+ * @throws TransientError without credentials
+ */
 export async function signed({
   url,
   headers,

@@ -1,8 +1,8 @@
 /**
  * A call as the invocation of a Lambda function, which is waited for.
  *
- * Owns: the request to Lambda's API and what its answers say. Does not own: the connection (`http.ts`), the right to call it, which the
- * construct grants for this one function.
+ * Owns: the request to Lambda's API and what its answers say. Does not own: the connection (`http.ts`), the
+ * right to call it, which the construct grants for this one function.
  *
  * An answer is the function's return value. It comes once, at the end; there is no progress.
  * @see https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html
@@ -17,7 +17,9 @@ const ARN = /^arn:([a-z-]+):lambda:([a-z0-9-]+):\d{12}:function:[A-Za-z0-9-_]+(?
 
 /** What no other try will change: the request itself is refused. */
 const FOR_GOOD: ReadonlySet<number> = new Set([400, 413, 415]);
-/** No such function, no right to call it, a state in which it cannot run: each may be a deployment under way. */
+/**
+ * No such function, no right to call it, a state in which it cannot run: each may be a deployment under way.
+ */
 const FOR_NOW: ReadonlySet<number> = new Set([403, 404, 409, 429]);
 
 interface Place {

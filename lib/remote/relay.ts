@@ -1,8 +1,9 @@
 /**
  * The relay: an agent's execute, probe and undo that hand their call to another program and take its answer.
  *
- * Owns: which of the three there are, and what is made of an answer. Does not own: the way there (`command.ts`, `http.ts`,
- * `lambda.ts`), claims, heartbeats and reports: to those it is author code like any other.
+ * Owns: which of the three there are, and what is made of an answer. Does not own: the way
+ * there (`command.ts`, `http.ts`, `lambda.ts`), claims, heartbeats and reports: to those it
+ * is author code like any other.
  */
 
 import type { AgentSpec, AttemptContext, Implementation } from '../core/plan/agent.ts';

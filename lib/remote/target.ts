@@ -1,7 +1,8 @@
 /**
  * Where an agent in another language is: a Lambda function, an address, or a command in the container.
  *
- * Owns: the forms of a target, and every refusal about them. Does not own: what is sent there (`contract.ts`).
+ * Owns: the forms of a target, and every refusal about them. Does not own: what
+ * is sent there (`contract.ts`).
  */
 
 import type { AgentSpec } from '../core/plan/agent.ts';
@@ -21,12 +22,14 @@ export interface UrlTarget {
   /** `https:`, or `http:` where neither a secret nor a signature goes along, or to this machine. */
   readonly url: string | FromEnvironment;
   /**
-   * A header whose value stands in an environment variable, such as `{ header: 'authorization', env: 'PARCELS_TOKEN' }`.
+   * A header whose value stands in an environment variable, such as
+   * `{ header: 'authorization', env: 'PARCELS_TOKEN' }`.
    * @default - none
    */
   readonly secret?: { readonly header: string; readonly env: string };
   /**
-   * Signs each request for AWS (Signature Version 4) with the agent's own role: 'lambda' for a function's URL, 'execute-api' for API Gateway.
+   * Signs each request for AWS (Signature Version 4) with the agent's own role: 'lambda' for a function's
+   * URL, 'execute-api' for API Gateway.
    * @default - unsigned
    */
   readonly sign?: 'lambda' | 'execute-api';
@@ -36,8 +39,8 @@ export interface CommandTarget {
   /** A program and its arguments; a new process for each call. Only of an agent that runs in a container. */
   readonly command: readonly string[];
   /**
-   * Where it is started; write `import.meta.dirname`, the folder of the agent's file. In the image that is where the code lies,
-   * with the agent's own folder (`agents/<agent>/`) beside it.
+   * Where it is started; write `import.meta.dirname`, the folder of the agent's file. In the image that is
+   * where the code lies, with the agent's own folder (`agents/<agent>/`) beside it.
    * @default - the working directory
    */
   readonly folder?: string;

@@ -1,8 +1,9 @@
 /**
  * The commands that pause an agent, and end that: an operator holds its breaker open.
  *
- * Owns: which agents there are, repeated commands, two operators and failing calls at once. Does not own: what an open breaker
- * holds back (`core/step/breaker.ts`), when processes hear of it (`agent/breaker.ts`, `supervisor/admission.ts`).
+ * Owns: which agents there are, repeated commands, two operators and failing calls at once. Does not own:
+ * what an open breaker holds back (`core/step/breaker.ts`), when processes hear of it
+ * (`agent/breaker.ts`, `supervisor/admission.ts`).
  */
 
 import type { Caller } from '../core/records/caller.ts';
@@ -28,7 +29,8 @@ export const agentNames = ({ workflows }: Scheduler): readonly string[] =>
   ].sort();
 
 /**
- * Nothing is sent to the agent any more; what was begun goes on to its end. One that is paused already stays as it is.
+ * Nothing is sent to the agent any more; what was begun goes on to its end. One that is
+ * paused already stays as it is.
  * @throws SteadfastError `unknown-agent`
  */
 export const pauseAgent = (

@@ -42,13 +42,19 @@ import { type Scheduler, show } from './start.ts';
 
 /** Executions that get the command at the same time. */
 const LANES = 10;
-/** From this try on, an execution that fails for an unknown reason is counted as such, and no longer delays its page. */
+/**
+ * From this try on, an execution that fails for an unknown reason is counted as such,
+ * and no longer delays its page.
+ */
 const LAST_TRIES = PAGE_TRIES - 5;
 /** Lost races in a row, against pages whose counts go into the same total. */
 const MAX_ROUNDS = 20;
 const MAX_MESSAGE = 300;
 
-/** Refusals of its own, beside those of the commands: nothing is asked that it could answer, or several things are. */
+/**
+ * Refusals of its own, beside those of the commands: nothing is asked that it could
+ * answer, or several things are.
+ */
 const NOT_ASKED = 'not-asked';
 const SEVERAL_ASKED = 'several-asked';
 /** The code with which a rejected approval fails. */
@@ -85,7 +91,8 @@ export interface PageAttempt {
 
 /**
  * Acts on a page, or finds that it was done.
- * @throws PermanentError where there is no such page to act on; any other error: some of its executions could not get the command yet
+ * @throws PermanentError where there is no such page to act on; any other error: some of its
+ * executions could not get the command yet
  */
 export async function actOnPage(
   scheduler: Scheduler,
@@ -184,7 +191,9 @@ async function retryOne(
   return retry(scheduler, executionId, { ...asked, input, ...given({ step }) });
 }
 
-/** Answers the one incident that was open when the bulk action was made; of several the step must be named. */
+/**
+ * Answers the one incident that was open when the bulk action was made; of several the step must be named.
+ */
 async function answerIncident(
   scheduler: Scheduler,
   { id, command, confirmedBy: by, createdAt }: Bulk,
@@ -210,7 +219,9 @@ async function answerIncident(
   return resolveIncident(scheduler, executionId, { incident: meant.number, asOf: createdAt, ...answer });
 }
 
-/** Answers the one approval that was open when the bulk action was made; of several the step must be named. */
+/**
+ * Answers the one approval that was open when the bulk action was made; of several the step must be named.
+ */
 async function answerApproval(
   scheduler: Scheduler,
   { command, confirmedBy: by, createdAt }: Bulk,
@@ -233,7 +244,8 @@ async function answerApproval(
   );
   const isMeant = (name: string): boolean => (state.entries?.[name]?.openedAt ?? 0) <= createdAt;
   const meant = open.filter(isMeant);
-  // What was answered since is the same answer of the same person, or it is refused; another may have been asked after it.
+  // What was answered since is the same answer of the same person, or it is refused;
+  // another may have been asked after it.
   const [answered] = names.filter(
     (name) =>
       SETTLED.has(state.steps[name]?.status ?? '') &&

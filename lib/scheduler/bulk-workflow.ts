@@ -1,11 +1,12 @@
 /**
  * The workflow of a bulk action: the agent that every deployment brings obeys it page by page.
  *
- * Owns: the plan, how often a page is tried, and that a pause holds pages back. Does not own: what is done with a page
- * (`bulk-page.ts`), who starts it (`bulks.ts`).
+ * Owns: the plan, how often a page is tried, and that a pause holds pages back. Does not own: what is done
+ * with a page (`bulk-page.ts`), who starts it (`bulks.ts`).
  *
- * One part of the list is under way at a time: 25 pages, all sent at once. A pause of the execution is not one of its parts, so the
- * agent asks for it before it takes a page: what is under way goes on, and no other page is begun.
+ * One part of the list is under way at a time: 25 pages, all sent at once. A pause of the execution
+ * is not one of its parts, so the agent asks for it before it takes a page: what is under way goes
+ * on, and no other page is begun.
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
@@ -76,7 +77,10 @@ export const bulkWorkflow: Workflow = workflow(
 /** A deferred page is tried again after so long. */
 const DEFERRED_MS = 30_000;
 
-/** The pause of the bulk action, for a page of the part. Since now: pages need no time to come back one by one, as calls do. */
+/**
+ * The pause of the bulk action, for a page of the part. Since now: pages need no time to
+ * come back one by one, as calls do.
+ */
 export async function deferredByPause(
   { store, clock }: Ports,
   { parent }: Execution,

@@ -1,11 +1,12 @@
 /**
  * Callbacks: the external party answers a step through the API.
  *
- * Owns: the token, the check of an answer, repeated answers, and what is refused with which code. Does not own: what an
- * answer writes (`core/waiting/timer.ts`).
+ * Owns: the token, the check of an answer, repeated answers, and what is refused with which code. Does not
+ * own: what an answer writes (`core/waiting/timer.ts`).
  *
- * The token's bearer may answer: its last part is a fresh id that only this execution's record and the party that was given the
- * token know. An answer that is repeated because its first reply was lost gets the same reply.
+ * The token's bearer may answer: its last part is a fresh id that only this execution's record
+ * and the party that was given the token know. An answer that is repeated because its first
+ * reply was lost gets the same reply.
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
@@ -153,7 +154,10 @@ async function checkedAnswer(
   return { kind: 'complete', output: made.json };
 }
 
-/** Finds a step in the workflow with the plan's name; a workflow that only runs within others is found with them. */
+/**
+ * Finds a step in the workflow with the plan's name; a workflow that only runs
+ * within others is found with them.
+ */
 function schemaOf(workflows: readonly Workflow[], plan: Plan, name: string): StandardSchemaV1 | undefined {
   const own = workflows.find((workflow) => workflow.name === plan.workflow);
   if (own !== undefined) return own.callbacks[name];

@@ -1,8 +1,8 @@
 /**
  * Operators' commands, obeyed: cancel, pause, resume, retry.
  *
- * Owns: repeated commands, two operators at once, and what is refused with which code. Does not own: when a command is
- * possible and what it writes (`core/operators/commands.ts`).
+ * Owns: repeated commands, two operators at once, and what is refused with which code. Does not own: when a
+ * command is possible and what it writes (`core/operators/commands.ts`).
  */
 
 import { decide } from '../core/decide.ts';
@@ -35,8 +35,8 @@ export interface CommandRequest {
 
 /**
  * Cancels: nothing new starts, and what has acted is undone; with `undo: false` it is left as it is.
- * @throws SteadfastError `unknown-execution`; `not-cancelable` when it has ended, is being undone for another reason, or
- * is past a point of no return
+ * @throws SteadfastError `unknown-execution`; `not-cancelable` when it has ended, is being undone for another
+ * reason, or is past a point of no return
  */
 export const cancel = (
   scheduler: Scheduler,
@@ -49,7 +49,8 @@ export const cancel = (
   });
 
 /**
- * Pauses: nothing new starts, what was begun goes on to its end. Only of this execution, not of those it has started.
+ * Pauses: nothing new starts, what was begun goes on to its end. Only of this
+ * execution, not of those it has started.
  * @throws SteadfastError `unknown-execution`, `not-pausable`
  */
 export const pause = (
@@ -71,8 +72,10 @@ export const resume = (
 
 /**
  * Has a failed execution go on where it failed, or resolves all incidents of a waiting one with 'retry'.
- * @param request `asOf`: what failed or was asked after that is not meant; `input`: of the failed `step`, instead of its own
- * @throws SteadfastError `unknown-execution`, `not-retryable`, `bad-input`, `too-large`, `unknown-caller`, `too-many-people`
+ * @param request `asOf`: what failed or was asked after that is not meant; `input`: of the
+ * failed `step`, instead of its own
+ * @throws SteadfastError `unknown-execution`, `not-retryable`, `bad-input`, `too-large`,
+ * `unknown-caller`, `too-many-people`
  */
 export const retry = (
   scheduler: Scheduler,

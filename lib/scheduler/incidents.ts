@@ -1,8 +1,9 @@
 /**
  * Resolutions: operators' answers to incidents. Their commands are in `commands.ts`.
  *
- * Owns: two operators at once, the check of what a person gives, and what is refused with which code. Does not own: which
- * answers are safe (`core/operators/incident.ts`), what an answer writes (`core/operators/resolution.ts`).
+ * Owns: two operators at once, the check of what a person gives, and what is refused with which code. Does
+ * not own: which answers are safe (`core/operators/incident.ts`), what an answer writes
+ * (`core/operators/resolution.ts`).
  */
 
 import { decide } from '../core/decide.ts';
@@ -32,7 +33,8 @@ export interface ResolutionRequest extends Omit<Resolution, 'by' | 'caller'> {
   /** Absent if the gateway does not say who calls. */
   readonly by?: Caller;
   /**
-   * When the person said so, epoch ms: of what could still happen then the answer knows nothing, however late it is decided on.
+   * When the person said so, epoch ms: of what could still happen then the answer knows nothing,
+   * however late it is decided on.
    * @default when it is asked
    */
   readonly asOf?: number;
@@ -40,8 +42,8 @@ export interface ResolutionRequest extends Omit<Resolution, 'by' | 'caller'> {
 
 /**
  * Resolves an open incident. Of two operators one wins; the other reads what was chosen.
- * @throws SteadfastError `unknown-execution`, `unknown-incident`, `already-resolved`, `unsafe-choice`, `bad-input`,
- * `unknown-caller`, `too-many-people`
+ * @throws SteadfastError `unknown-execution`, `unknown-incident`, `already-resolved`, `unsafe-choice`,
+ * `bad-input`, `unknown-caller`, `too-many-people`
  */
 export async function resolveIncident(
   scheduler: Scheduler,
@@ -80,7 +82,10 @@ export async function resolveIncident(
   }
 }
 
-/** The largest input that a person may give; with the largest output and history the step's record still fits into its item. */
+/**
+ * The largest input that a person may give; with the largest output and history the step's
+ * record still fits into its item.
+ */
 export const MAX_GIVEN_INPUT_BYTES = 32 * 1024;
 
 /**
@@ -116,7 +121,10 @@ export async function checkGiven<Given extends Pick<Resolution, 'input' | 'outpu
   return { ...given, output: made.json };
 }
 
-/** What the next try of a child is given is checked as what starts one is. @throws SteadfastError `bad-input` */
+/**
+ * What the next try of a child is given is checked as what starts one is.
+ * @throws SteadfastError `bad-input`
+ */
 async function checkChildInput(
   { ports }: Scheduler,
   plan: Plan,

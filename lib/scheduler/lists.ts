@@ -1,8 +1,8 @@
 /**
  * Lists of executions, for operators.
  *
- * Owns: what is asked of the store, and what is refused. Does not own: the filters and their indexes (`core/operators/lists.ts`), one
- * execution (`start.ts`), HTTP (`api/`).
+ * Owns: what is asked of the store, and what is refused. Does not own: the filters and their indexes
+ * (`core/operators/lists.ts`), one execution (`start.ts`), HTTP (`api/`).
  */
 
 import { filterProblem, indexFor, isListed, type ListFilter } from '../core/operators/lists.ts';

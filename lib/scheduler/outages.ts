@@ -1,9 +1,11 @@
 /**
- * What `GET /agents/{name}/outages` answers: for each opening of the agent's breaker, what failed and how it was resolved.
+ * What `GET /agents/{name}/outages` answers: for each opening of the agent's breaker, what
+ * failed and how it was resolved.
  *
  * Owns: what is read for it. Does not own: the records (`core/step/outage.ts`).
  *
- * Costs a read for the breaker, one for each opening, and one for each execution in which an outcome was unknown.
+ * Costs a read for the breaker, one for each opening, and one for each execution
+ * in which an outcome was unknown.
  */
 
 import type { Snapshot } from '../core/records/snapshot.ts';

@@ -1,12 +1,14 @@
 /**
- * Four eyes: who acts in a tree in which an approval must be another person's, and who may give that approval.
+ * Four eyes: who acts in a tree in which an approval must be another person's,
+ * and who may give that approval.
  *
  * Owns: the entry of a person before the act, and what is refused with which code. Does not own: the entries
  * (`core/records/people.ts`), who a person is (`core/records/caller.ts`), the acts themselves.
  *
- * S19 all entries of a tree are in the record of its root. An act in the root is entered by its own write. An act below it is
- * entered first, on the condition of the version that was read: a process that dies between the two leaves an entry too many,
- * which keeps a person from an approval that they might have given, and never one too few.
+ * S19 all entries of a tree are in the record of its root. An act in the root is entered by its own
+ * write. An act below it is entered first, on the condition of the version that was read: a process that
+ * dies between the two leaves an entry too many, which keeps a person from an approval that they might
+ * have given, and never one too few.
  */
 
 import { decide } from '../core/decide.ts';

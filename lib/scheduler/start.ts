@@ -1,8 +1,9 @@
 /**
  * The scheduler: starts executions and reads them for callers.
  *
- * Owns: the order of a start (plan, execution, messages), idempotent starts, and what is refused with which code. Operators'
- * commands are in `commands.ts` and `incidents.ts`. Does not own: HTTP (`api/`), the state machine (`core/`).
+ * Owns: the order of a start (plan, execution, messages), idempotent starts, and what is refused with
+ * which code. Operators' commands are in `commands.ts` and `incidents.ts`. Does not own: HTTP
+ * (`api/`), the state machine (`core/`).
  *
  * S11 same key → same execution; the same key with another body is refused.
  */
@@ -87,9 +88,10 @@ export interface StartRequest {
 }
 
 /**
- * Starts an execution, or returns the one that the same key started. While its workflow is paused it is born paused.
- * @throws SteadfastError `unknown-workflow`, `unknown-execution` (the one to make good for), `bad-input` (details: the
- * schema's issues), `key-reused`, `unknown-caller`
+ * Starts an execution, or returns the one that the same key started. While its
+ * workflow is paused it is born paused.
+ * @throws SteadfastError `unknown-workflow`, `unknown-execution` (the one to make good for), `bad-input`
+ * (details: the schema's issues), `key-reused`, `unknown-caller`
  */
 export async function start(scheduler: Scheduler, request: StartRequest): Promise<Execution> {
   try {
@@ -102,7 +104,10 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
   }
 }
 
-/** Why a start may be refused that was accepted by the release before: it is the same start nevertheless (S11). */
+/**
+ * Why a start may be refused that was accepted by the release before: it is the
+ * same start nevertheless (S11).
+ */
 const REFUSED_NOW: ReadonlySet<string> = new Set([
   'bad-input',
   'too-large',
@@ -199,7 +204,10 @@ export function vouchedFor(by: Caller | undefined, what: string): Caller {
   );
 }
 
-/** The longest JSON text of an input, after the schema has filled in its defaults; leaves room for the rest of the record. */
+/**
+ * The longest JSON text of an input, after the schema has filled in its defaults; leaves
+ * room for the rest of the record.
+ */
 const MAX_INPUT_BYTES = 256 * 1024;
 
 /** What the schema made of the input must be plain JSON, and not too much: it is stored and read back. */
@@ -216,7 +224,10 @@ function acceptedInput(workflow: string, value: unknown): Json {
   throw refuse('too-large', `the input has ${bytes} bytes; allowed are ${MAX_INPUT_BYTES}`);
 }
 
-/** The execution exists whether or not its first messages leave now: what fails here, the wake time makes good. */
+/**
+ * The execution exists whether or not its first messages leave now: what fails
+ * here, the wake time makes good.
+ */
 async function firstSends(
   { ports }: Scheduler,
   plan: Plan,

@@ -1,8 +1,8 @@
 /**
  * The starter: makes a start of each message that a trigger delivers.
  *
- * Owns: which refusals are for good, so that the message is set aside for a person instead of tried again. Does not own:
- * the start itself (`start.ts`), the mapping (`core/plan/trigger.ts`), the queues.
+ * Owns: which refusals are for good, so that the message is set aside for a person instead of tried again.
+ * Does not own: the start itself (`start.ts`), the mapping (`core/plan/trigger.ts`), the queues.
  *
  * Nothing is lost: a message is either started, set aside with the reason, or given back to its queue.
  */
@@ -25,7 +25,10 @@ export type StartOutcome =
   | { readonly kind: 'started'; readonly executionId: string }
   | { readonly kind: 'refused'; readonly code: string; readonly message: string };
 
-/** Starts what a message asks for. Rejects when the outcome is not known: the message is then to be delivered again. */
+/**
+ * Starts what a message asks for. Rejects when the outcome is not known: the message
+ * is then to be delivered again.
+ */
 export async function startFrom(
   scheduler: Scheduler,
   trigger: Trigger,

@@ -1,11 +1,12 @@
 /**
  * How the API waits for an execution's end on a caller's behalf.
  *
- * Owns: how soon it reads again, and that few callers wait at the same time: one more is answered at once, as if its time were over.
- * Does not own: the record of those that wait (`core/records/open-waits.ts`), how a client asks on (`api/until-end.ts`).
+ * Owns: how soon it reads again, and that few callers wait at the same time: one more is answered at once, as
+ * if its time were over. Does not own: the record of those that wait (`core/records/open-waits.ts`), how a
+ * client asks on (`api/until-end.ts`).
  *
- * A wait costs a strongly consistent read and a conditional write when it begins, and a write when it ends. An execution that has
- * ended already costs none of them.
+ * A wait costs a strongly consistent read and a conditional write when it begins, and a write when it ends.
+ * An execution that has ended already costs none of them.
  */
 
 import type { Waits } from '../core/ports.ts';
@@ -77,7 +78,8 @@ async function changed(
       stored = await waits.read();
     }
   } catch {
-    // Unread, it may be full: the caller is answered at once. Unwritten, a wait that is over ends by its own time.
+    // Unread, it may be full: the caller is answered at once. Unwritten, a wait
+    // that is over ends by its own time.
   }
   return undefined;
 }

@@ -1,8 +1,8 @@
 /**
  * The commands that pause a workflow, and end that.
  *
- * Owns: repeated commands, two operators at once. Does not own: the record and what it means (`core/operators/workflow-pause.ts`), who
- * reads it (`paused-starts.ts`).
+ * Owns: repeated commands, two operators at once. Does not own: the record and what it means
+ * (`core/operators/workflow-pause.ts`), who reads it (`paused-starts.ts`).
  */
 
 import {
@@ -29,7 +29,8 @@ export async function showPause({ ports }: Scheduler, workflow: string): Promise
 }
 
 /**
- * Executions of the workflow that are started from now on are born paused; one that is paused already stays as it is.
+ * Executions of the workflow that are started from now on are born paused; one that is
+ * paused already stays as it is.
  * @throws SteadfastError `unknown-workflow`
  */
 export const pauseWorkflow = (
@@ -42,7 +43,8 @@ export const pauseWorkflow = (
   );
 
 /**
- * Executions of the workflow are born running again. Those that were born paused stay so until each is resumed.
+ * Executions of the workflow are born running again. Those that were born paused
+ * stay so until each is resumed.
  * @throws SteadfastError `unknown-workflow`
  */
 export const resumeWorkflow = (

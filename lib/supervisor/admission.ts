@@ -1,14 +1,15 @@
 /**
  * What a supervisor may send to whom in one sweep.
  *
- * Owns: one read of an agent's breaker per sweep, and only when there is something for that agent; at most so many messages
- * per sweep and agent, no more than its queue has room for but always a few, and when the rest's turn is. A sweep that
- * overruns counts once per sweep interval. Does not own: what is then deferred or put
- * off (`core/supervision/dispatch.ts`).
+ * Owns: one read of an agent's breaker per sweep, and only when there is something for that agent; at most so
+ * many messages per sweep and agent, no more than its queue has room for but always a few, and when the
+ * rest's turn is. A sweep that overruns counts once per sweep interval. Does not own: what is then deferred
+ * or put off (`core/supervision/dispatch.ts`).
  *
- * After an outage everything is due at once. Sweeps go through it oldest first; what a sweep has no messages left for is
- * deferred by as many sweeps as it takes at the full pace to come to it, and to what its queue holds too much. Agents may be
- * faster than that, or slower: it is an estimate, and its users must bound how wrong it may be.
+ * After an outage everything is due at once. Sweeps go through it oldest first; what a sweep has no
+ * messages left for is deferred by as many sweeps as it takes at the full pace to come to it, and to what
+ * its queue holds too much. Agents may be faster than that, or slower: it is an estimate, and its users
+ * must bound how wrong it may be.
  */
 
 import type { Ports } from '../core/ports.ts';
@@ -26,8 +27,8 @@ const MAX_DEFER_MS = 900_000;
 /** Where one message may bring the trial, the others wait at least this much longer. */
 const TRIAL_MS = 10_000;
 /**
- * When an agent that is not deployed is asked for again: between this and half as much more. It bounds how late its work goes
- * on once it is deployed, and how often everything that waits for it is written meanwhile.
+ * When an agent that is not deployed is asked for again: between this and half as much more. It bounds how
+ * late its work goes on once it is deployed, and how often everything that waits for it is written meanwhile.
  */
 const MISSING_AGAIN_MS = 30_000;
 

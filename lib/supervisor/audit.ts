@@ -1,12 +1,13 @@
 /**
  * The audit: reads the whole table, a piece at each run, and puts in order what no index would show (P5).
  *
- * Owns: the pass through the table, its bounds, where the next run goes on, one bad record alone. Does not own: what is
- * out of order (`core/supervision/audit.ts`). Any number may run at once: what they do is conditional, and whose receipt comes second stops.
+ * Owns: the pass through the table, its bounds, where the next run goes on, one bad record alone. Does not
+ * own: what is out of order (`core/supervision/audit.ts`). Any number may run at once: what they do is
+ * conditional, and whose receipt comes second stops.
  *
- * The table is read in segments, side by side, for what executions leave behind must be removed as fast as it comes. A run
- * writes down where it stands once a minute: after one that died the next reads again what that minute had read, and
- * finds in order what was healed.
+ * The table is read in segments, side by side, for what executions leave behind must be removed as fast as it
+ * comes. A run writes down where it stands once a minute: after one that died the next reads again what that
+ * minute had read, and finds in order what was healed.
  */
 
 import { type Found, heal, isLeftBehind, type Removable } from '../core/supervision/audit.ts';
@@ -58,7 +59,10 @@ export async function audit(ports: AuditPorts, options: AuditOptions): Promise<A
   return new Run(ports, options, before).toItsEnd();
 }
 
-/** How long ago the last pass through the whole table ended; without one, how long the first has been under way. */
+/**
+ * How long ago the last pass through the whole table ended; without one, how
+ * long the first has been under way.
+ */
 export const auditAgeMs = ({ whole, pass }: AuditReceipt, now: number): number =>
   Math.max(0, now - (whole?.endedAt ?? pass.startedAt));
 

@@ -1,8 +1,8 @@
 /**
  * The supervisors' Lambda function: ports → supervisor → one tick.
  *
- * Owns: one invocation, on the schedule or because another role called. Does not own: the sweeps (`supervisor/sweep.ts`), how
- * long a supervisor stays (`supervisor/stay.ts`).
+ * Owns: one invocation, on the schedule or because another role called. Does not own: the sweeps
+ * (`supervisor/sweep.ts`), how long a supervisor stays (`supervisor/stay.ts`).
  */
 
 import type { Context } from 'aws-lambda';

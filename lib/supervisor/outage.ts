@@ -1,11 +1,12 @@
 /**
  * Grace for leases in the wake of an outage.
  *
- * Owns: how a supervisor's process notices that the store, or every supervisor, was away, and from when on leases count
- * that could not be renewed meanwhile. Does not own: when such a lease is over (`core/supervision/wake-time.ts`).
+ * Owns: how a supervisor's process notices that the store, or every supervisor, was away, and from when on
+ * leases count that could not be renewed meanwhile. Does not own: when such a lease is over
+ * (`core/supervision/wake-time.ts`).
  *
- * Without it the first sweep after an outage would take every attempt for dead although the agents are alive and only
- * could not say so: all of them would be probed or done again at once.
+ * Without it the first sweep after an outage would take every attempt for dead although the agents are alive
+ * and only could not say so: all of them would be probed or done again at once.
  */
 
 export interface Sweep {

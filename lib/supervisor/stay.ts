@@ -1,12 +1,13 @@
 /**
  * How long a supervisor stays, and what it promises to roles that would call another.
  *
- * Owns: the promises of a tick and of a supervisor that was called, and when each ends. Does not own: the sweeps
- * (`sweep.ts`), who calls (`engine/wake-up.ts`).
+ * Owns: the promises of a tick and of a supervisor that was called, and when each ends. Does not own: the
+ * sweeps (`sweep.ts`), who calls (`engine/wake-up.ts`).
  *
- * A promise is a conditional write of one record. A called supervisor that loses the write to another ends: at most one of
- * them is at work, and none for long beside a tick that stays. A promise is kept: a called one does not end before it has
- * swept once more after its promise's end, with time for an index that lags and for clocks that differ.
+ * A promise is a conditional write of one record. A called supervisor that loses the write to another
+ * ends: at most one of them is at work, and none for long beside a tick that stays. A promise is kept: a
+ * called one does not end before it has swept once more after its promise's end, with time for an index
+ * that lags and for clocks that differ.
  */
 
 import { type Presence, presenceAfter } from '../core/supervision/presence.ts';
@@ -27,9 +28,15 @@ export interface Stay {
 
 type World = Pick<Ports, 'clock' | 'random' | 'log'>;
 
-/** From the end of a tick's time to the first sweep of the next one, for certain; the rest of the minute is for clocks that differ. */
+/**
+ * From the end of a tick's time to the first sweep of the next one, for certain; the rest of the
+ * minute is for clocks that differ.
+ */
 const NEXT_TICK_MS = 2_000;
-/** What was written before a promise's end is in the index by then, also where the writer's clock is 2 s behind. */
+/**
+ * What was written before a promise's end is in the index by then, also where
+ * the writer's clock is 2 s behind.
+ */
 const INDEX_LAG_MS = 4_000;
 /** A called one promises so many sweeps at a time: when nothing is due any more it leaves soon. */
 const SWEEPS_A_PROMISE = 5;
@@ -51,7 +58,8 @@ export const STAYS_WHEN_BUSY: Stay = {
 };
 
 /**
- * The stay of a tick: once it finds something it stays, and says so. It or the next tick sees what is written from then on.
+ * The stay of a tick: once it finds something it stays, and says so. It or the next tick
+ * sees what is written from then on.
  * @param untilAt when its time is over
  */
 export function tickStay(presences: Presences, world: World, untilAt: number): Stay {

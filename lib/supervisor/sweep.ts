@@ -1,14 +1,15 @@
 /**
  * The supervisor: finds what is due and evaluates it. It has no state machine of its own.
  *
- * Owns: the sweep (shards, all pages, bounded concurrency, one bad item alone), whose shards are swept, when to sweep again
- * and when to stop. Does not own: what an evaluation does (`core/rules.ts`), the record of a sweep (`receipts.ts`). Any number of
- * supervisors may run at once, on the same shards: every write is conditional.
+ * Owns: the sweep (shards, all pages, bounded concurrency, one bad item alone), whose shards are
+ * swept, when to sweep again and when to stop. Does not own: what an evaluation does
+ * (`core/rules.ts`), the record of a sweep (`receipts.ts`). Any number of supervisors may run at once,
+ * on the same shards: every write is conditional.
  *
- * L4 an item that cannot be handled delays no other. L5 of the supervisors of one tick each keeps its own shards and
- * visits the others', so that a dead one is replaced at once. C3 a tick that finds nothing due before the next one ends
- * at once, after one query per shard of its own; one that found something stays until the next tick, so that what starts
- * meanwhile is supervised.
+ * L4 an item that cannot be handled delays no other. L5 of the supervisors of one tick each keeps its own
+ * shards and visits the others', so that a dead one is replaced at once. C3 a tick that finds nothing due
+ * before the next one ends at once, after one query per shard of its own; one that found something stays
+ * until the next tick, so that what starts meanwhile is supervised.
  */
 
 import type { Clock, Due, Ports } from '../core/ports.ts';
@@ -48,23 +49,33 @@ export interface TickOptions {
   readonly stay?: Stay;
 }
 
-/** Which of the supervisors that a tick starts together: it keeps the shards whose number, modulo `of`, is `part`. */
+/**
+ * Which of the supervisors that a tick starts together: it keeps the shards whose
+ * number, modulo `of`, is `part`.
+ */
 export interface Part {
   readonly part: number;
   readonly of: number;
 }
 
 export const SWEEP_EVERY_MS = 2_000;
-/** Evaluations at once in a shard; each is a few calls to the store, so this bounds the load of a sweep after an outage. */
+/**
+ * Evaluations at once in a shard; each is a few calls to the store, so this bounds the
+ * load of a sweep after an outage.
+ */
 const CONCURRENCY = 8;
 /**
- * After an evaluation that came too early, because its agent may be sent no more now, there is a rest of so many times its
- * length. In a crowd that waits for one agent most evaluations are such; without rests they would take the store's capacity, and
- * money, from the agents that work it off. No execution behind the crowd is forgotten: its turn only comes later.
+ * After an evaluation that came too early, because its agent may be sent no more now, there is a rest of so
+ * many times its length. In a crowd that waits for one agent most evaluations are such; without rests they
+ * would take the store's capacity, and money, from the agents that work it off. No execution behind the crowd
+ * is forgotten: its turn only comes later.
  */
 const RESTS_PER_EVALUATION = 3;
 const MAX_REST_MS = 1_000;
-/** The others' shards are visited from the second sweep on (the first may be a whole tick, of an idle system), … */
+/**
+ * The others' shards are visited from the second sweep on (the first may be a
+ * whole tick, of an idle system), …
+ */
 const FIRST_VISIT = 2;
 /** … for what has been overdue for so many sweeps that no supervisor can be at work there. */
 const MISSED_SWEEPS = 1.5;
@@ -120,7 +131,10 @@ interface Reach {
   readonly stay: Stay;
 }
 
-/** Evaluates once everything that is due, all shards side by side, not longer than until `untilAt`. Never rejects. */
+/**
+ * Evaluates once everything that is due, all shards side by side, not longer than
+ * until `untilAt`. Never rejects.
+ */
 export async function sweepOnce(
   given: Ports,
   plans: PlanCache,

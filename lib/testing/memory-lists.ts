@@ -1,8 +1,8 @@
 /**
  * Lists and counts of the state table in memory, as its indexes would give them.
  *
- * Owns: what is found, its order, pages and their cursors. Does not own: the records (`memory-table.ts`), the filters
- * (`core/operators/lists.ts`).
+ * Owns: what is found, its order, pages and their cursors. Does not own: the records (`memory-table.ts`), the
+ * filters (`core/operators/lists.ts`).
  */
 
 import {

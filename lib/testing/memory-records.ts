@@ -1,4 +1,6 @@
-/** Records beside the executions in memory, one version after the other, with the condition of the real ones. */
+/**
+ * Records beside the executions in memory, one version after the other, with the condition of the real ones.
+ */
 
 import type { WriteResult } from '../core/ports.ts';
 

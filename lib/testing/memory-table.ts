@@ -1,8 +1,8 @@
 /**
  * The state table in memory: every answer at once, with the conditions and the index of the real one.
  *
- * Owns: the records, the conditional write, the wake index (sorted, open executions only), pages and their cursors.
- * Does not own: time, faults, promises (`memory.ts`, `simulation/process.ts`).
+ * Owns: the records, the conditional write, the wake index (sorted, open executions only), pages and their
+ * cursors. Does not own: time, faults, promises (`memory.ts`, `simulation/process.ts`).
  *
  * Records and snapshots are never changed in place: so the table keeps and hands out the very objects it was
  * given, and a read costs nothing.
@@ -35,7 +35,10 @@ export class MemoryTable {
   readonly #left = new Map<string, Beside[]>();
   #open = 0;
 
-  /** @param tie by which a list orders what started in the same moment: an index of DynamoDB does not do so by id */
+  /**
+   * @param tie by which a list orders what started in the same moment: an index
+   * of DynamoDB does not do so by id
+   */
   constructor(shards = 1, tie: (executionId: string) => string = scattered, mostOpen: number = MOST_OPEN) {
     this.#shards = shards;
     this.#tie = tie;

@@ -1,9 +1,10 @@
 /**
- * The ports in memory: a store with the conditions of the real one, a queue whose deliveries the test decides, a clock
- * that moves when the test says so, seeded random numbers.
+ * The ports in memory: a store with the conditions of the real one, a queue whose deliveries the test
+ * decides, a clock that moves when the test says so, seeded random numbers.
  *
- * Owns: behaviour only, without faults. It passes the same contract suites as the AWS adapters. Does not own: the records
- * and their conditions (`memory-table.ts`), what is delivered when (the caller takes messages out of the queue).
+ * Owns: behaviour only, without faults. It passes the same contract suites as the AWS adapters. Does
+ * not own: the records and their conditions (`memory-table.ts`), what is delivered when (the caller
+ * takes messages out of the queue).
  */
 
 import type { Clock, RandomSource, Inventory, Ports, Store } from '../core/ports.ts';

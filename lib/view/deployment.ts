@@ -1,5 +1,6 @@
 /**
- * The answers about a deployment as a whole, as text for people: its agents, what outages of their services did, its health.
+ * The answers about a deployment as a whole, as text for people: its agents, what outages of
+ * their services did, its health.
  *
  * Owns: the words. Does not own: the answers about executions and workflows (`print.ts`).
  */

@@ -1,8 +1,9 @@
 /**
  * What a picture of a plan is made of: its steps, and of an execution how each of them is.
  *
- * Owns: which lines between steps are drawn, and what is said of a step. Does not own: how it is drawn (`mermaid.ts`, `tree.ts`),
- * where it comes from (`plan-source.ts`). No payload is in it: a picture is shown around.
+ * Owns: which lines between steps are drawn, and what is said of a step. Does not own: how it
+ * is drawn (`mermaid.ts`, `tree.ts`), where it comes from (`plan-source.ts`). No payload is in
+ * it: a picture is shown around.
  */
 
 import type { ExecutionView, StepView } from '../api/answers.ts';
@@ -68,7 +69,10 @@ export const graphOfWorkflow = ({
   steps,
 });
 
-/** @param deployed the workflows that can be started: where one has the execution's plan, it says more of the steps */
+/**
+ * @param deployed the workflows that can be started: where one has the execution's
+ * plan, it says more of the steps
+ */
 export function graphOfExecution(view: ExecutionView, deployed: readonly WorkflowView[]): Graph {
   const { workflow, plan, executionId, status, endedAt } = view;
   const known = deployed.find((one) => one.plan === plan);
@@ -96,8 +100,8 @@ export function graphOfExecution(view: ExecutionView, deployed: readonly Workflo
 }
 
 /**
- * By step, those that it comes right after. A step that waits for another also waits for what that one waits for: the plan names
- * both, and one line says it.
+ * By step, those that it comes right after. A step that waits for another also waits for what that one waits
+ * for: the plan names both, and one line says it.
  */
 export function predecessorsOf(steps: readonly GraphStep[]): ReadonlyMap<string, readonly string[]> {
   const byName = new Map(steps.map((step) => [step.name, step]));

@@ -1,8 +1,8 @@
 /**
  * A line that a function has written of an execution.
  *
- * Owns: which lines are of an execution, what of a line is printed and how. Does not own: where lines are read
- * (`local-files.ts`, `insights.ts`), what is in them (`lib/aws/telemetry.ts`).
+ * Owns: which lines are of an execution, what of a line is printed and how. Does not own: where lines are
+ * read (`local-files.ts`, `insights.ts`), what is in them (`lib/aws/telemetry.ts`).
  */
 
 import { printable } from './text.ts';
@@ -109,7 +109,10 @@ export function lineParts({ entry }: LogLine): LineParts {
   };
 }
 
-/** '2026-11-21 09:36:02.123Z  WARN   charge-card  charge #2  asked  parcel="p1"'. @param id of the execution asked for */
+/**
+ * '2026-11-21 09:36:02.123Z  WARN   charge-card  charge #2  asked  parcel="p1"'.
+ * @param id of the execution asked for
+ */
 export function lineText(line: LogLine, id: string): string {
   const { at, level, executionId } = line;
   const { who, step, attempt, message, rest } = lineParts(line);

@@ -31,8 +31,8 @@ const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_60
 const ISO_TIME = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/;
 
 /**
- * The instant that a person means: '2h' (so long ago), '09:30' (the latest one on this machine's clock: of yesterday while today's is to
- * come), '2026-01-31', '2026-01-31T09:30Z', or epoch ms as the API writes them.
+ * The instant that a person means: '2h' (so long ago), '09:30' (the latest one on this machine's clock: of
+ * yesterday while today's is to come), '2026-01-31', '2026-01-31T09:30Z', or epoch ms as the API writes them.
  * @returns no number where the text is no instant
  */
 export function instantOf(text: string, now: number): number {

@@ -1,8 +1,9 @@
 /**
- * What the timeline of an execution is made of: of each step when it was queued, worked on, waiting, and what is still to come.
+ * What the timeline of an execution is made of: of each step when it was queued, worked on,
+ * waiting, and what is still to come.
  *
- * Owns: the stretches and their names, for the page and for `why`, and their sums as text. Does not own: how they are drawn, and how time is compressed (the
- * console's `timeline.tsx`, `time-scale.ts`).
+ * Owns: the stretches and their names, for the page and for `why`, and their sums as text. Does not own: how
+ * they are drawn, and how time is compressed (the console's `timeline.tsx`, `time-scale.ts`).
  *
  * No record says when a step became ready: it is when the last of its predecessors was done.
  */
@@ -23,10 +24,11 @@ export interface Span {
 }
 
 /**
- * `queue`: ready, and not taken. `run`, `undo`, `probe`: an attempt. `lost`: an attempt whose outcome was not known at its end.
- * `lease`: until then the attempt under way may stay silent. `backoff`: between two attempts. `wait`: for a time, an answer,
- * executions of its own, or its turn to be undone. `paused`: it would have been queued or in backoff, and its execution was paused.
- * `asked`: a person is asked. `left-out`: attempts that are not kept, and what was between them.
+ * `queue`: ready, and not taken. `run`, `undo`, `probe`: an attempt. `lost`: an attempt whose outcome was not
+ * known at its end. `lease`: until then the attempt under way may stay silent. `backoff`: between two
+ * attempts. `wait`: for a time, an answer, executions of its own, or its turn to be undone. `paused`: it
+ * would have been queued or in backoff, and its execution was paused. `asked`: a person is asked. `left-out`:
+ * attempts that are not kept, and what was between them.
  */
 export type StretchKind =
   | 'queue'
@@ -168,7 +170,10 @@ function ofStep(step: StepView, view: ExecutionView, now: number): Stretch[] {
 
 const QUEUED = 'in its queue';
 
-/** Nothing where its first attempts are not shown: it is not known until when it was queued. What is deferred is in no queue. */
+/**
+ * Nothing where its first attempts are not shown: it is not known until when it was queued.
+ * What is deferred is in no queue.
+ */
 function beforeFirst(step: StepView, ready: number, first: number | undefined, now: number): Stretch[] {
   const { omitted = [], attempts, deferred, status } = step;
   if (omitted.includes('attempts') || (attempts[0]?.number ?? 1) > 1) return [];

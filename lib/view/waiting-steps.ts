@@ -1,6 +1,6 @@
 /**
- * What `show` and `workflows` print of steps that no agent performs: until when they wait, how to answer them, their
- * executions.
+ * What `show` and `workflows` print of steps that no agent performs: until when they wait, how to
+ * answer them, their executions.
  */
 
 import { callerText, pairsText, type ExecutionView, itemsText, type StepView } from '../api/answers.ts';
@@ -21,7 +21,10 @@ export function noteOfKind(step: StepView, now: number): string | undefined {
 const defaultOf = ({ entry }: StepView): string =>
   entry === undefined || entry.otherwise === 'fail' ? '' : `, otherwise ${entry.otherwise}`;
 
-/** '2 of 3 ended'; of a list '3 of 3 items ended', for a person knows of its items and not of the executions that they are parts of. */
+/**
+ * '2 of 3 ended'; of a list '3 of 3 items ended', for a person knows of its items and not of the
+ * executions that they are parts of.
+ */
 export function childrenNote({ count, started, ended, items, try: number }: Children): string {
   const over = Object.values(ended).reduce((sum, one) => sum + one, 0);
   const which = number === undefined ? '' : `try ${number}: `;
@@ -29,7 +32,10 @@ export function childrenNote({ count, started, ended, items, try: number }: Chil
   return `${which}${over} of ${count} ended${started < count ? `, ${started} started` : ''}`;
 }
 
-/** A step in words for people: what has not begun once its execution has ended, or is being undone, is not reached. */
+/**
+ * A step in words for people: what has not begun once its execution has ended, or
+ * is being undone, is not reached.
+ */
 export function stateText(
   { status, onFailure }: Pick<StepView, 'status' | 'onFailure'>,
   execution: Pick<ExecutionView, 'status' | 'endedAt'>,

@@ -1,13 +1,14 @@
 /**
  * A process that performs one attempt at a time, and its end.
  *
- * Owns: starting it, the times at which it is killed, and that nothing of it is left. Does not own: what it does
- * (`attempt.ts`), which message it is given (`worker.ts`), what follows from its death (`death.ts`).
+ * Owns: starting it, the times at which it is killed, and that nothing of it is left. Does not own: what it
+ * does (`attempt.ts`), which message it is given (`worker.ts`), what follows from its death (`death.ts`).
  *
- * `processDeadline` is a promise that the process is dead by then. Two keep it, each alone: a timer here, and inside the process
- * a thread of its own, which an author's endless loop does not stop and which also ends the process when this one has
- * died. Both kill the whole process group, so that no program that the author's code has started goes on. So is it killed soon
- * after its lease is lost. An attempt is said to be dead only when nothing of it runs any more.
+ * `processDeadline` is a promise that the process is dead by then. Two keep it, each alone: a timer here, and
+ * inside the process a thread of its own, which an author's endless loop does not stop and which also ends
+ * the process when this one has died. Both kill the whole process group, so that no program that the author's
+ * code has started goes on. So is it killed soon after its lease is lost. An attempt is said to be dead only
+ * when nothing of it runs any more.
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -22,7 +23,10 @@ import { endAll, killGroup, MARK, type Programs } from './process-group.ts';
 export const SPARE_MS = 10_000;
 /** A kill is not instant, and two clocks may differ. */
 const KILL_MARGIN_MS = 1_000;
-/** After the abort of an attempt whose lease is lost, for the author's code to return and a late success to be reported. */
+/**
+ * After the abort of an attempt whose lease is lost, for the author's code to return and
+ * a late success to be reported.
+ */
 export const LOST_GRACE_MS = 2_000;
 /** For what a process has said before it died. */
 const HEARD_WITHIN_MS = 1_000;
@@ -67,7 +71,11 @@ export interface ProcessSettings {
   readonly entry: string;
   /** The file that exports the agent's `handler`. */
   readonly module: string;
-  /** Kills all programs of a process. @returns whether none runs any more. @default as `process-group.ts` does */
+  /**
+   * Kills all programs of a process.
+   * @returns whether none runs any more.
+   * @default as `process-group.ts` does
+   */
   readonly endPrograms?: (programs: Programs) => Promise<boolean>;
 }
 

@@ -1,8 +1,9 @@
 /**
- * What runs inside an attempt's process: the agent's own handler, as in a Lambda function, one message at a time.
+ * What runs inside an attempt's process: the agent's own handler, as in a Lambda
+ * function, one message at a time.
  *
- * Owns: the handler's event and context, and the thread that ends the process when it must end. Does not own: the
- * attempt (`agent/message.ts`, behind the handler).
+ * Owns: the handler's event and context, and the thread that ends the process when it must end. Does not own:
+ * the attempt (`agent/message.ts`, behind the handler).
  */
 
 import { pathToFileURL } from 'node:url';
@@ -24,8 +25,8 @@ interface Handler {
 }
 
 /**
- * Apart from the author's code, which may keep the main thread busy for ever. The pipe closes when the worker has died.
- * Text, so that it is the same for TypeScript and for a bundle.
+ * Apart from the author's code, which may keep the main thread busy for ever. The pipe closes when the worker
+ * has died. Text, so that it is the same for TypeScript and for a bundle.
  */
 const WATCHDOG = `
 const { parentPort, workerData } = require('node:worker_threads');

@@ -1,11 +1,12 @@
 /**
- * The record of a dead process: nothing of its attempt goes on, so nothing has to wait for its process deadline.
+ * The record of a dead process: nothing of its attempt goes on, so nothing has to
+ * wait for its process deadline.
  *
- * Owns: how long that is tried. Does not own: that the process is dead with all that it started (`attempt-process.ts`), what
- * follows (`core/step/report.ts`).
+ * Owns: how long that is tried. Does not own: that the process is dead with all that it started
+ * (`attempt-process.ts`), what follows (`core/step/report.ts`).
  *
- * C1 a healthy attempt has none of this. Where it cannot be written, the process deadline is waited for, as after the death of
- * the whole container.
+ * C1 a healthy attempt has none of this. Where it cannot be written, the process deadline is waited for, as
+ * after the death of the whole container.
  */
 
 import { decide } from '../core/decide.ts';

@@ -1,4 +1,6 @@
-/** The worker in a container image: beside it lie the attempt's process and the agent's code, both bundled. */
+/**
+ * The worker in a container image: beside it lie the attempt's process and the agent's code, both bundled.
+ */
 
 import { join } from 'node:path';
 import { runWorker } from './run.ts';

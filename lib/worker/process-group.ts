@@ -24,7 +24,10 @@ export interface Programs {
   readonly mark: string;
 }
 
-/** @param pid as of `Programs`; 1 and below are no group of ours, and a signal to their negation goes to every process there is */
+/**
+ * @param pid as of `Programs`; 1 and below are no group of ours, and a signal to their negation
+ * goes to every process there is
+ */
 export function killGroup(pid: number): void {
   if (!(pid > 1)) throw new RangeError(`${pid} is the process of no attempt`);
   try {

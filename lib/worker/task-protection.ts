@@ -1,10 +1,11 @@
 /**
  * Keeps ECS from ending this task while it performs attempts: at scale-in, and at a deployment.
  *
- * Owns: when the task is protected, for how long, and the request to the container agent. Does not own: what an attempt is
- * (`worker.ts`). Outside ECS there is no agent to ask, and nothing is done.
+ * Owns: when the task is protected, for how long, and the request to the container agent. Does not own: what
+ * an attempt is (`worker.ts`). Outside ECS there is no agent to ask, and nothing is done.
  *
- * A protection that is refused is a log line: the attempt is performed all the same, and if its task is ended, its lease ends.
+ * A protection that is refused is a log line: the attempt is performed all the same, and if its
+ * task is ended, its lease ends.
  * @see https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-scale-in-protection.html
  */
 

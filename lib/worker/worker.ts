@@ -1,13 +1,14 @@
 /**
- * The worker: takes an agent's messages off its queue, has each performed in a process that can be killed, and says
- * goodbye to the message.
+ * The worker: takes an agent's messages off its queue, has each performed in a process that can be killed,
+ * and says goodbye to the message.
  *
  * Owns: how many at the same time, what becomes of a message, the end. Does not own: the process and its time
  * (`attempt-process.ts`), what a message means (`agent/message.ts`, inside the process).
  *
- * A message under work is kept from others by renewals of a short time, not by one long one: SQS hides none for more
- * than twelve hours, and what a worker that died had not begun is back within half a minute. That is all a renewal is for.
- * The table decides: a message that comes back too early is recognised, because its step is leased, and the wake time finds what is lost.
+ * A message under work is kept from others by renewals of a short time, not by one long one: SQS hides none
+ * for more than twelve hours, and what a worker that died had not begun is back within half a minute. That is
+ * all a renewal is for. The table decides: a message that comes back too early is recognised, because its
+ * step is leased, and the wake time finds what is lost.
  *
  * W1 a message is removed only when its process has said that it was handled.
  * W2 no process outlives the worker.
@@ -35,7 +36,10 @@ export interface WorkerParts {
   readonly startProcess: () => AttemptProcess;
   readonly clock: Clock;
   readonly protection: TaskProtection;
-  /** Says that nothing of the attempt goes on. Never rejects. @param stopping the worker has been asked to stop */
+  /**
+   * Says that nothing of the attempt goes on. Never rejects.
+   * @param stopping the worker has been asked to stop
+   */
   readonly recordDeath: (attempt: DeadAttempt, stopping: AbortSignalLike) => Promise<void>;
   readonly log: (what: string, fields?: Readonly<Record<string, unknown>>) => void;
   /** Attempts at the same time. */
@@ -121,7 +125,8 @@ export class Worker {
     over.abort();
     await Promise.all([kept, protection.end()]);
     this.#busy.delete(process);
-    // What a process died of it may have begun: if its death is not recorded, its lease ends, and the supervisor asks what became of it.
+    // What a process died of it may have begun: if its death is not recorded, its lease ends, and the
+    // supervisor asks what became of it.
     if (how === 'died') {
       log('process-died', { messageId });
       if (this.#stopping.signal.aborted) await this.#hide(message, 0);

@@ -3,8 +3,8 @@
  * Owns not: what the calls do (control.ts).
  *
  * Invariants
- * - I1 only a page or program of this machine may call: the server (servers.ts) takes no Host of elsewhere, and an Origin of
- *   elsewhere is refused here.
+ * - I1 only a page or program of this machine may call: the server (servers.ts) takes no Host of elsewhere,
+ *   and an Origin of elsewhere is refused here.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { ToldEvent } from '../events/event-bus.ts';

@@ -1,10 +1,10 @@
 /**
- * Owns: what a test or a demo may see and do in a running local cloud, as one object (control-http.ts is the same over
- * HTTP).
+ * Owns: what a test or a demo may see and do in a running local cloud, as one object
+ * (control-http.ts is the same over HTTP).
  *
  * Invariants
- * - I1 a name means exactly one thing: logical id, physical name or a unique part of one; otherwise an error lists the
- *   candidates.
+ * - I1 a name means exactly one thing: logical id, physical name or a unique part of one; otherwise
+ *   an error lists the candidates.
  */
 import type { DynamoServer } from '../dynamodb/dynamo-process.ts';
 import type { Access, Denial, PermissionUse } from '../iam/access.ts';
@@ -151,7 +151,9 @@ export class Control {
     this.#parts.counts.reset();
   }
 
-  /** What the policies refused since the start or the last reset, once for each function, action and resource. */
+  /**
+   * What the policies refused since the start or the last reset, once for each function, action and resource.
+   */
   denials(): Denial[] {
     return this.#parts.access.denials();
   }
@@ -202,7 +204,9 @@ export class Control {
     this.#queue(name).purge();
   }
 
-  /** kill -9 of the embedded DynamoDB; it is back, with its data, after `downMs`. Calls meanwhile break off. */
+  /**
+   * kill -9 of the embedded DynamoDB; it is back, with its data, after `downMs`. Calls meanwhile break off.
+   */
   async restartDynamo(downMs = 0): Promise<void> {
     await this.#parts.dynamo.restart(downMs);
   }
@@ -261,7 +265,10 @@ export class Control {
   }
 }
 
-/** Finds one thing by full name, else by a part of it that fits only one. Letter case and dashes do not matter in parts. */
+/**
+ * Finds one thing by full name, else by a part of it that fits only one. Letter case and
+ * dashes do not matter in parts.
+ */
 export function pick<T>(kind: string, name: string, all: readonly T[], namesOf: (item: T) => string[]): T {
   const exact = all.find((item) => namesOf(item).includes(name));
   if (exact !== undefined) return exact;

@@ -1,11 +1,17 @@
-/** Owns: what can be done to a function on request, when, and what became of it: the types and the AWS error shapes. Pure. */
+/**
+ * Owns: what can be done to a function on request, when, and what became of it: the types
+ * and the AWS error shapes. Pure.
+ */
 import { type AwsAnswer, errorAnswer } from '../gateway/aws-call.ts';
 
 /** When a process is killed or frozen. */
 export type FaultMoment =
   /** Every process that is serving an event now; if none is, every warm one. */
   | 'now'
-  /** When the next event reaches a process that is ready for it, and `afterMs` later (0, the default: before the handler sees it). */
+  /**
+   * When the next event reaches a process that is ready for it, and `afterMs` later (0, the
+   * default: before the handler sees it).
+   */
   | { readonly nextEvent: true; readonly afterMs?: number }
   /** The Nth next AWS call (1 = the next one), before it is executed. */
   | { readonly beforeCall: number; readonly operation?: string }
@@ -22,7 +28,9 @@ export interface CallFault {
 
 /** What became of a fault. */
 export interface FaultHit {
-  /** hit · missed: the event was over before `afterMs` · nothing: no process to hit now · cleared: withdrawn */
+  /**
+   * hit · missed: the event was over before `afterMs` · nothing: no process to hit now · cleared: withdrawn
+   */
   readonly outcome: 'hit' | 'missed' | 'nothing' | 'cleared';
   readonly at: number;
   /** The processes concerned; after a kill they are gone. */

@@ -141,7 +141,8 @@ export class EmbeddedDynamo implements DynamoServer {
     const args = ['--host', '127.0.0.1', '--port', String(this.#port), '--db-path', database];
     const viaShell = ['-c', 'echo $$ > "$0" && exec "$@"', pid, this.#binary];
     const isWindows = process.platform === 'win32';
-    // The shell becomes the database: so the process itself says who it is, even if we are killed at this very moment.
+    // The shell becomes the database: so the process itself says who it is, even if we
+    // are killed at this very moment.
     const child = spawn(isWindows ? this.#binary : '/bin/sh', isWindows ? args : [...viaShell, ...args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: !isWindows,

@@ -4,8 +4,8 @@
  *
  * Invariants
  * - I1 the request's and the answer's bodies are passed on unread.
- * - I2 a call is never repeated here: whether a call that broke off was executed is not known, and only the caller may
- *   decide to ask again.
+ * - I2 a call is never repeated here: whether a call that broke off was executed is not known, and only the
+ *   caller may decide to ask again.
  */
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 import type { DynamoServer } from './dynamo-process.ts';

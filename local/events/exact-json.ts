@@ -1,6 +1,6 @@
 /**
- * Owns: JSON whose numbers keep their text: an event's 64-bit id leaves the bus as it came in. Pure, but for a mark that is
- * made again in each process.
+ * Owns: JSON whose numbers keep their text: an event's 64-bit id leaves the bus as it came in. Pure, but for
+ * a mark that is made again in each process.
  */
 import { randomUUID } from 'node:crypto';
 import type { Json } from '../template/json.ts';

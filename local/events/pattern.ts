@@ -1,7 +1,8 @@
 /**
  * Owns: EventBridge's pattern matching: which events a rule is for. Pure.
  *
- * Supported: exact values, prefix, suffix, equals-ignore-case, anything-but (values, prefix, suffix), numeric, exists, wildcard, $or.
+ * Supported: exact values, prefix, suffix, equals-ignore-case, anything-but (values, prefix, suffix),
+ * numeric, exists, wildcard, $or.
  */
 import { isRecord, type Json } from '../template/json.ts';
 

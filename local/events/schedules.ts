@@ -2,7 +2,8 @@
  * Owns: the ticking of `rate(…)` rules, and ticking, disabling and enabling one by hand.
  *
  * Invariants
- * - I1 the first tick comes one interval after the start; a tick missed while the machine slept is not made up.
+ * - I1 the first tick comes one interval after the start; a tick missed while the
+ *   machine slept is not made up.
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';

@@ -70,8 +70,8 @@ function resourceOf(service: string, body: Buffer): string {
 }
 
 /**
- * The string value that follows a JSON key, up to the closing quote. Names hold no escapes, and the key's quotes
- * cannot occur inside a JSON string unescaped, so this finds a real key.
+ * The string value that follows a JSON key, up to the closing quote. Names hold no escapes, and the key's
+ * quotes cannot occur inside a JSON string unescaped, so this finds a real key.
  */
 function textAfter(body: Buffer, key: string): string {
   const at = body.indexOf(key);

@@ -1,7 +1,7 @@
 /**
- * Owns: the address behind `AWS_ENDPOINT_URL`: receives every AWS call of the functions, counts it, lets faults have
- * their say, asks the policies, and serves it from the right emulator.
- * Owns not: the emulators, the faults, the policies.
+ * Owns: the address behind `AWS_ENDPOINT_URL`: receives every AWS call of the functions, counts it, lets
+ * faults have their say, asks the policies, and serves it from the right emulator. Owns not: the
+ * emulators, the faults, the policies.
  *
  * Invariants
  * - I1 every call passes the counter and the faults, whichever service it is for.

@@ -1,6 +1,7 @@
 /**
- * Owns: asking DynamoDB for the consumed capacity of calls that did not ask, reading it from the answers, and what a refused
- * write consumes, which no answer says. Off unless switched on: it costs a parse of every answer.
+ * Owns: asking DynamoDB for the consumed capacity of calls that did not ask, reading it from the
+ * answers, and what a refused write consumes, which no answer says. Off unless switched on: it
+ * costs a parse of every answer.
  */
 import { isRecord, type Json } from '../template/json.ts';
 
@@ -19,7 +20,9 @@ const METERED = new Set([
 ]);
 const OPEN_BRACE_BYTES = 1;
 
-/** The body with `ReturnConsumedCapacity: TOTAL`, unless the caller says otherwise or the operation has none. */
+/**
+ * The body with `ReturnConsumedCapacity: TOTAL`, unless the caller says otherwise or the operation has none.
+ */
 export function askingForCapacity(operation: string, body: Buffer): Buffer {
   if (!METERED.has(operation) || body.includes('"ReturnConsumedCapacity"')) return body;
   return Buffer.concat([Buffer.from('{"ReturnConsumedCapacity":"TOTAL",'), body.subarray(OPEN_BRACE_BYTES)]);
@@ -41,9 +44,10 @@ const UNIT_BYTES = 1_024;
 const TRANSACTION = 2;
 
 /**
- * What a write whose condition did not hold consumes: as much as one that is made, by the size of the larger of the old and the
- * new item, in a transaction twice (developer guide, "DynamoDB read and write operations"). Here by the length of the new item's JSON
- * text, which is somewhat longer than what DynamoDB counts; indexes are not written. Of any other error: nothing.
+ * What a write whose condition did not hold consumes: as much as one that is made, by the size of the larger
+ * of the old and the new item, in a transaction twice (developer guide, "DynamoDB read and write
+ * operations"). Here by the length of the new item's JSON text, which is somewhat longer than what DynamoDB
+ * counts; indexes are not written. Of any other error: nothing.
  */
 export function refusedCapacityOf(body: Buffer, answer: Buffer | string): number {
   const failure = answer.toString();

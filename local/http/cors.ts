@@ -1,6 +1,6 @@
 /**
- * Owns: what an HTTP API adds to its answers for pages of other origins, as its `CorsConfiguration` says. Pure.
- * Owns not: which route a request takes (routes.ts).
+ * Owns: what an HTTP API adds to its answers for pages of other origins, as its `CorsConfiguration` says.
+ * Pure. Owns not: which route a request takes (routes.ts).
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { CorsSpec } from '../template/routing-model.ts';

@@ -1,6 +1,6 @@
 /**
- * Owns: serving the template's HTTP APIs: request → function → response, with API Gateway's limits and errors.
- * Owns not: the control calls (control-http.ts), sockets (servers.ts).
+ * Owns: serving the template's HTTP APIs: request → function → response, with API Gateway's limits and
+ * errors. Owns not: the control calls (control-http.ts), sockets (servers.ts).
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -120,7 +120,10 @@ export function send(response: ServerResponse, answer: HttpAnswer, method: strin
   response.end(method === 'HEAD' ? undefined : answer.body);
 }
 
-/** What the function has said, with what the API's configuration says of origins in place of the function's own. */
+/**
+ * What the function has said, with what the API's configuration says of origins
+ * in place of the function's own.
+ */
 function answered(
   { cors }: ApiSpec,
   { method = 'GET', headers }: IncomingMessage,

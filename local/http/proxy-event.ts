@@ -80,7 +80,10 @@ export function proxyEvent(request: HttpRequest, route: MatchedRoute): Json {
   };
 }
 
-/** The HTTP response of a function's answer (JSON text). @throws Error when it is none, as API Gateway answers 500 */
+/**
+ * The HTTP response of a function's answer (JSON text).
+ * @throws Error when it is none, as API Gateway answers 500
+ */
 export function httpAnswer(payload: string): HttpAnswer {
   const answer = JSON.parse(payload) as Json;
   // Without a statusCode the whole answer is the body.
@@ -130,7 +133,10 @@ function queryOf(rawQuery: string): Record<string, string> | undefined {
   return values;
 }
 
-/** Locally everyone may call, as any user: the account and the issuer say so, for no deployed API can have them. */
+/**
+ * Locally everyone may call, as any user: the account and the issuer say so, for
+ * no deployed API can have them.
+ */
 function authorizerOf({ authorization, accountId, user }: MatchedRoute): { readonly authorizer?: Json } {
   if (authorization === 'JWT')
     return { authorizer: { jwt: { claims: { iss: 'local', sub: user }, scopes: null } } };

@@ -1,4 +1,7 @@
-/** Owns: choosing the route of a request as HTTP APIs do: exact before `{name}` before `{name+}` before `$default`. Pure. */
+/**
+ * Owns: choosing the route of a request as HTTP APIs do: exact before `{name}` before
+ * `{name+}` before `$default`. Pure.
+ */
 import type { RouteSpec } from '../template/routing-model.ts';
 
 export interface RouteMatch {

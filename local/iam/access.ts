@@ -1,8 +1,8 @@
 /**
- * Owns: asking the policies about every request of a running cloud, and keeping what came of it: the refusals, the
- * permissions that were used, the requests that were made.
- * Owns not: the policies (stack-policies.ts), who asks (the gateway, mappings, buses, APIs), the form of a refusal on the
- * wire (answers.ts).
+ * Owns: asking the policies about every request of a running cloud, and keeping what came of it:
+ * the refusals, the permissions that were used, the requests that were made. Owns not: the
+ * policies (stack-policies.ts), who asks (the gateway, mappings, buses, APIs), the form of a
+ * refusal on the wire (answers.ts).
  *
  * Invariants
  * - I1 a refusal is kept and reported, whichever caller got it: one that swallows it cannot hide it.

@@ -1,9 +1,9 @@
 /**
- * Owns: which actions on which resources one AWS call needs, as the services' authorisation references say. Pure.
- * Owns not: whether they are allowed (evaluate.ts).
+ * Owns: which actions on which resources one AWS call needs, as the services' authorisation references say.
+ * Pure. Owns not: whether they are allowed (evaluate.ts).
  *
- * Batches of SQS need the single action; a DynamoDB transaction needs the action of each of its parts, a DynamoDB batch
- * its own action on each table; a query of an index is about the index.
+ * Batches of SQS need the single action; a DynamoDB transaction needs the action of each of its parts, a
+ * DynamoDB batch its own action on each table; a query of an index is about the index.
  */
 import type { AwsCall } from '../gateway/aws-call.ts';
 import type { ObjectCall } from '../s3/object-call.ts';

@@ -3,7 +3,8 @@
  * Owns not: the values of the keys (actions.ts, access.ts).
  *
  * Invariants
- * - I1 an operator or a key that is not known here is refused with an `UnknownPolicy`: it never lets anything pass.
+ * - I1 an operator or a key that is not known here is refused with an `UnknownPolicy`:
+ *   it never lets anything pass.
  */
 import { isRecord, type Json } from '../template/json.ts';
 import { arnFits, type Context, expanded, fits, UnknownPolicy } from './match.ts';

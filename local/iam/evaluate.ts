@@ -1,6 +1,6 @@
 /**
- * Owns: IAM's decision within one account: explicit deny, then identity and resource policies, then the boundary. Pure.
- * Owns not: which policies there are (stack-policies.ts), who hears of a refusal (access.ts).
+ * Owns: IAM's decision within one account: explicit deny, then identity and resource policies, then the
+ * boundary. Pure. Owns not: which policies there are (stack-policies.ts), who hears of a refusal (access.ts).
  *
  * Invariants
  * - I1 nothing is allowed that no statement allows, and an explicit deny overrides every allow.

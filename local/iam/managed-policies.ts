@@ -1,6 +1,7 @@
 /**
- * Owns: the policies managed by AWS whose contents are known here. AWS may widen one at any time; these are what they
- * allowed when they were written down. One that is not here allows nothing here, and that is said aloud.
+ * Owns: the policies managed by AWS whose contents are known here. AWS may widen one at any
+ * time; these are what they allowed when they were written down. One that is not here allows
+ * nothing here, and that is said aloud.
  */
 import type { Json } from '../template/json.ts';
 

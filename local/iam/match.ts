@@ -1,5 +1,6 @@
 /**
- * Owns: IAM's wildcards: whether an action or an ARN fits a pattern, and policy variables (`${aws:…}`) in patterns. Pure.
+ * Owns: IAM's wildcards: whether an action or an ARN fits a pattern, and policy variables
+ * (`${aws:…}`) in patterns. Pure.
  *
  * Invariants
  * - I1 a variable whose value is not known here is refused with an `UnknownPolicy`: neither a match nor none.
@@ -21,8 +22,8 @@ export function actionFits(pattern: string, action: string): boolean {
 const ARN_PARTS = 6;
 
 /**
- * Part by part, as IAM does: a wildcard stays within its part of the ARN, the last part takes what is left. Missing
- * parts of a pattern are wildcards.
+ * Part by part, as IAM does: a wildcard stays within its part of the ARN, the last part takes what is left.
+ * Missing parts of a pattern are wildcards.
  */
 export function arnFits(pattern: string, arn: string, context: Context): boolean {
   if (pattern === '*' || arn === '*') return pattern === '*';

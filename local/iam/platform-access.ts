@@ -1,7 +1,7 @@
 /**
- * Owns: which permissions AWS's own services need to make a stack work: Lambda assuming roles, polling queues and
- * writing logs with them, EventBridge and API Gateway reaching their targets.
- * Owns not: doing those things.
+ * Owns: which permissions AWS's own services need to make a stack work: Lambda assuming roles,
+ * polling queues and writing logs with them, EventBridge and API Gateway reaching their
+ * targets. Owns not: doing those things.
  */
 import type { RuleSpec } from '../template/routing-model.ts';
 import type { FunctionSpec } from '../template/stack-model.ts';
@@ -57,7 +57,10 @@ export class PlatformAccess {
     );
   }
 
-  /** Each process writes a log stream of its own. What a role may not write is lost on AWS; here the file has it. */
+  /**
+   * Each process writes a log stream of its own. What a role may not write is
+   * lost on AWS; here the file has it.
+   */
   logs({ logicalId, logGroupName }: FunctionSpec, isNewProcess: boolean): void {
     const stream = this.#arn('logs', `log-group:${logGroupName}:log-stream:local`);
     if (isNewProcess) this.#access.check(logicalId, 'logs:CreateLogStream', stream);

@@ -24,8 +24,8 @@ export interface PrincipalElement {
 }
 
 /**
- * How a statement's principal fits: `direct` names the caller or everyone; `account` hands the decision to the
- * account's own identity policies, so that it allows nothing by itself, but denies everyone in it.
+ * How a statement's principal fits: `direct` names the caller or everyone; `account` hands the decision to
+ * the account's own identity policies, so that it allows nothing by itself, but denies everyone in it.
  */
 export type Fit = 'direct' | 'account' | 'no';
 

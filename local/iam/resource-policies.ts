@@ -1,6 +1,6 @@
 /**
- * Owns: the policies that resources have themselves, as CloudFormation writes them: queues, buses, tables, buckets,
- * functions (`AWS::Lambda::Permission`), and the trust of roles. Pure.
+ * Owns: the policies that resources have themselves, as CloudFormation writes them: queues, buses, tables,
+ * buckets, functions (`AWS::Lambda::Permission`), and the trust of roles. Pure.
  */
 import { isRecord, type Json } from '../template/json.ts';
 import type { ResolvedResource } from '../template/template.ts';
@@ -75,7 +75,8 @@ function lambdaPermission(resource: ResolvedResource): ResourcePolicy {
     ...(SourceArn === undefined ? {} : { ArnLike: { 'aws:SourceArn': SourceArn } }),
     ...(SourceAccount === undefined ? {} : { StringEquals: { 'aws:SourceAccount': SourceAccount } }),
   };
-  // Kept as conditions under their own names, so that one of them refuses with its name instead of being ignored.
+  // Kept as conditions under their own names, so that one of them refuses with its
+  // name instead of being ignored.
   for (const key of ['PrincipalOrgID', 'EventSourceToken', 'FunctionUrlAuthType']) {
     const value = rest[key];
     if (value !== undefined) condition[`StringEqualsOf${key}`] = { [key]: value };

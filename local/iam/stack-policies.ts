@@ -1,11 +1,11 @@
 /**
- * Owns: all policies of a resolved stack, and what they say about one request: which role a function has, which
- * policies that role has, which resources have policies of their own.
- * Owns not: the decision itself (evaluate.ts), keeping count (access.ts).
+ * Owns: all policies of a resolved stack, and what they say about one request: which role a function has,
+ * which policies that role has, which resources have policies of their own. Owns not: the decision itself
+ * (evaluate.ts), keeping count (access.ts).
  *
  * Invariants
- * - I1 a policy that cannot be known here (a role or a managed policy from elsewhere) is in `notes`; what only it would
- *   allow is refused.
+ * - I1 a policy that cannot be known here (a role or a managed policy from elsewhere) is in `notes`; what
+ *   only it would allow is refused.
  */
 import type { ResolvedResource, ResolvedTemplate } from '../template/template.ts';
 import { isRecord, type Json } from '../template/json.ts';

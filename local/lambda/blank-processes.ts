@@ -1,6 +1,6 @@
 /**
- * Owns: starting node processes with the bootstrap loaded and no function in them yet; one is kept ready, so that a
- * cold start only costs the import of the bundle.
+ * Owns: starting node processes with the bootstrap loaded and no function in them yet; one is kept ready, so
+ * that a cold start only costs the import of the bundle.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { devNull } from 'node:os';

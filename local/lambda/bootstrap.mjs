@@ -1,6 +1,6 @@
 /**
- * The runtime inside a function's process: receives one event at a time over the IPC channel, calls the handler,
- * answers. Plain JavaScript for plain node (>= 20): it is started by the local cloud, not by tsx.
+ * The runtime inside a function's process: receives one event at a time over the IPC channel, calls the
+ * handler, answers. Plain JavaScript for plain node (>= 20): it is started by the local cloud, not by tsx.
  *
  * It ends itself when the channel closes: no function outlives the cloud.
  */

@@ -4,8 +4,10 @@
  *
  * Invariants
  * - I1 messages are received only when a process can take them at once, so waiting costs no receive count.
- * - I2 what the function's role may not do on the queue does not happen: on AWS the mapping polls with that role.
- * - I3 a failed batch, or the named part of it, is left alone: it comes back when its visibility ends, as on AWS.
+ * - I2 what the function's role may not do on the queue does not happen: on AWS the
+ *   mapping polls with that role.
+ * - I3 a failed batch, or the named part of it, is left alone: it comes back when
+ *   its visibility ends, as on AWS.
  */
 import type { Clock } from '../clock.ts';
 import type { ReceivedMessage } from '../sqs/message.ts';
@@ -164,9 +166,9 @@ export function recordOf({ message, receiptHandle, receiveCount }: ReceivedMessa
 }
 
 /**
- * Which messages of a batch failed, by AWS's rules: an error fails all; without ReportBatchItemFailures an answer
- * succeeds all; with it a null or empty answer or list succeeds all, and an entry without a usable identifier, or with
- * one that is not in the batch, fails all. Pure.
+ * Which messages of a batch failed, by AWS's rules: an error fails all; without ReportBatchItemFailures an
+ * answer succeeds all; with it a null or empty answer or list succeeds all, and an entry without a usable
+ * identifier, or with one that is not in the batch, fails all. Pure.
  */
 export function failedIds(
   result: InvocationResult,

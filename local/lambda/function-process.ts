@@ -4,7 +4,8 @@
  *
  * Invariants
  * - I1 every event handed in is answered exactly once: result, error, timeout or death.
- * - I2 a process whose event timed out is dead (SIGKILL, which also ends a stopped one) before the answer is given.
+ * - I2 a process whose event timed out is dead (SIGKILL, which also ends a stopped
+ *   one) before the answer is given.
  */
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -130,8 +131,8 @@ export class FunctionProcess {
   }
 
   /**
-   * Runs one event (JSON text). The process must be idle. `onBegin` is called when the handler is about to get it: at
-   * once in a warm process, after the import in a new one.
+   * Runs one event (JSON text). The process must be idle. `onBegin` is called when the handler is about to
+   * get it: at once in a warm process, after the import in a new one.
    */
   async invoke(requestId: string, event: string, onBegin: () => void): Promise<InvocationResult> {
     this.invocations += 1;

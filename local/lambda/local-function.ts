@@ -19,7 +19,9 @@ export interface FunctionSettings {
   readonly environment: Readonly<Record<string, string>>;
   readonly maxProcesses: number;
   readonly idleAfterMs: number;
-  /** Where a debugger reaches its single process, which is there from the start and which no time limit ends. */
+  /**
+   * Where a debugger reaches its single process, which is there from the start and which no time limit ends.
+   */
   readonly inspectPort?: number;
   readonly onLine: (functionName: string, pid: number, stream: 'stdout' | 'stderr', line: string) => void;
   /** Called right before an event is handed to a process that is ready for it (faults at the next event). */

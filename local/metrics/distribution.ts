@@ -1,8 +1,10 @@
 /**
- * Owns: what is kept of the values of one metric in one minute: their number, sum, ends, and how they are spread.
+ * Owns: what is kept of the values of one metric in one minute: their number, sum,
+ * ends, and how they are spread.
  *
  * Invariants
- * - I1 it takes no more room however many values there are: those that differ by less than 2 % count as one another.
+ * - I1 it takes no more room however many values there are: those that differ by less
+ *   than 2 % count as one another.
  */
 
 /** As a line of the file has it. */

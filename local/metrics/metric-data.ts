@@ -1,7 +1,7 @@
 /**
- * Owns: CloudWatch's GetMetricData: the checks of its request with AWS's error codes, and its answer. Pure, but for what there is of a
- * metric.
- * Owns not: which metrics there are (metric-store.ts), expressions: each is refused by name.
+ * Owns: CloudWatch's GetMetricData: the checks of its request with AWS's error codes, and its answer.
+ * Pure, but for what there is of a metric. Owns not: which metrics there are (metric-store.ts),
+ * expressions: each is refused by name.
  *
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricData.html
  */

@@ -1,11 +1,12 @@
 /**
- * Owns: the metrics of the last hours, by the minute: those that programs write into their logs, and those of the cloud's own
- * queues.
- * Owns not: how a line is read (embedded.ts), what is answered about them (metric-data.ts).
+ * Owns: the metrics of the last hours, by the minute: those that programs write into their logs,
+ * and those of the cloud's own queues. Owns not: how a line is read (embedded.ts), what is
+ * answered about them (metric-data.ts).
  *
  * Invariants
  * - I1 it is bounded: so many metrics, so many minutes of each. What is more is left out, and reported once.
- * - I2 a file that cannot be read stops no start, and one that cannot be written no end: the metrics begin anew.
+ * - I2 a file that cannot be read stops no start, and one that cannot be written no
+ *   end: the metrics begin anew.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Clock } from '../clock.ts';
@@ -56,7 +57,10 @@ export class MetricStore {
     if (minutes.size > KEPT_MS / MINUTE_MS) this.#forget(minutes);
   }
 
-  /** @returns from the time on, one after the other, what there is of each period; a period without values is left out */
+  /**
+   * @returns from the time on, one after the other, what there is of each period; a
+   * period without values is left out
+   */
   periods(metric: MetricName, fromMs: number, toMs: number, periodMs: number): [number, Distribution][] {
     const found = new Map<number, Distribution>();
     for (const [minute, values] of this.#series.get(keyOf(metric))?.minutes ?? []) {

@@ -1,6 +1,6 @@
 /**
- * Owns: the metrics that AWS has of its own services: of a queue how many messages wait, how many are worked on, how old the oldest
- * is; of a function how often it was called, for how long, and how often that failed.
+ * Owns: the metrics that AWS has of its own services: of a queue how many messages wait, how many are worked
+ * on, how old the oldest is; of a function how often it was called, for how long, and how often that failed.
  * Owns not: the queues and functions, where the metrics go.
  *
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html

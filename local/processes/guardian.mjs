@@ -1,8 +1,8 @@
 /**
- * The guardian: a tiny process that outlives the local cloud by a moment and ends its children.
- * Its standard input is a pipe that the cloud holds open; `+pid` and `-pid` lines keep a list. When the pipe closes, because the
- * cloud stopped or was killed, every listed process (and its group) gets SIGKILL, which also ends a stopped one.
- * Plain JavaScript: it is started by node itself.
+ * The guardian: a tiny process that outlives the local cloud by a moment and ends its children. Its standard
+ * input is a pipe that the cloud holds open; `+pid` and `-pid` lines keep a list. When the pipe closes,
+ * because the cloud stopped or was killed, every listed process (and its group) gets SIGKILL, which also ends
+ * a stopped one. Plain JavaScript: it is started by node itself.
  */
 import { createInterface } from 'node:readline';
 

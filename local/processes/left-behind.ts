@@ -1,9 +1,10 @@
 /**
- * Owns: ending a process that an earlier local cloud has left behind, when it and its guardian were killed together.
+ * Owns: ending a process that an earlier local cloud has left behind, when it and its
+ * guardian were killed together.
  *
  * Invariants
- * - I1 nothing is ended but a process that was started with the very file that it is said to have open: its number may
- *   have been given to another one meanwhile.
+ * - I1 nothing is ended but a process that was started with the very file that it is said to have open: its
+ *   number may have been given to another one meanwhile.
  * - I2 when this resolves, no such process lives.
  */
 import { execFile } from 'node:child_process';
@@ -64,7 +65,10 @@ function pidIn(path: string): number | undefined {
   }
 }
 
-/** Acknowledged writes are in SQLite's log: kill -9 loses none of them. @returns whether it may be signalled */
+/**
+ * Acknowledged writes are in SQLite's log: kill -9 loses none of them.
+ * @returns whether it may be signalled
+ */
 function kill(pid: number): boolean {
   try {
     process.kill(pid, 'SIGKILL');

@@ -1,6 +1,6 @@
 /**
- * Owns: what one S3 call is, off its method, path and headers; its body without the signing around it; S3's errors. Pure.
- * Owns not: the objects (buckets.ts).
+ * Owns: what one S3 call is, off its method, path and headers; its body without the signing around it; S3's
+ * errors. Pure. Owns not: the objects (buckets.ts).
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AwsAnswer } from '../gateway/aws-call.ts';
@@ -18,10 +18,15 @@ const OPERATIONS: Readonly<Record<string, ObjectCall['operation']>> = {
   HEAD: 'HeadObject',
   DELETE: 'DeleteObject',
 };
-/** The SDK's own note of the operation; anything else in the query asks for something else than the object. */
+/**
+ * The SDK's own note of the operation; anything else in the query asks for something else than the object.
+ */
 const PLAIN_QUERY = /^(?:x-id=[A-Za-z]+)?$/;
 
-/** The bucket is the first part of the path: at an address without a name the SDK does not put it before the host. */
+/**
+ * The bucket is the first part of the path: at an address without a name the SDK
+ * does not put it before the host.
+ */
 export function readObjectCall(method: string, url: string, headers: IncomingHttpHeaders): ObjectCall {
   const [path = '', query = ''] = url.split('?');
   const [, bucket = '', ...parts] = path.split('/');
@@ -39,7 +44,10 @@ function decoded(text: string): string {
   }
 }
 
-/** A stream is sent in chunks, each with its length before it and perhaps a signature: `5;…\r\nhello\r\n0\r\n…`. */
+/**
+ * A stream is sent in chunks, each with its length before it and perhaps a
+ * signature: `5;…\r\nhello\r\n0\r\n…`.
+ */
 export function unchunked(body: Buffer, headers: IncomingHttpHeaders): Buffer {
   if (!String(headers['x-amz-content-sha256'] ?? '').startsWith('STREAMING-')) return body;
   const parts: Buffer[] = [];

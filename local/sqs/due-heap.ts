@@ -1,4 +1,6 @@
-/** Owns: a binary heap of items by due time; the earliest comes first, and of equal ones the one pushed first. */
+/**
+ * Owns: a binary heap of items by due time; the earliest comes first, and of equal ones the one pushed first.
+ */
 
 interface Entry<T> {
   readonly at: number;

@@ -3,9 +3,10 @@
  * Owns not: what the changes mean to a receiver (queue.ts).
  *
  * Invariants
- * - I1 a line is handed to the operating system before the change is answered: messages survive the death of the
- *   local cloud (kill -9 too), but not a power cut (there is no fsync).
- * - I2 a torn last line, the trace of a crash in the middle of a write, is dropped; any other bad line is an error.
+ * - I1 a line is handed to the operating system before the change is answered: messages survive the death of
+ *   the local cloud (kill -9 too), but not a power cut (there is no fsync).
+ * - I2 a torn last line, the trace of a crash in the middle of a write, is dropped;
+ *   any other bad line is an error.
  */
 import { closeSync, existsSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
 import type { StoredMessage } from './message.ts';

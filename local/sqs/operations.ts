@@ -3,7 +3,8 @@
  * Owns not: HTTP (the gateway), queue behaviour (queue.ts).
  *
  * Invariants
- * - I1 a batch entry fails alone; a batch as a whole fails only for the reasons AWS has (empty, too many, ids, size).
+ * - I1 a batch entry fails alone; a batch as a whole fails only for the reasons AWS has
+ *   (empty, too many, ids, size).
  */
 import { isRecord, type Json } from '../template/json.ts';
 import { type AttributeValue, md5OfAttributes, type ReceivedMessage } from './message.ts';

@@ -1,14 +1,14 @@
 /**
- * Owns: one standard queue: visibility, delay, receive counts, redrive, retention, and who is notified when a message
- * can be received.
- * Owns not: the wire protocol (operations.ts), files (journal.ts).
+ * Owns: one standard queue: visibility, delay, receive counts, redrive, retention, and who is notified when a
+ * message can be received. Owns not: the wire protocol (operations.ts), files (journal.ts).
  *
  * Invariants
  * - I1 a message is in exactly one state (visible, delayed, in flight) or gone.
  * - I2 a change is in the journal before its caller is answered.
- * - I3 a redriven message is in the target's journal before it leaves the source's: a crash between duplicates, never loses.
- * - I4 a waiting receiver or watcher is notified at the moment a message becomes visible (send, delay end, visibility end);
- *   without a waiter there is no timer.
+ * - I3 a redriven message is in the target's journal before it leaves the source's: a crash
+ *   between duplicates, never loses.
+ * - I4 a waiting receiver or watcher is notified at the moment a message becomes visible (send, delay end,
+ *   visibility end); without a waiter there is no timer.
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
@@ -132,7 +132,9 @@ export class Queue {
     });
   }
 
-  /** Calls back whenever a message became visible, until the answer is called. Event source mappings use it. */
+  /**
+   * Calls back whenever a message became visible, until the answer is called. Event source mappings use it.
+   */
   watch(onVisible: () => void): () => void {
     this.#watchers.add(onVisible);
     this.#armTimer();
@@ -257,7 +259,8 @@ export class Queue {
       this.#visible.set(message.messageId, message);
       promoted = true;
     }
-    // A receiver that came just before the timer may leave some of these behind: the others must hear of them.
+    // A receiver that came just before the timer may leave some of these
+    // behind: the others must hear of them.
     if (promoted && this.#isAwaited()) queueMicrotask(() => this.#notify());
   }
 

@@ -1,10 +1,10 @@
 /**
- * Owns: evaluating CloudFormation intrinsics (Ref, Fn::GetAtt, Fn::Sub, …) to plain values. Pure.
- * Owns not: what a Ref or an attribute of a resource *is* (resource-types.ts, through `Scope`), nor reading files.
+ * Owns: evaluating CloudFormation intrinsics (Ref, Fn::GetAtt, Fn::Sub, …) to plain values. Pure. Owns not:
+ * what a Ref or an attribute of a resource *is* (resource-types.ts, through `Scope`), nor reading files.
  *
  * Invariants
- * - I1 every value is either fully resolved or refused with an error that names the resource, the property path
- *   and what is supported; a half-resolved `{Ref: …}` object never leaves this file.
+ * - I1 every value is either fully resolved or refused with an error that names the resource, the property
+ *   path and what is supported; a half-resolved `{Ref: …}` object never leaves this file.
  */
 import { isRecord, type Json, TemplateError } from './json.ts';
 

@@ -17,7 +17,10 @@ export class TemplateError extends Error {
   }
 }
 
-/** What is right for AWS, and not run here. The stack runs without it: it is listed, and refused when it is called. */
+/**
+ * What is right for AWS, and not run here. The stack runs without it: it is listed,
+ * and refused when it is called.
+ */
 export class NotRunHere extends TemplateError {}
 
 /** Whether a value is a JSON object (not null, not a list). */

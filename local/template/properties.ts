@@ -1,4 +1,7 @@
-/** Owns: reading typed values out of a resource's resolved properties, with errors that name the property. Pure. */
+/**
+ * Owns: reading typed values out of a resource's resolved properties, with
+ * errors that name the property. Pure.
+ */
 import { isRecord, type Json, TemplateError } from './json.ts';
 import type { ResolvedResource } from './template.ts';
 

@@ -3,8 +3,8 @@
  * Owns not: evaluating intrinsics, nor running anything.
  *
  * Invariants
- * - I1 a physical name depends only on the stack name, the logical id and the template's own name property: a second
- *   start finds the data of the first.
+ * - I1 a physical name depends only on the stack name, the logical id and the template's own name property: a
+ *   second start finds the data of the first.
  */
 import { createHash } from 'node:crypto';
 import type { Json } from './json.ts';

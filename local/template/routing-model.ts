@@ -1,5 +1,6 @@
 /**
- * Owns: the typed descriptions of HTTP APIs and of event rules and schedules. Pure; the second half of stack-model.ts.
+ * Owns: the typed descriptions of HTTP APIs and of event rules and schedules. Pure; the
+ * second half of stack-model.ts.
  */
 import { isRecord, type Json, NotRunHere, TemplateError } from './json.ts';
 import { Properties } from './properties.ts';
@@ -43,7 +44,10 @@ export interface TargetSpec {
 }
 
 export interface RuleSpec {
-  /** A schedule of EventBridge Scheduler acts with a role of its own; a rule is allowed by its target's policy. */
+  /**
+   * A schedule of EventBridge Scheduler acts with a role of its own; a rule is
+   * allowed by its target's policy.
+   */
   readonly kind: 'rule' | 'schedule';
   readonly logicalId: string;
   readonly ruleName: string;

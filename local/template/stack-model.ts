@@ -3,8 +3,9 @@
  * Owns not: resolving (template.ts), running (the other folders).
  *
  * Invariants
- * - I1 what is right for AWS and cannot be done here is listed in `notRun` with the reason, and the rest of the stack runs; what is
- *   wrong is refused by name. Nothing is ignored in silence that would change what the user sees.
+ * - I1 what is right for AWS and cannot be done here is listed in `notRun` with the reason, and the
+ *   rest of the stack runs; what is wrong is refused by name. Nothing is ignored in silence that
+ *   would change what the user sees.
  */
 import { isRecord, type Json, NotRunHere, TemplateError } from './json.ts';
 import { Properties } from './properties.ts';
@@ -89,7 +90,9 @@ export interface StackModel {
   readonly buckets: readonly BucketSpec[];
   /** The buses of the stack, and those from elsewhere that its rules listen to. */
   readonly busNames: readonly string[];
-  /** Resources that are only names here, as `logicalId (type)` with the reason where there is a special one. */
+  /**
+   * Resources that are only names here, as `logicalId (type)` with the reason where there is a special one.
+   */
   readonly notRun: readonly string[];
 }
 
@@ -225,7 +228,10 @@ function readBucket(resource: ResolvedResource, all: readonly ResolvedResource[]
   };
 }
 
-/** `eventBridgeEnabled` of the CDK: a function in Python sets it, which does not run here, so what it would set holds without it. */
+/**
+ * `eventBridgeEnabled` of the CDK: a function in Python sets it, which does not run here, so what
+ * it would set holds without it.
+ */
 function turnsOnEvents({ type, properties }: ResolvedResource, bucket: ResolvedResource): boolean {
   if (type !== 'Custom::S3BucketNotifications') return false;
   const { BucketName: name, NotificationConfiguration: configuration } = properties;

@@ -57,7 +57,10 @@ class Resolver implements Scope {
   readonly #names = new Map<string, string>();
   /** Guards against a name property that refers to itself. */
   readonly #naming = new Set<string>();
-  /** AWS's addresses of what runs here, and where that is; a queue's address may be put together from its name. */
+  /**
+   * AWS's addresses of what runs here, and where that is; a queue's address may
+   * be put together from its name.
+   */
   readonly #addresses: [string, string][] = [];
 
   constructor(template: Record<string, Json>, place: StackPlace) {

@@ -12,7 +12,10 @@ import { SWEEP_EVERY_MS } from '../../lib/supervisor/sweep.ts';
 const TICK_MS = 60_000;
 /** What a function has beyond its agent's timeout (`infra/agent-fleet.ts`). */
 const FUNCTION_SPARE_MS = 15_000;
-/** A supervisor repeats a dispatch that was not claimed after this many of the smallest lease or pickup time (`core/supervision/wake-time.ts`). */
+/**
+ * A supervisor repeats a dispatch that was not claimed after this many of the smallest lease or pickup time
+ * (`core/supervision/wake-time.ts`).
+ */
 const MAX_GAP = 4;
 /** Promised of a dead agent, beyond its lease. */
 const DETECTION_SPARE_MS = 10_000;
@@ -26,11 +29,11 @@ export const detectionLimitMs = (plan: Plan): number => longestLeaseMs(plan) + D
 export const longestLeaseMs = (plan: Plan): number => most(plan, ({ leaseMs }) => leaseMs);
 
 /**
- * From the end of all faults to the end of the last execution: a tick, if the supervisor was just killed; the end of a
- * lease and its sweep; until the attempt's process is dead for certain and what it sent has taken effect (its probe or undo
- * waits for that); and then each step once more, forward or back, or after a failure, with the longest gap between two dispatches before it.
- * Every attempt succeeds now, so no recovery is climbed; one that hung as the faults ended takes its timeout, which is
- * shorter than its process's life.
+ * From the end of all faults to the end of the last execution: a tick, if the supervisor was just killed; the
+ * end of a lease and its sweep; until the attempt's process is dead for certain and what it sent has taken
+ * effect (its probe or undo waits for that); and then each step once more, forward or back, or after a
+ * failure, with the longest gap between two dispatches before it. Every attempt succeeds now, so no recovery
+ * is climbed; one that hung as the faults ended takes its timeout, which is shorter than its process's life.
  * @param steps one after the other, where that is not all of the plan's
  */
 export function healBoundMs(plan: Plan, steps = stepsOf(plan)): number {

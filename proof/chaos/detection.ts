@@ -1,16 +1,17 @@
 /**
  * How long it took until the record showed that an attempt's process was dead or frozen.
  *
- * Owns: which strike interrupted which attempt, the time between the two, percentiles, and the time in which there was no
- * supervisor to see it. Pure.
+ * Owns: which strike interrupted which attempt, the time between the two, percentiles, and the time in which
+ * there was no supervisor to see it. Pure.
  *
- * An attempt that was interrupted is in its step's history with the failure `lease-ended`; the entry's `endedAt` is when
- * the supervisor recorded it. Which process had the attempt is known from its log line `claimed` (the log level is
- * debug for that), so the strike is the one on that process while the attempt was under way. A process killed between
- * its claim and that line has left no line: then it is the first strike on its function after the claim, which can only
- * make the detection seem slower than it was. A freeze shorter than the lease ends no lease: it counts only when no
- * kill followed. A lease that ended without any strike (a store that was down for longer than the heartbeats can bridge) is no
- * detection of a dead process and is counted on its own.
+ * An attempt that was interrupted is in its step's history with the failure `lease-ended`; the entry's
+ * `endedAt` is when the supervisor recorded it. Which process had the attempt is known from its log line
+ * `claimed` (the log level is debug for that), so the strike is the one on that process while the attempt
+ * was under way. A process killed between its claim and that line has left no line: then it is the first
+ * strike on its function after the claim, which can only make the detection seem slower than it was. A
+ * freeze shorter than the lease ends no lease: it counts only when no kill followed. A lease that ended
+ * without any strike (a store that was down for longer than the heartbeats can bridge) is no detection of a
+ * dead process and is counted on its own.
  */
 
 export interface Strike {
@@ -104,8 +105,8 @@ export function percentile(values: readonly number[], share: number): number {
 }
 
 /**
- * The times without a supervisor that follow from a strike on it, out of all times without one (it also rests for a few
- * seconds before each tick).
+ * The times without a supervisor that follow from a strike on it, out of all times without one (it also rests
+ * for a few seconds before each tick).
  */
 export function bereaved(without: readonly Interval[], strikes: readonly Strike[]): readonly Interval[] {
   const blows = strikes.filter(({ target }) => target === 'supervisor');

@@ -1,4 +1,7 @@
-/** Owns: the end events that were put on the bus, each once. The local cloud keeps the last 1,000 alone, so they are gathered meanwhile. */
+/**
+ * Owns: the end events that were put on the bus, each once. The local cloud keeps the last 1,000 alone,
+ * so they are gathered meanwhile.
+ */
 
 import type { Control } from '../../local/control/control.ts';
 

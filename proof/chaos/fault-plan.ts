@@ -1,13 +1,13 @@
 /**
  * What is done to the system, and when: drawn from the seed before the run begins.
  *
- * Owns: the kinds of faults, their rates and moments. Pure. Does not own: doing it (`saboteur.ts`), what the external party
- * world does wrong (`order-plan.ts`).
+ * Owns: the kinds of faults, their rates and moments. Pure. Does not own: doing it (`saboteur.ts`), what the
+ * external party world does wrong (`order-plan.ts`).
  *
- * The supervisor is struck at any time of its minute, like every other function, but less often: the other one takes over,
- * and after both are dead there is no sweep until the next tick, so that supervisors that are killed every few seconds would be
- * none at all. It is struck at its next calls, which come every two seconds: that hits one process, while 'now' would hit
- * all there are.
+ * The supervisor is struck at any time of its minute, like every other function, but less often: the other
+ * one takes over, and after both are dead there is no sweep until the next tick, so that supervisors that are
+ * killed every few seconds would be none at all. It is struck at its next calls, which come every two
+ * seconds: that hits one process, while 'now' would hit all there are.
  */
 
 import type { FaultMoment } from '../../local/control/fault.ts';

@@ -1,9 +1,9 @@
 /**
- * The clients: start executions at a steady rate, ask again with the same key until they are answered, repeat some starts,
- * cancel some executions.
+ * The clients: start executions at a steady rate, ask again with the same key until they are answered, repeat
+ * some starts, cancel some executions.
  *
- * Owns: what a careful client does, and the answers it got. Does not own: what is started, and how the outside world
- * treats it (`order-plan.ts`, `failure/plan.ts`).
+ * Owns: what a careful client does, and the answers it got. Does not own: what is started, and how the
+ * outside world treats it (`order-plan.ts`, `failure/plan.ts`).
  */
 
 import type { RuleInput } from '../../examples/world/behaviour.ts';
@@ -13,7 +13,9 @@ import type { StartedKey } from './table-audit.ts';
 /** A request that is not answered by then is given up and made again. */
 const REQUEST_LIMIT_MS = 10_000;
 const AGAIN_AFTER_MS = 300;
-/** The external services check all their rules at every call; those of the oldest orders are history by then. */
+/**
+ * The external services check all their rules at every call; those of the oldest orders are history by then.
+ */
 const MAX_RULES = 5_000;
 
 /** One execution of the load: how the outside world treats it, and what its client does. */

@@ -1,8 +1,8 @@
 /**
  * What can be put under chaos: orders of the example, or the workflows in which failure is part of the plan.
  *
- * Owns: per mode what is deployed, what is started, how long it may take to heal, who judges. Does not own: the load and the
- * faults, which are the same for both.
+ * Owns: per mode what is deployed, what is started, how long it may take to heal, who judges. Does not own:
+ * the load and the faults, which are the same for both.
  */
 
 import { healBoundMs } from './bounds.ts';
@@ -53,7 +53,10 @@ function orders(seed: number): Mode {
   };
 }
 
-/** The longest way: five hosts in each lane of a rollout, three steps each, and back. Three tries of a site are shorter. */
+/**
+ * The longest way: five hosts in each lane of a rollout, three steps each, and back.
+ * Three tries of a site are shorter.
+ */
 const LONGEST_CHAIN = 30;
 
 function failure(seed: number): Mode {

@@ -1,10 +1,12 @@
 /**
- * What one order of the load is like: how the outside world treats it, and what its client does. Drawn from the seed.
+ * What one order of the load is like: how the outside world treats it, and what its
+ * client does. Drawn from the seed.
  *
- * Owns: the shares of misbehaviour, of repeated starts and of cancels. Pure. Does not own: sending it (`load.ts`).
+ * Owns: the shares of misbehaviour, of repeated starts and of cancels. Pure. Does
+ * not own: sending it (`load.ts`).
  *
- * The outside world keeps to what the agents' authors declared of it (`settle: '1s'`): no request takes effect later than
- * that after it was sent. Its answers may come much later, or never.
+ * The outside world keeps to what the agents' authors declared of it (`settle: '1s'`): no request takes
+ * effect later than that after it was sent. Its answers may come much later, or never.
  */
 
 import type { RuleInput } from '../../examples/world/behaviour.ts';

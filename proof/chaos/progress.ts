@@ -1,4 +1,7 @@
-/** Owns: what can be seen while chaos runs: one line kept up to date on a terminal, a line now and then elsewhere. */
+/**
+ * Owns: what can be seen while chaos runs: one line kept up to date on a terminal,
+ * a line now and then elsewhere.
+ */
 
 export interface Screen {
   readonly isTTY?: boolean;

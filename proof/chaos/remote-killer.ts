@@ -1,8 +1,8 @@
 /**
  * Kills an agent in Python in mid-call: the program, the process of its attempt, or the worker of both.
  *
- * Owns: finding the calls that are under way (from /proc, so on Linux alone), which are killed, when and how, by the seed. Does not
- * own: what they do.
+ * Owns: finding the calls that are under way (from /proc, so on Linux alone), which are killed, when and how,
+ * by the seed. Does not own: what they do.
  */
 
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
@@ -37,7 +37,10 @@ const fileOf = (pid: number, name: string): string => {
   }
 };
 
-/** Whether it is the program: the shell that it was started by, and that waits beside it, has its name as well. */
+/**
+ * Whether it is the program: the shell that it was started by, and that waits
+ * beside it, has its name as well.
+ */
 function isProgram(pid: number, folder: string): boolean {
   const [program = '', ...args] = fileOf(pid, 'cmdline').split('\0');
   if (program === '/bin/sh' || !args.some((arg) => arg.endsWith('/main.py'))) return false;

@@ -1,7 +1,9 @@
 /**
- * What an agent in Python is killed on: the example that prints labels, on a fresh local cloud, with its worker beside it.
+ * What an agent in Python is killed on: the example that prints labels, on a fresh local
+ * cloud, with its worker beside it.
  *
- * Owns: starting them, a new worker for one that was killed, leaving nothing behind. Does not own: what is killed, and when.
+ * Owns: starting them, a new worker for one that was killed, leaving nothing behind. Does not
+ * own: what is killed, and when.
  */
 
 import { existsSync, mkdtempSync, readFileSync, realpathSync } from 'node:fs';

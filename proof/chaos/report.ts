@@ -1,8 +1,8 @@
 /**
  * From everything that was seen to the verdict. Pure.
  *
- * Owns: the summary (the JSON line), the limits, the lines that explain a failure. Does not own: the checks themselves
- * (`table-audit.ts`, `detection.ts`, the example's `audit.ts`).
+ * Owns: the summary (the JSON line), the limits, the lines that explain a failure. Does not own: the checks
+ * themselves (`table-audit.ts`, `detection.ts`, the example's `audit.ts`).
  */
 
 import { audit, type AuditedExecution, type Finding } from '../../examples/order-fulfilment/audit.ts';
@@ -228,8 +228,8 @@ const countOf = (findings: readonly Finding[], ...kinds: Finding['kind'][]): num
 const isCompensationFailed = ({ cause }: Execution): boolean => cause?.failure.code === 'compensation-failed';
 
 /**
- * What an execution says of its effects, in the words of the example's audit. `failed` says that nothing had to be undone,
- * unless an undo failed: only then may effects be left.
+ * What an execution says of its effects, in the words of the example's audit. `failed` says that nothing had
+ * to be undone, unless an undo failed: only then may effects be left.
  */
 const claimOf = ({ execution, steps }: Snapshot): AuditedExecution => ({
   executionId: execution.id,

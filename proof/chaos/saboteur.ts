@@ -1,8 +1,9 @@
 /**
  * Does what the plan of faults says, when it says so, and notes what really happened.
  *
- * Owns: the timers, the tally of faults that struck, every strike on a process, and the times without a supervisor. Does
- * not own: what is planned (`fault-plan.ts`), how a process is killed (the local cloud's control).
+ * Owns: the timers, the tally of faults that struck, every strike on a process, and the times
+ * without a supervisor. Does not own: what is planned (`fault-plan.ts`), how a process is
+ * killed (the local cloud's control).
  */
 
 import type { FaultHit } from '../../local/control/fault.ts';
@@ -79,7 +80,8 @@ export class Saboteur {
 
   #inflict(fault: Fault): void {
     const onProcess = fault.kind === 'kill' || fault.kind === 'freeze';
-    // A fault that waited for the next supervisor would hit every one at its first call, and none would ever work.
+    // A fault that waited for the next supervisor would hit every one at its first
+    // call, and none would ever work.
     if (onProcess && fault.target === 'supervisor' && !this.#supervisorWorks()) {
       this.#later(POSTPONED_MS, () => this.#inflict(fault));
       return;

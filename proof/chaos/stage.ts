@@ -1,8 +1,10 @@
 /**
- * What chaos runs on: the synthesised template of a workflow folder, a fresh local cloud and the example's outside world.
+ * What chaos runs on: the synthesised template of a workflow folder, a fresh local cloud
+ * and the example's outside world.
  *
- * Owns: starting them, leaving nothing behind, and what is noted while they run: which process claimed which step (the
- * functions log at debug level for that), what the cloud complains about. Does not own: what is done to them.
+ * Owns: starting them, leaving nothing behind, and what is noted while they run: which process
+ * claimed which step (the functions log at debug level for that), what the cloud complains about.
+ * Does not own: what is done to them.
  */
 
 import { mkdtempSync } from 'node:fs';

@@ -1,8 +1,9 @@
 /**
  * What the state table must contain when everything is over. Pure: records in, findings out.
  *
- * Owns: the checks of the table (S12 a wake time while open, none after the announced end; no lease on a step of an ended
- * execution; no attempt beyond the recovery; one execution per key) and the list of what did not end.
+ * Owns: the checks of the table (S12 a wake time while open, none after the announced end; no
+ * lease on a step of an ended execution; no attempt beyond the recovery; one execution per key)
+ * and the list of what did not end.
  */
 
 import { onFailureSteps, performedStep } from '../../lib/core/plan/on-failure.ts';

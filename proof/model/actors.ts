@@ -1,8 +1,8 @@
 /**
  * The moves of supervisors, of the operator who cancels, pauses and resumes, and of time.
  *
- * Mirrors `lookAt` of `supervisor/sweep.ts` (what is due is read and evaluated with no affected steps) and `cancel` of
- * `scheduler/start.ts` (read, decide, write, evaluate; after a conflict read again).
+ * Mirrors `lookAt` of `supervisor/sweep.ts` (what is due is read and evaluated with no affected steps) and
+ * `cancel` of `scheduler/start.ts` (read, decide, write, evaluate; after a conflict read again).
  */
 
 import type { Outcome } from './codes.ts';

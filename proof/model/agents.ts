@@ -1,11 +1,12 @@
 /**
- * The agents' moves. Mirrors `agent/message.ts`: `handleMessage` (read, decide, claim; after a conflict or an unsure answer
- * read again, and if the token there is ours perform), `performAndReport`, `deliverReport` and `reportOnce` (a report that
- * conflicts is decided again on a fresh read, once released only what follows is evaluated); and of `agent/attempt.ts` the
- * ways in which an attempt ends and its heartbeats.
+ * The agents' moves. Mirrors `agent/message.ts`: `handleMessage` (read, decide, claim; after a conflict or an
+ * unsure answer read again, and if the token there is ours perform), `performAndReport`, `deliverReport` and
+ * `reportOnce` (a report that conflicts is decided again on a fresh read, once released only what follows is
+ * evaluated); and of `agent/attempt.ts` the ways in which an attempt ends and its heartbeats.
  *
- * Merged into one move, because no rule can tell them apart: receiving a message and the read that follows; the answer of the external party
- * service and its effect; a report that was overtaken, its read and its write (both are conditional on that read).
+ * Merged into one move, because no rule can tell them apart: receiving a message and the read that follows;
+ * the answer of the external party service and its effect; a report that was overtaken, its read and its
+ * write (both are conditional on that read).
  */
 
 import { hintOf, LIFE_TICKS, type Hint, type ReportKind, SLOTS } from './codes.ts';

@@ -1,7 +1,8 @@
 /**
  * The model's codes: what is asked of `decide` and what it answers, as small numbers.
  *
- * Owns: the forms of questions and answers. Does not own: the questions (`agents.ts`, `actors.ts`), the asking (`decider.ts`).
+ * Owns: the forms of questions and answers. Does not own: the questions (`agents.ts`,
+ * `actors.ts`), the asking (`decider.ts`).
  */
 
 import type { Report } from '../../lib/core/records/events.ts';

@@ -1,8 +1,9 @@
 /**
  * The configurations: plans, how many processes, and what may go wrong in each.
  *
- * Owns: the list of `npm run model`. Each closes; together they pass a million states. All steps have the same limits, so
- * that H is one number: lease 9 s (over after one tick), pickup 10 s, settle 10 s, a process lives two ticks.
+ * Owns: the list of `npm run model`. Each closes; together they pass a million states. All steps
+ * have the same limits, so that H is one number: lease 9 s (over after one tick), pickup 10 s,
+ * settle 10 s, a process lives two ticks.
  */
 
 import type { Effect } from '../../lib/core/plan/agent.ts';

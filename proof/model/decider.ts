@@ -1,8 +1,9 @@
 /**
- * `decide`, asked with numbers: interned records go in, interned records come out, and every answer is remembered.
+ * `decide`, asked with numbers: interned records go in, interned records come out,
+ * and every answer is remembered.
  *
- * Owns: the way from the model's state to a real snapshot and back. Does not own: rules (all come from `rules.ts`), when
- * something is asked (`agents.ts`, `actors.ts`).
+ * Owns: the way from the model's state to a real snapshot and back. Does not own: rules (all come from
+ * `rules.ts`), when something is asked (`agents.ts`, `actors.ts`).
  */
 
 import { newExecution } from '../../lib/core/execution/start.ts';
@@ -193,7 +194,10 @@ export class Decider {
     return this.#answers.get(keyOf(stored, 5, step, 0), () => this.#ask(this.snapshot(stored, step), event));
   }
 
-  /** The death of the process whose attempt is the latest to execute or to undo, whether or not it has its lease. */
+  /**
+   * The death of the process whose attempt is the latest to execute or to undo,
+   * whether or not it has its lease.
+   */
   die(stored: Stored, step: number): Outcome {
     const event = {
       type: 'process-died',
@@ -246,8 +250,8 @@ export class Decider {
   }
 
   /**
-   * What a holder whose claim led to `stored` will do after an on-time `done`: read again, or send or end unread. It is
-   * known at the claim, because the holder decides on the claim's snapshot.
+   * What a holder whose claim led to `stored` will do after an on-time `done`: read again, or send or end
+   * unread. It is known at the claim, because the holder decides on the claim's snapshot.
    */
   unread(stored: Stored, step: number, mode: number): { kind: 'read' | 'send' | 'end'; sends: number } {
     return this.#unread.get(keyOf(stored, 7, step, mode), () => {

@@ -1,10 +1,11 @@
 /**
  * A parent and the execution of its child step, each a machine of its own, and what one does to the other.
  *
- * Owns: starting, stopping, taking back and gathering a child, its notice of an end, one time for both, and what must hold between them.
- * Mirrors `lib/engine/children.ts`: what is done to the child is done on what its parent's process has read, is recorded on the
- * condition of that, and may have been done by a process that dies before it records it. Of all that a process does to the
- * other execution, one read and the write on its condition are one move: what comes between them makes it read again.
+ * Owns: starting, stopping, taking back and gathering a child, its notice of an end, one time for both, and
+ * what must hold between them. Mirrors `lib/engine/children.ts`: what is done to the child is done on what
+ * its parent's process has read, is recorded on the condition of that, and may have been done by a process
+ * that dies before it records it. Of all that a process does to the other execution, one read and the write
+ * on its condition are one move: what comes between them makes it read again.
  */
 
 import { placeHolder } from '../../lib/core/execution/start.ts';
@@ -161,7 +162,9 @@ export class FamilyMachine implements Explorable<Family> {
     return out.exec < 0 && out.step < 0 ? out.problems : commit(ctx, parent, out, false);
   }
 
-  /** What was decided is done to the child; the process then records it, on the condition of what it had read. */
+  /**
+   * What was decided is done to the child; the process then records it, on the condition of what it had read.
+   */
   #touch(family: Family, seat: Seat, actor: Touching, emit: EmitFamily): void {
     const { ctx } = this.#parent;
     const work = ctx.decider.outcomes.at(actor.out).family as FamilyWork;

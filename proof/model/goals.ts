@@ -1,5 +1,6 @@
 /**
- * What a run has to have reached: a configuration in which a pause never takes effect shows nothing about pauses.
+ * What a run has to have reached: a configuration in which a pause never takes
+ * effect shows nothing about pauses.
  *
  * Owns: the goals. Does not own: which run has which (`config.ts`), the search (`explore.ts`).
  */

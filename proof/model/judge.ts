@@ -1,8 +1,9 @@
 /**
  * What must hold in every state, written independently and not by calling the rules it checks.
  *
- * Owns: S5, S6, S10, S20 against the external services' ledger, S12 exactly, the end. Of a write alone S1, S2, S4, S7 and S10 are
- * judged by the simulator's oracle. S3 is judged where the write is made (`decider.ts`).
+ * Owns: S5, S6, S10, S20 against the external services' ledger, S12 exactly, the end. Of a
+ * write alone S1, S2, S4, S7 and S10 are judged by the simulator's oracle. S3 is judged where
+ * the write is made (`decider.ts`).
  */
 
 import type { Children } from '../../lib/core/records/children.ts';

@@ -1,8 +1,9 @@
 /**
  * One configuration as a machine: its first state, and from every state all that can happen next.
  *
- * The order of reading: `times.ts` (what a state forgets), `codes.ts` and `decider.ts` (the real rules, asked with numbers), `world.ts`
- * (a state), `moves.ts`, `agents.ts`, `actors.ts` (what can happen), `judge.ts` (what must hold), `explore.ts`.
+ * The order of reading: `times.ts` (what a state forgets), `codes.ts` and `decider.ts` (the real rules, asked
+ * with numbers), `world.ts` (a state), `moves.ts`, `agents.ts`, `actors.ts` (what can happen), `judge.ts`
+ * (what must hold), `explore.ts`.
  */
 
 import type { Execution, Step } from '../../lib/core/records/state.ts';
@@ -73,8 +74,8 @@ export class Machine implements Explorable<World> {
   }
 
   /**
-   * Ended, announced, and not to be evaluated again; or an undo failed for good, or an answer was no output, each of which is
-   * an incident with a deadline (L1). People and their answers are not in the model.
+   * Ended, announced, and not to be evaluated again; or an undo failed for good, or an answer was no output,
+   * each of which is an incident with a deadline (L1). People and their answers are not in the model.
    */
   isEnd(world: World): boolean {
     const { decider } = this.ctx;

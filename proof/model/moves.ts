@@ -1,8 +1,9 @@
 /**
  * What processes have in common: writing on a condition, losing the race for it, evaluating, dying.
  *
- * Owns: the effect of one write on everybody who was about to write the same record. Mirrors `lib/engine/commit.ts` (write, then
- * send), `lib/engine/reconcile.ts` (evaluate, write, evaluate again; after a conflict read again with the same affected steps) and `continueWith`.
+ * Owns: the effect of one write on everybody who was about to write the same record. Mirrors
+ * `lib/engine/commit.ts` (write, then send), `lib/engine/reconcile.ts` (evaluate, write, evaluate again;
+ * after a conflict read again with the same affected steps) and `continueWith`.
  */
 
 import { isLeased } from '../../lib/core/records/state.ts';
@@ -40,8 +41,8 @@ function settle(actor: Actor | null, world: World): void {
 }
 
 /**
- * With forged messages nothing depends on what is sent; and an agent that begins to evaluate is no other than one that gets a
- * message that is past.
+ * With forged messages nothing depends on what is sent; and an agent that begins to evaluate is no other than
+ * one that gets a message that is past.
  */
 function thin({ forge }: ModelConfig, seat: Seat, actor: Actor): Actor | null {
   if (!forge) return actor;
@@ -72,7 +73,9 @@ export const send = ({ config }: Context, world: World, sends: number): void => 
   if (!config.forge) world.messages |= sends;
 };
 
-/** One conditional write whose condition holds, then its sends. The writer's seat is empty or keeps its own. */
+/**
+ * One conditional write whose condition holds, then its sends. The writer's seat is empty or keeps its own.
+ */
 export function commit(ctx: Context, world: World, out: Outcome, claim: boolean): readonly string[] {
   const problems = [...out.problems, ...ctx.judge.write(world, out, claim)];
   if (out.exec >= 0) world.exec = out.exec;
@@ -124,8 +127,8 @@ export function tidy({ config, decider }: Context, world: World): void {
 }
 
 /**
- * To read again for a message is the same as to get it again. (Its process then has a whole life before it; a shorter one is
- * had by writing the claim later.)
+ * To read again for a message is the same as to get it again. (Its process then has a whole life before it; a
+ * shorter one is had by writing the claim later.)
  */
 export function giveBack(ctx: Context, world: World, hint: Hint): null {
   send(ctx, world, slotOf(hint));
@@ -186,7 +189,9 @@ function afterConflict(actor: Actor & { readonly pc: 'write' }): Actor | null {
   return { pc: 'read', ...from, own: false };
 }
 
-/** Reads (or, with `fresh: false`, takes what it has) and decides: sends at once, or goes to where it writes. */
+/**
+ * Reads (or, with `fresh: false`, takes what it has) and decides: sends at once, or goes to where it writes.
+ */
 export function evaluate(ctx: Context, world: World, seat: Seat, affected: number, fresh: boolean): void {
   const by = seat !== 'operator' && seat.list === 'supervisors' ? 'supervisor' : 'agent';
   const out = ctx.decider.evaluate(world, by, affected, fresh);
@@ -220,7 +225,10 @@ export function land(
   return problems;
 }
 
-/** The process is gone; a request it has sent may still take effect until its process deadline and the settle time. */
+/**
+ * The process is gone; a request it has sent may still take effect until its
+ * process deadline and the settle time.
+ */
 export function die(world: World, actor: Actor): void {
   if (actor.pc !== 'perform' || actor.mode !== 0) return;
   world.ghosts[actor.step] = Math.max(world.ghosts[actor.step] as number, actor.life + 1);

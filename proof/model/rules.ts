@@ -1,8 +1,9 @@
 /**
  * The rules under test: the real `decide`, or the real `decide` with one rule taken away.
  *
- * Owns: the ablations, each of which changes only what goes into `decide` or what comes out of it. Does not own: any rule.
- * An ablation that finds nothing would say that the model is blind or the rule is not needed (`docs/PROOF.md`).
+ * Owns: the ablations, each of which changes only what goes into `decide` or what comes out of it.
+ * Does not own: any rule. An ablation that finds nothing would say that the model is blind or the rule
+ * is not needed (`docs/PROOF.md`).
  */
 
 import { decide } from '../../lib/core/decide.ts';
@@ -120,8 +121,8 @@ const tokenless: Decide = (plan, state, event) =>
   );
 
 /**
- * After a lost attempt the next one waits for 40 minutes. A variant, not an ablation: today's rules retry at once, so that
- * a late success never meets a far wake time. What defers a step would make it so.
+ * After a lost attempt the next one waits for 40 minutes. A variant, not an ablation: today's rules retry at
+ * once, so that a late success never meets a far wake time. What defers a step would make it so.
  */
 const deferral: Decide = (plan, state, event) => {
   const decision = decide(plan, state, event);

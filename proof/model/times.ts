@@ -1,11 +1,12 @@
 /**
  * Stored records without what cannot matter any more: the model's abstraction of time, names and history.
  *
- * Owns: the model's clock (it always shows `NOW`; when time passes, all stored times move into the past), which
- * differences between past times are forgotten, which fields carry no rule. Does not own: any rule.
+ * Owns: the model's clock (it always shows `NOW`; when time passes, all stored times move into the past),
+ * which differences between past times are forgotten, which fields carry no rule. Does not own: any rule.
  *
- * Times are on a grid of ticks. A past time is kept exactly for one tick (a pickup time), then all are the same. Fields
- * this file does not know are kept as they are; a number whose name ends in At or Until moves like any other time.
+ * Times are on a grid of ticks. A past time is kept exactly for one tick (a pickup time), then all are
+ * the same. Fields this file does not know are kept as they are; a number whose name ends in At or
+ * Until moves like any other time.
  */
 
 import { type Execution, isLeased, isTerminal, type Pause, type Step } from '../../lib/core/records/state.ts';
@@ -103,7 +104,9 @@ function processesAfter(step: Step, ticks: number, dead: boolean): Pick<Step, 'p
   return earlier <= DEAD ? {} : { processes };
 }
 
-/** The record with the token of one who asks; or with that of the attempt that acted, where it is of a probe. */
+/**
+ * The record with the token of one who asks; or with that of the attempt that acted, where it is of a probe.
+ */
 export function ownedBy(record: Step, token: string, acted: boolean): Step {
   const isLatest = acted || record.mode !== 'probe';
   const { processes } = record;
@@ -149,8 +152,8 @@ export function abstractExecution(execution: Execution, ticks: number, abstracti
 }
 
 /**
- * A parent knows its child's ends by their versions: of every life of the record between two ends one is kept, and the end's, and
- * what was written after it.
+ * A parent knows its child's ends by their versions: of every life of the record between two ends one is
+ * kept, and the end's, and what was written after it.
  */
 const versionOf = ({ status, version, parent }: Execution): number => {
   if (parent === undefined) return 1;

@@ -1,8 +1,8 @@
 /**
  * A state of the model: what is stored, what is under way, and what the external service has in its ledger.
  *
- * Owns: its shape and its text form (the key of the search; processes of a kind are interchangeable, so they are sorted).
- * Does not own: how it changes.
+ * Owns: its shape and its text form (the key of the search; processes of a kind are interchangeable, so they
+ * are sorted). Does not own: how it changes.
  */
 
 import type { ReportKind, Stored } from './codes.ts';
@@ -23,8 +23,9 @@ interface Unread {
 }
 
 /**
- * A process between two of its calls; it is gone after a crash. `claim` and `write` have read and are about to write what
- * they decided, which the store refuses once another process wrote there: such a process is moved to where it reads again.
+ * A process between two of its calls; it is gone after a crash. `claim` and `write` have read and are about
+ * to write what they decided, which the store refuses once another process wrote there: such a process is
+ * moved to where it reads again.
  */
 export type Actor =
   | (Attempt & Unread & { readonly pc: 'claim'; readonly attempt: number; readonly to: number })
@@ -32,7 +33,10 @@ export type Actor =
   | (Attempt & Unread & { readonly pc: 'perform'; readonly own: boolean })
   | (Attempt & Unread & { readonly pc: 'report'; readonly own: boolean; readonly kind: ReportKind })
   | { readonly pc: 'evaluate'; readonly affected: number }
-  /** The worker of an attempt's process that is dead, about to record it; while no other attempt has taken the step. */
+  /**
+   * The worker of an attempt's process that is dead, about to record it; while no
+   * other attempt has taken the step.
+   */
   | { readonly pc: 'mourn'; readonly step: number }
   | {
       /** About to start, stop or gather. What it has read, and what was written there since. */

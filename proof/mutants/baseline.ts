@@ -1,7 +1,8 @@
 /**
  * Every killer on the sound tree, before any bug is planted: a check that fails anyway proves nothing.
  *
- * Each test file runs once, whatever number of its tests are killers; of the simulation the longest run of each mode.
+ * Each test file runs once, whatever number of its tests are killers; of the
+ * simulation the longest run of each mode.
  */
 
 import { runJest, runKiller } from './killers.ts';

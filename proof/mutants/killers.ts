@@ -1,8 +1,8 @@
 /**
  * Runs a killer in a copy of the tree and says what came of it.
  *
- * Owns: the processes, their time limits, what their answers mean. A killer that could not run at all (a file that does
- * not load) is 'broken', which is neither killed nor survived: the mutant must be mended.
+ * Owns: the processes, their time limits, what their answers mean. A killer that could not run at all (a file
+ * that does not load) is 'broken', which is neither killed nor survived: the mutant must be mended.
  */
 
 import { spawn } from 'node:child_process';
@@ -17,7 +17,10 @@ export interface Outcome {
   readonly detail: string;
 }
 
-/** For what hangs: on two quiet processors every killer needs a small fraction of these, and a busy machine must fail none. */
+/**
+ * For what hangs: on two quiet processors every killer needs a small fraction of these, and
+ * a busy machine must fail none.
+ */
 const LIMIT_S = { jest: 300, model: 300, simulation: 1_500 } as const;
 /** Seconds of processor time for the seeds of every commit. */
 const SIMULATED_S = 40;

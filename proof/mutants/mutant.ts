@@ -28,7 +28,10 @@ export interface Mutant extends Edit {
   readonly killer: Killer;
 }
 
-/** More than this are not each worth their text. Seven of them are of what people order, whose judges are the youngest. */
+/**
+ * More than this are not each worth their text. Seven of them are of what people order,
+ * whose judges are the youngest.
+ */
 export const MAX_PLANTED = 68;
 
 /** The seeds that `npm test` runs in each mode, so that what they kill is killed with every commit. */

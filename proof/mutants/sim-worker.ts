@@ -1,5 +1,6 @@
 /**
- * Simulated worlds of one tree, until the first violation: `sim-worker.ts <root> <mode> <worlds> <max seconds of the processor>`.
+ * Simulated worlds of one tree, until the first violation: `sim-worker.ts <root> <mode> <worlds>
+ * <max seconds of the processor>`.
  *
  * Prints one JSON line: the verdict, the worlds that ended, and the first violation with its seed.
  */

@@ -1,8 +1,8 @@
 /**
  * All tests of the core as one script, so that a mutant costs no start of a process and no module's load.
  *
- * Owns: which tests judge the core, their bundle, a load of it. Does not own: how they are run. Invariant: nothing that a
- * load remembers outlives the test that it was remembered for.
+ * Owns: which tests judge the core, their bundle, a load of it. Does not own: how they are run. Invariant:
+ * nothing that a load remembers outlives the test that it was remembered for.
  */
 
 import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,10 @@ const JUDGES: readonly (readonly [folder: string, names: RegExp])[] = [
 const BUNDLE = 'mutation-bundle.cjs';
 
 let generation = 0;
-/** What the core remembers about a plan would hide a mutant from every test but the first, and outlive the mutant. */
+/**
+ * What the core remembers about a plan would hide a mutant from every test but the
+ * first, and outlive the mutant.
+ */
 export const forget = (): void => {
   generation += 1;
 };
@@ -55,7 +58,8 @@ export const activate = (mutant: string | undefined): void => {
 };
 function isActive(mutant: string): boolean {
   steps.taken += 1;
-  // Code that catches this and goes on would go on for ever, and nothing but the end of the process ends that.
+  // Code that catches this and goes on would go on for ever, and nothing but
+  // the end of the process ends that.
   if (steps.taken > steps.allowed + CAUGHT_AT_MOST) steps.endless(active ?? '');
   if (steps.taken > steps.allowed)
     throw new TooManySteps('many times the steps that it takes without the mutant');

@@ -1,6 +1,6 @@
 /**
- * Survivors around the decision: executions of steps, dispatch, references, the external party, triggers, plans, explanations.
- * Owns: what was concluded. Does not own: the other survivors (`notes.ts`).
+ * Survivors around the decision: executions of steps, dispatch, references, the external party, triggers,
+ * plans, explanations. Owns: what was concluded. Does not own: the other survivors (`notes.ts`).
  */
 
 import type { Note } from './notes.ts';

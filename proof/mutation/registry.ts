@@ -1,7 +1,9 @@
 /**
- * `describe`, `it` and `beforeEach` of jest, as far as the tests of the core use them, kept as a list of tests to run.
+ * `describe`, `it` and `beforeEach` of jest, as far as the tests of the core use them,
+ * kept as a list of tests to run.
  *
- * Owns: the names of tests, their order, one test's run. Does not own: which tests are run (`runner.ts`), `expect`.
+ * Owns: the names of tests, their order, one test's run. Does not own: which tests
+ * are run (`runner.ts`), `expect`.
  */
 
 import { bind } from 'jest-each';

@@ -66,7 +66,10 @@ const placeOf = ({ location, mutatorName, replacement }: Mutant): string =>
   JSON.stringify([location, mutatorName, replacement]);
 const isNoticed = (mutant: Mutant): boolean => ['Killed', 'Timeout'].includes(verdictOf(mutant));
 
-/** Runs as one: of a file that several have judged, by different tests, a mutant is noticed that any of them has noticed. */
+/**
+ * Runs as one: of a file that several have judged, by different tests, a mutant is
+ * noticed that any of them has noticed.
+ */
 export function merged(reports: readonly Report[]): Report {
   const [first] = reports;
   if (first === undefined) throw new Error('there is no report');

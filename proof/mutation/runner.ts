@@ -1,8 +1,9 @@
 /**
  * Stryker's test runner for the core: one process, one load, and for each mutant the tests that reach it.
  *
- * Owns: the order of tests, the verdict on one mutant. Does not own: the mutants and the time limit (Stryker), the bundle
- * (`bundle.ts`). Invariant: a verdict of survived means that every test that reaches the mutant has passed with it.
+ * Owns: the order of tests, the verdict on one mutant. Does not own: the mutants and the time limit
+ * (Stryker), the bundle (`bundle.ts`). Invariant: a verdict of survived means that every test that reaches
+ * the mutant has passed with it.
  */
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -23,7 +24,10 @@ const shared: Shared = ((globalThis as Record<string, unknown>)['__stryker__'] ?
 
 /** What the first run learns for all processes of this run. */
 interface Learned {
-  /** Tests that also count what their property saw, and see too little in few runs: only a counterexample counts. */
+  /**
+   * Tests that also count what their property saw, and see too little in few
+   * runs: only a counterexample counts.
+   */
   readonly counting: readonly string[];
   /** They would cost more than they are worth thousands of times. */
   readonly leftOut: readonly string[];

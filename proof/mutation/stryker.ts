@@ -1,8 +1,9 @@
 /**
  * What Stryker and a test runner of ours say to each other.
  *
- * Owns: the few shapes of @stryker-mutator/api that we use, and the memory it shares with the instrumented code. Does not
- * own: a dependency on that package, which the script fetches when it runs: `npm ci` stays as quick as it was.
+ * Owns: the few shapes of @stryker-mutator/api that we use, and the memory it shares with the
+ * instrumented code. Does not own: a dependency on that package, which the script fetches when it runs:
+ * `npm ci` stays as quick as it was.
  */
 
 /** Mutants by test, each with how often it was reached. */

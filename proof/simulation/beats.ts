@@ -1,9 +1,10 @@
 /**
- * Workflows whose external party sends heartbeats and hardly ever an answer: a plan as it is in a world that has this trait.
+ * Workflows whose external party sends heartbeats and hardly ever an answer: a plan as it is
+ * in a world that has this trait.
  *
- * Owns: the share of such callbacks, and how often the party only sends a heartbeat. Does not own: which worlds have the trait
- * (`traits.ts`), what is judged (`oracle-wake.ts`, `oracle-times.ts`). It throws dice of its own, so that every other world stays as it
- * was.
+ * Owns: the share of such callbacks, and how often the party only sends a heartbeat. Does not own: which
+ * worlds have the trait (`traits.ts`), what is judged (`oracle-wake.ts`, `oracle-times.ts`). It throws dice
+ * of its own, so that every other world stays as it was.
  */
 
 import type { CallbackStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';

@@ -1,8 +1,9 @@
 /**
- * The simulated operators who act in bulk: they find executions, or name them, check what is found, and confirm most of it.
+ * The simulated operators who act in bulk: they find executions, or name them, check what is
+ * found, and confirm most of it.
  *
- * Owns: which bulk actions a world has, and when each of their calls is made; a call whose answer was lost is made again. Does not own:
- * what they come to (`bulk-world.ts`, `oracle-bulks.ts`).
+ * Owns: which bulk actions a world has, and when each of their calls is made; a call whose answer was lost is
+ * made again. Does not own: what they come to (`bulk-world.ts`, `oracle-bulks.ts`).
  */
 
 import { BULK_ACTIONS, type BulkAction, type BulkCommand } from '../../lib/core/operators/bulk.ts';

@@ -1,8 +1,10 @@
 /**
- * Bulk actions in a simulated world: their records, with a judge behind every write, and the agent that obeys them.
+ * Bulk actions in a simulated world: their records, with a judge behind every write,
+ * and the agent that obeys them.
  *
- * Owns: how a process reaches the records, and when its process dies over a page. Does not own: which bulk actions are made
- * (`bulk-makers.ts`), what is judged (`oracle-bulks.ts`). It throws dice of its own, so that every other world stays as it was.
+ * Owns: how a process reaches the records, and when its process dies over a page. Does not own: which bulk
+ * actions are made (`bulk-makers.ts`), what is judged (`oracle-bulks.ts`). It throws dice of its own, so that
+ * every other world stays as it was.
  */
 
 import type { AttemptContext, Implementation } from '../../lib/core/plan/agent.ts';

@@ -1,9 +1,10 @@
 /**
- * The people of a world in which approvals have to be another person's: who calls, and who is behind a caller.
+ * The people of a world in which approvals have to be another person's: who
+ * calls, and who is behind a caller.
  *
- * Owns: the callers and their persons, by a table and not by the rule of `core/records/caller.ts`; the approvals of such a
- * world's plans. Does not own: what a person may answer (`oracle-people.ts`). It throws dice of its own, so that every other
- * world stays as it was.
+ * Owns: the callers and their persons, by a table and not by the rule of `core/records/caller.ts`; the
+ * approvals of such a world's plans. Does not own: what a person may answer (`oracle-people.ts`). It throws
+ * dice of its own, so that every other world stays as it was.
  */
 
 import type { AgentStep, CallbackStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
@@ -71,7 +72,9 @@ export class Cast {
     return this.#choice.chance(0.15) ? TRIGGER : this.caller();
   }
 
-  /** The plan with approvals before some of its steps, and now and then an execution of its own that has one. */
+  /**
+   * The plan with approvals before some of its steps, and now and then an execution of its own that has one.
+   */
   withApprovals(plan: Plan, depth = 0): Plan {
     const choice = this.#choice;
     const steps = plan.steps.flatMap((step): PlanStep[] => {

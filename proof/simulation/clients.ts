@@ -1,5 +1,6 @@
 /**
- * The simulated clients: they start executions of one to three workflows, ask again with the same key, and cancel some.
+ * The simulated clients: they start executions of one to three workflows, ask again with
+ * the same key, and cancel some.
  *
  * Owns: which executions a world is asked for, and which of the requests were accepted.
  */
@@ -89,7 +90,10 @@ export class Clients {
       events.plan(afterMs + choice.between(0, 60_000), () => this.#start(request));
   }
 
-  /** A process of the scheduler's function. What a warm one knows, all of them know; now and then one has just started. */
+  /**
+   * A process of the scheduler's function. What a warm one knows, all of them know; now
+   * and then one has just started.
+   */
   scheduler(): Scheduler {
     const host = this.#host;
     const published = host.choice.chance(0.2) ? new Set<string>() : this.#published;

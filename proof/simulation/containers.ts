@@ -1,10 +1,12 @@
 /**
- * Invocations in containers: each has a worker that kills it when its lease is lost, finds it dead when it dies by itself, and
- * records the death: at once, late, twice, or not at all, for then the worker has died as well.
+ * Invocations in containers: each has a worker that kills it when its lease is lost, finds it
+ * dead when it dies by itself, and records the death: at once, late, twice, or not at all, for
+ * then the worker has died as well.
  *
- * Owns: which steps and invocations, what the worker does and when; which processes have author's code running, and that no deadline is
- * lowered below theirs. Does not own: what a death writes (`core/step/process-died.ts`), which worlds have containers
- * (`traits.ts`). It throws dice of its own, so that every other world stays as it was.
+ * Owns: which steps and invocations, what the worker does and when; which processes have author's code
+ * running, and that no deadline is lowered below theirs. Does not own: what a death writes
+ * (`core/step/process-died.ts`), which worlds have containers (`traits.ts`). It throws dice of its own, so
+ * that every other world stays as it was.
  */
 
 import type { AttemptListener } from '../../lib/agent/author-code.ts';

@@ -1,7 +1,8 @@
 /**
  * What a command has made of an execution, read off its records before and after a write.
  *
- * Owns: which change is which command's. Does not own: whose write it was, whether it may be (`oracle-bulks.ts`, `oracle-commands.ts`).
+ * Owns: which change is which command's. Does not own: whose write it was, whether it may be
+ * (`oracle-bulks.ts`, `oracle-commands.ts`).
  */
 
 import type { Write } from '../../lib/core/records/decision.ts';

@@ -1,7 +1,8 @@
 /**
  * What a world's traits make of it: the dice of each that throws its own, and what goes wrong often.
  *
- * Owns: the streams, none of which goes with another. Does not own: which traits a world has (`traits.ts`), what each does.
+ * Owns: the streams, none of which goes with another. Does not own: which traits a world has
+ * (`traits.ts`), what each does.
  */
 
 import { seededRandom } from '../../lib/testing/memory.ts';

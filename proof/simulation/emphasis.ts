@@ -1,9 +1,9 @@
 /**
- * Worlds that are about one thing: what shows only when several unlikely things meet is likely in them, and no other world
- * pays for it.
+ * Worlds that are about one thing: what shows only when several unlikely things meet is likely in them,
+ * and no other world pays for it.
  *
- * Owns: which there are; what is frequent in each, how long its processes live, what its plans are like. Does not own: which
- * worlds have one (`traits.ts`).
+ * Owns: which there are; what is frequent in each, how long its processes live, what its plans are like. Does
+ * not own: which worlds have one (`traits.ts`).
  */
 
 import type { AgentStep, Plan, PlanStep, RetryStage } from '../../lib/core/plan/plan.ts';

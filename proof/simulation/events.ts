@@ -1,7 +1,8 @@
 /**
  * Virtual time: a heap of things that will happen.
  *
- * Owns: their order (by time, then by the order in which they were planned: repeatable). Does not own: what they do.
+ * Owns: their order (by time, then by the order in which they were planned:
+ * repeatable). Does not own: what they do.
  */
 
 interface Planned {
@@ -45,7 +46,10 @@ export class EventQueue {
     heap[at] = item;
   }
 
-  /** Moves time to the next thing and does it, and what follows if nothing came of it. @returns false when nothing is left */
+  /**
+   * Moves time to the next thing and does it, and what follows if nothing came of it.
+   * @returns false when nothing is left
+   */
   step(): boolean {
     for (;;) {
       const first = this.#take();

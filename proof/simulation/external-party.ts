@@ -1,8 +1,9 @@
 /**
- * The external party that answers callbacks and approvals: in time, too early, twice, with a failure, or never.
+ * The external party that answers callbacks and approvals: in time, too early,
+ * twice, with a failure, or never.
  *
- * Owns: who answers what and when. Only who was given a token has it: the external party reads it off the execution's record, as
- * a step that hands it over would.
+ * Owns: who answers what and when. Only who was given a token has it: the external party reads it off the
+ * execution's record, as a step that hands it over would.
  */
 
 import { type CallbackStep, isCallback, type Plan } from '../../lib/core/plan/plan.ts';

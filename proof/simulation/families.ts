@@ -1,5 +1,6 @@
 /**
- * The executions of a step as the oracle finds them: by their ids, of all epochs and all tries, whatever the parent's record says.
+ * The executions of a step as the oracle finds them: by their ids, of all epochs and all tries,
+ * whatever the parent's record says.
  *
  * Owns: the spelling of these ids, written a second time. Does not own: what is judged of them.
  */
@@ -59,7 +60,10 @@ export function standsIn(state: Snapshot, { read, planOf }: Others, ledger: Ledg
   });
 }
 
-/** Until when attempts in the executions of a step, however deep, may still act: of what was taken back, or never acted, none. */
+/**
+ * Until when attempts in the executions of a step, however deep, may still act: of what was
+ * taken back, or never acted, none.
+ */
 export function actsUntilIn(execution: Execution, step: PlanStep, { read, planOf }: Others): number {
   let until = 0;
   for (const child of childrenOf(execution, step, read))

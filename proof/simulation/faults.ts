@@ -1,8 +1,8 @@
 /**
  * What can go wrong in a simulated world, and how often in this one.
  *
- * Owns: the kinds of faults, the swarm (each seed switches each kind on or off and draws its rate), the counts. A run in
- * which a kind never struck proves nothing about it, so the counts are part of every result.
+ * Owns: the kinds of faults, the swarm (each seed switches each kind on or off and draws its rate), the
+ * counts. A run in which a kind never struck proves nothing about it, so the counts are part of every result.
  */
 
 import type { Emphasis } from './emphasis.ts';
@@ -62,7 +62,10 @@ type CallFault = (typeof CALL_FAULTS)[number];
 export interface Faults {
   /** Whether this fault strikes now; counts it. Never, once the world is healed. */
   readonly injects: (kind: FaultKind) => boolean;
-  /** Which of the faults of a call strikes now, one at most: with one throw of the random source, since there are so many calls. */
+  /**
+   * Which of the faults of a call strikes now, one at most: with one throw of the random source,
+   * since there are so many calls.
+   */
   readonly ofCall: () => CallFault | undefined;
   readonly counts: FaultCounts;
   readonly heal: () => void;
@@ -118,8 +121,8 @@ const HIGHEST_RATE: Readonly<Record<FaultKind, number>> = {
 const NOT_MILDER: ReadonlySet<FaultKind> = new Set(['permanentUndoFailure', ...OF_PEOPLE_AND_WORLDS]);
 
 /**
- * 'all' is the swarm; 'none' has no fault; 'masked' only what must cost no intervention (C2); 'crowded' is the swarm where
- * supervisors find queues full that others have filled, and agents take messages in batches.
+ * 'all' is the swarm; 'none' has no fault; 'masked' only what must cost no intervention (C2); 'crowded' is
+ * the swarm where supervisors find queues full that others have filled, and agents take messages in batches.
  */
 export type FaultMode = 'all' | 'none' | 'masked' | 'crowded';
 
@@ -131,8 +134,8 @@ const MASKED: ReadonlySet<FaultKind> = new Set([
 ]);
 
 /**
- * @param only of the kinds that are on, only these strike; the random source are thrown for all of them, so that the world is the
- * same until the first fault that is left out
+ * @param only of the kinds that are on, only these strike; the random source are thrown for all of them, so
+ * that the world is the same until the first fault that is left out
  * @param often what strikes up to so often, whatever is drawn
  */
 export function swarm(
@@ -142,7 +145,8 @@ export function swarm(
   often: Emphasis['rates'] = {},
 ): Faults {
   const counts = noCounts();
-  // Storms find what needs many faults at once; a world in which little goes wrong, what one fault does alone. Most are mild.
+  // Storms find what needs many faults at once; a world in which little goes wrong, what one
+  // fault does alone. Most are mild.
   const intensity = choice.random() ** 2;
   const rates = Object.fromEntries(
     FAULT_KINDS.map((kind) => {

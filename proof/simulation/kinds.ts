@@ -1,7 +1,8 @@
 /**
  * What a run has to have seen beside faults: turns of the protocol that are rare by chance, counted.
  *
- * Owns: the list. A run in which one of them never came about proves nothing about it, as with a kind of fault.
+ * Owns: the list. A run in which one of them never came about proves nothing
+ * about it, as with a kind of fault.
  */
 
 export const KINDS = [
@@ -34,7 +35,10 @@ export const KINDS = [
   /** The time of a step was over: of an agent's, of executions of its own. */
   'overTime',
   'overTimeChildren',
-  /** On-failure steps: done, failed for certain, or maybe not; after a second end; and one that goes on as soon as they are over. */
+  /**
+   * On-failure steps: done, failed for certain, or maybe not; after a second end; and one that
+   * goes on as soon as they are over.
+   */
   'followedUp',
   'followedUpInVain',
   'mayHaveFollowedUp',
@@ -53,7 +57,9 @@ export const KINDS = [
   'pausedWhileOpen',
   /** What holds without an answer. */
   'otherwise',
-  /** A wrong answer about work that is done: nobody said what it should have been, or had it asked for again. */
+  /**
+   * A wrong answer about work that is done: nobody said what it should have been, or had it asked for again.
+   */
   'unmended',
   'askedForAgain',
   /** Bulk actions: executions that have obeyed each, or were as it wants already; pages with refusals. */

@@ -1,7 +1,8 @@
 /**
  * The presence of supervisors as a simulated process reaches it, and what warm processes know of it.
  *
- * Owns: which processes share what they know. Does not own: what a call for a supervisor comes to (`supervisors.ts`).
+ * Owns: which processes share what they know. Does not own: what a call for a
+ * supervisor comes to (`supervisors.ts`).
  */
 
 import type { WakeUps } from '../../lib/core/ports.ts';

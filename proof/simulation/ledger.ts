@@ -1,19 +1,23 @@
 /**
- * The external services' own ledger: which effects took place, by effect key and by the service that performed them.
- * Independent of the state table.
+ * The external services' own ledger: which effects took place, by effect key and by the service that
+ * performed them. Independent of the state table.
  *
- * Owns: the truth about effects and what of it is wrong. An `idempotent` service has the effect of one key once until it
- * is undone; any other has it again with every request. What services do with a key that they know is drawn for a world.
+ * Owns: the truth about effects and what of it is wrong. An `idempotent` service has the effect of one key
+ * once until it is undone; any other has it again with every request. What services do with a key that
+ * they know is drawn for a world.
  *
- * S6 no effect twice, at no service. S10 no forward effect after its undo began; compensated means that nothing is left; what
- * is taken back is taken back by the agent that performed it, with the same input. S18 nothing else is asked for under a known key.
+ * S6 no effect twice, at no service. S10 no forward effect after its undo began; compensated means that
+ * nothing is left; what is taken back is taken back by the agent that performed it, with the same input. S18
+ * nothing else is asked for under a known key.
  */
 
 import type { Effect } from '../../lib/core/plan/agent.ts';
 import { PermanentError } from '../../lib/core/records/errors.ts';
 import { canonicalJson, type Json } from '../../lib/core/records/json.ts';
 
-/** Under a key that a service knows: it acts again, answers what it answered then, or refuses another request. */
+/**
+ * Under a key that a service knows: it acts again, answers what it answered then, or refuses another request.
+ */
 export const KEY_MODES = ['acts', 'replays', 'refuses'] as const;
 export type KeyMode = (typeof KEY_MODES)[number];
 

@@ -88,7 +88,10 @@ function deliver(host: Host, send: Send, receives: number): void {
   });
 }
 
-/** One invocation of the agent's function; no acknowledgement within the visibility time brings a message back. */
+/**
+ * One invocation of the agent's function; no acknowledgement within the
+ * visibility time brings a message back.
+ */
 function invoke(host: Host, agent: string, batch: readonly Delivery[]): void {
   const process = newProcess(host, host.choice.pick(host.emphasis?.processMs ?? PROCESS_MS));
   const real = noted(host, agent, service(host, process, agent));
@@ -111,7 +114,8 @@ function invoke(host: Host, agent: string, batch: readonly Delivery[]): void {
         handled = result === 'handled';
         left -= 1;
         container?.over();
-        // The platform keeps the process warm: what is left of the author's code goes on with the next message.
+        // The platform keeps the process warm: what is left of the author's code
+        // goes on with the next message.
         if (left === 0) process.processDeadlineAt = Number.POSITIVE_INFINITY;
       },
       () => undefined,

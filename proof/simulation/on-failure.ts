@@ -1,10 +1,10 @@
 /**
- * Workflows with on-failure steps: a plan as it is in a world that has this trait, and the plan by which the oracles see an execution
- * that is following up.
+ * Workflows with on-failure steps: a plan as it is in a world that has this trait, and the plan by which the
+ * oracles see an execution that is following up.
  *
- * Owns: the share of such workflows and steps, and that plan, made anew and not by calling the product's. Does not own: which
- * worlds have the trait (`traits.ts`), what is judged (`oracle-on-failure.ts`). It throws dice of its own, so that every other
- * world stays as it was.
+ * Owns: the share of such workflows and steps, and that plan, made anew and not by calling the product's.
+ * Does not own: which worlds have the trait (`traits.ts`), what is judged (`oracle-on-failure.ts`). It throws
+ * dice of its own, so that every other world stays as it was.
  */
 
 import type { AgentStep, HumanStage, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
@@ -33,13 +33,19 @@ const WITHIN_SHARE = 0.8;
 const KEPT_SHARE = 0.7;
 const HOUR_MS = 3_600_000;
 
-/** The plan with steps that follow an end without success, as have those of most of its children; or one that runs such a plan. */
+/**
+ * The plan with steps that follow an end without success, as have those of most of its
+ * children; or one that runs such a plan.
+ */
 export function withOnFailure(plan: Plan, choice: Choice): Plan {
   const own = followedUp(plan, choice);
   return choice.chance(WITHIN_SHARE) ? around(own, choice) : own;
 }
 
-/** Many an end of the child is noticed, and tried again with its parent or given up with it, while it is followed up. */
+/**
+ * Many an end of the child is noticed, and tried again with its parent or given up
+ * with it, while it is followed up.
+ */
 function around(plan: Plan, choice: Choice): Plan {
   const isPoint = plan.steps.some(({ pointOfNoReturn }) => pointOfNoReturn === true);
   const child: PlanStep = {
@@ -120,7 +126,10 @@ function randomStep(
 const seen = new WeakMap<Plan, Plan>();
 const following = new WeakSet<Plan>();
 
-/** What an execution is judged by: while it is following up its on-failure steps alone, each of which may fail. */
+/**
+ * What an execution is judged by: while it is following up its on-failure steps
+ * alone, each of which may fail.
+ */
 export function planSeen(plan: Plan, { status }: Pick<Execution, 'status'>): Plan {
   if (status !== 'following-up') return plan;
   let made = seen.get(plan);
@@ -135,7 +144,10 @@ export function planSeen(plan: Plan, { status }: Pick<Execution, 'status'>): Pla
 
 export const isFollowing = (plan: Plan): boolean => following.has(plan);
 
-/** The records as they count: of an earlier end nothing of an on-failure step is left but its claims and its history. */
+/**
+ * The records as they count: of an earlier end nothing of an on-failure step is left
+ * but its claims and its history.
+ */
 export function recordsSeen(plan: Plan, state: Snapshot): Snapshot {
   const { execution, steps } = state;
   if (execution.status !== 'following-up') return state;

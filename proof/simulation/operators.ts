@@ -1,8 +1,8 @@
 /**
  * The simulated operators: they pause and resume, and have tried again what failed or waits.
  *
- * Owns: when a command is given, and that some pauses are forgotten, so that the end of their time is seen too. A command
- * whose answer was lost is given again under the same id.
+ * Owns: when a command is given, and that some pauses are forgotten, so that the end of their time is seen
+ * too. A command whose answer was lost is given again under the same id.
  */
 
 import type { Caller } from '../../lib/core/records/caller.ts';
@@ -15,7 +15,10 @@ import { callerIn } from './cast.ts';
 import { type Host, processOutside, schedulerFor } from './process.ts';
 import { pauseAgents } from './whole-pauses.ts';
 
-/** Operators read everything now and then, and pause some agents; what they began before the heal they end after it. */
+/**
+ * Operators read everything now and then, and pause some agents; what they began
+ * before the heal they end after it.
+ */
 export function startOperators(host: Host): void {
   const { choice, events, external } = host;
   const forgotten = new Set<string>();
@@ -60,7 +63,10 @@ function otherInput({ external }: Host, { id, epoch }: Execution): { input?: Jso
   return number % 2 === 0 || step === undefined ? {} : { input: { given: true, epoch }, step };
 }
 
-/** Who hears of a failure may have it tried again at once: then what follows the end of a child of it may be under way. */
+/**
+ * Who hears of a failure may have it tried again at once: then what follows the end of
+ * a child of it may be under way.
+ */
 export function retryAtOnce(host: Host, { executionId: id, status }: Ended): void {
   const { onFailure, events, external, faults } = host;
   if (onFailure === undefined || status !== 'failed' || faults.healed() || onFailure.chance(0.1)) return;

@@ -1,8 +1,9 @@
 /**
  * Work that is done and whose answer is no output, judged from the history of its step alone.
  *
- * Owns: that a person is asked before anything is done about it, and that a probed step is not performed anew. Does not own: the time
- * of the question and its default (`oracle-times.ts`), what an end says of it (`oracle-standing.ts`).
+ * Owns: that a person is asked before anything is done about it, and that a probed step is not
+ * performed anew. Does not own: the time of the question and its default (`oracle-times.ts`), what an
+ * end says of it (`oracle-standing.ts`).
  */
 
 import type { Plan } from '../../lib/core/plan/plan.ts';
@@ -19,8 +20,9 @@ const isWrong = (attempt: Attempt | undefined): attempt is Attempt =>
   attempt !== undefined && CODES.has(attempt.failure?.code ?? '');
 
 /**
- * The latest attempt said that the work is done, in an answer that is no output. An attempt of an earlier epoch bears its number: after
- * another end an on-failure step begins as if it had never been performed (seed 330000120).
+ * The latest attempt said that the work is done, in an answer that is no output. An attempt of an
+ * earlier epoch bears its number: after another end an on-failure step begins as if it had never
+ * been performed (seed 330000120).
  */
 export const wrongIn = (record: Step | undefined): Attempt | undefined => {
   const last = record?.attempts.findLast(({ mode }) => mode !== 'undo');

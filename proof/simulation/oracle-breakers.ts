@@ -1,9 +1,10 @@
 /**
  * The breakers of agents, judged at every write of their records.
  *
- * Owns: S9 for all executions together: no trial begins while an operator has paused the agent or while another trial may be under way,
- * nothing of a breaker holds longer than its bound, and calls fail since the first of them that nothing was answered after; an agent that
- * was paused long enough ago claims nothing. Does not own: what is deferred meanwhile (`oracle.ts`).
+ * Owns: S9 for all executions together: no trial begins while an operator has paused the agent or while
+ * another trial may be under way, nothing of a breaker holds longer than its bound, and calls fail since the
+ * first of them that nothing was answered after; an agent that was paused long enough ago claims nothing.
+ * Does not own: what is deferred meanwhile (`oracle.ts`).
  */
 
 import type { Breakers } from '../../lib/core/ports.ts';
@@ -22,7 +23,10 @@ interface Judge {
   readonly violate: (agent: string, problem: string) => void;
 }
 
-/** What is known of a pause is 10 s old at most, and asked for for 2 s; a claim that is tried again takes some more. */
+/**
+ * What is known of a pause is 10 s old at most, and asked for for 2 s; a claim that
+ * is tried again takes some more.
+ */
 const PAUSE_KNOWN_MS = 12_000 + CLOCKS_DIFFER_MS + 4_000;
 
 export class OracleBreakers {

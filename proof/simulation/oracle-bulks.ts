@@ -1,11 +1,13 @@
 /**
  * Bulk actions, judged by what is written to the executions that they are about, and by whose process it is.
  *
- * Owns: S22 of bulk actions: nothing obeys before the write that confirms, none twice, none for an attempt that began when its page was
- * counted; a retry or an answer means what had failed or was asked when the action was made; what is counted is what got the command, and adds
- * up. Does not own: commands that operators give one by one (`oracle-commands.ts`), what a command may write (`oracle.ts`).
+ * Owns: S22 of bulk actions: nothing obeys before the write that confirms, none twice, none for an attempt
+ * that began when its page was counted; a retry or an answer means what had failed or was asked when the
+ * action was made; what is counted is what got the command, and adds up. Does not own: commands that
+ * operators give one by one (`oracle-commands.ts`), what a command may write (`oracle.ts`).
  *
- * An effect is what a command makes of an execution, read off the records before and after, and not the command's id that they remember.
+ * An effect is what a command makes of an execution, read off the records before and after, and not the
+ * command's id that they remember.
  */
 
 import {

@@ -1,9 +1,9 @@
 /**
- * Executions that belong to others: a parent's word about its children against what they say themselves, and the order in
- * which they are undone.
+ * Executions that belong to others: a parent's word about its children against what they say themselves, and
+ * the order in which they are undone.
  *
- * Owns: these checks, written independently and not by calling the rules they check. Does not own: effects, which every execution
- * is judged by for itself (`oracle.ts`).
+ * Owns: these checks, written independently and not by calling the rules they check. Does not own: effects,
+ * which every execution is judged by for itself (`oracle.ts`).
  */
 
 import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
@@ -14,8 +14,8 @@ import { childrenOf, type Others } from './families.ts';
 import { actedAs } from './oracle-order.ts';
 
 /**
- * S10 between executions: one that has succeeded is taken back only when nothing is in effect of the steps of its parent
- * that come after its own. What those have executions for is asked of these, not of the parent.
+ * S10 between executions: one that has succeeded is taken back only when nothing is in effect of the steps of
+ * its parent that come after its own. What those have executions for is asked of these, not of the parent.
  */
 export function judgeRecall(before: Execution, { execution }: Write, { read, planOf }: Others): string[] {
   const { parent, status } = before;

@@ -1,8 +1,10 @@
 /**
- * Commands that operators give, judged by whose process wrote what, and not by the ids that executions remember.
+ * Commands that operators give, judged by whose process wrote what, and not by
+ * the ids that executions remember.
  *
- * Owns: S22 of commands: one that was answered has been obeyed, also where nothing had to change, and does nothing when it comes once
- * more. Does not own: bulk actions (`oracle-bulks.ts`), what a command may write (`oracle-operations.ts`).
+ * Owns: S22 of commands: one that was answered has been obeyed, also where nothing had to change, and does
+ * nothing when it comes once more. Does not own: bulk actions (`oracle-bulks.ts`), what a command may
+ * write (`oracle-operations.ts`).
  */
 
 import type { Write } from '../../lib/core/records/decision.ts';

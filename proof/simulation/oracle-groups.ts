@@ -1,9 +1,11 @@
 /**
- * The tries of a child step, judged anew from the words of docs/ARCHITECTURE.md and from what the services did.
+ * The tries of a child step, judged anew from the words of docs/ARCHITECTURE.md
+ * and from what the services did.
  *
- * Owns: S10 between the tries of one step: a try begins when all before it are over and nothing of them is in effect, and what is
- * known of a try is what that try said; S9: what a service has declined is not tried in the same way again. Does not own: the table of moves (`oracle-moves.ts`), effects of a single execution
- * (`oracle.ts`).
+ * Owns: S10 between the tries of one step: a try begins when all before it are over and nothing of them
+ * is in effect, and what is known of a try is what that try said; S9: what a service has declined is
+ * not tried in the same way again. Does not own: the table of moves (`oracle-moves.ts`), effects of a
+ * single execution (`oracle.ts`).
  */
 
 import type { Plan } from '../../lib/core/plan/plan.ts';

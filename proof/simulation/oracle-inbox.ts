@@ -1,10 +1,10 @@
 /**
- * The inbox against the records: an entry is open exactly while its step waits for an answer and its execution has not ended,
- * and what is announced was written before.
+ * The inbox against the records: an entry is open exactly while its step waits for an answer and its
+ * execution has not ended, and what is announced was written before.
  *
- * Owns: these checks, written independently and not by calling the rules they check; a book of what was written and announced. Does
- * not own: until when a step waits and which default holds (`oracle-times.ts`), incidents, but that what is announced of them was written
- * (`oracle-reminders.ts`).
+ * Owns: these checks, written independently and not by calling the rules they check; a book of what was
+ * written and announced. Does not own: until when a step waits and which default holds (`oracle-times.ts`),
+ * incidents, but that what is announced of them was written (`oracle-reminders.ts`).
  */
 
 import { isCallback, type CallbackStep, type Plan } from '../../lib/core/plan/plan.ts';

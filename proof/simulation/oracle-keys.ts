@@ -1,6 +1,6 @@
 /**
- * What the records say of effect keys, against S18: written independently, and not by calling the rules it checks. What takes place under
- * the keys is judged by the external services' own ledger (`ledger.ts`).
+ * What the records say of effect keys, against S18: written independently, and not by calling the rules it
+ * checks. What takes place under the keys is judged by the external services' own ledger (`ledger.ts`).
  */
 
 import { agentStep, type Plan } from '../../lib/core/plan/plan.ts';
@@ -44,7 +44,10 @@ export function judgeKeys(
     problems.push(`S18 whether the key of '${step.name}' was undone is not said right`);
 }
 
-/** The attempt is of the stage on which the step is, and has the next key if anything differs from the attempt before. */
+/**
+ * The attempt is of the stage on which the step is, and has the next key if anything
+ * differs from the attempt before.
+ */
 function judgeClaim(plan: Plan, was: Step | undefined, is: Step): string[] {
   const { name, stage, key, keyVariant } = is;
   const problems: string[] = [];

@@ -1,8 +1,9 @@
 /**
  * Lists, judged as wholes: how many items have failed, of all parts together, against how many may.
  *
- * Owns: S20 of a list, when its step is over: its share reckoned anew from the plan and from the parts' own records, whatever the parent's
- * record says. Does not own: the failures of single items (`oracle-tolerate.ts`).
+ * Owns: S20 of a list, when its step is over: its share reckoned anew from the plan and from
+ * the parts' own records, whatever the parent's record says. Does not own: the failures of
+ * single items (`oracle-tolerate.ts`).
  */
 
 import type { MapStep, Plan } from '../../lib/core/plan/plan.ts';

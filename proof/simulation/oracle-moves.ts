@@ -1,12 +1,14 @@
 /**
- * The oracle's own table of legal moves: where the status of an execution, or of a step of each kind, may lead.
+ * The oracle's own table of legal moves: where the status of an execution, or of
+ * a step of each kind, may lead.
  *
- * Owns: the table, written from the words of docs/ARCHITECTURE.md and not read from `lib/core/transitions.ts`, so that a
- * wrong row there is noticed; and the circumstances in which a move is legal. Does not own: who may claim a step and in
- * which order steps are undone (`oracle-order.ts`).
+ * Owns: the table, written from the words of docs/ARCHITECTURE.md and not read from
+ * `lib/core/transitions.ts`, so that a wrong row there is noticed; and the circumstances in which a move is
+ * legal. Does not own: who may claim a step and in which order steps are undone (`oracle-order.ts`).
  *
- * S1 a terminal status is left by a retry of what failed or a recall by the parent, and not otherwise. S2 a move that has no
- * row here is a violation, whatever the product's own table says: a new move is written twice on purpose.
+ * S1 a terminal status is left by a retry of what failed or a recall by the parent, and not
+ * otherwise. S2 a move that has no row here is a violation, whatever the product's own table says: a
+ * new move is written twice on purpose.
  */
 
 import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
@@ -130,7 +132,9 @@ const RENEWED: Readonly<Record<PlanStep['kind'], readonly StepStatus[]>> = {
 const leads = <Status extends string>(moves: Moves<Status>, from: Status, to: Status): boolean =>
   moves[from]?.includes(to) === true;
 
-/** Statuses that are entered in the undoing of an execution alone; an item of a list is also undone by itself. */
+/**
+ * Statuses that are entered in the undoing of an execution alone; an item of a list is also undone by itself.
+ */
 const BACK: ReadonlySet<StepStatus> = new Set(['compensating', 'compensated', 'compensation-failed']);
 
 /** The broken invariants of one write, S2 all of them. */
@@ -198,7 +202,8 @@ function judgeTurn(
   const { name, status } = step;
   const isPaused = execution.status === 'pausing' || execution.status === 'paused';
   const isForward = ['running', 'waiting', 'following-up'].includes(execution.status);
-  // The execution may have gone on since its pause was read; a step that is suspended then counts as what it was.
+  // The execution may have gone on since its pause was read; a step that is
+  // suspended then counts as what it was.
   if (status === 'suspended' && execution.pauses === undefined)
     problems.push(`S2 '${name}' is held without a pause`);
   if (status === 'fenced' && execution.status !== 'compensating')
@@ -207,7 +212,8 @@ function judgeTurn(
     problems.push(`S2 '${name}' is ${status} while ${execution.status}`);
   if (status === 'skipped' && planned.when === undefined && incident?.choice !== 'skip')
     problems.push(`S2 '${name}' has no condition, and nobody had it skipped`);
-  // F1 what no fence has closed may still be skipped by a process that read it before the stop; the fence then finds it skipped.
+  // F1 what no fence has closed may still be skipped by a process that read it before the stop;
+  // the fence then finds it skipped.
   const stoppedAt = execution.status === 'compensating' ? execution.cause?.at : undefined;
   const isFromBefore =
     stoppedAt !== undefined && step.changedAt < stoppedAt + LONGEST_PROCESS_MS + CLOCKS_DIFFER_MS;

@@ -1,8 +1,10 @@
 /**
- * What follows an end without success, judged anew from the words of docs/ARCHITECTURE.md and from what the services did.
+ * What follows an end without success, judged anew from the words of docs/ARCHITECTURE.md
+ * and from what the services did.
  *
- * Owns: S21 in every write, in what is announced and at the end. Does not own: what parents hear (`oracle-groups.ts`), how often an
- * effect takes place under a key (`ledger.ts`), how an on-failure step is tried (the other oracles, by the plan of `on-failure.ts`).
+ * Owns: S21 in every write, in what is announced and at the end. Does not own: what parents hear
+ * (`oracle-groups.ts`), how often an effect takes place under a key (`ledger.ts`), how an on-failure step is
+ * tried (the other oracles, by the plan of `on-failure.ts`).
  */
 
 import type { Plan } from '../../lib/core/plan/plan.ts';

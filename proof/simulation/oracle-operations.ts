@@ -1,5 +1,6 @@
 /**
- * What the oracle says of pauses, retries and points of no return, written independently and not by calling their rules.
+ * What the oracle says of pauses, retries and points of no return, written independently
+ * and not by calling their rules.
  */
 
 import type { Plan } from '../../lib/core/plan/plan.ts';
@@ -42,7 +43,9 @@ export function judgeWayBack(plan: Plan, snapshot: Snapshot, step: Step): string
 /** Who writes an execution may have read its steps so long before. */
 const READ_BEFORE_MS = 15_000;
 
-/** S9 of an attempt whose probe could not tell its execution says that it is at risk, with each of its writes. */
+/**
+ * S9 of an attempt whose probe could not tell its execution says that it is at risk, with each of its writes.
+ */
 export function judgeRisk({ steps }: Snapshot, after: Execution | undefined, now: number): string[] {
   if (after === undefined || after.endedAt !== undefined || after.riskSince !== undefined) return [];
   const asked = Object.values(steps).find(

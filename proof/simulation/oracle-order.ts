@@ -1,12 +1,15 @@
 /**
- * The order of compensation: a step is undone when nothing that depends on it, however far, stands, may act, or can start.
+ * The order of compensation: a step is undone when nothing that depends on it, however far,
+ * stands, may act, or can start.
  *
- * Owns: S10 in two ways that know nothing of each other: by the records when an undo is claimed, and by a book of the
- * effects themselves, which sees what no record says. Written independently and not by calling the rules it checks. Does not own:
- * whether an effect is doubled (`ledger.ts`), the order between executions (`oracle-children.ts`).
+ * Owns: S10 in two ways that know nothing of each other: by the records when an undo is claimed, and by a
+ * book of the effects themselves, which sees what no record says. Written independently and not by calling
+ * the rules it checks. Does not own: whether an effect is doubled (`ledger.ts`), the order between
+ * executions (`oracle-children.ts`).
  *
- * A dependent counts whatever became of it: one that failed, waits, is suspended or of unknown outcome may have acted. One with
- * `undo: 'none'` has nothing to be undone, but must be quiet, and what depends on it counts as well.
+ * A dependent counts whatever became of it: one that failed, waits, is suspended or of unknown
+ * outcome may have acted. One with `undo: 'none'` has nothing to be undone, but must be quiet, and
+ * what depends on it counts as well.
  */
 
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
@@ -91,7 +94,8 @@ function whyOpen(step: PlanStep, { execution, steps }: Snapshot, now: number): s
   if (step.kind !== 'agent') return undefined;
   const acted = record.mayHaveActed && status !== 'compensated';
   const { undo, settleMs } = actedAs(step, record);
-  // Where the undo of a tolerated failure failed for good, somebody had the execution go on: it stays, as what has no undo.
+  // Where the undo of a tolerated failure failed for good, somebody had the execution go on:
+  // it stays, as what has no undo.
   if (undo !== 'none' && status !== 'tolerated') {
     if (STANDS.has(status)) return `is ${status}`;
     return acted ? `is ${status} and may have acted` : undefined;
@@ -116,7 +120,9 @@ const hasEffects = (step: PlanStep, { started, ended }: Children): boolean => {
 export const agentOn = (step: AgentStep, stage: number) =>
   step.recovery.slice(0, stage).findLast((one) => one.kind === 'useAgent') ?? step;
 
-/** The agent whose attempt has acted: that of the stage of the current effect key, whatever stage comes next. */
+/**
+ * The agent whose attempt has acted: that of the stage of the current effect key, whatever stage comes next.
+ */
 export const actedAs = (step: AgentStep, record: Step | undefined) =>
   step.recovery
     .filter(({ kind }) => kind === 'useAgent' || kind === 'withInput')
@@ -144,10 +150,16 @@ type Act = Pick<AttemptContext, 'executionId' | 'step' | 'effectKey'>;
 const placeOf = ({ executionId, step, effectKey }: Act): string =>
   `${executionId}.${effectKey.slice(`${executionId}.${step}.`.length).replace(/-\d+$/, '')}`;
 
-/** The effects of steps by their executions, in the order in which they took place; from the services, not from the table. */
+/**
+ * The effects of steps by their executions, in the order in which they took place; from
+ * the services, not from the table.
+ */
 export class EffectOrder {
   readonly #executions = new Map<string, Map<string, Effects>>();
-  /** The keys of stages after whose undo the step went on in another way: what depends on the step rests on none of them. */
+  /**
+   * The keys of stages after whose undo the step went on in another way: what depends on
+   * the step rests on none of them.
+   */
   readonly #former = new Set<string>();
   readonly violations: string[] = [];
 

@@ -1,11 +1,13 @@
 /**
- * Four eyes, judged by what was written and by when each call was made, and not by the entries that the product keeps.
+ * Four eyes, judged by what was written and by when each call was made, and not by the
+ * entries that the product keeps.
  *
- * Owns: S19: a book of who did what in a tree, and of every call for an approval with how much of the book there was when it
- * was made; that each record says who called. Does not own: who is behind a caller (`cast.ts`).
+ * Owns: S19: a book of who did what in a tree, and of every call for an approval with how much
+ * of the book there was when it was made; that each record says who called. Does not own: who
+ * is behind a caller (`cast.ts`).
  *
- * What was done before a call was made bars it; of two acts at the same time either may be the first. Of two approvals at the
- * same time in one tree that both have to be another person's, one person gives one.
+ * What was done before a call was made bars it; of two acts at the same time either may be the first. Of two
+ * approvals at the same time in one tree that both have to be another person's, one person gives one.
  */
 
 import { isForAnother, type Plan } from '../../lib/core/plan/plan.ts';
@@ -63,7 +65,9 @@ export class OraclePeople {
     return `call-${this.#calls.length - 1}`;
   }
 
-  /** Approvals of any trees are about to be answered with one mark: of none it is known what was done before. */
+  /**
+   * Approvals of any trees are about to be answered with one mark: of none it is known what was done before.
+   */
   callForMany(caller: Caller): string {
     this.#calls.push({ caller, life: '', known: 0 });
     return `call-${this.#calls.length - 1}`;

@@ -1,9 +1,10 @@
 /**
- * Children that are points of no return, and ends that promise that nothing is left, written anew and not by calling their
- * rules: what the children's own records and the outside world's book say counts, not what their parent's record says.
+ * Children that are points of no return, and ends that promise that nothing is left, written anew and not
+ * by calling their rules: what the children's own records and the outside world's book say counts, not
+ * what their parent's record says.
  *
- * Owns: these checks. Does not own: points of no return that agents perform (`oracle-operations.ts`), the order of undos
- * (`oracle.ts`, `oracle-children.ts`).
+ * Owns: these checks. Does not own: points of no return that agents perform (`oracle-operations.ts`), the
+ * order of undos (`oracle.ts`, `oracle-children.ts`).
  */
 
 import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
@@ -16,8 +17,9 @@ import { childrenOf, type Others } from './families.ts';
 import { actedAs } from './oracle-order.ts';
 
 /**
- * S10 nothing outside of a child that is a point of no return is undone while that is under way, nor after it has acted past
- * its own point: neither a step of its parent, nor what the parent has its other executions undo.
+ * S10 nothing outside of a child that is a point of no return is undone while that is under way,
+ * nor after it has acted past its own point: neither a step of its parent, nor what the parent
+ * has its other executions undo.
  */
 export class OraclePoints {
   /** Executions that were stopped while their parent went forward: for the time of their step was over. */
@@ -109,7 +111,10 @@ function pointsPast(
   });
 }
 
-/** What has ended as canceled or compensated has left nothing that could be undone, and nothing that never can be. */
+/**
+ * What has ended as canceled or compensated has left nothing that could be undone,
+ * and nothing that never can be.
+ */
 export function judgeNothingLeft(
   plan: Plan,
   state: Snapshot,

@@ -1,10 +1,10 @@
 /**
- * What is announced of incidents: each opening and each resolution; reminders neither early, nor lost, nor after the resolution, and
- * each that was not overtaken.
+ * What is announced of incidents: each opening and each resolution; reminders neither early, nor lost, nor
+ * after the resolution, and each that was not overtaken.
  *
- * Owns: these checks, written independently and not by calling the rules they check; a book of what was written and announced. Does
- * not own: reminders of approvals and callbacks (`oracle-inbox.ts`), how long executions were paused (`oracle-times.ts`), that the
- * wake time knows a reminder (`oracle-wake.ts`).
+ * Owns: these checks, written independently and not by calling the rules they check; a book of what was
+ * written and announced. Does not own: reminders of approvals and callbacks (`oracle-inbox.ts`), how long
+ * executions were paused (`oracle-times.ts`), that the wake time knows a reminder (`oracle-wake.ts`).
  */
 
 import type { Plan, Stage } from '../../lib/core/plan/plan.ts';

@@ -1,9 +1,15 @@
-/** What the retry of a failed execution may write besides the execution (F8, S18): written independently of the rules it checks. */
+/**
+ * What the retry of a failed execution may write besides the execution (F8, S18): written
+ * independently of the rules it checks.
+ */
 
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../lib/core/records/state.ts';
 
-/** The one way in which a step changes with the end of its execution: it had failed with nothing in effect, and the same write is the retry. */
+/**
+ * The one way in which a step changes with the end of its execution: it had failed with nothing in effect,
+ * and the same write is the retry.
+ */
 export function isGivenAnotherInput(
   { execution: before, steps }: Snapshot,
   step: Step,

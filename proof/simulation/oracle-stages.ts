@@ -1,8 +1,8 @@
 /**
  * The next stage of a recovery, judged anew from the records and from what arrived at the services.
  *
- * Owns: that it begins no sooner than nothing of the former one can act any more, and after its undo unless that has no effect.
- * Does not own: effects by key (`ledger.ts`), what keys say (`oracle-keys.ts`).
+ * Owns: that it begins no sooner than nothing of the former one can act any more, and after its undo unless
+ * that has no effect. Does not own: effects by key (`ledger.ts`), what keys say (`oracle-keys.ts`).
  */
 
 import type { Plan } from '../../lib/core/plan/plan.ts';

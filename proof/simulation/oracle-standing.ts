@@ -1,8 +1,9 @@
 /**
- * What an end says it has left in effect, against the external services' ledger and the children's own records.
+ * What an end says it has left in effect, against the external services' ledger
+ * and the children's own records.
  *
- * Owns: this check, written independently and not by calling the rule it checks. Does not own: whether anything should have been undone
- * (`oracle.ts`, `oracle-points.ts`).
+ * Owns: this check, written independently and not by calling the rule it checks. Does not own: whether
+ * anything should have been undone (`oracle.ts`, `oracle-points.ts`).
  */
 
 import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';

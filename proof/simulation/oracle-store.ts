@@ -1,8 +1,9 @@
 /**
  * What the real store would not take, what a list of it must give, and how long it keeps what has ended.
  *
- * Owns: the size of an item and its text, as DynamoDB counts them; that no page of a list loses an execution; S11 retention, by the rules of the store's timer and of the
- * audit, on the records that a world has left. Does not own: the item's spelling (`lib/aws/dynamo-items.ts`), the audit's pass.
+ * Owns: the size of an item and its text, as DynamoDB counts them; that no page of a list loses an execution;
+ * S11 retention, by the rules of the store's timer and of the audit, on the records that a world has left.
+ * Does not own: the item's spelling (`lib/aws/dynamo-items.ts`), the audit's pass.
  */
 
 import { isBuiltIn } from '../../lib/core/plan/built-in.ts';
@@ -42,7 +43,10 @@ const valuesOf = {
   incident: ({ failure, reason }: Incident): Values => [failure, reason],
 };
 
-/** Why the store refuses the write; nothing when it takes it. @param before what it holds, and so has taken */
+/**
+ * Why the store refuses the write; nothing when it takes it.
+ * @param before what it holds, and so has taken
+ */
 export function refusalOf(
   before: Snapshot | undefined,
   { execution, step, incident }: Write,
@@ -91,7 +95,10 @@ function add(size: Size, value: Json): void {
 
 const LIST_PAGE = 7;
 
-/** Page after page, a list names every execution of its workflows once, latest start first, also of one moment. */
+/**
+ * Page after page, a list names every execution of its workflows once, latest
+ * start first, also of one moment.
+ */
 export function judgeList(table: MemoryTable): string[] {
   const expected = new Map<string, string[]>();
   for (const id of table.ids()) {
@@ -122,7 +129,10 @@ export function judgeList(table: MemoryTable): string[] {
 const RETENTION_MS = 30 * 86_400_000;
 const HOUR_MS = 3_600_000;
 
-/** What has ended stays for its retention, and is gone for good some time later. Takes away what the table holds. */
+/**
+ * What has ended stays for its retention, and is gone for good some time later.
+ * Takes away what the table holds.
+ */
 export function judgeRetention(table: MemoryTable): string[] {
   const problems: string[] = [];
   let lastEndAt = 0;

@@ -1,11 +1,14 @@
 /**
- * Times that are promised to people and to the external party: nothing holds before its time, and nothing counts long after it.
+ * Times that are promised to people and to the external party: nothing holds before its time,
+ * and nothing counts long after it.
  *
- * Owns: a book of when executions were paused, in true time, and by it: when the default of a question holds, that a
- * question is answered once, when a wait is over, until when an answer of the external party counts, when a deadline stops an
- * execution. Does not own: the wake times that bring these about (`oracle-wake.ts`), which answers are safe.
+ * Owns: a book of when executions were paused, in true time, and by it: when the default of a question
+ * holds, that a question is answered once, when a wait is over, until when an answer of the external party
+ * counts, when a deadline stops an execution. Does not own: the wake times that bring these about
+ * (`oracle-wake.ts`), which answers are safe.
  *
- * The records' own word for how long a pause took is not believed: the book sees when a pause began and ended.
+ * The records' own word for how long a pause took is not believed: the book
+ * sees when a pause began and ended.
  */
 
 import {
@@ -103,7 +106,9 @@ export class OracleTimes {
     return ms;
   }
 
-  /** How much too early something may be: two clocks bound its time, and two each pause that was given back. */
+  /**
+   * How much too early something may be: two clocks bound its time, and two each pause that was given back.
+   */
   #earlyMs(executionId: string, sinceAt: number): number {
     const pauses = this.#paused.get(executionId)?.filter(({ until }) => until > sinceAt).length ?? 0;
     return CLOCKS_DIFFER_MS * (1 + pauses);

@@ -1,8 +1,9 @@
 /**
- * Failures that are tolerated, judged anew from the words of docs/ARCHITECTURE.md and from what the services did.
+ * Failures that are tolerated, judged anew from the words of docs/ARCHITECTURE.md
+ * and from what the services did.
  *
- * Owns: S20 in every write and at the end. Does not own: the table of moves (`oracle-moves.ts`), what an end says of its effects
- * (`oracle-standing.ts`).
+ * Owns: S20 in every write and at the end. Does not own: the table of moves (`oracle-moves.ts`), what an end
+ * says of its effects (`oracle-standing.ts`).
  */
 
 import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';

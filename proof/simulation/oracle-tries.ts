@@ -1,8 +1,8 @@
 /**
  * How often a step is tried and undone: as often as declared, and no less.
  *
- * Owns: S9 in figures: the claims of each stage, and those of an undo, counted against what the plan declares and what people
- * have asked for. Does not own: which stage comes next.
+ * Owns: S9 in figures: the claims of each stage, and those of an undo, counted against what the plan declares
+ * and what people have asked for. Does not own: which stage comes next.
  */
 
 import type { Plan } from '../../lib/core/plan/plan.ts';

@@ -1,9 +1,11 @@
 /**
- * Wake times: whatever becomes due in an open execution, its wake time is no later, up to what clocks may differ.
+ * Wake times: whatever becomes due in an open execution, its wake time is no
+ * later, up to what clocks may differ.
  *
- * Owns: S12 in exact figures. What is due when is reckoned anew from the records: ends of leases, pickups, backoffs,
- * deadlines, the times of questions, pauses, waits and answers, undos. Does not own: that a supervisor then evaluates it (L1, at a
- * world's end), that nothing is done before its time (`oracle-times.ts`).
+ * Owns: S12 in exact figures. What is due when is reckoned anew from the records: ends of leases,
+ * pickups, backoffs, deadlines, the times of questions, pauses, waits and answers, undos. Does
+ * not own: that a supervisor then evaluates it (L1, at a world's end), that nothing is done
+ * before its time (`oracle-times.ts`).
  */
 
 import type { AgentStep, CallbackStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
@@ -43,7 +45,11 @@ const lateness = (problems: string[], wakeAt: number, at: number, what: string, 
   problems.push(`S12 the wake time is ${wakeAt - at} ms later than ${named}`);
 };
 
-/** The wake time is there, and no later than the end of any lease. @param graceFrom when a supervisor last noticed the end of an outage: leases from before get their length once more */
+/**
+ * The wake time is there, and no later than the end of any lease.
+ * @param graceFrom when a supervisor last noticed the end of an outage: leases from
+ * before get their length once more
+ */
 export function judgeLeases(problems: string[], plan: Plan, state: Snapshot, graceFrom: number): void {
   const { status, wakeAt } = state.execution;
   if (isTerminal(status)) return;
@@ -65,8 +71,9 @@ export function judgeLeases(problems: string[], plan: Plan, state: Snapshot, gra
 }
 
 /**
- * What has acted is not fenced, so who read it before the stop may still claim it to execute. Whether its lease is noticed or not, its undo
- * is due only when all its processes are dead and their settle time has passed, and that is later than what the wake time was for before the claim (seed 5189).
+ * What has acted is not fenced, so who read it before the stop may still claim it to execute. Whether its
+ * lease is noticed or not, its undo is due only when all its processes are dead and their settle time has
+ * passed, and that is later than what the wake time was for before the claim (seed 5189).
  */
 function afterStop(step: AgentStep, { execution, steps }: Snapshot): number {
   const { mode, claimedAt = 0, processDeadlineAt = 0 } = steps[step.name] ?? {};
@@ -194,7 +201,9 @@ export function overTimeAt(
 
 const IDLE_HORIZON_MS = 60_000;
 
-/** The process that ends a pause evaluates; if it dies, another does after a lease or pickup time of the plan. */
+/**
+ * The process that ends a pause evaluates; if it dies, another does after a lease or pickup time of the plan.
+ */
 function lookedAfterPause(plan: Plan, { pauses }: Execution): number {
   const endedAt = pauses?.at(-1)?.endedAt;
   return endedAt === undefined ? 0 : endedAt + factsOf(plan).horizonMs;
@@ -203,7 +212,10 @@ function lookedAfterPause(plan: Plan, { pauses }: Execution): number {
 interface Facts {
   /** Nothing of it is a point of no return. */
   readonly isFree: boolean;
-  /** What was written last is evaluated within this time: the longest of every step's shorter one of lease and pickup time. */
+  /**
+   * What was written last is evaluated within this time: the longest of every step's
+   * shorter one of lease and pickup time.
+   */
   readonly horizonMs: number;
 }
 
@@ -234,7 +246,9 @@ export function turnOf(step: PlanStep, { execution, steps }: Snapshot): number |
   return at;
 }
 
-/** What a record counts as after a pause, or after a retry of its execution; nothing for one that begins anew. */
+/**
+ * What a record counts as after a pause, or after a retry of its execution; nothing for one that begins anew.
+ */
 function effectiveStep(step: PlanStep, record: Step | undefined, execution: Execution): Step | undefined {
   if (record === undefined || record.status === 'ready') return undefined;
   if (record.status === 'suspended') {
@@ -288,8 +302,9 @@ function sentAt(step: AgentStep, record: Step, mode: Mode, sinceAt: number, exec
 }
 
 /**
- * The process that deferred work evaluates, too; if it dies, another does after this. What was never claimed keeps the time at which it
- * came to be, however often it is deferred. It is apart from when the work is due: what is overdue by then may be put off.
+ * The process that deferred work evaluates, too; if it dies, another does after this. What was never claimed
+ * keeps the time at which it came to be, however often it is deferred. It is apart from when the work is due:
+ * what is overdue by then may be put off.
  */
 const heldBackSeenAt = (step: AgentStep, record: Step | undefined, mode: Mode): number =>
   record?.deferred?.mode === mode

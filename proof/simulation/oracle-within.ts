@@ -1,8 +1,8 @@
 /**
  * The time of steps, judged anew: nothing begins after it, nothing fails for it before it.
  *
- * Owns: this check, with the pauses that the world's own book saw (`oracle-times.ts`). Does not own: the wake time that
- * brings the end about (`oracle-wake.ts`).
+ * Owns: this check, with the pauses that the world's own book saw (`oracle-times.ts`). Does not own: the wake
+ * time that brings the end about (`oracle-wake.ts`).
  */
 
 import type { ChildStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
@@ -63,7 +63,10 @@ export function judgeWithin(
 /** Between a read and what is decided on it, where nothing is frozen. */
 const DECIDED_WITHIN_MS = 1_000;
 
-/** Once its time is over, and nothing of it is in effect, a group is neither tried again nor is anybody asked about it. */
+/**
+ * Once its time is over, and nothing of it is in effect, a group is neither tried again
+ * nor is anybody asked about it.
+ */
 function judgeTries(
   problems: string[],
   step: ChildStep,

@@ -1,8 +1,10 @@
 /**
- * Who may say how an attempt ended: judged by which process wrote what, and not by the tokens that the product compares.
+ * Who may say how an attempt ended: judged by which process wrote what, and not by the
+ * tokens that the product compares.
  *
- * Owns: S5 in every write of a step: a lease is renewed, and an outcome reported, by the process that claimed it; of what was lost
- * only its own process, or the probe that asks about it, says that it was done. Does not own: who may claim (`oracle.ts`).
+ * Owns: S5 in every write of a step: a lease is renewed, and an outcome reported, by the process that claimed
+ * it; of what was lost only its own process, or the probe that asks about it, says that it was done. Does not
+ * own: who may claim (`oracle.ts`).
  */
 
 import type { Write } from '../../lib/core/records/decision.ts';

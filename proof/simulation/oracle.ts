@@ -1,9 +1,9 @@
 /**
  * Sees every committed write and says which invariant it breaks.
  *
- * Owns: the checks S1–S5, S7, S10, S12 on the stored records, written independently and not by calling the rules they check. Does
- * not own: the table of moves (`oracle-moves.ts`), the order of compensation (`oracle-order.ts`), effects (`ledger.ts`),
- * liveness and cost (`world.ts`).
+ * Owns: the checks S1–S5, S7, S10, S12 on the stored records, written independently and not by calling the
+ * rules they check. Does not own: the table of moves (`oracle-moves.ts`), the order of compensation
+ * (`oracle-order.ts`), effects (`ledger.ts`), liveness and cost (`world.ts`).
  */
 
 import { agentSteps, type Plan, type PlanStep } from '../../lib/core/plan/plan.ts';
@@ -19,7 +19,13 @@ import { isFollowing } from './on-failure.ts';
 import { isBesideTheWay } from './oracle-tolerate.ts';
 import { CLOCKS_DIFFER_MS, judgeLeases } from './oracle-wake.ts';
 
-/** @param before the stored records. @param after as they are now. @param now true time. @param graceFrom of `judgeLeases`. @param planAfter where another one holds from then on */
+/**
+ * @param before the stored records.
+ * @param after as they are now.
+ * @param now true time.
+ * @param graceFrom of `judgeLeases`.
+ * @param planAfter where another one holds from then on
+ */
 export function judge(
   problems: string[],
   plan: Plan,
@@ -65,7 +71,8 @@ function judgeExecution(problems: string[], before: Execution, after: Execution,
     problems.push(...judgeRetry(before, after, snapshot));
   if (!isTerminal(before.status) && isTerminal(after.status)) {
     for (const step of Object.values(snapshot.steps)) {
-      // What is left as it is may be left in the middle: of a list's failed item whose undo had begun before (seed 102002111).
+      // What is left as it is may be left in the middle: of a list's failed item whose undo had
+      // begun before (seed 102002111).
       const left = after.status === 'failed' || after.cause?.undo === false;
       const works =
         step.leaseUntil !== undefined || ['running', 'probing', 'compensating'].includes(step.status);
@@ -98,7 +105,10 @@ function judgeStep(problems: string[], plan: Plan, snapshot: Snapshot, after: St
 /** The longest cooldown, over the longest spread of what comes back. */
 const LONGEST_DEFERRAL_MS = 150_000 + 300_000 + CLOCKS_DIFFER_MS;
 
-/** S9: deferred work is charged nothing; an attempt that met a dead service leaves its recovery as it found it. */
+/**
+ * S9: deferred work is charged nothing; an attempt that met a dead service
+ * leaves its recovery as it found it.
+ */
 function judgeDeferred(problems: string[], before: Step | undefined, after: Step, now: number): void {
   const charges = (step: Step | undefined): string =>
     [step?.stage ?? 0, step?.stageAttempt ?? 0, step?.undoAttempt ?? 0].join('/');
@@ -145,7 +155,8 @@ function judgeStart(plan: Plan, snapshot: Snapshot, step: Step): string[] {
       problems.push(`S7 '${step.name}' started while '${name}' is ${status}`);
   }
   if (isTerminal(snapshot.execution.status)) problems.push(`S1 '${step.name}' started after the end`);
-  // What failed and is tolerated is undone while the others go on; that is not yet the undoing of the execution.
+  // What failed and is tolerated is undone while the others go on; that is not
+  // yet the undoing of the execution.
   const stoppedAt = snapshot.execution.cause?.at ?? Number.POSITIVE_INFINITY;
   // What follows the end begins once all is undone that is.
   if (isFollowing(plan)) return problems;
@@ -155,8 +166,8 @@ function judgeStart(plan: Plan, snapshot: Snapshot, step: Step): string[] {
       claimedAt >= stoppedAt &&
       !isBesideTheWay(plan, snapshot, name),
   );
-  // The fence leaves out a step that may have acted: it is undone instead, and until its own undo begins a reader of an
-  // older state may still take it (DESIGN §8). Its effect is then undone with it.
+  // The fence leaves out a step that may have acted: it is undone instead, and until its own undo begins a
+  // reader of an older state may still take it (DESIGN §8). Its effect is then undone with it.
   const unfenced = snapshot.steps[step.name]?.mayHaveActed === true;
   if (undone !== undefined && !unfenced) {
     problems.push(`S10 '${step.name}' started after the undo of '${undone.name}' began`);
@@ -232,7 +243,8 @@ export function judgeEnd(
   const succeeded = execution.status === 'succeeded';
   const answered = Object.values(incidents ?? {});
   problems.push(...judgeDeadline(plan, { execution, steps }, answered));
-  // A person may vouch for an output, and may leave effects in place; what the record then says is the person's word.
+  // A person may vouch for an output, and may leave effects in place; what the record
+  // then says is the person's word.
   const given = (name: string): boolean =>
     answered.some((incident) => incident.step === name && incident.choice === 'give-output');
   const left =

@@ -1,8 +1,8 @@
 /**
  * What is away for a while, as a whole: the store, the queues, one outside service.
  *
- * Owns: when, drawn at the start of a world; all are back before it is healed. Does not own: faults of single calls
- * (`faults.ts`).
+ * Owns: when, drawn at the start of a world; all are back before it is healed. Does not own: faults
+ * of single calls (`faults.ts`).
  */
 
 import type { Faults } from './faults.ts';

@@ -84,7 +84,10 @@ async function answerSomething(host: Host, executionId: string): Promise<void> {
 const answeredIncidents = ({ incidents }: Snapshot): Incident[] =>
   Object.values(incidents ?? {}).filter(({ resolvedAt }) => resolvedAt !== undefined);
 
-/** A second resolution of an incident that was resolved, by a person or by its default, as if it were still open. */
+/**
+ * A second resolution of an incident that was resolved, by a person or by its
+ * default, as if it were still open.
+ */
 async function answerLate(host: Host, executionId: string, { number }: Incident): Promise<void> {
   const scheduler = schedulerFor(host);
   const choice = host.choice.pick(['retry', 'skip', 'undo-all', 'fail'] as const);

@@ -1,8 +1,8 @@
 /**
  * Random plans: all shapes and limits that the simulator tries.
  *
- * Owns: the distribution. Small plans, because what breaks a protocol needs few steps and many interleavings; every
- * feature of a plan has a fair share.
+ * Owns: the distribution. Small plans, because what breaks a protocol needs few steps and many interleavings;
+ * every feature of a plan has a fair share.
  */
 
 import type { Effect } from '../../lib/core/plan/agent.ts';
@@ -82,8 +82,8 @@ const waitOf = (name: string, choice: Choice): PlanStep => ({
 });
 
 /**
- * A child with a point of no return in its middle, beside steps that can be undone, before it and at the same time: by chance
- * alone few plans have all of it.
+ * A child with a point of no return in its middle, beside steps that can be undone, before it and at the same
+ * time: by chance alone few plans have all of it.
  */
 function planBesidePoint(choice: Choice, workflow: string): Plan {
   const first = randomAgentStep(choice, 0, [], 0, false);
@@ -157,7 +157,10 @@ function randomStep(
   return step;
 }
 
-/** What holds without an answer, and how often somebody is reminded; an approval with heartbeats is nothing that authors can write. */
+/**
+ * What holds without an answer, and how often somebody is reminded; an approval with heartbeats is
+ * nothing that authors can write.
+ */
 function answerOf(
   choice: Choice,
   kind: CallbackStep['kind'],

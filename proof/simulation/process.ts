@@ -1,8 +1,9 @@
 /**
  * A simulated process: one invocation of a function, with the ports as it sees them.
  *
- * Owns: every await of a role: it takes time, may fail, may be answered ambiguously, may be the last thing the process
- * does. A dead process's promises never settle. Does not own: what the roles do, what a call does outside.
+ * Owns: every await of a role: it takes time, may fail, may be answered ambiguously, may be the
+ * last thing the process does. A dead process's promises never settle. Does not own: what the
+ * roles do, what a call does outside.
  */
 
 import type { ProcessBreaker } from '../../lib/agent/breaker.ts';
@@ -52,7 +53,10 @@ import { isIn, type Outages, type Span } from './outages.ts';
 import type { Choice } from './plans.ts';
 
 export interface Process {
-  /** True time at which the platform kills it; never, once its invocation has returned: then it is only frozen. */
+  /**
+   * True time at which the platform kills it; never, once its invocation has
+   * returned: then it is only frozen.
+   */
   processDeadlineAt: number;
   /** What its clock shows more than true time. */
   readonly skewMs: number;
@@ -78,7 +82,10 @@ export interface Host {
   readonly outages: Outages;
   /** By agent: when its breaker cannot be read. */
   readonly unread: Map<string, Span>;
-  /** Its queues hold more messages than those of its executions until the world is healed, and agents take them in batches. */
+  /**
+   * Its queues hold more messages than those of its executions until the world is healed,
+   * and agents take them in batches.
+   */
   readonly crowded: boolean;
   /** By agent: a batch that is still being gathered. */
   readonly batches: Map<string, Delivery[]>;

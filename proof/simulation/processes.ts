@@ -1,6 +1,6 @@
 /**
- * Simulating processes, from code that is compiled once for all of them: what a loader adds to every function for its name
- * costs a tenth of the time, and what a test runner adds another.
+ * Simulating processes, from code that is compiled once for all of them: what a loader adds to every function
+ * for its name costs a tenth of the time, and what a test runner adds another.
  *
  * Owns: the bundle, how a process is started. Does not own: what it does (`worker.ts`).
  */
@@ -13,13 +13,16 @@ import { build } from 'esbuild';
 import type { Totals } from './totals.ts';
 import { OVER, type Share } from './share.ts';
 
-/** Runs a share of the worlds in its process, after those that were given to it before, and tells of each chunk of them. */
+/**
+ * Runs a share of the worlds in its process, after those that were given to it before,
+ * and tells of each chunk of them.
+ */
 export type Simulate = (share: Share, onChunk: (chunk: Totals) => void) => Promise<void>;
 
 export interface Processes {
   /**
-   * Another process, which stays. One that has run many worlds has compiled itself for them: the first few of a process take
-   * as long as hundreds of later ones.
+   * Another process, which stays. One that has run many worlds has compiled itself for them: the first few of
+   * a process take as long as hundreds of later ones.
    */
   readonly start: () => Simulate;
   /** Ends them all. */

@@ -1,8 +1,9 @@
 /**
  * Workflows whose people are reminded: a plan as it is in a world that has this trait.
  *
- * Owns: the share of such human stages, and how often they remind. Does not own: which worlds have the trait (`traits.ts`), what
- * is judged (`oracle-reminders.ts`). It throws dice of its own, so that every other world stays as it was.
+ * Owns: the share of such human stages, and how often they remind. Does not own: which worlds have the
+ * trait (`traits.ts`), what is judged (`oracle-reminders.ts`). It throws dice of its own, so that
+ * every other world stays as it was.
  */
 
 import type { Plan, PlanStep, Stage } from '../../lib/core/plan/plan.ts';

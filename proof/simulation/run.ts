@@ -1,10 +1,11 @@
 /**
  * Many worlds, one after the other: each finds its own in the processor's cache.
  *
- * Owns: the turns of a world: it does one thing, then all promises go on as far as they can. Does not own: what happens.
+ * Owns: the turns of a world: it does one thing, then all promises go on as far as they
+ * can. Does not own: what happens.
  *
- * Between two turns of the event loop lie some microseconds, between two things that happen in a world less. So the promises
- * are not waited for but made to go on, which V8 can do and Node does not show.
+ * Between two turns of the event loop lie some microseconds, between two things that happen in a world less.
+ * So the promises are not waited for but made to go on, which V8 can do and Node does not show.
  */
 
 import { setFlagsFromString } from 'node:v8';
@@ -13,7 +14,9 @@ import type { FaultMode } from './faults.ts';
 import { World } from './world.ts';
 import type { WorldOptions, WorldResult } from './world-result.ts';
 
-/** Then the event loop has its turn: messages leave, and the check for a world without an end gets its turn. */
+/**
+ * Then the event loop has its turn: messages leave, and the check for a world without an end gets its turn.
+ */
 const THINGS_A_TURN = 1_000;
 
 /** Lets every promise go on that can; nothing where V8 has no such function. */
@@ -38,7 +41,10 @@ export function runWorlds(
   const thingsATurn = checkpoint === undefined ? 1 : THINGS_A_TURN;
   const waiting = seeds[Symbol.iterator]();
   let world: World | undefined;
-  /** Some of what happens in a world; one thing, where promises have to be waited for. @returns whether there is more */
+  /**
+   * Some of what happens in a world; one thing, where promises have to be waited for.
+   * @returns whether there is more
+   */
   const turn = (): boolean => {
     if (world === undefined) {
       const next = waiting.next();

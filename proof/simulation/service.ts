@@ -57,7 +57,10 @@ export function service(host: Host, process: Process, name: string): Implementat
   return EFFECT_OF[name] === 'probed' ? new Probed(host, process, name) : new Service(host, process, name);
 }
 
-/** Every answer of the agent, also a refusal, is noted as such; one that says nothing is none, and nothing else that is thrown. */
+/**
+ * Every answer of the agent, also a refusal, is noted as such; one that says nothing is none,
+ * and nothing else that is thrown.
+ */
 export function noted(host: Host, agent: string, real: Implementation<unknown, unknown>): typeof real {
   const note = async <Answer>(called: Promise<Answer>): Promise<Answer> => {
     const isAnswer = await called.then(
@@ -102,7 +105,8 @@ class Service implements Implementation<unknown, unknown> {
       throw new TransientError(faults.injects('strangeText') ? CUT_ANYWHERE : '503');
     if (faults.injects('permanentFailure')) throw new PermanentError(DECLINED);
     if (faults.injects('hungService')) await new Promise(() => undefined);
-    // Long enough to outlive its time limit, its lease and its process's time; or as long as this process can act at all.
+    // Long enough to outlive its time limit, its lease and its process's time; or as long
+    // as this process can act at all.
     if (faults.injects('slowService')) await clockOf(this.host, this.process).sleep(this.#slowMs());
     // Alive and sending heartbeats, but nothing comes of it until its time is over.
     if (faults.injects('wedgedAgent')) await new Promise(() => undefined);

@@ -1,4 +1,6 @@
-/** What is said between whoever starts simulating processes (`processes.ts`) and one of them (`worker.ts`). */
+/**
+ * What is said between whoever starts simulating processes (`processes.ts`) and one of them (`worker.ts`).
+ */
 
 import type { FaultMode } from './faults.ts';
 

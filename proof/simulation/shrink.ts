@@ -1,7 +1,9 @@
 /**
- * Makes a failing world smaller: fewer executions and fewer kinds of faults, as long as the same invariant breaks.
+ * Makes a failing world smaller: fewer executions and fewer kinds of faults, as
+ * long as the same invariant breaks.
  *
- * Owns: the order of the tries and their bound, which is counted in calls and so is the same on every machine.
+ * Owns: the order of the tries and their bound, which is counted in calls and
+ * so is the same on every machine.
  */
 
 import { FAULT_KINDS, type FaultKind } from './faults.ts';

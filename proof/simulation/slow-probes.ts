@@ -1,8 +1,10 @@
 /**
- * Probes that take long, some of which freeze once they know the outcome and say it when another one asks already.
+ * Probes that take long, some of which freeze once they know the outcome and say it
+ * when another one asks already.
  *
- * Owns: how long a probe takes in a world that has this trait. Does not own: which worlds have it (`traits.ts`), what is judged
- * (`oracle-writers.ts`). It throws dice of its own, so that every other world stays as it was.
+ * Owns: how long a probe takes in a world that has this trait. Does not own: which worlds have
+ * it (`traits.ts`), what is judged (`oracle-writers.ts`). It throws dice of its own, so that
+ * every other world stays as it was.
  */
 
 import { clockOf, type Host, type Process } from './process.ts';

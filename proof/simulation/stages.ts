@@ -1,9 +1,9 @@
 /**
- * Workflows whose steps go on in another way after a crash, with agents that cannot be asked: a plan as it is in a world that has
- * this trait.
+ * Workflows whose steps go on in another way after a crash, with agents that cannot be asked: a plan as it is
+ * in a world that has this trait.
  *
- * Owns: the share of such steps, and their stages. Does not own: which worlds have the trait (`traits.ts`), what is judged
- * (`oracle-stages.ts`). It throws dice of its own, so that every other world stays as it was.
+ * Owns: the share of such steps, and their stages. Does not own: which worlds have the trait (`traits.ts`),
+ * what is judged (`oracle-stages.ts`). It throws dice of its own, so that every other world stays as it was.
  */
 
 import type { AgentStep, Plan, PlanStep, Stage } from '../../lib/core/plan/plan.ts';

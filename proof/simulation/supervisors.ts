@@ -1,6 +1,6 @@
 /**
- * The simulated schedule of the supervisor: up to three at once tick once a minute, sweep at their own pace, and now and
- * then one is away. And those that are called: a call is lost, late or double, as any message.
+ * The simulated schedule of the supervisor: up to three at once tick once a minute, sweep at their own pace,
+ * and now and then one is away. And those that are called: a call is lost, late or double, as any message.
  */
 
 import type { Presence } from '../../lib/core/supervision/presence.ts';

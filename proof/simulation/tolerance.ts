@@ -1,8 +1,9 @@
 /**
- * Workflows in which steps may fail and others ask how they ended: a plan as it is in a world that has this trait.
+ * Workflows in which steps may fail and others ask how they ended: a plan as it is
+ * in a world that has this trait.
  *
- * Owns: the share of such steps and conditions. Does not own: which worlds have the trait (`traits.ts`), what is judged
- * (`oracle-tolerate.ts`). It throws dice of its own, so that every other world stays as it was.
+ * Owns: the share of such steps and conditions. Does not own: which worlds have the trait (`traits.ts`), what
+ * is judged (`oracle-tolerate.ts`). It throws dice of its own, so that every other world stays as it was.
  */
 
 import type { AgentStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
@@ -20,7 +21,10 @@ export const TOLERANCE_RATES: Emphasis['rates'] = {
   lostMessage: 0.1,
 };
 
-/** A world that is about failures that may have acted: they wait to be undone, for a person, or are met by a stop. */
+/**
+ * A world that is about failures that may have acted: they wait to be undone, for
+ * a person, or are met by a stop.
+ */
 export const TOLERANT: Emphasis = {
   rates: {
     permanentFailure: 0.3,
@@ -49,7 +53,10 @@ const TOLERATED_SHARE = 0.6;
 /** The share of the steps behind one that may fail. */
 const ASKING_SHARE = 0.75;
 
-/** The plan with steps that may fail, and conditions on how they ended; what may be missing has something instead. */
+/**
+ * The plan with steps that may fail, and conditions on how they ended; what may be
+ * missing has something instead.
+ */
 export function withTolerance(plan: Plan, choice: Choice, isAbout = false): Plan {
   const missing = new Set<string>();
   const steps = plan.steps.map((drawn): PlanStep => {
@@ -79,7 +86,10 @@ function failing(step: AgentStep, choice: Choice): AgentStep {
   return { ...step, recovery: [once, ...person], ...(choice.chance(0.5) ? { undo: 'none' as const } : {}) };
 }
 
-/** In a world that is about this: of the steps that may fail those that become an execution of their own, of the others lists. */
+/**
+ * In a world that is about this: of the steps that may fail those that become an execution of
+ * their own, of the others lists.
+ */
 const CHILD_SHARE = 0.4;
 const LIST_SHARE = 0.7;
 

@@ -1,8 +1,9 @@
 /**
- * What a world is like, beside what goes wrong in it: drawn from its seed by dice of its own, so that none goes with another.
+ * What a world is like, beside what goes wrong in it: drawn from its seed by dice of its own,
+ * so that none goes with another.
  *
- * Owns: the share of worlds that has each trait. Does not own: what a trait does (`world.ts`, `process.ts`), the faults
- * (`faults.ts`), what an emphasis is (`emphasis.ts`).
+ * Owns: the share of worlds that has each trait. Does not own: what a trait does (`world.ts`, `process.ts`),
+ * the faults (`faults.ts`), what an emphasis is (`emphasis.ts`).
  */
 
 import { seededRandom } from '../../lib/testing/memory.ts';

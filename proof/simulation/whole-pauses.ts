@@ -1,5 +1,6 @@
 /**
- * Simulated pauses of workflows, for a while what is started of one is born paused, and of agents, whose breakers stay open.
+ * Simulated pauses of workflows, for a while what is started of one is born paused, and of
+ * agents, whose breakers stay open.
  *
  * Owns: when. Does not own: the operators who resume what was born paused (`operators.ts`).
  */
@@ -53,7 +54,9 @@ const LONGEST_AGENT_PAUSE_MS = 150_000;
 const UNREAD_SHARE = 0.4;
 const LONGEST_UNREAD_MS = 120_000;
 
-/** Some agents are paused for a while; another process may write the same breaker, and then it is tried again. */
+/**
+ * Some agents are paused for a while; another process may write the same breaker, and then it is tried again.
+ */
 export function pauseAgents(host: Host): void {
   const { pausing: choice, events } = host;
   for (const agent of choice === undefined ? [] : AGENT_NAMES) {

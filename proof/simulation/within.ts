@@ -1,8 +1,8 @@
 /**
  * Workflows whose steps have a time of their own: a plan as it is in a world that has this trait.
  *
- * Owns: the share of such steps and their times. Does not own: which worlds have the trait (`traits.ts`), what is judged
- * (`oracle-within.ts`). It throws dice of its own, so that every other world stays as it was.
+ * Owns: the share of such steps and their times. Does not own: which worlds have the trait (`traits.ts`),
+ * what is judged (`oracle-within.ts`). It throws dice of its own, so that every other world stays as it was.
  */
 
 import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';

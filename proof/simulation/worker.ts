@@ -1,5 +1,6 @@
 /**
- * One simulating process: for each share that it is given the worlds of its seeds, until it has run so many executions or worlds.
+ * One simulating process: for each share that it is given the worlds of its seeds, until it has
+ * run so many executions or worlds.
  *
  * Which seeds it runs depends on the share alone, not on how fast it is.
  */

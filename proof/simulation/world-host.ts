@@ -1,8 +1,8 @@
 /**
  * What everybody in a world shares, as it is when the world begins.
  *
- * Owns: that it is put together, and that each message and call for a supervisor goes its way. Does not own: who judges what
- * (`world.ts`), what a world is like (`traits.ts`).
+ * Owns: that it is put together, and that each message and call for a supervisor goes its way. Does not own:
+ * who judges what (`world.ts`), what a world is like (`traits.ts`).
  */
 
 import type { Note } from '../../lib/core/records/decision.ts';

@@ -1,8 +1,8 @@
 /**
  * The state table of a world: a judge behind every write, and an index that lags.
  *
- * Owns: what is reported of a write, what the store refuses, what the index shows late. Does not own: the records and their conditions
- * (`lib/testing/memory-table.ts`), what is judged (`world.ts`).
+ * Owns: what is reported of a write, what the store refuses, what the index shows late. Does not own: the
+ * records and their conditions (`lib/testing/memory-table.ts`), what is judged (`world.ts`).
  */
 
 import type { Due, Page, WriteResult } from '../../lib/core/ports.ts';

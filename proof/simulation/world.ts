@@ -1,8 +1,9 @@
 /**
  * A simulated world: one seed, some executions of a few plans, the production roles, faults, and the verdict.
  *
- * Owns: the run in two phases (faults; then healed, when everything must end in bounded time), the judgement of every
- * write. Does not own: the protocol: every decision is the production `decide`, every effect goes through the roles.
+ * Owns: the run in two phases (faults; then healed, when everything must end in bounded time), the
+ * judgement of every write. Does not own: the protocol: every decision is the production `decide`, every
+ * effect goes through the roles.
  */
 
 import { BULK } from '../../lib/core/plan/built-in.ts';
@@ -52,9 +53,15 @@ import { WorldTable } from './world-table.ts';
 
 const START_AT = 1_700_000_000_000;
 const FAULTY_MS = 15 * 60_000;
-/** After the heal everything must be over by then: all recoveries, undos, long backoffs, and a day for an on-failure step (L1). */
+/**
+ * After the heal everything must be over by then: all recoveries, undos, long backoffs, and a
+ * day for an on-failure step (L1).
+ */
 const LIVENESS_MS = 30 * 3_600_000;
-/** A supervisor that lets one message through to a service that is tried puts the others off to its next sweep; to a full queue, for longer. */
+/**
+ * A supervisor that lets one message through to a service that is tried puts the others off to its next
+ * sweep; to a full queue, for longer.
+ */
 const PUT_OFF_MS: Readonly<Record<FaultMode, number>> = { all: 31_000, none: 0, masked: 0, crowded: 900_000 };
 /** In a world that lives twice. */
 const RETENTION_MS = 30 * 60_000;
@@ -247,7 +254,8 @@ export class World {
   }
 
   /**
-   * Does the next thing that happens. The caller lets all promises go on as far as they can before it calls again.
+   * Does the next thing that happens. The caller lets all promises go on as far as
+   * they can before it calls again.
    * @returns the verdict when the world is over
    */
   advance(): WorldResult | undefined {
@@ -261,7 +269,10 @@ export class World {
     return over() || isLate || !events.step() ? this.#verdict() : undefined;
   }
 
-  /** The same keys start everything again, beside what is left of the first executions, their children and their effects. */
+  /**
+   * The same keys start everything again, beside what is left of the first executions,
+   * their children and their effects.
+   */
   #liveAgain(): void {
     const { events, faults } = this.#host;
     this.#livesLeft -= 1;
@@ -275,7 +286,10 @@ export class World {
     if (!faults.healed()) this.#healAt = events.now + RETENTION_MS + FAULTY_MS;
   }
 
-  /** Nothing for a child of an earlier execution with its parent's id, which no other has taken the place of yet. */
+  /**
+   * Nothing for a child of an earlier execution with its parent's id, which no
+   * other has taken the place of yet.
+   */
   #ofThisLife(executionId: string): Snapshot | undefined {
     const state = this.#table.read(executionId);
     const { parent } = state?.execution ?? {};
@@ -284,7 +298,10 @@ export class World {
     return isOther ? undefined : state;
   }
 
-  /** Judges what the table holds, and counts what is of this life: its children of an earlier one were counted then. */
+  /**
+   * Judges what the table holds, and counts what is of this life: its children of an
+   * earlier one were counted then.
+   */
   #addEnds(): void {
     const { ledger } = this.#host;
     const ends = this.#ends;

@@ -1,7 +1,8 @@
 /**
  * The projects of `npm run adopt`, as their owners would have made them.
  *
- * Owns: what each is, and what it has to show. Does not own: how a command line is run (`steps.ts`), the package (`../adopt.ts`).
+ * Owns: what each is, and what it has to show. Does not own: how a command line is run
+ * (`steps.ts`), the package (`../adopt.ts`).
  */
 
 import {
@@ -190,7 +191,10 @@ export const FIXTURES: Readonly<Record<string, Fixture>> = {
   },
   /** What README and docs/FIRST-PROJECT.md print, typed by a reader in a clean clone. */
   printed: () => followPages(),
-  /** What `npm create steadfast` makes: ES modules, vitest, the newest CDK; and the first workflow of a reader. */
+  /**
+   * What `npm create steadfast` makes: ES modules, vitest, the newest CDK; and
+   * the first workflow of a reader.
+   */
   [FIRST]: async (given) => {
     const cwd = await created(given, FIRST);
     onlyOne(cwd, 'constructs');
@@ -215,7 +219,10 @@ export const FIXTURES: Readonly<Record<string, Fixture>> = {
     await checked(cwd, 'pnpm');
     await tryOnce(cwd);
   },
-  /** Agents that containers' workers perform, one of them a program in Python: synthesised, and run beside the local cloud. */
+  /**
+   * Agents that containers' workers perform, one of them a program in Python: synthesised,
+   * and run beside the local cloud.
+   */
   containers: async (given) => {
     const cwd = await created(given, 'containers');
     const file = join(cwd, 'workflows', 'hello-greeting', 'workflow.ts');

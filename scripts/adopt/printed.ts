@@ -1,8 +1,10 @@
 /**
- * README and docs/FIRST-PROJECT.md, followed by a reader who types each block of shell as it is printed, in a clean clone.
+ * README and docs/FIRST-PROJECT.md, followed by a reader who types each block of shell as
+ * it is printed, in a clean clone.
  *
- * Owns: which block is typed where, and what has to be seen. Does not own: how a line is run (`steps.ts`).
- * `npm ci && npm test` is the one block that is left out: CI runs it itself, and here it would run within itself.
+ * Owns: which block is typed where, and what has to be seen. Does not own: how a line is run
+ * (`steps.ts`). `npm ci && npm test` is the one block that is left out: CI runs it itself, and
+ * here it would run within itself.
  */
 
 import { execFileSync } from 'node:child_process';

@@ -1,7 +1,9 @@
 /**
- * What the fixtures of `npm run adopt` do with a project: command lines run to their end, a local system tried, copies counted.
+ * What the fixtures of `npm run adopt` do with a project: command lines run to their end, a
+ * local system tried, copies counted.
  *
- * Owns: the temporary folder, which Node runs everything, how a failure is reported. Does not own: which projects there are (`fixtures.ts`).
+ * Owns: the temporary folder, which Node runs everything, how a failure is reported. Does not own: which
+ * projects there are (`fixtures.ts`).
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -91,7 +93,10 @@ export async function usePrograms(name: string, spec: string): Promise<void> {
   process.env['PATH'] = `${join(cwd, 'node_modules', '.bin')}:${process.env['PATH']}`;
 }
 
-/** Runs everything by another Node than this one. @throws Failed where the package has no program for this machine */
+/**
+ * Runs everything by another Node than this one.
+ * @throws Failed where the package has no program for this machine
+ */
 export async function useNode(version: string): Promise<void> {
   await usePrograms('node', `node@${version}`);
   const found = (await run(work, 'node --version')).trim();
@@ -102,8 +107,8 @@ const ENDED = /It ended: \w+/;
 const CHANGED = 'with the change.';
 
 /**
- * Starts `steadfast dev --try` and waits until its execution has ended; changes a file, and waits until that runs; then interrupts
- * it, and waits until all is gone.
+ * Starts `steadfast dev --try` and waits until its execution has ended; changes a file, and waits until that
+ * runs; then interrupts it, and waits until all is gone.
  *
  * @returns what it has said
  * @throws Failed
@@ -136,8 +141,8 @@ export async function tryIt(cwd: string, options = ''): Promise<string> {
 }
 
 /**
- * Runs what goes on until it is interrupted: waits until it has said something, does what is to be done meanwhile, interrupts it
- * as Ctrl-C does, and waits until all is gone.
+ * Runs what goes on until it is interrupted: waits until it has said something, does what is to be done
+ * meanwhile, interrupts it as Ctrl-C does, and waits until all is gone.
  *
  * @throws Failed where it ends before
  */

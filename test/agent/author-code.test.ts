@@ -1,4 +1,7 @@
-/** S6 what is not known to have failed has not failed; S17 nothing but a name and a message of an error is kept. */
+/**
+ * S6 what is not known to have failed has not failed; S17 nothing but a name and
+ * a message of an error is kept.
+ */
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';

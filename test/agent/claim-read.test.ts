@@ -1,4 +1,6 @@
-/** A step of a long execution is claimed on a part of it; nothing else is decided on a part (C1, S10, S13). */
+/**
+ * A step of a long execution is claimed on a part of it; nothing else is decided on a part (C1, S10, S13).
+ */
 
 import { type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
 import type { Ports } from '../../lib/core/ports.ts';
@@ -61,8 +63,9 @@ beforeEach(() => {
 });
 
 /**
- * A read of a part, one record after another, the execution's last, and at one of these reads a cancel and all that comes of
- * it. A step's message also comes as soon as what it waits for is under way: the step is not yet one to claim.
+ * A read of a part, one record after another, the execution's last, and at one of these reads a
+ * cancel and all that comes of it. A step's message also comes as soon as what it waits for is under
+ * way: the step is not yet one to claim.
  */
 describe('a diamond, read in part throughout', () => {
   const diamond = workflow('diamond', { input: anyObject, within: '1h' }, (w) => {

@@ -1,6 +1,7 @@
 /**
- * Effect keys over a recovery (S18): every variant has its own, plain repetitions have not, and probe and undo are given what the
- * attempt was given. The service knows its keys: what it has done it answers again, and another request it refuses.
+ * Effect keys over a recovery (S18): every variant has its own, plain repetitions have not, and probe and
+ * undo are given what the attempt was given. The service knows its keys: what it has done it answers again,
+ * and another request it refuses.
  */
 
 import type { StepView } from '../../lib/api/answers.ts';

@@ -1,4 +1,7 @@
-/** What comes too late, is too large, or fails beside the point: it must not undo, hide or hold up what is done. */
+/**
+ * What comes too late, is too large, or fails beside the point: it must not
+ * undo, hide or hold up what is done.
+ */
 
 import * as z from 'zod/mini';
 import { outputOf } from '../../lib/core/execution/output.ts';

@@ -1,4 +1,7 @@
-/** What an attempt that met a dead service leaves: nothing is charged, and nothing is repeated that may not be (S6, S9). */
+/**
+ * What an attempt that met a dead service leaves: nothing is charged, and nothing is
+ * repeated that may not be (S6, S9).
+ */
 
 import type { Breaker } from '../../lib/core/step/breaker.ts';
 import { TransientError } from '../../lib/core/records/errors.ts';

@@ -1,4 +1,7 @@
-/** What each opening of a breaker leaves: begun, noticed, ended, which calls failed, how each unknown outcome was resolved. */
+/**
+ * What each opening of a breaker leaves: begun, noticed, ended, which calls failed, how
+ * each unknown outcome was resolved.
+ */
 
 import { cannotTell, done } from '../../lib/core/plan/agent.ts';
 import { retry, workflow } from '../../lib/core/plan/workflow.ts';

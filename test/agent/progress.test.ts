@@ -1,4 +1,7 @@
-/** Alive is not advancing: `maxNoProgress` catches an agent that sends heartbeats and gets nowhere, and nobody else. */
+/**
+ * Alive is not advancing: `maxNoProgress` catches an agent that sends heartbeats and
+ * gets nowhere, and nobody else.
+ */
 
 import { retry, workflow } from '../../lib/core/plan/workflow.ts';
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
@@ -94,7 +97,9 @@ describe('an agent with maxNoProgress', () => {
 });
 
 describe('an agent with maxNoProgress that is noticed only after 40 seconds', () => {
-  /** What is recorded of a first attempt whose process dies after so long, or lives on and ignores its signal. */
+  /**
+   * What is recorded of a first attempt whose process dies after so long, or lives on and ignores its signal.
+   */
   const foundLate = async (limits: object, diesAfterMs: number | undefined): Promise<unknown> => {
     let tries = 0;
     const execute = async (): Promise<object> => {

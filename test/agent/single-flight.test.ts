@@ -1,4 +1,6 @@
-/** Messages of one process whose reports are written at the same time share one evaluation of what follows. */
+/**
+ * Messages of one process whose reports are written at the same time share one evaluation of what follows.
+ */
 
 import type { AffectedSteps } from '../../lib/core/records/decision.ts';
 import { workflow } from '../../lib/core/plan/workflow.ts';

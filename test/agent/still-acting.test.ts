@@ -1,4 +1,6 @@
-/** Work that is done elsewhere: until when it may go on, and what a probe is believed of it that was cut off. */
+/**
+ * Work that is done elsewhere: until when it may go on, and what a probe is believed of it that was cut off.
+ */
 
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
 import { retry, workflow } from '../../lib/core/plan/workflow.ts';

@@ -1,4 +1,6 @@
-/** What applications import: inputs and outputs by workflow, and calls that are made again under the same key. */
+/**
+ * What applications import: inputs and outputs by workflow, and calls that are made again under the same key.
+ */
 
 import { agent, workflow } from 'steadfast';
 import { ApiError, createClient } from 'steadfast/client';

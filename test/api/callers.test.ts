@@ -1,4 +1,7 @@
-/** Who calls over HTTP: what API Gateway's authorizer says, in payload format 2.0, and nothing that a caller says. */
+/**
+ * Who calls over HTTP: what API Gateway's authorizer says, in payload format 2.0,
+ * and nothing that a caller says.
+ */
 
 import { handle } from 'hono/aws-lambda';
 import * as z from 'zod/mini';

@@ -1,4 +1,6 @@
-/** The described contract is the one that is served: the same routes, the same codes, and examples that fit. */
+/**
+ * The described contract is the one that is served: the same routes, the same codes, and examples that fit.
+ */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

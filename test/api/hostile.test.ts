@@ -1,7 +1,7 @@
 /**
- * Whatever a client puts into whichever place of a request: no key of the table is made of it, nothing is polluted,
- * nothing is written, and the answer is a refusal. The app is the real one, over the real store with a table that only
- * listens.
+ * Whatever a client puts into whichever place of a request: no key of the table is made of it, nothing is
+ * polluted, nothing is written, and the answer is a refusal. The app is the real one, over the real store
+ * with a table that only listens.
  */
 
 import {

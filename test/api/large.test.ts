@@ -1,4 +1,7 @@
-/** However large an execution is, what is answered fits into what a Lambda function may answer, and says what is left out. */
+/**
+ * However large an execution is, what is answered fits into what a Lambda function may
+ * answer, and says what is left out.
+ */
 
 import { handle } from 'hono/aws-lambda';
 import type { ExecutionView, Reasons } from '../../lib/api/answers.ts';
@@ -29,7 +32,10 @@ const done = (name: string, more: Partial<Step> = {}): Step => {
   return rest;
 };
 
-/** Asks the function as API Gateway does. @returns the answer's body, and the bytes of what the function answers */
+/**
+ * Asks the function as API Gateway does.
+ * @returns the answer's body, and the bytes of what the function answers
+ */
 async function stage(
   count: number,
   stepOf: (name: string) => Step,

@@ -1,4 +1,7 @@
-/** How a client waits for the end of an execution: one wait, then ever more seldom, at times that no two callers share. */
+/**
+ * How a client waits for the end of an execution: one wait, then ever more seldom, at
+ * times that no two callers share.
+ */
 
 import type { ExecutionView } from '../../lib/api/answers.ts';
 import { ApiError } from '../../lib/api/client.ts';

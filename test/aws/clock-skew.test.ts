@@ -1,4 +1,7 @@
-/** A clock that is further from the store's than is allowed is logged, by answers that come anyway; seldom, and never in vain. */
+/**
+ * A clock that is further from the store's than is allowed is logged, by answers that come
+ * anyway; seldom, and never in vain.
+ */
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,7 @@
-/** An input is kept apart where that is cheaper, its removal counted; a start checks for what exists only where it may. */
+/**
+ * An input is kept apart where that is cheaper, its removal counted; a start checks for
+ * what exists only where it may.
+ */
 
 import * as sdk from '@aws-sdk/client-dynamodb';
 import {

@@ -1,4 +1,7 @@
-/** What DynamoDB may answer and no emulator does on request: throttling, lost answers, conflicts of transactions. */
+/**
+ * What DynamoDB may answer and no emulator does on request: throttling, lost
+ * answers, conflicts of transactions.
+ */
 
 import * as sdk from '@aws-sdk/client-dynamodb';
 import {

@@ -1,4 +1,7 @@
-/** One invocation of an agent's function: which of its messages come again (batchItemFailures), and which do not. */
+/**
+ * One invocation of an agent's function: which of its messages come again
+ * (batchItemFailures), and which do not.
+ */
 
 import { DynamoDBClient, GetItemCommand, PutItemCommand, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';

@@ -1,6 +1,7 @@
 /**
- * A mock of an SDK client behind real HTTP: what is set of the mock is answered to requests of another client, whichever way
- * its calls go. So a test says by mock what AWS answers, and both transports have to understand it.
+ * A mock of an SDK client behind real HTTP: what is set of the mock is answered to requests of
+ * another client, whichever way its calls go. So a test says by mock what AWS answers, and both
+ * transports have to understand it.
  */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -23,7 +24,8 @@ interface Settings {
 const HIDDEN = new Set(['name', '$fault', '$metadata', '$service', 'stack']);
 
 /**
- * Makes a client whose calls are answered by a mocked one of the same kind; before the tests, and no longer than they.
+ * Makes a client whose calls are answered by a mocked one of the same kind; before the
+ * tests, and no longer than they.
  * @param mocked an instance: a mocked class would be the client's own
  * @param sdk the package whose commands are called
  * @param make a client of the same kind

@@ -1,9 +1,10 @@
 /**
- * Two releases at once, as in every deployment: what the release before wrote is read and goes on; what a later one wrote
- * is refused, says so, and is kept as it is.
+ * Two releases at once, as in every deployment: what the release before wrote is read and goes on; what a
+ * later one wrote is refused, says so, and is kept as it is.
  *
- * `test/fixtures/release-0.1` is what the code of that release wrote: items and messages of executions in many states. It
- * is never edited. A change that makes this test fail would strand executions under way: read both forms.
+ * `test/fixtures/release-0.1` is what the code of that release wrote: items and messages of
+ * executions in many states. It is never edited. A change that makes this test fail would strand
+ * executions under way: read both forms.
  */
 
 import { readdirSync, readFileSync } from 'node:fs';
@@ -151,7 +152,8 @@ describe('what the release before wrote', () => {
       const { executionId, items } = written(file.replace('.json', ''));
       for (const item of items.filter(isExecutionItem))
         expect(executionItem(executionOf(item), 4)).toMatchObject(item);
-      // The record, not the item: the history of a step that was done at once follows from the rest, and is left out today.
+      // The record, not the item: the history of a step that was done at once follows from
+      // the rest, and is left out today.
       for (const item of items.filter(isStepItem))
         expect(stepOf(stepItem(executionId, stepOf(item)))).toEqual(stepOf(item));
     }

@@ -1,4 +1,7 @@
-/** What SQS and EventBridge may answer: some of a batch is refused, a bus refuses an event, a request breaks off. */
+/**
+ * What SQS and EventBridge may answer: some of a batch is refused, a bus refuses
+ * an event, a request breaks off.
+ */
 
 import { readFileSync } from 'node:fs';
 import * as busSdk from '@aws-sdk/client-eventbridge';

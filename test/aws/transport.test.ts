@@ -1,4 +1,7 @@
-/** A call is the same whichever way it goes: the same request, the same answers and exceptions, repeated as often. */
+/**
+ * A call is the same whichever way it goes: the same request, the same answers and
+ * exceptions, repeated as often.
+ */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
@@ -306,7 +309,8 @@ describe('a direct call', () => {
     const one = client({ maxAttempts: 1 }, HASTY_MS);
     const ends = Array.from({ length: 120 }, () => rejected(get(one)).then(({ name }) => name));
     expect(await Promise.all(ends)).toEqual(Array(120).fill('TimeoutError'));
-    // Waiting in turns they would all have been asked; one whose time ends a moment later may still take a connection.
+    // Waiting in turns they would all have been asked; one whose time ends a moment
+    // later may still take a connection.
     expect(heard.length).toBeLessThan(100);
   });
 

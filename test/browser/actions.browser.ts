@@ -1,6 +1,6 @@
 /**
- * What a person does, against the whole system on a local cloud: start, follow, pause, resume, cancel, answer; and of two people
- * who answer, one.
+ * What a person does, against the whole system on a local cloud: start, follow, pause, resume, cancel,
+ * answer; and of two people who answer, one.
  */
 
 import type { Browser, Page } from 'playwright-core';

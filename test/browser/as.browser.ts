@@ -1,4 +1,7 @@
-/** Two people on one laptop: each tab has its own, and an approval by another person is given by the second of them. */
+/**
+ * Two people on one laptop: each tab has its own, and an approval by another person
+ * is given by the second of them.
+ */
 
 import type { Browser, Page } from 'playwright-core';
 import { type Workflow, workflow } from '../../lib/core/plan/workflow.ts';

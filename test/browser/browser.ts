@@ -1,5 +1,6 @@
 /**
- * A real browser, and pages in it that are observed: what they break of the policy, what they throw, whom else they call.
+ * A real browser, and pages in it that are observed: what they break of the policy, what
+ * they throw, whom else they call.
  *
  * Owns: finding the browser, observing pages, axe. Does not own: what is served (`page-server.ts`).
  */

@@ -1,4 +1,7 @@
-/** Bulk actions with which something is given: another input, the answer to an incident, approvals; by the keyboard alone. */
+/**
+ * Bulk actions with which something is given: another input, the answer to an incident,
+ * approvals; by the keyboard alone.
+ */
 
 import type { Browser, Page } from 'playwright-core';
 import { human, retry, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';

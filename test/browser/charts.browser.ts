@@ -1,4 +1,7 @@
-/** The charts of the overview: drawn and said as text, whatever a name holds; how often they are read; nothing to show, and no leave to. */
+/**
+ * The charts of the overview: drawn and said as text, whatever a name holds; how often they are read;
+ * nothing to show, and no leave to.
+ */
 
 import type { Browser, Page } from 'playwright-core';
 import type { GetMetricData } from '../../cli/console/charts.ts';

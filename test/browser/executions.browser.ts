@@ -1,4 +1,7 @@
-/** The list of executions with ten thousand in it, and the overview: filters, keys, selecting many, numbers that are links. */
+/**
+ * The list of executions with ten thousand in it, and the overview: filters, keys,
+ * selecting many, numbers that are links.
+ */
 
 import type { Browser, Page } from 'playwright-core';
 import { closePages, expectAccessible, expectFits, openPage, startBrowser } from './browser.ts';

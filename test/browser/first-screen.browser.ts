@@ -1,4 +1,7 @@
-/** What is seen without scrolling, on a laptop and on a phone: the pictures of an execution, the list, what burns, the inbox. */
+/**
+ * What is seen without scrolling, on a laptop and on a phone: the pictures of an execution,
+ * the list, what burns, the inbox.
+ */
 
 import type { Browser, Page } from 'playwright-core';
 import { closePages, expectAccessible, expectFits, openPage, startBrowser } from './browser.ts';

@@ -1,4 +1,7 @@
-/** Forms from schemas: the start of an execution on a local cloud, an incident's answer; hostile titles; a schema that is no form. */
+/**
+ * Forms from schemas: the start of an execution on a local cloud, an incident's answer; hostile
+ * titles; a schema that is no form.
+ */
 
 import type { Browser, Page } from 'playwright-core';
 import { closePages, expectAccessible, expectFits, openPage, startBrowser } from './browser.ts';

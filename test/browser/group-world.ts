@@ -1,6 +1,7 @@
 /**
- * Group bookings, by the roles themselves on ports in memory: one that was undone after its deposit bounced, one that succeeded, and of those
- * under way some that wait for a manager and some that wait for an agent whose service is away. Their ids are as long as real ones.
+ * Group bookings, by the roles themselves on ports in memory: one that was undone after its deposit bounced,
+ * one that succeeded, and of those under way some that wait for a manager and some that wait for an agent
+ * whose service is away. Their ids are as long as real ones.
  */
 
 import { createHash } from 'node:crypto';

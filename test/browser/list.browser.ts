@@ -1,4 +1,7 @@
-/** The list of executions under the keyboard: what a key hits is the row that is marked, also when rows move or leave the window. */
+/**
+ * The list of executions under the keyboard: what a key hits is the row that is marked, also when
+ * rows move or leave the window.
+ */
 
 import type { Browser, Locator, Page } from 'playwright-core';
 import { closePages, openPage, startBrowser } from './browser.ts';

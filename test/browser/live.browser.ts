@@ -1,4 +1,7 @@
-/** How often the page reads while nothing changes: ever more seldom, up to every 30 s, whatever an answer says of its own time. */
+/**
+ * How often the page reads while nothing changes: ever more seldom, up to every 30 s, whatever
+ * an answer says of its own time.
+ */
 
 import type { Browser } from 'playwright-core';
 import { closePages, openPage, startBrowser } from './browser.ts';
@@ -22,7 +25,10 @@ afterEach(async () => {
 });
 
 const MINUTES_MS = 120_000;
-/** After 3, 4.5, 6.8, 10, 15, 23, 30 s, and then each 30 s: seven in two minutes, where every 3 s would be forty. */
+/**
+ * After 3, 4.5, 6.8, 10, 15, 23, 30 s, and then each 30 s: seven in two minutes,
+ * where every 3 s would be forty.
+ */
 const MOST = 8;
 
 it.each([

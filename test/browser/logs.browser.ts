@@ -1,4 +1,7 @@
-/** Log lines of an execution on its page: followed, hostile text in them, none, a slow server, one that may not read them. */
+/**
+ * Log lines of an execution on its page: followed, hostile text in them, none, a slow
+ * server, one that may not read them.
+ */
 
 import type { Browser, Page } from 'playwright-core';
 import type { ReadLogs } from '../../cli/console/logs.ts';

@@ -1,6 +1,6 @@
 /**
- * The API on ports in memory, behind the page: the states that steps can be in, made by the roles themselves, and hostile text
- * wherever somebody outside can put some.
+ * The API on ports in memory, behind the page: the states that steps can be in, made by the roles themselves,
+ * and hostile text wherever somebody outside can put some.
  */
 
 import type { Measured } from '../../lib/api/health.ts';

@@ -1,6 +1,7 @@
 /**
- * A night on call, by the roles themselves on ports in memory: orders that were declined, one that waits for a person, one whose carrier
- * did not answer, one that was canceled as it was, a service that is away, one that was away, and an older plan under way.
+ * A night on call, by the roles themselves on ports in memory: orders that were declined, one that waits for
+ * a person, one whose carrier did not answer, one that was canceled as it was, a service that is away, one
+ * that was away, and an older plan under way.
  */
 
 import { createHash } from 'node:crypto';

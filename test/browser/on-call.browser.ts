@@ -1,4 +1,7 @@
-/** The questions of a night on call, each answered by clicking exactly what docs/ON-CALL.md says, in as many clicks. */
+/**
+ * The questions of a night on call, each answered by clicking exactly what
+ * docs/ON-CALL.md says, in as many clicks.
+ */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

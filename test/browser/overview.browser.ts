@@ -1,4 +1,7 @@
-/** The overview's own actions and what it says of agents: pauses of workflows and agents, outages, hostile text in their reasons. */
+/**
+ * The overview's own actions and what it says of agents: pauses of workflows and agents, outages,
+ * hostile text in their reasons.
+ */
 
 import type { Browser, Page } from 'playwright-core';
 import { type Workflow, workflow } from '../../lib/core/plan/workflow.ts';

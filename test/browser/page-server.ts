@@ -1,5 +1,6 @@
 /**
- * The built console behind its own server, on a free port. Tests have its API be slow or fail, and plant something into its page.
+ * The built console behind its own server, on a free port. Tests have its API be slow or fail, and
+ * plant something into its page.
  *
  * Owns: what stands between that server and the API. Does not own: the server (`cli/console/listener.ts`).
  */

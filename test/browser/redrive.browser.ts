@@ -1,4 +1,7 @@
-/** An execution that has ended without success is started anew, with its own input; where that is not possible it is said why. */
+/**
+ * An execution that has ended without success is started anew, with its own input; where that
+ * is not possible it is said why.
+ */
 
 import type { Browser, Page } from 'playwright-core';
 import * as z from 'zod/mini';

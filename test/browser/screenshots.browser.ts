@@ -27,7 +27,10 @@ afterAll(async () => {
 });
 afterEach(closePages);
 
-/** Three hours of a deployment with an outage in them that nothing failed of, as its functions would have logged them. */
+/**
+ * Three hours of a deployment with an outage in them that nothing failed of, as its
+ * functions would have logged them.
+ */
 async function hoursBefore(): Promise<void> {
   const { cloud, request } = place.stage;
   const { service } = (await request('GET', '/health')).body.metrics;

@@ -1,7 +1,8 @@
 /**
  * The whole system on a local cloud, and the console in front of it.
  *
- * Owns: that both begin and end together. Does not own: the system (`../e2e/stage.ts`), the server (`page-server.ts`).
+ * Owns: that both begin and end together. Does not own: the system (`../e2e/stage.ts`),
+ * the server (`page-server.ts`).
  */
 
 import type { ConsoleOptions } from '../../cli/console/listener.ts';

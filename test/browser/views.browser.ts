@@ -1,4 +1,7 @@
-/** The views on an API in memory: every state of a step, hostile text, a slow and a failing API, nothing to show, who may act. */
+/**
+ * The views on an API in memory: every state of a step, hostile text, a slow and a failing
+ * API, nothing to show, who may act.
+ */
 
 import type { Browser, Locator, Page } from 'playwright-core';
 import { axeFinds, closePages, expectAccessible, expectFits, openPage, startBrowser } from './browser.ts';
@@ -67,7 +70,8 @@ describe('one execution', () => {
 
   it('shows hostile text as it is, in names, keys, tags, errors, inputs and outputs', async () => {
     const { page } = await openPage(browser, world.server, `#/executions/${id}?step=may-fail`);
-    // Each is waited for, so that what is read after them is the view and not what stood there while it was read.
+    // Each is waited for, so that what is read after them is the view and not what
+    // stood there while it was read.
     for (const place of ['.notice.bad', '.payload', '.head dl'])
       expect(await page.locator(place).first().innerText()).toContain('<img src=x onerror=');
     expect(await page.locator('main').innerText()).toContain(HOSTILE.slice(0, 60));

@@ -1,4 +1,7 @@
-/** The command for many executions: what it asks the API for, that it asks a person first, and what it says next. */
+/**
+ * The command for many executions: what it asks the API for, that it asks a
+ * person first, and what it says next.
+ */
 
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** Which folders' outside `steadfast dev` starts, what it says of the execution that it tries, and of files that change. */
+/**
+ * Which folders' outside `steadfast dev` starts, what it says of the execution that it
+ * tries, and of files that change.
+ */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

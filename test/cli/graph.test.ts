@@ -1,4 +1,7 @@
-/** The plan as a picture: of a workflow, of an execution with how its steps are, of a file that is not deployed. */
+/**
+ * The plan as a picture: of a workflow, of an execution with how its steps are,
+ * of a file that is not deployed.
+ */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,15 +1,20 @@
 /**
- * Whatever another party wrote, nothing of it is obeyed by a terminal: every command that prints an answer, with answers that are
- * hostile wherever they are text.
+ * Whatever another party wrote, nothing of it is obeyed by a terminal: every command that prints an answer,
+ * with answers that are hostile wherever they are text.
  */
 
 import { ioOf } from '../../cli/io.ts';
 import { type Answer, type FakeApi, fakeApi, steadfast } from './fake-api.ts';
 
-/** A line of its own; title, clear, clipboard, one-character controls, and characters that turn a text around. */
+/**
+ * A line of its own; title, clear, clipboard, one-character controls, and characters that turn a text around.
+ */
 const HOSTILE =
   '\nhealth  all is well\n\u001b]0;owned\u0007\u001b[2J\u001b]52;c;eA==\u001b\\\u009b31m\r\b\u202egnp.exe\u2066x\u061c';
-/** All that a terminal obeys, but for the end of a line and a tab, which are the layout of the command line's own. */
+/**
+ * All that a terminal obeys, but for the end of a line and a tab, which are the
+ * layout of the command line's own.
+ */
 const OBEYED = /(?![\n\t])[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
 let api: FakeApi;
@@ -90,7 +95,9 @@ const workflows = {
   ],
 };
 
-/** What an API could answer to anything: the first that a command can read is printed, the others are errors. */
+/**
+ * What an API could answer to anything: the first that a command can read is printed, the others are errors.
+ */
 const ANSWERS: Readonly<Record<string, unknown>> = {
   agents,
   'agents x': { items: [outage] },

@@ -1,4 +1,6 @@
-/** The commands of docs/ON-CALL.md, as they stand there: each alone answers its question of a night on call. */
+/**
+ * The commands of docs/ON-CALL.md, as they stand there: each alone answers its question of a night on call.
+ */
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** Requests to an API that wants to know who asks. The signature is recomputed here from AWS's own description of it. */
+/**
+ * Requests to an API that wants to know who asks. The signature is recomputed here
+ * from AWS's own description of it.
+ */
 
 import { createHash, createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';

@@ -1,4 +1,7 @@
-/** What every place for breakers, and for what their openings leave, must do: one record, one version after the other. */
+/**
+ * What every place for breakers, and for what their openings leave, must do: one
+ * record, one version after the other.
+ */
 
 import type { Breaker } from '../../lib/core/step/breaker.ts';
 import type { Outage } from '../../lib/core/step/outage.ts';

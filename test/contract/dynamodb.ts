@@ -1,4 +1,6 @@
-/** The state table on a DynamoDB-compatible server: the embedded one, or the one of AWS_ENDPOINT_URL_DYNAMODB. */
+/**
+ * The state table on a DynamoDB-compatible server: the embedded one, or the one of AWS_ENDPOINT_URL_DYNAMODB.
+ */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

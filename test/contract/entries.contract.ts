@@ -1,4 +1,7 @@
-/** What every store must do with entries of the inbox: read back, one transaction with what they concern, listed beside incidents. */
+/**
+ * What every store must do with entries of the inbox: read back, one transaction with what they
+ * concern, listed beside incidents.
+ */
 
 import type { InboxItem, Store } from '../../lib/core/ports.ts';
 import type { Entry } from '../../lib/core/records/entry.ts';

@@ -1,4 +1,7 @@
-/** What every store must do with incidents: read back, one transaction with what they concern, listed while open. */
+/**
+ * What every store must do with incidents: read back, one transaction with what
+ * they concern, listed while open.
+ */
 
 import type { Store } from '../../lib/core/ports.ts';
 import type { Incident } from '../../lib/core/records/incident.ts';

@@ -1,6 +1,6 @@
 /**
- * What every store must do beyond its indexes: show the audit every record, remove one and no other, and keep two lives of
- * one id apart (S6, S11).
+ * What every store must do beyond its indexes: show the audit every record, remove one and no other, and keep
+ * two lives of one id apart (S6, S11).
  */
 
 import type { Inventory, Store } from '../../lib/core/ports.ts';

@@ -1,4 +1,7 @@
-/** What every store must find by a filter, in which order, and what it must count: never a scan, each from its index. */
+/**
+ * What every store must find by a filter, in which order, and what it must count:
+ * never a scan, each from its index.
+ */
 
 import type { ListQuery, Store } from '../../lib/core/ports.ts';
 import { STATUS_GROUPS } from '../../lib/core/operators/lists.ts';

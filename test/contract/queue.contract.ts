@@ -1,4 +1,7 @@
-/** What every queue must do. Delivery may be late, repeated and out of order; here it is only asked what arrives at all. */
+/**
+ * What every queue must do. Delivery may be late, repeated and out of order; here it is
+ * only asked what arrives at all.
+ */
 
 import type { Queue } from '../../lib/core/ports.ts';
 import type { Send } from '../../lib/core/records/decision.ts';

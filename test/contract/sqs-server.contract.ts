@@ -1,6 +1,7 @@
 /**
- * What any SQS must do that stands in for the real one, seen through the real client. Time is the test's: nothing here
- * waits. A server under test offers two queues, `work` (visibility 30 s, redrive to `dead` after 3 receives) and `dead`.
+ * What any SQS must do that stands in for the real one, seen through the real client. Time is the
+ * test's: nothing here waits. A server under test offers two queues, `work` (visibility 30 s, redrive to
+ * `dead` after 3 receives) and `dead`.
  */
 import {
   ChangeMessageVisibilityBatchCommand,

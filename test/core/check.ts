@@ -1,6 +1,6 @@
 /**
- * Properties with a fixed seed, so that a test says the same everywhere; `SEED=42 npm test` explores another one.
- * `RUNS_AT_MOST` is for who runs them thousands of times (`npm run mutation`).
+ * Properties with a fixed seed, so that a test says the same everywhere; `SEED=42 npm test` explores another
+ * one. `RUNS_AT_MOST` is for who runs them thousands of times (`npm run mutation`).
  */
 
 import * as fc from 'fast-check';

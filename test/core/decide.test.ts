@@ -1,4 +1,6 @@
-/** S14 decide is pure and total; S1–S5, S7, S10, S13, S15 for whatever it decides, in any state, on any event. */
+/**
+ * S14 decide is pure and total; S1–S5, S7, S10, S13, S15 for whatever it decides, in any state, on any event.
+ */
 
 import * as fc from 'fast-check';
 import { decide } from '../../lib/core/decide.ts';
@@ -93,7 +95,8 @@ describe('a decision', () => {
       }
       expect(stepToFence(plan, state)).toBeUndefined();
       const open = plan.steps.filter((step) => needsUndo(step, state.steps[step.name]));
-      // 'compensated' only if all is undone (S10); what waits behind an undo that failed for good ends as 'failed'.
+      // 'compensated' only if all is undone (S10); what waits behind an undo that
+      // failed for good ends as 'failed'.
       if (open.length > 0) expect(status).toBe('failed');
       const stuck = plan.steps.filter((step) => state.steps[step.name]?.status === 'compensation-failed');
       for (const step of open) {
@@ -285,7 +288,8 @@ describe('a decision applied twice (S15)', () => {
     await seed(store, state);
     expect(await store.write(decision.write)).toBe('written');
     const once = await store.read('e-1');
-    // Repeated by the transport: recognised as our own. Decided again by somebody else on the same state: refused.
+    // Repeated by the transport: recognised as our own. Decided again by somebody
+    // else on the same state: refused.
     expect(await store.write(decision.write)).toBe('written');
     const again = decide(plan, state, { ...event, writeId: 'w-other' });
     if (again.write !== undefined) expect(await store.write(again.write)).toBe('conflict');

@@ -1,4 +1,7 @@
-/** Random events for random states: true and false messages, evaluations of all kinds, reports, heartbeats, commands. */
+/**
+ * Random events for random states: true and false messages, evaluations of all kinds,
+ * reports, heartbeats, commands.
+ */
 
 import * as fc from 'fast-check';
 import { decide } from '../../lib/core/decide.ts';

@@ -1,4 +1,7 @@
-/** Small states: one step in all modes, records of any, an execution around them; and what changes of a record. */
+/**
+ * Small states: one step in all modes, records of any, an execution around
+ * them; and what changes of a record.
+ */
 
 import { decide } from '../../lib/core/decide.ts';
 import type { AgentStage, AgentStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';

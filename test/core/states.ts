@@ -1,6 +1,6 @@
 /**
- * Random plans and random states of them: any mixture of step statuses, reachable or not, in which every record is
- * consistent in itself (who holds a step has a lease, who does not has none).
+ * Random plans and random states of them: any mixture of step statuses, reachable or not, in which every
+ * record is consistent in itself (who holds a step has a lease, who does not has none).
  */
 
 import * as fc from 'fast-check';

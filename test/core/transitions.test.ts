@@ -227,7 +227,10 @@ const rowsOf = (text: string): Map<string, string> =>
       .map(([status, event, next]) => [`${status} ${event}`, next ?? '']),
   );
 
-/** Out of an end: of a child that succeeded, when its parent is undone; of what failed, when it is tried again. */
+/**
+ * Out of an end: of a child that succeeded, when its parent is undone; of what
+ * failed, when it is tried again.
+ */
 const WAYS_BACK: Readonly<Record<string, readonly string[]>> = {
   succeeded: ['compensating'],
   failed: ['running'],

@@ -1,6 +1,6 @@
 /**
- * Random steps that no agent performs, and random records of them, consistent in themselves: whatever a step of its kind
- * can say, in any mixture.
+ * Random steps that no agent performs, and random records of them, consistent in themselves: whatever a step
+ * of its kind can say, in any mixture.
  */
 
 import * as fc from 'fast-check';

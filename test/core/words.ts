@@ -1,4 +1,7 @@
-/** What the tests of explanations share: a question to a person, a pause, the explanation, and it as lines of text. */
+/**
+ * What the tests of explanations share: a question to a person, a pause, the
+ * explanation, and it as lines of text.
+ */
 
 import type { Breakers } from '../../lib/core/explain/deferred.ts';
 import { type Explanation, explain } from '../../lib/core/explain/why.ts';
@@ -45,7 +48,10 @@ const about = (one: { readonly step?: string }): string => (Object.hasOwn(one, '
 export const nextLine = (next: Next): string =>
   `${next.who ?? 'none'}${about(next)}${since(next.at)}: ${next.what}`;
 
-/** All of it but the evidence: what is next, the steps, each with what is next for it, what is wrong, and the past. */
+/**
+ * All of it but the evidence: what is next, the steps, each with what is next for
+ * it, what is wrong, and the past.
+ */
 export function linesOf({ status, next, steps, warnings, past }: Explanation): string {
   const lines = [
     `${status} → ${nextLine(next)}`,

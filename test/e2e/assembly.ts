@@ -1,8 +1,9 @@
 /**
- * The assemblies of the example and of the app (`bin/app.ts`), made once for all tests that use them, whichever process they run in.
+ * The assemblies of the example and of the app (`bin/app.ts`), made once for all tests that use them,
+ * whichever process they run in.
  *
- * It is addressed by the content of whatever it is made of, so it is never that of other sources; it is renamed to its place
- * when it is whole, so two that make it at the same time do each other no harm.
+ * It is addressed by the content of whatever it is made of, so it is never that of other sources; it is
+ * renamed to its place when it is whole, so two that make it at the same time do each other no harm.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -37,7 +38,8 @@ export const exampleAssembly = (): Promise<string> =>
 export const appAssembly = (): Promise<string> => kept([...SOURCES, 'bin', 'examples'], makeApp);
 
 /**
- * CloudFormation's own rules are asked in `test/infra/synth.test.ts` and `test/infra/foreign.test.ts`: they take seconds.
+ * CloudFormation's own rules are asked in `test/infra/synth.test.ts` and
+ * `test/infra/foreign.test.ts`: they take seconds.
  * @throws Error with what the app says
  */
 export function makeApp(outdir: string, context: Readonly<Record<string, unknown>> = {}): void {

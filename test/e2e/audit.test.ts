@@ -1,4 +1,7 @@
-/** The audit as it would be deployed: its own function and role bring back what a hand in the table has hidden (S12, P5). */
+/**
+ * The audit as it would be deployed: its own function and role bring back what a hand in
+ * the table has hidden (S12, P5).
+ */
 
 import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { executionKey } from '../../lib/aws/dynamo-items.ts';

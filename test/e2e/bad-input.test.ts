@@ -1,4 +1,7 @@
-/** Bad input through the real gateway and function: never a stack, never a 500. And what the console's page may do there. */
+/**
+ * Bad input through the real gateway and function: never a stack, never a 500. And what
+ * the console's page may do there.
+ */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

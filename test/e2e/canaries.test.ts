@@ -1,6 +1,6 @@
 /**
- * S17: what is given to the system as data is in no log line, no metric, no message, no event and no refusal. Canaries
- * go in wherever anything goes in, through the real functions, which log all that they can.
+ * S17: what is given to the system as data is in no log line, no metric, no message, no event and no refusal.
+ * Canaries go in wherever anything goes in, through the real functions, which log all that they can.
  */
 
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -141,9 +141,15 @@ const told = (): Record<'lines' | 'refusals' | 'messages' | 'events', readonly s
     .filter(({ source }) => source === 'steadfast')
     .map((event) => JSON.stringify(event)),
 });
-/** A line says how an attempt failed: the code and the message of an error are its author's words, and no data of ours. */
+/**
+ * A line says how an attempt failed: the code and the message of an error are its
+ * author's words, and no data of ours.
+ */
 const OF_AUTHORS = /^lines: canary-in-(?:a-code|an-error(?:-of-an?-[a-z]+)?)$/;
-/** An event of a question says what whoever is asked has to know: the execution's tags, and what its approval shows. */
+/**
+ * An event of a question says what whoever is asked has to know: the execution's
+ * tags, and what its approval shows.
+ */
 const OF_QUESTIONS = /^events: canary-in-a-tag$/;
 const found = (places: Readonly<Record<string, readonly string[]>>): string[] =>
   Object.entries(places)
@@ -264,7 +270,8 @@ it('nor of what starts an execution from elsewhere, started or refused', async (
   expect(canariesIn(queueTexts(isOfTrigger))).toEqual(
     expect.arrayContaining(['canary-in-an-event', 'canary-in-no-json', 'canary-in-a-late-message']),
   );
-  // Their agent fails whatever it is asked, so its breaker may defer them: only what they were given is checked.
+  // Their agent fails whatever it is asked, so its breaker may defer them: only
+  // what they were given is checked.
   const views = await Promise.all(
     (await started()).map(async ({ executionId }) => (await ask('GET', `/executions/${executionId}`)).body),
   );

@@ -1,4 +1,7 @@
-/** What real functions measure, through the local cloud, as the console's server reads it: the whole way of a chart. */
+/**
+ * What real functions measure, through the local cloud, as the console's server
+ * reads it: the whole way of a chart.
+ */
 
 import type { Health } from '../../lib/api/deployment-answers.ts';
 import { readCharts } from '../../cli/console/charts.ts';

@@ -1,6 +1,6 @@
 /**
- * A container's worker on the local cloud, from the code that its image would hold: long attempts, signals, kills, and
- * an attempt that nothing but a kill ends. Real processes and real time.
+ * A container's worker on the local cloud, from the code that its image would hold: long attempts, signals,
+ * kills, and an attempt that nothing but a kill ends. Real processes and real time.
  */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * The default stack as `cdk deploy` would make it (`bin/app.ts`), without any world beside it: a first order and a week of its triggers
- * succeed, each past a failure.
+ * The default stack as `cdk deploy` would make it (`bin/app.ts`), without any world beside it: a first order
+ * and a week of its triggers succeed, each past a failure.
  */
 
 import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

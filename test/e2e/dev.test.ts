@@ -1,8 +1,9 @@
 /**
- * `npm start` as a newcomer meets it: a process, three printed commands, a killed agent, Ctrl-C, and a second start.
+ * `npm start` as a newcomer meets it: a process, three printed commands, a killed
+ * agent, Ctrl-C, and a second start.
  *
- * Real processes and real time: the template is synthesised twice, of a project with one example. That all of them are bundled and
- * run is for `npm run gallery -- --from-source`.
+ * Real processes and real time: the template is synthesised twice, of a project with one example. That all of
+ * them are bundled and run is for `npm run gallery -- --from-source`.
  */
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
@@ -79,7 +80,10 @@ const shell = (command: string): string => execFileSync('bash', ['-c', command],
 const commandsIn = (text: string): string[] =>
   [...text.matchAll(/^ {2}(curl .*)$/gm)].map(([, line]) => line ?? '');
 
-/** The command waits for 20 s at most, and is given again until it is over: how fast the machine is is nothing to this test. */
+/**
+ * The command waits for 20 s at most, and is given again until it is over: how fast the
+ * machine is is nothing to this test.
+ */
 function ended(show: string): ExecutionView {
   for (;;) {
     const view = JSON.parse(shell(show)) as ExecutionView;

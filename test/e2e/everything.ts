@@ -1,6 +1,7 @@
 /**
- * All that the example can do, in one run: each way from step to step, retries, undo from each step, commands, queries,
- * losses that the supervisor makes good, and what an execution that has expired leaves behind.
+ * All that the example can do, in one run: each way from step to step, retries, undo from
+ * each step, commands, queries, losses that the supervisor makes good, and what an execution
+ * that has expired leaves behind.
  */
 
 import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
@@ -8,7 +9,10 @@ import { stepItem } from '../../lib/aws/dynamo-items.ts';
 import { aStep } from '../contract/records.ts';
 import { PRESENT_MS, type Stage } from './stage.ts';
 
-/** A step of an execution that expired long ago: its record went by itself, the steps are for the audit to remove. */
+/**
+ * A step of an execution that expired long ago: its record went by itself, the
+ * steps are for the audit to remove.
+ */
 async function leaveBehind({ cloud, round }: Run): Promise<void> {
   const table = [...cloud.resources.values()].find(({ type }) => type === 'AWS::DynamoDB::Table');
   const client = new DynamoDBClient({
@@ -39,7 +43,8 @@ interface Run extends Stage {
 }
 
 /**
- * Resolves when all is over. Which process meets which work is a race; who has to have seen all goes round again.
+ * Resolves when all is over. Which process meets which work is a race; who has to
+ * have seen all goes round again.
  * @param round makes the orders' ids its own
  */
 export async function doEverything(whole: Stage, round: number): Promise<void> {
@@ -152,7 +157,8 @@ async function cancelEarly(stage: Run): Promise<void> {
 
 /** The agent of bulk actions sends the undo itself. */
 async function cancelInBulk(stage: Run): Promise<void> {
-  // Not the mail: a second order that it fails would open its breaker, and nobody is there yet who sends what that defers.
+  // Not the mail: a second order that it fails would open its breaker, and nobody is there
+  // yet who sends what that defers.
   const id = await orderWith(stage, 'canceled-in-bulk', { service: 'carrier', mode: 'unavailable' });
   await betweenTries(stage, id, ['ship']);
   const { body: bulk } = await stage.request('POST', '/bulk', { action: 'cancel', ids: [id] });
@@ -202,12 +208,15 @@ async function askEverything(stage: Run): Promise<void> {
   }
 }
 
-/** Each agent's process dies before it has done anything, and the last one before it has announced the end. */
+/**
+ * Each agent's process dies before it has done anything, and the last one before it has announced the end.
+ */
 async function loseMessages(stage: Run): Promise<string[]> {
   const lose = async (orderId: string, agent: string, operation?: string): Promise<string> => {
     const moment = { beforeCall: 1, ...(operation === undefined ? {} : { operation }) };
     const { hit } = stage.cloud.control.kill(agent, moment);
-    // Branches that end together both tell the join, and the second message would make good what is lost here.
+    // Branches that end together both tell the join, and the second message
+    // would make good what is lost here.
     const id = await orderWith(stage, orderId, { service: 'warehouse', mode: 'slow', ms: 300 });
     await hit;
     return id;

@@ -1,6 +1,7 @@
 /**
- * The construct in a program of somebody else's, run: their own app without our flags, two of them in one stack, with a bus and
- * a bucket that the stack does not make. Each has its own API, table and agents, and hears of nothing that is the other's.
+ * The construct in a program of somebody else's, run: their own app without our flags, two of them in one
+ * stack, with a bus and a bucket that the stack does not make. Each has its own API, table and agents, and
+ * hears of nothing that is the other's.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';

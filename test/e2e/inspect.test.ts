@@ -1,6 +1,6 @@
 /**
- * `steadfast dev --inspect <agent>` as a debugger meets it: it finds the author's file in the agent's process, and stops at a
- * line of it. Real processes and real time.
+ * `steadfast dev --inspect <agent>` as a debugger meets it: it finds the author's file in the agent's
+ * process, and stops at a line of it. Real processes and real time.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -90,7 +90,10 @@ const dev = (agent: string): Talk =>
     agent,
   );
 
-/** Where a line of the author's file is in the code that runs, as a debugger finds it by the source map; lines count from 1. */
+/**
+ * Where a line of the author's file is in the code that runs, as a debugger finds it by the
+ * source map; lines count from 1.
+ */
 function lineOfCode(): number {
   const bundles = join(data, 'cdk.out', 'bundles');
   const [deployment = ''] = readdirSync(bundles);

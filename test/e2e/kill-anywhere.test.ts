@@ -1,6 +1,6 @@
 /**
- * kill -9 of every function at every call it makes to AWS, before and after: every execution still ends, and the external party
- * world's ledger has one effect per step or one undone, never two.
+ * kill -9 of every function at every call it makes to AWS, before and after: every execution still ends, and
+ * the external party world's ledger has one effect per step or one undone, never two.
  */
 
 import { audit } from '../../examples/order-fulfilment/audit.ts';
@@ -34,8 +34,8 @@ describe('kill -9 at any moment', () => {
     const first = stage.startOrder('first');
     started.push(first);
     await first;
-    // The tick is triggered by hand once, so that the test does not wait for its minute; later ticks come by themselves. Nobody waits
-    // for a tick's end either: it stays for a minute while something is due.
+    // The tick is triggered by hand once, so that the test does not wait for its minute; later ticks come by
+    // themselves. Nobody waits for a tick's end either: it stays for a minute while something is due.
     const ring = (): void => void control.tick('supervisor').catch(() => undefined);
     ring();
     for (const call of CALLS) {

@@ -1,6 +1,6 @@
 /**
- * An agent is renamed while executions under way need it to undo what it did. From two templates on the same data: everybody
- * says what is missing, and with the first template again it is undone.
+ * An agent is renamed while executions under way need it to undo what it did. From two templates on the same
+ * data: everybody says what is missing, and with the first template again it is undone.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -49,8 +49,9 @@ async function until<Value>(ask: () => Promise<Value>, isIt: (value: Value) => b
 }
 
 /**
- * The half minute after which an agent that is away is asked for again is over: by hand in the table, for it would take half
- * a minute. How long it is, and that it is kept, is shown in virtual time (`test/supervisor/missing-agent.test.ts`).
+ * The half minute after which an agent that is away is asked for again is over: by hand in the table, for it
+ * would take half a minute. How long it is, and that it is kept, is shown in virtual time
+ * (`test/supervisor/missing-agent.test.ts`).
  */
 async function waitIsOver(executionId: string, step: string): Promise<void> {
   const table = [...(cloud?.resources.values() ?? [])].find(({ type }) => type === 'AWS::DynamoDB::Table');

@@ -1,6 +1,7 @@
 /**
- * Each permission of the template is there because something needs it. One run does all that the example can do; then, for
- * every action of every policy, the run's requests are asked again of the policies without it. Some are also really run.
+ * Each permission of the template is there because something needs it. One run does all that the example
+ * can do; then, for every action of every policy, the run's requests are asked again of the policies
+ * without it. Some are also really run.
  */
 
 import { readFileSync } from 'node:fs';

@@ -1,5 +1,6 @@
 /**
- * Every action of every policy of a template, and the template without it; and which of them a run would not miss.
+ * Every action of every policy of a template, and the template without it; and
+ * which of them a run would not miss.
  */
 
 import { Access } from '../../local/iam/access.ts';

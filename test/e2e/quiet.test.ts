@@ -1,6 +1,6 @@
 /**
- * A system in which nothing happens: no tick comes here at all, so whatever is noticed was noticed by a supervisor that an
- * order's start has called.
+ * A system in which nothing happens: no tick comes here at all, so whatever is noticed was noticed by a
+ * supervisor that an order's start has called.
  */
 
 import { setTimeout as turn } from 'node:timers/promises';

@@ -1,6 +1,7 @@
 /**
- * An agent in Python on the local cloud, killed in mid-call: itself, the process of its attempt, its worker. Its service does not
- * deduplicate, so what is engraved twice was asked for twice. Real processes and real time.
+ * An agent in Python on the local cloud, killed in mid-call: itself, the process of its
+ * attempt, its worker. Its service does not deduplicate, so what is engraved twice was asked
+ * for twice. Real processes and real time.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';

@@ -1,4 +1,7 @@
-/** All calls by the AWS SDK, as with `transport: 'sdk'`: the same end, the same recovery. All other tests here have the direct way. */
+/**
+ * All calls by the AWS SDK, as with `transport: 'sdk'`: the same end, the same recovery. All other
+ * tests here have the direct way.
+ */
 
 import { audit } from '../../examples/order-fulfilment/audit.ts';
 import { setStage, type Stage } from './stage.ts';

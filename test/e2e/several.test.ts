@@ -1,6 +1,6 @@
 /**
- * Two Steadfasts in one stack, taken up by `steadfast dev`: a project of its own with a cdk.json, agents of one name in containers,
- * triggers of one name, and an API of somebody else's before both.
+ * Two Steadfasts in one stack, taken up by `steadfast dev`: a project of its own with a cdk.json, agents of
+ * one name in containers, triggers of one name, and an API of somebody else's before both.
  *
  * Real processes: the app is synthesised once, for the refusals are about what is in its assembly.
  */

@@ -1,7 +1,9 @@
 /**
- * The whole system on the local cloud, from the template that would be deployed, with the example's outside world.
+ * The whole system on the local cloud, from the template that would be deployed,
+ * with the example's outside world.
  *
- * A call that a role does not allow ends the test that made it: every request rejects with function, action and resource.
+ * A call that a role does not allow ends the test that made it: every request rejects with
+ * function, action and resource.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -37,7 +39,9 @@ export interface Stage {
     headers?: Record<string, string>,
   ) => Promise<Answer>;
   readonly startOrder: (orderId: string) => Promise<string>;
-  /** Waits for the end of the execution and of all that follows it, however often the wait has to be renewed. */
+  /**
+   * Waits for the end of the execution and of all that follows it, however often the wait has to be renewed.
+   */
   readonly ended: (executionId: string) => Promise<Answer['body']>;
   /** A supervisor is said to be at work for so long, so that nobody calls one who knows of it. */
   readonly sayPresent: (forMs: number) => Promise<void>;
@@ -59,8 +63,8 @@ const EARLY_ANSWER_MS = 100;
 /** In place of what the template says. */
 export interface Times {
   /**
-   * After how long an agent's function is killed. Nobody believes before then that what a killed attempt was to do is not done,
-   * so a test that kills attempts of milliseconds waits for nothing else.
+   * After how long an agent's function is killed. Nobody believes before then that what a killed attempt was
+   * to do is not done, so a test that kills attempts of milliseconds waits for nothing else.
    * @default the template's
    */
   readonly agentTimeoutS?: number | undefined;
@@ -217,7 +221,9 @@ export async function setStage({
   };
 }
 
-/** Starts an order although the process that answers may be killed: the same key, until there is an answer. */
+/**
+ * Starts an order although the process that answers may be killed: the same key, until there is an answer.
+ */
 export async function startStubbornly({ startOrder }: Stage, orderId: string): Promise<string> {
   for (;;) {
     const id = await startOrder(orderId).catch(() => undefined);

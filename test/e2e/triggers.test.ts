@@ -1,6 +1,7 @@
 /**
- * Every way in beside the API, on the local cloud, from the template that would be deployed: each event is delivered twice
- * and starts one execution; what can start none is set aside with its reason, and the alarm measures the queue it is in.
+ * Every way in beside the API, on the local cloud, from the template that would be deployed: each event is
+ * delivered twice and starts one execution; what can start none is set aside with its reason, and the
+ * alarm measures the queue it is in.
  */
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

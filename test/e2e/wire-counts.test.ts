@@ -1,6 +1,6 @@
 /**
- * What a fault-free order costs on the wire, counted by the local cloud, with the supervisor's schedule removed: healing
- * must not hide a message that nobody sent (C1).
+ * What a fault-free order costs on the wire, counted by the local cloud, with the supervisor's schedule
+ * removed: healing must not hide a message that nobody sent (C1).
  */
 
 import { setTimeout as turn } from 'node:timers/promises';
@@ -32,7 +32,10 @@ const pids = (): number[] =>
 const total = (all: Map<string, number>, test: (key: string) => boolean): number =>
   [...all].filter(([key]) => test(key)).reduce((sum, [, calls]) => sum + calls, 0);
 
-/** An order of its own. `reads`: of agents, one record each, but for the two of a process more, as a busy machine has. */
+/**
+ * An order of its own. `reads`: of agents, one record each, but for the two of a
+ * process more, as a busy machine has.
+ */
 async function measured(
   orderId: string,
 ): Promise<{ readonly all: Map<string, number>; readonly reads: number }> {
@@ -50,14 +53,15 @@ describe('a fault-free order without a supervisor', () => {
     // The first order pays for what is kept afterwards: the plan's write, and one read of it per process.
     const first = await stage.ended(await stage.startOrder('warm-up'));
     expect(first.status).toBe('succeeded');
-    // Its last processes still take leave; whoever finds one busy starts another, which reads its breaker once.
+    // Its last processes still take leave; whoever finds one busy starts
+    // another, which reads its breaker once.
     const isBusy = (): boolean =>
       stage.cloud.control
         .functions()
         .some(({ processes }) => processes.some(({ state }) => state === 'busy'));
     while (isBusy()) await turn(20);
-    // One branch is slower, by more than a busy machine delays the other, so that both do not end at once and each tell the
-    // join: two messages would be two processes.
+    // One branch is slower, by more than a busy machine delays the other, so that both do not end at once and
+    // each tell the join: two messages would be two processes.
     await fetch(`${stage.world.url}/behave`, {
       method: 'POST',
       body: JSON.stringify({ service: 'warehouse', mode: 'slow', ms: 1_500 }),
@@ -75,15 +79,16 @@ describe('a fault-free order without a supervisor', () => {
     for (const agent of AGENTS) expect([agent, all.get(`${agent} Query`)]).toEqual([agent, readsOf[agent]]);
     const stepWrites = AGENTS.length * 2;
     const executionWrites = 3;
-    // The order itself has none of these: the test asks with `?wait`, which is written when it begins and when it ends.
+    // The order itself has none of these: the test asks with `?wait`, which is written
+    // when it begins and when it ends.
     const waitWrites = 2;
     expect(total(all, (key) => key.endsWith('PutItem'))).toBe(stepWrites + executionWrites + waitWrites);
     expect(total(all, (key) => key.includes('SendMessage'))).toBe(AGENTS.length);
     expect(total(all, (key) => key.endsWith('PutEvents'))).toBe(1);
     const known = ['PutItem', 'Query', 'SendMessage', 'PutEvents', 'GetItem'];
     expect(total(all, (key) => !known.some((operation) => key.endsWith(` ${operation}`)))).toBe(0);
-    // A process reads once a minute at most whether a supervisor is there, and an order on a busy machine may be the one in which
-    // it does. What an order reads in any case both of two read.
+    // A process reads once a minute at most whether a supervisor is there, and an order on a busy machine may
+    // be the one in which it does. What an order reads in any case both of two read.
     expect(reads === 0 ? 0 : (await measured('measured-again')).reads).toBe(0);
   });
 });

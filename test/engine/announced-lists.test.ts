@@ -1,4 +1,7 @@
-/** Which questions of a list are announced where something fails between the place being taken and the question being written. */
+/**
+ * Which questions of a list are announced where something fails between the place being taken
+ * and the question being written.
+ */
 
 import { announcedOnce, mayBeOfMany } from '../../lib/engine/announced-lists.ts';
 import type { Ports } from '../../lib/core/ports.ts';

@@ -1,6 +1,7 @@
 /**
- * An agent that books what it does, by effect key, so that a test sees what took place and what was undone. Its service
- * deduplicates: under a key that it knows it does nothing, and answers what it answered then, also if that was undone since.
+ * An agent that books what it does, by effect key, so that a test sees what took place and what was undone.
+ * Its service deduplicates: under a key that it knows it does nothing, and answers what it answered then,
+ * also if that was undone since.
  */
 
 import { PermanentError } from '../../lib/core/records/errors.ts';

@@ -1,6 +1,6 @@
 /**
- * A child that is its parent's point of no return: whatever happens beside it, nothing outside of it is undone once it has
- * acted past its own point, and everything is once it has ended without a trace.
+ * A child that is its parent's point of no return: whatever happens beside it, nothing outside of it is
+ * undone once it has acted past its own point, and everything is once it has ended without a trace.
  */
 
 import { human, retry as tries, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';

@@ -1,4 +1,7 @@
-/** The retry of an execution whose own executions failed: they go on where they failed, and nothing is done twice (S6, S10). */
+/**
+ * The retry of an execution whose own executions failed: they go on where they failed, and
+ * nothing is done twice (S6, S10).
+ */
 
 import { decide } from '../../lib/core/decide.ts';
 import { retry as tries, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
@@ -106,7 +109,8 @@ describe('the retry of an execution with a child that failed', () => {
     const { h, service } = broken(outer, '.y');
     const { id } = await h.begin();
     const child = `${id}.sub.0`;
-    // The write that records that its end was announced is lost, so the end is announced once more when the retry is written.
+    // The write that records that its end was announced is lost, so the end is announced once
+    // more when the retry is written.
     const ports = withStore(h, (store) => ({
       write: async (write) => {
         const isLast = write.executionId === child && write.execution?.status === 'failed';

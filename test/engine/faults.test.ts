@@ -1,6 +1,6 @@
 /**
- * A store or a queue that fails at any call, and a process that dies at any call: nothing is lost, nothing is charged to
- * the step (S9, S15, C2), and what the queue can heal needs no supervisor.
+ * A store or a queue that fails at any call, and a process that dies at any call: nothing is lost, nothing is
+ * charged to the step (S9, S15, C2), and what the queue can heal needs no supervisor.
  */
 
 import type { Ports } from '../../lib/core/ports.ts';
@@ -30,7 +30,10 @@ const counted = (wrap?: (world: Ports) => Ports): { h: Harness; calls: string[] 
   return { h: harness(fork, { worker: it, join: it }, 1, wrap), calls };
 };
 const ALL = ['a1', 'b1', 'c1', 'd1'];
-/** Claims and reports of four steps, the end, the announcement; and the claim that loses the race for the join. */
+/**
+ * Claims and reports of four steps, the end, the announcement; and the claim
+ * that loses the race for the join.
+ */
 const WRITES = 11;
 const nth = Array.from({ length: WRITES }, (_, at) => at + 1);
 

@@ -1,4 +1,7 @@
-/** What follows when the tries of a child are over, or one was canceled, left something, or was not accepted (S10). */
+/**
+ * What follows when the tries of a child are over, or one was canceled, left
+ * something, or was not accepted (S10).
+ */
 
 import * as z from 'zod/mini';
 import { explain } from '../../lib/core/explain/why.ts';

@@ -1,4 +1,7 @@
-/** A child with a recovery: one execution after the other, each only when the one before is over and has left nothing (S10). */
+/**
+ * A child with a recovery: one execution after the other, each only when the one before is
+ * over and has left nothing (S10).
+ */
 
 import { explain } from '../../lib/core/explain/why.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';

@@ -1,6 +1,6 @@
 /**
- * Drives the real roles over the ports in memory: delivers what was sent, moves time to the next thing that happens.
- * Tests decide which messages get lost, which agent dies, when the supervisor sweeps.
+ * Drives the real roles over the ports in memory: delivers what was sent, moves time to the next thing that
+ * happens. Tests decide which messages get lost, which agent dies, when the supervisor sweeps.
  */
 
 import { createHash } from 'node:crypto';
@@ -54,7 +54,10 @@ type Implementations = Record<string, Implementation<unknown, unknown>>;
 export interface Harness extends MemoryWorld {
   readonly scheduler: Scheduler;
   readonly implementations: Implementations;
-  /** Takes the oldest message that is due out of the queue and handles it; its handling may still be under way. */
+  /**
+   * Takes the oldest message that is due out of the queue and handles it; its
+   * handling may still be under way.
+   */
   readonly deliver: (send: Send, ports?: Ports) => Promise<'handled' | 'give-back'>;
   readonly begin: (input?: Json, key?: string) => Promise<Execution>;
   readonly state: (id: string) => Promise<Snapshot>;

@@ -1,4 +1,7 @@
-/** A holiday's services, for steps that may fail: what they did, in order, and one whose process dies at its work. */
+/**
+ * A holiday's services, for steps that may fail: what they did, in order, and one
+ * whose process dies at its work.
+ */
 
 import type { Ports } from '../../lib/core/ports.ts';
 import type { Send } from '../../lib/core/records/decision.ts';

@@ -1,4 +1,7 @@
-/** A list of workflows: an execution for each item, in parts of 25, with the tolerance, the lanes and the undo of any list. */
+/**
+ * A list of workflows: an execution for each item, in parts of 25, with the tolerance, the
+ * lanes and the undo of any list.
+ */
 
 import { retry, workflow, type Workflow } from '../../lib/core/plan/workflow.ts';
 import { PermanentError } from '../../lib/core/records/errors.ts';

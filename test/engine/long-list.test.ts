@@ -1,4 +1,7 @@
-/** The ends of a long list's executions: each is written, few are evaluated, none is read with the whole list (C1, L1). */
+/**
+ * The ends of a long list's executions: each is written, few are evaluated, none is
+ * read with the whole list (C1, L1).
+ */
 
 import type { Ports } from '../../lib/core/ports.ts';
 import { retry, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';

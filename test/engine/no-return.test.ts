@@ -1,4 +1,6 @@
-/** The point of no return: once it is passed there is only a way forward; and what an agent does not accept. */
+/**
+ * The point of no return: once it is passed there is only a way forward; and what an agent does not accept.
+ */
 
 import * as z from 'zod/mini';
 import { PermanentError } from '../../lib/core/records/errors.ts';

@@ -1,4 +1,7 @@
-/** Executions that belong to a step and have on-failure steps: the parent hears of their end at once, and of that end alone (S21). */
+/**
+ * Executions that belong to a step and have on-failure steps: the parent hears of their end at
+ * once, and of that end alone (S21).
+ */
 
 import { retry as tries, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
 import { PermanentError } from '../../lib/core/records/errors.ts';

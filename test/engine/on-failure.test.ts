@@ -1,4 +1,7 @@
-/** What follows an end without success (S21): once every outcome is known, under a key of its own, whatever becomes of it. */
+/**
+ * What follows an end without success (S21): once every outcome is known, under a key of
+ * its own, whatever becomes of it.
+ */
 
 import { concat, eq, exists, orElse } from '../../lib/core/plan/refs.ts';
 import { human, retry as again, workflow } from '../../lib/core/plan/workflow.ts';

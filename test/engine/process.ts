@@ -1,4 +1,7 @@
-/** Processes that die or freeze, and stores that answer late, wrongly or not at all, around the ports of a harness. */
+/**
+ * Processes that die or freeze, and stores that answer late, wrongly or not at all,
+ * around the ports of a harness.
+ */
 
 import type { Write } from '../../lib/core/records/decision.ts';
 import type { Ports, Store, WriteResult } from '../../lib/core/ports.ts';

@@ -1,4 +1,7 @@
-/** A group of steps that provisions a site in a region, and what stands in which region: the next try is another region. */
+/**
+ * A group of steps that provisions a site in a region, and what stands in which region:
+ * the next try is another region.
+ */
 
 import { human, retry, type Workflow, withInput, workflow } from '../../lib/core/plan/workflow.ts';
 import type { Input } from '../../lib/core/plan/refs.ts';

@@ -1,4 +1,7 @@
-/** The pattern's central case: an encoder stalls twice at 47 %, is fenced, and runs again at 720p, with and without an effect to take back. */
+/**
+ * The pattern's central case: an encoder stalls twice at 47 %, is fenced, and runs again at 720p, with and
+ * without an effect to take back.
+ */
 
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
 import { retry, useAgent, withInput, workflow } from '../../lib/core/plan/workflow.ts';
@@ -55,7 +58,10 @@ function encoder(flow: ReturnType<typeof encoding>, settings: Parameters<typeof 
 
 const HOURS_MS = 6 * 3_600_000;
 const GRACE_MS = 2_000;
-/** Containers: each message has a process of its own with hours to live, which its worker kills when its lease is lost. */
+/**
+ * Containers: each message has a process of its own with hours to live, which its
+ * worker kills when its lease is lost.
+ */
 function inContainers(flow: ReturnType<typeof encoding>) {
   const processes: Process[] = [];
   const killedAt: number[] = [];
@@ -140,7 +146,8 @@ describe('an encoder in a container that stalls twice at 47 %', () => {
       expect(execution).toMatchObject({ status: 'succeeded', output: { height: 720 } });
       expect(done.map(({ what }) => what)).toEqual(expected);
       const [, second, next] = done;
-      // It is alive for 3 s, stalls for 4, is given 2 to end; what it has sent, and two clocks, are given their time.
+      // It is alive for 3 s, stalls for 4, is given 2 to end; what it has sent, and
+      // two clocks, are given their time.
       const stalledMs = 3_000 + 4_000 + GRACE_MS;
       const betweenMs = (next?.at ?? 0) - (second?.at ?? 0);
       expect(betweenMs).toBeGreaterThanOrEqual(stalledMs + SETTLE_MS);

@@ -1,4 +1,7 @@
-/** What a failure that is tolerated still owes (S20): its undo, executions of its own, items of a list, and what is said of all that. */
+/**
+ * What a failure that is tolerated still owes (S20): its undo, executions of its own, items of a
+ * list, and what is said of all that.
+ */
 
 import * as z from 'zod/mini';
 import { eq, failed } from '../../lib/core/plan/refs.ts';

@@ -1,4 +1,7 @@
-/** Steps that may fail (S20): certain before anything follows, undone before anything takes their place, asked about where neither can be. */
+/**
+ * Steps that may fail (S20): certain before anything follows, undone before anything takes their place,
+ * asked about where neither can be.
+ */
 
 import { failed, orElse, present, succeeded } from '../../lib/core/plan/refs.ts';
 import { retry as again, workflow } from '../../lib/core/plan/workflow.ts';

@@ -1,4 +1,6 @@
-/** L1: an undo that nobody may or will begin is put to a person after a day, so that nothing hangs in silence. */
+/**
+ * L1: an undo that nobody may or will begin is put to a person after a day, so that nothing hangs in silence.
+ */
 
 import { explain } from '../../lib/core/explain/why.ts';
 import { workflow } from '../../lib/core/plan/workflow.ts';

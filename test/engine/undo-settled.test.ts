@@ -1,4 +1,7 @@
-/** Nothing is undone while an attempt of what depends on it may still be acting, also where executions lie between (S10). */
+/**
+ * Nothing is undone while an attempt of what depends on it may still be acting, also
+ * where executions lie between (S10).
+ */
 
 import { retry, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';

@@ -1,4 +1,7 @@
-/** Undo that cannot lie (P3): order, retries, unknown outcomes, the fence. S1, S10; F1, F2, F6 of the model's findings. */
+/**
+ * Undo that cannot lie (P3): order, retries, unknown outcomes, the fence. S1, S10; F1,
+ * F2, F6 of the model's findings.
+ */
 
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
 import type { Write } from '../../lib/core/records/decision.ts';

@@ -1,6 +1,6 @@
 /**
- * Who calls a supervisor, and when: L2 in a quiet system a dead agent is noticed as soon as in a busy one; where one is
- * present nobody is called, and nobody asks again.
+ * Who calls a supervisor, and when: L2 in a quiet system a dead agent is noticed as soon as in a busy one;
+ * where one is present nobody is called, and nobody asks again.
  */
 
 import type { Ports, Presences } from '../../lib/core/ports.ts';

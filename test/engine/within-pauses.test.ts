@@ -1,4 +1,7 @@
-/** A pause and the time of a step (`within`): its time is given back, also to an attempt and a report that have not seen it. */
+/**
+ * A pause and the time of a step (`within`): its time is given back, also to an attempt and
+ * a report that have not seen it.
+ */
 
 import { human, retry, workflow } from '../../lib/core/plan/workflow.ts';
 import type { Ports } from '../../lib/core/ports.ts';

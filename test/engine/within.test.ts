@@ -1,4 +1,7 @@
-/** The time of a step (`within`): nothing new begins when it is over, what is open gets its outcome first, and pauses are given back. */
+/**
+ * The time of a step (`within`): nothing new begins when it is over, what is open gets its outcome
+ * first, and pauses are given back.
+ */
 
 import { failed, orElse, present } from '../../lib/core/plan/refs.ts';
 import { human, retry, withInput, workflow } from '../../lib/core/plan/workflow.ts';

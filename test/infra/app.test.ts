@@ -1,4 +1,7 @@
-/** `bin/app.ts` as `cdk deploy` runs it: what is in the stack, what others are called, what starts its workflow. */
+/**
+ * `bin/app.ts` as `cdk deploy` runs it: what is in the stack, what others are
+ * called, what starts its workflow.
+ */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Who may make which call: signed requests by default, tokens with scopes, callbacks for whoever has their token. */
+/**
+ * Who may make which call: signed requests by default, tokens with scopes,
+ * callbacks for whoever has their token.
+ */
 
 import {
   CorsHttpMethod,

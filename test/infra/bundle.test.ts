@@ -44,8 +44,9 @@ test('an agent’s bundle is one ES module with a source map, and it runs', asyn
 });
 
 /**
- * In KB, minified, with the AWS clients: what a cold start has to read. The scheduler has the routes and every workflow's
- * schemas, a trigger's starter and the agent of bulk actions the schemas. What they have is in docs/OPERATIONS.md.
+ * In KB, minified, with the AWS clients: what a cold start has to read. The scheduler has the routes and
+ * every workflow's schemas, a trigger's starter and the agent of bulk actions the schemas. What they
+ * have is in docs/OPERATIONS.md.
  */
 const budgetOf = (name: string): number => BUDGETS[name] ?? 510;
 const BUDGETS: Readonly<Record<string, number>> = { scheduler: 650, starter: 600, bulk: 600 };

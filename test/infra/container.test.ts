@@ -1,4 +1,7 @@
-/** An agent that runs in a container: no function, a service that may do exactly what the function could, an image. */
+/**
+ * An agent that runs in a container: no function, a service that may do exactly
+ * what the function could, an image.
+ */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

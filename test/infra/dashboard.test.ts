@@ -1,4 +1,7 @@
-/** What the dashboard draws: the questions it answers, the charts that the console draws as well, workflows and agents one by one. */
+/**
+ * What the dashboard draws: the questions it answers, the charts that the console draws as well,
+ * workflows and agents one by one.
+ */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

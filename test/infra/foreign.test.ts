@@ -1,4 +1,6 @@
-/** The construct in a program of somebody else's: their app, their flags, twice in one stack, with their bus. */
+/**
+ * The construct in a program of somebody else's: their app, their flags, twice in one stack, with their bus.
+ */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,6 @@
-/** What agents' files export, asked in a process of its own: whatever one of them does, each has an answer. */
+/**
+ * What agents' files export, asked in a process of its own: whatever one of them does, each has an answer.
+ */
 
 import { handlersIn } from '../../lib/infra/handlers.ts';
 import { project } from './fixture.ts';

@@ -1,4 +1,7 @@
-/** What AWS would refuse in the middle of a deployment is refused before, and what is let through is within every limit. */
+/**
+ * What AWS would refuse in the middle of a deployment is refused before, and what is let
+ * through is within every limit.
+ */
 
 import { Code, Function, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { Stack } from 'aws-cdk-lib/core';

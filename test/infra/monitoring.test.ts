@@ -1,4 +1,7 @@
-/** Dashboard and alarms read what the roles emit (`aws/names.ts`; that it is emitted: `test/aws/metrics.test.ts`). */
+/**
+ * Dashboard and alarms read what the roles emit (`aws/names.ts`; that it is
+ * emitted: `test/aws/metrics.test.ts`).
+ */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** A template's permissions in the words of `permissions.ts`: roles and resources by what they are, not by their ids. */
+/**
+ * A template's permissions in the words of `permissions.ts`: roles and resources by
+ * what they are, not by their ids.
+ */
 
 import { type Permission, StackPolicies } from '../../local/iam/stack-policies.ts';
 import type { Json } from '../../local/template/json.ts';

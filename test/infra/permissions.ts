@@ -1,6 +1,6 @@
 /**
- * Who may do what, and why: the whole of it. `permissions.test.ts` holds the template to these rows, both ways;
- * `test/e2e/permissions.test.ts` shows that each is needed, but for those that are argued below.
+ * Who may do what, and why: the whole of it. `permissions.test.ts` holds the template to these rows, both
+ * ways; `test/e2e/permissions.test.ts` shows that each is needed, but for those that are argued below.
  */
 
 export interface Row {
@@ -8,8 +8,8 @@ export interface Row {
   readonly who: string;
   readonly actions: readonly string[];
   /**
-   * `its …` is the function's own; `the queues of its workflows` are those of all agents it works with; `all queues` are the
-   * agents', by the prefix that no other queue's name has.
+   * `its …` is the function's own; `the queues of its workflows` are those of all agents it works with;
+   * `all queues` are the agents', by the prefix that no other queue's name has.
    */
   readonly on: string;
   readonly because: string;

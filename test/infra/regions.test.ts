@@ -1,9 +1,15 @@
-/** What CloudFormation does not know in every region is in no template: there the whole stack would be refused. */
+/**
+ * What CloudFormation does not know in every region is in no template: there
+ * the whole stack would be refused.
+ */
 
 import { Tags } from 'aws-cdk-lib/core';
 import { makeStack, Reader } from './template.ts';
 
-/** Type → properties that its schema lacks in some region. Found by cfn-lint, over the schemas of all regions of June 2026. */
+/**
+ * Type → properties that its schema lacks in some region. Found by cfn-lint, over the
+ * schemas of all regions of June 2026.
+ */
 const UNKNOWN_SOMEWHERE: Readonly<Record<string, readonly string[]>> = {
   // us-gov-east-1, us-gov-west-1
   'AWS::Events::EventBus': ['Description'],

@@ -1,4 +1,7 @@
-/** Agents in other languages: what synthesis reads of them, what it refuses, what they may do, what is in their image. */
+/**
+ * Agents in other languages: what synthesis reads of them, what it refuses, what they
+ * may do, what is in their image.
+ */
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';

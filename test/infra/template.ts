@@ -22,7 +22,10 @@ export interface Statement {
   readonly Resource: unknown;
 }
 
-/** An app without code and without CloudFormation's own rules, which `synth.test.ts` asks once: they take seconds. */
+/**
+ * An app without code and without CloudFormation's own rules, which
+ * `synth.test.ts` asks once: they take seconds.
+ */
 export const makeApp = (): App =>
   createApp({
     outdir: project(),
@@ -76,7 +79,10 @@ export class Reader {
     return statementsIn(this.one('AWS::IAM::Policy', `${path}/Role`));
   }
 
-  /** `action resource`, one line each; a resource is named by its logical id without the hash, plus what follows. */
+  /**
+   * `action resource`, one line each; a resource is named by its logical id
+   * without the hash, plus what follows.
+   */
   matrixOf(path: string): string[] {
     return this.statementsOf(path)
       .flatMap(({ Action, Resource }) =>

@@ -1,4 +1,7 @@
-/** References that a workflow's function tests as if they were values: found by what it builds with something false in their place. */
+/**
+ * References that a workflow's function tests as if they were values: found by what it builds with
+ * something false in their place.
+ */
 
 import { agent, and, concat, eq, exists, orElse, present, workflow } from 'steadfast';
 import * as z from 'zod/mini';

@@ -1,10 +1,10 @@
 /**
- * What holds data or is known outside keeps its identity over an upgrade: CloudFormation replaces a resource whose logical
- * id changes, or one of the properties that it cannot change in place. A table would come back empty, a queue would lose
- * its messages, a topic its subscribers, an API its address.
+ * What holds data or is known outside keeps its identity over an upgrade: CloudFormation replaces a resource
+ * whose logical id changes, or one of the properties that it cannot change in place. A table would come back
+ * empty, a queue would lose its messages, a topic its subscribers, an API its address.
  *
- * If this test fails, change the construct back. If the replacement is meant, write into OPERATIONS.md what happens to a
- * deployment that is running, and only then change the list.
+ * If this test fails, change the construct back. If the replacement is meant, write into OPERATIONS.md what
+ * happens to a deployment that is running, and only then change the list.
  */
 
 import type { CfnTable } from 'aws-cdk-lib/aws-dynamodb';

@@ -1,4 +1,7 @@
-/** The outside world that the deployed example brings: who may call it, what it may do, and what a stage without it says. */
+/**
+ * The outside world that the deployed example brings: who may call it, what it may do,
+ * and what a stage without it says.
+ */
 
 import { addWorld, withoutWorld } from '../../examples/gallery/outside-world.ts';
 import { discoverWorkflows } from '../../lib/infra/discover.ts';

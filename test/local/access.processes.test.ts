@@ -1,4 +1,7 @@
-/** A running cloud refuses what the template's policies do not allow: on the wire, to AWS's own services, and aloud. */
+/**
+ * A running cloud refuses what the template's policies do not allow: on the wire, to
+ * AWS's own services, and aloud.
+ */
 import { DynamoDBClient, ExecuteStatementCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';

@@ -3,7 +3,10 @@ import { type Cloud, startCloud } from '../../local/cloud.ts';
 import { readAwsCall } from '../../local/gateway/aws-call.ts';
 import { cloudFor, template } from './fixture.ts';
 
-/** The fixture's stack with a bucket that tells and one that does not, a rule that listens, and targets out of reach. */
+/**
+ * The fixture's stack with a bucket that tells and one that does not, a rule that
+ * listens, and targets out of reach.
+ */
 function stack(): ReturnType<typeof template> {
   const made = template();
   const arn = (id: string, path = ''): object => ({ 'Fn::Sub': `\${${id}.Arn}${path}` });

@@ -1,4 +1,7 @@
-/** Pages of other origins: what the local API answers them, what it refuses them, and which preflight it refuses as API Gateway does. */
+/**
+ * Pages of other origins: what the local API answers them, what it refuses them, and which preflight
+ * it refuses as API Gateway does.
+ */
 import { request as send } from 'node:http';
 import { HttpApis } from '../../local/http/http-api.ts';
 import { type Listening, listen } from '../../local/http/servers.ts';
@@ -166,7 +169,9 @@ test.each([
   expect([answered, asked.length]).toEqual([status, status === 204 ? 1 : 0]);
 });
 
-/** With a name that a page's own name server gave this machine: `fetch` would put the right one in its place. */
+/**
+ * With a name that a page's own name server gave this machine: `fetch` would put the right one in its place.
+ */
 const called = (host: string): Promise<number | undefined> =>
   new Promise((answered, failed) => {
     const { port } = server;

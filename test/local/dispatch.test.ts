@@ -1,4 +1,6 @@
-/** How events reach functions: batches, windows and caps of a mapping; retries of asynchronous invocations. */
+/**
+ * How events reach functions: batches, windows and caps of a mapping; retries of asynchronous invocations.
+ */
 import { endOfWork } from '../../local/cloud.ts';
 import { AsyncInvoker } from '../../local/lambda/async-invoke.ts';
 import { type BatchTarget, EventSource, type MappingAccess } from '../../local/lambda/event-source.ts';

@@ -1,4 +1,6 @@
-/** A function's own address: what the function is handed, who may call it, and what a page of elsewhere gets. */
+/**
+ * A function's own address: what the function is handed, who may call it, and what a page of elsewhere gets.
+ */
 import { awsSignature } from '../../lib/api/authorization.ts';
 import type { Cloud } from '../../local/cloud.ts';
 import type { Denial } from '../../local/iam/access.ts';

@@ -1,4 +1,7 @@
-/** What is seen of a running local cloud: a function that a debugger may attach to, and that tables are written. */
+/**
+ * What is seen of a running local cloud: a function that a debugger may attach
+ * to, and that tables are written.
+ */
 import { cloudFor } from './fixture.ts';
 import { freePort } from '../../local/processes/free-port.ts';
 

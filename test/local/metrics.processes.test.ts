@@ -1,4 +1,7 @@
-/** Metrics of the local cloud: what programs write into their logs, what the platform measures, and what GetMetricData answers. */
+/**
+ * Metrics of the local cloud: what programs write into their logs, what the platform measures,
+ * and what GetMetricData answers.
+ */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,7 @@
-/** Bulk actions: what is meant, that nothing acts before it is confirmed, and that each execution gets the command once. */
+/**
+ * Bulk actions: what is meant, that nothing acts before it is confirmed, and that each
+ * execution gets the command once.
+ */
 
 import { STATUS_GROUPS } from '../../lib/core/operators/lists.ts';
 import { rememberedAt } from '../../lib/core/operators/remembered.ts';

@@ -1,5 +1,6 @@
 /**
- * Steps that wait for a time or for the external party, on the production roles: a wait, a callback, an approval.
+ * Steps that wait for a time or for the external party, on the production roles: a
+ * wait, a callback, an approval.
  */
 
 import * as z from 'zod/mini';
@@ -43,7 +44,8 @@ describe('a wait', () => {
     const world = harness(flow, {});
     const { id } = await world.begin();
     await world.run(id, { maxMs: 3 * 3_600_000 });
-    // From a start with a wake time of a minute: one evaluation that sets the wake time far, one that ends it.
+    // From a start with a wake time of a minute: one evaluation that sets the
+    // wake time far, one that ends it.
     expect((await world.state(id)).execution.version).toBeLessThanOrEqual(5);
   });
 

@@ -1,4 +1,7 @@
-/** Behind a point of no return the deadline ends nothing: a person is asked, and every answer leads forward (L1, S10). */
+/**
+ * Behind a point of no return the deadline ends nothing: a person is asked, and every
+ * answer leads forward (L1, S10).
+ */
 
 import { explain } from '../../lib/core/explain/why.ts';
 import { human, retry as again, workflow } from '../../lib/core/plan/workflow.ts';

@@ -1,4 +1,7 @@
-/** What the tests of callers and of four eyes share: workflows that ask another person, persons, and their acts. */
+/**
+ * What the tests of callers and of four eyes share: workflows that ask another
+ * person, persons, and their acts.
+ */
 
 import { human, retry as again, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
 import type { Caller } from '../../lib/core/records/caller.ts';

@@ -1,6 +1,6 @@
 /**
- * What waits for a person or another system, on the production roles: its entry in the inbox, reminders, and what holds without
- * an answer.
+ * What waits for a person or another system, on the production roles: its entry in the inbox, reminders,
+ * and what holds without an answer.
  */
 
 import type { ApprovalOptions } from '../../lib/core/plan/waiting-steps.ts';

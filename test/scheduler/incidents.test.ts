@@ -188,7 +188,8 @@ describe('a question that comes up on the way', () => {
       second: { execute: decline, undo },
     });
     const { id } = await h.begin();
-    // The failure is reported, and its process is gone before it has asked: the other branch meets the open question.
+    // The failure is reported, and its process is gone before it has asked: the other
+    // branch meets the open question.
     const { write } = h.store;
     const [asked, done] = h.sent.splice(0);
     Object.assign(h.store, {

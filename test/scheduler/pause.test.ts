@@ -53,7 +53,8 @@ describe('a pause', () => {
     expect((await h.state(id)).execution.status).toBe('pausing');
     finish?.();
     await handled;
-    // The claim's own state said nothing of a pause, so a hint was sent; whoever gets it completes the pause instead.
+    // The claim's own state said nothing of a pause, so a hint was sent; whoever gets
+    // it completes the pause instead.
     await drain(h);
     const { execution, steps } = await h.state(id);
     expect(execution.status).toBe('paused');

@@ -1,4 +1,7 @@
-/** Four eyes in a tree: what anybody does in one of its executions counts in all, also at the same time and after a crash (S19). */
+/**
+ * Four eyes in a tree: what anybody does in one of its executions counts in all, also at the
+ * same time and after a crash (S19).
+ */
 
 import { human, retry as again, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
 import type { Ports } from '../../lib/core/ports.ts';

@@ -1,4 +1,7 @@
-/** Four eyes in one execution, on the production roles: who may give an approval that must be another person's (S19). */
+/**
+ * Four eyes in one execution, on the production roles: who may give an approval that
+ * must be another person's (S19).
+ */
 
 import { type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
 import type { Caller } from '../../lib/core/records/caller.ts';

@@ -1,4 +1,7 @@
-/** Reminders of incidents, on the production roles: when one is due, that it stands still, and that none follows an answer. */
+/**
+ * Reminders of incidents, on the production roles: when one is due, that it stands still,
+ * and that none follows an answer.
+ */
 
 import { explain } from '../../lib/core/explain/why.ts';
 import { human, workflow } from '../../lib/core/plan/workflow.ts';

@@ -1,4 +1,7 @@
-/** The retry of a failed execution whose failed step is given another input: when that is safe, and that it is another request (S18). */
+/**
+ * The retry of a failed execution whose failed step is given another input: when that is safe, and
+ * that it is another request (S18).
+ */
 
 import * as z from 'zod/mini';
 import { PermanentError } from '../../lib/core/records/errors.ts';

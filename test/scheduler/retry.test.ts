@@ -1,4 +1,6 @@
-/** The retry of what failed or waits: it goes on where it failed, and never does again what was taken back. */
+/**
+ * The retry of what failed or waits: it goes on where it failed, and never does again what was taken back.
+ */
 
 import { PermanentError } from '../../lib/core/records/errors.ts';
 import { explain } from '../../lib/core/explain/why.ts';

@@ -1,4 +1,7 @@
-/** The code that documents show: taken out of their pages, and written into a folder in which it can be compiled and loaded. */
+/**
+ * The code that documents show: taken out of their pages, and written into a folder in which
+ * it can be compiled and loaded.
+ */
 
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -27,7 +30,10 @@ export const namedBlocks = (text: string): [string, string][] =>
     ([, path = '', content = '']) => [path, content],
   );
 
-/** Writes them into a new folder inside the project, where `steadfast` and the packages are found; git ignores it. */
+/**
+ * Writes them into a new folder inside the project, where `steadfast` and the
+ * packages are found; git ignores it.
+ */
 export function written(name: string, files: Files): string {
   mkdirSync(join(ROOT, '.steadfast'), { recursive: true });
   const root = mkdtempSync(join(ROOT, '.steadfast', `${name}-`));

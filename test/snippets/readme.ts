@@ -1,4 +1,6 @@
-/** The code of README, of the first project and of the author's reference, each piece with what it supposes. */
+/**
+ * The code of README, of the first project and of the author's reference, each piece with what it supposes.
+ */
 
 import { blockWith, type Files, namedBlocks, read } from './blocks.ts';
 

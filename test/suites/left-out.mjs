@@ -1,4 +1,7 @@
-/** A reporter of Jest's: the last line of `npm test` and of `npm run test:processes` says what was left out, and what runs it. */
+/**
+ * A reporter of Jest's: the last line of `npm test` and of `npm run test:processes` says what
+ * was left out, and what runs it.
+ */
 
 const LEFT_OUT = {
   'logic.cjs':

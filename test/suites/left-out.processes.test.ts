@@ -1,4 +1,7 @@
-/** `npm test` ends with what it left out and what runs that; where files are named, nothing is left out by surprise. */
+/**
+ * `npm test` ends with what it left out and what runs that; where files are named,
+ * nothing is left out by surprise.
+ */
 
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';

@@ -1,6 +1,7 @@
 /**
- * Keeps processes out of the suite `logic`: its tests wait for no other local cloud, synthesis, bundle or browser than those of the
- * one end-to-end test. What starts one fails there with a message that says where it belongs.
+ * Keeps processes out of the suite `logic`: its tests wait for no other local cloud, synthesis,
+ * bundle or browser than those of the one end-to-end test. What starts one fails there with a
+ * message that says where it belongs.
  */
 
 import childProcess from 'node:child_process';

@@ -1,6 +1,6 @@
 /**
- * Which test file belongs to which suite: `npm test` runs `logic`, `npm run test:processes` runs `processes`, and plain Jest runs
- * both. Each file is in exactly one of them, by its path alone.
+ * Which test file belongs to which suite: `npm test` runs `logic`, `npm run test:processes` runs `processes`,
+ * and plain Jest runs both. Each file is in exactly one of them, by its path alone.
  *
  * CommonJS: Jest loads a filter by `require`.
  */
@@ -24,7 +24,8 @@ function suiteOf(name) {
 }
 
 /**
- * A filter for Jest. Where only files of the other suite are named, they run: `npm test -- <a file>` takes any file.
+ * A filter for Jest. Where only files of the other suite are named, they run:
+ * `npm test -- <a file>` takes any file.
  *
  * @param {'logic' | 'processes'} suite
  */

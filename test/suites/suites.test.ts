@@ -1,4 +1,6 @@
-/** Each test file is in exactly one suite, CI runs both, and a test of `npm test` that starts a process fails. */
+/**
+ * Each test file is in exactly one suite, CI runs both, and a test of `npm test` that starts a process fails.
+ */
 
 import { execFile, execFileSync, fork, spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

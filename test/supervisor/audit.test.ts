@@ -1,4 +1,7 @@
-/** The audit: S12 whatever a hand, a restore or a deployment did to the index, it is put in order; P5, S6, S11. */
+/**
+ * The audit: S12 whatever a hand, a restore or a deployment did to the index,
+ * it is put in order; P5, S6, S11.
+ */
 
 import { MIN_RETENTION_MS } from '../../lib/core/records/retention.ts';
 import { retry, workflow } from '../../lib/core/plan/workflow.ts';

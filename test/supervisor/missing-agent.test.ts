@@ -1,4 +1,7 @@
-/** An agent that executions under way need and that is not deployed: others go on, it is said, and it goes on when it is back. */
+/**
+ * An agent that executions under way need and that is not deployed: others go on, it is said,
+ * and it goes on when it is back.
+ */
 
 import type { Ports, Queue } from '../../lib/core/ports.ts';
 import { retry, workflow } from '../../lib/core/plan/workflow.ts';

@@ -1,4 +1,7 @@
-/** What happens when nobody takes messages, or the store or all supervisors were away: no stampede, no false expiry. */
+/**
+ * What happens when nobody takes messages, or the store or all supervisors were
+ * away: no stampede, no false expiry.
+ */
 
 import { workflow } from '../../lib/core/plan/workflow.ts';
 import type { Ports, Store } from '../../lib/core/ports.ts';

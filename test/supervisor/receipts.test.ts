@@ -1,4 +1,7 @@
-/** The supervisor's receipts (P5): left while something is due, never in the way, nothing at all where nothing is due (C3). */
+/**
+ * The supervisor's receipts (P5): left while something is due, never in the way, nothing at
+ * all where nothing is due (C3).
+ */
 
 import type { Receipts } from '../../lib/core/ports.ts';
 import type { ShardReceipt } from '../../lib/core/records/receipts.ts';

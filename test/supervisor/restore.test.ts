@@ -1,6 +1,6 @@
 /**
- * A table restored to any earlier moment, with the messages of all that was done since: S13, L1, L2, S6. What was done since is
- * unknown to it; the external services know it by its key.
+ * A table restored to any earlier moment, with the messages of all that was done since: S13, L1, L2, S6. What
+ * was done since is unknown to it; the external services know it by its key.
  */
 
 import type { Clock } from '../../cli/io.ts';
@@ -24,7 +24,9 @@ const order = workflow('order', { input: anyObject, within: '1h' }, (w) => {
   return {};
 }) as Workflow;
 
-/** Services that take a key: asked again with it, they do nothing more. The first try of each gets no answer. */
+/**
+ * Services that take a key: asked again with it, they do nothing more. The first try of each gets no answer.
+ */
 function services(): { readonly done: Set<string>; readonly all: Harness['implementations'] } {
   const done = new Set<string>();
   const execute = async ({ effectKey, attempt }: AttemptContext): Promise<object> => {
@@ -138,7 +140,8 @@ it('knows no start from after its moment: sent again, it is another execution, w
   const before = [...external.done];
   const later = harness(order, external.all, 2);
   later.clock.advanceTo(h.clock.now() + 600_000);
-  // So whoever sends it again must know what it has done already: docs/OPERATIONS.md has the starts listed first.
+  // So whoever sends it again must know what it has done already:
+  // docs/OPERATIONS.md has the starts listed first.
   expect((await later.begin({}, 'key-1')).id).toBe(id);
   expect((await later.run(id)).execution.status).toBe('succeeded');
   expect(external.done.size).toBe(2 * before.length);

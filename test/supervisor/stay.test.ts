@@ -1,6 +1,6 @@
 /**
- * How long a supervisor stays and what it promises: a promise is kept, one that was called gives way to a tick, and of two
- * that were called one goes home (L2, S15).
+ * How long a supervisor stays and what it promises: a promise is kept, one that was called gives way to a
+ * tick, and of two that were called one goes home (L2, S15).
  */
 
 import { retry, workflow } from '../../lib/core/plan/workflow.ts';

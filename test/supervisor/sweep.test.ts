@@ -1,4 +1,7 @@
-/** The supervisor: L2–L5, C3, S12; one bad item delays no other, a dead supervisor costs a tick, the end is announced. */
+/**
+ * The supervisor: L2–L5, C3, S12; one bad item delays no other, a dead supervisor
+ * costs a tick, the end is announced.
+ */
 
 import { retry, workflow } from '../../lib/core/plan/workflow.ts';
 import { SENDS_PER_SWEEP } from '../../lib/supervisor/admission.ts';

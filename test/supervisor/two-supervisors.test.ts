@@ -1,4 +1,7 @@
-/** The two supervisors of one tick: C3 together they ask what one would, L5 each does the work of the other when it is dead. */
+/**
+ * The two supervisors of one tick: C3 together they ask what one would, L5 each does the
+ * work of the other when it is dead.
+ */
 
 import { retry, workflow } from '../../lib/core/plan/workflow.ts';
 import { type Part, SWEEP_EVERY_MS, tick } from '../../lib/supervisor/sweep.ts';

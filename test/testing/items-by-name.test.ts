@@ -1,4 +1,7 @@
-/** What `crashEverywhere` says of items of lists: by the list's step and their place, as their author knows them. */
+/**
+ * What `crashEverywhere` says of items of lists: by the list's step and their
+ * place, as their author knows them.
+ */
 
 import { PermanentError, workflow } from 'steadfast';
 import { crashEverywhere, type CrashOptions } from 'steadfast/testing';

@@ -1,6 +1,6 @@
 /**
- * How much `crashEverywhere` finds: mistakes that authors of agents make, each of them found, and correct agents of every
- * kind, none of them accused.
+ * How much `crashEverywhere` finds: mistakes that authors of agents make, each of them found, and correct
+ * agents of every kind, none of them accused.
  */
 
 import {
@@ -38,7 +38,10 @@ interface Ways {
   readonly undo?: Work;
   readonly recovery?: readonly ReturnType<typeof retry | typeof human>[];
 }
-/** Through the workflow: to success, back after a later step's failure, canceled, with a first answer lost anyway. */
+/**
+ * Through the workflow: to success, back after a later step's failure, canceled,
+ * with a first answer lost anyway.
+ */
 const ALL_WAYS = ['there', 'back', 'canceled', 'unheard'] as const;
 type Way = (typeof ALL_WAYS)[number];
 

@@ -1,4 +1,7 @@
-/** A test sees steps that no agent performs as production has them; a fault at any point loses and doubles nothing of theirs. */
+/**
+ * A test sees steps that no agent performs as production has them; a fault at any point loses
+ * and doubles nothing of theirs.
+ */
 
 import { done, notDone, PermanentError, retry, workflow, type Workflow } from 'steadfast';
 import { crashEverywhere, externalWorld, type TestAgent, testWorkflow } from 'steadfast/testing';

@@ -1,6 +1,6 @@
 /**
- * Answers that are no outputs where they are not of a plain step: of the items of a list, of on-failure steps; and inputs that are
- * refused when the time of their step is over.
+ * Answers that are no outputs where they are not of a plain step: of the items of a list, of on-failure
+ * steps; and inputs that are refused when the time of their step is over.
  */
 
 import { agent, human, PermanentError, workflow } from 'steadfast';

@@ -1,6 +1,6 @@
 /**
- * Answers of agents that are no outputs: the work is done, so a person is asked before anything of it is undone (S6, S10), and
- * what JSON leaves out is no reason for that.
+ * Answers of agents that are no outputs: the work is done, so a person is asked before anything of it is
+ * undone (S6, S10), and what JSON leaves out is no reason for that.
  */
 
 import { agent, type AgentOptions, done, human, useAgent, withInput, workflow } from 'steadfast';

@@ -1,4 +1,7 @@
-/** Where the time of a step went: queue, work, backoff, waiting, pauses and questions apart, and nothing that is not known. */
+/**
+ * Where the time of a step went: queue, work, backoff, waiting, pauses and questions apart,
+ * and nothing that is not known.
+ */
 
 import type { AttemptView, ExecutionView, StepView } from '../../lib/api/answers.ts';
 import { rowsOf, timesText } from '../../lib/view/timeline.ts';

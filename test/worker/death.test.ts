@@ -1,4 +1,7 @@
-/** How the death of an attempt gets into the table: also past lost races and a store that is away, and never for longer than it may. */
+/**
+ * How the death of an attempt gets into the table: also past lost races and a store that is away,
+ * and never for longer than it may.
+ */
 
 import { workflow } from '../../lib/core/plan/workflow.ts';
 import type { Ports } from '../../lib/core/ports.ts';

@@ -1,4 +1,6 @@
-/** What becomes of messages, with a queue and processes that the test controls, and time that the test moves. */
+/**
+ * What becomes of messages, with a queue and processes that the test controls, and time that the test moves.
+ */
 
 import type { Inbox, Received } from '../../lib/aws/sqs-inbox.ts';
 import type { Clock } from '../../lib/core/ports.ts';

@@ -1,5 +1,6 @@
 /**
- * BullMQ on Redis: a flow of five jobs, each the child of the next, and one worker of this process that takes 64 at once.
+ * BullMQ on Redis: a flow of five jobs, each the child of the next, and one worker of this
+ * process that takes 64 at once.
  *
  * Each job reads what the one before it returned, as a flow's jobs do.
  */

@@ -1,5 +1,6 @@
 /**
- * AWS's SDK for Lambda durable functions on the local runner of its testing package, in the process that asks, in real time.
+ * AWS's SDK for Lambda durable functions on the local runner of its testing package, in the
+ * process that asks, in real time.
  *
  * The runner stands in for the service: nothing outlives the process.
  */

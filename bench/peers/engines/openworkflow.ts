@@ -1,5 +1,6 @@
 /**
- * openworkflow on SQLite: a worker of this process that asks the database for work. Its defaults, but 64 at once.
+ * openworkflow on SQLite: a worker of this process that asks the database for
+ * work. Its defaults, but 64 at once.
  *
  * An end is taken from the backend that writes it: the handle's own `result()` polls once a second.
  */
@@ -64,7 +65,10 @@ function endsOf(backend: BackendSqlite): Ends {
     });
 }
 
-/** The journal's mode is the file's; `synchronous` is each connection's, and openworkflow leaves SQLite's default. */
+/**
+ * The journal's mode is the file's; `synchronous` is each connection's, and
+ * openworkflow leaves SQLite's default.
+ */
 function howKept(path: string): string {
   const database = new DatabaseSync(path);
   const value = (name: string): unknown => Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0];

@@ -1,4 +1,7 @@
-/** Restate: its server beside a service of this process, asked over HTTP at its ingress. Its defaults; no telemetry. */
+/**
+ * Restate: its server beside a service of this process, asked over HTTP at its
+ * ingress. Its defaults; no telemetry.
+ */
 
 import { createServer } from 'node:http2';
 import { join } from 'node:path';

@@ -1,8 +1,8 @@
 /**
  * The workflows that are measured. Their agents do nothing, so whatever is counted is the overhead.
  *
- * Every step hands on the payload that it was given: an execution holds it as its input, as the output of each of its
- * steps and as its own output.
+ * Every step hands on the payload that it was given: an execution holds it as its input, as the output of
+ * each of its steps and as its own output.
  */
 
 import { agent, type StepHandle, workflow } from 'steadfast';
@@ -70,7 +70,10 @@ export const fan5 = workflow('fan5', { input: Payload, within: '1h' }, (w) => {
   return join.output;
 });
 
-/** Twenty steps: a first one, three branches of two, a join, four in a row, five side by side, a join, two in a row. */
+/**
+ * Twenty steps: a first one, three branches of two, a join, four in a row, five side
+ * by side, a join, two in a row.
+ */
 export const mixed20 = workflow('mixed20', { input: Payload, within: '1h' }, (w) => {
   let number = 0;
   const step = (from: StepHandle<Payload>, after: readonly StepHandle<Payload>[] = []) => {

@@ -1,4 +1,6 @@
-/** What `steadfast dev` starts beside this workflow, on this machine only. A deployment knows nothing of it. */
+/**
+ * What `steadfast dev` starts beside this workflow, on this machine only. A deployment knows nothing of it.
+ */
 
 import { BAD_DAYS, startPostOffice } from './post-office__ending__';
 

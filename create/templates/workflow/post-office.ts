@@ -1,12 +1,16 @@
 /**
- * The outside world of this example: a post office with bad days. It is closed now and then, it loses answers after it has
- * taken a letter, and it does not notice that it was sent the same letter twice. Replace it by a service of yours.
+ * The outside world of this example: a post office with bad days. It is closed now and then, it loses
+ * answers after it has taken a letter, and it does not notice that it was sent the same letter twice.
+ * Replace it by a service of yours.
  */
 
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What took place outside, as `crashEverywhere` wants it: by the effect key, of a kind, and whether it was taken back. */
+/**
+ * What took place outside, as `crashEverywhere` wants it: by the effect key, of a kind,
+ * and whether it was taken back.
+ */
 export interface Letter {
   readonly key: string;
   readonly kind: 'letter';
@@ -15,7 +19,10 @@ export interface Letter {
 
 export interface PostOffice {
   readonly url: string;
-  /** Every letter it ever took: one that it took twice is there twice, and one that was taken back stays in the book. */
+  /**
+   * Every letter it ever took: one that it took twice is there twice, and one that
+   * was taken back stays in the book.
+   */
   readonly letters: () => readonly Letter[];
   readonly stop: () => Promise<void>;
 }

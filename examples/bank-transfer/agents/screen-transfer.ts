@@ -1,4 +1,7 @@
-/** Has the payee compared with the sanctions list: a question, without effect. A hit is final (`PermanentError`). */
+/**
+ * Has the payee compared with the sanctions list: a question, without effect. A
+ * hit is final (`PermanentError`).
+ */
 
 import * as z from 'zod/mini';
 import { screenTransfer } from '../workflow.ts';

@@ -1,9 +1,11 @@
 /**
- * Loads rows into a warehouse that does NOT deduplicate: two requests are two loads, and every row is there twice.
+ * Loads rows into a warehouse that does NOT deduplicate: two requests are two
+ * loads, and every row is there twice.
  *
- * It earns its safety by asking: each load has the step's effect key as its label, and is there as a whole or not at all. Its
- * source and version say what was loaded: of a source the warehouse counts the latest load alone, so another execution that
- * loads the same file changes nothing, and dropping its load changes nothing either.
+ * It earns its safety by asking: each load has the step's effect key as its label, and is there as a
+ * whole or not at all. Its source and version say what was loaded: of a source the warehouse counts
+ * the latest load alone, so another execution that loads the same file changes nothing, and dropping
+ * its load changes nothing either.
  */
 
 import { createHash } from 'node:crypto';

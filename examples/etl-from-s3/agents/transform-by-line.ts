@@ -1,6 +1,6 @@
 /**
- * Makes the same rows as `transform-file`, one line at a time: a copy of any size, in the memory of its rows' text.
- * Idempotent, one result for each effect key.
+ * Makes the same rows as `transform-file`, one line at a time: a copy of any size, in the memory of its rows'
+ * text. Idempotent, one result for each effect key.
  */
 
 import { createInterface } from 'node:readline';

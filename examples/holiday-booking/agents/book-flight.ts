@@ -1,4 +1,7 @@
-/** Books a seat at an airline that does not deduplicate: a probe asks it what it has booked under the effect key. */
+/**
+ * Books a seat at an airline that does not deduplicate: a probe asks it what it
+ * has booked under the effect key.
+ */
 
 import { done, notDone } from 'steadfast';
 import { byReference } from '../services.ts';

@@ -1,4 +1,7 @@
-/** Books a room, once for each effect key: asked again it gives the same one, and what was never booked is released without harm. */
+/**
+ * Books a room, once for each effect key: asked again it gives the same one, and what was never
+ * booked is released without harm.
+ */
 
 import { byKey } from '../services.ts';
 import { bookHotel } from '../workflow.ts';

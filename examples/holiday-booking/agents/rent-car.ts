@@ -1,4 +1,7 @@
-/** Books a car at a rental that does not deduplicate, and may be seconds late: a probe asks it what it has booked under the effect key. */
+/**
+ * Books a car at a rental that does not deduplicate, and may be seconds late: a probe asks it what it
+ * has booked under the effect key.
+ */
 
 import { done, notDone } from 'steadfast';
 import { byReference } from '../services.ts';

@@ -1,8 +1,8 @@
 /**
  * Charges a card at a payment service that does NOT deduplicate: two requests are two charges.
  *
- * It earns its safety by asking: every charge carries the step's effect key as its reference, so a probe finds what
- * an attempt that went silent has done, and an undo finds everything there is to give back.
+ * It earns its safety by asking: every charge carries the step's effect key as its reference, so a probe
+ * finds what an attempt that went silent has done, and an undo finds everything there is to give back.
  */
 
 import { type AttemptContext, done, notDone, type Verdict } from 'steadfast';

@@ -1,6 +1,6 @@
 /**
- * Tells the customer that the order is on its way, or why it is not fulfilled, through a mail service that sends once per
- * key.
+ * Tells the customer that the order is on its way, or why it is not fulfilled, through a mail
+ * service that sends once per key.
  *
  * There is no undo: a mail cannot be unsent. That is why it is the last step, and what follows a failure.
  */

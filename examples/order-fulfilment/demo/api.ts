@@ -1,7 +1,8 @@
 /**
  * The two public surfaces the demo reads: Steadfast's HTTP API and the outside world's ledger.
  *
- * Owns: the requests and the part of their answers that the demo reads. Does not own: what is expected of them.
+ * Owns: the requests and the part of their answers that the demo reads. Does not
+ * own: what is expected of them.
  */
 
 import * as z from 'zod/mini';
@@ -71,7 +72,10 @@ export function externalWorldAt(worldUrl: string): ExternalWorld {
   };
 }
 
-/** A machine with much else to do answers with an error for now. Each request here may be made again; a key starts one execution. */
+/**
+ * A machine with much else to do answers with an error for now. Each request here may be made
+ * again; a key starts one execution.
+ */
 const TRIES = 10;
 
 async function request(base: string, method: string, path: string, body?: unknown): Promise<unknown> {

@@ -1,12 +1,12 @@
 /**
  * Kills and freezes the right process at the right moment, and proves it.
  *
- * Owns: the three process faults of the demo and when each is due. Does not own: how a process is killed (the local
- * cloud's control), what follows from it.
+ * Owns: the three process faults of the demo and when each is due. Does not own: how a process is killed (the
+ * local cloud's control), what follows from it.
  *
- * The outside world does the work of the two orders at once and answers seconds later (`slow-reply`). In between, their
- * agent has done its work and cannot have reported. It is hit at an instant at which it is the only busy process of its
- * function, so that no other order's agent can be meant.
+ * The outside world does the work of the two orders at once and answers seconds later (`slow-reply`). In
+ * between, their agent has done its work and cannot have reported. It is hit at an instant at which it is the
+ * only busy process of its function, so that no other order's agent can be meant.
  */
 
 import type { OrderEntry as Entry } from '../world.ts';

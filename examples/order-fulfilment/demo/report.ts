@@ -1,8 +1,8 @@
 /**
  * What the demo says at its end: per order what happened and whether it is as expected, then one JSON line.
  *
- * Owns: the judgement (status, history, ledger and fault of every order) and its wording. Pure. Does not own: what
- * each order expects (`scenarios.ts`), what a double or a loss is (`audit.ts`).
+ * Owns: the judgement (status, history, ledger and fault of every order) and its wording. Pure. Does not own:
+ * what each order expects (`scenarios.ts`), what a double or a loss is (`audit.ts`).
  */
 
 import { type Audit, audit, type Counts } from '../audit.ts';

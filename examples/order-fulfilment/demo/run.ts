@@ -1,8 +1,9 @@
 /**
- * `npm run demo`: six orders at once on a fresh local cloud; five of them go wrong, and the supervisor is killed too.
+ * `npm run demo`: six orders at once on a fresh local cloud; five of them go wrong,
+ * and the supervisor is killed too.
  *
- * Owns: the order of events, the interrupt and the exit code. It uses what everybody can use: the HTTP API, the local
- * cloud's control and the outside world's own interface.
+ * Owns: the order of events, the interrupt and the exit code. It uses what everybody can use: the HTTP API,
+ * the local cloud's control and the outside world's own interface.
  */
 
 import { parseArgs } from 'node:util';

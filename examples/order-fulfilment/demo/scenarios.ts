@@ -1,8 +1,9 @@
 /**
  * The orders of the demo: what goes wrong with each, what is expected, and how it is reported.
  *
- * Owns: per order, the outside world's misbehaviour, the expectation on its status, its history and its ledger, and
- * the proof that its fault really happened. Does not own: how processes are killed and frozen (`faults.ts`).
+ * Owns: per order, the outside world's misbehaviour, the expectation on its status, its history
+ * and its ledger, and the proof that its fault really happened. Does not own: how processes are
+ * killed and frozen (`faults.ts`).
  */
 
 import type { RuleInput } from '../../world/behaviour.ts';

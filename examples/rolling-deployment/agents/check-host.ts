@@ -1,4 +1,6 @@
-/** Has the monitor check a host: 503 is one that is not up yet, 422 one that is sick, which fails for good. */
+/**
+ * Has the monitor check a host: 503 is one that is not up yet, 422 one that is sick, which fails for good.
+ */
 
 import * as z from 'zod/mini';
 import { checkHost } from '../workflow.ts';

@@ -1,6 +1,7 @@
 /**
- * Takes a host out of the load balancer, or back in: idempotent, the balancer takes an order once for each key. The undo goes by the
- * key, so it needs no output, and one that was never taken is fine with the balancer.
+ * Takes a host out of the load balancer, or back in: idempotent, the balancer takes an order
+ * once for each key. The undo goes by the key, so it needs no output, and one that was never
+ * taken is fine with the balancer.
  */
 
 import * as z from 'zod/mini';

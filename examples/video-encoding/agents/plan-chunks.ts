@@ -1,4 +1,7 @@
-/** Plans how a film is cut: chunks of two seconds, so that you can see it run, longer ones of a long film, and the rest. */
+/**
+ * Plans how a film is cut: chunks of two seconds, so that you can see it run, longer
+ * ones of a long film, and the rest.
+ */
 
 import { existsSync } from 'node:fs';
 import { PermanentError } from 'steadfast';

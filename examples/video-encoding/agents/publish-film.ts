@@ -1,6 +1,6 @@
 /**
- * Publishes in a catalogue that does NOT deduplicate: two requests are two pages. So every page carries the step's effect key as its
- * reference, by which a probe finds it and an undo takes it down.
+ * Publishes in a catalogue that does NOT deduplicate: two requests are two pages. So every page carries the
+ * step's effect key as its reference, by which a probe finds it and an undo takes it down.
  */
 
 import { type AttemptContext, done, notDone } from 'steadfast';

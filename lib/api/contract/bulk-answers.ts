@@ -1,7 +1,9 @@
 /**
- * The shapes of what the API answers about bulk actions, as schemas: for documents and tests. No function loads them.
+ * The shapes of what the API answers about bulk actions, as schemas: for documents and
+ * tests. No function loads them.
  *
- * Owns: the schemas. Does not own: the types and their comments, which become the descriptions (`api/bulk-answers.ts`).
+ * Owns: the schemas. Does not own: the types and their comments, which become the
+ * descriptions (`api/bulk-answers.ts`).
  */
 
 import * as z from 'zod/mini';

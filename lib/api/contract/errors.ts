@@ -1,7 +1,8 @@
 /**
  * What each error of the API means, and what its caller does next: for documents. No function loads it.
  *
- * Owns: the words. Does not own: the codes and their statuses (`api/statuses.ts`), the messages, which name what is wrong.
+ * Owns: the words. Does not own: the codes and their statuses (`api/statuses.ts`), the
+ * messages, which name what is wrong.
  */
 
 import { MAX_CALLER_CHARS } from '../../core/records/caller.ts';

@@ -1,5 +1,6 @@
 /**
- * One call of each route and its answer: for documents. No function loads them. Tests hold them to the schemas.
+ * One call of each route and its answer: for documents. No function loads them.
+ * Tests hold them to the schemas.
  *
  * Owns: the examples. Does not own: what a route takes and answers (`routes.ts`).
  */

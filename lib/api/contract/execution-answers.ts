@@ -1,8 +1,9 @@
 /**
- * The shapes of what the API answers about executions, as schemas: for documents and tests. No function loads them.
+ * The shapes of what the API answers about executions, as schemas: for documents and
+ * tests. No function loads them.
  *
- * Owns: the schemas. Each says the same as the type of its name, which the compiler holds. Does not own: the types and their
- * comments, which become the descriptions (`api/answers.ts`, `core/records/`).
+ * Owns: the schemas. Each says the same as the type of its name, which the compiler holds. Does not own: the
+ * types and their comments, which become the descriptions (`api/answers.ts`, `core/records/`).
  */
 
 import * as z from 'zod/mini';

@@ -1,9 +1,10 @@
 /**
- * The HTTP contract as a table: what each route takes and answers, for documents and tests. No function loads it.
+ * The HTTP contract as a table: what each route takes and answers, for documents
+ * and tests. No function loads it.
  *
- * Owns: the words, which errors each route has. Does not own: the examples (`examples.ts`), the routes (`api/calls.ts`), what they
- * do (`api/routes.ts`), the schemas (`api/requests.ts`, `execution-answers.ts`, `deployment-answers.ts`). `test/api/described.ts`
- * holds every answer that a test gets to it.
+ * Owns: the words, which errors each route has. Does not own: the examples (`examples.ts`), the routes
+ * (`api/calls.ts`), what they do (`api/routes.ts`), the schemas (`api/requests.ts`, `execution-answers.ts`,
+ * `deployment-answers.ts`). `test/api/described.ts` holds every answer that a test gets to it.
  */
 
 import * as z from 'zod/mini';

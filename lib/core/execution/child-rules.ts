@@ -1,8 +1,10 @@
 /**
- * The rules of an evaluation for steps that have executions of their own: to start, to gather, to try again, to stop.
+ * The rules of an evaluation for steps that have executions of their own: to start, to
+ * gather, to try again, to stop.
  *
- * Owns: when each is due. Does not own: what is written (`waiting/child.ts`), the order of all rules (`rules.ts`),
- * the effects on other executions (`engine/children.ts`), which come before the write that records them.
+ * Owns: when each is due. Does not own: what is written (`waiting/child.ts`), the order of all
+ * rules (`rules.ts`), the effects on other executions (`engine/children.ts`), which come
+ * before the write that records them.
  */
 
 import { type ChildStep, hasChildren, type MapStep, type Plan, type PlanStep } from '../plan/plan.ts';
@@ -110,7 +112,10 @@ export const endChildren: Rule = {
   },
 };
 
-/** It has failed; or, on the way forward, its next try follows or a person is asked: neither without the execution's record (S12). */
+/**
+ * It has failed; or, on the way forward, its next try follows or a person is asked: neither
+ * without the execution's record (S12).
+ */
 function afterFailure(
   step: ChildStep | MapStep,
   state: Snapshot,
@@ -191,8 +196,9 @@ export const beginTry: Rule = {
 };
 
 /**
- * What is under way is stopped at once; what has succeeded is undone when nothing that depends on it is in effect. A child
- * that is a point of no return comes first: whether the others are undone or left as they are follows from how it ended.
+ * What is under way is stopped at once; what has succeeded is undone when nothing that depends on it is in
+ * effect. A child that is a point of no return comes first: whether the others are undone or left as they
+ * are follows from how it ended.
  */
 export const stopChildren: Rule = {
   apply: (plan, state, event) => {
@@ -256,8 +262,8 @@ const allOf = ({ name: step }: PlanStep, family: Family) => ({
 });
 
 /**
- * The time of a step is over: what belongs to it is stopped and undone, what has succeeded before is left to what follows. That is
- * recorded first, because an end may arrive before the next write.
+ * The time of a step is over: what belongs to it is stopped and undone, what has succeeded before is left to
+ * what follows. That is recorded first, because an end may arrive before the next write.
  */
 export const endOverTime: Rule = {
   apply: (plan, state, event) => {

@@ -61,8 +61,8 @@ const released = (record: Step, { pauses }: Execution): Step =>
   });
 
 /**
- * A step of an earlier epoch. One that may have acted stays on the stage that did: there it is asked for, or repeated where
- * that is harmless. Any other begins its recovery again.
+ * A step of an earlier epoch. One that may have acted stays on the stage that did: there it is asked for, or
+ * repeated where that is harmless. Any other begins its recovery again.
  */
 function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Execution): Step {
   const { children } = record;
@@ -96,7 +96,10 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
   });
 }
 
-/** The tries of a child begin again with what the first was given; what a person gave there holds from the first on. */
+/**
+ * The tries of a child begin again with what the first was given; what a person gave
+ * there holds from the first on.
+ */
 const firstTry = ({ givenInput, keyInput, keyVariant }: Step, changes: boolean): StepChanges => ({
   keyVariant: 0,
   keyInput: (changes ? undefined : givenInput) ?? (keyVariant === 0 ? keyInput : undefined),
@@ -105,8 +108,8 @@ const firstTry = ({ givenInput, keyInput, keyVariant }: Step, changes: boolean):
 });
 
 /**
- * An on-failure step of an earlier end begins as if it had no record, under another effect key (S18): of that one its history is
- * left, and the number of its attempts, by which its messages are known.
+ * An on-failure step of an earlier end begins as if it had no record, under another effect key (S18): of that
+ * one its history is left, and the number of its attempts, by which its messages are known.
  */
 const renewedStep = (record: Step, { life, epoch, end }: Execution): Step => ({
   ...blankStep(record.name, { life, epoch }),

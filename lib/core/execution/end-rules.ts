@@ -1,8 +1,8 @@
 /**
  * The rules that end an execution: it succeeds, its undo is over, its end is announced.
  *
- * Owns: when each is due, and which end it is. Does not own: what follows an end without success (`follow-up.ts`), how a stop
- * begins (`stop.ts`).
+ * Owns: when each is due, and which end it is. Does not own: what follows an end without success
+ * (`follow-up.ts`), how a stop begins (`stop.ts`).
  */
 
 import { leavesTolerated, standingAtEnd } from '../operators/standing.ts';
@@ -48,7 +48,8 @@ export const endUndo: Rule = {
     const left = keepsEffects(state);
     const stuck = plan.steps.filter((step) => state.steps[step.name]?.status === 'compensation-failed');
     const rest = plan.steps.filter((step) => !stuck.includes(step));
-    // Behind an undo that failed for good its predecessors stay as they are: undoing them would lie about the order.
+    // Behind an undo that failed for good its predecessors stay as they are: undoing
+    // them would lie about the order.
     const open = rest.filter((step) => !isClear(step, state.steps[step.name], left));
     if (open.some((step) => !stuck.some((other) => isBefore(plan, step.name, other.name)))) return undefined;
     if (open.some((step) => isLeased(state.steps[step.name]))) return undefined;
@@ -91,8 +92,8 @@ const undoFailure = (names: readonly string[]): Cause['failure'] => ({
 });
 
 /**
- * The end is announced first; the write that removes the wake time records that it was, or the one that has the execution go on
- * with its parent.
+ * The end is announced first; the write that removes the wake time records that it was, or the one that has
+ * the execution go on with its parent.
  */
 export const announce: Rule = {
   apply: (plan, state, event) => {

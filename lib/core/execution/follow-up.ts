@@ -105,14 +105,20 @@ export function failedOnFailure(plan: Plan, { execution, steps }: Snapshot): rea
   });
 }
 
-/** The end once a write has ruled out another try: at a later version, so that a parent takes it for a new end. */
+/**
+ * The end once a write has ruled out another try: at a later version, so that a
+ * parent takes it for a new end.
+ */
 export const closedEnd = ({ end: known, version }: Execution): Pick<ExecutionChanges, 'end'> => {
   if (known === undefined) return {};
   const { again: _, ...kept } = known;
   return { end: { ...kept, version: version + 1 } };
 };
 
-/** The parent was tried again before the end was announced, which it is first. Nothing where that has been done. */
+/**
+ * The parent was tried again before the end was announced, which it is first.
+ * Nothing where that has been done.
+ */
 export const goingOnLater = (execution: Execution, inputs: DecisionInputs): Decision | undefined => {
   const { end: known } = execution;
   if (known === undefined || execution.wakeAt === undefined) return undefined;

@@ -79,7 +79,10 @@ const goOn = (record: Step, _state: Snapshot, now: number): Move | undefined =>
         },
       };
 
-/** Closed by a write, for a process that read before the stop could still undo it; an undo under way is awaited. */
+/**
+ * Closed by a write, for a process that read before the stop could still undo
+ * it; an undo under way is awaited.
+ */
 function leaveAsItIs(record: Step, state: Snapshot): Move | undefined {
   if (state.execution.status !== 'compensating' || !keepsEffects(state) || isLeased(record)) return undefined;
   const changes = { nextStage: undefined, retryAt: undefined, undoDeferredAt: undefined };

@@ -1,6 +1,6 @@
 /**
- * What follows from executions that belong to a step: they were started, stopped or gathered, one has ended, or the one
- * that this is must stop because its parent does.
+ * What follows from executions that belong to a step: they were started, stopped or gathered, one has ended,
+ * or the one that this is must stop because its parent does.
  *
  * Owns: the decisions. Does not own: the records (`waiting/child.ts`), when each is due (`child-rules.ts`).
  */
@@ -194,7 +194,8 @@ function again(plan: Plan, state: Snapshot, heard: number, inputs: DecisionInput
   const isDue =
     execution.parent !== undefined && isToGoOn(execution, heard) && !isCanceledKeepingEffects(execution);
   if (!isDue || restartProblemOf(wholeOf(plan), state) !== undefined) return nothing();
-  // Until its on-failure steps are over, and its end announced, it does not go on; to be asked for that once is enough.
+  // Until its on-failure steps are over, and its end announced, it does not go on; to be
+  // asked for that once is enough.
   if (execution.end?.again === true) return nothing();
   return goingOnLater(execution, inputs) ?? withParent(plan, state, inputs);
 }

@@ -1,12 +1,12 @@
 /**
  * A message has come to an agent: whether its step is claimed now, waits, is deferred, or is past it.
  *
- * Owns: the answer to a `deliver`. Does not own: what is to be done at all (`step/ready.ts`), the record of a claim
- * (`step/claim.ts`).
+ * Owns: the answer to a `deliver`. Does not own: what is to be done at all (`step/ready.ts`), the
+ * record of a claim (`step/claim.ts`).
  *
- * S2 only the work that the message is about is claimed, on the version that was read. S12 what was deferred has its wake time far
- * away: the process that takes it up, or defers it again, brings the wake time forward in the same transaction; so does a claim
- * whose lease ends with its process, before the wake time need come.
+ * S2 only the work that the message is about is claimed, on the version that was read. S12 what was deferred
+ * has its wake time far away: the process that takes it up, or defers it again, brings the wake time forward
+ * in the same transaction; so does a claim whose lease ends with its process, before the wake time need come.
  */
 
 import { graphOf, type Plan, type PlanStep } from '../plan/plan.ts';
@@ -22,7 +22,10 @@ import { effectsSettledAt, openWork, type Work } from '../step/ready.ts';
 import { isLeaving } from '../step/recovery.ts';
 import { isTimeOver } from '../step/within.ts';
 
-/** A message earlier than this waits in the agent; an earlier one is dropped, and the wake time brings another. */
+/**
+ * A message earlier than this waits in the agent; an earlier one is dropped,
+ * and the wake time brings another.
+ */
 const EARLY_MS = 5_000;
 /** An attempt that could not even report is not worth starting. */
 const MIN_REMAINING_MS = 2_000;
@@ -79,7 +82,10 @@ export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>):
   );
 }
 
-/** A late message passes over a deferral, never over the time until which an attempt may still act, of an undo or of a next stage (S10). */
+/**
+ * A late message passes over a deferral, never over the time until which an attempt may still act, of an
+ * undo or of a next stage (S10).
+ */
 function isSettled(step: PlanStep, { mode, sinceAt }: Work, record: Step | undefined, now: number): boolean {
   const isNextStage = mode === 'execute' && step.kind === 'agent' && record && isLeaving(step, record);
   if (mode !== 'undo' && isNextStage !== true) return true;

@@ -1,12 +1,12 @@
 /**
  * An attempt reports: its outcome, or that it is alive; or its process is reported dead.
  *
- * Owns: the answers to `heartbeat`, `report` and `process-died`, and when the read after a report may be spared. Does not own: the step's
- * record (`step/claim.ts`, `step/report.ts`), what comes next (`rules.ts`).
+ * Owns: the answers to `heartbeat`, `report` and `process-died`, and when the read after a report may be
+ * spared. Does not own: the step's record (`step/claim.ts`, `step/report.ts`), what comes next (`rules.ts`).
  *
- * S3 a report counts under its own token alone, or as a late success. C1 a healthy step is decided on without a second
- * read. S12 a late success is covered by no lease: it brings the wake time forward in the same transaction, and so does a death
- * that is recorded late.
+ * S3 a report counts under its own token alone, or as a late success. C1 a healthy step is decided on without
+ * a second read. S12 a late success is covered by no lease: it brings the wake time forward in the same
+ * transaction, and so does a death that is recorded late.
  */
 
 import { resolvedBySuccess } from '../operators/resolution.ts';
@@ -105,8 +105,9 @@ const waitsForApprovalAlone = (state: Snapshot): boolean =>
   isApprovalOpen(state) && openIncidents(state).length === 0;
 
 /**
- * After an on-time `done` the second read may be spared (C1) where the claim's snapshot is enough: to send to dependents
- * that wait for this step alone and unconditionally, or to end the execution when all else was finished already.
+ * After an on-time `done` the second read may be spared (C1) where the claim's snapshot is enough: to
+ * send to dependents that wait for this step alone and unconditionally, or to end the execution when
+ * all else was finished already.
  */
 function mayDecideUnread(plan: Plan, state: Snapshot, step: Step): boolean {
   const { status } = state.execution;

@@ -1,12 +1,12 @@
 /**
  * What an execution answers.
  *
- * Owns: whether it is kept in the execution's own record or made again from the steps' outputs, of which it follows. Does
- * not own: how it is made (`plan/refs.ts`).
+ * Owns: whether it is kept in the execution's own record or made again from the steps' outputs, of which it
+ * follows. Does not own: how it is made (`plan/refs.ts`).
  *
- * The record is written once more after the end, and each started KB of it costs again: an output of some size is a copy of
- * what the steps' records hold, and they are read together with it. A part's or a child's is kept, for its parent reads
- * that record alone.
+ * The record is written once more after the end, and each started KB of it costs again: an output of some
+ * size is a copy of what the steps' records hold, and they are read together with it. A part's or a child's
+ * is kept, for its parent reads that record alone.
  */
 
 import type { Plan } from '../plan/plan.ts';
@@ -29,7 +29,8 @@ export function keptOutput(plan: Plan, state: Snapshot): Pick<Execution, 'output
   const output = made(plan, state);
   const bytes = utf8Bytes(JSON.stringify(output));
   const leftOut = leftOutIn(plan.output, state.steps);
-  // Nothing is undone for it: all is done, and an end must be possible. It is too large to be shown, as it would be with them.
+  // Nothing is undone for it: all is done, and an end must be possible. It is too large to be
+  // shown, as it would be with them.
   if (leftOut !== undefined) return { outputBytes: Math.max(bytes, MAX_SHOWN_BYTES + 1) };
   const most = state.execution.parent === undefined ? SMALL_BYTES : MAX_KEPT_BYTES;
   // An item's output that was not kept must not look like that of one that failed.

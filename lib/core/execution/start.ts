@@ -1,9 +1,8 @@
 /**
  * The first record of an execution.
  *
- * S11 the id is derived from (workflow, idempotency key) by the caller, so the same key meets the same record; a child's
- * from (parent, step, index).
- * S12 the record is born with its wake time.
+ * S11 the id is derived from (workflow, idempotency key) by the caller, so the same key meets the same
+ * record; a child's from (parent, step, index). S12 the record is born with its wake time.
  */
 
 import { isCallback, type Plan } from '../plan/plan.ts';
@@ -64,7 +63,10 @@ export function callbackKeysOf(plan: Plan, fresh: () => string): Pick<NewExecuti
   return { callbackKeys: Object.fromEntries(callbacks.map(({ name }) => [name, fresh()])) };
 }
 
-/** Takes the place of a child that its parent will never start any more. Its end is known to the parent: it has no wake time. */
+/**
+ * Takes the place of a child that its parent will never start any more. Its end is known to
+ * the parent: it has no wake time.
+ */
 export function placeHolder(
   plan: Plan,
   start: ChildStart,

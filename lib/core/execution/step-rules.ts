@@ -1,8 +1,10 @@
 /**
- * The rules of an evaluation for single steps: a lease that ended, a condition that does not hold, the fence, a question to a person.
+ * The rules of an evaluation for single steps: a lease that ended, a condition that does not hold, the
+ * fence, a question to a person.
  *
- * Owns: when each is due. Does not own: what an attempt whose lease ended becomes (`step/report.ts`), which steps there are
- * (`step/ready.ts`), what is asked (`operators/incident.ts`) and what an answer changes (`operators/resolution.ts`).
+ * Owns: when each is due. Does not own: what an attempt whose lease ended becomes (`step/report.ts`),
+ * which steps there are (`step/ready.ts`), what is asked (`operators/incident.ts`) and what an answer
+ * changes (`operators/resolution.ts`).
  */
 
 import { ask } from '../operators/incident.ts';
@@ -98,7 +100,10 @@ function stillAffected(event: Evaluation, decision: Decision | undefined): Decis
   return { ...decision, next: evaluateNext(joined(event.affected, affected), fresh) };
 }
 
-/** If an input of its condition was left out, the condition cannot be evaluated, so the step fails: it can be neither done nor skipped. */
+/**
+ * If an input of its condition was left out, the condition cannot be evaluated, so the step fails: it
+ * can be neither done nor skipped.
+ */
 export const refuseCondition: Rule = {
   apply: (plan, state, event) => {
     for (const step of plan.steps) {

@@ -1,11 +1,13 @@
 /**
- * How an execution leaves the straight path: a step that failed for good, a deadline, and the point of no return.
+ * How an execution leaves the straight path: a step that failed for good, a
+ * deadline, and the point of no return.
  *
  * Owns: the rules that stop an execution or, where there is no way back, ask a person instead. Does not own:
  * what is undone then (`step/ready.ts`), operators' commands (`operators/commands.ts`).
  *
- * L1 a failure beside an open point of no return waits for that outcome, which is bounded, and for nothing else. Beside a
- * child that is such a point it stops the execution, and the child first of all (`child-rules.ts`).
+ * L1 a failure beside an open point of no return waits for that outcome, which is bounded, and
+ * for nothing else. Beside a child that is such a point it stops the execution, and the child
+ * first of all (`child-rules.ts`).
  */
 
 import { agentStep } from '../plan/plan.ts';
@@ -74,9 +76,9 @@ export const passDeadline: Rule = {
 };
 
 /**
- * The point of no return was passed, or may have been: by an attempt that was claimed just as the execution was stopped, or
- * by a child before it could be stopped. No undo has begun, for none is offered before that is known (`openWork`): what has
- * acted stays as it is.
+ * The point of no return was passed, or may have been: by an attempt that was claimed just as the execution
+ * was stopped, or by a child before it could be stopped. No undo has begun, for none is offered before that
+ * is known (`openWork`): what has acted stays as it is.
  */
 export const keepPast: Rule = {
   apply: (plan, state, event) => {

@@ -1,5 +1,6 @@
 /**
- * The rules of an evaluation for what the time alone ends: a wait, a callback or an approval without an answer, the time of a step.
+ * The rules of an evaluation for what the time alone ends: a wait, a callback or an approval without
+ * an answer, the time of a step.
  *
  * Owns: when each is due, and how it is said. Does not own: what is written (`waiting/timer.ts`).
  */

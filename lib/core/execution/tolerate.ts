@@ -1,12 +1,14 @@
 /**
  * The failure of a tolerated step: the one move that makes it final, or the question that comes before it.
  *
- * Owns: when it is final, when a person is asked, and what a stop that leaves things as they are makes of it. Does not own:
- * which steps may fail (`plan/outcomes.ts`), their compensation (`step/ready.ts`), the incident (`operators/incident.ts`).
+ * Owns: when it is final, when a person is asked, and what a stop that leaves things as they are makes of
+ * it. Does not own: which steps may fail (`plan/outcomes.ts`), their compensation (`step/ready.ts`), the
+ * incident (`operators/incident.ts`).
  *
- * S20 a failure is tolerated in one recorded, final move: on a fresh read, when no attempt of the step can act any more and
- * nothing is owed: it did not act, it is compensated, or a person or the time for an answer said so. Each of these writes is
- * one transaction with the execution, so that none comes after a pause, a stop or an end that its writer did not see.
+ * S20 a failure is tolerated in one recorded, final move: on a fresh read, when no attempt of the step can
+ * act any more and nothing is owed: it did not act, it is compensated, or a person or the time for an answer
+ * said so. Each of these writes is one transaction with the execution, so that none comes after a pause, a
+ * stop or an end that its writer did not see.
  */
 
 import { isTolerated } from '../plan/outcomes.ts';
@@ -82,7 +84,10 @@ function closedMove(plan: Plan, step: PlanStep, record: Step, state: Snapshot): 
   return record.changedAt < (state.execution.cause?.at ?? 0) ? 'keep-effects' : undefined;
 }
 
-/** Nothing is undone any more: an undo under way is awaited, another is not begun, and what may be in effect is said. */
+/**
+ * Nothing is undone any more: an undo under way is awaited, another is not begun, and
+ * what may be in effect is said.
+ */
 function endingMove(plan: Plan, step: PlanStep, record: Step, state: Snapshot): Move | undefined {
   if (state.execution.status !== 'compensating' || !keepsEffects(state) || isLeased(record)) return undefined;
   // An execution of its own is stopped, and what it has left is in its own record.

@@ -3,8 +3,8 @@
  *
  * Owns: these words. Does not own: until when it is deferred (`step/defer.ts`), what comes next (`why.ts`).
  *
- * The step's record says how it was when the work was deferred. That a breaker is open, or an agent paused, is said of now only where
- * the breaker was read now.
+ * The step's record says how it was when the work was deferred. That a breaker is open, or an agent paused,
+ * is said of now only where the breaker was read now.
  */
 
 import type { AgentStep, PlanStep } from '../plan/plan.ts';
@@ -23,7 +23,10 @@ export type Breakers = ReadonlyMap<string, OpenBreaker | 'closed'>;
 const agentFor = (step: AgentStep, record: Step, { mode }: Deferred): AgentStep =>
   mode === 'execute' ? variantOf(step, record.stage) : attemptedVariant(step, record);
 
-/** Agents whose breaker or pause has deferred something here: of these it is worth while to ask how they are now. */
+/**
+ * Agents whose breaker or pause has deferred something here: of these it is worth
+ * while to ask how they are now.
+ */
 export const deferringAgents = (steps: readonly PlanStep[], state: Snapshot): readonly string[] => [
   ...new Set(
     steps.flatMap((step) => {

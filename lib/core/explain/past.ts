@@ -1,5 +1,6 @@
 /**
- * What happened to an execution, in words, oldest first: attempts, incidents, pauses, retries, and why it was stopped.
+ * What happened to an execution, in words, oldest first: attempts, incidents, pauses,
+ * retries, and why it was stopped.
  *
  * Owns: the words of the past. Does not own: reasons and what is next (`why.ts`).
  */
@@ -155,7 +156,10 @@ function happenedAttempt(plan: Plan, step: string, attempt: Attempt): Happened {
   };
 }
 
-/** Where it was not the first variant of the recovery, or its input not the plan's; what the input is, is no matter of words. */
+/**
+ * Where it was not the first variant of the recovery, or its input not the plan's; what the
+ * input is, is no matter of words.
+ */
 function variantWords(plan: Plan, name: string, { variant = 0, given: isGiven }: Attempt): string {
   if (variant === 0 && isGiven !== true) return '';
   const step = performedStep(plan, name);

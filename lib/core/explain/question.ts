@@ -1,5 +1,6 @@
 /**
- * What a question is about, in one line: what its approval shows, its workflow, its tags. Page and command line both draw it.
+ * What a question is about, in one line: what its approval shows, its workflow, its tags. Page
+ * and command line both draw it.
  *
  * Owns: the words and their order. Does not own: what is shown (`waiting/shown.ts`), how an answer is given.
  */

@@ -1,9 +1,10 @@
 /**
- * How a deployment is, in three words, and the worst of it first in one sentence: what, since when, how many wait, when the first of
- * them runs out, what is to be done, or that nothing is before then. API, command line and page say the same, by this file.
+ * How a deployment is, in three words, and the worst of it first in one sentence: what, since when, how many
+ * wait, when the first of them runs out, what is to be done, or that nothing is before then. API, command
+ * line and page say the same, by this file.
  *
- * Owns: the verdict, the order of what is found, and the words. Does not own: what is read for it (`api/health.ts`), when an execution
- * is at risk (`records/risk.ts`).
+ * Owns: the verdict, the order of what is found, and the words. Does not own: what is read for it
+ * (`api/health.ts`), when an execution is at risk (`records/risk.ts`).
  */
 
 import type { Failure } from '../records/failure.ts';
@@ -11,8 +12,9 @@ import type { RiskReason } from '../records/state.ts';
 import { durationText, timeText } from '../records/text.ts';
 
 /**
- * 'healthy': nothing stands in the way. 'at-risk': executions may not end well or in time without help, or an agent's service does not
- * answer. 'down': executions cannot go on at all, for no supervisor is at work or an agent is not deployed.
+ * 'healthy': nothing stands in the way. 'at-risk': executions may not end well or in time without help,
+ * or an agent's service does not answer. 'down': executions cannot go on at all, for no supervisor is at
+ * work or an agent is not deployed.
  */
 export type Verdict = 'healthy' | 'at-risk' | 'down';
 
@@ -26,10 +28,10 @@ export const VERDICTS: Readonly<Record<Verdict, string>> = {
 /** One thing that is wrong, as facts. */
 export interface Finding {
   /**
-   * 'schedule-off': the supervisors' schedule is disabled, as far as that can be known: on this machine. 'overdue': what is due is not
-   * evaluated, so no supervisor is at work. 'missing': the agent is not deployed. 'breaker': its service does not answer. 'paused': an
-   * operator holds its work back.
-   * 'at-risk': other executions that may not end well or in time.
+   * 'schedule-off': the supervisors' schedule is disabled, as far as that can be known: on this machine.
+   * 'overdue': what is due is not evaluated, so no supervisor is at work. 'missing': the agent is not
+   * deployed. 'breaker': its service does not answer. 'paused': an operator holds its work back. 'at-risk':
+   * other executions that may not end well or in time.
    */
   readonly kind: 'schedule-off' | 'overdue' | 'missing' | 'breaker' | 'paused' | 'at-risk';
   readonly agent?: string;

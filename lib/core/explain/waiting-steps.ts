@@ -1,8 +1,8 @@
 /**
  * Why, for steps that no agent performs: until when one waits and for whom, how far its executions are.
  *
- * Owns: these words. Does not own: the rules, which are asked (`waiting/timer.ts`, `waiting/child.ts`), or how an explanation is put
- * together (`why.ts`).
+ * Owns: these words. Does not own: the rules, which are asked (`waiting/timer.ts`, `waiting/child.ts`), or
+ * how an explanation is put together (`why.ts`).
  */
 
 import {

@@ -1,8 +1,9 @@
 /**
- * Why it stands still although nothing of its own is wrong: what an operator has to put right around an execution.
+ * Why it stands still although nothing of its own is wrong: what an operator has to
+ * put right around an execution.
  *
- * Owns: when a supervisor is late, which steps an agent that is not deployed holds up, and these words. Does not own: what
- * happens next (`why.ts`), whether anything is late in the whole deployment (`GET /health`).
+ * Owns: when a supervisor is late, which steps an agent that is not deployed holds up, and these words. Does
+ * not own: what happens next (`why.ts`), whether anything is late in the whole deployment (`GET /health`).
  */
 
 import { formatDuration } from '../plan/duration.ts';
@@ -17,7 +18,9 @@ import { timeText } from '../records/text.ts';
 /** Whether an agent is deployed. */
 export type IsDeployed = (agent: string) => boolean;
 
-/** An idle supervisor comes once a minute (`EventBridge` rules know no shorter rate) and may be slow to start. */
+/**
+ * An idle supervisor comes once a minute (`EventBridge` rules know no shorter rate) and may be slow to start.
+ */
 export const SUPERVISOR_LATE_MS = 70_000;
 
 /** @param now epoch ms. @returns a sentence for each; none while all is well or the execution has ended */

@@ -1,8 +1,9 @@
 /**
  * Why: what happened to an execution, what its state rests on, and what happens next and when.
  *
- * Owns: the words of the present. Does not own: any rule, and what a rule says of itself: what is next is read off the very rules
- * by which the roles decide (`rules.ts`), so that an explanation cannot differ from what is done. The past is in `history.ts`.
+ * Owns: the words of the present. Does not own: any rule, and what a rule says of itself: what is next is
+ * read off the very rules by which the roles decide (`rules.ts`), so that an explanation cannot differ from
+ * what is done. The past is in `history.ts`.
  */
 
 import { effectiveState } from '../execution/effective-state.ts';
@@ -36,7 +37,10 @@ export interface Explanation {
   }[];
   /** The earliest of what is next. */
   readonly next: Next;
-  /** What an operator has to put right around it, a sentence each: a supervisor that is late, an agent that is not deployed. */
+  /**
+   * What an operator has to put right around it, a sentence each: a supervisor that is late,
+   * an agent that is not deployed.
+   */
   readonly warnings: readonly string[];
 }
 

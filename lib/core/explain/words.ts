@@ -1,8 +1,8 @@
 /**
  * The shapes and small words that all parts of an explanation share.
  *
- * Owns: how a failure and the items of a list are written. Does not own: what is said (`explain/why.ts`, `explain/past.ts`,
- * `explain/waiting-steps.ts`, `explain/warnings.ts`).
+ * Owns: how a failure and the items of a list are written. Does not own: what is said (`explain/why.ts`,
+ * `explain/past.ts`, `explain/waiting-steps.ts`, `explain/warnings.ts`).
  */
 
 import type { Failure } from '../records/failure.ts';
@@ -28,8 +28,8 @@ export interface Happened {
 }
 
 /**
- * 'at least 25 of 60 items ended'. The parent of a list learns how its items ended once all of a part have: until then some of them may
- * have ended that are not counted.
+ * 'at least 25 of 60 items ended'. The parent of a list learns how its items ended once all of a part have:
+ * until then some of them may have ended that are not counted.
  */
 export function itemsText({ count, begun, ended }: ItemsSoFar, isRunning: boolean): string {
   const over = Object.values(ended).reduce((sum, one) => sum + one, 0);

@@ -1,11 +1,12 @@
 /**
  * Bulk actions: one command for many executions.
  *
- * Owns: their records, which executions one may be about, what each page of them came to, and how that adds up. Does not own: the
- * commands (`commands.ts`), how the executions are found and when anything acts (`scheduler/bulks.ts`, `scheduler/bulk-page.ts`).
+ * Owns: their records, which executions one may be about, what each page of them came to, and how that adds
+ * up. Does not own: the commands (`commands.ts`), how the executions are found and when anything acts
+ * (`scheduler/bulks.ts`, `scheduler/bulk-page.ts`).
  *
- * A bulk action is collected page by page and acts on nothing until it is confirmed; after that nothing of it changes but what its pages
- * came to. A page is counted once: its result and the total are one write.
+ * A bulk action is collected page by page and acts on nothing until it is confirmed; after that nothing of it
+ * changes but what its pages came to. A page is counted once: its result and the total are one write.
  */
 
 import type { Caller } from '../records/caller.ts';

@@ -1,11 +1,12 @@
 /**
  * The choices that an incident offers, which are those that are safe now.
  *
- * Owns: which answers are offered, and why one is refused. Does not own: what an answer writes (`operators/resolution.ts`), who
- * may answer (IAM), the transport (`api/`).
+ * Owns: which answers are offered, and why one is refused. Does not own: what an answer writes
+ * (`operators/resolution.ts`), who may answer (IAM), the transport (`api/`).
  *
- * S10 a resolution that could leave an effect behind unseen is offered only to a person who says that nothing happened, and only
- * when nothing can still happen; nothing is offered that would undo what lies behind a point of no return.
+ * S10 a resolution that could leave an effect behind unseen is offered only to a person who says that
+ * nothing happened, and only when nothing can still happen; nothing is offered that would undo what
+ * lies behind a point of no return.
  */
 
 import { planDuring } from '../plan/on-failure.ts';
@@ -73,7 +74,8 @@ export function choicesFor(whole: Plan, state: Snapshot, incident: Incident, now
     { choice: 'retry-with-input', ...careful },
     { choice: 'give-output' },
     { choice: 'skip', ...careful },
-    // Where the step itself may be past the point of no return, only the word of a person says that it is not.
+    // Where the step itself may be past the point of no return, only the word
+    // of a person says that it is not.
     ...(isTolerated(step)
       ? [{ choice: 'continue' } as const]
       : wayBack(plan, state, step.name) === 'free'
@@ -85,8 +87,8 @@ export function choicesFor(whole: Plan, state: Snapshot, incident: Incident, now
 }
 
 /**
- * The work is done, and what its agent answered is no output. So nothing is offered that would do it anew or forget it: a person
- * says what the answer should have been, or has it asked for again.
+ * The work is done, and what its agent answered is no output. So nothing is offered that would do it anew or
+ * forget it: a person says what the answer should have been, or has it asked for again.
  */
 function choicesForAnswer(
   plan: Plan,
@@ -104,7 +106,10 @@ function choicesForAnswer(
   ];
 }
 
-/** Another try, where the latest has left nothing, or a person says so; nothing for which a person must check what it did. */
+/**
+ * Another try, where the latest has left nothing, or a person says so; nothing for which a
+ * person must check what it did.
+ */
 function choicesForChild(plan: Plan, state: Snapshot, step: ChildStep, record: Step, now: number): Offered[] {
   const isClean = record.children !== undefined && isCleanEnd(record.children);
   const after = actsUntil(record.children);
@@ -127,7 +132,10 @@ interface Offered {
   readonly notBefore?: number;
 }
 
-/** A person may have everything stopped, which has a child say what it did; that all is undone before is not promised. */
+/**
+ * A person may have everything stopped, which has a child say what it did; that all is
+ * undone before is not promised.
+ */
 function stopFirst(plan: Plan, state: Snapshot, { choice }: Resolution): string {
   if (choice !== 'undo-all' || wayBack(plan, state) !== 'stoppable') return '';
   const name = lastPoint(plan, state)?.name ?? '';
@@ -177,5 +185,8 @@ const DEEDS: Readonly<Partial<Record<Choice, Deed>>> = {
   resume: 'continued',
 };
 
-/** What a resolution is: if the execution goes on by a person's word, it counts as an act of that person; if it ends, it does not. */
+/**
+ * What a resolution is: if the execution goes on by a person's word, it counts as an act of that
+ * person; if it ends, it does not.
+ */
 export const deedOf = (choice: Choice): Deed | undefined => DEEDS[choice];

@@ -1,11 +1,11 @@
 /**
  * Operators' commands: cancel, pause, resume, retry.
  *
- * Owns: when each is possible, why it is not, and the write that obeys it; when a redrive is offered. Does not own: repeated commands and refusals as
- * errors (`scheduler/commands.ts`), what follows (`rules.ts`).
+ * Owns: when each is possible, why it is not, and the write that obeys it; when a redrive is offered. Does
+ * not own: repeated commands and refusals as errors (`scheduler/commands.ts`), what follows (`rules.ts`).
  *
- * A command is one write of the execution, which remembers the command's id. Where a command is not possible, nothing is
- * decided; the caller asks `commandProblem` for the reason.
+ * A command is one write of the execution, which remembers the command's id. Where a command is not possible,
+ * nothing is decided; the caller asks `commandProblem` for the reason.
  */
 
 import { isBuiltIn } from '../plan/built-in.ts';
@@ -87,7 +87,10 @@ export function commandProblem(
 
 /** A command as a person sees it, with the reason why it is not possible now; without one it is. */
 export interface PossibleCommand {
-  /** `cancel-as-is`: a cancel that undoes nothing. `redrive`: another execution of the workflow is started, to make good for this one. */
+  /**
+   * `cancel-as-is`: a cancel that undoes nothing. `redrive`: another execution of the workflow is
+   * started, to make good for this one.
+   */
   readonly command: 'cancel' | 'cancel-as-is' | 'pause' | 'resume' | 'retry' | 'redrive';
   readonly because?: string;
 }
@@ -227,8 +230,9 @@ function resume(state: Snapshot, command: Of<'resume'>): Decision {
 }
 
 /**
- * What a retry is about, the rest of one that was begun: the questions that were asked until then. A write answers one of them, and
- * the first one remembers the command; repeated, it goes on with those that are open.
+ * What a retry is about, the rest of one that was begun: the questions that were asked until
+ * then. A write answers one of them, and the first one remembers the command; repeated, it
+ * goes on with those that are open.
  * @param at when it was begun
  * @returns undefined where nothing of it is left
  */

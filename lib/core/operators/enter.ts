@@ -1,8 +1,9 @@
 /**
  * The entry of a person who is about to act somewhere below an execution, in that execution's record.
  *
- * Owns: the write. Does not own: what is entered (`records/people.ts`), or the act, which follows in an execution of its own
- * (`scheduler/people.ts`). An act in the very execution that has the people is entered by the act's own write.
+ * Owns: the write. Does not own: what is entered (`records/people.ts`), or the act, which follows in an
+ * execution of its own (`scheduler/people.ts`). An act in the very execution that has the people is
+ * entered by the act's own write.
  */
 
 import { executionAfter, type DecisionInputs } from '../records/change.ts';

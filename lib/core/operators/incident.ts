@@ -1,13 +1,14 @@
 /**
  * Incidents: when a person is asked about a step, how every incident is opened, and how it is closed.
  *
- * Owns: the steps to ask about, the transaction that opens, reminders, the record once it is resolved, and whether an execution then
- * waits for no person. Does not own: the choices (`operators/choices.ts`), what a resolution writes beside the incident
- * (`operators/resolution.ts`), how a reminder is announced (`waiting/entry.ts`), the incidents of a pause (`operators/pause.ts`) and a
- * deadline (`operators/deadline.ts`).
+ * Owns: the steps to ask about, the transaction that opens, reminders, the record once it is resolved,
+ * and whether an execution then waits for no person. Does not own: the choices
+ * (`operators/choices.ts`), what a resolution writes beside the incident (`operators/resolution.ts`),
+ * how a reminder is announced (`waiting/entry.ts`), the incidents of a pause (`operators/pause.ts`) and
+ * a deadline (`operators/deadline.ts`).
  *
- * Opening is one transaction of all records concerned. L1 it brings the wake time forward, for every incident has a deadline with
- * a default. S10 an incident is closed in the same write as what its resolution changes.
+ * Opening is one transaction of all records concerned. L1 it brings the wake time forward, for every incident
+ * has a deadline with a default. S10 an incident is closed in the same write as what its resolution changes.
  */
 
 import { isOutcomeRead } from '../plan/outcomes.ts';
@@ -37,7 +38,10 @@ import type { Rule } from '../step/rule.ts';
 /** Where there is no way back, or an undo failed: then the execution ends as failed and says what is left. */
 export const LAST_INCIDENT_MS: number = 7 * 86_400_000;
 
-/** Where no time is declared: for an agent that does not accept its step's input, or whose answer is no output. */
+/**
+ * Where no time is declared: for an agent that does not accept its step's
+ * input, or whose answer is no output.
+ */
 const UNDECLARED_MS = 86_400_000;
 
 const incidentOf = (state: Snapshot, step: string, kind: Incident['kind']): Incident | undefined =>
@@ -112,8 +116,8 @@ const isListAsked = (plan: Plan, { incidents }: Snapshot): boolean =>
   Object.values(incidents ?? {}).some(({ wrongAnswer }) => wrongAnswer !== undefined);
 
 /**
- * How long a person has, and what holds without an answer: as declared, or as far as there is a way back. Where the execution
- * then goes on it has time to: the question takes no more than half of what is left.
+ * How long a person has, and what holds without an answer: as declared, or as far as there is a way back.
+ * Where the execution then goes on it has time to: the question takes no more than half of what is left.
  */
 function termsOf(
   plan: Plan,
@@ -135,7 +139,8 @@ function termsOf(
     return { deadlineAt: Math.max(now + withinMs, deadAt), otherwise: 'continue' };
   }
   if (record.status !== 'waiting') return { deadlineAt: now + LAST_INCIDENT_MS, otherwise: 'fail' };
-  // What was declared for no answer holds also where the execution's own time is shorter, as long as that time matters.
+  // What was declared for no answer holds also where the execution's own time is
+  // shorter, as long as that time matters.
   const withinMs = Math.min(human?.withinMs ?? (isFree ? UNDECLARED_MS : LAST_INCIDENT_MS), leftMs);
   return {
     deadlineAt: now + withinMs,
@@ -146,7 +151,10 @@ function termsOf(
 const humanOf = (step: AskedStep): HumanStage | undefined =>
   (step.recovery as readonly Stage[]).find((one) => one.kind === 'human');
 
-/** Without an answer a failure is tolerated, but for one that may have acted, cannot be undone, and that a condition rests on. */
+/**
+ * Without an answer a failure is tolerated, but for one that may have acted, cannot be undone,
+ * and that a condition rests on.
+ */
 const goesOnWithout = (plan: Plan, step: AskedStep, record: Step): boolean =>
   mayFail(plan, step, record) &&
   (step.kind === 'child' ||
@@ -197,8 +205,8 @@ export function openIncident(
 }
 
 /**
- * A reminder that is due. In one transaction with the execution, so that there is none during a pause. Of several that were missed
- * one is sent.
+ * A reminder that is due. In one transaction with the execution, so that there is none during a pause. Of
+ * several that were missed one is sent.
  */
 export const remindOfIncident: Rule = {
   apply: (plan, state, event) => {

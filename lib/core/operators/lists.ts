@@ -1,8 +1,8 @@
 /**
  * What an operator may ask a list of executions for, and which index answers it.
  *
- * Owns: the filters, the choice of the index, what goes together, what a found execution must be, what is counted. Does not own: reading
- * (`aws/dynamo-list.ts`), how a request spells a filter (`api/requests.ts`).
+ * Owns: the filters, the choice of the index, what goes together, what a found execution must be, what is
+ * counted. Does not own: reading (`aws/dynamo-list.ts`), how a request spells a filter (`api/requests.ts`).
  *
  * Never a scan: each filter has an index that is read in its order; the others drop what was read.
  */
@@ -58,8 +58,8 @@ export const badEndOf = ({
     : { endedAt, code: cause.failure.code };
 
 /**
- * By what a list is ordered: latest start first; latest end first; the latest first that ended with the code, or asks; and of more
- * open executions than are sorted, the one first that is due first.
+ * By what a list is ordered: latest start first; latest end first; the latest first that ended with the code,
+ * or asks; and of more open executions than are sorted, the one first that is due first.
  */
 export const ORDERS = ['startedAt', 'endedAt', 'codeAt', 'wakeAt'] as const;
 export type ListOrder = (typeof ORDERS)[number];
@@ -96,7 +96,9 @@ export function filterProblem({
   return undefined;
 }
 
-/** Whether an execution, as it is now, is one of those that are asked for; the time is for the index to say. */
+/**
+ * Whether an execution, as it is now, is one of those that are asked for; the time is for the index to say.
+ */
 export function isListed(execution: Execution, filter: ListFilter): boolean {
   const { statuses, atRiskAt } = filter;
   return (

@@ -1,13 +1,16 @@
 /**
- * Pauses: nothing new starts, attempts go on to their end, and a person is asked if no operator ends it in time.
+ * Pauses: nothing new starts, attempts go on to their end, and a person is asked
+ * if no operator ends it in time.
  *
- * Owns: the rules for an execution that is pausing or paused, the incident of a pause, and what ends a pause. Does not own:
- * which steps must be suspended (`stepToSuspend` in `step/ready.ts`), who may command it (`commands.ts`).
+ * Owns: the rules for an execution that is pausing or paused, the incident of a pause, and what
+ * ends a pause. Does not own: which steps must be suspended (`stepToSuspend` in `step/ready.ts`),
+ * who may command it (`commands.ts`).
  *
- * F1 a pause is complete only when every step that a reader of an older state could claim is suspended and no attempt is under
- * way. S12 the wake time of a paused execution is its deadline: every write brings it forward. L1 a pause ends by its
- * incident's deadline at the latest, and the time it took is given back to the execution and to its open incidents. A
- * pause is of one execution: the executions that it has started go on.
+ * F1 a pause is complete only when every step that a reader of an older state could claim is
+ * suspended and no attempt is under way. S12 the wake time of a paused execution is its deadline:
+ * every write brings it forward. L1 a pause ends by its incident's deadline at the latest, and the
+ * time it took is given back to the execution and to its open incidents. A pause is of one execution:
+ * the executions that it has started go on.
  */
 
 import type { Plan } from '../plan/plan.ts';
@@ -62,7 +65,10 @@ export const nextPause = (
   withinMs: asked.withinMs ?? plan.pauseWithinMs ?? DEFAULT_PAUSE_MS,
 });
 
-/** The pauses with another one; of more than are kept, the oldest go into one sum, for their time is given back as well. */
+/**
+ * The pauses with another one; of more than are kept, the oldest go into one sum, for
+ * their time is given back as well.
+ */
 export function withPause(
   { pauses = [], earlierPauses }: Execution,
   next: Pause,

@@ -1,12 +1,13 @@
 /**
- * The commands that an execution has obeyed: one that is repeated under its id is answered, and not obeyed again.
+ * The commands that an execution has obeyed: one that is repeated under its id is
+ * answered, and not obeyed again.
  *
- * Owns: how they are kept in the execution's record, for how long and how many. Does not own: what a command writes
- * (`commands.ts`), what a repeated one is answered (`scheduler/commands.ts`).
+ * Owns: how they are kept in the execution's record, for how long and how many. Does not own: what a command
+ * writes (`commands.ts`), what a repeated one is answered (`scheduler/commands.ts`).
  *
- * Remembered is what was obeyed, also where nothing had to change: a pause of what is paused already has happened, and must not
- * happen after the next resume. No refusal is remembered, and nothing is written to what has ended: its parent, which may have
- * it go on, knows it by its version.
+ * Remembered is what was obeyed, also where nothing had to change: a pause of what is paused already has
+ * happened, and must not happen after the next resume. No refusal is remembered, and nothing is written to
+ * what has ended: its parent, which may have it go on, knows it by its version.
  */
 
 import type { Command } from '../records/events.ts';
@@ -22,7 +23,10 @@ type Remembering = Pick<Execution, 'commands'>;
 /** `<hash>@<time>`, both in base 36; the release before wrote the id itself, and no time. */
 const MARK = /^[0-9a-z]{13}@([0-9a-z]+)$/;
 
-/** 64 bits, in base 36: enough to tell some hundred ids apart, and no secret rests on it (FNV-1a, by code units). */
+/**
+ * 64 bits, in base 36: enough to tell some hundred ids apart, and no secret rests
+ * on it (FNV-1a, by code units).
+ */
 function shortHash(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (let at = 0; at < text.length; at += 1)
@@ -51,8 +55,8 @@ export const isMemoryFull = (execution: Remembering, now: number): boolean =>
   recent(execution, now).length >= MAX_REMEMBERED;
 
 /**
- * What is remembered once the command is obeyed; a command without an id cannot be repeated. Where there is no room, which the
- * caller has asked, the oldest is forgotten.
+ * What is remembered once the command is obeyed; a command without an id cannot be repeated. Where there is
+ * no room, which the caller has asked, the oldest is forgotten.
  * @param at when, for those that read it; later than now where another process's clock was
  */
 export function remembering(

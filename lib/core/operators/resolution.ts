@@ -1,12 +1,12 @@
 /**
  * Resolutions of incidents: a person's, or the default when the time is over.
  *
- * Owns: what each resolution writes, when the default holds, and that an incident's deadline stands still during a pause.
- * Does not own: the choices (`choices.ts`).
+ * Owns: what each resolution writes, when the default holds, and that an incident's deadline stands still
+ * during a pause. Does not own: the choices (`choices.ts`).
  *
- * A resolution is one transaction of all records concerned: of two operators one wins, the other reads why. L1 every incident
- * is resolved by its deadline at the latest. A resolution during a pause takes effect when the pause ends; one that stops the
- * execution ends the pause.
+ * A resolution is one transaction of all records concerned: of two operators one wins, the other reads why.
+ * L1 every incident is resolved by its deadline at the latest. A resolution during a pause takes effect when
+ * the pause ends; one that stops the execution ends the pause.
  */
 
 import { isTolerated } from '../plan/outcomes.ts';
@@ -105,8 +105,9 @@ export function resolve(
 }
 
 /**
- * A resolution that stops the execution at once. Left as it is: always so. Undone: otherwise the step's failure is decided
- * on like any other, but a paused execution decides nothing, and the answer is to end the pause.
+ * A resolution that stops the execution at once. Left as it is: always so. Undone: otherwise
+ * the step's failure is decided on like any other, but a paused execution decides nothing, and
+ * the answer is to end the pause.
  */
 function causeOf(
   execution: Execution,
@@ -186,7 +187,10 @@ function unmended({ code, message }: Failure, choice: Choice, hasNoUndo: boolean
 const vouchedChildren = ({ children }: Step): Pick<StepChanges, 'children'> =>
   children === undefined ? {} : { children: vouchedFor(children) };
 
-/** Nothing is written to the step when its effect stays and the execution ends: it is and remains `compensation-failed`. */
+/**
+ * Nothing is written to the step when its effect stays and the execution ends: it is and
+ * remains `compensation-failed`.
+ */
 function undoResolution(
   plan: Plan,
   record: Step,

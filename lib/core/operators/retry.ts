@@ -1,14 +1,14 @@
 /**
  * The retry of a failed execution: it goes on where it failed, under the next epoch.
  *
- * Owns: when that is safe, and the one write that does it (F8). Does not own: what the steps of the earlier epoch count as
- * then (`execution/effective-state.ts`), the resolutions of open incidents (`resolution.ts`).
+ * Owns: when that is safe, and the one write that does it (F8). Does not own: what the steps of the earlier
+ * epoch count as then (`execution/effective-state.ts`), the resolutions of open incidents (`resolution.ts`).
  *
- * S18 another input is another request, under another effect key: only a step of which nothing can be in effect is given one, and its
- * record, which has it, begins again in the write of the retry.
+ * S18 another input is another request, under another effect key: only a step of which nothing can be in
+ * effect is given one, and its record, which has it, begins again in the write of the retry.
  *
- * S1 the only way out of a terminal status. S10 never after anything was undone: what is left of such an execution is no
- * state that it was ever in on its way forward. To do it all again, start another execution.
+ * S1 the only way out of a terminal status. S10 never after anything was undone: what is left of such an
+ * execution is no state that it was ever in on its way forward. To do it all again, start another execution.
  */
 
 import { isOutcomeRead } from '../plan/outcomes.ts';
@@ -73,7 +73,10 @@ function failedProblem(plan: Plan, state: Snapshot, now: number): string | undef
   return restartProblemOf(plan, state) ?? stillActing(plan, state, now);
 }
 
-/** Why a failed step cannot be given another input, or nothing. @param name of the step; without it one alone must have failed */
+/**
+ * Why a failed step cannot be given another input, or nothing.
+ * @param name of the step; without it one alone must have failed
+ */
 export function inputProblem(plan: Plan, state: Snapshot, name?: string): string | undefined {
   const { status } = state.execution;
   if (status === 'waiting')
@@ -146,7 +149,9 @@ function stillActing(plan: Plan, { steps }: Snapshot, now: number): string | und
   return undefined;
 }
 
-/** Why what has failed cannot go on where it failed, or nothing; also of an execution that belongs to another. */
+/**
+ * Why what has failed cannot go on where it failed, or nothing; also of an execution that belongs to another.
+ */
 export function restartProblemOf(plan: Plan, state: Snapshot): string | undefined {
   const undone = plan.steps.filter(({ name }) => {
     const record = state.steps[name];

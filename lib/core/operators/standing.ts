@@ -72,7 +72,10 @@ function standing({ execution }: Snapshot, all: readonly StandingEffect[]): Stan
 export const leavesTolerated = (plan: Plan, { steps }: Snapshot): boolean =>
   plan.steps.some(({ name }) => steps[name] !== undefined && mayHaveLeft(steps[name]));
 
-/** What an execution says of its effects: of one that succeeded what its tolerated failures may have left, if anything. */
+/**
+ * What an execution says of its effects: of one that succeeded what its tolerated
+ * failures may have left, if anything.
+ */
 export function standingAtEnd(plan: Plan, state: Snapshot): Standing | undefined {
   if (state.execution.status !== 'succeeded') return standingOf(plan, state);
   if (!leavesTolerated(plan, state)) return undefined;
@@ -114,7 +117,8 @@ function effectsOf(step: PlanStep, { execution, steps }: Snapshot): StandingEffe
 }
 
 function ofAttempts(step: AgentStep, record: Step): Effect | undefined {
-  // A tolerated failure reports every effect, even one that cannot be undone; an agent without one leaves none.
+  // A tolerated failure reports every effect, even one that cannot be undone; an
+  // agent without one leaves none.
   if (record.status === 'tolerated') {
     const isLeft = record.mayHaveActed && attemptedVariant(step, record).effect !== 'none';
     return isLeft ? effectOf(record) : undefined;

@@ -1,12 +1,14 @@
 /**
  * A pause of a workflow: its executions are born paused from then on.
  *
- * Owns: the record of it, how it begins and ends, and the first record of an execution that is born during it. Does not own: who
- * reads the record, and how often (`scheduler/paused-starts.ts`), what a pause of an execution is (`pause.ts`).
+ * Owns: the record of it, how it begins and ends, and the first record of an execution that is born
+ * during it. Does not own: who reads the record, and how often (`scheduler/paused-starts.ts`), what a
+ * pause of an execution is (`pause.ts`).
  *
- * It touches no execution that exists, and what was born paused stays paused after its end: each is resumed by a resume of its own.
- * F1 an execution that is born paused was never read otherwise, so nothing of it has to be suspended. L1 its own pause has a
- * deadline; that of the workflow has none. Executions that steps start are born as always: their parent is under way.
+ * It touches no execution that exists, and what was born paused stays paused after its end: each is resumed
+ * by a resume of its own. F1 an execution that is born paused was never read otherwise, so nothing of it has
+ * to be suspended. L1 its own pause has a deadline; that of the workflow has none. Executions that steps
+ * start are born as always: their parent is under way.
  */
 
 import type { Plan } from '../plan/plan.ts';
@@ -63,7 +65,9 @@ export function withResumedWorkflow(
   return { workflow, version: version + 1, writeId, lastPause: endedBy(pause, now, by) };
 }
 
-/** The first record of an execution whose workflow is paused. S12 its wake time is the deadline of its pause. */
+/**
+ * The first record of an execution whose workflow is paused. S12 its wake time is the deadline of its pause.
+ */
 export function bornPaused(plan: Plan, execution: Execution, held: PausedStarts): Execution {
   const { at: workflowPausedAt, ...asked } = held;
   const at = execution.startedAt;

@@ -1,8 +1,10 @@
 /**
- * References to what may be absent, given where something must be: found where a workflow is loaded for a deployment.
+ * References to what may be absent, given where something must be: found where a
+ * workflow is loaded for a deployment.
  *
- * Owns: which schemas let a reference lead to nothing, where nothing is taken, what a condition promises, and the words. Does not
- * own: paths that never lead anywhere (`reference-check.ts`), steps that may have no output at all (`outcomes.ts`).
+ * Owns: which schemas let a reference lead to nothing, where nothing is taken, what a condition promises, and
+ * the words. Does not own: paths that never lead anywhere (`reference-check.ts`), steps that may have no
+ * output at all (`outcomes.ts`).
  *
  * Only what the schemas say is refused: where one of the two cannot be read, the author is believed.
  */

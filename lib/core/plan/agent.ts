@@ -1,9 +1,9 @@
 /**
- * What an author declares of an agent: its contract and its time limits. The implementation is attached elsewhere
- * (`handler`), so that workflows, the scheduler and `cdk synth` never load it.
+ * What an author declares of an agent: its contract and its time limits. The implementation is attached
+ * elsewhere (`handler`), so that workflows, the scheduler and `cdk synth` never load it.
  *
- * Owns: `AgentSpec`, its defaults and its refusals, and what an implementation is given (`AttemptContext`) and
- * answers. Does not own: how an attempt is run (`agent/message.ts`).
+ * Owns: `AgentSpec`, its defaults and its refusals, and what an implementation is given (`AttemptContext`)
+ * and answers. Does not own: how an attempt is run (`agent/message.ts`).
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
@@ -12,10 +12,10 @@ import { refuse } from '../records/errors.ts';
 import { checkName } from '../records/names.ts';
 
 /**
- * `idempotent`: the same effect key has its effect once, however often it is asked, so an unknown outcome may be
- * retried. `probed`: the external service does not deduplicate, so `probe` resolves an unknown outcome first.
- * `unsafe`: it can neither deduplicate nor be asked, so only a person can say what follows an unknown outcome. `none`: it has no
- * lasting effect outside, so that repeating it or leaving it is harmless.
+ * `idempotent`: the same effect key has its effect once, however often it is asked, so an unknown outcome may
+ * be retried. `probed`: the external service does not deduplicate, so `probe` resolves an unknown outcome
+ * first. `unsafe`: it can neither deduplicate nor be asked, so only a person can say what follows an unknown
+ * outcome. `none`: it has no lasting effect outside, so that repeating it or leaving it is harmless.
  */
 export type Effect = 'idempotent' | 'probed' | 'unsafe' | 'none';
 export const EFFECTS: readonly Effect[] = ['idempotent', 'probed', 'unsafe', 'none'];
@@ -31,7 +31,8 @@ export interface AgentOptions<I, O> {
    */
   readonly timeout?: Duration;
   /**
-   * 'container': a long-lived worker takes its messages, for work past 14 minutes, for a GPU, for large files.
+   * 'container': a long-lived worker takes its messages, for work past 14
+   * minutes, for a GPU, for large files.
    * @default 'lambda'
    */
   readonly runsIn?: 'lambda' | 'container';
@@ -51,7 +52,8 @@ export interface AgentOptions<I, O> {
    */
   readonly settle?: Duration;
   /**
-   * An attempt that renews its lease but reports no new `ctx.progress` for so long is taken for wedged. A number must grow.
+   * An attempt that renews its lease but reports no new `ctx.progress` for so long is taken
+   * for wedged. A number must grow.
    * @default no limit: being alive is enough
    */
   readonly maxNoProgress?: Duration;
@@ -93,7 +95,10 @@ export interface Agent<I = unknown, O = unknown> {
   readonly output: StandardSchemaV1<unknown, O>;
 }
 
-/** Writes lines to the log of the agent's function or container, each with the execution, step, attempt and mode. */
+/**
+ * Writes lines to the log of the agent's function or container, each with the
+ * execution, step, attempt and mode.
+ */
 export interface AttemptLog {
   readonly debug: LogLine;
   readonly info: LogLine;
@@ -101,7 +106,10 @@ export interface AttemptLog {
   readonly error: LogLine;
 }
 
-/** @param fields further keys of the line, or an error. Input and output are in it only if the author puts them there. */
+/**
+ * @param fields further keys of the line, or an error. Input and output are in it only
+ * if the author puts them there.
+ */
 type LogLine = (message: string, fields?: Readonly<Record<string, unknown>> | Error) => void;
 
 /** What one attempt knows of itself. */
@@ -110,27 +118,33 @@ export interface AttemptContext {
   readonly step: string;
   readonly attempt: number;
   /**
-   * The same for every attempt with the same input, and for its probe and its undo: send it to the external service as
-   * idempotency key. Another stage of the recovery that changes the input or the agent has another, and so has what a person
-   * gave. Of letters in lower case, digits, dots and dashes.
+   * The same for every attempt with the same input, and for its probe and its undo: send it to the external
+   * service as idempotency key. Another stage of the recovery that changes the input or the agent has
+   * another, and so has what a person gave. Of letters in lower case, digits, dots and dashes.
    */
   readonly effectKey: string;
   /**
-   * How long until the time of the attempt is over, in ms, when `signal` is aborted; 0 afterwards. Of a step with a time of its own
-   * (`within`) it may be longer: a pause of the execution gives time back.
+   * How long until the time of the attempt is over, in ms, when `signal` is aborted; 0 afterwards. Of a step
+   * with a time of its own (`within`) it may be longer: a pause of the execution gives time back.
    */
   readonly timeLeftMs: () => number;
-  /** Aborted when the lease is lost or the attempt's time is over. Hand it to every request: `fetch(url, { signal: ctx.signal })`. */
+  /**
+   * Aborted when the lease is lost or the attempt's time is over. Hand it to every request:
+   * `fetch(url, { signal: ctx.signal })`.
+   */
   readonly signal: PlatformSignal;
   /**
-   * Reports an advance. A number (a share, a count) must be larger than the last one, a text (a cursor) must differ from it; anything
-   * else is no progress. Stored with a heartbeat.
+   * Reports an advance. A number (a share, a count) must be larger than the last one, a text (a cursor) must
+   * differ from it; anything else is no progress. Stored with a heartbeat.
    */
   readonly progress: (token: string | number) => void;
   readonly log: AttemptLog;
 }
 
-/** The platform's AbortSignal where its types are known, as in an author's project; they are not in these pure files. */
+/**
+ * The platform's AbortSignal where its types are known, as in an author's project;
+ * they are not in these pure files.
+ */
 export type PlatformSignal = typeof globalThis extends { AbortSignal: { prototype: infer Signal } }
   ? Signal & AbortSignalLike
   : AbortSignalLike;
@@ -161,8 +175,8 @@ export const cannotTell = (reason?: string): Verdict<never> => ({
 
 export interface Implementation<I, O> {
   /**
-   * Performs the work. Throw `TransientError` or `PermanentError` only when it was certainly NOT done; any other
-   * error means that the outcome is unknown.
+   * Performs the work. Throw `TransientError` or `PermanentError` only when it was certainly NOT done; any
+   * other error means that the outcome is unknown.
    */
   readonly execute: (ctx: AttemptContext, input: I) => Promise<O>;
   /** Asks the external service whether the work under `ctx.effectKey` was done. Must not change anything. */

@@ -1,8 +1,8 @@
 /**
  * What every deployment brings itself: the workflow and the agent behind bulk actions.
  *
- * Owns: their names, and that no author takes one. Does not own: what they do (`scheduler/bulk-workflow.ts`). The infrastructure loads this
- * file, so it imports nothing.
+ * Owns: their names, and that no author takes one. Does not own: what they do (`scheduler/bulk-workflow.ts`).
+ * The infrastructure loads this file, so it imports nothing.
  */
 
 /** Begins the names of workflows and agents; no author's name may begin so. */

@@ -1,11 +1,11 @@
 /**
  * The check of points of no return: what a workflow says of them must hold for everything that it undoes.
  *
- * Owns: which steps can be one, and that none is hidden in an execution of its own. Does not own: what such a step means for a
- * running execution (`step/point-of-no-return.ts`).
+ * Owns: which steps can be one, and that none is hidden in an execution of its own. Does not own: what such a
+ * step means for a running execution (`step/point-of-no-return.ts`).
  *
- * S10 behind a point of no return nothing is undone, wherever it is: one inside a child that its parent does not know of would
- * let the parent undo what the child cannot take back.
+ * S10 behind a point of no return nothing is undone, wherever it is: one inside a child that its parent does
+ * not know of would let the parent undo what the child cannot take back.
  */
 
 import { type AgentStep, type ChildStep, isBefore, type Plan, type PlanStep, workflowIn } from './plan.ts';
@@ -48,7 +48,10 @@ export function undoProblem(step: AgentStep | ChildStep): Problem | undefined {
   return problem('undo-after-no-return', message);
 }
 
-/** Two children under way at once: the first would have to undo itself before it is known whether the other acted. */
+/**
+ * Two children under way at once: the first would have to undo itself before it is
+ * known whether the other acted.
+ */
 function besideProblem(step: ChildStep, plan: Plan): Problem | undefined {
   const beside = plan.steps.find(
     (other) =>

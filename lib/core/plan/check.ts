@@ -1,7 +1,8 @@
 /**
  * The check of a plan: everything that is refused when a workflow is built.
  *
- * Owns: `checkPlan` and the reasons. A plan that could hang, lie or grow without bound never gets to run (P1).
+ * Owns: `checkPlan` and the reasons. A plan that could hang, lie or grow
+ * without bound never gets to run (P1).
  */
 
 import { EFFECTS } from './agent.ts';
@@ -37,8 +38,8 @@ import { searchProblem } from './search.ts';
 
 /**
  * Refuses a plan that could hang, lie or grow without bound.
- * @throws SteadfastError `workflow-refused` whose message names the workflow, the step and the reason, and whose
- * details are `{ workflow, step?, reason }`
+ * @throws SteadfastError `workflow-refused` whose message names the workflow, the step and the reason, and
+ * whose details are `{ workflow, step?, reason }`
  */
 export function checkPlan(plan: Plan): void {
   const refused = (reason: string, message: string, step?: string): Error =>
@@ -202,7 +203,10 @@ function unsafeProblem(step: AgentStep): Problem | undefined {
   return problem('unsafe-without-human', message);
 }
 
-/** What has no lasting effect has nothing to take back, and can be no point behind which nothing is taken back. */
+/**
+ * What has no lasting effect has nothing to take back, and can be no point
+ * behind which nothing is taken back.
+ */
 function noneProblem(step: AgentStep): Problem | undefined {
   const agents = [step, ...step.recovery.filter((stage) => stage.kind === 'useAgent')];
   const none = agents.filter(({ effect }) => effect === 'none');

@@ -43,8 +43,9 @@ export function planAt(stored: Plan, planId: string): Plan | undefined {
 const itemName = (at: number): string => `i${at}`;
 
 /**
- * The plan of a part of a list: one step an item. A limit of concurrency is lanes: item n waits for item n - concurrency,
- * so that no counter is needed and a free lane's next item follows from the report that freed it.
+ * The plan of a part of a list: one step an item. A limit of concurrency is lanes: item n waits
+ * for item n - concurrency, so that no counter is needed and a free lane's next item follows
+ * from the report that freed it.
  */
 function partPlan(parent: Plan, step: MapStep, size: number, tolerated: number): Plan {
   const lanes = step.concurrency ?? size;

@@ -1,8 +1,9 @@
 /**
- * What is known of a value before it exists: the schema of each source that a reference may read, and where a path in it leads.
+ * What is known of a value before it exists: the schema of each source that a reference may
+ * read, and where a path in it leads.
  *
- * Owns: the schemas of the sources, the walk along a path, and whether a schema lets something be absent. Does not own: what is refused
- * (`reference-check.ts`, `absence-check.ts`).
+ * Owns: the schemas of the sources, the walk along a path, and whether a schema lets something be absent.
+ * Does not own: what is refused (`reference-check.ts`, `absence-check.ts`).
  *
  * Where a schema allows other keys, or cannot be read, nothing is known, and every path is believed.
  */
@@ -13,7 +14,9 @@ import type { ChildStep, PlanStep } from './plan.ts';
 import { type Expr, refsIn } from './refs.ts';
 import type { Workflow } from './workflow.ts';
 
-/** What a schema lets through, or what may be given to it, as JSON Schema; nothing where that cannot be said. */
+/**
+ * What a schema lets through, or what may be given to it, as JSON Schema; nothing where that cannot be said.
+ */
 export type JsonSchemaOf = (schema: StandardSchemaV1, side?: 'input' | 'output') => unknown;
 
 /** Absent: nothing is known. */

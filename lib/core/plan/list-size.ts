@@ -1,7 +1,9 @@
 /**
- * Lists whose outputs may be more than is kept, though something reads them: said where a workflow is loaded for a deployment.
+ * Lists whose outputs may be more than is kept, though something reads them: said where a
+ * workflow is loaded for a deployment.
  *
- * Owns: the size that schemas allow, and the words. Does not own: what follows where an execution has more (`step/left-out.ts`).
+ * Owns: the size that schemas allow, and the words. Does not own: what follows where an execution
+ * has more (`step/left-out.ts`).
  *
  * It is a warning, not a refusal: an author may know of a bound that no schema says.
  */
@@ -27,7 +29,9 @@ export interface LargeList {
   readonly message: string;
 }
 
-/** The lists of a workflow, and of those that it runs, whose outputs are read and may be too large together. */
+/**
+ * The lists of a workflow, and of those that it runs, whose outputs are read and may be too large together.
+ */
 export function largeLists(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): LargeList[] {
   const { plan, name, children } = workflow;
   const own = plan.steps.flatMap((step) => {

@@ -1,5 +1,6 @@
 /**
- * The name that was probably meant: the one with the fewest letters to change, add or leave out, if they are few.
+ * The name that was probably meant: the one with the fewest letters to change, add
+ * or leave out, if they are few.
  */
 
 /** @returns nothing where none is near: two letters of five may differ, one of three */

@@ -1,19 +1,23 @@
 /**
- * On-failure steps: what follows once an execution has ended without success. They are a list of their own in the plan.
+ * On-failure steps: what follows once an execution has ended without success. They are a
+ * list of their own in the plan.
  *
- * Owns: the plan by which an execution is decided on while it is following up, and which step is in which list. Does not own:
- * what is refused of them (`check-on-failure.ts`), when they begin and what their end is (`execution/follow-up.ts`).
+ * Owns: the plan by which an execution is decided on while it is following up, and which step is in which
+ * list. Does not own: what is refused of them (`check-on-failure.ts`), when they begin and what their end
+ * is (`execution/follow-up.ts`).
  *
- * S21 while an execution is following up, the plan that is decided by has its on-failure steps alone: nothing else of it can be
- * claimed, tried again, undone or reported. Before and after, it has none of them. Each may fail, as a tolerated step does
- * (S20), and is never undone.
+ * S21 while an execution is following up, the plan that is decided by has its on-failure steps alone: nothing
+ * else of it can be claimed, tried again, undone or reported. Before and after, it has none of them. Each may
+ * fail, as a tolerated step does (S20), and is never undone.
  */
 
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, hasEnd } from '../records/state.ts';
 import { type AgentStep, agentStep, type Plan, type PlanStep } from './plan.ts';
 
-/** No time ends an on-failure step. So much of it pays for dispatches (S16), of which the rest are deferred. */
+/**
+ * No time ends an on-failure step. So much of it pays for dispatches (S16), of which the rest are deferred.
+ */
 const BUDGET_MS = 3_600_000;
 
 const plans = new WeakMap<Plan, Plan>();

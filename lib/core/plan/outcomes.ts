@@ -1,11 +1,12 @@
 /**
- * Outcomes in a plan: which steps may fail without their execution, who asks how one ended, and which values may be missing.
+ * Outcomes in a plan: which steps may fail without their execution, who asks how one ended,
+ * and which values may be missing.
  *
- * Owns: these questions about a plan, and the refusals of conditions and references that could not hold. Does not own: when a
- * failure is tolerated (`execution/tolerate.ts`), the evaluation of a condition (`refs.ts`).
+ * Owns: these questions about a plan, and the refusals of conditions and references that could not hold. Does
+ * not own: when a failure is tolerated (`execution/tolerate.ts`), the evaluation of a condition (`refs.ts`).
  *
- * S20 of succeeded, failed and skipped exactly one holds from when a step has passed, so that a condition on an outcome is
- * never read before it is final.
+ * S20 of succeeded, failed and skipped exactly one holds from when a step has passed, so that a condition on
+ * an outcome is never read before it is final.
  */
 
 import { isJsonObject } from '../records/json.ts';
@@ -13,7 +14,10 @@ import type { Plan, PlanStep } from './plan.ts';
 import { type Expr, nameOf, type Reference, refsIn, stepsIn } from './refs.ts';
 import { problem, type Problem } from './refusal.ts';
 
-/** The failure of the step is not its execution's. Of a list some items' are (`MapStep.tolerate`), the step's own is not. */
+/**
+ * The failure of the step is not its execution's. Of a list some items' are
+ * (`MapStep.tolerate`), the step's own is not.
+ */
 export const isTolerated = (step: PlanStep): boolean => step.kind !== 'map' && step.tolerate === true;
 
 const readOutcomes = new WeakMap<Plan, ReadonlySet<string>>();
@@ -95,7 +99,10 @@ function askedIn(expr: Expr): { readonly step: string; readonly outcome: string 
   return typeof outcome === 'string' ? { step: source.slice('outcome:'.length), outcome } : undefined;
 }
 
-/** The steps that ended so for certain where a condition holds; also what follows from the conditions of those steps. */
+/**
+ * The steps that ended so for certain where a condition holds; also what follows from
+ * the conditions of those steps.
+ */
 const certainIn = (when: Expr | undefined, outcome: Outcome, plan: Plan): ReadonlySet<string> =>
   new Set(
     impliedBy(when, plan).flatMap((condition) => {
@@ -104,7 +111,10 @@ const certainIn = (when: Expr | undefined, outcome: Outcome, plan: Plan): Readon
     }),
   );
 
-/** The conditions that hold where this one does: its parts, and those of the steps that it says were not skipped. */
+/**
+ * The conditions that hold where this one does: its parts, and those of the steps
+ * that it says were not skipped.
+ */
 export function impliedBy(when: Expr | undefined, plan: Plan): Expr[] {
   const found: Expr[] = [];
   const open: Expr[] = when === undefined ? [] : [when];
@@ -124,7 +134,10 @@ export function impliedBy(when: Expr | undefined, plan: Plan): Expr[] {
   return found;
 }
 
-/** The references of an expression but for those that say what holds instead (`orElse`), or only ask (`exists`). */
+/**
+ * The references of an expression but for those that say what holds instead
+ * (`orElse`), or only ask (`exists`).
+ */
 export function unguarded(expr: Expr): Reference[] {
   if (Array.isArray(expr)) return expr.flatMap((item) => unguarded(item as Expr));
   if (!isJsonObject(expr) || Object.hasOwn(expr, '$literal')) return [];

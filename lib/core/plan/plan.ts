@@ -67,7 +67,9 @@ interface StepBase {
   readonly when?: Expr;
   /** From its turn on: all its attempts, waits and retries. */
   readonly withinMs?: number;
-  /** Once it is done there is no way back: nothing is undone any more, only tried again or left to a person. */
+  /**
+   * Once it is done there is no way back: nothing is undone any more, only tried again or left to a person.
+   */
   readonly pointOfNoReturn?: true;
 }
 
@@ -150,7 +152,10 @@ export interface Plan {
   readonly tolerated?: number;
   /** Tags by which its executions are found; given with the start, or else fields of the input. */
   readonly search?: readonly string[];
-  /** What follows an end without success, in an order in which predecessors come first; absent where nothing does. */
+  /**
+   * What follows an end without success, in an order in which predecessors come
+   * first; absent where nothing does.
+   */
   readonly onFailure?: readonly AgentStep[];
   /**
    * Set while an execution is following up: the stored plan, from which this one is derived. @see planDuring
@@ -213,7 +218,9 @@ export function agentStep(plan: Plan, name: string): AgentStep | undefined {
 /** The steps that agents perform, in plan order. */
 export const agentSteps = (plan: Plan): readonly AgentStep[] => graphOf(plan).performed;
 
-/** Every agent that an execution of the plan, or one of its children, may need: also those of a later stage. */
+/**
+ * Every agent that an execution of the plan, or one of its children, may need: also those of a later stage.
+ */
 export function agentsNamed(plan: Plan): ReadonlySet<string> {
   const names = [...plan.steps, ...(plan.onFailure ?? [])].flatMap((step) => {
     const performed = step.kind === 'map' ? step.each : step;

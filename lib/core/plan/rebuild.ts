@@ -1,8 +1,9 @@
 /**
- * A workflow's function run again, with other values in the place of its references: shows whether the steps depend on them.
+ * A workflow's function run again, with other values in the place of its references: shows
+ * whether the steps depend on them.
  *
- * Owns: the way from a workflow to another run of its function. Does not own: what is put in their place, what follows
- * (`infra/tested-references.ts`). Nothing that runs an execution rebuilds its workflow.
+ * Owns: the way from a workflow to another run of its function. Does not own: what is put in their place,
+ * what follows (`infra/tested-references.ts`). Nothing that runs an execution rebuilds its workflow.
  */
 
 import type { AgentStep, PlanStep } from './plan.ts';

@@ -1,8 +1,9 @@
 /**
  * How authors write a recovery: what is tried after a failure, variant by variant.
  *
- * Owns: `retry`, `withInput`, `useAgent`, `human`, their defaults, and the refusal of a variant that a crash would bar for
- * ever. Does not own: the refusals of a plan (`check.ts`), what is tried next (`step/recovery.ts`).
+ * Owns: `retry`, `withInput`, `useAgent`, `human`, their defaults, and the refusal of a variant
+ * that a crash would bar for ever. Does not own: the refusals of a plan (`check.ts`), what is
+ * tried next (`step/recovery.ts`).
  */
 
 import type { Agent, AgentSpec } from './agent.ts';
@@ -36,8 +37,9 @@ export const retry = (attempts: number, backoff: Backoff = {}): RetryStage => ({
 });
 
 /**
- * From here on other parameters, for the agent of the stage before, under an effect key of their own: a service that ties a key
- * to its first parameters refuses others under it. Taken only when it is certain that nothing of the earlier tries took effect.
+ * From here on other parameters, for the agent of the stage before, under an effect key of their own: a
+ * service that ties a key to its first parameters refuses others under it. Taken only when it is certain that
+ * nothing of the earlier tries took effect.
  * @throws SteadfastError `bad-duration`
  */
 export const withInput = (
@@ -50,8 +52,8 @@ export const withInput = (
 });
 
 /**
- * From here on another agent, with the input that the stage before had: behind a `withInput` with that one. Taken only when it is
- * certain that nothing of the earlier tries took effect.
+ * From here on another agent, with the input that the stage before had: behind a `withInput` with that one.
+ * Taken only when it is certain that nothing of the earlier tries took effect.
  * @throws SteadfastError `bad-duration`
  */
 export const useAgent = (
@@ -92,7 +94,8 @@ export interface HumanOptions {
 }
 
 /**
- * A person decides; without an answer `within` that time, what acted is undone, or (`otherwise: 'fail'`) left as it is.
+ * A person decides; without an answer `within` that time, what acted is undone, or
+ * (`otherwise: 'fail'`) left as it is.
  * @throws SteadfastError `bad-duration`
  */
 export const human = (options: HumanOptions = {}): HumanStage => {
@@ -135,10 +138,10 @@ export function planStage(stage: Stage, undo: AgentStep['undo'] | undefined, wit
 }
 
 /**
- * What is wrong with a recovery that goes on in another way although nothing may ever know whether the former way acted.
- * An 'idempotent' agent need not have a probe, and without one an unknown outcome stays unknown: it is undone then, before other
- * parameters or another agent are tried. Without an undo they would be tried after errors that say "not done" alone, and after
- * a crash or a stall a person would be asked.
+ * What is wrong with a recovery that goes on in another way although nothing may ever know whether the former
+ * way acted. An 'idempotent' agent need not have a probe, and without one an unknown outcome stays unknown:
+ * it is undone then, before other parameters or another agent are tried. Without an undo they would be tried
+ * after errors that say "not done" alone, and after a crash or a stall a person would be asked.
  * @param undo what the step says of its undo
  */
 export function recoveryProblem(

@@ -1,15 +1,18 @@
 /**
  * The types of references: what an author may read without asking, and where what may be absent may be given.
  *
- * Owns: these types. Does not own: the values (`refs.ts`); the same asked of the schemas, for authors whom no types help
- * (`absence-check.ts`).
+ * Owns: these types. Does not own: the values (`refs.ts`); the same asked of the schemas, for authors whom no
+ * types help (`absence-check.ts`).
  */
 
 declare const EXPRESSION: unique symbol;
 declare const MAYBE: unique symbol;
 declare const WHY: unique symbol;
 
-/** A typed reference to a value that exists only when the execution runs. What may be absent in it is a `MaybeRef`. */
+/**
+ * A typed reference to a value that exists only when the execution runs. What may
+ * be absent in it is a `MaybeRef`.
+ */
 export type Ref<T> = { readonly [EXPRESSION]: T } & RefFields<T>;
 type RefFields<T> = T extends readonly (infer Item)[]
   ? IsTuple<T> extends true
@@ -36,8 +39,8 @@ export type MayNotSucceed =
   'its step may fail or be skipped: use orElse(…), or present(…) in a step with when: succeeded(…)';
 
 /**
- * A reference to what may be missing: an optional field, or the output of a step that may fail or be skipped. `orElse` or `present`
- * makes a `Ref` of it. An optional field may be given to an optional field as it is.
+ * A reference to what may be missing: an optional field, or the output of a step that may fail or be skipped.
+ * `orElse` or `present` makes a `Ref` of it. An optional field may be given to an optional field as it is.
  */
 export type MaybeRef<T, Why extends string = string> = {
   readonly [MAYBE]: T;
@@ -70,8 +73,8 @@ export interface Condition {
 }
 
 /**
- * What an execution answers, of what the author's function returned. A field that may be absent is optional there too, and null in a
- * list; the output of a step that may not succeed is refused with the plan.
+ * What an execution answers, of what the author's function returned. A field that may be absent is optional
+ * there too, and null in a list; the output of a step that may not succeed is refused with the plan.
  */
 export type OutputOf<R> =
   R extends MaybeRef<infer T, MayBeAbsent>

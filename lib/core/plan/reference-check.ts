@@ -1,12 +1,13 @@
 /**
- * References that lead nowhere, found where a workflow is loaded for a deployment: a path that the input's or an output's
- * schema is known not to have. So are fields of a trigger's mapping that the input does not have.
+ * References that lead nowhere, found where a workflow is loaded for a deployment: a path that the input's or
+ * an output's schema is known not to have. So are fields of a trigger's mapping that the input does not have.
  *
- * Owns: these refusals. Does not own: what is known of each source (`known-schema.ts`), how a schema becomes JSON Schema (the
- * caller's `jsonSchemaOf`, for no function should load a converter), references to steps (`check.ts`), what may be absent
- * (`absence-check.ts`).
+ * Owns: these refusals. Does not own: what is known of each source (`known-schema.ts`), how a schema becomes
+ * JSON Schema (the caller's `jsonSchemaOf`, for no function should load a converter), references to steps
+ * (`check.ts`), what may be absent (`absence-check.ts`).
  *
- * Only what is certain is refused: where a schema allows other keys, or cannot be read, every path is believed.
+ * Only what is certain is refused: where a schema allows other keys, or cannot
+ * be read, every path is believed.
  */
 
 import { type Json, isJsonObject, type JsonObject } from '../records/json.ts';
@@ -25,7 +26,10 @@ import { expressionsOf } from './plan.ts';
 import { type Expr, nameOf, refsIn } from './refs.ts';
 import type { Workflow } from './workflow.ts';
 
-/** What is wrong with the references of a workflow and of those that it runs, each with its step and what there is instead. */
+/**
+ * What is wrong with the references of a workflow and of those that it runs, each with its
+ * step and what there is instead.
+ */
 export function referenceProblems(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): string[] {
   const { plan, name, children } = workflow;
   const ofChildren = children.flatMap((child) => referenceProblems(child, jsonSchemaOf));
@@ -49,7 +53,10 @@ export interface InputShape {
   readonly required: readonly string[];
 }
 
-/** What a mapping gives that the input does not have, and what it leaves out; a path or a text may be anything. */
+/**
+ * What a mapping gives that the input does not have, and what it leaves out; a
+ * path or a text may be anything.
+ */
 export function mappingProblems(mapping: unknown, { schema, required }: InputShape): string[] {
   const root = schema as Json | undefined;
   if (!isJsonObject(root) || !isFields(mapping)) return [];

@@ -1,8 +1,9 @@
 /**
- * The reference language: how a plan says "the total of the input" or "the charge's id", and when a step applies.
+ * The reference language: how a plan says "the total of the input" or "the
+ * charge's id", and when a step applies.
  *
- * Owns: the references authors write, their JSON form, and the evaluation of that form. Does not own: their types
- * (`ref-types.ts`), which references a step may make (`plan.ts`).
+ * Owns: the references authors write, their JSON form, and the evaluation of that form. Does not own: their
+ * types (`ref-types.ts`), which references a step may make (`plan.ts`).
  *
  * R1 total: every expression has a value (`undefined` where a path leads nowhere) and none can throw.
  * R2 bounded: one visit per node, no calls, no loops, no recursion of its own making.
@@ -22,7 +23,10 @@ import type { Condition, Input, MaybeRef, Ref } from './ref-types.ts';
 
 export type { Condition, Input, MaybeRef, MayBeAbsent, MayNotSucceed, OutputOf, Ref } from './ref-types.ts';
 
-/** An expression's JSON form; plain JSON stands for itself. An object literal with a `$` key is quoted by `$literal`. */
+/**
+ * An expression's JSON form; plain JSON stands for itself. An object literal with a
+ * `$` key is quoted by `$literal`.
+ */
 export type Expr = Json;
 
 /** By name: a CommonJS agent and an ES module's workflow may each load a copy of this file. */
@@ -31,8 +35,9 @@ const SOURCE: unique symbol = Symbol.for('steadfast.source');
 const REFERENCE = {};
 
 /**
- * Where a reference points: the execution's input, a step's output, how a step ended and its failure, the token by which the
- * external party answers a callback step, of a list the item and its index, or for on-failure steps why the execution ended.
+ * Where a reference points: the execution's input, a step's output, how a step ended and its failure, the
+ * token by which the external party answers a callback step, of a list the item and its index, or for
+ * on-failure steps why the execution ended.
  */
 export type RefSource =
   | 'input'
@@ -55,7 +60,8 @@ export function ref<T>(source: RefSource, path: readonly string[] = [], make: Ma
     {
       get: (_, key) => {
         if (key === SOURCE) return expression;
-        // What text, sums, comparisons and JSON.stringify call. A comparison of identity and truth call nothing.
+        // What text, sums, comparisons and JSON.stringify call. A comparison of
+        // identity and truth call nothing.
         if (key === Symbol.toPrimitive || key === 'toJSON') return () => refuseValue(nameOf(source, path));
         return typeof key === 'symbol' ? undefined : make(source, [...path, key]);
       },
@@ -120,7 +126,10 @@ const endedAs = (step: Named, outcome: string): Condition => {
 };
 /** The step is done. Of the three exactly one holds from when a step has passed. */
 export const succeeded = (step: Named): Condition => endedAs(step, 'succeeded');
-/** The step has failed, it is tolerated (`tolerate: true`), and nothing of it is under way or to be undone any more. */
+/**
+ * The step has failed, it is tolerated (`tolerate: true`), and nothing of it is
+ * under way or to be undone any more.
+ */
 export const failed = (step: Named): Condition => endedAs(step, 'failed');
 /** The step was skipped. */
 export const skipped = (step: Named): Condition => endedAs(step, 'skipped');
@@ -129,10 +138,16 @@ type Meant<D> = D extends Ref<infer T> ? T : D;
 /** The value, or what holds instead where there is none. */
 export const orElse = <T, const D>(value: Perhaps<T>, instead: D): Ref<T | Meant<D>> =>
   condition({ $orElse: [toExpr(value), toExpr(instead)] }) as unknown as Ref<T | Meant<D>>;
-/** The value, where the condition of the step that reads it says that it is there: `when: exists(x.output.note)`, `succeeded(x)`, `failed(x)`. */
+/**
+ * The value, where the condition of the step that reads it says that it is there:
+ * `when: exists(x.output.note)`, `succeeded(x)`, `failed(x)`.
+ */
 export const present = <T>(value: MaybeRef<T> | undefined): Ref<T> => value as unknown as Ref<T>;
 
-/** From what an author wrote to its JSON form. Foreign values (functions, class instances) stay, for `checkPlan` to refuse. */
+/**
+ * From what an author wrote to its JSON form. Foreign values (functions, class instances)
+ * stay, for `checkPlan` to refuse.
+ */
 export function toExpr(value: unknown): Expr {
   if (typeof value !== 'object' || value === null) return value as Expr;
   if (SOURCE in value) return (value as Record<typeof SOURCE, Expr>)[SOURCE];
@@ -146,7 +161,10 @@ export function toExpr(value: unknown): Expr {
 /** The value as it is, but for what is undefined in it. */
 const literalOf = (value: object): Json => keptOf(value, JSON_LIMITS, (item) => item === undefined) as Json;
 
-/** What a reference may read: the execution's input, outputs and outcomes of steps that have passed, tokens, an item of a list. */
+/**
+ * What a reference may read: the execution's input, outputs and outcomes of steps that have
+ * passed, tokens, an item of a list.
+ */
 export interface Scope {
   readonly input: Json;
   readonly output: (step: string) => Json | undefined;
@@ -161,7 +179,9 @@ export interface Scope {
   readonly index?: number;
 }
 
-/** The value of an expression; object keys whose value is `undefined` are left out, array items become null. */
+/**
+ * The value of an expression; object keys whose value is `undefined` are left out, array items become null.
+ */
 export function evaluateExpression(expr: Expr, scope: Scope): Json | undefined {
   if (Array.isArray(expr)) return expr.map((item) => evaluateExpression(item as Expr, scope) ?? null);
   if (!isJsonObject(expr)) return expr;
@@ -272,7 +292,9 @@ const isTree = (expr: Expr): expr is JsonObject | Json[] => typeof expr === 'obj
 
 const OF_STEP = /^(?:step|outcome|failure):(.*)$/;
 
-/** The steps of which an expression reads something that is there once they have passed, each once, sorted. */
+/**
+ * The steps of which an expression reads something that is there once they have passed, each once, sorted.
+ */
 export const stepsIn = (expr: Expr): string[] => [
   ...new Set(sourcesIn(expr).flatMap((source) => OF_STEP.exec(source)?.[1] ?? [])),
 ];

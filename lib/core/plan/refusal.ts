@@ -1,7 +1,8 @@
 /**
  * The refusal of a workflow: where it is, what is wrong, and by which reason programs know it.
  *
- * Owns: the error, and the place of what an author's function throws itself. Does not own: what is refused (`check.ts`, `workflow.ts`).
+ * Owns: the error, and the place of what an author's function throws itself. Does not own: what is
+ * refused (`check.ts`, `workflow.ts`).
  */
 
 import { isSteadfastError, refuse, type SteadfastError } from '../records/errors.ts';
@@ -26,7 +27,9 @@ interface Building {
   readonly steps: readonly { readonly name: string }[];
 }
 
-/** What the author's function throws that is no refusal of ours gets its place: the step that it came after. */
+/**
+ * What the author's function throws that is no refusal of ours gets its place: the step that it came after.
+ */
 export function built<R>(draft: Building, build: () => R): R {
   const { workflow: name, steps } = draft;
   try {

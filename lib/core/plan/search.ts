@@ -1,9 +1,11 @@
 /**
  * Tags by which executions of a workflow are found.
  *
- * Owns: what an author may name, what an execution is found by. Does not own: the indexes (`aws/dynamo-indexes.ts`).
+ * Owns: what an author may name, what an execution is found by. Does not own: the
+ * indexes (`aws/dynamo-indexes.ts`).
  *
- * A trigger gives no tags, and a parent none to its child: so a field of the input stands in for a tag of its name.
+ * A trigger gives no tags, and a parent none to its child: so a field of the input
+ * stands in for a tag of its name.
  */
 
 import { isJsonObject, type Json } from '../records/json.ts';

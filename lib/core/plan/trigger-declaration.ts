@@ -3,8 +3,9 @@
  *
  *     export const nightly = onSchedule(report, { schedule: 'cron(0 2 * * ? *)', input: { day: '$.time' } });
  *
- * Owns: how a mapping from an event to the input is written and typed, and the four declarations, which are JSON. Does not own:
- * what a mapping is compiled to (`trigger.ts`); which bucket or bus a name stands for, and all other refusals (the infrastructure).
+ * Owns: how a mapping from an event to the input is written and typed, and the four declarations, which are
+ * JSON. Does not own: what a mapping is compiled to (`trigger.ts`); which bucket or bus a name stands for,
+ * and all other refusals (the infrastructure).
  */
 
 import { refuse } from '../records/errors.ts';
@@ -41,8 +42,8 @@ export interface Startable<Input> {
 /** What every trigger may be given. */
 export interface TriggerOptions<Input = unknown> {
   /**
-   * Its name: the tag `trigger` of the executions it starts. Another name is another trigger, with another queue
-   * (OPERATIONS.md: how to rename one).
+   * Its name: the tag `trigger` of the executions it starts. Another name is another trigger, with another
+   * queue (OPERATIONS.md: how to rename one).
    * @default - the workflow's name and the kind of the source
    */
   readonly name?: string;
@@ -73,7 +74,9 @@ export interface ObjectSource {
 }
 
 export interface EventSource {
-  /** Which events; as JSON, with EventBridge's filters: `{ detail: { total: [{ numeric: ['>', 100] }] } }`. */
+  /**
+   * Which events; as JSON, with EventBridge's filters: `{ detail: { total: [{ numeric: ['>', 100] }] } }`.
+   */
   readonly pattern: {
     readonly source?: readonly string[];
     readonly detailType?: readonly string[];
@@ -145,8 +148,8 @@ export const onSchedule = <Input>(
   declared('schedule', workflow as Startable<never>, options as ScheduleTrigger['options']);
 
 /**
- * Each message of a queue of its own; the stack lets others send: `steadfast.trigger(name).grantSend(shop)`. The input is the
- * message's text, as JSON, unless it is given.
+ * Each message of a queue of its own; the stack lets others send: `steadfast.trigger(name).grantSend(shop)`.
+ * The input is the message's text, as JSON, unless it is given.
  */
 export const onMessage = <Input>(
   workflow: Startable<Input>,

@@ -1,10 +1,13 @@
 /**
- * What starts executions from outside: the part of an event that becomes the input, and the part that makes it one start.
+ * What starts executions from outside: the part of an event that becomes the input, and
+ * the part that makes it one start.
  *
- * Owns: the record that the infrastructure compiles a trigger to, and what it makes of an event. Does not own: paths as
- * people write them (they are compiled when the stack is built), whether the input fits (the workflow's schema says so).
+ * Owns: the record that the infrastructure compiles a trigger to, and what it makes of an event. Does not
+ * own: paths as people write them (they are compiled when the stack is built), whether the input fits
+ * (the workflow's schema says so).
  *
- * S11 the key comes from the event, never from its delivery: the same event, however often delivered, is one start.
+ * S11 the key comes from the event, never from its delivery: the same event, however
+ * often delivered, is one start.
  */
 
 import { refuse } from '../records/errors.ts';
@@ -17,7 +20,10 @@ export interface Trigger {
   /** The executions that it starts carry it as the tag `trigger`, and no two triggers share keys. */
   readonly name: string;
   readonly workflow: string;
-  /** 'event': the message's text is the event. 'message': the event is the message, with its id and attributes. */
+  /**
+   * 'event': the message's text is the event. 'message': the event is the
+   * message, with its id and attributes.
+   */
   readonly from: 'event' | 'message';
   /** References of source `input` read the event. */
   readonly input: Expr;
@@ -39,8 +45,9 @@ export interface EventStart {
 
 /**
  * The start that a message asks for.
- * @throws SteadfastError `bad-event`: it is not JSON, the key has no value in it, or what is read is no Unicode text;
- * `unsafe-number`: what is read has a whole number that would be rounded. A part that is not read may contain anything.
+ * @throws SteadfastError `bad-event`: it is not JSON, the key has no value in it, or what is read is no
+ * Unicode text; `unsafe-number`: what is read has a whole number that would be rounded. A part that is
+ * not read may contain anything.
  */
 export function startOf(trigger: Trigger, message: StartMessage): EventStart {
   const body = parsed(message.body);

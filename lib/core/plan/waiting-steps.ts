@@ -1,7 +1,8 @@
 /**
  * How authors write the steps that no agent of their own performs: wait, callback, approval, child, map.
  *
- * Owns: their options, defaults and handles. Does not own: agents' steps (`workflow.ts`), what is refused (`check-waiting.ts`).
+ * Owns: their options, defaults and handles. Does not own: agents' steps (`workflow.ts`), what
+ * is refused (`check-waiting.ts`).
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
@@ -64,9 +65,10 @@ export interface AnyStepOptions {
   /** Skipped unless it holds. */
   readonly when?: Condition;
   /**
-   * The time of the step, from its turn on: all its attempts, waits and retries, but not pauses. When it is over, nothing new of it
-   * begins, an attempt under way is aborted, executions of its own are stopped, and it fails with `within`. What settles an
-   * outcome (`settle`, `probe`, `undo`, a question to a person) comes after that.
+   * The time of the step, from its turn on: all its attempts, waits and retries, but not pauses. When it
+   * is over, nothing new of it begins, an attempt under way is aborted, executions of its own are
+   * stopped, and it fails with `within`. What settles an outcome (`settle`, `probe`, `undo`, a question
+   * to a person) comes after that.
    * @default no limit but the workflow's
    */
   readonly within?: Duration;
@@ -75,8 +77,9 @@ export interface AnyStepOptions {
 /** What a step may say that need not succeed. */
 export interface TolerateOptions {
   /**
-   * It may fail: once it is certain what it did, and what it did is undone, the execution goes on, and `failed(step)` holds.
-   * Without an `undo`, and where it may have acted, a person is asked; without an answer it goes on and says what may stand.
+   * It may fail: once it is certain what it did, and what it did is undone, the execution goes on, and
+   * `failed(step)` holds. Without an `undo`, and where it may have acted, a person is asked; without an
+   * answer it goes on and says what may stand.
    * @default false: its failure is the execution's
    */
   readonly tolerate?: boolean;
@@ -94,7 +97,8 @@ export interface AnswerOptions extends AnyStepOptions, TolerateOptions {
   /** How long there may be no answer; `otherwise` says what holds then. */
   readonly within: Duration;
   /**
-   * How often an event reminds those who listen that there is no answer yet: '1m' or more, less than `within`.
+   * How often an event reminds those who listen that there is no answer yet:
+   * '1m' or more, less than `within`.
    * @default never
    */
   readonly remindEvery?: Duration;
@@ -151,9 +155,10 @@ export interface Approval {
 
 export interface ChildOptions extends AnyStepOptions, TolerateOptions {
   /**
-   * What is tried after the other workflow has failed, or its time was over: it again, as another execution, also with another
-   * input (`retry`, `withInput`), then a person. A try begins only when the one before has left nothing in effect; where it has, or
-   * was canceled, a person is asked at once if the recovery has `human`.
+   * What is tried after the other workflow has failed, or its time was over: it again, as another
+   * execution, also with another input (`retry`, `withInput`), then a person. A try begins only when
+   * the one before has left nothing in effect; where it has, or was canceled, a person is asked at
+   * once if the recovery has `human`.
    * @default none: its failure is the step's
    */
   readonly recovery?: readonly ChildStage[];
@@ -163,9 +168,10 @@ export interface ChildOptions extends AnyStepOptions, TolerateOptions {
    */
   readonly undo?: 'none' | 'required';
   /**
-   * Once the other execution has succeeded, or has failed and left something in effect, nothing of this one is undone any
-   * more. Until it has ended, a failure or a cancel of this execution stops it first, and nothing is undone before it is known
-   * how it ended. Must be said where the other workflow has a point of no return itself.
+   * Once the other execution has succeeded, or has failed and left something in effect, nothing of
+   * this one is undone any more. Until it has ended, a failure or a cancel of this execution stops it
+   * first, and nothing is undone before it is known how it ended. Must be said where the other
+   * workflow has a point of no return itself.
    */
   readonly pointOfNoReturn?: boolean;
 }
@@ -190,7 +196,10 @@ export interface MapLimits {
 export interface Mapped<O> {
   readonly total: number;
   readonly failed: number;
-  /** In the order of the list, null for a failed one. Above 100 KB together they are left out, and reading them is `list-too-large`. */
+  /**
+   * In the order of the list, null for a failed one. Above 100 KB together they are left out, and
+   * reading them is `list-too-large`.
+   */
   readonly items: (O | null)[];
 }
 
@@ -245,7 +254,10 @@ export const callbackStep = (
 export const parseDurationOrNone = (text: Duration | undefined, what: string): number =>
   text === undefined ? Number.NaN : parseDuration(text, what);
 
-/** One object for every type of handle, so of none: which fields may be used, and how, the types and the plan's check say. */
+/**
+ * One object for every type of handle, so of none: which fields may be used, and how, the
+ * types and the plan's check say.
+ */
 export const handleOf = (name: string, make: MakeRef): never =>
   ({
     name,
@@ -274,7 +286,8 @@ export const childStep = (
 });
 
 /**
- * What a step gives to another workflow, where nothing of it is read when it runs: what is not accepted is found at once.
+ * What a step gives to another workflow, where nothing of it is read when it runs: what is
+ * not accepted is found at once.
  * @throws SteadfastError `workflow-refused`
  */
 export function checkConstantInput(

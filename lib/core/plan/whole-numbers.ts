@@ -1,10 +1,12 @@
 /**
  * Whole numbers that a JSON text has and a number of JavaScript has not.
  *
- * Owns: finding them in the text, before it is parsed: afterwards they cannot be found. Does not own: which of them matter.
+ * Owns: finding them in the text, before it is parsed: afterwards they cannot be found. Does
+ * not own: which of them matter.
  *
- * Beyond ±(2^53 - 1) the next whole number may not be there, so a 64-bit id would become another one without a word. What is
- * written with an exponent is a measure, and a fraction is rounded as everywhere: both are left alone.
+ * Beyond ±(2^53 - 1) the next whole number may not be there, so a 64-bit id would become another one
+ * without a word. What is written with an exponent is a measure, and a fraction is rounded as
+ * everywhere: both are left alone.
  */
 
 import { refuse, type SteadfastError } from '../records/errors.ts';

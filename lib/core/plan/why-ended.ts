@@ -1,5 +1,6 @@
 /**
- * What an author writes of an end without success: the references to why it came, and the order of on-failure steps.
+ * What an author writes of an end without success: the references to why it came, and
+ * the order of on-failure steps.
  *
  * Owns: these. Does not own: the builder (`workflow.ts`), what is refused (`check-on-failure.ts`).
  */
@@ -12,7 +13,10 @@ export interface WhyEnded {
   readonly kind: Ref<'failure' | 'cancel' | 'deadline'>;
   /** The step that failed; there is none after a cancel or a deadline. */
   readonly step: MaybeRef<string>;
-  /** As of the failed step, or 'canceled', 'deadline'; 'compensation-failed' where what was done could not be undone. */
+  /**
+   * As of the failed step, or 'canceled', 'deadline'; 'compensation-failed' where
+   * what was done could not be undone.
+   */
   readonly code: Ref<string>;
   readonly message: Ref<string>;
 }

@@ -1,8 +1,9 @@
 /**
- * What an author writes: a workflow as data built by typed code, run once when the module loads, never replayed.
+ * What an author writes: a workflow as data built by typed code, run once when
+ * the module loads, never replayed.
  *
- * Owns: the builder and its defaults. Does not own: recoveries (`recovery-options.ts`), steps without an agent
- * (`waiting-steps.ts`), the refusals of a plan (`check.ts`) or its meaning (`decide.ts`).
+ * Owns: the builder and its defaults. Does not own: recoveries (`recovery-options.ts`), steps without an
+ * agent (`waiting-steps.ts`), the refusals of a plan (`check.ts`) or its meaning (`decide.ts`).
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
@@ -75,8 +76,9 @@ export interface WorkflowOptions<I> {
    */
   readonly pauseWithin?: Duration;
   /**
-   * Tags by which executions are found, three at most: a start's own tag of that name, else the field of the input, if it is a text, a
-   * number or a boolean of up to 200 characters. Each costs one write unit at the start.
+   * Tags by which executions are found, three at most: a start's own tag of that name, else the
+   * field of the input, if it is a text, a number or a boolean of up to 200 characters. Each
+   * costs one write unit at the start.
    * @default none
    */
   readonly search?: readonly string[];
@@ -96,8 +98,8 @@ export interface StepOptions extends AnyStepOptions, TolerateOptions {
   /** @default the agent's */
   readonly timeout?: Duration;
   /**
-   * Once the step is done there is no way back, only forward: nothing is undone any more, and where a later step fails a
-   * person is asked. The step itself is never undone.
+   * Once the step is done there is no way back, only forward: nothing is undone any more, and where a later
+   * step fails a person is asked. The step itself is never undone.
    */
   readonly pointOfNoReturn?: boolean;
 }
@@ -152,9 +154,9 @@ export interface WorkflowBuilder<I> {
     options?: ChildOptions & Uncertain<T, W>,
   ) => HandleOf<CO, T, W>;
   /**
-   * Performed once the execution has ended without success, and nothing is owed or asked any more: after a failure, a cancel or
-   * the deadline, not where the execution that it is a part of ends it. It may read `failure`, the input and any output there
-   * is (`orElse`). Its own failure changes no end, and is listed.
+   * Performed once the execution has ended without success, and nothing is owed or asked any more: after a
+   * failure, a cancel or the deadline, not where the execution that it is a part of ends it. It may read
+   * `failure`, the input and any output there is (`orElse`). Its own failure changes no end, and is listed.
    */
   readonly onFailure: <SI, SO>(
     name: string,
@@ -164,7 +166,10 @@ export interface WorkflowBuilder<I> {
   ) => Pick<UncertainHandle<SO>, 'name' | 'output'>;
   /** Why it ended; for on-failure steps alone. */
   readonly failure: WhyEnded;
-  /** Has an agent perform every item of a list, or runs a workflow for each, in executions of up to 25 items each. */
+  /**
+   * Has an agent perform every item of a list, or runs a workflow for each, in
+   * executions of up to 25 items each.
+   */
   readonly map: MapBuilder;
 }
 

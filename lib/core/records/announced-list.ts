@@ -1,7 +1,8 @@
 /**
  * Which execution of a list was the first to ask about a wrong answer: the one that is announced for all.
  *
- * Owns: the shape, and what is one list. Does not own: who writes it, and what follows for the others (`engine/announced-lists.ts`).
+ * Owns: the shape, and what is one list. Does not own: who writes it, and what follows for the others
+ * (`engine/announced-lists.ts`).
  */
 
 import type { Parent } from './children.ts';

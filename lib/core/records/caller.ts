@@ -24,7 +24,8 @@ export interface Caller {
 }
 
 /**
- * Characters of a caller's name, at most: it is kept in records of a bounded size. An IAM user's ARN has up to 613.
+ * Characters of a caller's name, at most: it is kept in records of a bounded size.
+ * An IAM user's ARN has up to 613.
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html
  */
 export const MAX_CALLER_CHARS = 640;
@@ -35,7 +36,10 @@ const CALLER_NAME = /^[\x20-\x7e]+$/;
 export const isCallerName = (name: string): boolean =>
   name.length <= MAX_CALLER_CHARS && CALLER_NAME.test(name);
 
-/** For people, and for steps that read who approved: `arn:…`, `jwt:issuer subject`, `local:ann`, `trigger:nightly`. */
+/**
+ * For people, and for steps that read who approved: `arn:…`, `jwt:issuer subject`,
+ * `local:ann`, `trigger:nightly`.
+ */
 export function callerText({ kind, name }: Caller): string {
   if (kind === 'iam') return name;
   return kind === 'local' && name === LOCAL ? LOCAL : `${kind}:${name}`;
@@ -68,6 +72,8 @@ export function personOf(caller: Caller, personalRoles: ReadonlySet<string>): st
 const isSessionOf = (session: string, role: string): boolean =>
   role.includes(':assumed-role/') && session.startsWith(`${role}/`);
 
-/** Also a role and one of its sessions: what was recorded before a deployment said that sessions are persons. */
+/**
+ * Also a role and one of its sessions: what was recorded before a deployment said that sessions are persons.
+ */
 export const isSamePerson = (one: string, other: string): boolean =>
   one === other || isSessionOf(one, other) || isSessionOf(other, one);

@@ -1,8 +1,8 @@
 /**
  * How a record changes: every write goes through here.
  *
- * Owns: S3 (version + 1 and a fresh write id with every write) and S2 (the status moves by the tables alone). Does not
- * own: which changes are due.
+ * Owns: S3 (version + 1 and a fresh write id with every write) and S2 (the status moves by the tables alone).
+ * Does not own: which changes are due.
  */
 
 import { moveExecution, moveStep } from '../transitions.ts';

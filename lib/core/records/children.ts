@@ -1,5 +1,6 @@
 /**
- * The records of executions that belong to a step: what the parent knows of them, and what each of them knows of its parent.
+ * The records of executions that belong to a step: what the parent knows of them, and what
+ * each of them knows of its parent.
  *
  * Owns: the shapes. Does not own: what follows from them (`waiting/child.ts`, `waiting/child-retry.ts`).
  */
@@ -38,7 +39,9 @@ export interface ChildEnd {
   readonly permanent?: true;
   /** It failed, and an operator had canceled it: it does not go on because its parent is tried again. */
   readonly canceled?: true;
-  /** Until then an attempt of it may still be acting, of what is not undone: the next try begins no sooner. */
+  /**
+   * Until then an attempt of it may still be acting, of what is not undone: the next try begins no sooner.
+   */
   readonly actsUntil?: number;
 }
 
@@ -61,7 +64,10 @@ export interface Children {
   readonly stopped?: number;
   /** The time of the step is over (`within`): those below this index were stopped for it. */
   readonly overTime?: number;
-  /** The step's epoch when they were first started, once its execution was tried again; absent: the step's own. */
+  /**
+   * The step's epoch when they were first started, once its execution was tried
+   * again; absent: the step's own.
+   */
   readonly epoch?: number;
   /**
    * Only for a step with a recovery: the latest recorded try, the only one whose news counts; absent: the

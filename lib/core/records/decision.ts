@@ -4,8 +4,8 @@
  * Owns: the shape of a decision. Does not own: which event leads to which (`decide.ts`), carrying it out
  * (`engine/commit.ts`).
  *
- * S14 a decision is data. It holds at most one write (a step and its execution in one transaction count as one); sends come
- * after it.
+ * S14 a decision is data. It holds at most one write (a step and its execution in one transaction
+ * count as one); sends come after it.
  */
 
 import type { ChildStart, Family, ParentNotice } from './children.ts';
@@ -18,7 +18,9 @@ import type { Message } from './message.ts';
 import type { QuestionNews } from './news.ts';
 import type { Execution, Step } from './state.ts';
 
-/** Records with their new version; each is written on the condition that the stored one is one version behind. */
+/**
+ * Records with their new version; each is written on the condition that the stored one is one version behind.
+ */
 export interface Write {
   readonly executionId: string;
   readonly execution?: Execution;
@@ -44,7 +46,9 @@ export interface Note {
   readonly detail?: string;
   /** How an attempt failed: the code and the message are its author's words, and no payload of ours. */
   readonly failure?: Failure;
-  /** How late it was: a claim after it was due, a lost lease after its end, a success after the first failure. */
+  /**
+   * How late it was: a claim after it was due, a lost lease after its end, a success after the first failure.
+   */
   readonly ms?: number;
 }
 
@@ -95,14 +99,16 @@ export type Next =
 
 export interface Decision {
   readonly write?: Write;
-  /** Sent before the write, which records that it was sent. With `tell` the only effect that precedes a write. */
+  /**
+   * Sent before the write, which records that it was sent. With `tell` the only effect that precedes a write.
+   */
   readonly announce?: Ended;
   /** Likewise, a change of an incident or of an entry of the inbox. */
   readonly announceQuestion?: QuestionNews;
   readonly notifyParent?: ParentNotice;
   /**
-   * Nothing is due but at the wake time as it is written. Without this the execution is evaluated within a horizon of the
-   * write, and what is written only says when at the latest (S12, `supervision/wake-time.ts`).
+   * Nothing is due but at the wake time as it is written. Without this the execution is evaluated within a
+   * horizon of the write, and what is written only says when at the latest (S12, `supervision/wake-time.ts`).
    */
   readonly wakeTime?: 'as-written';
   readonly sends: readonly Send[];
@@ -124,7 +130,9 @@ export const nothing = (next: Next = IDLE, ...notes: readonly Note[]): Decision 
   notes,
 });
 
-/** One write of these records of the execution, and what comes then. The next evaluation decides what is sent. */
+/**
+ * One write of these records of the execution, and what comes then. The next evaluation decides what is sent.
+ */
 export const writing = (
   executionId: string,
   records: OrUndefined<Omit<Write, 'executionId'>>,

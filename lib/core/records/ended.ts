@@ -1,7 +1,8 @@
 /**
  * What is said of an execution that has ended: how it ended, and what it leaves in effect.
  *
- * Owns: the shapes. Does not own: what is in effect (`operators/standing.ts`), when an end is announced (`rules.ts`).
+ * Owns: the shapes. Does not own: what is in effect (`operators/standing.ts`), when an
+ * end is announced (`rules.ts`).
  */
 
 import type { ExecutionStatus } from '../transitions.ts';
@@ -39,7 +40,10 @@ export interface FailedOnFailure {
 /** An effect that is in place, or may be. */
 export interface StandingEffect {
   readonly step: string;
-  /** `stands`: done, and not undone. `may-stand`: under way, unknown, failed after it may have acted, or not surely undone. */
+  /**
+   * `stands`: done, and not undone. `may-stand`: under way, unknown, failed after it may
+   * have acted, or not surely undone.
+   */
   readonly effect: 'stands' | 'may-stand';
   /** The execution of a child or a part of a list: what it has in effect is shown there. */
   readonly executionId?: string;

@@ -1,8 +1,9 @@
 /**
  * The record of an entry: what an open approval or callback has in the inbox, beside the incidents.
  *
- * Owns: the shape, and what is announced of it. Does not own: when one is opened, reminded of and closed
- * (`waiting/entry.ts`), incidents (`records/incident.ts`): an entry is none, and nothing that counts those counts it.
+ * Owns: the shape, and what is announced of it. Does not own: when one is opened, reminded of
+ * and closed (`waiting/entry.ts`), incidents (`records/incident.ts`): an entry is none, and
+ * nothing that counts those counts it.
  *
  * A step has one entry, under its name: a retry of the execution opens it again.
  */
@@ -41,7 +42,10 @@ export interface Entry extends AskedOf {
   readonly outcome?: 'done' | 'failed';
 }
 
-/** What is announced of an entry, at least once each. Never with a token or a comment, and of outputs only what its author shows. */
+/**
+ * What is announced of an entry, at least once each. Never with a token or a comment, and of
+ * outputs only what its author shows.
+ */
 export interface EntryNews
   extends Pick<Entry, 'step' | 'kind' | 'openedAt' | 'deadlineAt' | 'otherwise' | 'shown' | 'tags'> {
   readonly change: EntryChange;

@@ -1,8 +1,8 @@
 /**
  * The errors that authors throw and that Steadfast throws.
  *
- * Owns: what an agent's author can say about a failure, and the one error class of our own with a string code.
- * Does not own: what follows from a failure (`step/recovery.ts`).
+ * Owns: what an agent's author can say about a failure, and the one error class of our own with a string
+ * code. Does not own: what follows from a failure (`step/recovery.ts`).
  *
  * An agent that throws anything else than these says "I do not know what happened": the outcome is `unknown`,
  * and nothing is repeated before it is resolved (S6).
@@ -26,8 +26,9 @@ export class PermanentError extends Error {
 }
 
 /**
- * The outcome is unknown, and the work may go on although this code has returned: it is done elsewhere, behind a connection that broke.
- * Until the attempt's `processDeadline` a probe's `notDone` is not believed, and no undo is repeated.
+ * The outcome is unknown, and the work may go on although this code has returned: it is done elsewhere,
+ * behind a connection that broke. Until the attempt's `processDeadline` a probe's `notDone` is not
+ * believed, and no undo is repeated.
  */
 export class StillActingError extends Error {
   override readonly name = 'StillActingError';
@@ -39,7 +40,9 @@ export class StillActingError extends Error {
   }
 }
 
-/** An error of Steadfast itself: `code` for programs, `message` for people (what was wrong, what is allowed). */
+/**
+ * An error of Steadfast itself: `code` for programs, `message` for people (what was wrong, what is allowed).
+ */
 export class SteadfastError extends Error {
   override readonly name = 'SteadfastError';
   readonly code: string;
@@ -61,8 +64,8 @@ export function refuse(code: string, message: string, details?: unknown): Steadf
 }
 
 /**
- * What a log may say of an error: of one of our own all of it, of any other its name alone, for its message may quote a
- * payload (S17).
+ * What a log may say of an error: of one of our own all of it, of any other its name alone, for its
+ * message may quote a payload (S17).
  */
 export function sayable(error: unknown): string {
   if (isSteadfastError(error)) return `${error.code}: ${error.message}`;

@@ -43,7 +43,10 @@ export type Event = DecisionInputs &
         readonly report: Report;
         /** The state is the claim's snapshot, not a fresh read. */
         readonly onTime: boolean;
-        /** The agent's service is dead, as this attempt has just found, too: the attempt is not charged for it. */
+        /**
+         * The agent's service is dead, as this attempt has just found, too: the
+         * attempt is not charged for it.
+         */
         readonly openBreaker?: OpenBreaker;
       }
     /** The process of an attempt is dead, with all that it started: nothing of the attempt goes on. */
@@ -121,19 +124,28 @@ export type ChildEvent =
     }
   /** The parent is being undone, or ends as it is. */
   | { readonly type: 'stop'; readonly undo: boolean; readonly heard?: number }
-  /** It has failed, and its parent was tried again. `heard`: of that end; also where it is stopped instead. @see isToGoOn */
+  /**
+   * It has failed, and its parent was tried again. `heard`: of that end; also where it is stopped instead.
+   * @see isToGoOn
+   */
   | { readonly type: 'restart'; readonly heard: number };
 
 export interface EvaluateEvent {
   readonly type: 'evaluate';
-  /** Only a supervisor ends leases, repeats dispatches and sets the next wake time; the scheduler evaluates as an agent does. */
+  /**
+   * Only a supervisor ends leases, repeats dispatches and sets the next wake time; the
+   * scheduler evaluates as an agent does.
+   */
   readonly by: 'agent' | 'supervisor';
   readonly affected: AffectedSteps;
   /** Whether the state was just read, or is what the caller wrote on top of an older read. */
   readonly fresh: boolean;
   /** Another process's write came first meanwhile. */
   readonly outrun?: true;
-  /** Steps whose executions could not be started, stopped or read, or whose entries not announced, just now: they hold no other up. */
+  /**
+   * Steps whose executions could not be started, stopped or read, or whose entries not announced,
+   * just now: they hold no other up.
+   */
   readonly passOver?: readonly string[];
   /** The clock before the state was read. */
   readonly readAt: number;
@@ -153,7 +165,10 @@ export type CallbackAnswer =
   | { readonly kind: 'fail'; readonly failure: Failure }
   | { readonly kind: 'heartbeat' };
 
-/** What an attempt says at its end. `codeReturned`: the author's function has returned, so nothing of it goes on. */
+/**
+ * What an attempt says at its end. `codeReturned`: the author's function has
+ * returned, so nothing of it goes on.
+ */
 export type Report = { readonly codeReturned: boolean } & (
   | { readonly kind: 'done'; readonly output: Json }
   | {
@@ -161,7 +176,10 @@ export type Report = { readonly codeReturned: boolean } & (
       readonly permanent: boolean;
       readonly failure: Failure;
       readonly retryAfterMs?: number;
-      /** The step's input was not accepted: at the end of the recovery a person is asked whether or not it has such a stage. */
+      /**
+       * The step's input was not accepted: at the end of the recovery a person is asked
+       * whether or not it has such a stage.
+       */
       readonly inputRefused?: boolean;
     }
   | { readonly kind: 'unknown'; readonly failure: Failure }

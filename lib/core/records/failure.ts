@@ -1,10 +1,11 @@
 /**
  * What is kept of an error: a code, and a message that goes down to what caused it.
  *
- * Owns: the text, its bounds, and what never gets into it. Does not own: what follows from a failure (`step/recovery.ts`).
+ * Owns: the text, its bounds, and what never gets into it. Does not own: what follows from
+ * a failure (`step/recovery.ts`).
  *
- * S17 no stack, and no field of an error but its name, code and message: a cause that is no error may be a payload. `fetch`
- * says only "fetch failed"; what happened is said by its cause.
+ * S17 no stack, and no field of an error but its name, code and message: a cause that is no error may be a
+ * payload. `fetch` says only "fetch failed"; what happened is said by its cause.
  */
 
 import { cut } from './text.ts';

@@ -1,8 +1,9 @@
 /**
  * The record of an incident: a question to a person, with a time at which its default holds.
  *
- * Owns: the shape, the choices there are, when the time of an incident is over. Does not own: when one is opened
- * (`operators/incident.ts`), which choices it offers (`operators/choices.ts`), what a resolution writes (`operators/resolution.ts`).
+ * Owns: the shape, the choices there are, when the time of an incident is over. Does not own: when one is
+ * opened (`operators/incident.ts`), which choices it offers (`operators/choices.ts`), what a resolution
+ * writes (`operators/resolution.ts`).
  */
 
 import type { Caller } from './caller.ts';
@@ -34,8 +35,9 @@ export interface Incident extends AskedOf {
   readonly version: number;
   readonly writeId: string;
   /**
-   * `recovery`: nothing is left to try by itself. `undo`: an effect could not be undone. `pause`: no operator has ended a pause
-   * within its time; it is about no step. `deadline`: the execution's time is over, and there is no way back.
+   * `recovery`: nothing is left to try by itself. `undo`: an effect could not be undone. `pause`: no
+   * operator has ended a pause within its time; it is about no step. `deadline`: the execution's time is
+   * over, and there is no way back.
    */
   readonly kind: 'recovery' | 'undo' | 'pause' | 'deadline';
   /** `deadline`: a step that is not over and has no attempt under way, if there is one. */
@@ -77,6 +79,9 @@ export interface Incident extends AskedOf {
   readonly commandId?: string;
 }
 
-/** The deadline of an incident holds only while the execution is not paused, but for the incident about the pause. */
+/**
+ * The deadline of an incident holds only while the execution is not paused, but
+ * for the incident about the pause.
+ */
 export const holdsNow = (execution: Execution, { kind }: Incident): boolean =>
   kind === 'pause' || !isPausedOrPausing(execution.status);

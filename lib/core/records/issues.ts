@@ -17,7 +17,10 @@ export interface Misfit {
 const ITS_OWN = /^(Invalid input\b|Required$|Invalid key: Expected)/;
 const IS_MISSING = 'is missing';
 
-/** Libraries have words of their own for what is not there ("expected nonoptional"). @param value what was checked */
+/**
+ * Libraries have words of their own for what is not there ("expected nonoptional").
+ * @param value what was checked
+ */
 export function misfitOf({ path = [], message }: StandardSchemaV1.Issue, value: unknown): Misfit {
   const keys = path.map((part) => (typeof part === 'object' ? part.key : part));
   let at = value;

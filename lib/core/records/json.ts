@@ -1,9 +1,9 @@
 /**
  * JSON values and their one canonical text.
  *
- * Owns: the `Json` type, canonical serialisation (the input of every content hash), the check that a foreign value is plain
- * JSON of Unicode text without a key that could pollute a prototype, and what becomes of a value of JavaScript that JSON
- * has no word for. Does not own: parsing or hashing.
+ * Owns: the `Json` type, canonical serialisation (the input of every content hash), the check that a foreign
+ * value is plain JSON of Unicode text without a key that could pollute a prototype, and what becomes of a
+ * value of JavaScript that JSON has no word for. Does not own: parsing or hashing.
  */
 
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
@@ -12,8 +12,9 @@ export interface JsonObject {
 }
 
 /**
- * Sets a prototype where it is assigned, so that a copy loses it. Refused wherever JSON enters. Others that objects inherit
- * (`constructor`) are data: as keys of JSON they are the object's own, and are read and copied as such.
+ * Sets a prototype where it is assigned, so that a copy loses it. Refused wherever JSON enters.
+ * Others that objects inherit (`constructor`) are data: as keys of JSON they are the object's own,
+ * and are read and copied as such.
  */
 export const FORBIDDEN_KEY = '__proto__';
 
@@ -27,7 +28,10 @@ export interface JsonLimits {
   readonly anyText?: true;
 }
 
-/** A list may have 10,000 items (`waiting/child.ts`): of several fields each, as far as a body has room for them. */
+/**
+ * A list may have 10,000 items (`waiting/child.ts`): of several fields each, as
+ * far as a body has room for them.
+ */
 export const JSON_LIMITS: JsonLimits = { depth: 32, nodes: 60_000 };
 
 export function isJsonObject(value: Json | undefined): value is JsonObject {
@@ -102,9 +106,10 @@ function classOf(value: object): string {
 }
 
 /**
- * A value of JavaScript as JSON, or why it cannot be. What `JSON.stringify` leaves out is left out: keys whose value is
- * undefined, a function or a symbol; in a list these are null. No other value is changed without a word: what `JSON.stringify`
- * would make something else of (a date, NaN, an instance of a class) or throws at (a bigint, a circle) is a problem.
+ * A value of JavaScript as JSON, or why it cannot be. What `JSON.stringify` leaves out is left out: keys
+ * whose value is undefined, a function or a symbol; in a list these are null. No other value is changed
+ * without a word: what `JSON.stringify` would make something else of (a date, NaN, an instance of a class) or
+ * throws at (a bigint, a circle) is a problem.
  */
 export function asJson(
   root: unknown,

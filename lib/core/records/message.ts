@@ -25,8 +25,8 @@ const MODES: ReadonlySet<unknown> = new Set<Mode>(['execute', 'probe', 'undo']);
 export const formatMessage = (message: Message): string => JSON.stringify(message);
 
 /**
- * @returns the message; 'newer' when it was written by a later version, which must keep it; nothing when it is no
- * message at all
+ * @returns the message; 'newer' when it was written by a later version, which must keep it;
+ * nothing when it is no message at all
  */
 export function parseMessage(text: string): Message | 'newer' | undefined {
   let value: unknown;

@@ -1,7 +1,8 @@
 /**
  * What can happen to a step and to an execution: the names of the moves, and what each means in words.
  *
- * Owns: the words, which `docs/STATE-MACHINE.md` prints. Does not own: which status a move leads from and to (`transitions.ts`).
+ * Owns: the words, which `docs/STATE-MACHINE.md` prints. Does not own: which status a move leads
+ * from and to (`transitions.ts`).
  */
 
 /** What can happen to a step, and what it means. */

@@ -1,15 +1,18 @@
 /**
  * Names of workflows, steps and agents, and of everything that becomes part of a key.
  *
- * Owns: what a legal name is. No key of the store is built from anything else (`#` separates key parts and is in no
- * legal name).
+ * Owns: what a legal name is. No key of the store is built from anything else (`#` separates key
+ * parts and is in no legal name).
  */
 
 import { refuse } from './errors.ts';
 
 const INHERITED: ReadonlySet<string> = new Set(['constructor', 'prototype']);
 const NAME = /^[a-z][a-z0-9-]{0,47}$/;
-/** A child's id has the parent's id, its step and the index, with dots between; no name and no other id has one. */
+/**
+ * A child's id has the parent's id, its step and the index, with dots between;
+ * no name and no other id has one.
+ */
 const EXECUTION_ID = /^[a-z0-9-]{1,64}(\.[a-z0-9-]{1,48}){0,20}$/;
 
 /** @throws SteadfastError `bad-name` saying what was given and what is allowed */

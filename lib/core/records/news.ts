@@ -1,11 +1,13 @@
 /**
- * What goes to the event bus beside ends and entries: incidents, breakers, agents that are missing, executions at risk.
+ * What goes to the event bus beside ends and entries: incidents, breakers, agents that
+ * are missing, executions at risk.
  *
- * Owns: the shapes, and which write of an execution is news. Does not own: who sends it, and when (`engine/commit.ts`,
- * `agent/breaker.ts`, `supervisor/receipts.ts`), how it is put on the bus (`aws/event-bus.ts`).
+ * Owns: the shapes, and which write of an execution is news. Does not own: who sends it,
+ * and when (`engine/commit.ts`, `agent/breaker.ts`, `supervisor/receipts.ts`), how it is
+ * put on the bus (`aws/event-bus.ts`).
  *
- * An incident is announced as an entry is, each change at least once. The rest is sent once and not again: nothing rests on it, and
- * the table and the API have it.
+ * An incident is announced as an entry is, each change at least once. The rest is sent once and not again:
+ * nothing rests on it, and the table and the API have it.
  */
 
 import type { Caller } from './caller.ts';
@@ -46,7 +48,9 @@ export interface BreakerNews {
   readonly view: string;
 }
 
-/** Executions under way need an agent that is not deployed. Once for each time that it is found missing anew. */
+/**
+ * Executions under way need an agent that is not deployed. Once for each time that it is found missing anew.
+ */
 export interface MissingNews {
   readonly about: 'missing';
   readonly change: 'missing';

@@ -1,11 +1,11 @@
 /**
  * Open waits: which callers hold a process of the API while they wait for an execution's end.
  *
- * Owns: the shape of the one record, and when another caller may wait. Does not own: who waits and for how long
- * (`scheduler/wait.ts`). No execution is ever decided by it.
+ * Owns: the shape of the one record, and when another caller may wait. Does not own: who waits and for how
+ * long (`scheduler/wait.ts`). No execution is ever decided by it.
  *
- * An API's process answers one request at a time, so each open wait takes one away from every other call, and processes share
- * nothing but the table. A wait whose process died is over by its own time.
+ * An API's process answers one request at a time, so each open wait takes one away from every other call, and
+ * processes share nothing but the table. A wait whose process died is over by its own time.
  */
 
 export interface OpenWait {
@@ -20,7 +20,10 @@ export interface OpenWaits {
   readonly waits: readonly OpenWait[];
 }
 
-/** Half of the ten processes that a new AWS account runs at the same time: the other half is for all other calls. */
+/**
+ * Half of the ten processes that a new AWS account runs at the same time: the
+ * other half is for all other calls.
+ */
 export const DEFAULT_MOST_WAITS = 5;
 
 const openAt = (stored: OpenWaits | undefined, now: number): readonly OpenWait[] =>

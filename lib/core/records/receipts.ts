@@ -1,11 +1,15 @@
 /**
  * Receipts: what supervisors and the audit leave behind, so that they are supervised themselves (P5).
  *
- * Owns: the shapes, and which agents all of them together miss. Does not own: when one is written (`supervisor/receipts.ts`, `supervisor/audit.ts`), or what `/health` makes of
- * them. Nothing is ever decided by a receipt: one that is missing or stale delays no execution.
+ * Owns: the shapes, and which agents all of them together miss. Does not own: when one is written
+ * (`supervisor/receipts.ts`, `supervisor/audit.ts`), or what `/health` makes of them. Nothing is ever decided
+ * by a receipt: one that is missing or stale delays no execution.
  */
 
-/** The receipt for a shard of the wake index. Written now and then while something is due in it; an idle supervisor writes nothing. */
+/**
+ * The receipt for a shard of the wake index. Written now and then while something is due in it; an
+ * idle supervisor writes nothing.
+ */
 export interface ShardReceipt {
   readonly shard: number;
   readonly version: number;
@@ -18,7 +22,10 @@ export interface ShardReceipt {
   readonly failed: number;
   /** … and how long the oldest was overdue. */
   readonly oldestOverdueMs: number;
-  /** By agent that is not deployed: how many executions were met that have something for it. Absent where none was. */
+  /**
+   * By agent that is not deployed: how many executions were met that have something
+   * for it. Absent where none was.
+   */
   readonly missing?: Readonly<Record<string, number>>;
   /** When each of them was first met, if it was met in every sweep since. */
   readonly missingSince?: Readonly<Record<string, number>>;

@@ -1,13 +1,13 @@
 /**
  * What an ended execution leaves behind, and for how long.
  *
- * Owns: how a record of an earlier life of the same id is known. Does not own: when an execution's own record expires
- * (the store's), or who removes what it leaves behind (`supervisor/audit.ts`).
+ * Owns: how a record of an earlier life of the same id is known. Does not own: when an execution's own record
+ * expires (the store's), or who removes what it leaves behind (`supervisor/audit.ts`).
  *
- * The record of an execution expires by itself, some time after its end; those of its steps, incidents and entries do not, for no
- * timer may delete what an open execution stands on. So the same idempotency key may start an execution beside records from before;
- * each says of which life it is.
- * S11 until then it is the same execution. S6 such a record is not the new one's: a step that was done before is not done.
+ * The record of an execution expires by itself, some time after its end; those of its steps, incidents and
+ * entries do not, for no timer may delete what an open execution stands on. So the same idempotency key may
+ * start an execution beside records from before; each says of which life it is. S11 until then it is the same
+ * execution. S6 such a record is not the new one's: a step that was done before is not done.
  */
 
 import type { Parent } from './children.ts';
@@ -18,7 +18,10 @@ import { type Execution, isTerminal, type Step } from './state.ts';
 /** An idempotency key is remembered for so long after its execution's end, at least. */
 export const MIN_RETENTION_MS = 86_400_000;
 
-/** Between two starts that put the same input, where one is of an earlier life of the id; no two clocks differ by as much. */
+/**
+ * Between two starts that put the same input, where one is of an earlier life of the id;
+ * no two clocks differ by as much.
+ */
 export const LIFE_GAP_MS: number = MIN_RETENTION_MS / 2;
 
 /** When the record was last written, as far as it says. */
@@ -34,7 +37,10 @@ export const touchedAt = (record: Step | Incident | Entry): number =>
 export const isLeftover = (record: Step | Incident | Entry, { life }: Pick<Execution, 'life'>): boolean =>
   record.life !== life;
 
-/** Whether a record that belongs to no execution any more may be removed: it was not written for as long as a key is remembered. */
+/**
+ * Whether a record that belongs to no execution any more may be removed: it was not written for
+ * as long as a key is remembered.
+ */
 export const isAbandoned = (record: Step | Incident | Entry, now: number): boolean =>
   // A record that does not say when it was written is older than nothing.
   touchedAt(record) > 0 && isLongAgo(touchedAt(record), now);
@@ -43,15 +49,15 @@ export const isAbandoned = (record: Step | Incident | Entry, now: number): boole
 export const isLongAgo = (at: number, now: number): boolean => at < now - MIN_RETENTION_MS;
 
 /**
- * When the record of an execution expires; never while it is open, or its end was not announced. A child's does not by itself:
- * its parent may be undone long after the child has succeeded, and then recalls it.
+ * When the record of an execution expires; never while it is open, or its end was not announced. A child's
+ * does not by itself: its parent may be undone long after the child has succeeded, and then recalls it.
  */
 export const expiresAt = (execution: Execution, retentionMs: number): number | undefined =>
   execution.parent === undefined ? keptUntil(execution, retentionMs) : undefined;
 
 /**
- * Whether a child is from an earlier life of its parent's id: it is kept longer than the parent, so the parent's next life
- * may meet it. S6 what it did is not done for the new one. S10 nor is it undone with it.
+ * Whether a child is from an earlier life of its parent's id: it is kept longer than the parent, so the
+ * parent's next life may meet it. S6 what it did is not done for the new one. S10 nor is it undone with it.
  */
 export const isOfEarlierLife = ({ parent }: Pick<Execution, 'parent'>, now: Parent | undefined): boolean =>
   parent?.since !== undefined && now?.since !== undefined && parent.since < now.since;

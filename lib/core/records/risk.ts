@@ -1,7 +1,8 @@
 /**
  * Whether an open execution is at risk, and since when: as far as its own record and the clock show.
  *
- * Owns: the times. Does not own: what is written of its steps as `riskSince` (`supervision/notice-risk.ts`), who asks (lists and counts).
+ * Owns: the times. Does not own: what is written of its steps as `riskSince`
+ * (`supervision/notice-risk.ts`), who asks (lists and counts).
  */
 
 import type { ExecutionStatus } from '../transitions.ts';
@@ -27,7 +28,10 @@ export function riskAt({ startedAt, retries, deadlineAt }: Execution): number {
   return Math.floor(from + RISKY_PART * (deadlineAt - from));
 }
 
-/** Three quarters of its time are over. It stands still during a pause, and is no matter once the execution is undone. */
+/**
+ * Three quarters of its time are over. It stands still during a pause, and is no
+ * matter once the execution is undone.
+ */
 export const isLate = (execution: Execution, now: number): boolean =>
   isForward(execution.status) && now >= riskAt(execution);
 
@@ -44,7 +48,9 @@ export function atRiskSince(risk: Risk, now: number): number | undefined {
   return times.length === 0 ? undefined : Math.min(...(times as number[]));
 }
 
-/** Since when and why it is at risk; nothing where it is not. What is written of it says more than the clock. */
+/**
+ * Since when and why it is at risk; nothing where it is not. What is written of it says more than the clock.
+ */
 export function riskNow(
   execution: Execution,
   now: number,

@@ -1,7 +1,8 @@
 /**
  * All records of an execution, as one read finds them.
  *
- * Owns: the shape, and what is asked about an execution together with its incidents. Does not own: the records.
+ * Owns: the shape, and what is asked about an execution together with its
+ * incidents. Does not own: the records.
  */
 
 import { type Entry, isOpenEntry } from './entry.ts';

@@ -1,12 +1,12 @@
 /**
  * The records of an execution and of its steps, as the store holds them.
  *
- * Owns: the shapes and a few total questions about them. Does not own: statuses and legal moves (`transitions.ts`), the records
- * beside these (`records/incident.ts`, `records/children.ts`), what to do next (`decide.ts`), how a record is stored
- * (`aws/dynamo-items.ts`).
+ * Owns: the shapes and a few total questions about them. Does not own: statuses and legal moves
+ * (`transitions.ts`), the records beside these (`records/incident.ts`, `records/children.ts`), what to do
+ * next (`decide.ts`), how a record is stored (`aws/dynamo-items.ts`).
  *
- * A step has no record until it is first claimed, fenced, skipped or deferred: absent means `ready` (or not yet).
- * Absent optional fields are left out, never `undefined`.
+ * A step has no record until it is first claimed, fenced, skipped or deferred: absent means `ready` (or not
+ * yet). Absent optional fields are left out, never `undefined`.
  */
 
 import type { ExecutionStatus, StepStatus } from '../transitions.ts';
@@ -21,18 +21,24 @@ import type { People } from './people.ts';
 export type Mode = 'execute' | 'probe' | 'undo';
 
 /**
- * The end of an execution whose on-failure steps are performed, or were: nothing of it changes any more, but by a retry, which
- * removes it.
+ * The end of an execution whose on-failure steps are performed, or were: nothing of it changes any more,
+ * but by a retry, which removes it.
  */
 export interface End {
   /** As it will be once they are over. */
   readonly status: ExecutionStatus;
   readonly at: number;
-  /** Which end it is: the version of the write that made it, or later kept it from being tried again. A parent compares it. */
+  /**
+   * Which end it is: the version of the write that made it, or later kept it from being
+   * tried again. A parent compares it.
+   */
   readonly version: number;
   /** Its parent knows it. */
   readonly parentKnows?: true;
-  /** Its parent was tried again meanwhile: so is this one, with the write that says that its end was announced. */
+  /**
+   * Its parent was tried again meanwhile: so is this one, with the write that
+   * says that its end was announced.
+   */
   readonly again?: true;
 }
 
@@ -89,12 +95,14 @@ export interface Retried {
   readonly cause?: Cause;
 }
 
-/** A piece of work that is deferred: it is not sent before the step's `retryAt`, when a supervisor sends it. */
+/**
+ * A piece of work that is deferred: it is not sent before the step's `retryAt`, when a supervisor sends it.
+ */
 export interface Deferred {
   readonly mode: Mode;
   /**
-   * `breaker`: its agent's service is dead. `paused`: an operator has paused its agent. `unclaimed`: it was not claimed yet. `budget`:
-   * too many dispatches already. `not-deployed`: there is no such agent.
+   * `breaker`: its agent's service is dead. `paused`: an operator has paused its agent. `unclaimed`: it was
+   * not claimed yet. `budget`: too many dispatches already. `not-deployed`: there is no such agent.
    */
   readonly why: 'breaker' | 'paused' | 'unclaimed' | 'budget' | 'not-deployed';
   readonly at: number;
@@ -107,8 +115,8 @@ export interface Deferred {
 /** What puts an execution at risk. */
 export interface RiskReason {
   /**
-   * As of a deferral; or `cannot-tell`: a probe could not, `last-try`: nothing is left to try but what it is at, `late`: three quarters
-   * of its time are over, `overdue`: no supervisor has come.
+   * As of a deferral; or `cannot-tell`: a probe could not, `last-try`: nothing is left to try but what it is
+   * at, `late`: three quarters of its time are over, `overdue`: no supervisor has come.
    */
   readonly why: Deferred['why'] | 'cannot-tell' | 'last-try' | 'late' | 'overdue';
   readonly step?: string;
@@ -124,10 +132,16 @@ export interface Dispatch {
 
 export interface Execution {
   readonly id: string;
-  /** Fresh at the create that won: tells apart the executions that one id has had, one after the other. Part of every effect key. */
+  /**
+   * Fresh at the create that won: tells apart the executions that one id has had, one after the
+   * other. Part of every effect key.
+   */
   readonly life: string;
   readonly workflow: string;
-  /** Content hash of the plan it started with and keeps; of a child, its parent's with the way to its own (`planAt`). */
+  /**
+   * Content hash of the plan it started with and keeps; of a child, its parent's with
+   * the way to its own (`planAt`).
+   */
   readonly plan: string;
   readonly parent?: Parent;
   /** By callback step: what only the holder of its token knows. */
@@ -154,7 +168,10 @@ export interface Execution {
   readonly deadlineAt: number;
   /** When it must be evaluated (S12). Absent only when the execution has ended and its end was announced. */
   readonly wakeAt?: number;
-  /** Since when it has been written that its steps put it at risk; read by no decision (`supervision/notice-risk.ts`). */
+  /**
+   * Since when it has been written that its steps put it at risk; read by no decision
+   * (`supervision/notice-risk.ts`).
+   */
   readonly riskSince?: number;
   /** Why; as of the latest write that had it at risk. */
   readonly risk?: RiskReason;
@@ -213,7 +230,10 @@ export interface ProcessOfAttempt {
   readonly deadlineAt: number;
 }
 
-/** In these statuses an agent may take a step on the way forward; of a failure that is tolerated, to compensate it. */
+/**
+ * In these statuses an agent may take a step on the way forward; of a failure that
+ * is tolerated, to compensate it.
+ */
 export const SUSPENDABLE = ['ready', 'retrying', 'unknown', 'failed', 'compensating'] as const;
 export type SuspendedFrom = (typeof SUSPENDABLE)[number];
 
@@ -232,9 +252,15 @@ export interface Step {
   /** While it is suspended: what it was, and goes on as, and the number of the pause. */
   readonly suspendedFrom?: SuspendedFrom;
   readonly suspendedIn?: number;
-  /** What a person, or the time for an answer, said of its failure, which is tolerated otherwise once it is certain (S20). */
+  /**
+   * What a person, or the time for an answer, said of its failure, which is tolerated
+   * otherwise once it is certain (S20).
+   */
   readonly afterFailure?: 'continue' | 'stop';
-  /** A retry of its execution restarted it while an attempt may have acted: found not done, it begins its recovery again. */
+  /**
+   * A retry of its execution restarted it while an attempt may have acted: found not
+   * done, it begins its recovery again.
+   */
   readonly restarted?: true;
   /** Attempts to execute that were claimed, all stages together. */
   readonly attempt: number;
@@ -244,15 +270,22 @@ export interface Step {
   readonly stageAttempt: number;
   /** The stage that follows once what the acted one may have done is undone: its outcome was not known. */
   readonly nextStage?: number;
-  /** It failed for good: the same again cannot help, nor can it for the group of steps whose failure it is. */
+  /**
+   * It failed for good: the same again cannot help, nor can it for the group of steps whose failure it is.
+   */
   readonly isPermanent?: true;
   /** It failed because its time was over (`within`), not because of its last attempt. */
   readonly isOverTime?: true;
   /** When a person had it tried again: the time that it has (`within`) began once more. */
   readonly againAt?: number;
-  /** The input that a person gave for the next attempt, instead of the plan's; its claim makes it the key's. */
+  /**
+   * The input that a person gave for the next attempt, instead of the plan's; its claim makes it the key's.
+   */
   readonly givenInput?: Json;
-  /** Number of the effect key of the latest attempt to execute, from 1: a probe, an undo and a late success are under it. */
+  /**
+   * Number of the effect key of the latest attempt to execute, from 1: a probe, an undo
+   * and a late success are under it.
+   */
   readonly key: number;
   /** The variant of the recovery that the key stands for, with its agent and its input: 0 is the first. */
   readonly keyVariant: number;
@@ -260,7 +293,9 @@ export interface Step {
   readonly keyInput?: Json;
   /** An undo was claimed under the key: the next attempt to execute has another. */
   readonly keySpent?: true;
-  /** The token of the latest claim; kept after the lease is gone, so that its late success is recognised (S5). */
+  /**
+   * The token of the latest claim; kept after the lease is gone, so that its late success is recognised (S5).
+   */
   readonly token?: string;
   /** The latest attempt to execute, if probes were claimed since: its late success still counts. */
   readonly actedToken?: string;
@@ -270,7 +305,10 @@ export interface Step {
   readonly claimedAt?: number;
   /** By then the process of every attempt so far is dead for certain. */
   readonly processDeadlineAt: number;
-  /** Each attempt's share of it, where an earlier one's process may have been alive when the latest was claimed. */
+  /**
+   * Each attempt's share of it, where an earlier one's process may have been
+   * alive when the latest was claimed.
+   */
   readonly processes?: readonly ProcessOfAttempt[];
   /** Some attempt's outcome was unknown. Cleared only by `compensated` or by a believed `notDone` (S10). */
   readonly mayHaveActed: boolean;
@@ -284,15 +322,16 @@ export interface Step {
   readonly retryAt?: number;
   readonly deferred?: Deferred;
   /**
-   * When its undo, or an on-failure step, was first deferred or failed because of a dead service; until it is over or a person has
-   * chosen.
+   * When its undo, or an on-failure step, was first deferred or failed because of a dead service; until it
+   * is over or a person has chosen.
    */
   readonly undoDeferredAt?: number;
   readonly output?: Json;
   readonly failure?: Failure;
   /**
-   * The latest attempt did its work, or a probe found it done, and this is what the agent answered: text of a value that is no
-   * output. Until an attempt to execute is claimed, an output is there or the step is undone.
+   * The latest attempt did its work, or a probe found it done, and this is what the agent
+   * answered: text of a value that is no output. Until an attempt to execute is claimed, an output
+   * is there or the step is undone.
    */
   readonly wrongAnswer?: string;
   /** Who answered; of a callback and an approval. */
@@ -333,7 +372,10 @@ export const isPausedOrPausing = (status: ExecutionStatus): boolean =>
 export const pauseOf = ({ status, pauses }: Execution): Pause | undefined =>
   isPausedOrPausing(status) ? pauses?.at(-1) : undefined;
 
-/** How long it was paused since then, of pauses in a sum: exact where they all lie behind it, else no less than it was. */
+/**
+ * How long it was paused since then, of pauses in a sum: exact where they all lie
+ * behind it, else no less than it was.
+ */
 export const summedSince = ({ ms, endedAt }: EarlierPauses, sinceAt: number): number =>
   Math.min(ms, Math.max(0, endedAt - sinceAt));
 
@@ -342,7 +384,9 @@ export type LeasedStep = Step & { readonly leaseUntil: number; readonly token: s
 
 export const isLeased = (step: Step | undefined): step is LeasedStep => step?.leaseUntil !== undefined;
 
-/** Predecessors in this status let a step start: no other move follows but, of a step that is done, its undo. */
+/**
+ * Predecessors in this status let a step start: no other move follows but, of a step that is done, its undo.
+ */
 export const isSatisfied = (step: Step | undefined): boolean =>
   step?.status === 'done' || step?.status === 'skipped' || step?.status === 'tolerated';
 

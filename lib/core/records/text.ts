@@ -1,9 +1,9 @@
 /**
- * Text that is Unicode: no half of a character, which a store, a queue and a hash would each make something else of.
+ * Text that is Unicode: no half of a character, which a store, a queue and a hash
+ * would each make something else of.
  *
- * Owns: how text is cut, made printable, and made well-formed where it cannot be refused; how an instant and a duration are written in a
- * sentence. Does not own: where it
- * is refused (`json.ts`).
+ * Owns: how text is cut, made printable, and made well-formed where it cannot be refused; how an instant and
+ * a duration are written in a sentence. Does not own: where it is refused (`json.ts`).
  */
 
 import { type Json, isJsonObject } from './json.ts';
@@ -12,7 +12,10 @@ import { type Json, isJsonObject } from './json.ts';
 export const cut = (text: string, chars: number): string =>
   (text.length > chars ? text.slice(0, chars).replace(/[\uD800-\uDBFF]$/, '') : text).toWellFormed();
 
-/** Without what a terminal would obey or turn around: control characters, and those that change the direction of a text. */
+/**
+ * Without what a terminal would obey or turn around: control characters, and those that
+ * change the direction of a text.
+ */
 export const printable = (text: string): string => text.replace(NOT_PRINTABLE, escaped);
 
 /** Likewise, with the ends of lines and tabs as they are: of a whole answer, whose layout is ours. */
@@ -33,7 +36,9 @@ export const hasReplacement = (text: string): boolean => text.includes('\uFFFD')
 export const REPLACED_IN_KEY =
   'it has U+FFFD, which stands for bytes that were no UTF-8: two keys that differ would be one';
 
-/** The value with U+FFFD for each half of a character, in keys as well; where there is none, the very value. */
+/**
+ * The value with U+FFFD for each half of a character, in keys as well; where there is none, the very value.
+ */
 export function wellFormed(value: Json): Json {
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value))
@@ -47,7 +52,10 @@ export function wellFormed(value: Json): Json {
 const sameOr = (before: readonly Json[], after: readonly Json[]): readonly Json[] =>
   after.every((item, at) => item === before[at]) ? before : after;
 
-/** '2026-11-21 09:36:02Z': the one way in which sentences, tables and logs write an instant; the page puts it into its reader's zone. */
+/**
+ * '2026-11-21 09:36:02Z': the one way in which sentences, tables and logs write an instant; the page
+ * puts it into its reader's zone.
+ */
 export const timeText = (at: number): string =>
   `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')}Z`;
 

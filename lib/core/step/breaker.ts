@@ -1,15 +1,16 @@
 /**
  * The breaker: one record per agent that tells all executions together whether its service answers.
  *
- * Owns: when it opens, for how long, who may try, what closes it, since when calls fail, and until when work is deferred. Does not own: who reads
- * and writes the record (`agent/breaker.ts`), what becomes of a step meanwhile (`defer.ts`).
+ * Owns: when it opens, for how long, who may try, what closes it, since when calls fail, and until when
+ * work is deferred. Does not own: who reads and writes the record (`agent/breaker.ts`), what becomes of
+ * a step meanwhile (`defer.ts`).
  *
- * Only failures are written, so a healthy step pays nothing: a process keeps count of its own answered calls and carries
- * them with its next failure. The score rises by one per failure and falls by one per answer carried, never below zero: it
- * climbs only while more calls fail than are answered, however many there are a second.
- * An operator may hold it open (`pause`): then nothing is sent, no trial either, until an operator ends that. What its service has
- * done is kept beside it: one that was dead before is tried first.
- * A dead service is called THRESHOLD times, once by each process that does not know yet, and once per trial.
+ * Only failures are written, so a healthy step pays nothing: a process keeps count of its own answered calls
+ * and carries them with its next failure. The score rises by one per failure and falls by one per answer
+ * carried, never below zero: it climbs only while more calls fail than are answered, however many there are a
+ * second. An operator may hold it open (`pause`): then nothing is sent, no trial either, until an operator
+ * ends that. What its service has done is kept beside it: one that was dead before is tried first. A dead
+ * service is called THRESHOLD times, once by each process that does not know yet, and once per trial.
  */
 
 import type { DecisionInputs } from '../records/change.ts';
@@ -22,7 +23,9 @@ import { type FailedCall, MAX_OPENINGS, unknownOnce } from './outage.ts';
 
 /** More failures than answers by so many open it. */
 export const THRESHOLD = 8;
-/** Failures farther apart than this have nothing to do with each other; answers older than this say nothing. */
+/**
+ * Failures farther apart than this have nothing to do with each other; answers older than this say nothing.
+ */
 export const WINDOW_MS = 30_000;
 const FIRST_COOLDOWN_MS = 10_000;
 export const MAX_COOLDOWN_MS = 120_000;
@@ -51,9 +54,15 @@ export interface Breaker {
   /** The latest failure. */
   readonly failedAt: number;
   readonly failure?: Failure;
-  /** The first failure since the latest answer that was written. The breaker may be closed: few calls, far apart, never open it. */
+  /**
+   * The first failure since the latest answer that was written. The breaker may be closed: few
+   * calls, far apart, never open it.
+   */
   readonly failingSince?: number;
-  /** The calls that failed since then or are behind the score, those of unknown outcome before others; gone once it has closed. */
+  /**
+   * The calls that failed since then or are behind the score, those of unknown outcome before
+   * others; gone once it has closed.
+   */
   readonly calls?: readonly FailedCall[];
   /** How many there were, if not all are named. */
   readonly failed?: number;
@@ -92,7 +101,10 @@ export function passageOf(breaker: Breaker | undefined, now: number): Passage {
   return { kind: until > now ? 'open' : 'trial', openBreaker: { agent, since, until } };
 }
 
-/** Since and until when it defers work; undefined while it is closed. A trial that is possible defers all work but its own. */
+/**
+ * Since and until when it defers work; undefined while it is closed. A trial that is
+ * possible defers all work but its own.
+ */
 export function openBreakerOf(breaker: Breaker | undefined, now: number): OpenBreaker | undefined {
   const passage = passageOf(breaker, now);
   return passage.kind === 'free' ? undefined : passage.openBreaker;
@@ -190,7 +202,8 @@ function mostTelling(calls: readonly FailedCall[]): readonly FailedCall[] {
 }
 
 /**
- * The record after calls that were answered while it is closed, or nothing where that is no news: nothing has failed since before.
+ * The record after calls that were answered while it is closed, or nothing where that is no news:
+ * nothing has failed since before.
  * @param answeredAt when the latest was: a process that was frozen tells of it late
  */
 export function afterAnswers(
@@ -225,7 +238,10 @@ function cooled(breaker: Breaker, inputs: DecisionInputs): Breaker {
   };
 }
 
-/** The record with a trial under way; the write decides who gets it. The trial is known by the id of that write. */
+/**
+ * The record with a trial under way; the write decides who gets it. The trial is
+ * known by the id of that write.
+ */
 export const withTrial = (breaker: Breaker, timeoutMs: number, inputs: DecisionInputs): Breaker => ({
   ...breaker,
   version: breaker.version + 1,
@@ -234,7 +250,10 @@ export const withTrial = (breaker: Breaker, timeoutMs: number, inputs: DecisionI
   trialUntil: inputs.now + Math.min(timeoutMs, MAX_TRIAL_MS),
 });
 
-/** What a trial says of the service: that it answered, how it failed, or nothing: then the next call is the trial. */
+/**
+ * What a trial says of the service: that it answered, how it failed, or nothing:
+ * then the next call is the trial.
+ */
 export type TrialOutcome = 'answered' | 'nothing' | Failure;
 
 /** The record after a trial's end, or nothing when that trial is no longer the one that counts. */
@@ -257,8 +276,8 @@ export function afterTrial(
 }
 
 /**
- * Until when work is deferred: the end of the cooldown, and then spread, so that a service that is back is not met by all at
- * once. @param random in [0, 1)
+ * Until when work is deferred: the end of the cooldown, and then spread, so that a service that is back is
+ * not met by all at once. @param random in [0, 1)
  */
 export function deferredUntil(openBreaker: OpenBreaker, now: number, random: number): number {
   const spreadMs = Math.min(Math.max((now - openBreaker.since) / 2, MIN_SPREAD_MS), MAX_SPREAD_MS);

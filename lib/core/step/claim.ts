@@ -1,11 +1,11 @@
 /**
  * The claim of an attempt, and how a step ends without one.
  *
- * Owns: what a claim writes to the step, in the modes execute, probe and undo. Does not own: which work there is
- * (`step/ready.ts`), the lease (`step/lease.ts`), how an attempt ends (`step/report.ts`).
+ * Owns: what a claim writes to the step, in the modes execute, probe and undo. Does not own: which work there
+ * is (`step/ready.ts`), the lease (`step/lease.ts`), how an attempt ends (`step/report.ts`).
  *
- * S3 a fresh token per claim. S4 one holder at a time. S9 only a claim counts an attempt. S18 the claim records its effect
- * key and what that stands for.
+ * S3 a fresh token per claim. S4 one holder at a time. S9 only a claim counts an attempt. S18 the claim
+ * records its effect key and what that stands for.
  */
 
 import { blankStep, type DecisionInputs, type StepChanges, stepAfter } from '../records/change.ts';

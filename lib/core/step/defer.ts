@@ -1,13 +1,14 @@
 /**
  * Deferring: a piece of work is put off until a time, and no attempt is charged for it.
  *
- * Owns: the write of `retryAt` that defers it, who may still take it meanwhile, what an attempt that a dead service
- * failed leaves of its charge, and when an undo was deferred for too long. Does not own: whether the service is dead
- * (`breaker.ts`), the gaps between dispatches (`supervision/wake-time.ts`).
+ * Owns: the write of `retryAt` that defers it, who may still take it meanwhile, what an attempt that a dead
+ * service failed leaves of its charge, and when an undo was deferred for too long. Does not own: whether the
+ * service is dead (`breaker.ts`), the gaps between dispatches (`supervision/wake-time.ts`).
  *
- * S9 a dead service costs no attempt. S12 the write makes stale claims conflict, so no process writes the step before
- * `retryAt` without bringing the wake time forward in the same transaction; the wake time may go as far as that. L1 deferred work
- * has a deadline: of an execution that goes forward its own, of an undo a day, after which a person is asked.
+ * S9 a dead service costs no attempt. S12 the write makes stale claims conflict, so no process writes the
+ * step before `retryAt` without bringing the wake time forward in the same transaction; the wake time may go
+ * as far as that. L1 deferred work has a deadline: of an execution that goes forward its own, of an undo a
+ * day, after which a person is asked.
  */
 
 import { blankStep, type DecisionInputs, stepAfter } from '../records/change.ts';
@@ -45,7 +46,10 @@ export const untilBreakerCloses = (openBreaker: OpenBreaker, { now, random }: De
   openBreaker,
 });
 
-/** The record of deferred work (for a step without a record its first one, with no attempt), and the note of it. */
+/**
+ * The record of deferred work (for a step without a record its first one, with
+ * no attempt), and the note of it.
+ */
 export function deferral(
   work: Work,
   state: Snapshot,
@@ -99,7 +103,10 @@ const ofBreaker = ({ since, pause }: OpenBreaker): Pick<Deferred, 'since' | 'pau
   ...given({ pause }),
 });
 
-/** A message that comes after all may still be taken: only a dead service, or a paused agent, must not be called. */
+/**
+ * A message that comes after all may still be taken: only a dead service, or a
+ * paused agent, must not be called.
+ */
 export const isOpenToLateMessages = ({ deferred }: Work): boolean =>
   deferred !== undefined && deferred.why !== 'breaker' && deferred.why !== 'paused';
 
@@ -112,7 +119,8 @@ export interface NotCharged {
 }
 
 /**
- * What an attempt that the dead service failed changes: it waits like all others, and its charge is given back.
+ * What an attempt that the dead service failed changes: it waits like all
+ * others, and its charge is given back.
  * @param unbounded no deadline of the execution's ends it
  */
 export function notCharged(
@@ -162,7 +170,9 @@ const ON_FAILURE_OVERDUE: Failure = {
     'for a day nobody could perform it: its service does not answer, nobody takes its messages, or its agent is not deployed',
 };
 
-/** L1 what no agent may begin, and no deadline ends, would hang in silence; another rule opens the incident. */
+/**
+ * L1 what no agent may begin, and no deadline ends, would hang in silence; another rule opens the incident.
+ */
 export const giveUpDeferred: Rule = {
   apply: (plan, state, event) => {
     const isOverdue = (record: Step | undefined): record is Step =>

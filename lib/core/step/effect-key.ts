@@ -23,7 +23,10 @@ import type { StepChanges } from '../records/change.ts';
 
 const LIFE_CHARS = 10;
 
-/** Letters and digits in lower case, so that a key may be a part of a file's name or of an address. @param freshId of the random source */
+/**
+ * Letters and digits in lower case, so that a key may be a part of a file's name or of an address.
+ * @param freshId of the random source
+ */
 export const lifeOf = (freshId: string): string =>
   freshId
     .toLowerCase()
@@ -31,8 +34,9 @@ export const lifeOf = (freshId: string): string =>
     .slice(-LIFE_CHARS);
 
 /**
- * `<execution>.<step>.<life>`, of a later key `-<number>` after that. Of an on-failure step `<execution>.on-failure-<epoch>.<step>.<life>`:
- * the same end never tells twice, and the next one tells again.
+ * `<execution>.<step>.<life>`, of a later key `-<number>` after that. Of an
+ * on-failure step `<execution>.on-failure-<epoch>.<step>.<life>`: the same end never
+ * tells twice, and the next one tells again.
  * @param number from 1
  * @param epoch of an on-failure step, `keyEpoch`
  */
@@ -50,7 +54,10 @@ export function effectKeyOf(
 export const keyEpoch = (plan: Plan, { name, epoch }: Pick<Step, 'name' | 'epoch'>): number | undefined =>
   isOnFailure(plan, name) ? epoch : undefined;
 
-/** What the claim of an attempt to execute records of its key. @param step as the plan has it, or any variant of it; also a child's next try */
+/**
+ * What the claim of an attempt to execute records of its key.
+ * @param step as the plan has it, or any variant of it; also a child's next try
+ */
 export function keyOfClaim(step: Pick<AgentStep, 'recovery'>, before: Step): StepChanges {
   const keyVariant = variantNumber(step, before.stage);
   const isSameVariant = keyVariant === before.keyVariant;

@@ -1,7 +1,8 @@
 /**
  * The attempts of a step as its history shows them.
  *
- * Owns: what is kept of an attempt, how many are, and how many are known to be left out. Does not own: how an attempt ends (`report.ts`).
+ * Owns: what is kept of an attempt, how many are, and how many are known to be left out. Does not own: how
+ * an attempt ends (`report.ts`).
  *
  * The first attempts say how it all began, the latest how it stands: what is left out is between them.
  */
@@ -17,7 +18,10 @@ export const FIRST_KEPT = 5;
 /** What a record keeps of its attempts. */
 type History = Pick<Step, 'attempts' | 'leftOut'>;
 
-/** The attempts left out of a history; `atLeast`: those before its first one were dropped by an earlier version, which did not count them. */
+/**
+ * The attempts left out of a history; `atLeast`: those before its first one were dropped by an earlier
+ * version, which did not count them.
+ */
 export interface LeftOut {
   readonly count: number;
   readonly atLeast?: true;
@@ -75,7 +79,10 @@ export function isAfterLeftOut(attempts: readonly Pick<Attempt, 'mode' | 'number
 const showsFirst = ({ attempts: [first] }: Step): boolean =>
   first === undefined || (first.mode === 'execute' && first.number === 1);
 
-/** In a record of a version that dropped the oldest and did not count them: the attempts to execute that are missing, one at least. */
+/**
+ * In a record of a version that dropped the oldest and did not count them: the attempts to execute
+ * that are missing, one at least.
+ */
 function leftOutBefore(record: Step): number {
   if (showsFirst(record) || record.attempts.length < MAX_HISTORY) return 0;
   const shown = record.attempts.filter(({ mode }) => mode === 'execute').length;

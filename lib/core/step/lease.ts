@@ -1,12 +1,13 @@
 /**
  * The lease of an attempt: how long it lasts, what renews it, and by when it is over.
  *
- * Owns: a heartbeat's write, the end of an attempt that does not advance, the margins and the grace of a lease, and the horizon H
- * that follows from the leases of a plan. Does not own: the claim that begins a lease (`step/claim.ts`), what becomes of a step
- * whose lease has ended (`step/report.ts`).
+ * Owns: a heartbeat's write, the end of an attempt that does not advance, the margins and the grace of a
+ * lease, and the horizon H that follows from the leases of a plan. Does not own: the claim that begins a
+ * lease (`step/claim.ts`), what becomes of a step whose lease has ended (`step/report.ts`).
  *
- * S4 one holder at a time: a heartbeat counts under the current token alone. S12 the horizon is the smallest lease or pickup time
- * among the unfinished steps: a step write that a reader did not see creates a deadline no earlier than its own time + H.
+ * S4 one holder at a time: a heartbeat counts under the current token alone. S12 the horizon is the smallest
+ * lease or pickup time among the unfinished steps: a step write that a reader did not see creates a deadline
+ * no earlier than its own time + H.
  */
 
 import { type AgentStep, agentStep, agentSteps, type Plan, type StepLimits } from '../plan/plan.ts';
@@ -26,12 +27,16 @@ const HEARTBEATS_PER_LEASE = 3;
 /** How often a living attempt renews its lease. */
 export const heartbeatEveryMs = (step: StepLimits): number =>
   Math.floor(leaseSpanMs(step) / HEARTBEATS_PER_LEASE);
-/** Between the last heartbeat and the end of a lease: one heartbeat, and half a one for a store that answers slowly. */
+/**
+ * Between the last heartbeat and the end of a lease: one heartbeat, and half a one
+ * for a store that answers slowly.
+ */
 const HEARTBEATS_OF_SILENCE = 1.5;
 
 /**
- * Whether the lease ended for want of progress: it was cut short for it, and the attempt sent heartbeats until its end. When the
- * end is noticed proves nothing: a process that notices late finds every attempt beyond its time without progress, a dead one as well.
+ * Whether the lease ended for want of progress: it was cut short for it, and the attempt sent heartbeats
+ * until its end. When the end is noticed proves nothing: a process that notices late finds every attempt
+ * beyond its time without progress, a dead one as well.
  */
 export const endedByStall = (step: AgentStep, record: LeasedStep): boolean =>
   record.leaseUntil >= stalledAt(step, record, record.progressAt ?? record.claimedAt ?? 0) &&
@@ -42,7 +47,10 @@ export const endedByStall = (step: AgentStep, record: LeasedStep): boolean =>
 export const isAdvance = (before: Step['progress'], token: string | number): boolean =>
   typeof before === 'number' && typeof token === 'number' ? token > before : token !== before;
 
-/** The record of a heartbeat, or nothing when the token is no longer the current one, the attempt's time is over, or it stalls. */
+/**
+ * The record of a heartbeat, or nothing when the token is no longer the current one, the
+ * attempt's time is over, or it stalls.
+ */
 export function afterHeartbeat(
   step: AgentStep,
   record: Step | undefined,
@@ -66,7 +74,10 @@ export function afterHeartbeat(
   });
 }
 
-/** Allowance for clocks that differ and for a heartbeat that is under way. A lease is over this much after its end. */
+/**
+ * Allowance for clocks that differ and for a heartbeat that is under way. A lease
+ * is over this much after its end.
+ */
 export const LEASE_MARGIN_MS = 1_000;
 
 /** The horizon of a plan without agents; every write there brings the wake time forward. */
@@ -117,7 +128,10 @@ function renewableUntil({ timeoutMs }: StepLimits, record: LeasedStep): number {
   return record.mode === 'probe' ? overAt : Math.min(overAt, record.processDeadlineAt);
 }
 
-/** By when the lease is over: one that could not be renewed because the store was away gets its length once more. */
+/**
+ * By when the lease is over: one that could not be renewed because the store was
+ * away gets its length once more.
+ */
 export function leaseOverAt(plan: Plan, step: LeasedStep, graceFrom: number | undefined): number {
   const endsAt = leaseEndsAt(step.leaseUntil);
   const planned = agentStep(plan, step.name);
@@ -131,7 +145,8 @@ const ADOPTS: ReadonlySet<Step['status']> = new Set(['unknown', 'retrying', 'wai
 
 /**
  * Nothing else has started since the lease of the last attempt ended: its late success counts.
- * @param mayFail so does that of a step that failed, as long as the failure is not tolerated and not being undone (S20)
+ * @param mayFail so does that of a step that failed, as long as the failure is not
+ * tolerated and not being undone (S20)
  */
 export const adoptsLateSuccess = ({ status }: Pick<Step, 'status'>, mayFail: boolean): boolean =>
   ADOPTS.has(status) || (status === 'failed' && mayFail);

@@ -1,10 +1,11 @@
 /**
  * Outputs of a list's items that were too large to be kept, and what would read them.
  *
- * Owns: which expressions read what was left out, and why that fails. Does not own: what is kept (`execution/on-child.ts`), what
- * follows for the step that reads it.
+ * Owns: which expressions read what was left out, and why that fails. Does not own: what is kept
+ * (`execution/on-child.ts`), what follows for the step that reads it.
  *
- * S6 nothing is read in their place: neither nothing at all nor what `orElse` says, for the items were done. `exists` alone may ask.
+ * S6 nothing is read in their place: neither nothing at all nor what `orElse` says, for the items
+ * were done. `exists` alone may ask.
  */
 
 import type { MapStep, Stage } from '../plan/plan.ts';

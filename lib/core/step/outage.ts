@@ -1,12 +1,12 @@
 /**
- * The record that each opening of a breaker leaves: when its service began to fail, when that was noticed, when it was back, and which
- * calls failed meanwhile.
+ * The record that each opening of a breaker leaves: when its service began to fail, when that was noticed,
+ * when it was back, and which calls failed meanwhile.
  *
- * Owns: its shape and how it grows, and what became of a call whose outcome was unknown. Does not own: the breaker (`breaker.ts`), who
- * writes it (`agent/outage-book.ts`).
+ * Owns: its shape and how it grows, and what became of a call whose outcome was unknown. Does not own: the
+ * breaker (`breaker.ts`), who writes it (`agent/outage-book.ts`).
  *
- * It is for people: nothing is decided by it, and one that could not be written is missing. A step that was only deferred is not in
- * it: it was not called, so nothing of it can be doubled or lost.
+ * It is for people: nothing is decided by it, and one that could not be written is missing. A step that was
+ * only deferred is not in it: it was not called, so nothing of it can be doubled or lost.
  */
 
 import type { DecisionInputs } from '../records/change.ts';
@@ -26,7 +26,10 @@ export interface FailedCall {
   readonly attempt: number;
   readonly mode: Attempt['mode'];
   readonly at: number;
-  /** What the attempt did is not known by it: an attempt to execute, or a probe that found nothing out about one. */
+  /**
+   * What the attempt did is not known by it: an attempt to execute, or a probe
+   * that found nothing out about one.
+   */
   readonly unknown?: true;
 }
 

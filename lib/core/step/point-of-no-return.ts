@@ -1,13 +1,15 @@
 /**
  * The point of no return: once such a step is done there is no way back, only forward.
  *
- * Owns: whether an execution can still be undone. Does not own: what a rule does where it cannot (`execution/stop.ts`, `operators/incident.ts`).
+ * Owns: whether an execution can still be undone. Does not own: what a rule does where it cannot
+ * (`execution/stop.ts`, `operators/incident.ts`).
  *
- * S10 a step that may have acted counts as past the point until it is certain that it did not, so that nothing that belongs
- * to a step which cannot be taken back is ever undone by a machine. Of a child that is such a step only its recorded end says
- * what it did: from when it may have been created until then nothing outside of it is undone.
- * L1 neither `open` nor `stoppable` lasts: an attempt ends with its lease, probes and retries with their recovery, an incident
- * with its deadline, and a child is an execution with an end of its own.
+ * S10 a step that may have acted counts as past the point until it is certain that it did not, so that
+ * nothing that belongs to a step which cannot be taken back is ever undone by a machine. Of a child that
+ * is such a step only its recorded end says what it did: from when it may have been created until then
+ * nothing outside of it is undone. L1 neither `open` nor `stoppable` lasts: an attempt ends with its
+ * lease, probes and retries with their recovery, an incident with its deadline, and a child is an
+ * execution with an end of its own.
  */
 
 import type { Plan, PlanStep } from '../plan/plan.ts';
@@ -16,8 +18,8 @@ import { isForward, isLeased, type Step } from '../records/state.ts';
 import { hasOpenChildren, isFailureOpen, mayHaveChildren } from './turn.ts';
 
 /**
- * `open`: an attempt may pass the point, or may have; its outcome is awaited.
- * `stoppable`: a child may pass it, or has; it is stopped first, and how it ended says whether there is a way back.
+ * `open`: an attempt may pass the point, or may have; its outcome is awaited. `stoppable`: a child may pass
+ * it, or has; it is stopped first, and how it ended says whether there is a way back.
  */
 export type WayBack = 'free' | 'stoppable' | 'open' | 'closed';
 
@@ -35,7 +37,9 @@ export function wayBack(plan: Plan, state: Snapshot, except?: string): WayBack {
   return way;
 }
 
-/** For a question about the step: the outcome of an attempt is what is asked for; how a child ended is known. */
+/**
+ * For a question about the step: the outcome of an attempt is what is asked for; how a child ended is known.
+ */
 export const wayBackBeside = (plan: Plan, state: Snapshot, { kind, name }: PlanStep): WayBack =>
   wayBack(plan, state, kind === 'agent' ? name : undefined);
 
@@ -52,7 +56,10 @@ function behindAttempts(record: Step | undefined): WayBack {
   return record.status === 'failed' || record.status === 'fenced' ? 'closed' : 'open';
 }
 
-/** Also before it is recorded that the child was created, for the process that created it may have died before that. */
+/**
+ * Also before it is recorded that the child was created, for the process that
+ * created it may have died before that.
+ */
 function behindChild(step: PlanStep, state: Snapshot): WayBack {
   const { children } = state.steps[step.name] ?? {};
   if (children === undefined) return mayHaveChildren(step, state) ? 'stoppable' : 'free';
@@ -60,7 +67,10 @@ function behindChild(step: PlanStep, state: Snapshot): WayBack {
   return Object.values(children.ended).every(({ clean }) => clean) ? 'free' : 'closed';
 }
 
-/** A failure, the deadline or a cancel stops it: everything is undone at once, or once a child that is stopped has said that it may be. */
+/**
+ * A failure, the deadline or a cancel stops it: everything is undone at once, or once a child that is
+ * stopped has said that it may be.
+ */
 export const mayBeStopped = (plan: Plan, state: Snapshot): boolean => {
   const way = wayBack(plan, state);
   return way === 'free' || way === 'stoppable';
@@ -86,7 +96,10 @@ export const isAskedAtDeadline = (plan: Plan, state: Snapshot): boolean =>
 export const mayBePast = (step: PlanStep, record: Step | undefined): boolean =>
   step.pointOfNoReturn === true && record?.mayHaveActed === true;
 
-/** A step has failed, and what that means is decided when the open outcome is known. Until then nothing else begins. */
+/**
+ * A step has failed, and what that means is decided when the open outcome is known.
+ * Until then nothing else begins.
+ */
 export const failureWaits = (plan: Plan, state: Snapshot): boolean =>
   plan.steps.some((step) => {
     const record = state.steps[step.name];

@@ -1,18 +1,21 @@
 /**
  * By when the processes of a step's attempts are dead for certain, each attempt's share of it apart.
  *
- * Owns: what a claim adds to it, and what the end of an attempt's code, or the death of its process, takes away. Does not own:
- * what waits for it (`effectsSettledAt` in `ready.ts`).
+ * Owns: what a claim adds to it, and what the end of an attempt's code, or the death of its process, takes
+ * away. Does not own: what waits for it (`effectsSettledAt` in `ready.ts`).
  *
- * S10 several attempts of a step may be alive at the same time: one that was lost, and the next. The end of one lowers its own
- * share alone, never another's.
+ * S10 several attempts of a step may be alive at the same time: one that was lost, and the next. The end of
+ * one lowers its own share alone, never another's.
  */
 
 import type { StepChanges } from '../records/change.ts';
 import { given } from '../records/given.ts';
 import type { ProcessOfAttempt, Step } from '../records/state.ts';
 
-/** Two clocks, each 2 s wrong: who reads by when a process is dead for certain may have the faster one (S6, S10). */
+/**
+ * Two clocks, each 2 s wrong: who reads by when a process is dead for certain may
+ * have the faster one (S6, S10).
+ */
 export const CLOCKS_DIFFER_MS = 4_000;
 
 /** Beyond these the earliest are one, which lasts as long as the longest of them and is lowered by none. */

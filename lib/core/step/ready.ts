@@ -1,11 +1,12 @@
 /**
  * What an execution needs done now: the pieces of work for which a message should be on its way.
  *
- * Owns: the one definition of "ready", "due for a probe", "may be undone" and "must be fenced" that all roles share.
- * Does not own: who sends when (`rules.ts`) or who may take a piece (`claim.ts`).
+ * Owns: the one definition of "ready", "due for a probe", "may be undone" and "must be fenced" that all roles
+ * share. Does not own: who sends when (`rules.ts`) or who may take a piece (`claim.ts`).
  *
- * S7 a step is offered only when its predecessors are done, skipped or tolerated. S10 an undo is offered only when the fence is
- * complete and everything that depends on the step is clear, and after `processDeadline` if any outcome was ever unknown.
+ * S7 a step is offered only when its predecessors are done, skipped or tolerated. S10 an undo is offered
+ * only when the fence is complete and everything that depends on the step is clear, and after
+ * `processDeadline` if any outcome was ever unknown.
  */
 
 import {
@@ -42,7 +43,10 @@ import {
 } from './turn.ts';
 
 export interface Work {
-  /** To execute: as it is on its current stage. To probe or to undo: as it was for the latest attempt. Agent, limits, input. */
+  /**
+   * To execute: as it is on its current stage. To probe or to undo: as it was for the latest
+   * attempt. Agent, limits, input.
+   */
   readonly step: AgentStep;
   readonly mode: Mode;
   /** The number the attempt will have (of a probe: of the attempt it asks about). */
@@ -55,7 +59,10 @@ export interface Work {
   readonly deferred?: Deferred;
 }
 
-/** Identifies a piece of work among those of its execution; the next probe of the same attempt is another piece. */
+/**
+ * Identifies a piece of work among those of its execution; the next probe of the
+ * same attempt is another piece.
+ */
 export const workKey = (work: Work): string =>
   `${work.step.name}/${work.mode}/${work.attempt}@${work.sinceAt}`;
 
@@ -66,7 +73,10 @@ export const stepToSkip = (plan: Plan, snapshot: Snapshot): PlanStep | undefined
       mayBeSkipped(step, snapshot.steps[step.name]) && isTurn(step, snapshot) && !applies(step, snapshot),
   );
 
-/** The external party may have answered it before its turn, or said that it is at it; an agent's step waits for a person. */
+/**
+ * The external party may have answered it before its turn, or said that it is at it; an
+ * agent's step waits for a person.
+ */
 const mayBeSkipped = ({ kind }: PlanStep, record: Step | undefined): boolean =>
   isUnbegun(record) || (kind !== 'agent' && (record?.status === 'answered' || record?.status === 'waiting'));
 
@@ -87,8 +97,9 @@ export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
 }
 
 /**
- * The work on the way forward. A step is ready if it has no attempt yet, its predecessors are over, and its condition holds
- * (`turn.ts`). One that failed or was lost is due again at `retryAt`, one of unknown outcome for a probe.
+ * The work on the way forward. A step is ready if it has no attempt yet, its predecessors are over,
+ * and its condition holds (`turn.ts`). One that failed or was lost is due again at `retryAt`, one
+ * of unknown outcome for a probe.
  */
 function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   if (step.kind !== 'agent') return [];
@@ -201,8 +212,8 @@ function undoWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
 }
 
 /**
- * When nothing that depends on the step, however far, works, may still start, waits to be undone or can still take
- * effect; nothing when that cannot be said yet.
+ * When nothing that depends on the step, however far, works, may still start, waits to be undone or can still
+ * take effect; nothing when that cannot be said yet.
  */
 export function dependentsClearAt(plan: Plan, step: PlanStep, snapshot: Snapshot): number | undefined {
   const queue = [...dependentsOf(plan, step.name)];
@@ -249,8 +260,9 @@ const isFenced = (plan: Plan, snapshot: Snapshot): boolean =>
   stepToFence(plan, snapshot) === undefined && !plan.steps.some((step) => mayHaveChildren(step, snapshot));
 
 /**
- * The fence: the first step that a reader of an older state could still claim although the execution is compensating.
- * One that may have acted and has an undo is undone instead; that claim conflicts with the stale one.
+ * The fence: the first step that a reader of an older state could still claim although the
+ * execution is compensating. One that may have acted and has an undo is undone instead; that
+ * claim conflicts with the stale one.
  */
 export const stepToFence = (plan: Plan, snapshot: Snapshot): PlanStep | undefined =>
   plan.steps.find((step) => {
@@ -261,10 +273,11 @@ export const stepToFence = (plan: Plan, snapshot: Snapshot): PlanStep | undefine
   });
 
 /**
- * The fence of a pause: the first step that an agent with an older state could still claim. One that was suspended in an
- * earlier pause may have been read since, so it is suspended again. Only agents' steps are claimed. The other kinds start only
- * by an evaluation of a running execution; a process that read one just before may still start a step's executions, which are
- * not paused with their parent, and which a later start finds.
+ * The fence of a pause: the first step that an agent with an older state could still claim. One that
+ * was suspended in an earlier pause may have been read since, so it is suspended again. Only agents'
+ * steps are claimed. The other kinds start only by an evaluation of a running execution; a process
+ * that read one just before may still start a step's executions, which are not paused with their
+ * parent, and which a later start finds.
  */
 export function stepToSuspend(plan: Plan, snapshot: Snapshot): PlanStep | undefined {
   const pause = pauseOf(snapshot.execution);

@@ -1,8 +1,9 @@
 /**
  * The recovery: what is tried next after a failure, and when.
  *
- * Owns: the order of stages, what a step is on a stage (its variant), exponential backoff with full jitter, the retries of
- * probes and undos. Does not own: which variant has which effect key (`effect-key.ts`), the random source (the random number is an argument) or the write that follows.
+ * Owns: the order of stages, what a step is on a stage (its variant), exponential backoff with full jitter,
+ * the retries of probes and undos. Does not own: which variant has which effect key (`effect-key.ts`), the
+ * random source (the random number is an argument) or the write that follows.
  */
 
 import { MAX_DURATION_MS } from '../plan/duration.ts';
@@ -32,7 +33,9 @@ export function backoffMs(tries: Tries, n: number, random: number): number {
 
 const variants = new WeakMap<AgentStep, AgentStep[]>();
 
-/** The step as it is on a stage: with the input and the agent of the last stage up to there that changed one. */
+/**
+ * The step as it is on a stage: with the input and the agent of the last stage up to there that changed one.
+ */
 export const variantOf = (step: AgentStep, stage: number): AgentStep =>
   stage === 0 ? step : (knownVariants(step)[Math.min(stage, step.recovery.length)] as AgentStep);
 
@@ -48,7 +51,10 @@ export function variantAt(step: AgentStep, number: number): AgentStep {
   return (all[last + 1] ?? all.at(-1)) as AgentStep;
 }
 
-/** What is to be asked for, taken back or believed late: the variant of the latest attempt to execute, not that of the next. */
+/**
+ * What is to be asked for, taken back or believed late: the variant of the latest attempt to
+ * execute, not that of the next.
+ */
 export const attemptedVariant = (step: AgentStep, record: Step | undefined): AgentStep =>
   variantAt(step, record?.keyVariant ?? 0);
 
@@ -85,7 +91,10 @@ export const isLeaving = (step: AgentStep, record: Step): boolean =>
   record.attempt > 0 &&
   (record.givenInput !== undefined || variantNumber(step, record.stage) !== record.keyVariant);
 
-/** Whether a step is another one on the later of two stages: then it must be certain that the earlier did not act. */
+/**
+ * Whether a step is another one on the later of two stages: then it must be
+ * certain that the earlier did not act.
+ */
 export const changesBetween = (step: Recovered, stage: number, later: number): boolean =>
   step.recovery.slice(stage, later).some(changes);
 

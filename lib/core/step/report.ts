@@ -1,12 +1,12 @@
 /**
  * The end of an attempt: its report, its late success, or a lease that was not renewed.
  *
- * Owns: what each of these writes to the step, in the modes execute, probe and undo. Does not own: claims and heartbeats
- * (`claim.ts`), what all of them write (`ending.ts`), what follows in the execution (`rules.ts`).
+ * Owns: what each of these writes to the step, in the modes execute, probe and undo. Does not own: claims and
+ * heartbeats (`claim.ts`), what all of them write (`ending.ts`), what follows in the execution (`rules.ts`).
  *
- * S5 a report commits only with the current token, or as a late success: same token, no claim since but to probe. S6 `done`
- * only by a report of done or a probe that found it. S10 an unknown outcome is remembered (`mayHaveActed`) until it is
- * undone or a believed `notDone`.
+ * S5 a report commits only with the current token, or as a late success: same token, no claim since but to
+ * probe. S6 `done` only by a report of done or a probe that found it. S10 an unknown outcome is remembered
+ * (`mayHaveActed`) until it is undone or a believed `notDone`.
  */
 
 import { MAX_DURATION_MS } from '../plan/duration.ts';
@@ -43,7 +43,8 @@ export function reported(
   if (isAskedAbout) return lateSuccess(record, report, event);
   if (record.token !== token) return undefined;
   if (!isLeased(record)) return record.mode === 'execute' ? lateSuccess(record, report, event) : undefined;
-  // An attempt whose function has returned cannot begin anything any more: its process may live on, its work does not.
+  // An attempt whose function has returned cannot begin anything any more: its process
+  // may live on, its work does not.
   const codeReturned = report.codeReturned && record.mode !== 'probe';
   const deadlines = codeReturned ? lowered(record, token, event.now) : undefined;
   const ending = endingOf(
@@ -174,8 +175,9 @@ const onStage = (step: AgentStep, record: Step, stage: number): StepChanges => (
 });
 
 /**
- * The outcome of an attempt to execute is unknown, after a lost reply or a lost lease. A probed step becomes `unknown` and is
- * probed. An idempotent one is tried again, as far as its recovery allows. About an unsafe one a person is asked.
+ * The outcome of an attempt to execute is unknown, after a lost reply or a lost lease. A probed step
+ * becomes `unknown` and is probed. An idempotent one is tried again, as far as its recovery allows. About
+ * an unsafe one a person is asked.
  */
 function lost(ending: Ending, failure: Failure): Step {
   const { variant, record, inputs, free } = ending;
@@ -212,7 +214,10 @@ function reportedProbe(ending: Ending, report: Report): Step | undefined {
   }
 }
 
-/** `notDone` is believed only when it was asked after everything that could still act was dead and its settle time had passed. */
+/**
+ * `notDone` is believed only when it was asked after everything that could still act was dead
+ * and its settle time had passed.
+ */
 function foundNothing(ending: Ending): Step {
   const { step, record, inputs, isOverTime } = ending;
   const believableAt = effectsSettledAt(step, record);
@@ -321,7 +326,8 @@ const LEASE_LOST: Failure = { code: 'lease-ended', message: 'the attempt went si
 const STALLED: Failure = { code: 'no-progress', message: 'the attempt was alive but did not advance' };
 
 /**
- * The record after a lost lease: it ended without a report, which the caller has checked. A probe or an undo is made again.
+ * The record after a lost lease: it ended without a report, which the caller has checked. A
+ * probe or an undo is made again.
  * @param failure of an attempt that has ended otherwise than by its lease
  */
 export function expired(

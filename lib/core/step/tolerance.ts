@@ -18,7 +18,10 @@ import { attemptedVariant } from './recovery.ts';
 import { actsUntil, isBetweenStages, mayFail } from './turn.ts';
 import { OVER_TIME } from './within.ts';
 
-/** When the failure of a step that may fail is final; `person` where one is to be asked first, nothing while it is being undone. */
+/**
+ * When the failure of a step that may fail is final; `person` where one is to be asked first,
+ * nothing while it is being undone.
+ */
 export function toleratedAt(plan: Plan, step: PlanStep, record: Step): number | 'person' | undefined {
   if (isBetweenStages(record)) return undefined;
   if (record.status === 'compensated') return 0;

@@ -1,8 +1,8 @@
 /**
  * Whose turn it is: which steps could begin now, and which may be beginning at this moment.
  *
- * Owns: the readiness of a step by its predecessors and its condition, and whether executions of its own may be under way of
- * which nothing is known yet. Does not own: the pieces of work that follow (`ready.ts`).
+ * Owns: the readiness of a step by its predecessors and its condition, and whether executions of its own may
+ * be under way of which nothing is known yet. Does not own: the pieces of work that follow (`ready.ts`).
  *
  * S7 a step is ready only when its predecessors are done, skipped or tolerated.
  */
@@ -80,8 +80,9 @@ export const failedItems = (plan: Plan, snapshot: Snapshot): readonly Step[] =>
   });
 
 /**
- * The failure of the step is not its execution's, unless a person or the time for an answer said so. Of a child a condition
- * cannot rest on a failure that left something in effect, nor is a success that cannot be used a failure of the child.
+ * The failure of the step is not its execution's, unless a person or the time for an answer said so. Of a
+ * child a condition cannot rest on a failure that left something in effect, nor is a success that cannot
+ * be used a failure of the child.
  */
 export function mayFail(plan: Plan, step: PlanStep, record: Step | undefined): boolean {
   if (!isTolerated(step) || record?.afterFailure === 'stop') return false;
@@ -91,7 +92,10 @@ export function mayFail(plan: Plan, step: PlanStep, record: Step | undefined): b
   );
 }
 
-/** It has failed, and that is not the last word: it may be undone on the way forward, and a late success counts until then. */
+/**
+ * It has failed, and that is not the last word: it may be undone on the way forward, and a
+ * late success counts until then.
+ */
 export const isFailureOpen = (plan: Plan, step: PlanStep, record: Step | undefined): boolean =>
   isBetweenStages(record) || mayFail(plan, step, record);
 
@@ -136,7 +140,10 @@ export const isUnbegun = (record: Step | undefined): boolean =>
 export const isUntried = ({ kind }: PlanStep, record: Step | undefined): boolean =>
   kind === 'agent' && record?.status === 'retrying' && record.attempt === 0;
 
-/** The status that people are shown: a step without a record waits for others or for an agent, and one that was never tried is not retrying. */
+/**
+ * The status that people are shown: a step without a record waits for others or for an agent, and one that
+ * was never tried is not retrying.
+ */
 export const shownStatus = (step: PlanStep, snapshot: Snapshot): StepStatus | 'pending' => {
   const record = snapshot.steps[step.name];
   // Its turn comes no more in what has ended, or is being undone.

@@ -1,11 +1,12 @@
 /**
  * The time of a step (`within`): from its turn on, all its attempts, waits and retries.
  *
- * Owns: when it is over, with the time of pauses given back. Does not own: what is written then (`waiting/timer.ts`, of executions
- * of its own `waiting/child.ts`), the abort of an attempt (`agent/attempt.ts`).
+ * Owns: when it is over, with the time of pauses given back. Does not own: what is
+ * written then (`waiting/timer.ts`, of executions of its own `waiting/child.ts`), the
+ * abort of an attempt (`agent/attempt.ts`).
  *
- * When it is over nothing new of the step begins. What settles an outcome (a probe, the undo, a person who is asked) has times of
- * its own.
+ * When it is over nothing new of the step begins. What settles an outcome (a probe, the undo, a person who
+ * is asked) has times of its own.
  */
 
 import type { PlanStep } from '../plan/plan.ts';
@@ -22,7 +23,10 @@ export const pausedSince = ({ pauses, earlierPauses }: Execution, sinceAt: numbe
     earlierPauses === undefined ? 0 : summedSince(earlierPauses, sinceAt),
   );
 
-/** When the time of a step is over whose turn has come; a person who has it tried again gives it its time once more. */
+/**
+ * When the time of a step is over whose turn has come; a person who has it tried
+ * again gives it its time once more.
+ */
 export function timeOverAt(step: PlanStep, snapshot: Snapshot): number {
   if (step.withinMs === undefined) return Number.POSITIVE_INFINITY;
   const sinceAt = Math.max(turnAt(step, snapshot), snapshot.steps[step.name]?.againAt ?? 0);

@@ -1,10 +1,11 @@
 /**
  * The audit: what the state table itself says, without its indexes.
  *
- * Owns: which record is out of order, and what is done about it. Does not own: reading the table (`supervisor/audit.ts`).
+ * Owns: which record is out of order, and what is done about it. Does not own: reading the
+ * table (`supervisor/audit.ts`).
  *
- * S12 every open execution has a wake time in a shard that is swept. Nothing in the code takes one away; a hand in the
- * table, a restore, or a lower number of shards can.
+ * S12 every open execution has a wake time in a shard that is swept. Nothing in the code takes one away; a
+ * hand in the table, a restore, or a lower number of shards can.
  */
 
 import { executionAfter, type DecisionInputs } from '../records/change.ts';
@@ -19,7 +20,10 @@ export type Found =
   | {
       readonly kind: 'execution';
       readonly execution: Execution;
-      /** Where its wake time is in the index: nowhere, in a shard that no supervisor sweeps, or where it is found. */
+      /**
+       * Where its wake time is in the index: nowhere, in a shard that no
+       * supervisor sweeps, or where it is found.
+       */
       readonly wake: 'none' | 'unswept' | 'swept';
     }
   | { readonly kind: 'step'; readonly executionId: string; readonly step: Step }
@@ -53,7 +57,10 @@ export function besideOf(found: Beside): Step | Incident | Entry {
   return found.kind === 'incident' ? found.incident : found.entry;
 }
 
-/** The wake time is set to now, in its right place: the next sweep evaluates it. Nothing for an execution that is in order. */
+/**
+ * The wake time is set to now, in its right place: the next sweep evaluates it. Nothing for
+ * an execution that is in order.
+ */
 export function heal(
   found: Extract<Found, { kind: 'execution' }>,
   inputs: DecisionInputs,

@@ -1,12 +1,13 @@
 /**
  * Dispatch: which pieces of work an evaluation sends, and when a supervisor defers them instead.
  *
- * Owns: an agent's sends, a supervisor's repeated ones with their budget, the choice between sending, deferring and waiting
- * for a later sweep. Does not own: the state of breakers and the rate of a sweep (they come with the event as admissions), the
- * gaps (`wake-time.ts`).
+ * Owns: an agent's sends, a supervisor's repeated ones with their budget, the choice between sending,
+ * deferring and waiting for a later sweep. Does not own: the state of breakers and the rate of a sweep (they
+ * come with the event as admissions), the gaps (`wake-time.ts`).
  *
- * S16 an agent sends only what its own step concerns; a supervisor's dispatches have a budget per execution, beyond which
- * each piece of work is sent once an hour. What is deferred is sent by a supervisor alone, when its time has come.
+ * S16 an agent sends only what its own step concerns; a supervisor's dispatches have a budget per
+ * execution, beyond which each piece of work is sent once an hour. What is deferred is sent by a supervisor
+ * alone, when its time has come.
  */
 
 import { hasManySteps, isBefore, type Plan } from '../plan/plan.ts';
@@ -29,12 +30,18 @@ import { openWork, type Work, workKey } from '../step/ready.ts';
 import type { Rule } from '../step/rule.ts';
 import { dispatchDueAt, gapMs, MAX_DELAY_MS, nextWakeAt, wasSentSinceDeferred } from './wake-time.ts';
 
-/** Dispatches of a supervisor that an execution may use up freely: so many per step, and per step and hour of its time. */
+/**
+ * Dispatches of a supervisor that an execution may use up freely: so many per step, and
+ * per step and hour of its time.
+ */
 const BUDGET_PER_STEP = 20;
 const BUDGET_PER_STEP_AND_HOUR = 30;
 /** Beyond the budget each piece of work is sent so often: never silently stuck. */
 export const BUDGET_GAP_MS = 3_600_000;
-/** Where it is more horizons than this until the next repetition, deferring costs less than evaluating meanwhile. */
+/**
+ * Where it is more horizons than this until the next repetition, deferring costs
+ * less than evaluating meanwhile.
+ */
 const MAX_HORIZONS = 4;
 
 /** S16: beyond it work is deferred with long gaps. */
@@ -53,7 +60,9 @@ export function send(plan: Plan, state: Snapshot, event: Evaluation): Decision {
   return { ...nothing(), sends: work.flatMap((piece) => sendOf(plan, piece, state, event.now)) };
 }
 
-/** A piece of work follows from a step: the step itself, what depends on it, or (undoing) what it depends on. */
+/**
+ * A piece of work follows from a step: the step itself, what depends on it, or (undoing) what it depends on.
+ */
 function isAffected(plan: Plan, affected: AffectedSteps, work: Work): boolean {
   if (affected === 'all') return true;
   const { name, after } = work.step;
@@ -74,7 +83,8 @@ function sendOf(plan: Plan, work: Work, state: Snapshot, now: number): Send[] {
 }
 
 /**
- * A supervisor's last act: defer or repeat what was not claimed, and set the next wake time. One write, then the sends.
+ * A supervisor's last act: defer or repeat what was not claimed, and set the next wake
+ * time. One write, then the sends.
  * @param rules those of the execution's status: the wake time is the earliest time at which one is due
  */
 export function supervise(plan: Plan, state: Snapshot, event: Evaluation, rules: readonly Rule[]): Decision {

@@ -82,7 +82,10 @@ const UNDER_WAY: ReadonlySet<Step['status']> = new Set([
   'suspended',
 ]);
 
-/** It is deferred, also for want of its agent, or a probe could not tell, or nothing is left to try but what it is at. */
+/**
+ * It is deferred, also for want of its agent, or a probe could not tell, or nothing is
+ * left to try but what it is at.
+ */
 function whyRisky(step: PlanStep, record: Step): RiskReason['why'] | undefined {
   if (record.deferred !== undefined) return record.deferred.why;
   if (!UNDER_WAY.has(record.status)) return undefined;

@@ -1,12 +1,12 @@
 /**
  * The wake time: the time at which an execution must be evaluated again.
  *
- * Owns: S12 and the gaps between the supervisor's repeated dispatches. Does not own: the times at which rules are due (each
- * rule says its own). A supervisor's evaluation sets it; any other write of an open execution only brings it forward; claims,
- * heartbeats and reports under a lease never touch it.
+ * Owns: S12 and the gaps between the supervisor's repeated dispatches. Does not own: the times at which rules
+ * are due (each rule says its own). A supervisor's evaluation sets it; any other write of an open execution
+ * only brings it forward; claims, heartbeats and reports under a lease never touch it.
  *
- * S12 `wakeAt` ≤ min(every deadline known, e + H). H is the horizon (`step/lease.ts`). e is the clock before the read while
- * anything may be written at any moment, else the earliest `retryAt`.
+ * S12 `wakeAt` ≤ min(every deadline known, e + H). H is the horizon (`step/lease.ts`). e is the clock before
+ * the read while anything may be written at any moment, else the earliest `retryAt`.
  */
 
 import { planDuring } from '../plan/on-failure.ts';
@@ -31,7 +31,9 @@ import { tryTimes } from '../waiting/child-tries.ts';
 import { isStartDue } from '../waiting/map.ts';
 import { isWaiting } from '../waiting/timer.ts';
 
-/** SQS delays a message by 15 minutes at most; what is due later is sent when it is due, by the supervisor. */
+/**
+ * SQS delays a message by 15 minutes at most; what is due later is sent when it is due, by the supervisor.
+ */
 export const MAX_DELAY_MS = 900_000;
 
 /** A repeated dispatch waits no longer than this, so that a queue that comes back is used soon. */
@@ -47,8 +49,9 @@ export const wasSentSinceDeferred = (work: Work, dispatch: Dispatch | undefined)
   dispatch !== undefined && (work.deferred === undefined || dispatch.lastAt >= work.dueAt);
 
 /**
- * When the supervisor must send a piece of work that was not claimed: a pickup time after it was due, then with
- * doubling gaps; at once when it was deferred or due too late for a delayed message, for then it was not sent.
+ * When the supervisor must send a piece of work that was not claimed: a pickup time after it was
+ * due, then with doubling gaps; at once when it was deferred or due too late for a delayed
+ * message, for then it was not sent.
  */
 export function dispatchDueAt(work: Work, dispatch: Dispatch | undefined): number {
   if (dispatch !== undefined && wasSentSinceDeferred(work, dispatch))
@@ -92,8 +95,9 @@ export function nextWakeAt(
 }
 
 /**
- * The last word of every decision: an open execution that is written is evaluated within a horizon of the write, or when the
- * rule says (`wakeAt`, at the latest then). A wake time that is overdue stays so: how late the evaluation is is not forgotten.
+ * The last word of every decision: an open execution that is written is evaluated within a horizon of the
+ * write, or when the rule says (`wakeAt`, at the latest then). A wake time that is overdue stays so: how late
+ * the evaluation is is not forgotten.
  * @param plan as it is stored
  */
 export function bringForward(
@@ -151,8 +155,8 @@ function quietFrom(plan: Plan, snapshot: Snapshot, work: readonly Work[], readAt
     work.some((piece) => piece.dueAt <= readAt) ||
     (isForward(snapshot.execution.status) && plan.steps.some((step) => isStarting(step, snapshot)));
   if (busy) return readAt;
-  // A resolution, the answer to a callback and a child's notice bring the wake time forward in the same transaction, and the time
-  // of a wait is a deadline of its own: nothing has to be searched.
+  // A resolution, the answer to a callback and a child's notice bring the wake time forward in the same
+  // transaction, and the time of a wait is a deadline of its own: nothing has to be searched.
   const awaited = openIncidents(snapshot).length > 0 || isAwaiting(plan, snapshot);
   const times = work.map((piece) => piece.dueAt);
   return times.length === 0 && !awaited ? readAt : Math.max(readAt, Math.min(...times));

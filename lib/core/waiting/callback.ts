@@ -1,12 +1,12 @@
 /**
  * The answer to a callback or an approval step, which comes from outside through the API.
  *
- * Owns: when an answer can be taken, and what it writes. Does not own: who may answer (the token, `scheduler/callbacks.ts`),
- * when there was no answer in time (`waiting/timer.ts`).
+ * Owns: when an answer can be taken, and what it writes. Does not own: who may answer (the token,
+ * `scheduler/callbacks.ts`), when there was no answer in time (`waiting/timer.ts`).
  *
- * An answer is covered by no lease, so it is one transaction of the step and the execution, whose wake time it brings forward (S12).
- * An answer before the step's turn is kept and counts when the turn comes: an external party that is faster than the report of the
- * step that asked it loses nothing.
+ * An answer is covered by no lease, so it is one transaction of the step and the execution, whose wake time
+ * it brings forward (S12). An answer before the step's turn is kept and counts when the turn comes: an
+ * external party that is faster than the report of the step that asked it loses nothing.
  */
 
 import { graphOf, isCallback, type Plan } from '../plan/plan.ts';
@@ -29,7 +29,10 @@ export function callbackProblem(plan: Plan, snapshot: Snapshot, name: string): s
   return canMoveStep(record, 'answer') ? undefined : `'${name}' is ${record} already`;
 }
 
-/** The transaction of an answer. One that cannot be taken changes nothing; the caller asks `callbackProblem` for the reason. */
+/**
+ * The transaction of an answer. One that cannot be taken changes nothing; the caller asks
+ * `callbackProblem` for the reason.
+ */
 export function answerCallback(plan: Plan, state: Snapshot, event: EventOf<'callback'>): Decision {
   const { execution } = state;
   const step = graphOf(plan).step.get(event.step);

@@ -1,14 +1,16 @@
 /**
  * The executions of a step that failed, once the step's own execution is tried again.
  *
- * Owns: whether they can be, what the step's record says of them then, and when a child is the one that is to be tried
- * again. Does not own: the retry of an execution (`operators/retry.ts`), the effect on the child (`engine/children.ts`).
+ * Owns: whether they can be, what the step's record says of them then, and when a child is the one that
+ * is to be tried again. Does not own: the retry of an execution (`operators/retry.ts`), the effect on
+ * the child (`engine/children.ts`).
  *
- * S6 a child that failed goes on where it failed, under its id and its effect keys, and what has succeeded stays as it is.
- * S10 one that was canceled and left nothing behind cannot go on: another takes its place, under an id of its own. One that
- * an operator canceled and left as it was has neither: what becomes of that is for a person to say. Of a step with a recovery
- * the latest try goes on where it failed if it left something; else the tries begin again.
- * An earlier notice counts no more: `restartedAfter` keeps the end's version, and an end counts only if its version is later.
+ * S6 a child that failed goes on where it failed, under its id and its effect keys, and what has succeeded
+ * stays as it is. S10 one that was canceled and left nothing behind cannot go on: another takes its place,
+ * under an id of its own. One that an operator canceled and left as it was has neither: what becomes of that
+ * is for a person to say. Of a step with a recovery the latest try goes on where it failed if it left
+ * something; else the tries begin again. An earlier notice counts no more: `restartedAfter` keeps the end's
+ * version, and an end counts only if its version is later.
  */
 
 import { type ChildStep, hasChildren, type MapStep, type PlanStep } from '../plan/plan.ts';
@@ -74,8 +76,9 @@ export const knownVersion = (children: Children | undefined, index: number): num
   Math.max(children?.ended[index]?.version ?? 0, children?.restartedAfter?.[index] ?? 0);
 
 /**
- * It has failed and was not tried again since its parent learned of that: only the write that announced its end may have come
- * after. One that has or had on-failure steps says which end it is: those that came after it changed nothing of that.
+ * It has failed and was not tried again since its parent learned of that: only the write that announced
+ * its end may have come after. One that has or had on-failure steps says which end it is: those that came
+ * after it changed nothing of that.
  */
 export const isToGoOn = ({ status, version, end }: Execution, heard: number): boolean =>
   end === undefined

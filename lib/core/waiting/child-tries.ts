@@ -1,13 +1,14 @@
 /**
  * The tries of a child step that has a recovery: executions of the same workflow, one after the other.
  *
- * Owns: what comes after a try that failed, the record of the next one, and what a try is given. Does not own: their ids, how they
- * are started and stopped (`waiting/child.ts`), the rules that ask (`execution/child-rules.ts`), a retry of the parent
- * (`waiting/child-retry.ts`).
+ * Owns: what comes after a try that failed, the record of the next one, and what a try is given. Does not
+ * own: their ids, how they are started and stopped (`waiting/child.ts`), the rules that ask
+ * (`execution/child-rules.ts`), a retry of the parent (`waiting/child-retry.ts`).
  *
- * S10 a try is recorded in one transaction with its parent's execution, before anything is created under its id: no process that
- * read before a pause or a stop begins one. By itself one begins only when the former is over and has left nothing; else a
- * person is asked, or the step fails. So at most one try of a step has anything in effect.
+ * S10 a try is recorded in one transaction with its parent's execution, before anything is created under
+ * its id: no process that read before a pause or a stop begins one. By itself one begins only when the
+ * former is over and has left nothing; else a person is asked, or the step fails. So at most one try of
+ * a step has anything in effect.
  */
 
 import type { ChildStep } from '../plan/plan.ts';
@@ -85,11 +86,16 @@ function nextOf(
     : nextWithoutVerdict({ recovery });
 }
 
-/** It never began: its first and only record says that its place is taken. What an operator cancels has more. */
+/**
+ * It never began: its first and only record says that its place is taken. What an operator cancels has more.
+ */
 export const isPlaceHolder = ({ status, version }: Pick<ChildEnd, 'status' | 'version'>): boolean =>
   status === 'canceled' && version === 1;
 
-/** It failed, or its time was over, and it left nothing. What an operator canceled is tried again by no machine. */
+/**
+ * It failed, or its time was over, and it left nothing. What an operator
+ * canceled is tried again by no machine.
+ */
 const mayFollow = ({ status, clean }: ChildEnd): boolean =>
   clean && (status === 'compensated' || status === 'failed');
 

@@ -1,14 +1,15 @@
 /**
  * Executions that belong to a step: another workflow's (`child`), or the parts of a list (`map`).
  *
- * Owns: which there are and what each is given, what the parent's record says of them, when the step is over, and how
- * they are stopped. Does not own: how a list is cut into parts (`waiting/map.ts`), putting them into the table
- * (`engine/children.ts`), their own lives (every one is an execution like any other).
+ * Owns: which there are and what each is given, what the parent's record says of them, when the step is over,
+ * and how they are stopped. Does not own: how a list is cut into parts (`waiting/map.ts`), putting them into
+ * the table (`engine/children.ts`), their own lives (every one is an execution like any other).
  *
- * A child's id follows from (parent, step, index), so it is started once however often it is started. It keeps its wake time
- * until the parent's record names its end, and ends are a set, never a counter: both survive any crash. Stopping puts a
- * canceled execution under every id that is not taken, before anything is said to be stopped: a starter that read an
- * older state finds the place taken (S10). A child that succeeded is undone when its parent is.
+ * A child's id follows from (parent, step, index), so it is started once however often it is started. It
+ * keeps its wake time until the parent's record names its end, and ends are a set, never a counter: both
+ * survive any crash. Stopping puts a canceled execution under every id that is not taken, before anything
+ * is said to be stopped: a starter that read an older state finds the place taken (S10). A child that
+ * succeeded is undone when its parent is.
  */
 
 import { childPlanId, partPlanId } from '../plan/child-plans.ts';
@@ -30,7 +31,9 @@ import { epochOfIds, isCanceledKeepingEffects, knownVersion } from './child-retr
 import { inputOfTry, tryOf } from './child-tries.ts';
 import { inputOf, itemsOf, partsOf, roomFor, shareOf } from './map.ts';
 
-/** As of an execution that is started from outside: its record must fit into an item of the store (400 KB). */
+/**
+ * As of an execution that is started from outside: its record must fit into an item of the store (400 KB).
+ */
 const MAX_CHILD_INPUT_BYTES = 256 * 1024;
 
 /** Started in one go; then the parent's record says so, and it goes on. */
@@ -165,7 +168,10 @@ function laterEnds(known: Children['ended'], news: Children['ended']): Children[
   return ended;
 }
 
-/** The transaction by which a parent learns of an end, or nothing when it knows already or does not care any more. */
+/**
+ * The transaction by which a parent learns of an end, or nothing when it knows
+ * already or does not care any more.
+ */
 export function childEnded(plan: Plan, state: Snapshot, news: EventOf<'child-ended'>): Decision {
   const { execution } = state;
   const step = graphOf(plan).step.get(news.step);
@@ -186,7 +192,10 @@ export function childEnded(plan: Plan, state: Snapshot, news: EventOf<'child-end
   );
 }
 
-/** Nothing follows from this end but one less to wait for. The write says that no other end is unheard of here. */
+/**
+ * Nothing follows from this end but one less to wait for. The write says that
+ * no other end is unheard of here.
+ */
 function waitsForMore(step: ChildStep | MapStep, execution: Execution, record: Step): boolean {
   const { status, children } = record;
   if (execution.status !== 'running' || status !== 'running' || children === undefined) return false;
@@ -284,7 +293,10 @@ export function childrenStopped(
   });
 }
 
-/** The record after executions were stopped because the time of their step is over; when all have ended it fails. */
+/**
+ * The record after executions were stopped because the time of their step is
+ * over; when all have ended it fails.
+ */
 export function childrenOverTime(
   { execution, steps }: Snapshot,
   { step: name, family, started: overTime, ended }: Done,
@@ -312,14 +324,17 @@ export function stepOnceStopped(
   const ends = Object.values(children.ended).filter(({ status }) => kept || status !== 'succeeded');
   if (ends.length < children.count || staysDone(step, record, left)) return undefined;
   const changes = { changedAt: inputs.now };
-  // What is left as it is was not undone, also where there was nothing to undo: an operator may have it tried again.
+  // What is left as it is was not undone, also where there was nothing to undo: an
+  // operator may have it tried again.
   if (!left && ends.every(({ clean }) => clean)) return stepAfter(record, 'compensated', inputs, changes);
   if (kept) return stepAfter(record, 'keep-effects', inputs, changes);
   const failure = { code: 'compensation-failed', message: 'an execution of its own could not be undone' };
   return stepAfter(record, 'fail-undo', inputs, { ...changes, failure });
 }
 
-/** Before they could be stopped all had succeeded, and what they did stays: the step is done like any other. */
+/**
+ * Before they could be stopped all had succeeded, and what they did stays: the step is done like any other.
+ */
 export const staysDone = (step: ChildStep | MapStep, record: Step, left: boolean): boolean =>
   record.status === 'compensating' &&
   !isStopping(record) &&
@@ -337,7 +352,9 @@ export function mayHaveLeft({ status, mayHaveActed, children }: Step): boolean {
   return status === 'tolerated' && (mayHaveActed || ends.some(({ clean }) => !clean));
 }
 
-/** The notice of an execution that has an end, to its parent: the same before and after its on-failure steps. */
+/**
+ * The notice of an execution that has an end, to its parent: the same before and after its on-failure steps.
+ */
 export function endOf(plan: Plan, state: Snapshot): ChildEnd {
   const { execution } = state;
   const { status, version } = execution.end ?? execution;

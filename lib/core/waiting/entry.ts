@@ -1,14 +1,15 @@
 /**
- * The entry that an approval or a callback has in the inbox while it is open: opened, reminded of, announced, closed.
+ * The entry that an approval or a callback has in the inbox while it is open: opened,
+ * reminded of, announced, closed.
  *
- * Owns: when each is due and what it writes; of incidents, when the next reminder is due and how a change is announced. Does not own: the
- * record (`records/entry.ts`), until when the step waits (`waiting/timer.ts`), what else is of incidents (`operators/incident.ts`), how
- * an event is put on the bus (`aws/event-bus.ts`).
+ * Owns: when each is due and what it writes; of incidents, when the next reminder is due and how a change is
+ * announced. Does not own: the record (`records/entry.ts`), until when the step waits (`waiting/timer.ts`),
+ * what else is of incidents (`operators/incident.ts`), how an event is put on the bus (`aws/event-bus.ts`).
  *
- * An entry is open only while its step waits for an answer and its execution has not ended: it is opened in one transaction
- * with the execution, and whatever write ends the step's waiting closes it (`closeEntry`). Each change is written first, as one
- * that is not announced; then it is announced, and that is written. A process that dies between leaves it to the wake time, so
- * each is announced at least once.
+ * An entry is open only while its step waits for an answer and its execution has not ended: it is opened in
+ * one transaction with the execution, and whatever write ends the step's waiting closes it (`closeEntry`).
+ * Each change is written first, as one that is not announced; then it is announced, and that is written. A
+ * process that dies between leaves it to the wake time, so each is announced at least once.
  */
 
 import { type CallbackStep, graphOf, isCallback } from '../plan/plan.ts';
@@ -49,7 +50,10 @@ export const nextReminder = (
 ): number | undefined =>
   remindMs !== undefined && fromAt + remindMs < deadlineAt ? fromAt + remindMs : undefined;
 
-/** Puts an approval or a callback whose turn has come into the inbox. An approval is a question to a person: its execution waits. */
+/**
+ * Puts an approval or a callback whose turn has come into the inbox. An approval is a question to
+ * a person: its execution waits.
+ */
 export const openEntry: Rule = {
   apply: (plan, state, event) => {
     const { execution } = state;
@@ -71,7 +75,8 @@ export const openEntry: Rule = {
       ...askedOf(execution),
       ...given({ remindAt: nextReminder(step, event.now, deadlineAt), shown: shownBy(step, state) }),
     };
-    // With the execution, also where its status stays: else an answer that comes now would leave the entry open.
+    // With the execution, also where its status stays: else an answer that comes
+    // now would leave the entry open.
     const opened = executionAfter(execution, kind === 'approval' ? 'ask' : 'set-wake-time', event, {
       wakeAt: Math.min(deadlineAt, entry.remindAt ?? deadlineAt),
     });
@@ -97,8 +102,9 @@ const changed = (
   writing(state.execution.id, records, evaluateNext(affected), { what, step: records.entry.step });
 
 /**
- * A reminder that is due, or the times of an entry after a pause, which gives its time back. In one transaction with the
- * execution, so that there is none during a pause. Of several that were missed one is sent.
+ * A reminder that is due, or the times of an entry after a pause, which gives its time
+ * back. In one transaction with the execution, so that there is none during a pause. Of
+ * several that were missed one is sent.
  */
 export const remind: Rule = {
   apply: (plan, state, event) => {
@@ -140,8 +146,9 @@ export const withChange = <Change>(
 ): readonly Change[] => [...(unannounced ?? []).filter((one) => one !== change), change];
 
 /**
- * Announces what was written and is not announced yet, one change at a time, of entries and of incidents. Last of all rules, and not
- * where the bus has just refused it: what the execution does next waits for no listener.
+ * Announces what was written and is not announced yet, one change at a time, of entries and of
+ * incidents. Last of all rules, and not where the bus has just refused it: what the execution
+ * does next waits for no listener.
  */
 export const announceChange: Rule = {
   apply: (_plan, state, event) => {

@@ -1,8 +1,8 @@
 /**
  * The parts of a list that a step maps over: which items each part has, and how many parts may run at once.
  *
- * Owns: the cut by number and by size. Does not own: the executions that the parts become (`waiting/child.ts`), their plans
- * (`plan/child-plans.ts`).
+ * Owns: the cut by number and by size. Does not own: the executions that the parts become
+ * (`waiting/child.ts`), their plans (`plan/child-plans.ts`).
  *
  * The same list is always cut into the same parts, so a part that is started again is the same execution.
  */
@@ -14,7 +14,10 @@ import type { Failure } from '../records/failure.ts';
 import { type Json, utf8Bytes } from '../records/json.ts';
 import type { ExecutionStatus } from '../transitions.ts';
 
-/** Few enough that every report's read of its siblings stays cheap, many enough to share an execution's own writes. */
+/**
+ * Few enough that every report's read of its siblings stays cheap, many enough to
+ * share an execution's own writes.
+ */
 export const ITEMS_PER_CHILD = 25;
 
 /** The most parts of a list: the record that says how each has ended must fit into an item, too. */

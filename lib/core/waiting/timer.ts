@@ -1,8 +1,10 @@
 /**
- * The times until which steps wait that no agent performs: a wait for a time, a callback or an approval with its deadline.
+ * The times until which steps wait that no agent performs: a wait for a time, a callback or
+ * an approval with its deadline.
  *
- * Owns: until when such a step waits, and what is written when its time has come. Does not own: an answer
- * (`waiting/callback.ts`), the step's entry in the inbox (`waiting/entry.ts`), the order of the rules (`rules.ts`).
+ * Owns: until when such a step waits, and what is written when its time has come. Does not own:
+ * an answer (`waiting/callback.ts`), the step's entry in the inbox (`waiting/entry.ts`), the
+ * order of the rules (`rules.ts`).
  *
  * L1 every callback has a deadline. A step whose own time is over (`within`) ends here, too.
  */
@@ -59,7 +61,10 @@ export function waitsUntil(step: PlanStep, snapshot: Snapshot): number | undefin
   return status === 'ready' || status === 'waiting' ? expiresAt(step, snapshot) : undefined;
 }
 
-/** When the time of a step that waits for no time and no answer is over, and that ends it: no attempt of it is under way. */
+/**
+ * When the time of a step that waits for no time and no answer is over, and that ends it:
+ * no attempt of it is under way.
+ */
 export function endsAt(step: PlanStep, snapshot: Snapshot): number | undefined {
   if (step.withinMs === undefined || step.kind === 'wait' || isCallback(step)) return undefined;
   const { status = 'ready', children } = snapshot.steps[step.name] ?? {};
@@ -72,7 +77,10 @@ export function endsAt(step: PlanStep, snapshot: Snapshot): number | undefined {
   return isItsTurn ? timeOverAt(step, snapshot) : undefined;
 }
 
-/** The times until which steps wait, and at which the time of others is over, of all of them, and those of reminders. */
+/**
+ * The times until which steps wait, and at which the time of others is over, of all
+ * of them, and those of reminders.
+ */
 export const externalTimes = (plan: Plan, snapshot: Snapshot): number[] =>
   isForward(snapshot.execution.status)
     ? [
@@ -95,7 +103,10 @@ const badTime = (step: WaitStep, snapshot: Snapshot): Failure =>
 export const mayPassTime = (step: PlanStep, { steps }: Snapshot): boolean =>
   !hasChildren(step) || steps[step.name]?.status === 'retrying';
 
-/** The first step that is over because its time has come or is over, or because it was answered before its turn. */
+/**
+ * The first step that is over because its time has come or is over, or because
+ * it was answered before its turn.
+ */
 export function passTime(plan: Plan, snapshot: Snapshot, inputs: DecisionInputs): Step | undefined {
   for (const step of plan.steps) {
     if (!mayPassTime(step, snapshot)) continue;

@@ -1,7 +1,9 @@
 /**
- * The hands of a test on a running local cloud: its control, with the agents in containers, whose workers are no functions.
+ * The hands of a test on a running local cloud: its control, with the agents in containers,
+ * whose workers are no functions.
  *
- * Owns: which of the two a name means, and what random kills are aimed at. Does not own: how a fault is done (`local/control/`).
+ * Owns: which of the two a name means, and what random kills are aimed at. Does not own: how a
+ * fault is done (`local/control/`).
  */
 
 import type { ArmedFault, FaultMoment } from '../../../local/control/fault.ts';

@@ -1,8 +1,8 @@
 /**
  * The `dev.ts` of workflow folders, in a process of their own: what agents talk to is no part of the test.
  *
- * Owns: that process. Does not own: what a `dev.ts` is (`cli/dev/external-parties.ts`). It ends when its channel closes: a parent
- * that was killed cannot stop it.
+ * Owns: that process. Does not own: what a `dev.ts` is (`cli/dev/external-parties.ts`). It ends when its
+ * channel closes: a parent that was killed cannot stop it.
  */
 
 import { startExternalParties } from '../../../cli/dev/external-parties.ts';

@@ -1,7 +1,8 @@
 /**
  * Which process is killed when, drawn from a seed before anything is. Pure.
  *
- * Owns: the moments of faults, and how often each function is their target. Does not own: doing it (`random-kills.ts`).
+ * Owns: the moments of faults, and how often each function is their target. Does not
+ * own: doing it (`random-kills.ts`).
  */
 
 import type { FaultMoment } from '../../../local/control/fault.ts';
@@ -33,7 +34,10 @@ export function plannedKill({ seed, everyMs, agents, roles }: KillPlan, index: n
   return { atMs, target: draws.pick([first, ...others]), moment: strikeMoment(draws) };
 }
 
-/** One moment somewhere in each interval of the mean length: random, but never none in a run that is long enough. */
+/**
+ * One moment somewhere in each interval of the mean length: random, but never
+ * none in a run that is long enough.
+ */
 export function moments(
   draws: Draws,
   { everyMs, durationMs, firstAtMs }: Readonly<Record<'everyMs' | 'durationMs' | 'firstAtMs', number>>,

@@ -32,7 +32,8 @@ export interface LocalCloudOptions {
   /** Added to every function's environment, and before what a `dev.ts` gives. */
   readonly environment?: Readonly<Record<string, string>>;
   /**
-   * Whether the `dev.ts` of the workflow folders are started, in a process of their own, with data of their own.
+   * Whether the `dev.ts` of the workflow folders are started, in a process of
+   * their own, with data of their own.
    * @default true
    */
   readonly external?: boolean;
@@ -59,13 +60,16 @@ export interface LocalCloud<W extends KnownWorkflows = KnownWorkflows> {
   readonly folder: string;
   /** What every function has in its environment: of `environment`, and of each `dev.ts`. */
   readonly environment: Readonly<Record<string, string>>;
-  /** What the cloud itself has complained about: a request that no policy allows, an event that went nowhere. */
+  /**
+   * What the cloud itself has complained about: a request that no policy allows, an event that went nowhere.
+   */
   readonly problems: readonly string[];
   /** The processes of each agent and each role. */
   readonly functions: () => readonly LocalFunctionState[];
   /**
-   * SIGKILL of what performs an agent (`'charge-card'`) or a role (`'scheduler'`, `'supervisor'`): by default of all processes that
-   * are at work. Of an agent in a container it is the worker, which is started again, as a service does.
+   * SIGKILL of what performs an agent (`'charge-card'`) or a role (`'scheduler'`, `'supervisor'`): by
+   * default of all processes that are at work. Of an agent in a container it is the worker, which is
+   * started again, as a service does.
    * @throws Error naming the functions there are
    */
   readonly kill: (name: string, when?: FaultMoment) => ArmedFault;

@@ -1,11 +1,12 @@
 /**
  * Kills processes as the plan of a seed says, and counts those that died.
  *
- * Owns: the timers and the count. Does not own: which is killed when (`kill-plan.ts`), how (the local cloud's control).
+ * Owns: the timers and the count. Does not own: which is killed when (`kill-plan.ts`),
+ * how (the local cloud's control).
  *
- * A target waits for one kill at a time: those that had no event to strike would else strike all that come, one after the other.
- * A supervisor is killed only where one is at work: a fault that waits for the next one would strike each at its first call, and
- * none would ever sweep.
+ * A target waits for one kill at a time: those that had no event to strike would else strike all that come,
+ * one after the other. A supervisor is killed only where one is at work: a fault that waits for the next one
+ * would strike each at its first call, and none would ever sweep.
  */
 
 import type { FaultHit, FaultMoment } from '../../../local/control/fault.ts';

@@ -9,7 +9,10 @@ export interface Draws {
   readonly pick: <T>(items: readonly [T, ...T[]]) => T;
 }
 
-/** Mulberry32. Several streams of one seed are kept apart by `stream`, so that one more draw in one moves no other. */
+/**
+ * Mulberry32. Several streams of one seed are kept apart by `stream`, so that one
+ * more draw in one moves no other.
+ */
 export function drawsOf(seed: number, stream = 0): Draws {
   let state = (Math.imul(seed, 0x9e3779b1) ^ Math.imul(stream + 1, 0x85ebca6b)) >>> 0;
   const random = (): number => {

@@ -1,9 +1,9 @@
 /**
- * Starts a project on the local cloud for a test or a script: the assembly, the external parties, the cloud and its workers, in this
- * order, as `steadfast dev` does.
+ * Starts a project on the local cloud for a test or a script: the assembly, the external parties, the cloud
+ * and its workers, in this order, as `steadfast dev` does.
  *
- * Owns: that order, a folder of its own for each, and that nothing is left behind. Does not own: any of the parts, nor what is done to
- * them. The CDK is loaded by the app's process alone.
+ * Owns: that order, a folder of its own for each, and that nothing is left behind. Does not own: any of the
+ * parts, nor what is done to them. The CDK is loaded by the app's process alone.
  */
 
 import { fork } from 'node:child_process';

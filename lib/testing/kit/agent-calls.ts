@@ -1,8 +1,9 @@
 /**
- * The agents' own code as a run sees it: every call is written down, and meets the faults that the test has planned.
+ * The agents' own code as a run sees it: every call is written down, and meets the
+ * faults that the test has planned.
  *
- * Owns: the book of calls, what they logged, the planned faults and their order, the points around a call. Does not own: what a report
- * makes of an answer (`agent/author-code.ts`), when a process runs (`driver.ts`).
+ * Owns: the book of calls, what they logged, the planned faults and their order, the points around a call.
+ * Does not own: what a report makes of an answer (`agent/author-code.ts`), when a process runs (`driver.ts`).
  */
 
 import type { Agent, AgentSpec, AttemptContext, AttemptLog, Implementation } from '../../core/plan/agent.ts';
@@ -27,8 +28,9 @@ export interface AgentCall {
   /** Epoch ms of the test's own time. */
   readonly at: number;
   /**
-   * `returned`: the code ran to its end, whether or not its reply arrived. `refused`: it threw an error that says that
-   * nothing was done. `threw`: any other error. `open`: it has not answered, or was never called because of a fault.
+   * `returned`: the code ran to its end, whether or not its reply arrived. `refused`: it threw an error
+   * that says that nothing was done. `threw`: any other error. `open`: it has not answered, or was
+   * never called because of a fault.
    */
   outcome: 'open' | 'returned' | 'refused' | 'threw';
   /** What it returned. */
@@ -66,7 +68,10 @@ export interface PlannedFault extends FaultOptions {
   readonly byMs?: number;
 }
 
-/** A call takes so much of the test's time: steps side by side are under way together, as they are in production. */
+/**
+ * A call takes so much of the test's time: steps side by side are under way
+ * together, as they are in production.
+ */
 const CALL_MS = 10;
 
 const never: Promise<never> = new Promise(() => undefined);
@@ -74,7 +79,10 @@ const never: Promise<never> = new Promise(() => undefined);
 /** It throws neither of the two errors that say "not done": so the outcome is unknown. */
 const lostReply = (): Error => new Error('the reply was lost (by the test)');
 
-/** A caller that has given up a request cannot take it back: it may still be in a queue of the service's, or on its way. */
+/**
+ * A caller that has given up a request cannot take it back: it may still be in a queue
+ * of the service's, or on its way.
+ */
 const givenUp = (lateMs: number): Error =>
   new Error(`the connection broke (by the test); the request takes effect ${formatDuration(lateMs)} later`);
 
@@ -224,7 +232,9 @@ export class AgentCalls {
     return this.#host.injects(`late:${place}`, how, adviceOn(spec, lateMs));
   }
 
-  /** The caller gets an error at once; the work is done so much later, even if the process has died by then. */
+  /**
+   * The caller gets an error at once; the work is done so much later, even if the process has died by then.
+   */
   #later(work: () => Promise<unknown>, lateMs: number): never {
     void this.#host.world.clock
       .sleep(lateMs)
@@ -285,7 +295,9 @@ export class AgentCalls {
   }
 }
 
-/** What its author is to change if effects so late do harm; nothing where the agent's `settle` covers them. */
+/**
+ * What its author is to change if effects so late do harm; nothing where the agent's `settle` covers them.
+ */
 const adviceOn = ({ name, settleMs }: AgentSpec, lateMs: number): string | undefined =>
   lateMs <= settleMs
     ? undefined

@@ -1,8 +1,8 @@
 /**
  * What a test gives to the system, as a client would have sent it: as JSON.
  *
- * Owns: that a test passes where a client does, and is refused where it would be. Does not own: what JSON leaves out
- * (`core/records/json.ts`), the check against a schema (`scheduler/`).
+ * Owns: that a test passes where a client does, and is refused where it would be. Does not own: what JSON
+ * leaves out (`core/records/json.ts`), the check against a schema (`scheduler/`).
  */
 
 import { refuse } from '../../core/records/errors.ts';

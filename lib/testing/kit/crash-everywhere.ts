@@ -1,9 +1,9 @@
 /**
- * Runs a workflow once for every point at which something may break, lets the system recover, and holds what the
- * executions say against what took place outside.
+ * Runs a workflow once for every point at which something may break, lets the system recover, and holds what
+ * the executions say against what took place outside.
  *
- * Owns: the points, one run for each, the report. Does not own: what counts as wrong (`verdict.ts`), how a run is driven
- * (`driver.ts`).
+ * Owns: the points, one run for each, the report. Does not own: what counts as wrong (`verdict.ts`), how
+ * a run is driven (`driver.ts`).
  *
  * One fault per run. The runs are the same every time as long as the agents are.
  */
@@ -31,12 +31,15 @@ import { type TestOptions, WorkflowTest } from './workflow-test.ts';
 export interface CrashOptions<I> extends TestOptions {
   readonly input: I;
   /**
-   * The outside world's book after a run: everything that took place, by effect key, what was undone included. Effects of
-   * other executions may be in it.
+   * The outside world's book after a run: everything that took place, by effect key, what was undone
+   * included. Effects of other executions may be in it.
    * @default the book of `world`; else guessed from the calls of the agents' code: see `blind` in the report
    */
   readonly effects?: () => readonly Effect[] | Promise<readonly Effect[]>;
-  /** The outside world that the agents talk to, if it is an `externalWorld()`: each of their requests is broken as well. */
+  /**
+   * The outside world that the agents talk to, if it is an `externalWorld()`: each of
+   * their requests is broken as well.
+   */
   readonly world?: ExternalWorld;
   /**
    * What happens in a run: faults of the external party, a cancel, resolutions of incidents. What it leaves
@@ -45,8 +48,8 @@ export interface CrashOptions<I> extends TestOptions {
    */
   readonly scenario?: (trial: WorkflowTest<I>, input: I) => Promise<TestRun>;
   /**
-   * How long after its caller has given up a service's slowest request may still take effect: of all agents, or by their
-   * names. Effects come as late as that, or as late as the agent's `settle`, whichever is later.
+   * How long after its caller has given up a service's slowest request may still take effect: of all agents,
+   * or by their names. Effects come as late as that, or as late as the agent's `settle`, whichever is later.
    * @default the agent's `settle`; `blind` in the report says so
    */
   readonly slowest?: Slowest;
@@ -87,8 +90,8 @@ export interface CrashReport {
   /** What this test could not see. */
   readonly blind: readonly string[];
   /**
-   * What no run came to, in words: agents that never acted, agents with an undo that was never called. Give a scenario that
-   * comes to them. Empty where points were left out.
+   * What no run came to, in words: agents that never acted, agents with an undo that was never called. Give a
+   * scenario that comes to them. Empty where points were left out.
    */
   readonly untouched: readonly string[];
   /** All of it in words. */
@@ -111,12 +114,13 @@ interface Outcome {
 }
 
 /**
- * Strikes a workflow at every point: a process dies before and after each of its writes, sends and announcements, with
- * each message in its hand, and before and after each `execute`, `probe` and `undo`; the reply of an `execute` or `undo` is
- * lost, or its effect comes late; a process freezes for two leases before it executes; a message is delivered twice; and
- * around each request to `world`. One run and one fault each.
+ * Strikes a workflow at every point: a process dies before and after each of its writes, sends and
+ * announcements, with each message in its hand, and before and after each `execute`, `probe` and `undo`; the
+ * reply of an `execute` or `undo` is lost, or its effect comes late; a process freezes for two leases before
+ * it executes; a message is delivered twice; and around each request to `world`. One run and one fault each.
  * @returns what is lost, doubled or stuck; nothing of it is thrown
- * @throws SteadfastError `missing-agent`, `bad-input`, `unknown-agent`, `unknown-point`; whatever `scenario` and `effects` throw
+ * @throws SteadfastError `missing-agent`, `bad-input`, `unknown-agent`, `unknown-point`; whatever
+ * `scenario` and `effects` throw
  */
 export async function crashEverywhere<I>(
   workflow: Workflow<I>,

@@ -1,11 +1,12 @@
 /**
  * Drives the production roles over the ports in memory: the queue, the processes and the time around them.
  *
- * Owns: what happens next (a message, a sweep, the passing of time), one thing after the other, so that the same test does
- * the same every time. Does not own: any decision, the faults (`agent-calls.ts`), what a user sees (`workflow-test.ts`).
+ * Owns: what happens next (a message, a sweep, the passing of time), one thing after the other, so that the
+ * same test does the same every time. Does not own: any decision, the faults (`agent-calls.ts`), what a
+ * user sees (`workflow-test.ts`).
  *
- * Time moves only when nothing is left to do at the present instant. Real time passes only while an agent's own code
- * waits for something real (a server of the test's), and not longer than its patience.
+ * Time moves only when nothing is left to do at the present instant. Real time passes only while an agent's
+ * own code waits for something real (a server of the test's), and not longer than its patience.
  */
 
 import { refuse } from '../../core/records/errors.ts';
@@ -43,7 +44,10 @@ interface Letter {
   receives: number;
 }
 
-/** As deployed: the function's time beyond the agent's timeout, and its queue's visibility, receives, and the tick. */
+/**
+ * As deployed: the function's time beyond the agent's timeout, and its queue's
+ * visibility, receives, and the tick.
+ */
 const SPARE_MS = 15_000;
 const VISIBILITY_FACTOR = 6;
 const MAX_RECEIVES = 5;

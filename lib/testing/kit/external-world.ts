@@ -19,7 +19,10 @@ export interface Effect {
 
 /** Each method is one request, which `crashEverywhere` breaks in every way if it is given the world. */
 export interface ExternalWorld {
-  /** Acts, however often it acted before: a service that does not deduplicate. @returns the effect's id, 'charge-3' */
+  /**
+   * Acts, however often it acted before: a service that does not deduplicate.
+   * @returns the effect's id, 'charge-3'
+   */
   readonly act: (effectKey: string, kind?: string) => Promise<string>;
   /** Acts unless it has acted under this key: a service that deduplicates. @returns the effect's id */
   readonly actOnce: (effectKey: string, kind?: string) => Promise<string>;

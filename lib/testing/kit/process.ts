@@ -1,8 +1,9 @@
 /**
  * A process: one invocation of a function, with the ports as it sees them.
  *
- * Owns: that nothing of a dead process happens any more, that a frozen one stands still, and the naming of the points at
- * which it may be struck: around every call that changes something. Does not own: when it is struck, what runs in it.
+ * Owns: that nothing of a dead process happens any more, that a frozen one stands still, and the naming
+ * of the points at which it may be struck: around every call that changes something. Does not own: when
+ * it is struck, what runs in it.
  *
  * A request that has left takes effect although its sender dies; what a dead process waits for never settles.
  */

@@ -1,7 +1,8 @@
 /**
  * An execution as a test sees it.
  *
- * Owns: the shape, and the words for one that does not come to its end. Does not own: the records (`core/records/state.ts`).
+ * Owns: the shape, and the words for one that does not come to its end. Does not own: the
+ * records (`core/records/state.ts`).
  */
 
 import { shownSteps } from '../../core/plan/on-failure.ts';
@@ -29,7 +30,9 @@ export interface StepState {
   readonly history: readonly Attempt[];
   /** When a wait, a callback or an approval whose turn it is is over, epoch ms of the test's time. */
   readonly waitsUntil?: number;
-  /** A child or map step's: how many executions it has, how many were started, and how those ended that did. */
+  /**
+   * A child or map step's: how many executions it has, how many were started, and how those ended that did.
+   */
   readonly children?: {
     readonly count: number;
     readonly started: number;

@@ -1,7 +1,9 @@
 /**
- * How late a service may act after its caller has given up: what the author of a test says, for no test can know it.
+ * How late a service may act after its caller has given up: what the author of a test
+ * says, for no test can know it.
  *
- * Owns: the spelling, its refusals, and the reminder where nothing was said. Does not own: the fault (`agent-calls.ts`).
+ * Owns: the spelling, its refusals, and the reminder where nothing was said. Does not
+ * own: the fault (`agent-calls.ts`).
  */
 
 import type { Agent } from '../../core/plan/agent.ts';

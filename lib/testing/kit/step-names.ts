@@ -1,8 +1,8 @@
 /**
  * Names of steps as their author knows them: an item of a list by the list's step and its place, 'rooms[1]'.
  *
- * Owns: the way from a part of a list, whose steps are numbered, back to the list. Does not own: how a list is cut
- * (`core/waiting/map.ts`), the plan of a part (`core/plan/child-plans.ts`).
+ * Owns: the way from a part of a list, whose steps are numbered, back to the list. Does not own: how a list
+ * is cut (`core/waiting/map.ts`), the plan of a part (`core/plan/child-plans.ts`).
  */
 
 import type { Parent } from '../../core/records/children.ts';

@@ -1,8 +1,8 @@
 /**
  * One execution of a test.
  *
- * Owns: how far a test lets time go on, and what people do meanwhile. Does not own: what happens (`driver.ts`), how a
- * state is shown (`run-state.ts`).
+ * Owns: how far a test lets time go on, and what people do meanwhile. Does not own: what happens
+ * (`driver.ts`), how a state is shown (`run-state.ts`).
  */
 
 import { explain, type Explanation } from '../../core/explain/why.ts';
@@ -65,7 +65,8 @@ export class TestRun {
   }
 
   /**
-   * Lets time go on until the execution has ended and said so. Incidents resolve themselves at their deadline.
+   * Lets time go on until the execution has ended and said so. Incidents
+   * resolve themselves at their deadline.
    * @param within at most so much of the test's time
    * @throws SteadfastError `stuck` with what it waits for
    */
@@ -103,7 +104,8 @@ export class TestRun {
   }
 
   /**
-   * Resolves the open incident, or the one with the number `incident`. `by`: who, 'operator' unless it is said.
+   * Resolves the open incident, or the one with the number `incident`. `by`:
+   * who, 'operator' unless it is said.
    * @throws SteadfastError `unknown-incident`, `already-resolved`, `unsafe-choice`, `bad-input`
    */
   async answer(
@@ -129,7 +131,8 @@ export class TestRun {
       try {
         await resolveIncident(scheduler, this.id, asked);
       } catch (error) {
-        // The scheduler died after it had written the answer; the client asks again, and reads that its own was taken.
+        // The scheduler died after it had written the answer; the client asks again,
+        // and reads that its own was taken.
         if (asks === 1 || !isAlreadyResolved(error, rest.choice)) throw error;
       }
     });
@@ -152,13 +155,19 @@ export class TestRun {
     return this.#settle(step, { kind: 'complete', output: asSent(output, 'output') });
   }
 
-  /** The external party says that it cannot be done. @throws SteadfastError `unknown-step`, `already-closed` */
+  /**
+   * The external party says that it cannot be done.
+   * @throws SteadfastError `unknown-step`, `already-closed`
+   */
   fail(step: string, failure: { readonly code?: string; readonly message?: string } = {}): Promise<void> {
     const { code = `${step}-failed`, message = 'failed by the test' } = failure;
     return this.#settle(step, { kind: 'fail', failure: { code, message } });
   }
 
-  /** The external party says that it is still at it. @throws SteadfastError `unknown-step`, `already-closed` */
+  /**
+   * The external party says that it is still at it.
+   * @throws SteadfastError `unknown-step`, `already-closed`
+   */
   heartbeat(step: string): Promise<void> {
     return this.#settle(step, { kind: 'heartbeat' });
   }
@@ -166,7 +175,8 @@ export class TestRun {
   /**
    * A person approves.
    * @param given `by`: who, 'approver' unless it is said; steps read `local:<by>`
-   * @throws SteadfastError `unknown-step`, `already-closed`, `bad-output`; `not-another`, `not-open` where it must be another
+   * @throws SteadfastError `unknown-step`, `already-closed`, `bad-output`; `not-another`,
+   * `not-open` where it must be another
    *   person's
    */
   approve(step: string, given: { readonly by?: string; readonly comment?: string } = {}): Promise<void> {
@@ -176,7 +186,8 @@ export class TestRun {
 
   /**
    * A person rejects, and the step fails.
-   * @throws SteadfastError `unknown-step`, `already-closed`; `not-another`, `not-open` where it must be another person's
+   * @throws SteadfastError `unknown-step`, `already-closed`; `not-another`, `not-open`
+   * where it must be another person's
    */
   reject(step: string, reason = 'rejected by the test', by?: string): Promise<void> {
     return this.#settle(step, { kind: 'fail', failure: { code: 'rejected', message: reason } }, by);
@@ -238,7 +249,8 @@ export class TestRun {
   }
 
   /**
-   * Has a failed execution go on where it failed, or resolves all open incidents of a waiting one with 'retry'.
+   * Has a failed execution go on where it failed, or resolves all open incidents
+   * of a waiting one with 'retry'.
    * @throws SteadfastError `not-retryable`
    */
   retry(reason?: string, { by }: Operator = {}): Promise<void> {

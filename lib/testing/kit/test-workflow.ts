@@ -1,5 +1,6 @@
 /**
- * `steadfast/testing`: what users test their workflows with. Needs no runner: it throws and returns, and asserts nothing.
+ * `steadfast/testing`: what users test their workflows with. Needs no runner: it throws
+ * and returns, and asserts nothing.
  *
  * Owns: the package's second entry. Does not own: anything behind it. Nothing inside `lib` imports this file.
  */
@@ -31,18 +32,18 @@ export type {
 export type { OpenIncident, TestRun } from './test-run.ts';
 
 /**
- * A workflow with its agents in memory, on the roles that run in production. Time is the test's own and is skipped:
- * nothing sleeps.
- * @throws SteadfastError `missing-agent`, `not-a-handler`, `bad-agents`: each says what to pass; `workflow-refused` for a reference that
- * synthesis refuses
+ * A workflow with its agents in memory, on the roles that run in production. Time is the test's own
+ * and is skipped: nothing sleeps.
+ * @throws SteadfastError `missing-agent`, `not-a-handler`, `bad-agents`: each says what to pass;
+ * `workflow-refused` for a reference that synthesis refuses
  */
 export function testWorkflow<I>(workflow: Workflow<I>, options: TestOptions): WorkflowTest<I> {
   return new WorkflowTest(workflow, options);
 }
 
 /**
- * A project on the local cloud, with real processes: its CDK app is synthesised and run as `steadfast dev` runs it, in a folder that is
- * deleted afterwards. End it with `stop()`.
+ * A project on the local cloud, with real processes: its CDK app is synthesised and run as `steadfast dev`
+ * runs it, in a folder that is deleted afterwards. End it with `stop()`.
  *
  *     const cloud = await startCloud<{ 'order-fulfilment': typeof orderFulfilment }>();
  *     cloud.kill('charge-card', { afterCall: 1, operation: 'PutItem' });

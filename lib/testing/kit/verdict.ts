@@ -1,10 +1,11 @@
 /**
  * What is wrong with a run: effects that are lost or doubled, executions that are stuck.
  *
- * Owns: what counts as lost and as doubled, with the outside world's book or, without one, with the book of the agents'
- * calls. Does not own: the runs (`crash-everywhere.ts`).
+ * Owns: what counts as lost and as doubled, with the outside world's book or, without one, with the book of
+ * the agents' calls. Does not own: the runs (`crash-everywhere.ts`).
  *
- * Without a book of the outside world only this is visible: whether the agents' code ran to its end, and what it returned.
+ * Without a book of the outside world only this is visible: whether the agents' code ran to
+ * its end, and what it returned.
  */
 
 import { answerText } from '../../agent/answer.ts';
@@ -55,8 +56,8 @@ interface Usual {
 }
 
 /**
- * The same in every run: of an execution that was started its workflow, of one that belongs to a step the way there from
- * it, then the step.
+ * The same in every run: of an execution that was started its workflow, of one that belongs to a step the
+ * way there from it, then the step.
  */
 export function placeOf({ plan, state }: Shown, step = ''): string {
   const { id, parent } = state.execution;
@@ -99,7 +100,10 @@ function effectsOf(book: readonly Effect[], { plan, state }: Shown, step: Step):
   return book.filter(({ key }) => key.startsWith(first) && NUMBER_OR_MORE.test(key.slice(first.length)));
 }
 
-/** What may follow the first key of a step in its others; a name does not go on with a letter, a digit or a dash. */
+/**
+ * What may follow the first key of a step in its others; a name does not go on
+ * with a letter, a digit or a dash.
+ */
 const NUMBER_OR_MORE = /^(-\d+)?(?![a-z0-9-])/;
 
 /** @param expected absent for the run without a crash */
@@ -135,7 +139,10 @@ const aboutOf =
     message: `step ${names.quoted(execution.id, step.name)}: ${message}`,
   });
 
-/** An agent's mistake: what it did is no worse for it, and was undone, or left, because a question had no answer. */
+/**
+ * An agent's mistake: what it did is no worse for it, and was undone, or left,
+ * because a question had no answer.
+ */
 const unmended = ({ plan, state }: Shown, names: StepNames): Problem[] =>
   Object.values(state.incidents ?? {}).flatMap((incident): Problem[] => {
     const { wrongAnswer, by, choice, step = '', failure } = incident;

@@ -1,8 +1,8 @@
 /**
  * What a test holds in its hands: a workflow with its agents, in memory, and the executions it started.
  *
- * Owns: the test's vocabulary (start, skip, fail, replace, until …) and its refusals. Does not own: what happens
- * (`driver.ts`, which runs the production roles), how a state is shown (`run-state.ts`).
+ * Owns: the test's vocabulary (start, skip, fail, replace, until …) and its refusals. Does not own: what
+ * happens (`driver.ts`, which runs the production roles), how a state is shown (`run-state.ts`).
  */
 
 import type { Worker } from '../../agent/author-code.ts';
@@ -42,8 +42,8 @@ export interface TestOptions {
   /** The test's time at the start, epoch ms. @default 1_700_000_000_000, in November 2023 */
   readonly startsAt?: number;
   /**
-   * How long an agent's own code may wait for something real, such as a server of the test's, in real ms. After that
-   * it is taken to wait for the test's time, which then goes on.
+   * How long an agent's own code may wait for something real, such as a server of the test's, in real ms.
+   * After that it is taken to wait for the test's time, which then goes on.
    * @default 2_000
    */
   readonly patienceMs?: number;
@@ -77,7 +77,10 @@ let executions = 0;
 /** Those whose references are sound: `crashEverywhere` makes a test of the same workflow for every crash. */
 const checked = new WeakSet<Workflow>();
 
-/** What synthesis would refuse is no surprise behind a test that went well. @throws SteadfastError `workflow-refused` */
+/**
+ * What synthesis would refuse is no surprise behind a test that went well.
+ * @throws SteadfastError `workflow-refused`
+ */
 function checkReferences(workflow: Workflow): void {
   if (checked.has(workflow)) return;
   const problems = referenceProblems(workflow, jsonSchemaOf);
@@ -146,8 +149,8 @@ export class WorkflowTest<I> {
   }
 
   /**
-   * Starts an execution, as `POST /workflows/{name}/executions` does. Its agents work only while the test lets time go
-   * on: `untilEnd`, `until`, `skip`.
+   * Starts an execution, as `POST /workflows/{name}/executions` does. Its agents work only while the test
+   * lets time go on: `untilEnd`, `until`, `skip`.
    * @throws SteadfastError `bad-input` (details: the schema's issues), `key-reused`, `too-large`
    */
   async start(input: I, options: StartOptions = {}): Promise<TestRun> {
@@ -193,8 +196,8 @@ export class WorkflowTest<I> {
 
   /**
    * The next calls are not made and throw instead.
-   * @param options `with`: what is thrown. `TransientError` and `PermanentError` say that nothing was done; any other
-   * error says nothing, so that the outcome is unknown. Default: a `TransientError`
+   * @param options `with`: what is thrown. `TransientError` and `PermanentError` say that nothing was done;
+   * any other error says nothing, so that the outcome is unknown. Default: a `TransientError`
    */
   fail(agent: AgentRef, options: FaultOptions & { readonly with?: Error } = {}): void {
     const { with: error, ...rest } = options;
@@ -207,8 +210,9 @@ export class WorkflowTest<I> {
   }
 
   /**
-   * The next calls end with an error at once and do their work so much later, as a request does whose connection breaks
-   * while the service is slow: the outcome is unknown, a probe that asks too soon finds nothing, and the effect comes.
+   * The next calls end with an error at once and do their work so much later, as a request does whose
+   * connection breaks while the service is slow: the outcome is unknown, a probe that asks too soon finds
+   * nothing, and the effect comes.
    */
   lateEffect(agent: AgentRef, options: FaultOptions & { readonly by: Duration }): void {
     const { by, ...rest } = options;
@@ -226,7 +230,10 @@ export class WorkflowTest<I> {
     this.#plan(agent, rest, { kind: 'slow', byMs: parseDuration(by, 'by') });
   }
 
-  /** The agent's process dies at the next calls: before it works, or after it has worked and before it reports. */
+  /**
+   * The agent's process dies at the next calls: before it works, or after it
+   * has worked and before it reports.
+   */
   die(agent: AgentRef, options: FaultOptions & { readonly when: 'before' | 'after' }): void {
     const { when, ...rest } = options;
     this.#plan(agent, rest, { kind: when === 'before' ? 'die-before' : 'die-after' });

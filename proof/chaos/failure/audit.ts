@@ -1,6 +1,6 @@
 /**
- * Compares the outside world's ledger with what the executions say of themselves, step by step, and each end with what was
- * planned. Pure: records, events and ledger in, findings out.
+ * Compares the outside world's ledger with what the executions say of themselves, step by step, and each end
+ * with what was planned. Pure: records, events and ledger in, findings out.
  *
  *   doubled     One step did something twice, took it back twice, or sent a customer two mails.
  *   lost        A step says that it is done and nothing of it stands; or something was done for no step.
@@ -249,7 +249,9 @@ function familyDeeds(id: string, entries: readonly Entry[]): Family {
   return { all, of: (child) => all.filter((entry) => isBelow(entry, child)) };
 }
 
-/** The number of the try is the last part of a child's id: `<parent>.<step>.0`, then `<parent>.<step>.0-e1t2`. */
+/**
+ * The number of the try is the last part of a child's id: `<parent>.<step>.0`, then `<parent>.<step>.0-e1t2`.
+ */
 const TRY = /^(.*\.0)(?:-e\d+t(\d+))?$/;
 
 function tooEarly({ execution, steps }: Snapshot, records: readonly Performed[], under: Family): Found[] {

@@ -1,7 +1,8 @@
 /**
  * What a run has tested: how often each feature came about, and whether faults met it. Pure.
  *
- * Owns: the counts. A check of something that never happened proves nothing, so a count of 0 fails the run (`report.ts`).
+ * Owns: the counts. A check of something that never happened proves nothing, so a count of
+ * 0 fails the run (`report.ts`).
  */
 
 import type { OrderEntry as Entry } from '../../../examples/order-fulfilment/world.ts';

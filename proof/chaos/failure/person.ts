@@ -1,8 +1,8 @@
 /**
  * The person who answers what the workflows ask: about a mail that may have been sent, an undo that failed.
  *
- * Owns: asking for open incidents, the answer to each, asking again until it is taken, and what was asked. Does not own:
- * which answers are safe; an answer that is refused is a finding of the run.
+ * Owns: asking for open incidents, the answer to each, asking again until it is taken, and what was asked.
+ * Does not own: which answers are safe; an answer that is refused is a finding of the run.
  */
 
 interface Question {

@@ -1,8 +1,8 @@
 /**
  * What one execution of the failure workflows meets, and how it must end. Drawn from the seed.
  *
- * Owns: the scenes, their order, the outside world's part in each. Pure. Does not own: the workflows (`workflow.ts`), whether
- * they ended so (`audit.ts`).
+ * Owns: the scenes, their order, the outside world's part in each. Pure. Does not own: the workflows
+ * (`workflow.ts`), whether they ended so (`audit.ts`).
  */
 
 import type { RuleInput } from '../../../examples/world/behaviour.ts';
@@ -114,7 +114,10 @@ const PARTS: Readonly<Record<Scene['workflow'], readonly string[]>> = {
   launch: ['', '/north', '/south'],
 };
 
-/** Rollouts by the number of the start: 5 % of the hosts may fail; of the second one more do, of the third just so many. */
+/**
+ * Rollouts by the number of the start: 5 % of the hosts may fail; of the second one more
+ * do, of the third just so many.
+ */
 const ROLLOUTS: Readonly<
   Record<number, { readonly hosts: number; readonly bad: readonly [number, number] }>
 > = {

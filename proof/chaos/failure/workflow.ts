@@ -1,12 +1,12 @@
 /**
  * Workflows in which failure is part of the plan: what may fail, what takes its place, who gets a mail.
  *
- * Owns: the workflows of `npm run chaos -- --workflows failure`. Does not own: what goes wrong (`plan.ts`), what must be so
- * afterwards (`audit.ts`).
+ * Owns: the workflows of `npm run chaos -- --workflows failure`. Does not own: what goes wrong (`plan.ts`),
+ * what must be so afterwards (`audit.ts`).
  *
- * The example's agents do all the work, since what matters is how their services behave: payment and carrier do whatever they
- * are asked, as often as they are asked; warehouse and mail answer a key again from memory, and refuse other parameters under
- * it. `orderId` is what the outside world goes by.
+ * The example's agents do all the work, since what matters is how their services behave: payment and carrier
+ * do whatever they are asked, as often as they are asked; warehouse and mail answer a key again from memory,
+ * and refuse other parameters under it. `orderId` is what the outside world goes by.
  */
 
 import { concat, failed, orElse, present, retry, withInput, workflow } from 'steadfast';
@@ -135,7 +135,10 @@ export const launch = workflow('launch', { input: Subject, within: '1h' }, (w) =
   return { cluster: up.output.cluster };
 });
 
-/** A host that fails its check is given back, and the others stand. The check is one that somebody charges for. */
+/**
+ * A host that fails its check is given back, and the others stand. The check is
+ * one that somebody charges for.
+ */
 export const deployHost = workflow('deploy-host', { input: z.object({ host: Name }), within: '1h' }, (w) => {
   const orderId = w.input.host;
   const drain = w.step('drain', reserveStock, { orderId, items: ITEMS }, PATIENCE);

@@ -1,7 +1,7 @@
 /**
- * Bugs of the kinds to which the judge of random worlds was once blind: order of compensation past direct dependents,
- * times of incidents and pauses, how often an undo is tried, forgotten attempts, what the store would
- * not take or keep, clocks that differ. Each is found within 20,000 executions.
+ * Bugs of the kinds to which the judge of random worlds was once blind: order of compensation past direct
+ * dependents, times of incidents and pauses, how often an undo is tried, forgotten attempts, what the store
+ * would not take or keep, clocks that differ. Each is found within 20,000 executions.
  */
 
 import { type Mutant, simulated } from '../mutant.ts';

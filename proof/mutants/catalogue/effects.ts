@@ -1,4 +1,7 @@
-/** The order of effects, in the roles and the engine: write, then send; report, then go on; who writes first acts. */
+/**
+ * The order of effects, in the roles and the engine: write, then send; report,
+ * then go on; who writes first acts.
+ */
 
 import { jest, type Mutant, simulation } from '../mutant.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What only some order of events shows: claims, lost attempts, compensation and wake times. Random worlds find each among the
- * seeds of every commit, or the model by its search of every interleaving.
+ * What only some order of events shows: claims, lost attempts, compensation and wake times. Random worlds
+ * find each among the seeds of every commit, or the model by its search of every interleaving.
  */
 
 import { model, type Mutant, simulation } from '../mutant.ts';

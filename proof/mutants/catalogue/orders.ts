@@ -1,6 +1,6 @@
 /**
- * What people have ordered: bulk actions, commands that come once more, pauses. Judged by who wrote what, and found within 20,000
- * executions.
+ * What people have ordered: bulk actions, commands that come once more, pauses. Judged by who wrote what, and
+ * found within 20,000 executions.
  */
 
 import { type Mutant, simulated } from '../mutant.ts';

@@ -1,4 +1,7 @@
-/** The charts of the console: what is asked of CloudWatch, what is made of the answers, who may ask, and how often. */
+/**
+ * The charts of the console: what is asked of CloudWatch, what is made of the
+ * answers, who may ask, and how often.
+ */
 
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

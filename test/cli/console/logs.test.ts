@@ -1,4 +1,7 @@
-/** Log lines through the console: of executions that the API shows, and of no others; never a file that a page names. */
+/**
+ * Log lines through the console: of executions that the API shows, and of no others;
+ * never a file that a page names.
+ */
 
 import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,7 @@
-/** The console before an API that answers what a test tells it to; asked as bytes on the wire say, and not as `fetch` repairs it. */
+/**
+ * The console before an API that answers what a test tells it to; asked as bytes on the wire say,
+ * and not as `fetch` repairs it.
+ */
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import {

@@ -1,4 +1,7 @@
-/** `why` says with which code the process of an attempt ended that went silent, where the logs on this machine do. */
+/**
+ * `why` says with which code the process of an attempt ended that went silent,
+ * where the logs on this machine do.
+ */
 
 import type { Reasons } from '../../../lib/api/answers.ts';
 import { withExits } from '../../../cli/logs/exits.ts';

@@ -1,4 +1,7 @@
-/** The log lines of an execution from CloudWatch Logs: what is asked there, over HTTP, and what is made of the answers. */
+/**
+ * The log lines of an execution from CloudWatch Logs: what is asked there, over HTTP,
+ * and what is made of the answers.
+ */
 
 import { Calls } from '../../../cli/aws/calls.ts';
 import type { Clock } from '../../../cli/io.ts';

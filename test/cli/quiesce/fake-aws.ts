@@ -1,5 +1,6 @@
 /**
- * What AWS answers to quiesce, over HTTP: the shapes of nine APIs, with pages of one, states that change by and by, and refusals.
+ * What AWS answers to quiesce, over HTTP: the shapes of nine APIs, with pages of one, states that
+ * change by and by, and refusals.
  *
  * Owns: one deployment `Shop` with a part of each kind; every request as it came.
  */

@@ -1,5 +1,6 @@
 /**
- * An account in memory, in which agents take new leases as long as they are on, and which may break down at any call.
+ * An account in memory, in which agents take new leases as long as they are on, and
+ * which may break down at any call.
  *
  * Owns: what is on, what is leased, what is kept; and the promises of the order, checked at each call.
  */

@@ -1,4 +1,7 @@
-/** A child that is a point of no return: what is refused, when there is a way back, and which rule follows from that. */
+/**
+ * A child that is a point of no return: what is refused, when there is a way back,
+ * and which rule follows from that.
+ */
 
 import { decide } from '../../../lib/core/decide.ts';
 import { resolutionProblem } from '../../../lib/core/operators/choices.ts';

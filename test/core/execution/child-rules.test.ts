@@ -1,4 +1,6 @@
-/** The rules for steps that no agent performs, whole decisions of small states; stopping is in its own file. */
+/**
+ * The rules for steps that no agent performs, whole decisions of small states; stopping is in its own file.
+ */
 
 import type { MapStep, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { ChildEnd, Children, ChildStart } from '../../../lib/core/records/children.ts';

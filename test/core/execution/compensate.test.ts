@@ -1,4 +1,7 @@
-/** The rules for what is being undone, and how an end is announced: whole decisions of small states (S1, S10, S12). */
+/**
+ * The rules for what is being undone, and how an end is announced: whole decisions
+ * of small states (S1, S10, S12).
+ */
 
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';

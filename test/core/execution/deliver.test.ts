@@ -1,4 +1,6 @@
-/** What a message, a heartbeat and a report lead to, whole decisions of small states (S4, S5, S9, S13, C1). */
+/**
+ * What a message, a heartbeat and a report lead to, whole decisions of small states (S4, S5, S9, S13, C1).
+ */
 
 import { decide } from '../../../lib/core/decide.ts';
 import type { AgentStep, CallbackStep, PlanStep } from '../../../lib/core/plan/plan.ts';

@@ -1,4 +1,7 @@
-/** What owes an undo, what is clear, what is to be fenced or suspended: in small states, one condition at a time (S10, F1). */
+/**
+ * What owes an undo, what is clear, what is to be fenced or suspended: in small states, one
+ * condition at a time (S10, F1).
+ */
 
 import type { PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { ChildEnd } from '../../../lib/core/records/children.ts';

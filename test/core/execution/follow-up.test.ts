@@ -1,4 +1,7 @@
-/** An execution that is following up, in single states (S21): what makes its end, what is decided then, what a parent hears. */
+/**
+ * An execution that is following up, in single states (S21): what makes its end, what is
+ * decided then, what a parent hears.
+ */
 
 import { decide } from '../../../lib/core/decide.ts';
 import { RULES } from '../../../lib/core/rules.ts';

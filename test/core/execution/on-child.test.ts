@@ -1,6 +1,6 @@
 /**
- * What follows when executions of a step were started, stopped or gathered, what of it the step's record says,
- * and what a parent that is being undone means for its child (S6).
+ * What follows when executions of a step were started, stopped or gathered, what of it the step's record
+ * says, and what a parent that is being undone means for its child (S6).
  */
 
 import { decide } from '../../../lib/core/decide.ts';

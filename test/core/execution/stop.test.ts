@@ -1,6 +1,6 @@
 /**
- * What stops an execution, and what is written then: failure, deadline, the point of no return; and which executions of its
- * own a step is to stop (L1, S10).
+ * What stops an execution, and what is written then: failure, deadline, the point of no return; and which
+ * executions of its own a step is to stop (L1, S10).
  */
 
 import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
@@ -71,7 +71,8 @@ describe('behind a point of no return', () => {
   it('a person is asked about what failed, which is written to the step', () => {
     const failed = recordOf('it', 'failed', { failure, retryAt: 5, changedAt: 5 });
     const { write, ...rest } = see(plan, stateOf([past, failed]));
-    // With the execution's version: after a stop or an end that its writer did not see, nobody is asked (S20).
+    // With the execution's version: after a stop or an end that its writer did
+    // not see, nobody is asked (S20).
     const before = stateOf([past, failed]).execution;
     expect(write).toStrictEqual({
       executionId: 'e-1',

@@ -1,4 +1,7 @@
-/** The one move that makes a tolerated failure final (S20): of which status, from when, with which note, and what it leaves. */
+/**
+ * The one move that makes a tolerated failure final (S20): of which status, from when, with
+ * which note, and what it leaves.
+ */
 
 import type { AgentStep, MapStep, Plan } from '../../../lib/core/plan/plan.ts';
 import type { Attempt, Step } from '../../../lib/core/records/state.ts';

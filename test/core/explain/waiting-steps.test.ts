@@ -1,4 +1,7 @@
-/** Golden explanations of the steps that no agent performs: until when they wait, for whom, and how far their executions are. */
+/**
+ * Golden explanations of the steps that no agent performs: until when they wait, for whom,
+ * and how far their executions are.
+ */
 
 import { explain } from '../../../lib/core/explain/why.ts';
 import type { PlanStep } from '../../../lib/core/plan/plan.ts';

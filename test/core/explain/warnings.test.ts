@@ -1,4 +1,7 @@
-/** What an explanation says of what is wrong around an execution: a supervisor that is late, an agent that is not deployed. */
+/**
+ * What an explanation says of what is wrong around an execution: a supervisor that is late,
+ * an agent that is not deployed.
+ */
 
 import { timeText } from '../../../lib/core/records/text.ts';
 import { SUPERVISOR_LATE_MS } from '../../../lib/core/explain/warnings.ts';

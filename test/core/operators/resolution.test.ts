@@ -1,4 +1,6 @@
-/** What the answer to a question writes, by choice; and what an evaluation does with open questions (L1, S10). */
+/**
+ * What the answer to a question writes, by choice; and what an evaluation does with open questions (L1, S10).
+ */
 
 import { resolvedBySuccess, resolve, closeDueIncidents } from '../../../lib/core/operators/resolution.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';

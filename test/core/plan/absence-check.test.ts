@@ -1,4 +1,7 @@
-/** What may be absent is given only where nothing is taken as well: types say it, and the check where a workflow is loaded. */
+/**
+ * What may be absent is given only where nothing is taken as well: types say it, and the
+ * check where a workflow is loaded.
+ */
 
 import {
   agent,

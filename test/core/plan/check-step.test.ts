@@ -1,4 +1,6 @@
-/** What is refused of a step that an agent performs, at its very limits, and the words with which it is (P1). */
+/**
+ * What is refused of a step that an agent performs, at its very limits, and the words with which it is (P1).
+ */
 
 import { checkPlan } from '../../../lib/core/plan/check.ts';
 import { MAX_DURATION_MS } from '../../../lib/core/plan/duration.ts';

@@ -1,4 +1,6 @@
-/** What is refused of a step that no agent performs, at its very limits, and the words with which it is (P1). */
+/**
+ * What is refused of a step that no agent performs, at its very limits, and the words with which it is (P1).
+ */
 
 import { waitingStepProblem, sourceProblem } from '../../../lib/core/plan/check-waiting.ts';
 import { checkPlan } from '../../../lib/core/plan/check.ts';

@@ -1,4 +1,7 @@
-/** Plan validation, of any plan of typed parts: accepted and then sound, or refused with a named reason; never another throw. */
+/**
+ * Plan validation, of any plan of typed parts: accepted and then sound, or refused with a
+ * named reason; never another throw.
+ */
 
 import * as fc from 'fast-check';
 import { checkPlan } from '../../../lib/core/plan/check.ts';
@@ -91,7 +94,9 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
 
 const CLOSED: ReadonlySet<string> = new Set(['input', 'when', 'output', 'over', 'until', 'plan']);
 
-/** The paths of all fields that may be spoiled; a child's plan was checked when its own workflow was built. */
+/**
+ * The paths of all fields that may be spoiled; a child's plan was checked when its own workflow was built.
+ */
 function pathsOf(value: unknown, path: readonly string[] = []): string[][] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) => [

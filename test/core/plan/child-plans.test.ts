@@ -1,4 +1,7 @@
-/** The plans of children: how they are named, found in their parent's, and made for a part of a list; what a plan and its kinds say. */
+/**
+ * The plans of children: how they are named, found in their parent's, and made for a part of a list;
+ * what a plan and its kinds say.
+ */
 
 import { childPlanId, partPlanId, planAt, storedHash } from '../../../lib/core/plan/child-plans.ts';
 import {

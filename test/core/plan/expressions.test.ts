@@ -1,4 +1,7 @@
-/** The reference language where it has no value, no order or no equality, and what it finds in an expression (R1, R3). */
+/**
+ * The reference language where it has no value, no order or no equality, and what it
+ * finds in an expression (R1, R3).
+ */
 
 import type { Json } from '../../../lib/core/records/json.ts';
 import {

@@ -1,4 +1,7 @@
-/** What a child with a recovery compiles to, and what is refused of it with the words that say what to write instead (P1). */
+/**
+ * What a child with a recovery compiles to, and what is refused of it with the words that
+ * say what to write instead (P1).
+ */
 
 import * as z from 'zod/mini';
 import { planAt } from '../../../lib/core/plan/child-plans.ts';

@@ -1,4 +1,7 @@
-/** A list whose outputs are read, and may be more than is kept, is reported at synthesis, where the schemas allow it. */
+/**
+ * A list whose outputs are read, and may be more than is kept, is reported at
+ * synthesis, where the schemas allow it.
+ */
 
 import { agent, exists, orElse, useAgent, workflow, type WorkflowBuilder } from 'steadfast';
 import * as z from 'zod/mini';

@@ -1,4 +1,7 @@
-/** Which outcomes, failures and outputs an expression may read, by the JSON forms that a stored plan holds (S20). */
+/**
+ * Which outcomes, failures and outputs an expression may read, by the JSON forms
+ * that a stored plan holds (S20).
+ */
 
 import { isOutcomeRead, isTolerated, outcomeProblem, unguarded } from '../../../lib/core/plan/outcomes.ts';
 import type { PlanStep } from '../../../lib/core/plan/plan.ts';

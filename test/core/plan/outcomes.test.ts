@@ -1,4 +1,6 @@
-/** Conditions on outcomes, and outputs that may be missing: what is refused, and what to write instead (S20). */
+/**
+ * Conditions on outcomes, and outputs that may be missing: what is refused, and what to write instead (S20).
+ */
 
 import * as z from 'zod/mini';
 import {

@@ -1,6 +1,7 @@
 /**
- * A bad workflow is refused when it is built, with the step's name and the reason; P1: what could wait for ever, too. What is
- * refused of a plan at its very limits, and in which words: `check-plan.test.ts`, `check-step.test.ts`, `check-waiting.test.ts`.
+ * A bad workflow is refused when it is built, with the step's name and the reason; P1: what could wait for
+ * ever, too. What is refused of a plan at its very limits, and in which words: `check-plan.test.ts`,
+ * `check-step.test.ts`, `check-waiting.test.ts`.
  */
 
 import * as z from 'zod/mini';

@@ -1,4 +1,7 @@
-/** What an author writes beside a workflow is data, and its mapping fits the workflow's input, or does not compile. */
+/**
+ * What an author writes beside a workflow is data, and its mapping fits the
+ * workflow's input, or does not compile.
+ */
 
 import {
   type DeclaredTrigger,

@@ -1,4 +1,6 @@
-/** What the steps that no agent performs compile to, field by field, and the words of what is refused at once. */
+/**
+ * What the steps that no agent performs compile to, field by field, and the words of what is refused at once.
+ */
 
 import * as z from 'zod/mini';
 import { eq, ref, toExpr } from '../../../lib/core/plan/refs.ts';

@@ -1,4 +1,7 @@
-/** The time of a step: which ones are refused, in words that say what to write instead, and that a plan without it is what it was. */
+/**
+ * The time of a step: which ones are refused, in words that say what to write instead, and that a
+ * plan without it is what it was.
+ */
 
 import { workflow } from '../../../lib/core/plan/workflow.ts';
 import { checkPlan } from '../../../lib/core/plan/check.ts';

@@ -1,4 +1,7 @@
-/** What an author's workflow compiles to, field by field, its defaults, and the words of what is refused at once. */
+/**
+ * What an author's workflow compiles to, field by field, its defaults, and the
+ * words of what is refused at once.
+ */
 
 import { type AgentOptions, declareAgent } from '../../../lib/core/plan/agent.ts';
 import { eq, ref } from '../../../lib/core/plan/refs.ts';

@@ -1,4 +1,7 @@
-/** S13 whatever a text says, it is at worst a useless hint; names, ids and tokens, and what is refused of them. */
+/**
+ * S13 whatever a text says, it is at worst a useless hint; names, ids and
+ * tokens, and what is refused of them.
+ */
 
 import * as fc from 'fast-check';
 import { formatMessage, type Message, parseMessage } from '../../../lib/core/records/message.ts';

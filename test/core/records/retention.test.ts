@@ -1,4 +1,6 @@
-/** What an ended execution leaves behind, for how long, and what an audit makes of a record (S6, S11, S12). */
+/**
+ * What an ended execution leaves behind, for how long, and what an audit makes of a record (S6, S11, S12).
+ */
 
 import type { Parent } from '../../../lib/core/records/children.ts';
 import type { Incident } from '../../../lib/core/records/incident.ts';

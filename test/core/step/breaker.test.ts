@@ -1,4 +1,7 @@
-/** The breaker: opens on failures that outnumber answers, lets one trial through at a time, and never for good. */
+/**
+ * The breaker: opens on failures that outnumber answers, lets one trial through
+ * at a time, and never for good.
+ */
 
 import * as fc from 'fast-check';
 import {

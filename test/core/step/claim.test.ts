@@ -1,4 +1,7 @@
-/** What a claim, a heartbeat and the end of a lease write, field by field, and a report that comes when nobody holds the step (S3, S4, S5, S9). */
+/**
+ * What a claim, a heartbeat and the end of a lease write, field by field, and a report that comes when nobody
+ * holds the step (S3, S4, S5, S9).
+ */
 
 import type { AgentStep } from '../../../lib/core/plan/plan.ts';
 import type { Report } from '../../../lib/core/records/events.ts';

@@ -42,7 +42,8 @@ describe('a piece of work that is held back (P8)', () => {
         expect(after.retryAt).toBeGreaterThan(NOW);
         expect(isLeased(after)).toBe(false);
         expect(sends).toEqual([]);
-        // Whoever defers draws a wake time near that would be too late, says that it is at risk, and changes nothing else (S12).
+        // Whoever defers draws a wake time near that would be too late, says that it is at risk,
+        // and changes nothing else (S12).
         const { execution } = state;
         const wakeAt = write?.execution?.wakeAt ?? execution.wakeAt ?? 0;
         const own = write?.execution ?? execution;

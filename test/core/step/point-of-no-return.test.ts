@@ -1,4 +1,7 @@
-/** Whether there is a way back, by every status of a step that cannot be taken back, and what follows where there is none. */
+/**
+ * Whether there is a way back, by every status of a step that cannot be taken back, and
+ * what follows where there is none.
+ */
 
 import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Incident } from '../../../lib/core/records/incident.ts';

@@ -1,4 +1,7 @@
-/** What the death of an attempt's process writes, under its lease and later: its own share of the process deadline alone (S5, S10, S12). */
+/**
+ * What the death of an attempt's process writes, under its lease and later: its own share of the process
+ * deadline alone (S5, S10, S12).
+ */
 
 import { decide } from '../../../lib/core/decide.ts';
 import type { Decision } from '../../../lib/core/records/decision.ts';

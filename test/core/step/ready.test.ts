@@ -1,4 +1,6 @@
-/** What is ready: whose turn it is, for which work, and when executions of its own may be under way (S7, S10). */
+/**
+ * What is ready: whose turn it is, for which work, and when executions of its own may be under way (S7, S10).
+ */
 
 import type { PlanStep, Plan } from '../../../lib/core/plan/plan.ts';
 import type { Step, Execution, Deferred, Mode } from '../../../lib/core/records/state.ts';

@@ -154,7 +154,8 @@ describe('what a supervisor may send to an agent now', () => {
     const backUntil = NOW + 20_000 + 1 + 15_000;
     const far = NOW + 600_000;
     const deferred = { mode: 'execute', why: 'breaker', at: NOW, since: NOW - 60_000 };
-    // Another supervisor takes it for sent, and evaluates a pickup time after it is due: one of both conflicts.
+    // Another supervisor takes it for sent, and evaluates a pickup time after it
+    // is due: one of both conflicts.
     const tried = heldBack(retrying('a', { retryAt: far }), far + 30_000);
     expect(tried.write).toMatchObject({ step: { retryAt: far, deferred }, execution: { wakeAt: far } });
     expect(tried.notes).toMatchObject([{ what: 'deferred', ms: far - NOW }]);

@@ -1,4 +1,7 @@
-/** What a step hears of its executions, when it is over by them, how they are stopped, and how one tells its end (S10). */
+/**
+ * What a step hears of its executions, when it is over by them, how they are stopped,
+ * and how one tells its end (S10).
+ */
 
 import { decide } from '../../../lib/core/decide.ts';
 import type { ChildStep, MapStep, Plan } from '../../../lib/core/plan/plan.ts';

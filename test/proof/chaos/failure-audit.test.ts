@@ -1,4 +1,7 @@
-/** The audit of the failure workflows can fail: whatever is planted in a clean ledger, record or event is found. */
+/**
+ * The audit of the failure workflows can fail: whatever is planted in a clean
+ * ledger, record or event is found.
+ */
 
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution } from '../../../lib/core/records/state.ts';

@@ -1,4 +1,7 @@
-/** What chaos draws from its seed: the same seed, the same plan; every kind of fault; a plausible outside world. */
+/**
+ * What chaos draws from its seed: the same seed, the same plan; every kind of
+ * fault; a plausible outside world.
+ */
 
 import { AGENTS, faultPlan, FUNCTIONS, type PlannedFault } from '../../../proof/chaos/fault-plan.ts';
 import { plannedOrder } from '../../../proof/chaos/order-plan.ts';

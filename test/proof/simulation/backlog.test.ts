@@ -1,4 +1,6 @@
-/** Many more messages than an agent's processes can take: nobody takes what still waits in the queue for lost. */
+/**
+ * Many more messages than an agent's processes can take: nobody takes what still waits in the queue for lost.
+ */
 
 import { FREE_SENDS, FULL_QUEUE } from '../../../lib/supervisor/admission.ts';
 import { SWEEP_EVERY_MS } from '../../../lib/supervisor/sweep.ts';
@@ -18,7 +20,8 @@ it('few second copies of what waits in a long queue are put into it', async () =
     deadForMs: 0,
   });
   expect(crowd.ends).toEqual({ succeeded: EXECUTIONS });
-  // Nearly all wait longer than a pickup time; unasked go a few in every sweep, and the queue is not full for long at last.
+  // Nearly all wait longer than a pickup time; unasked go a few in every sweep, and the
+  // queue is not full for long at last.
   const few = FREE_SENDS * Math.ceil(WORKED_OFF_MS / SWEEP_EVERY_MS);
   expect(crowd.dispatched).toBeLessThanOrEqual(few + FULL_QUEUE / 3);
   expect(crowd.longestQueue).toBeLessThanOrEqual(EXECUTIONS);

@@ -1,4 +1,7 @@
-/** A host of processes to which nothing happens but what the test does: no faults, no outages, nobody at work yet. */
+/**
+ * A host of processes to which nothing happens but what the test does: no faults,
+ * no outages, nobody at work yet.
+ */
 
 import { Running } from '../../../proof/simulation/containers.ts';
 import type { EventQueue } from '../../../proof/simulation/events.ts';

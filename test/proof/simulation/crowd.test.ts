@@ -1,4 +1,7 @@
-/** P4 in numbers: agents that heartbeat and get nowhere are all caught in time, and none that advances is touched. */
+/**
+ * P4 in numbers: agents that heartbeat and get nowhere are all caught in time, and
+ * none that advances is touched.
+ */
 
 import { LEASE_MARGIN_MS } from '../../../lib/core/step/lease.ts';
 import { SWEEP_EVERY_MS } from '../../../lib/supervisor/sweep.ts';

@@ -25,7 +25,8 @@ it('a dependency dead for ten minutes is called by no more than its probes, and 
   const budget = THRESHOLD + PROCESSES + crowd.trials;
   expect(crowd.callsWhileDead).toBeLessThanOrEqual(budget);
   expect(crowd.trials).toBeLessThanOrEqual(12);
-  // Charged are those that failed before it opened; each process had one call under way when the service died.
+  // Charged are those that failed before it opened; each process had one call
+  // under way when the service died.
   expect(crowd.charged).toBeLessThanOrEqual(THRESHOLD + 2 * PROCESSES);
   // It comes back to a crowd that waits its turn.
   expect(crowd.mostSendsInASweep).toBeLessThanOrEqual(SENDS_PER_SWEEP);

@@ -1,6 +1,6 @@
 /**
- * Many executions whose one outside service is slow, or dies for a while: virtual time, warm agent processes that take one message at a
- * time, one supervisor that sweeps every two seconds, the production roles.
+ * Many executions whose one outside service is slow, or dies for a while: virtual time, warm agent processes
+ * that take one message at a time, one supervisor that sweeps every two seconds, the production roles.
  */
 
 import { declareAgent } from '../../../lib/core/plan/agent.ts';

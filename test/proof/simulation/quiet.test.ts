@@ -1,6 +1,6 @@
 /**
- * L2 in a system in which nothing else happens: lease and ten seconds, wherever between two ticks it starts; where calls get
- * lost or are refused, the tick that comes.
+ * L2 in a system in which nothing else happens: lease and ten seconds, wherever between two ticks it starts;
+ * where calls get lost or are refused, the tick that comes.
  */
 
 import { type Calls, LEASE_MS, type Quiet, runQuiet } from './quiet.ts';

@@ -1,5 +1,6 @@
 /**
- * A system in which one execution starts, at any moment of the minute between two ticks, and its agent dies at once.
+ * A system in which one execution starts, at any moment of the minute between two
+ * ticks, and its agent dies at once.
  *
  * Owns: the run, with the production roles, and when the death was noticed. Does not own: what is expected.
  */

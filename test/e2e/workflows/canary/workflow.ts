@@ -1,4 +1,7 @@
-/** A workflow that is given secrets wherever it takes anything, and whose agent fails in every way with more of them. */
+/**
+ * A workflow that is given secrets wherever it takes anything, and whose agent fails
+ * in every way with more of them.
+ */
 
 import { agent, human, retry, workflow } from 'steadfast';
 import * as z from 'zod/mini';

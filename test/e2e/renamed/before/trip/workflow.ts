@@ -1,4 +1,6 @@
-/** A trip that is booked and then confirmed by a person; another version of it has an agent of another name. */
+/**
+ * A trip that is booked and then confirmed by a person; another version of it has an agent of another name.
+ */
 
 import { agent, workflow } from 'steadfast';
 import * as z from 'zod/mini';
