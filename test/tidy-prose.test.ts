@@ -89,8 +89,38 @@ const params: Rule = ({ text, code }) =>
       : [`@param ${name}: there is no such parameter`],
   );
 
+/** Old word → the one that took its place; the author's option is `settle`. */
+const REPLACED: readonly (readonly [RegExp, string])[] = [
+  [/\bfamil(?:y|ies)\b/i, "a step's executions, or a parent and its children"],
+  [/\bheard\b/i, 'known, read, arrived'],
+  [/\boutrun\b/i, 'late'],
+  [/\bpassOver\b/i, 'skip'],
+  [/\bdeeds?\b/i, 'act, or effect'],
+  [/\bstanding\b/i, 'in effect'],
+  [/\bgates?\b/i, 'admission'],
+  [/\bsettled\b/i, 'known, resolved, or answered'],
+  [/\btold\b/i, 'announced, reported, or given'],
+  [/\b(?:beats?|beaten)\b/i, 'heartbeat'],
+  [/\brungs?\b/i, 'stage'],
+  [/\bladders?\b/i, 'recovery'],
+  [
+    /\b(?:a|the|each|every|next|first|last|one|its|two|few|'s) looks?\b|\blook(?:s|ed|ing)? at\b/i,
+    'evaluation, or read',
+  ],
+  [/\bwatch(?:es|ed)?\b/i, 'wake time, or observe'],
+  [/\bheld\b/i, 'leased, suspended, deferred, or paused'],
+];
+const words: Rule = ({ text }) => {
+  const prose = text.replace(/`[^`]*`|@param \w+/g, '').replaceAll('\n', ' ');
+  return REPLACED.flatMap(([word, instead]) => {
+    const found = word.exec(prose)?.[0];
+    return found === undefined ? [] : [`has '${found}'; write ${instead}`];
+  });
+};
+
 const RULES: Readonly<Record<string, Rule>> = {
   "begins with 'Of'": noOf,
+  'has a word that the glossary has replaced': words,
   'names a parameter that does not exist': params,
 };
 
@@ -120,6 +150,9 @@ describe('a rule finds what is planted', () => {
     ['on one line', noOf, '/** Of a cancel. */\nconst a = 1;'],
     ['on several lines', noOf, '  /**\n   * Of a cancel:\n   * false.\n   */'],
     ['in code', noOf, 'f();\n  // Of a list the first.\n  // Another line.\n  g();'],
+    ['a replaced word', words, '/** What listeners are told of it. */'],
+    ['two words together', words, '// Before its wake time the next look\n// finds nothing.'],
+    ['two words on two lines', words, '/**\n * A supervisor looks\n * at all of them.\n */'],
     [
       'a parameter that was renamed',
       params,
@@ -136,6 +169,7 @@ describe('a rule finds what is planted', () => {
 
   it.each<[string, Rule, string]>([
     ['a sentence that has it further on', noOf, '/** One\n * Of many. */'],
+    ['a name', words, '/** As `settled` says, and as `--watch` does; what looks like one. */'],
     ['a text', noOf, "const a = '/** Of a cancel. */';"],
     ['a destructured parameter', params, '/** @param a one */\nexport const f = ({ a }: A): void => {};'],
     ['a method', params, '/** @param a one */\n  readonly f: (a: number) => void;'],
