@@ -89,6 +89,14 @@ const params: Rule = ({ text, code }) =>
       : [`@param ${name}: there is no such parameter`],
   );
 
+const MAX_COLUMNS = 110;
+/** What a tool reads, and a single word, as an address is, cannot be broken up. */
+const UNBREAKABLE = /^\s*(?:\/\/|\/?\*+)?\s*(?:\S*|(?:biome|oxlint|eslint|@ts)-.*)$/;
+const narrow: Rule = ({ lines }) =>
+  lines
+    .filter((line) => line.length > MAX_COLUMNS && !UNBREAKABLE.test(line))
+    .map((line) => `has a line of ${line.length} columns; ${MAX_COLUMNS} are allowed`);
+
 /** Old word → the one that took its place; the author's option is `settle`. */
 const REPLACED: readonly (readonly [RegExp, string])[] = [
   [/\bfamil(?:y|ies)\b/i, "a step's executions, or a parent and its children"],
@@ -120,6 +128,7 @@ const words: Rule = ({ text }) => {
 
 const RULES: Readonly<Record<string, Rule>> = {
   "begins with 'Of'": noOf,
+  [`has a line of more than ${MAX_COLUMNS} columns`]: narrow,
   'has a word that the glossary has replaced': words,
   'names a parameter that does not exist': params,
 };
@@ -150,6 +159,8 @@ describe('a rule finds what is planted', () => {
     ['on one line', noOf, '/** Of a cancel. */\nconst a = 1;'],
     ['on several lines', noOf, '  /**\n   * Of a cancel:\n   * false.\n   */'],
     ['in code', noOf, 'f();\n  // Of a list the first.\n  // Another line.\n  g();'],
+    ['a long line', narrow, `// ${'long '.repeat(22)}`],
+    ['a long line among others', narrow, `/**\n * Short.\n * ${'long '.repeat(22)}\n */`],
     ['a replaced word', words, '/** What listeners are told of it. */'],
     ['two words together', words, '// Before its wake time the next look\n// finds nothing.'],
     ['two words on two lines', words, '/**\n * A supervisor looks\n * at all of them.\n */'],
@@ -169,6 +180,8 @@ describe('a rule finds what is planted', () => {
 
   it.each<[string, Rule, string]>([
     ['a sentence that has it further on', noOf, '/** One\n * Of many. */'],
+    ['an address', narrow, `/** See\n * https://example.com/${'a'.repeat(110)}\n */`],
+    ['a long line of code', narrow, `const a = '${'a'.repeat(110)}';`],
     ['a name', words, '/** As `settled` says, and as `--watch` does; what looks like one. */'],
     ['a text', noOf, "const a = '/** Of a cancel. */';"],
     ['a destructured parameter', params, '/** @param a one */\nexport const f = ({ a }: A): void => {};'],
