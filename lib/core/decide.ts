@@ -4,8 +4,8 @@
  * Owns: which rule answers which event. Does not own: the events (`records/events.ts`), decisions
  * (`records/decision.ts`), effects (`engine/commit.ts`), clock and random source (they come with the event).
  *
- * S14 pure, total, deterministic, bounded: at most one write (a step and its execution in one transaction count
- * as one), then sends. S15 a decision that was applied is refused by its version the second time.
+ * S14 pure, total, deterministic, bounded: at most one write (a step and its execution in one transaction
+ * count as one), then sends. S15 a decision that was applied is refused by its version the second time.
  */
 
 import { effectiveState } from './execution/effective-state.ts';

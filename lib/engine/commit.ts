@@ -4,9 +4,9 @@
  * Owns: the order: announce what an earlier write recorded; write; send; tell of risk, best effort. Does not
  * own: what to decide, or what comes after (`reconcile.ts`).
  *
- * A crash between the write and the messages is made good at the wake time in the record: a supervisor's sweep
- * finds the execution then, and a supervisor is called now if none would sweep by then. After a crash between
- * announcement and write the same is announced twice, which listeners must expect (docs/EVENTS.md).
+ * A crash between the write and the messages is made good at the wake time in the record: a supervisor's
+ * sweep finds the execution then, and a supervisor is called now if none would sweep by then. After a crash
+ * between announcement and write the same is announced twice, which listeners must expect (docs/EVENTS.md).
  */
 
 import type { Ports, WriteResult } from '../core/ports.ts';
