@@ -48,7 +48,7 @@ test('an agent’s bundle is one ES module with a source map, and it runs', asyn
  * every workflow's schemas, a trigger's starter and the agent of bulk actions the schemas. What they
  * have is in docs/OPERATIONS.md.
  */
-const budgetOf = (name: string): number => BUDGETS[name] ?? 510;
+const budgetOf = (name: string): number => BUDGETS[name] ?? 520;
 const BUDGETS: Readonly<Record<string, number>> = { scheduler: 650, starter: 600, bulk: 600 };
 /** In KB, on top of that: what an agent of an author's imports to talk to its own service. */
 const AUTHORS_CLIENTS: Readonly<Record<string, number>> = { '@aws-sdk/client-s3': 200 };
@@ -63,7 +63,7 @@ test('what is deployed is small, and nothing of the infrastructure is in it', ()
   for (const [name, bundle] of deployed) {
     const inputs = Object.keys(bundle.metafile.inputs);
     const strangers =
-      /aws-cdk-lib|constructs|esbuild|lib\/(infra\/(?!lambda-credentials)|cli\/|testing\/)|^local\/|credential-provider-(sso|ini)/;
+      /aws-cdk-lib|constructs|esbuild|lib\/(infra\/(?!lambda-credentials)|testing\/)|^(local|cli)\/|credential-provider-(sso|ini)/;
     expect([name, inputs.filter((path) => strangers.test(path))]).toEqual([name, []]);
     // Only the function behind the API answers HTTP.
     const answersHttp = inputs.some((path) => path.startsWith('node_modules/hono/'));
