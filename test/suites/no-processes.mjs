@@ -31,7 +31,7 @@ const ALLOWED = [
  * @returns {string | undefined} why this file may not start it
  */
 export function refusal(file, line) {
-  if (suites.suiteOf(file) === 'processes') return undefined;
+  if (suites.suiteOf(file) !== 'logic') return undefined;
   if (ALLOWED.some((each) => file.startsWith(each.below) && each.line.test(line))) return undefined;
   const allowed = ALLOWED.map(({ below, is }) => `${is} (${below})`).join(', ');
   return [

@@ -11,6 +11,8 @@ const ROOT = `${__dirname}/../..`;
 
 /** All files below these. */
 const FOLDERS = ['test/e2e/', 'test/infra/'];
+/** The console's tests, with a Jest configuration of their own: npm run test:browser runs them. */
+const BROWSER = 'test/browser/';
 /** Elsewhere, a file says it by its name. */
 const ENDING = '.processes.test.ts';
 /** Each role is killed, and all executions resume: the one end-to-end test of `logic`. */
@@ -20,6 +22,7 @@ const END_TO_END = 'test/e2e/kill-and-resume.test.ts';
 function suiteOf(name) {
   const file = (path.isAbsolute(name) ? path.relative(ROOT, name) : name).replaceAll('\\', '/');
   if (file === END_TO_END) return 'logic';
+  if (file.startsWith(BROWSER)) return 'browser';
   return file.endsWith(ENDING) || FOLDERS.some((folder) => file.startsWith(folder)) ? 'processes' : 'logic';
 }
 

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { build, buildSync } from 'esbuild';
 
-type Suite = 'logic' | 'processes';
+type Suite = 'logic' | 'processes' | 'browser';
 interface Suites {
   readonly END_TO_END: string;
   readonly FOLDERS: readonly string[];
@@ -50,6 +50,7 @@ describe('the suites', () => {
     expect(odd).toEqual([END_TO_END]);
     expect(suiteOf('test/core/a.processes.test.ts')).toBe('processes');
     expect(suiteOf('test/core/a.test.ts')).toBe('logic');
+    expect(suiteOf('test/browser/a.browser.ts')).toBe('browser');
     expect(suiteOf(join(ROOT, 'test', 'infra', 'a.test.ts'))).toBe('processes');
   });
 
