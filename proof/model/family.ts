@@ -19,7 +19,7 @@ import type { FamilyWork, Outcome } from './codes.ts';
 import type { ModelConfig } from './config.ts';
 import type { GoalName } from './goals.ts';
 import { GOALS } from './goals.ts';
-import { type Explorable, Machine } from './machine.ts';
+import { type Explorable, isAsked, Machine } from './machine.ts';
 import { commit, type Context, place, type Seat } from './moves.ts';
 import { REAL_RULES, type Rules } from './rules.ts';
 import { NOW } from './times.ts';
@@ -85,7 +85,7 @@ export class FamilyMachine implements Explorable<Family> {
   isEnd({ parent, child }: Family): boolean {
     if (child === undefined) return this.#parent.isEnd(parent);
     const { decider } = this.#child.ctx;
-    if (child.steps.some((step) => decider.step(step)?.status === 'compensation-failed')) return true;
+    if (child.steps.some((step) => isAsked(decider.step(step)))) return true;
     return this.#parent.isEnd(parent) && this.#child.isEnd(child);
   }
 

@@ -33,6 +33,10 @@ export interface Explorable<State> {
   ) => void;
 }
 
+/** An incident of the step is open or due, and it has a deadline (L1): no person is in the model. */
+export const isAsked = (step: Step | undefined): boolean =>
+  step?.status === 'compensation-failed' || (step?.status === 'waiting' && step.wrongAnswer !== undefined);
+
 export class Machine implements Explorable<World> {
   readonly ctx: Context;
 
@@ -79,9 +83,6 @@ export class Machine implements Explorable<World> {
    */
   isEnd(world: World): boolean {
     const { decider } = this.ctx;
-    const isAsked = (step: Step | undefined): boolean =>
-      step?.status === 'compensation-failed' ||
-      (step?.status === 'waiting' && step.wrongAnswer !== undefined);
     if (world.steps.some((id) => isAsked(decider.step(id)))) return true;
     // Nor whether an on-failure step that may have acted did.
     const { status } = decider.execution(world.exec);
