@@ -182,12 +182,16 @@ function tagsOf(text: string, before: Readonly<Record<string, string>>): Readonl
   return { ...before, [name]: value };
 }
 
+/** Bytes that are no UTF-8 are refused, never changed. @throws TypeError, or as `readFileSync` does */
+export const textOfFile = (file: string): string =>
+  new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
+
 /** @throws CliError `bad-input-file`, `bad-json`; ApiError `unsafe-number` */
 export function inputOf(text: string, option = '--input'): Json {
   const file = text.startsWith('@') ? text.slice(1) : undefined;
   const where = file ?? option;
   try {
-    return exactJson(file === undefined ? text : readFileSync(file, 'utf8'), where);
+    return exactJson(file === undefined ? text : textOfFile(file), where);
   } catch (error) {
     if (error instanceof ApiError) throw error;
     if (file !== undefined && 'code' in Object(error)) {

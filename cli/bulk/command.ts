@@ -5,12 +5,11 @@
  * says so), the layout (`print.ts`).
  */
 
-import { readFileSync } from 'node:fs';
 import { Argument, type Command, Option } from 'commander';
 import { ANSWERS, type ListOptions } from '../../lib/api/answers.ts';
 import type { BulkAction, BulkOptions, BulkView } from '../../lib/api/bulk-answers.ts';
 import type { Client } from '../../lib/api/client.ts';
-import { client, examples, inputOf, say } from '../commands.ts';
+import { client, examples, inputOf, say, textOfFile } from '../commands.ts';
 import { CLOCK, type Cli, CliError, type Clock, EXIT, invocation, messageOf } from '../io.ts';
 import { withFilter } from '../lists.ts';
 import { foundText, progressText } from './print.ts';
@@ -207,7 +206,7 @@ function idsIn(text: string): readonly string[] {
   if (!text.startsWith('@')) return words(text);
   const file = text.slice(1);
   try {
-    return words(readFileSync(file, 'utf8'));
+    return words(textOfFile(file));
   } catch (error) {
     throw new CliError('bad-input-file', `the file ${file} cannot be read: ${messageOf(error)}`);
   }

@@ -144,7 +144,7 @@ class FailedEffects {
   }
 
   /**
-   * @returns 'unannounced' where the bus did not take an entry's change, or it could not
+   * @returns 'unannounced' where the bus did not take a change of a question, or it could not
    * be written that it is announced
    */
   async commit(
@@ -155,12 +155,13 @@ class FailedEffects {
     try {
       return await commit(ports, decision, before);
     } catch (error) {
-      const { executionId, step } = decision.announceQuestion ?? {};
-      if (executionId === undefined || step === undefined) throw error;
+      if (decision.announceQuestion === undefined) throw error;
+      const { executionId, step } = decision.announceQuestion;
       this.#first ??= error;
-      this.#steps.push(step);
+      // A question about a pause, or the deadline, may be about no step.
+      this.#steps.push(step ?? '');
       const detail = error instanceof Error ? error.name : 'error';
-      ports.log.note({ what: 'not-announced', executionId, step, detail });
+      ports.log.note({ what: 'not-announced', executionId, detail, ...given({ step }) });
       return 'unannounced';
     }
   }

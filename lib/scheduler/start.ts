@@ -111,6 +111,7 @@ export async function start(scheduler: Scheduler, request: StartRequest): Promis
 const REFUSED_NOW: ReadonlySet<string> = new Set([
   'bad-input',
   'too-large',
+  'unknown-caller',
   'unknown-execution',
   'unknown-workflow',
 ]);

@@ -6,12 +6,12 @@
  */
 
 import { leavesTolerated, standingAtEnd } from '../operators/standing.ts';
-import { isBefore } from '../plan/plan.ts';
+import { isBefore, type Plan } from '../plan/plan.ts';
 import { endedPause, executionAfter } from '../records/change.ts';
-import { evaluateNext, IDLE, nothing, writing } from '../records/decision.ts';
+import { type Decision, evaluateNext, IDLE, nothing, writing } from '../records/decision.ts';
 import type { Ended } from '../records/ended.ts';
 import { given } from '../records/given.ts';
-import { hasUnannounced, openIncidents } from '../records/snapshot.ts';
+import { hasUnannounced, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { type Cause, isLeased, type Step } from '../records/state.ts';
 import { isAllOver, isClear, keepsEffects, standsUnmended } from '../step/ready.ts';
 import type { Rule } from '../step/rule.ts';
@@ -91,6 +91,13 @@ const undoFailure = (names: readonly string[]): Cause['failure'] => ({
   message: `the effects of these steps could not be undone: ${names.join(', ')}`,
 });
 
+/** What its parent learns of the end, unless it learned it before the on-failure steps. */
+const told = (plan: Plan, state: Snapshot): Pick<Decision, 'notifyParent'> => {
+  const { parent, end: known } = state.execution;
+  if (parent === undefined || known !== undefined) return {};
+  return { notifyParent: { parent, end: endOf(plan, state) } };
+};
+
 /**
  * The end is announced first; the write that removes the wake time records that it was, or the one that has
  * the execution go on with its parent.
@@ -100,8 +107,11 @@ export const announce: Rule = {
     const { execution } = state;
     // The process that wrote the end announces it, else a supervisor: many may read it at the same time.
     const another = event.by === 'agent' && event.outrun === true;
-    // What became of its entries is announced before its end.
-    if (execution.wakeAt === undefined || another || hasUnannounced(state)) return nothing();
+    if (execution.wakeAt === undefined || another) return nothing();
+    // What became of its questions is announced before its end. The parent of a list's part waits for no
+    // listener: each evaluation notifies it, and it takes the same end once.
+    if (hasUnannounced(state))
+      return { ...nothing(), ...(execution.parent?.part === true ? told(plan, state) : {}) };
     const failed = failedOnFailure(plan, state);
     const ended: Ended = {
       executionId: execution.id,
@@ -118,9 +128,7 @@ export const announce: Rule = {
     return {
       // The end of a part of a list is of interest to its parent alone.
       ...(parent?.part === true ? {} : { announce: ended }),
-      ...(parent === undefined || known !== undefined
-        ? {}
-        : { notifyParent: { parent, end: endOf(plan, state) } }),
+      ...told(plan, state),
       ...(known?.again === true
         ? withParent(plan, state, event)
         : writing(execution.id, { execution: announced }, IDLE)),

@@ -10,7 +10,7 @@
  */
 
 import { isTolerated } from '../plan/outcomes.ts';
-import { agentStep, graphOf, type Plan } from '../plan/plan.ts';
+import { type AgentStep, agentStep, graphOf, type Plan } from '../plan/plan.ts';
 import {
   entering,
   executionAfter,
@@ -75,7 +75,7 @@ export function resolve(
   const variant = planned?.kind === 'agent' ? attemptedVariant(planned, record) : undefined;
   const failure =
     answer.by === 'deadline' && incident.wrongAnswer !== undefined
-      ? unmended(incident.failure, answer.choice, variant?.undo === 'none', inputs.now)
+      ? unmended(incident.failure, answer.choice, variant, inputs.now)
       : undefined;
   const isProbed = incident.wrongAnswer !== undefined && variant?.effect === 'probed';
   const step =
@@ -176,10 +176,16 @@ function recoveryResolution(
 }
 
 /** What the end says of work that was done, but whose output was not given in time. */
-function unmended({ code, message }: Failure, choice: Choice, hasNoUndo: boolean, now: number): Failure {
-  const left = choice === 'fail' || hasNoUndo;
+function unmended(
+  { code, message }: Failure,
+  choice: Choice,
+  variant: AgentStep | undefined,
+  now: number,
+): Failure {
+  const left = choice === 'fail' || variant?.undo === 'none';
   const after = choice === 'continue' ? ', and the execution goes on without it' : '';
-  const what = left ? 'what it did stands' : 'what it did is undone';
+  const did = left ? 'what it did stands' : 'what it did is undone';
+  const what = variant?.effect === 'none' ? 'the step failed' : did;
   const asked = `; a person was asked, and nobody answered by ${new Date(now).toISOString()}, so ${what}${after}`;
   return { code, message: `${cut(message, MAX_FAILURE_CHARS - asked.length)}${asked}` };
 }

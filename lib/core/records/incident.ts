@@ -64,7 +64,7 @@ export interface Incident extends AskedOf {
   readonly remindedAt?: number;
   /** When the next reminder is due; absent where none is declared, or comes before the deadline. */
   readonly remindAt?: number;
-  /** Not announced: an earlier incident about the same list was, and its answer holds for this one. */
+  /** Not announced: an earlier incident about the same list was. It is asked and answered by itself. */
   readonly quiet?: true;
   /** The changes that are not announced yet, in order. Absent: none. */
   readonly unannounced?: readonly IncidentChange[];

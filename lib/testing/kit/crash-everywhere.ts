@@ -275,7 +275,7 @@ function textOf(workflow: { readonly name: string }, report: Omit<CrashReport, '
   const ended = Object.entries(ends).map(([status, count]) => `${count} ${status}`);
   const leftOutText = leftOut === 0 ? '' : `, ${leftOut} points left out`;
   return [
-    `${workflow.name}: ${runs} runs with one fault each${leftOutText}; ended: ${ended.join(', ')}; ${findings.length === 0 ? 'nothing' : findings.length} lost, doubled or stuck`,
+    `${workflow.name}: ${runs} runs with one fault each${leftOutText}; ended: ${ended.join(', ')}; ${findings.length === 0 ? 'nothing lost, doubled or stuck' : `${findings.length} ${findings.length === 1 ? 'finding' : 'findings'}`}`,
     ...findings.flatMap(({ kind, point, about, message, replay }) => [
       about === '' ? `${kind} without any fault` : `${kind} at ${point} (${about})`,
       `  ${message}`,
