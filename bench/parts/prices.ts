@@ -7,6 +7,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { OWN_UNITS, type OwnUnit } from '../../lib/view/estimate.ts';
 import { AWS_PRICES } from '../../lib/view/prices.ts';
 
 interface OwnPrices {
@@ -22,16 +23,9 @@ interface OwnPrices {
 const own = JSON.parse(readFileSync(join(import.meta.dirname, 'prices.json'), 'utf8')) as OwnPrices;
 export const PRICES = { ...own, asOf: AWS_PRICES.asOf, usd: { ...AWS_PRICES.usd, ...own.usd } } as const;
 
-/** What AWS bills, of which the limits speak. */
-export const BILLED = [
-  'writeUnits',
-  'readUnits',
-  'sqsRequests',
-  'lambdaRequests',
-  'lambdaGbSeconds',
-  'events',
-] as const;
-export type Billed = (typeof BILLED)[number];
+/** What AWS bills, of which the limits speak: what Steadfast itself uses. */
+export const BILLED = OWN_UNITS;
+export type Billed = OwnUnit;
 
 const BILLED_HEADS: Readonly<Record<Billed, string>> = {
   writeUnits: 'writes',

@@ -76,17 +76,13 @@ export class Steadfast extends Construct {
   /** How the other functions call a supervisor. */
   readonly wakeUps: WakeUps = new WakeUps(this, 'WakeUps');
   readonly agents: ReadonlyMap<string, Agent>;
-  /**
-   * What starts executions beside the API: what is written beside the workflows, and what the methods add.
-   */
+  /** What starts executions beside the API: declared beside the workflows, or added by the methods. */
   readonly triggers: Triggers;
   readonly #fleet: AgentFleet;
   readonly #props: SteadfastProps;
   /** Alarms, their topic and the dashboard; nothing when `monitoring` is 'none'. */
   readonly monitoring?: Monitoring;
-  /**
-   * Where executions are started and asked for, as an output of the stack: one for each `Steadfast` in it.
-   */
+  /** Where executions are started and asked for: an output of the stack, one for each `Steadfast`. */
   readonly apiUrl: CfnOutput;
   /** The dimension that tells the metrics of this deployment from those of another. */
   readonly deploymentName: string;
@@ -171,10 +167,7 @@ export class Steadfast extends Construct {
     return this.triggers.onObjectCreated(bucket, workflow, props);
   }
 
-  /**
-   * Starts an execution for each event of a bus that a pattern fits: the account's bus
-   * unless `eventBus` says another.
-   */
+  /** Starts an execution for each event that fits the pattern, on the account's bus or on `eventBus`. */
   triggerOnEvent<Input>(
     pattern: EventPattern,
     workflow: WorkflowReference<Input>,

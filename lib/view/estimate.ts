@@ -2,11 +2,10 @@
  * What executions of a workflow cost on AWS, from the shape of its plan.
  *
  * Owns: the quantities of one healthy execution, and their sum. Does not own: the prices (`prices.ts`), the
- * words (`command.ts`). Pure. The constants are what the benchmark counts on the wire (`bench/cost.ts`); a
- * test holds the estimate within `TOLERANCE` of the recorded counts.
+ * words (`cli/cost/command.ts`). Pure. The constants are what `bench/cost.ts` counts on the wire; a test
+ * holds the estimate within `TOLERANCE` of the recorded counts.
  *
- * It takes every step once: none fails, is skipped, undone or tried again, and none waits in a queue
- * for longer than its pickup time.
+ * It takes every step once: none fails, is skipped, undone, tried again or queued beyond its pickup time.
  */
 
 import type { WorkflowStepView } from '../api/deployment-answers.ts';
@@ -27,10 +26,7 @@ export interface CostOptions {
   readonly payloadBytes: number;
   /** Items of each list that a step maps over. */
   readonly items: number;
-  /**
-   * Messages that one invocation of an agent takes together: 1 where a system has little to
-   * do, up to `batchSize` under load.
-   */
+  /** Messages that one invocation of an agent takes together: 1 at rest, up to `batchSize` under load. */
   readonly batch: number;
   /** That an agent's own code takes, each time. */
   readonly workMs: number;
@@ -118,10 +114,7 @@ const BATCH_OF_SENDS = 10;
 const TABLE_MS = 4;
 const QUEUE_MS = 7;
 const EVENTS_MS = 15;
-/**
- * Processor time of a message at 384 MB (217 thousandths of a processor), and of an invocation
- * that is shared by its messages.
- */
+/** Processor time at 384 MB (0.217 of a processor): of a message, and of an invocation for all of them. */
 const MESSAGE_MS = 6;
 const INVOCATION_MS = 7;
 const SCHEDULER_MS = 20;
@@ -288,10 +281,7 @@ class Counter {
     return use;
   }
 
-  /**
-   * An execution for some items of a list: their inputs are its own, and their outputs
-   * are read from it by its parent.
-   */
+  /** An execution for some items of a list: it has their inputs, and its parent reads their outputs. */
   #part(step: WorkflowStepView, items: number, within: readonly string[]): Use {
     const { payloadBytes, batch, workMs } = this.#options;
     const bytes = items * payloadBytes;
@@ -320,10 +310,7 @@ class Counter {
   }
 }
 
-/**
- * Messages are sent together where several leave one invocation for one agent;
- * the first of an execution is not.
- */
+/** Messages of one invocation to one agent are sent together, except the first of an execution. */
 const sendsOf = (batch: number): number => Math.min(1, 2 / batch);
 
 /** How much of an execution is there when one of its steps is claimed and reported. */

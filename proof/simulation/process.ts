@@ -53,10 +53,7 @@ import { isIn, type Outages, type Span } from './outages.ts';
 import type { Choice } from './plans.ts';
 
 export interface Process {
-  /**
-   * True time at which the platform kills it; never, once its invocation has
-   * returned: then it is only frozen.
-   */
+  /** True time at which the platform kills it; never, once its invocation has returned: it is frozen. */
   processDeadlineAt: number;
   /** What its clock shows more than true time. */
   readonly skewMs: number;

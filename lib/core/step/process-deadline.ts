@@ -23,7 +23,7 @@ const MOST_APART = 4;
 
 type Deadlines = Pick<Step, 'processDeadlineAt' | 'processes'>;
 
-/** Nothing waits for a probe's process. */
+/** The token of an attempt that may act: a probe holds nothing up. */
 const latestToken = ({ mode, token, actedToken }: Step): string | undefined =>
   mode === 'probe' ? actedToken : token;
 
