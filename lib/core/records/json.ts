@@ -74,6 +74,8 @@ export function jsonProblem(root: unknown, limits: JsonLimits = JSON_LIMITS): st
     if (typeof value !== 'object' || value === null) continue;
     if (!Array.isArray(value) && !isPlainObject(value))
       return `${path || 'the value'} is not plain JSON${classOf(value)}`;
+    if (saysItself(value))
+      return `${path || 'the value'} has a toJSON of its own: give what that returns in its place`;
     for (const key of Object.keys(value)) {
       if (key === FORBIDDEN_KEY) return `the key ${JSON.stringify(key)} is not allowed`;
       const inner = (value as Record<string, unknown>)[key];
@@ -108,8 +110,8 @@ function classOf(value: object): string {
 /**
  * A value of JavaScript as JSON, or why it cannot be. What `JSON.stringify` leaves out is left out: keys
  * whose value is undefined, a function or a symbol; in a list these are null. No other value is changed
- * without a word: what `JSON.stringify` would make something else of (a date, NaN, an instance of a class) or
- * throws at (a bigint, a circle) is a problem.
+ * without a word: what `JSON.stringify` would make something else of (a date, NaN, an instance of a class, a
+ * `toJSON`) or throw at (a bigint, a circle) is a problem.
  */
 export function asJson(
   root: unknown,
@@ -121,6 +123,10 @@ export function asJson(
   const problem = jsonProblem(kept, limits);
   return problem === undefined ? { json: kept as Json } : { problem };
 }
+
+/** `JSON.stringify` would put in its place what its own function returns. */
+const saysItself = (value: object): boolean =>
+  typeof (value as { readonly toJSON?: unknown }).toJSON === 'function';
 
 const isNoJson = (value: unknown): boolean => ['undefined', 'function', 'symbol'].includes(typeof value);
 
@@ -135,6 +141,8 @@ export function keptOf(
     nodes += 1;
     // A value beyond a limit is refused in any case.
     if (typeof value !== 'object' || value === null || depth > maxDepth || nodes > maxNodes) return value;
+    // Left whole, with its function, to be refused.
+    if (saysItself(value)) return value;
     if (Array.isArray(value)) {
       const items = Array.from(value as unknown[], (item) =>
         isLeftOut(item) ? null : kept(item, depth + 1),

@@ -110,6 +110,7 @@ describe('a foreign value', () => {
     ['Infinity', [Number.POSITIVE_INFINITY], /\/0 is not a finite number/],
     ['a date', { at: new Date(0) }, /\/at is not plain JSON/],
     ['a map', new Map(), /the value is not plain JSON/],
+    ['an object that says itself what it is', { a: { toJSON: () => 1 } }, /\/a has a toJSON of its own/],
     ['an instance', { a: new Error('x') }, /\/a is not plain JSON/],
   ])('with %s is refused, saying where', (_, value, problem) => {
     expect(jsonProblem(value)).toMatch(problem);
@@ -209,9 +210,21 @@ describe('of a value of JavaScript', () => {
       [{ n: 1n }, '/n is bigint, which JSON cannot hold'],
       [new Map(), 'the value is not plain JSON but of class Map'],
       [loop, '/a/0 is the value again: a circle, which JSON cannot hold'],
+      [
+        { a: { b: undefined, toJSON: () => 1 } },
+        '/a has a toJSON of its own: give what that returns in its place',
+      ],
+      [
+        Object.assign([1], { toJSON: () => 1 }),
+        'the value has a toJSON of its own: give what that returns in its place',
+      ],
       [() => 1, 'the value is function, which JSON cannot hold'],
     ];
     for (const [value, problem] of problems) expect(asJson(value)).toEqual({ problem });
+  });
+
+  it('a key toJSON that is data stays', () => {
+    expect(asJson({ toJSON: 'x', b: undefined })).toEqual({ json: { toJSON: 'x' } });
   });
 
   it('that has nothing to leave out no copy is made', () => {
