@@ -19,9 +19,9 @@ import {
   knownOf,
   resolved,
 } from './known-schema.ts';
-import { impliedBy } from './outcomes.ts';
+import { impliedBy, whenText } from './outcomes.ts';
 import type { AgentStep, ChildStep, Plan, PlanStep } from './plan.ts';
-import { type Expr, nameOf, type Reference } from './refs.ts';
+import { type Expr, fieldText, nameOf, type Reference } from './refs.ts';
 import type { Workflow } from './workflow.ts';
 
 /** Where an expression's value is put. */
@@ -56,7 +56,7 @@ export function absenceProblems(workflow: Workflow, jsonSchemaOf: JsonSchemaOf):
       const absent = absentIn(from, read, promised);
       return absent === undefined
         ? []
-        : [`workflow '${name}', step '${step.name}': ${wordsFor(read, absent)}`];
+        : [`workflow '${name}', step '${step.name}': ${wordsFor(read, absent, step.when)}`];
     });
   });
   // What is absent in the workflow's own output is left out of it; in an expression there it must be there.
@@ -156,9 +156,12 @@ function readsIn(expr: Expr, place: Place): Read[] {
 const readsOfOperands = (operands: Expr, place: Place): Read[] =>
   (Array.isArray(operands) ? operands : [operands]).flatMap((operand) => readsIn(operand as Expr, place));
 
-/** A reference by itself may lead to nothing where that is what is asked. */
-const readsBehind = (expr: Expr, place: Place): Read[] =>
-  isJsonObject(expr) && Object.hasOwn(expr, '$ref') ? [] : readsIn(expr, place);
+/** A reference, or one instead of another, may lead to nothing where that is what is asked. */
+function readsBehind(expr: Expr, place: Place): Read[] {
+  const pair = isJsonObject(expr) ? expr['$orElse'] : undefined;
+  if (Array.isArray(pair)) return (pair as Expr[]).flatMap((one) => readsBehind(one, place));
+  return isJsonObject(expr) && Object.hasOwn(expr, '$ref') ? [] : readsIn(expr, place);
+}
 
 const referenceOf = (expr: JsonObject): Reference => ({
   source: String(expr['$ref']),
@@ -168,7 +171,7 @@ const referenceOf = (expr: JsonObject): Reference => ({
 /** An absent field is left out: it is taken where the schema does not ask for it. */
 function fieldPlace(place: Place, key: string): Place {
   const step = place.known === undefined ? undefined : into(place.known, key);
-  const field = place.field === '' ? key : `${place.field}.${key}`;
+  const field = fieldText(place.field, [key]);
   if (step === undefined || 'names' in step) return { ...place, known: undefined, takesNothing: true, field };
   return { ...place, field, known: step.known, takesNothing: step.mayBeAbsent };
 }
@@ -177,7 +180,7 @@ function fieldPlace(place: Place, key: string): Place {
 function itemPlace(place: Place, index: number): Place {
   const step = place.known === undefined ? undefined : into(place.known, String(index));
   const known = step !== undefined && 'known' in step ? step.known : undefined;
-  return { ...place, known, field: `${place.field}[${index}]`, takesNothing: takesNull(known) };
+  return { ...place, known, field: fieldText(place.field, [String(index)]), takesNothing: takesNull(known) };
 }
 
 function takesNull(known: Known | undefined): boolean {
@@ -255,19 +258,17 @@ function lackingIn(
   return undefined;
 }
 
-function wordsFor({ source, path, place }: Read, { part, isWithin }: Absent): string {
+function wordsFor({ source, path, place }: Read, { part, isWithin }: Absent, when?: Expr): string {
   const [read, missing] = [nameOf(source, path), nameOf(source, part)];
-  const field = [place.field, ...(isWithin ? part.slice(path.length) : [])]
-    .filter((key) => key !== '')
-    .join('.');
+  const field = fieldText(place.field, isWithin ? part.slice(path.length) : []).replace(/^\./, '');
   const which =
     read === missing ? 'which may be absent' : `${isWithin ? 'of which' : 'and'} ${missing} may be absent`;
   const needs = place.isInput === true ? `${place.needs} ${field === '' ? 'an input' : field}` : place.needs;
   const instead = isWithin
     ? `give its fields one by one, with orElse(${missing}, …)`
     : `write orElse(${read}, …)`;
-  // The condition is the whole step's: it cannot ask about an item.
-  const ifThere = source === 'item' ? '' : `, or present(${read}) and 'when: exists(${missing})' on the step`;
+  const ifThere = `, or present(${read}) and '${whenText(`exists(${missing})`, when)}' on the step`;
   const target = field === '' ? '' : `, or make ${field} optional there`;
-  return `it reads ${read}, ${which}, and ${needs}: ${instead}${ifThere}${target}`;
+  // The condition is the whole step's: it cannot ask about an item.
+  return `it reads ${read}, ${which}, and ${needs}: ${instead}${source === 'item' ? '' : ifThere}${target}`;
 }

@@ -8,7 +8,7 @@
  */
 
 import { MAX_DURATION_MS } from './duration.ts';
-import { unguarded } from './outcomes.ts';
+import { unguarded, whenText } from './outcomes.ts';
 import { type AgentStep, expressionsOf, ownExpressions, type Plan } from './plan.ts';
 import { type Expr, nameOf, type Reference, refsIn, sourcesIn, stepsIn } from './refs.ts';
 import { isJsonObject } from '../records/json.ts';
@@ -140,7 +140,8 @@ function readProblem(step: AgentStep, plan: Plan, { expression }: Checks): Probl
     missing.source === 'failure'
       ? 'there is no step after a cancel or a deadline'
       : 'after a failure any step may have left none';
-  const instead = missing.source === 'failure' ? '' : `, or 'when: exists(${read})' on it`;
+  const instead =
+    missing.source === 'failure' ? '' : `, or '${whenText(`exists(${read})`, step.when)}' on it`;
   return problem('output-may-be-missing', `it reads ${read}, and ${why}: write orElse(${read}, …)${instead}`);
 }
 

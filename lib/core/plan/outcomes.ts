@@ -63,12 +63,19 @@ export function outcomeProblem(expr: Expr, plan: Plan, reader?: PlanStep): Probl
     if (certain.get(needed)?.has(name) === true) continue;
     const read = nameOf(source, path);
     const why = kind === 'failure' ? 'need not fail' : isTolerated(step) ? 'may fail' : 'may be skipped';
-    const or = reader === undefined ? '' : `, or 'when: ${needed}(${name})' on the step that reads it`;
+    const or =
+      reader === undefined
+        ? ''
+        : `, or '${whenText(`${needed}(${name})`, reader.when)}' on the step that reads it`;
     const message = `it reads ${read}, and '${name}' ${why}: write orElse(${read}, …)${or}`;
     return problem('output-may-be-missing', message);
   }
   return undefined;
 }
+
+/** The option of a step by which a condition holds as well: beside the one that it has. */
+export const whenText = (condition: string, when: Expr | undefined): string =>
+  `when: ${when === undefined ? condition : `and(${condition}, …)`}`;
 
 /** Whose failure an expression asks about: `failed(x)`, x.failure. */
 const failuresIn = (expr: Expr): string[] => [
@@ -149,9 +156,12 @@ export function unguarded(expr: Expr): Reference[] {
   return Object.values(expr).flatMap(unguarded);
 }
 
-/** A reference by itself has no value where it leads nowhere; any other expression has one all the same. */
-const unguardedBehind = (expr: Expr): Reference[] =>
-  isJsonObject(expr) && Object.hasOwn(expr, '$ref') ? [] : unguarded(expr);
+/** A reference, or one instead of another, may have no value; any other expression has one all the same. */
+function unguardedBehind(expr: Expr): Reference[] {
+  const pair = isJsonObject(expr) ? expr['$orElse'] : undefined;
+  if (Array.isArray(pair)) return (pair as Expr[]).flatMap(unguardedBehind);
+  return isJsonObject(expr) && Object.hasOwn(expr, '$ref') ? [] : unguarded(expr);
+}
 
 /** What is wrong with a step that may fail. */
 export function tolerateProblem(step: PlanStep): Problem | undefined {

@@ -80,11 +80,20 @@ function refuseValue(what: string): never {
   );
 }
 
-/** As its author most likely wrote it: 'input.name', 'pay.output.id', 'paid.token', 'item.sku'. */
+/** As its author most likely wrote it: 'input.name', 'pay.output.id', 'paid.token', 'item.sizes[0]'. */
 export function nameOf(source: string, path: readonly string[]): string {
   const [kind, step = ''] = source.split(':');
-  const root = step === '' ? source : `${step}.${kind === 'step' ? 'output' : kind}`;
-  return [root, ...path].join('.');
+  return fieldText(step === '' ? source : `${step}.${kind === 'step' ? 'output' : kind}`, path);
+}
+
+/** A field within a value, as code says it: `lines[0].size`, `prices['a-b c']`. */
+export const fieldText = (root: string, path: readonly string[]): string => root + path.map(keyText).join('');
+
+function keyText(key: string): string {
+  if (/^(?:0|[1-9]\d*)$/.test(key)) return `[${key}]`;
+  return /^[\p{L}_$][\p{L}\p{N}_$]*$/u.test(key)
+    ? `.${key}`
+    : `['${key.replaceAll(/['\\]/g, String.raw`\$&`)}']`;
 }
 
 function condition(expression: JsonObject): Condition {
@@ -135,9 +144,15 @@ export const failed = (step: Named): Condition => endedAs(step, 'failed');
 export const skipped = (step: Named): Condition => endedAs(step, 'skipped');
 
 type Meant<D> = D extends Ref<infer T> ? T : D;
+/** Absent only if both are. */
+type Otherwise<T, D> = unknown extends D
+  ? Ref<T | Meant<D>>
+  : [D] extends [MaybeRef<infer U, infer Why> | undefined]
+    ? MaybeRef<T | U, Why>
+    : Ref<T | Meant<D>>;
 /** The value, or what holds instead where there is none. */
-export const orElse = <T, const D>(value: Perhaps<T>, instead: D): Ref<T | Meant<D>> =>
-  condition({ $orElse: [toExpr(value), toExpr(instead)] }) as unknown as Ref<T | Meant<D>>;
+export const orElse = <T, const D>(value: Perhaps<T>, instead: D): Otherwise<T, D> =>
+  condition({ $orElse: [toExpr(value), toExpr(instead)] }) as unknown as Otherwise<T, D>;
 /**
  * The value, where the condition of the step that reads it says that it is there:
  * `when: exists(x.output.note)`, `succeeded(x)`, `failed(x)`.

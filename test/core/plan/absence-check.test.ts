@@ -101,7 +101,12 @@ it.each<[string, (w: WorkflowBuilder<Free>, l: Free) => unknown, string]>([
   [
     'of a list',
     (w) => w.step('b', strict, { text: inFlow(w).lines[0].sku }),
-    'and input.lines.0 may be absent',
+    'and input.lines[0] may be absent',
+  ],
+  [
+    'by a key that is no name',
+    (w) => w.step('b', strict, { text: inFlow(w).prices["it's a-b"] }),
+    "write orElse(input.prices['it\\'s a-b'], …)",
   ],
   ['of a record', (w) => w.step('b', strict, { text: inFlow(w).prices.tea }), 'input.prices.tea, which may'],
   [
@@ -130,6 +135,11 @@ it.each<[string, (w: WorkflowBuilder<Free>, l: Free) => unknown, string]>([
     'it reads input.vat',
   ],
   [
+    'as what holds instead within what holds instead',
+    (w, l) => w.step('b', strict, { text: orElse(orElse(l.note, 'x'), inFlow(w).vat) }),
+    'it reads input.vat, which may be absent',
+  ],
+  [
     'in a text',
     (w) => w.step('b', strict, { text: concat('vat ', inFlow(w).vat) }),
     'it reads input.vat, which may be absent, and it is part of an expression',
@@ -143,7 +153,7 @@ it.each<[string, (w: WorkflowBuilder<Free>, l: Free) => unknown, string]>([
   [
     'of the items of a list that is given',
     (w) => w.step('b', sized, { lines: inFlow(w).lines }),
-    "it reads input.lines, of which input.lines.0.size may be absent, and agent 'sized' needs lines.0.size",
+    "it reads input.lines, of which input.lines[0].size may be absent, and agent 'sized' needs lines[0].size",
   ],
   [
     'of what another workflow returns',
@@ -161,7 +171,7 @@ it.each<[string, (w: WorkflowBuilder<Free>, l: Free) => unknown, string]>([
   [
     'in a condition',
     (w) => w.step('b', strict, { text: 'x' }, { when: eq(inFlow(w).vat, 'x') }),
-    "and its condition compares it: write orElse(input.vat, …), or present(input.vat) and 'when: exists(input.vat)'",
+    "and its condition compares it: write orElse(input.vat, …), or present(input.vat) and 'when: and(exists(input.vat), …)' on the step",
   ],
   [
     'of which only a part of the condition says that it is there',
@@ -200,6 +210,14 @@ it.each<[string, (w: WorkflowBuilder<Free>, l: Free) => unknown]>([
     (w) => w.step('b', strict, { text: (w.child('a', returning, w.input as Free).output as Free).text }),
   ],
   ['with what holds instead', (w, l) => w.step('b', strict, { text: orElse(l.note, 'none') })],
+  [
+    'with two that may be absent, and what holds instead',
+    (w, l) => w.step('b', strict, { text: orElse(orElse(l.note, inFlow(w).vat), 'none') }),
+  ],
+  [
+    'one instead of another, where its field may be absent too',
+    (w, l) => w.step('b', loose, { text: orElse(l.note, inFlow(w).vat) }),
+  ],
   ['where its field may be absent too', (w) => w.step('b', loose, { text: inFlow(w).vat })],
   [
     'as a whole that may lack it too',
@@ -273,6 +291,8 @@ it('types say it as well', () => {
     w.step('h', strict, { text: id }, { when: eq(vat, 'x') });
     // @ts-expect-error of an item
     w.map('i', strict, lines, (item) => ({ text: item.size }));
+    // @ts-expect-error of which both may be absent
+    w.step('p', strict, { text: orElse(vat, lines[0]?.size) });
     // @ts-expect-error what is null in a list
     w.step('j', loose, { texts: [vat] });
 
@@ -284,6 +304,10 @@ it('types say it as well', () => {
       { text: present(vat) },
       { when: and(exists(vat), eq(present(vat), 'x'), eq(urgent, true)) },
     );
+    w.step('q', loose, {
+      text: orElse(vat, lines[0]?.size),
+      deep: { vat: orElse(orElse(vat, l.output.note), 'x') },
+    });
     w.map('n', loose, lines, (item) => ({ text: item.size }));
     w.approval('o', { within: '1h', show: { vat } });
     return { vat, id };

@@ -114,7 +114,7 @@ describe('refused is', () => {
         return undefined;
       },
       'output-may-be-missing',
-      "'when: failed(car)'",
+      "'when: and(failed(car), …)'",
     ],
     [
       'a condition of which only a part says so',

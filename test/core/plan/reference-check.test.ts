@@ -71,7 +71,11 @@ it.each<[string, (a: Free, w: WorkflowBuilder<Free>) => unknown, string]>([
   ],
   ['of a text', (a) => a.text.size, 'a.output.text.size, which does not exist: a.output.text has no fields'],
   ['of a list', (a) => a.lines.sku, 'a.output.lines.sku, which does not exist: a.output.lines has no fields'],
-  ['of an item', (a) => a.lines[0].sk, 'a.output.lines.0.sk, which does not exist: a.output.lines.0 has sku'],
+  [
+    'of an item',
+    (a) => a.lines[0].sk,
+    'a.output.lines[0].sk, which does not exist: a.output.lines[0] has sku',
+  ],
   [
     'of a record’s value',
     (a) => a.prices.tea.cent,
