@@ -18,7 +18,7 @@ import { BatchWriteItemCommand, CreateTableCommand, DynamoDBClient } from '@aws-
 import { Command } from 'commander';
 import { stepItem } from '../lib/aws/dynamo-items.ts';
 import { ENV } from '../lib/aws/names.ts';
-import { blankStep } from '../lib/core/records/change.ts';
+import { blankStep } from '../lib/core/decisions/change.ts';
 import { auditHandler } from '../lib/supervisor/audit-handler.ts';
 import { EmbeddedDynamo } from '../local/dynamodb/dynamo-process.ts';
 import { Guardian } from '../local/processes/guardian.ts';

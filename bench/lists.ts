@@ -19,7 +19,7 @@ import { dynamoStore } from '../lib/aws/dynamo-store.ts';
 import { DEFAULT_WAKE_SHARDS } from '../lib/aws/names.ts';
 import { transported } from '../lib/aws/transport.ts';
 import type { Store } from '../lib/core/ports.ts';
-import { type Workflow, workflow } from '../lib/core/plan/workflow.ts';
+import { type Workflow, workflow } from '../lib/core/plan/builder/workflow.ts';
 import type { Execution } from '../lib/core/records/state.ts';
 import { createScheduler, type Scheduler } from '../lib/scheduler/start.ts';
 import { newExecution } from '../lib/core/execution/start.ts';

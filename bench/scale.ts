@@ -12,7 +12,7 @@ import { BatchWriteItemCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { Command, Option } from 'commander';
 import { executionItem, type Item } from '../lib/aws/dynamo-items.ts';
 import { DEFAULT_WAKE_SHARDS } from '../lib/aws/names.ts';
-import { canonicalJson, type Json } from '../lib/core/records/json.ts';
+import { canonicalJson, type Json } from '../lib/core/values/json.ts';
 import { newExecution } from '../lib/core/execution/start.ts';
 import { printVerdicts, type Verdict } from './parts/limits.ts';
 import { machine, type Machine, type Taken, takenNow } from './parts/machine.ts';

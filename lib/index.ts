@@ -18,8 +18,8 @@ import { checkedKind, type RemoteKind, type RemoteTarget } from './remote/target
 
 export { cannotTell, done, notDone, running } from './core/plan/agent.ts';
 export type { Agent, AgentOptions, AttemptContext, AttemptLog, Effect, Verdict } from './core/plan/agent.ts';
-export type { Duration } from './core/plan/duration.ts';
-export { PermanentError, SteadfastError, TransientError } from './core/records/errors.ts';
+export type { Duration } from './core/values/duration.ts';
+export { PermanentError, SteadfastError, TransientError } from './core/values/errors.ts';
 export {
   and,
   concat,
@@ -38,7 +38,7 @@ export {
   succeeded,
 } from './core/plan/refs.ts';
 export type { Condition, Input, MaybeRef, Ref } from './core/plan/refs.ts';
-export { onEvent, onMessage, onObjectCreated, onSchedule } from './core/plan/trigger-declaration.ts';
+export { onEvent, onMessage, onObjectCreated, onSchedule } from './core/plan/triggers/trigger-declaration.ts';
 export type {
   DeclaredTrigger,
   EventSource,
@@ -47,9 +47,9 @@ export type {
   ObjectSource,
   ScheduleSource,
   TriggerOptions,
-} from './core/plan/trigger-declaration.ts';
-export type { WhyEnded } from './core/plan/why-ended.ts';
-export { human, retry, useAgent, withInput, workflow } from './core/plan/workflow.ts';
+} from './core/plan/triggers/trigger-declaration.ts';
+export type { WhyEnded } from './core/plan/builder/why-ended.ts';
+export { human, retry, useAgent, withInput, workflow } from './core/plan/builder/workflow.ts';
 export type {
   OnFailureOptions,
   OutputOf,
@@ -57,7 +57,7 @@ export type {
   Workflow,
   WorkflowBuilder,
   WorkflowOptions,
-} from './core/plan/workflow.ts';
+} from './core/plan/builder/workflow.ts';
 export type {
   Approval,
   ApprovalOptions,
@@ -71,7 +71,7 @@ export type {
   TolerateOptions,
   UncertainHandle,
   WaitOptions,
-} from './core/plan/waiting-steps.ts';
+} from './core/plan/builder/waiting-steps.ts';
 
 export type { CommandTarget, LambdaTarget, RemoteTarget, UrlTarget } from './remote/target.ts';
 

@@ -65,10 +65,12 @@ export function withComments(schemas: Readonly<Record<string, Schema>>): Readonl
 }
 
 const ROOT = join(import.meta.dirname, '..');
-const RECORDS = 'lib/core/records';
+const RECORDS = ['lib/core/values', 'lib/core/records', 'lib/core/decisions'];
 
 function sources(): readonly string[] {
-  const records = readdirSync(join(ROOT, RECORDS)).map((file) => `${RECORDS}/${file}`);
+  const records = RECORDS.flatMap((folder) =>
+    readdirSync(join(ROOT, folder)).map((file) => `${folder}/${file}`),
+  );
   const files = [
     'lib/api/answers.ts',
     'lib/api/bulk-answers.ts',

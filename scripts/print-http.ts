@@ -11,7 +11,7 @@ import { ERRORS_OF_ALL } from '../lib/api/contract/routes.ts';
 import { MAX_WAIT_MS } from '../lib/api/requests.ts';
 import { type ErrorCode, STATUS } from '../lib/api/statuses.ts';
 import { MAX_REMEMBERED, REMEMBERED_DAYS } from '../lib/core/operators/remembered.ts';
-import { formatDuration } from '../lib/core/plan/duration.ts';
+import { formatDuration } from '../lib/core/values/duration.ts';
 import { DEFAULT_MOST_WAITS } from '../lib/core/records/open-waits.ts';
 
 const INTRODUCTION = `# HTTP

@@ -10,7 +10,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { METRICS, TABLE } from '../lib/aws/names.ts';
 import { CHOICES } from '../lib/core/records/incident.ts';
-import { EXECUTION_EVENTS, STEP_EVENTS } from '../lib/core/records/moves.ts';
+import { EXECUTION_EVENTS, STEP_EVENTS } from '../lib/core/moves.ts';
 import { EXECUTION_STATUSES, STEP_STATUSES } from '../lib/core/transitions.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -117,10 +117,21 @@ const NAMES: Readonly<Record<string, () => readonly string[]>> = {
   statuses: () => [...STEP_STATUSES, ...EXECUTION_STATUSES],
   'events and choices': () => [...Object.keys(STEP_EVENTS), ...Object.keys(EXECUTION_EVENTS), ...CHOICES],
   'fields of records and plans': () =>
-    found([...filesOf('lib/core/records'), 'lib/core/plan/plan.ts', 'lib/core/plan/agent.ts'], PROPERTY),
+    found(
+      [
+        ...['values', 'records', 'decisions'].flatMap((folder) => filesOf(`lib/core/${folder}`)),
+        'lib/core/plan/plan.ts',
+        'lib/core/plan/agent.ts',
+      ],
+      PROPERTY,
+    ),
   'options of authors and operators': () =>
     found(
-      ['lib/core/plan/workflow.ts', 'lib/core/plan/waiting-steps.ts', 'lib/infra/steadfast-props.ts'],
+      [
+        'lib/core/plan/builder/workflow.ts',
+        'lib/core/plan/builder/waiting-steps.ts',
+        'lib/infra/steadfast-props.ts',
+      ],
       PROPERTY,
     ),
   'fields of the API': () => found(['lib/api/answers.ts', 'lib/api/deployment-answers.ts'], PROPERTY),

@@ -12,21 +12,21 @@ interface Layer {
   readonly builtins?: boolean;
 }
 const PLAN = [
-  'agent-parts',
-  'built-in',
-  'list-size',
-  'nearest',
-  'rebuild',
-  'reference-check',
-  'refs',
-  'trigger-declaration',
+  'plan/agent-parts',
+  'plan/built-in',
+  'plan/builder/rebuild',
+  'plan/refs',
+  'plan/schemas/list-size',
+  'plan/schemas/reference-check',
+  'plan/triggers/trigger-declaration',
+  'values/nearest',
 ];
 /** Names, the API's routes, and what refuses a workflow when it is loaded, which is in no function. */
 const LOADED = [
   'lib/api/calls.ts',
   'lib/aws/names.ts',
   'lib/aws/charts.ts',
-  ...PLAN.map((file) => `lib/core/plan/${file}.ts`),
+  ...PLAN.map((file) => `lib/core/${file}.ts`),
   'zod/mini',
 ];
 const ANSWERS = ['lib/api/answers.ts', 'lib/api/bulk-answers.ts', 'lib/api/deployment-answers.ts'];

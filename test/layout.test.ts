@@ -10,17 +10,22 @@ import { dirname, join, normalize } from 'node:path';
 const ROOT = join(import.meta.dirname, '..');
 const CORE = 'lib/core/';
 
-/**
- * From the top down. The tables and the records are one layer: the tables name
- * the statuses that records have.
- */
+/** From the top down. A folder within a folder has a place of its own. */
 const ORDER: readonly (readonly string[])[] = [
-  ['transitions.ts', 'step-details.ts', 'records/'],
+  ['values/'],
+  ['transitions.ts', 'moves.ts', 'step-details.ts'],
+  ['records/'],
+  ['decisions/'],
   ['plan/'],
+  ['plan/checks/'],
+  ['plan/builder/'],
+  ['plan/schemas/', 'plan/triggers/'],
   ['step/'],
   ['waiting/'],
-  ['supervision/'],
+  ['questions/'],
+  ['holds/'],
   ['operators/'],
+  ['supervision/'],
   ['execution/'],
   ['rules.ts', 'decide.ts'],
   ['explain/'],
@@ -48,8 +53,22 @@ function graphOf(files: Readonly<Record<string, string>>): Graph {
   return new Map(Object.entries(files).map(([path, text]) => [path, importsOf(path, text)]));
 }
 
-const placeOf = (path: string): number =>
-  ORDER.findIndex((layer) => layer.some((start) => path.startsWith(CORE + start)));
+const placeOf = (path: string): number => {
+  const fits = (layer: readonly string[]): number =>
+    Math.max(0, ...layer.filter((start) => path.startsWith(CORE + start)).map(({ length }) => length));
+  const lengths = ORDER.map(fits);
+  return Math.max(...lengths) === 0 ? -1 : lengths.indexOf(Math.max(...lengths));
+};
+
+/** What a reader can keep in view. */
+const MOST_FILES = 20;
+
+/** Folders with more files of their own than a reader can keep in view. */
+function drawers(paths: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const path of paths) counts.set(dirname(path), (counts.get(dirname(path)) ?? 0) + 1);
+  return [...counts].filter(([, count]) => count > MOST_FILES).map(([folder]) => folder);
+}
 
 /** Files of the core that have no place, or import from below. */
 function outOfOrder(graph: Graph): string[] {
@@ -102,6 +121,10 @@ it('has no circle between files of lib, imports of types included', () => {
   expect(circles(lib)).toEqual([]);
 });
 
+it('has no folder of the core with more than 20 files', () => {
+  expect(drawers([...lib.keys()].filter((path) => path.startsWith(CORE)))).toEqual([]);
+});
+
 it('has in test/core the folders of lib/core', () => {
   const foldersOf = (path: string): string[] =>
     readdirSync(join(ROOT, path), { withFileTypes: true })
@@ -118,6 +141,16 @@ describe('what is planted is found', () => {
     ['a re-export from below', "export { decide } from '../decide.ts';"],
   ])('%s', (_, text) => {
     expect(outOfOrder(graphOf({ 'lib/core/records/state.ts': text }))).toHaveLength(1);
+  });
+
+  it('a folder that imports from the one below it, in a folder', () => {
+    const text = "import { define } from '../builder/workflow.ts';";
+    expect(outOfOrder(graphOf({ 'lib/core/plan/checks/check.ts': text }))).toHaveLength(1);
+  });
+
+  it('a drawer', () => {
+    const many = Array.from({ length: MOST_FILES + 1 }, (_, index) => `lib/core/records/${index}.ts`);
+    expect(drawers(many)).toEqual(['lib/core/records']);
   });
 
   it('a file without a place', () => {

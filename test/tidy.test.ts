@@ -56,7 +56,7 @@ function importsOf(text: string): string[] {
   return [...withoutComments(text).matchAll(pattern)].map((match) => match[2] ?? match[4] ?? match[6] ?? '');
 }
 
-/** 'lib/core/records/json.ts' for a file of ours, else the package. */
+/** 'lib/core/values/json.ts' for a file of ours, else the package. */
 const targetOf = (path: string, specifier: string): string =>
   specifier.startsWith('.')
     ? normalize(join(dirname(path), specifier)).replaceAll('\\', '/')

@@ -10,9 +10,9 @@
  */
 
 import type { Agent } from '../core/plan/agent.ts';
-import { type Failure, failureOf } from '../core/records/failure.ts';
-import { asJson, type Json, JSON_LIMITS, type JsonLimits, keptOf, utf8Bytes } from '../core/records/json.ts';
-import { cut, wellFormed } from '../core/records/text.ts';
+import { type Failure, failureOf } from '../core/values/failure.ts';
+import { asJson, type Json, JSON_LIMITS, type JsonLimits, keptOf, utf8Bytes } from '../core/values/json.ts';
+import { cut, wellFormed } from '../core/values/text.ts';
 import { check, MAX_OUTPUT_BYTES } from '../engine/schema.ts';
 
 type Answered = { readonly output: Json } | { readonly failure: Failure };

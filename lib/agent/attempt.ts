@@ -11,16 +11,16 @@
 
 import { decide } from '../core/decide.ts';
 import type { AttemptContext, AttemptLog } from '../core/plan/agent.ts';
-import { formatDuration } from '../core/plan/duration.ts';
+import { formatDuration } from '../core/values/duration.ts';
 import { performedStep } from '../core/plan/on-failure.ts';
 import type { AgentStep, Plan } from '../core/plan/plan.ts';
 import { evaluateExpression } from '../core/plan/refs.ts';
 import type { Ports } from '../core/ports.ts';
-import type { OpenBreaker, Progress, Report } from '../core/records/events.ts';
-import { given } from '../core/records/given.ts';
+import type { OpenBreaker, Progress, Report } from '../core/decisions/events.ts';
+import { given } from '../core/values/given.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { type LeasedStep, pauseOf } from '../core/records/state.ts';
-import { cut } from '../core/records/text.ts';
+import { cut } from '../core/values/text.ts';
 import { effectKeyOf, keyEpoch } from '../core/step/effect-key.ts';
 import { heartbeatEveryMs, isAdvance } from '../core/step/lease.ts';
 import { leftOutIn } from '../core/step/left-out.ts';

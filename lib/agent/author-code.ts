@@ -3,7 +3,7 @@
  *
  * Owns: the meaning of a return and of a throw, the check of the input against the agent's schema. Does
  * not own: which answers are outputs (`answer.ts`), time (`attempt.ts`), the state, what is kept of an
- * error (`core/records/failure.ts`).
+ * error (`core/values/failure.ts`).
  *
  * S6 what is not known to have failed has not failed: any error but `TransientError` and `PermanentError` is
  * an unknown outcome, and an answer that is no output is an answer all the same: the work is done.
@@ -16,14 +16,14 @@ import {
   type Implementation,
   type Verdict,
 } from '../core/plan/agent.ts';
-import { MAX_DURATION_MS } from '../core/plan/duration.ts';
+import { MAX_DURATION_MS } from '../core/values/duration.ts';
 import { partsOf } from '../core/plan/agent-parts.ts';
 import type { Ports } from '../core/ports.ts';
-import type { ClaimedAttempt, OpenBreaker, Report } from '../core/records/events.ts';
-import { CANNOT_TELL, type Failure, failureOf, MAX_FAILURE_CHARS } from '../core/records/failure.ts';
-import type { Json } from '../core/records/json.ts';
+import type { ClaimedAttempt, OpenBreaker, Report } from '../core/decisions/events.ts';
+import { CANNOT_TELL, type Failure, failureOf, MAX_FAILURE_CHARS } from '../core/values/failure.ts';
+import type { Json } from '../core/values/json.ts';
 import type { Execution, Mode } from '../core/records/state.ts';
-import { cut } from '../core/records/text.ts';
+import { cut } from '../core/values/text.ts';
 import { check } from '../engine/schema.ts';
 import { answerText, outputOf } from './answer.ts';
 import type { ProcessBreaker } from './breaker.ts';

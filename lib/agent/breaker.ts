@@ -14,10 +14,10 @@
  */
 
 import type { Breakers, Ports } from '../core/ports.ts';
-import { type Decision, IDLE, nothing } from '../core/records/decision.ts';
-import type { OpenBreaker } from '../core/records/events.ts';
-import type { Failure } from '../core/records/failure.ts';
-import type { Message } from '../core/records/message.ts';
+import { type Decision, IDLE, nothing } from '../core/decisions/decision.ts';
+import type { OpenBreaker } from '../core/decisions/events.ts';
+import type { Failure } from '../core/values/failure.ts';
+import type { Message } from '../core/decisions/message.ts';
 import {
   afterAnswers,
   afterCalls,

@@ -13,7 +13,7 @@
 import { expressionsOf, graphOf, type Plan } from '../core/plan/plan.ts';
 import { stepsIn } from '../core/plan/refs.ts';
 import type { Ports } from '../core/ports.ts';
-import type { Message } from '../core/records/message.ts';
+import type { Message } from '../core/decisions/message.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { PlanCache } from '../engine/plans.ts';
 

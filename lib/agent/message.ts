@@ -12,9 +12,9 @@
 import { decide } from '../core/decide.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { Ports } from '../core/ports.ts';
-import type { Decision } from '../core/records/decision.ts';
-import type { Event } from '../core/records/events.ts';
-import type { Message } from '../core/records/message.ts';
+import type { Decision } from '../core/decisions/decision.ts';
+import type { Event } from '../core/decisions/events.ts';
+import type { Message } from '../core/decisions/message.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { type Execution, type LeasedStep, isLeased } from '../core/records/state.ts';
 import { commit, withWrite } from '../engine/commit.ts';

@@ -6,8 +6,8 @@
  */
 
 import type { Ports } from '../core/ports.ts';
-import type { OpenBreaker, Report } from '../core/records/events.ts';
-import { CANNOT_TELL, type Failure } from '../core/records/failure.ts';
+import type { OpenBreaker, Report } from '../core/decisions/events.ts';
+import { CANNOT_TELL, type Failure } from '../core/values/failure.ts';
 import { saidOf } from '../core/step/breaker.ts';
 import type { FailedCall } from '../core/step/outage.ts';
 import type { Claim, Ran } from './attempt.ts';

@@ -10,9 +10,9 @@
 
 import { decide } from '../core/decide.ts';
 import type { Ports } from '../core/ports.ts';
-import type { AffectedSteps } from '../core/records/decision.ts';
-import type { Report } from '../core/records/events.ts';
-import { given } from '../core/records/given.ts';
+import type { AffectedSteps } from '../core/decisions/decision.ts';
+import type { Report } from '../core/decisions/events.ts';
+import { given } from '../core/values/given.ts';
 import { isLeased } from '../core/records/state.ts';
 import { adoptsLateSuccess } from '../core/step/lease.ts';
 import { mayStillSucceed } from '../core/step/turn.ts';

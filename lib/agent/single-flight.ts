@@ -11,7 +11,7 @@
  * answer the one before, they fail with it: each caller bounds its own tries.
  */
 
-import { type AffectedSteps, joined } from '../core/records/decision.ts';
+import { type AffectedSteps, joined } from '../core/decisions/decision.ts';
 
 type Evaluate = (affected: AffectedSteps) => Promise<unknown>;
 

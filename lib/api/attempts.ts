@@ -9,7 +9,7 @@
 import { isOnFailure } from '../core/plan/on-failure.ts';
 import type { AgentStep, Plan } from '../core/plan/plan.ts';
 import { evaluateExpression } from '../core/plan/refs.ts';
-import { type Json, utf8Bytes } from '../core/records/json.ts';
+import { type Json, utf8Bytes } from '../core/values/json.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Attempt, Step } from '../core/records/state.ts';
 import { effectKeyOf, keyEpoch } from '../core/step/effect-key.ts';

@@ -6,7 +6,7 @@
  */
 
 import type { BulkAction } from '../core/operators/bulk.ts';
-import type { Caller } from '../core/records/caller.ts';
+import type { Caller } from '../core/values/caller.ts';
 import type { ExecutionStatus } from '../core/transitions.ts';
 import type { Choice, ExecutionSummary, Json, ListOptions } from './answers.ts';
 

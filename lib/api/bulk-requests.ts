@@ -6,9 +6,9 @@
 
 import type * as z from 'zod/mini';
 import type { BulkAction, BulkCommand } from '../core/operators/bulk.ts';
-import { refuse } from '../core/records/errors.ts';
-import { given } from '../core/records/given.ts';
-import type { Json } from '../core/records/json.ts';
+import { refuse } from '../core/values/errors.ts';
+import { given } from '../core/values/given.ts';
+import type { Json } from '../core/values/json.ts';
 import type { BulkRequest } from '../scheduler/bulks.ts';
 import { bulkBody, filterOf, parseBody, parsePause } from './requests.ts';
 

@@ -7,7 +7,7 @@
 
 import type { Context, Hono } from 'hono';
 import type { Bulk } from '../core/operators/bulk.ts';
-import { given } from '../core/records/given.ts';
+import { given } from '../core/values/given.ts';
 import { isTerminal } from '../core/records/state.ts';
 import {
   collectBulk,

@@ -3,7 +3,7 @@
  *
  * Owns: reading it off the request's context, and the refusal of names that callers give themselves. Does not
  * own: who may call
- * (`lib/infra/scheduler-api.ts`), what becomes of a caller (`core/records/caller.ts`).
+ * (`lib/infra/scheduler-api.ts`), what becomes of a caller (`core/values/caller.ts`).
  *
  * Payload format 2.0: `requestContext.authorizer` has `iam.userArn` from the authorizer for IAM, and
  * `jwt.claims` from the one for tokens, both checked by the gateway
@@ -13,8 +13,8 @@
  */
 
 import type { Context } from 'hono';
-import { type Caller, isCallerName, MAX_CALLER_CHARS } from '../core/records/caller.ts';
-import { refuse } from '../core/records/errors.ts';
+import { type Caller, isCallerName, MAX_CALLER_CHARS } from '../core/values/caller.ts';
+import { refuse } from '../core/values/errors.ts';
 import { AS_HEADER } from './client.ts';
 
 /** The account and the issuer of the local cloud, which no deployed API can have. */

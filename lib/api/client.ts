@@ -6,7 +6,7 @@
  * (`authorization.ts`).
  */
 
-import { refusedNumbers, roundedIn } from '../core/plan/whole-numbers.ts';
+import { refusedNumbers, roundedIn } from '../core/values/whole-numbers.ts';
 import type {
   ResolveOptions,
   RetryOptions,
@@ -28,7 +28,7 @@ import type {
   StepView,
   Stopped,
 } from './answers.ts';
-import { callerText } from '../core/records/caller.ts';
+import { callerText } from '../core/values/caller.ts';
 import type { BulkOptions, BulkView } from './bulk-answers.ts';
 import { endOf, viewsUntilEnd } from './until-end.ts';
 import type {
@@ -41,7 +41,7 @@ import type {
   WorkflowPauseView,
   WorkflowView,
 } from './deployment-answers.ts';
-import { timeText } from '../core/records/text.ts';
+import { timeText } from '../core/values/text.ts';
 
 export { viewsUntilEnd };
 

@@ -6,13 +6,13 @@
  */
 
 import type { Effect } from '../core/plan/agent.ts';
-import type { EndedPause, PausedStarts } from '../core/operators/workflow-pause.ts';
+import type { EndedPause, PausedStarts } from '../core/holds/workflow-pause.ts';
 import type { Finding, Verdict } from '../core/explain/situation.ts';
 import type { PlanStep, Stage } from '../core/plan/plan.ts';
 import type { Entry } from '../core/records/entry.ts';
-import type { Failure } from '../core/records/failure.ts';
+import type { Failure } from '../core/values/failure.ts';
 import type { Incident } from '../core/records/incident.ts';
-import type { Json } from '../core/records/json.ts';
+import type { Json } from '../core/values/json.ts';
 import type { EndedOperatorPause, OperatorPause } from '../core/records/operator-pause.ts';
 import type { ShownOutage } from '../scheduler/outages.ts';
 import type { AuditReceipt, ShardReceipt } from '../core/records/receipts.ts';

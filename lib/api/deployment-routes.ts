@@ -7,7 +7,7 @@
 
 import type { Hono } from 'hono';
 import type { Receipts } from '../core/ports.ts';
-import { given } from '../core/records/given.ts';
+import { given } from '../core/values/given.ts';
 import type { Breaker } from '../core/step/breaker.ts';
 import { type Registered, type Scheduler, workflowOf } from '../scheduler/start.ts';
 import { outagesOf } from '../scheduler/outages.ts';

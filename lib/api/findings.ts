@@ -7,7 +7,7 @@
  */
 
 import { type Finding, worstFirst } from '../core/explain/situation.ts';
-import { given } from '../core/records/given.ts';
+import { given } from '../core/values/given.ts';
 import { atRiskSince, riskNow, riskOf } from '../core/records/risk.ts';
 import type { Execution, RiskReason } from '../core/records/state.ts';
 import type { MissingCount } from '../core/records/receipts.ts';

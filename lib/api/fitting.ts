@@ -10,8 +10,8 @@
  * incidents have less than 3 MB.
  */
 
-import { utf8Bytes } from '../core/records/json.ts';
-import { cut } from '../core/records/text.ts';
+import { utf8Bytes } from '../core/values/json.ts';
+import { cut } from '../core/values/text.ts';
 import type { ExecutionView, Reasons, StepView } from './answers.ts';
 
 /**

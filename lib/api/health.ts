@@ -18,7 +18,7 @@
 import { situationText, verdictOf } from '../core/explain/situation.ts';
 import type { Receipts } from '../core/ports.ts';
 import type { AuditReceipt } from '../core/records/receipts.ts';
-import { given } from '../core/records/given.ts';
+import { given } from '../core/values/given.ts';
 import type { Scheduler } from '../scheduler/start.ts';
 import { type BreakerOf, breakersOf } from './agents.ts';
 import { findingsOf, readAtRisk } from './findings.ts';

@@ -3,19 +3,19 @@
  * and who or what is waited for.
  *
  * Owns: the counts. Does not own: what is counted, and its bound
- * (`core/operators/lists.ts`), the verdict (`health.ts`).
+ * (`core/operators/list-filter.ts`), the verdict (`health.ts`).
  *
  * Counts of the last seconds, by the indexes alone. With 10,000 open it reads some 400 units, in about eight
  * queries beside those of `/health` and one read for each agent and each workflow; and once something has
  * ended without success, four for each workflow to say of how many, of up to 10,000.
  */
 
-import type { EndedKey, InboxKey, OpenKey, Survey } from '../core/operators/lists.ts';
-import type { PausedStarts } from '../core/operators/workflow-pause.ts';
+import type { EndedKey, InboxKey, OpenKey, Survey } from '../core/operators/list-filter.ts';
+import type { PausedStarts } from '../core/holds/workflow-pause.ts';
 import { isBuiltIn } from '../core/plan/built-in.ts';
 import { type Plan, workflowIn } from '../core/plan/plan.ts';
 import type { Receipts } from '../core/ports.ts';
-import { given } from '../core/records/given.ts';
+import { given } from '../core/values/given.ts';
 import { atRiskSince } from '../core/records/risk.ts';
 import { isPausedOrPausing } from '../core/records/state.ts';
 import type { Scheduler } from '../scheduler/start.ts';

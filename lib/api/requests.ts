@@ -8,16 +8,16 @@
 import type { Context } from 'hono';
 import * as z from 'zod/mini';
 import { BULK_ACTIONS } from '../core/operators/bulk.ts';
-import { STATUS_GROUPS, type Tag } from '../core/operators/lists.ts';
-import { EARLIEST_TIME, parseDuration } from '../core/plan/duration.ts';
+import { STATUS_GROUPS, type Tag } from '../core/operators/list-filter.ts';
+import { EARLIEST_TIME, parseDuration } from '../core/values/duration.ts';
 import { MAX_TAG_CHARS } from '../core/plan/search.ts';
-import { refusedNumbers, roundedIn } from '../core/plan/whole-numbers.ts';
-import { refuse } from '../core/records/errors.ts';
-import { given } from '../core/records/given.ts';
+import { refusedNumbers, roundedIn } from '../core/values/whole-numbers.ts';
+import { refuse } from '../core/values/errors.ts';
+import { given } from '../core/values/given.ts';
 import { CHOICES } from '../core/records/incident.ts';
-import { misfitOf, misfitText } from '../core/records/issues.ts';
-import { type Json, jsonProblem } from '../core/records/json.ts';
-import { cut, hasReplacement, REPLACED_IN_KEY } from '../core/records/text.ts';
+import { misfitOf, misfitText } from '../core/values/issues.ts';
+import { type Json, jsonProblem } from '../core/values/json.ts';
+import { cut, hasReplacement, REPLACED_IN_KEY } from '../core/values/text.ts';
 import { EXECUTION_STATUSES, type ExecutionStatus } from '../core/transitions.ts';
 import type { ListRequest } from '../scheduler/lists.ts';
 

@@ -8,15 +8,15 @@
 
 import { type Context, Hono } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { isSteadfastError, refuse, sayable, SteadfastError } from '../core/records/errors.ts';
+import { isSteadfastError, refuse, sayable, SteadfastError } from '../core/values/errors.ts';
 import type { Receipts } from '../core/ports.ts';
-import type { CallbackAnswer } from '../core/records/events.ts';
-import { given } from '../core/records/given.ts';
+import type { CallbackAnswer } from '../core/decisions/events.ts';
+import { given } from '../core/values/given.ts';
 import type { Execution } from '../core/records/state.ts';
-import { cut } from '../core/records/text.ts';
+import { cut } from '../core/values/text.ts';
 import { deferringAgents } from '../core/explain/deferred.ts';
 import { explain } from '../core/explain/why.ts';
-import { possibleCommands } from '../core/operators/commands.ts';
+import { possibleCommands } from '../core/operators/obey.ts';
 import { shownSteps } from '../core/plan/on-failure.ts';
 import { closeCallback } from '../scheduler/callbacks.ts';
 import { cancel, pause, resume, retry } from '../scheduler/commands.ts';

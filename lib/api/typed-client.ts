@@ -10,7 +10,7 @@ import type { Authorization } from './authorization.ts';
 import type { BulkOptions } from './bulk-answers.ts';
 import { ApiError, type Client as AnyClient, createClient as anyClient } from './client.ts';
 import { endOf } from './until-end.ts';
-import type { Workflow } from '../core/plan/workflow.ts';
+import type { Workflow } from '../core/plan/builder/workflow.ts';
 
 /**
  * The workflows of a deployment by name: `{ 'order-fulfilment': typeof orderFulfilment }`, of `import type`.

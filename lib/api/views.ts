@@ -7,12 +7,12 @@
 
 import { effectiveState } from '../core/execution/effective-state.ts';
 import { outputOf } from '../core/execution/output.ts';
-import { choicesFor } from '../core/operators/choices.ts';
-import { leftByFailing, standingAtEnd } from '../core/operators/standing.ts';
+import { choicesFor } from '../core/questions/choices.ts';
+import { leftByFailing, standingAtEnd } from '../core/operators/in-effect.ts';
 import { isOnFailure, shownSteps } from '../core/plan/on-failure.ts';
 import { type AgentStep, isCallback, type Plan, type PlanStep } from '../core/plan/plan.ts';
 import { type Entry, isOpenEntry } from '../core/records/entry.ts';
-import { given } from '../core/records/given.ts';
+import { given } from '../core/values/given.ts';
 import type { Incident } from '../core/records/incident.ts';
 import type { AskedOf } from '../core/records/question.ts';
 import { riskNow } from '../core/records/risk.ts';

@@ -8,7 +8,7 @@
 import { isOnFailure } from '../core/plan/on-failure.ts';
 import { isTolerated } from '../core/plan/outcomes.ts';
 import type { AgentStep, Plan, PlanStep, Stage } from '../core/plan/plan.ts';
-import { given } from '../core/records/given.ts';
+import { given } from '../core/values/given.ts';
 import type { RecoveryView, WorkflowStepView, WorkflowView } from './deployment-answers.ts';
 
 /** @param planHash the address of the plan */

@@ -9,8 +9,8 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Breaker } from '../core/step/breaker.ts';
 import type { Outage } from '../core/step/outage.ts';
-import { refuse } from '../core/records/errors.ts';
-import { isName } from '../core/records/names.ts';
+import { refuse } from '../core/values/errors.ts';
+import { isName } from '../core/values/names.ts';
 import type { Breakers, Outages } from '../core/ports.ts';
 import type { Item } from './dynamo-items.ts';
 import { readRecord, recordIn, writeRecord } from './dynamo-record.ts';

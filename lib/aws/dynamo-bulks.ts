@@ -8,8 +8,8 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { type Bulk, type BulkPage, type BulkTotal, TOTALS } from '../core/operators/bulk.ts';
 import type { Bulks } from '../core/ports.ts';
-import { refuse } from '../core/records/errors.ts';
-import { isExecutionId } from '../core/records/names.ts';
+import { refuse } from '../core/values/errors.ts';
+import { isExecutionId } from '../core/values/names.ts';
 import { readItems } from './dynamo-batch.ts';
 import type { Item } from './dynamo-items.ts';
 import { putAll } from './dynamo-put.ts';

@@ -13,8 +13,8 @@
  */
 
 import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
-import { refuse } from '../core/records/errors.ts';
-import { isExecutionId, isName } from '../core/records/names.ts';
+import { refuse } from '../core/values/errors.ts';
+import { isExecutionId, isName } from '../core/values/names.ts';
 import { shardOf } from './dynamo-indexes.ts';
 import { executionKey, idOfKey, type Item, number, text } from './dynamo-items.ts';
 import { TABLE, type TableIndex } from './names.ts';

@@ -10,7 +10,7 @@
  */
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import { badEndOf } from '../core/operators/lists.ts';
+import { badEndOf } from '../core/operators/list-filter.ts';
 import type { Entry } from '../core/records/entry.ts';
 import type { Incident } from '../core/records/incident.ts';
 import { riskAt } from '../core/records/risk.ts';

@@ -13,7 +13,7 @@
 
 import { createHash } from 'node:crypto';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { Json } from '../core/records/json.ts';
+import type { Json } from '../core/values/json.ts';
 import { LIFE_GAP_MS } from '../core/records/retention.ts';
 import type { Execution } from '../core/records/state.ts';
 import {

@@ -11,12 +11,12 @@
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { Plan } from '../core/plan/plan.ts';
-import { given } from '../core/records/given.ts';
-import { refuse } from '../core/records/errors.ts';
+import { given } from '../core/values/given.ts';
+import { refuse } from '../core/values/errors.ts';
 import { type Entry, isOpenEntry } from '../core/records/entry.ts';
 import type { Incident } from '../core/records/incident.ts';
-import type { Json } from '../core/records/json.ts';
-import { isExecutionId, isName } from '../core/records/names.ts';
+import type { Json } from '../core/values/json.ts';
+import { isExecutionId, isName } from '../core/values/names.ts';
 import { expiresAt } from '../core/records/retention.ts';
 import type { Attempt, Execution, Step } from '../core/records/state.ts';
 import { childrenOf, groupedChildren } from './children-text.ts';

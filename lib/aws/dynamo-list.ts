@@ -2,8 +2,8 @@
  * Executions by a filter, from the index that has them in order.
  *
  * Owns: which partitions are read, and the executions behind their keys. Does not own: which index serves a
- * filter (`core/operators/lists.ts`), the order of the keys and the cursor (`dynamo-index-keys.ts`), the page
- * (`dynamo-page.ts`), what is open (`dynamo-open.ts`).
+ * filter (`core/operators/list-filter.ts`), the order of the keys and the cursor (`dynamo-index-keys.ts`),
+ * the page (`dynamo-page.ts`), what is open (`dynamo-open.ts`).
  *
  * Never scans. A page costs one query per partition (four of each workflow, of each status, of each
  * code, and of a tag in each of three indexes), then at most one for every 25 keys, each with one
@@ -11,8 +11,14 @@
  */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { indexFor, isOfPlan, isOfWorkflow, type ListOrder, STATUS_GROUPS } from '../core/operators/lists.ts';
-import { sayable } from '../core/records/errors.ts';
+import {
+  indexFor,
+  isOfPlan,
+  isOfWorkflow,
+  type ListOrder,
+  STATUS_GROUPS,
+} from '../core/operators/list-filter.ts';
+import { sayable } from '../core/values/errors.ts';
 import type { ListedPage, ListQuery, Log } from '../core/ports.ts';
 import type { Execution } from '../core/records/state.ts';
 import { keyText, readItems } from './dynamo-batch.ts';

@@ -13,8 +13,14 @@
  */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { isListed, type Bounded, mayBeListed, MOST_OPEN, type OpenKey } from '../core/operators/lists.ts';
-import { isExecutionId } from '../core/records/names.ts';
+import {
+  isListed,
+  type Bounded,
+  mayBeListed,
+  MOST_OPEN,
+  type OpenKey,
+} from '../core/operators/list-filter.ts';
+import { isExecutionId } from '../core/values/names.ts';
 import { OVERDUE_RISK_MS } from '../core/records/risk.ts';
 import type { ListedPage, ListQuery } from '../core/ports.ts';
 import type { Execution } from '../core/records/state.ts';

@@ -7,7 +7,7 @@
  * for by reading on. It ends after 500 keys: it may then be short, even empty, and still have a cursor.
  */
 
-import { indexFor, isListed } from '../core/operators/lists.ts';
+import { indexFor, isListed } from '../core/operators/list-filter.ts';
 import type { ListQuery, Page } from '../core/ports.ts';
 import type { Execution } from '../core/records/state.ts';
 import { BATCH } from './dynamo-batch.ts';

@@ -17,9 +17,9 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { Plan } from '../core/plan/plan.ts';
 import type { Due, Page, Store } from '../core/ports.ts';
-import type { Write } from '../core/records/decision.ts';
+import type { Write } from '../core/decisions/decision.ts';
 import type { Entry } from '../core/records/entry.ts';
-import { given } from '../core/records/given.ts';
+import { given } from '../core/values/given.ts';
 import type { Incident } from '../core/records/incident.ts';
 import { isLeftover, isOfEarlierLife } from '../core/records/retention.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';

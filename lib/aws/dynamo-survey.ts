@@ -14,8 +14,8 @@ import {
   type InboxKey,
   STATUS_GROUPS,
   type Survey,
-} from '../core/operators/lists.ts';
-import { given } from '../core/records/given.ts';
+} from '../core/operators/list-filter.ts';
+import { given } from '../core/values/given.ts';
 import type { ExecutionStatus } from '../core/transitions.ts';
 import { readAll } from './dynamo-index-keys.ts';
 import { LIST_SHARDS, INBOX_SHARDS, INBOX_KEY, shardsOf, unsharded } from './dynamo-indexes.ts';

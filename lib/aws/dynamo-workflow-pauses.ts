@@ -5,10 +5,10 @@
  */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import type { WorkflowPause } from '../core/operators/workflow-pause.ts';
+import type { WorkflowPause } from '../core/holds/workflow-pause.ts';
 import type { WorkflowPauses } from '../core/ports.ts';
-import { refuse } from '../core/records/errors.ts';
-import { isName } from '../core/records/names.ts';
+import { refuse } from '../core/values/errors.ts';
+import { isName } from '../core/values/names.ts';
 import type { Item } from './dynamo-items.ts';
 import { readRecord, writeRecord } from './dynamo-record.ts';
 import { TABLE } from './names.ts';

@@ -7,7 +7,7 @@
  */
 
 import { type EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
-import { refuse } from '../core/records/errors.ts';
+import { refuse } from '../core/values/errors.ts';
 import type { Announcer } from '../core/ports.ts';
 import { ENDED_EVENT, ENTRY_EVENT, NEWS_EVENTS } from './names.ts';
 

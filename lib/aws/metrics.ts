@@ -10,7 +10,7 @@
  */
 
 import { Metrics } from '@aws-lambda-powertools/metrics';
-import type { Note } from '../core/records/decision.ts';
+import type { Note } from '../core/decisions/decision.ts';
 import { isBuiltIn } from '../core/plan/built-in.ts';
 import type { Log, Queue } from '../core/ports.ts';
 import type { OpenNow } from './open-now.ts';

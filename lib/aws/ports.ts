@@ -9,7 +9,7 @@ import type { Logger } from '@aws-lambda-powertools/logger';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { refuse } from '../core/records/errors.ts';
+import { refuse } from '../core/values/errors.ts';
 import type { Ports, Presences, Receipts } from '../core/ports.ts';
 import { agentQueues } from './agent-queues.ts';
 import { clock } from './clock.ts';

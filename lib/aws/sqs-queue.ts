@@ -11,9 +11,9 @@ import {
   SendMessageCommand,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
-import type { Send } from '../core/records/decision.ts';
-import { refuse } from '../core/records/errors.ts';
-import { formatMessage } from '../core/records/message.ts';
+import type { Send } from '../core/decisions/decision.ts';
+import { refuse } from '../core/values/errors.ts';
+import { formatMessage } from '../core/decisions/message.ts';
 import type { Queue, QueueDepth } from '../core/ports.ts';
 
 /** SQS's limits: messages in a batch, and seconds of delay. */

@@ -12,8 +12,8 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 import type { AttemptLog } from '../core/plan/agent.ts';
 import type { Log } from '../core/ports.ts';
-import type { Failure } from '../core/records/failure.ts';
-import { cut, printable } from '../core/records/text.ts';
+import type { Failure } from '../core/values/failure.ts';
+import { cut, printable } from '../core/values/text.ts';
 
 /** What happens with every healthy step; at info level its lines would cost more than its messages. */
 const ROUTINE: ReadonlySet<string> = new Set([

@@ -8,7 +8,7 @@
  * caller of a client sees the same: `test/contract` and `test/aws` run on both.
  */
 
-import { refuse } from '../core/records/errors.ts';
+import { refuse } from '../core/values/errors.ts';
 import { clock } from './clock.ts';
 import { type ClockSkew, measured } from './clock-skew.ts';
 import { direct } from './direct.ts';

@@ -5,7 +5,7 @@
  */
 
 import { type EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
-import { refuse } from '../core/records/errors.ts';
+import { refuse } from '../core/values/errors.ts';
 import type { Presence } from '../core/supervision/presence.ts';
 import { WAKE_EVENT } from './names.ts';
 

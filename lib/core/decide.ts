@@ -1,8 +1,8 @@
 /**
  * decide(plan, state, event) → decision: the one function that all roles call. Read `transitions.ts` first.
  *
- * Owns: which rule answers which event. Does not own: the events (`records/events.ts`), decisions
- * (`records/decision.ts`), effects (`engine/commit.ts`), clock and random source (they come with the event).
+ * Owns: which rule answers which event. Does not own: events and decisions (`decisions/`), effects
+ * (`engine/commit.ts`), clock and random source (they come with the event).
  *
  * S14 pure, total, deterministic, bounded: at most one write (a step and its execution in one transaction
  * count as one), then sends. S15 a decision that was applied is refused by its version the second time.
@@ -12,13 +12,13 @@ import { effectiveState } from './execution/effective-state.ts';
 import { decideChildren } from './execution/on-child.ts';
 import { deliver } from './execution/on-message.ts';
 import { heartbeat, processDied, report } from './execution/on-report.ts';
-import { obey } from './operators/commands.ts';
+import { obey } from './operators/obey.ts';
 import { enter } from './operators/enter.ts';
 import { answerIncident } from './operators/resolution.ts';
 import { planDuring } from './plan/on-failure.ts';
 import type { Plan } from './plan/plan.ts';
-import { type Decision, nothing } from './records/decision.ts';
-import type { Event } from './records/events.ts';
+import { type Decision, nothing } from './decisions/decision.ts';
+import type { Event } from './decisions/events.ts';
 import type { Snapshot } from './records/snapshot.ts';
 import { evaluate } from './rules.ts';
 import { noticeRisk } from './supervision/notice-risk.ts';

@@ -5,20 +5,20 @@
 
 import type { AbortSignalLike } from './plan/agent.ts';
 import type { Bulk, BulkPage, BulkTotal } from './operators/bulk.ts';
-import type { ListFilter, ListOrder, Survey } from './operators/lists.ts';
+import type { ListFilter, ListOrder, Survey } from './operators/list-filter.ts';
 import type { Plan } from './plan/plan.ts';
 import type { AnnouncedList } from './records/announced-list.ts';
-import type { Note, Send, Write } from './records/decision.ts';
+import type { Note, Send, Write } from './decisions/decision.ts';
 import type { Ended } from './records/ended.ts';
 import type { Entry } from './records/entry.ts';
 import type { Incident } from './records/incident.ts';
-import type { Json } from './records/json.ts';
-import type { News, QuestionNews } from './records/news.ts';
+import type { Json } from './values/json.ts';
+import type { News, QuestionNews } from './decisions/news.ts';
 import type { OpenWaits } from './records/open-waits.ts';
 import type { AuditReceipt, ShardReceipt } from './records/receipts.ts';
 import type { Snapshot } from './records/snapshot.ts';
 import type { Execution } from './records/state.ts';
-import type { WorkflowPause } from './operators/workflow-pause.ts';
+import type { WorkflowPause } from './holds/workflow-pause.ts';
 import type { Breaker } from './step/breaker.ts';
 import type { Outage } from './step/outage.ts';
 import type { Found, Removable } from './supervision/audit.ts';

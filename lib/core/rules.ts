@@ -27,12 +27,12 @@ import {
 import { failStep, keepPast, passDeadline } from './execution/stop.ts';
 import { passedTime, wakeForTime } from './execution/time-rules.ts';
 import { tolerate } from './execution/tolerate.ts';
-import { askAboutDeadline } from './operators/deadline.ts';
-import { remindOfIncident } from './operators/incident.ts';
-import { askAboutPause, halt, suspend } from './operators/pause.ts';
+import { askAboutDeadline } from './questions/deadline.ts';
+import { remindOfIncident } from './questions/incident.ts';
+import { askAboutPause, halt, suspend } from './holds/pause.ts';
 import type { Plan } from './plan/plan.ts';
-import { type Decision, evaluateNext, nothing } from './records/decision.ts';
-import type { Evaluation } from './records/events.ts';
+import { type Decision, evaluateNext, nothing } from './decisions/decision.ts';
+import type { Evaluation } from './decisions/events.ts';
 import type { Snapshot } from './records/snapshot.ts';
 import { giveUpDeferred } from './step/defer.ts';
 import type { Rule } from './step/rule.ts';

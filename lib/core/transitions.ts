@@ -2,7 +2,7 @@
  * The legal moves of a step and of an execution, as data. Read this first.
  *
  * Owns: which status may follow which, and by what. Does not own: what a move means
- * (`records/moves.ts`), when it is due and what else changes with it (`rules.ts`, `step/claim.ts`).
+ * (`moves.ts`), when it is due and what else changes with it (`rules.ts`, `step/claim.ts`).
  * `docs/STATE-MACHINE.md` is printed from these tables.
  *
  * S1 no row leads out of a terminal execution status, except the retry of a failed execution and, for a child
@@ -10,8 +10,8 @@
  * refuse a move without a row.
  */
 
-import { refuse } from './records/errors.ts';
-import type { ExecutionEvent, StepEvent } from './records/moves.ts';
+import { refuse } from './values/errors.ts';
+import type { ExecutionEvent, StepEvent } from './moves.ts';
 
 export const EXECUTION_STATUSES = [
   'running',

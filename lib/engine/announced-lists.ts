@@ -3,7 +3,7 @@
  * mistake, whatever the size of the list.
  *
  * Owns: across all parts of a list and all executions of its items, the first is announced and the others ask
- * quietly. Does not own: the same within a part (`core/operators/incident.ts`), announcing (`commit.ts`).
+ * quietly. Does not own: the same within a part (`core/questions/incident.ts`), announcing (`commit.ts`).
  *
  * It happens before the write, so that whatever becomes of a quiet question is quiet too. If the process dies
  * in between, the place stays with the same execution, which takes it again. If the place cannot be read or
@@ -12,7 +12,7 @@
 
 import type { AnnouncedLists, Ports } from '../core/ports.ts';
 import { listKey } from '../core/records/announced-list.ts';
-import type { Write } from '../core/records/decision.ts';
+import type { Write } from '../core/decisions/decision.ts';
 import type { Execution } from '../core/records/state.ts';
 
 /** Whether a write asks what may be one of many of a list: few do, and the others wait for nothing. */

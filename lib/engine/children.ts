@@ -15,11 +15,11 @@ import { callbackKeysOf, type NewExecution, newExecution, placeHolder } from '..
 import type { Plan } from '../core/plan/plan.ts';
 import type { RandomSource, Ports, Store } from '../core/ports.ts';
 import type { ChildEnd, ChildStart, Family, ParentNotice } from '../core/records/children.ts';
-import type { AffectedSteps, Decision, Next } from '../core/records/decision.ts';
-import type { ChildrenDone } from '../core/records/events.ts';
-import type { Failure } from '../core/records/failure.ts';
-import { given } from '../core/records/given.ts';
-import { type Json, utf8Bytes } from '../core/records/json.ts';
+import type { AffectedSteps, Decision, Next } from '../core/decisions/decision.ts';
+import type { ChildrenDone } from '../core/decisions/events.ts';
+import type { Failure } from '../core/values/failure.ts';
+import { given } from '../core/values/given.ts';
+import { type Json, utf8Bytes } from '../core/values/json.ts';
 import { isOfEarlierLife } from '../core/records/retention.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { type Execution, hasEnd } from '../core/records/state.ts';

@@ -10,9 +10,9 @@
  */
 
 import type { Ports, WriteResult } from '../core/ports.ts';
-import type { Decision, Send, Write } from '../core/records/decision.ts';
-import { given } from '../core/records/given.ts';
-import { riskNews } from '../core/records/news.ts';
+import type { Decision, Send, Write } from '../core/decisions/decision.ts';
+import { given } from '../core/values/given.ts';
+import { riskNews } from '../core/decisions/news.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Execution } from '../core/records/state.ts';
 import { announcedOnce, mayBeOfMany } from './announced-lists.ts';

@@ -3,7 +3,7 @@
  */
 
 import type { Ports } from '../core/ports.ts';
-import type { DecisionInputs } from '../core/records/change.ts';
+import type { DecisionInputs } from '../core/decisions/change.ts';
 
 export const decisionInputsOf = (ports: Ports): DecisionInputs => ({
   writeId: ports.random.id(),

@@ -4,7 +4,7 @@
  */
 
 import { planAt, storedHash } from '../core/plan/child-plans.ts';
-import { refuse } from '../core/records/errors.ts';
+import { refuse } from '../core/values/errors.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { Store } from '../core/ports.ts';
 

@@ -15,9 +15,9 @@ import {
   evaluateNext,
   joined,
   type Next,
-} from '../core/records/decision.ts';
-import type { ChildrenDone, Admissions, EvaluateEvent } from '../core/records/events.ts';
-import { given } from '../core/records/given.ts';
+} from '../core/decisions/decision.ts';
+import type { ChildrenDone, Admissions, EvaluateEvent } from '../core/decisions/events.ts';
+import { given } from '../core/values/given.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { notifyParent, withChildren } from './children.ts';
 import { commit, withWrite } from './commit.ts';

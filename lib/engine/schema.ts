@@ -7,9 +7,9 @@
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { failureOf, MAX_FAILURE_CHARS } from '../core/records/failure.ts';
-import { type Misfit, misfitOf, misfitText } from '../core/records/issues.ts';
-import { cut } from '../core/records/text.ts';
+import { failureOf, MAX_FAILURE_CHARS } from '../core/values/failure.ts';
+import { type Misfit, misfitOf, misfitText } from '../core/values/issues.ts';
+import { cut } from '../core/values/text.ts';
 
 /**
  * The longest JSON text of an output. Larger results belong in a store of the

@@ -1,11 +1,11 @@
 /**
  * Tells listeners what nothing rests on: once, and where the bus does not take it, not again.
  *
- * Owns: that it holds nothing up. Does not own: which news there is (`core/records/news.ts`).
+ * Owns: that it holds nothing up. Does not own: which news there is (`core/decisions/news.ts`).
  */
 
 import type { NoteOrigin, Ports } from '../core/ports.ts';
-import type { News } from '../core/records/news.ts';
+import type { News } from '../core/decisions/news.ts';
 import type { Execution } from '../core/records/state.ts';
 
 /** Never rejects. */

@@ -11,7 +11,7 @@
 
 import { needsPresence, presenceAfter } from '../core/supervision/presence.ts';
 import type { Ports, WakeUps } from '../core/ports.ts';
-import { given } from '../core/records/given.ts';
+import { given } from '../core/values/given.ts';
 
 /**
  * By then the called one is at work, cold start included, and says so itself; if

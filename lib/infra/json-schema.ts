@@ -3,8 +3,9 @@
  * Schema (https://standardschema.dev/json-schema), or zod's own converter, for zod/mini
  * does not carry one with every schema.
  *
- * Owns: the conversion. Does not own: what is made of it (`forms.ts`, `core/plan/reference-check.ts`). No
- * function loads a converter: it is for synthesis, and for authors' tests.
+ * Owns: the conversion. Does not own: what is made of it (`forms.ts`,
+ * `core/plan/schemas/reference-check.ts`). No function loads a converter: it is for synthesis, and for
+ * authors' tests.
  */
 
 import * as z from 'zod/mini';

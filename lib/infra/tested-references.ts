@@ -3,15 +3,15 @@
  * `!gift`, `gift && …`, `gift ? … : …`.
  *
  * Owns: finding them, and the words. Does not own: another run of the function
- * (`core/plan/rebuild.ts`), paths that lead nowhere (`core/plan/reference-check.ts`), comparisons and
- * texts, which a reference refuses itself.
+ * (`core/plan/builder/rebuild.ts`), paths that lead nowhere (`core/plan/schemas/reference-check.ts`),
+ * comparisons and texts, which a reference refuses itself.
  *
  * A reference cannot notice that it is tested: an object is true. So the function is run again with something
  * false in the place of a reference. Where that makes other steps, it was tested, in whatever words. A
  * function whose steps are others each time is believed.
  */
 
-import { type Declared, rebuilt } from '../core/plan/rebuild.ts';
+import { type Declared, rebuilt } from '../core/plan/builder/rebuild.ts';
 import { type MakeRef, nameOf, ref, type RefSource } from '../core/plan/refs.ts';
 import type { FoundWarning } from './discovery.ts';
 

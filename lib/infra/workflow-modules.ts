@@ -12,9 +12,9 @@
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { largeLists } from '../core/plan/list-size.ts';
-import { referenceProblems } from '../core/plan/reference-check.ts';
-import type { DeclaredTrigger } from '../core/plan/trigger-declaration.ts';
+import { largeLists } from '../core/plan/schemas/list-size.ts';
+import { referenceProblems } from '../core/plan/schemas/reference-check.ts';
+import type { DeclaredTrigger } from '../core/plan/triggers/trigger-declaration.ts';
 import type { DeclaredSpec } from './agent-files.ts';
 import { DiscoveryError, type FoundAgent, type FoundWarning } from './discovery.ts';
 import { jsonSchemaOf } from './json-schema.ts';

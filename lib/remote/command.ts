@@ -17,7 +17,7 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { AbortSignalLike } from '../core/plan/agent.ts';
-import { TransientError } from '../core/records/errors.ts';
+import { TransientError } from '../core/values/errors.ts';
 import { type Answer, AnswerReader, type RemoteCall } from './contract.ts';
 import type { Progress, Send } from './http.ts';
 import type { CommandTarget } from './target.ts';

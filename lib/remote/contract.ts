@@ -11,8 +11,8 @@
  */
 
 import { type AttemptContext, cannotTell, type Verdict } from '../core/plan/agent.ts';
-import { MAX_DURATION_MS } from '../core/plan/duration.ts';
-import { PermanentError, TransientError } from '../core/records/errors.ts';
+import { MAX_DURATION_MS } from '../core/values/duration.ts';
+import { PermanentError, TransientError } from '../core/values/errors.ts';
 
 export type CallKind = 'execute' | 'probe' | 'undo';
 

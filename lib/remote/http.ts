@@ -15,7 +15,7 @@ import { request as tlsRequest } from 'node:https';
 import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import { amzDate, authorization, signedPlace } from '../aws/signature.ts';
 import type { AbortSignalLike } from '../core/plan/agent.ts';
-import { PermanentError, StillActingError, TransientError } from '../core/records/errors.ts';
+import { PermanentError, StillActingError, TransientError } from '../core/values/errors.ts';
 import { type Answer, AnswerReader, type RemoteCall } from './contract.ts';
 import { addressProblem, isProtected, type UrlTarget } from './target.ts';
 

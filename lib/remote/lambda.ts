@@ -9,7 +9,7 @@
  */
 
 import { ENV } from '../aws/names.ts';
-import { TransientError } from '../core/records/errors.ts';
+import { TransientError } from '../core/values/errors.ts';
 import { AnswerReader } from './contract.ts';
 import { notInvoked, post, type Send, signed, variable } from './http.ts';
 

@@ -8,7 +8,7 @@
 
 import type { AgentSpec, AttemptContext, Implementation } from '../core/plan/agent.ts';
 import { partsOf } from '../core/plan/agent-parts.ts';
-import { StillActingError } from '../core/records/errors.ts';
+import { StillActingError } from '../core/values/errors.ts';
 import { commandSend } from './command.ts';
 import { type Answer, type CallKind, callOf, outputOf, verdictOf } from './contract.ts';
 import { type Send, urlSend } from './http.ts';

@@ -6,7 +6,7 @@
  */
 
 import type { AgentSpec } from '../core/plan/agent.ts';
-import { refuse } from '../core/records/errors.ts';
+import { refuse } from '../core/values/errors.ts';
 
 /** A text that stands in an environment variable of the agent's function or container. */
 export interface FromEnvironment {

@@ -6,12 +6,12 @@
  * (`agent/breaker.ts`, `supervisor/admission.ts`).
  */
 
-import type { Caller } from '../core/records/caller.ts';
-import type { DecisionInputs } from '../core/records/change.ts';
-import type { BreakerNews } from '../core/records/news.ts';
-import { refuse } from '../core/records/errors.ts';
-import { given } from '../core/records/given.ts';
-import { cut } from '../core/records/text.ts';
+import type { Caller } from '../core/values/caller.ts';
+import type { DecisionInputs } from '../core/decisions/change.ts';
+import type { BreakerNews } from '../core/decisions/news.ts';
+import { refuse } from '../core/values/errors.ts';
+import { given } from '../core/values/given.ts';
+import { cut } from '../core/values/text.ts';
 import { type Breaker, withPausedAgent, withResumedAgent } from '../core/step/breaker.ts';
 import { tell } from '../engine/tell.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';

@@ -26,11 +26,11 @@ import {
 import { rememberedAt } from '../core/operators/remembered.ts';
 import type { Bulks } from '../core/ports.ts';
 import { isOpenEntry } from '../core/records/entry.ts';
-import { isSteadfastError, PermanentError, refuse, sayable } from '../core/records/errors.ts';
-import type { CallbackAnswer } from '../core/records/events.ts';
-import { given } from '../core/records/given.ts';
+import { isSteadfastError, PermanentError, refuse, sayable } from '../core/values/errors.ts';
+import type { CallbackAnswer } from '../core/decisions/events.ts';
+import { given } from '../core/values/given.ts';
 import { callbackToken } from '../core/records/state.ts';
-import { cut } from '../core/records/text.ts';
+import { cut } from '../core/values/text.ts';
 import { callbackProblem } from '../core/waiting/callback.ts';
 import { sideBySide } from '../engine/side-by-side.ts';
 import type { PageInput, PageOutput } from './bulk-workflow.ts';

@@ -12,12 +12,12 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { type Agent, declareAgent } from '../core/plan/agent.ts';
 import { BULK } from '../core/plan/built-in.ts';
-import { retry, type Workflow, workflow } from '../core/plan/workflow.ts';
+import { retry, type Workflow, workflow } from '../core/plan/builder/workflow.ts';
 import type { Ports } from '../core/ports.ts';
-import type { OpenBreaker } from '../core/records/events.ts';
-import { given } from '../core/records/given.ts';
+import type { OpenBreaker } from '../core/decisions/events.ts';
+import { given } from '../core/values/given.ts';
 import { type Execution, isPausedOrPausing, pauseOf } from '../core/records/state.ts';
-import { timeText } from '../core/records/text.ts';
+import { timeText } from '../core/values/text.ts';
 
 export interface PageInput {
   readonly bulk: string;

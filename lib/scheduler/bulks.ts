@@ -28,16 +28,16 @@ import {
   possibleStatuses,
   sumOf,
 } from '../core/operators/bulk.ts';
-import type { ListFilter } from '../core/operators/lists.ts';
+import type { ListFilter } from '../core/operators/list-filter.ts';
 import { BULK } from '../core/plan/built-in.ts';
 import type { Bulks } from '../core/ports.ts';
-import type { Caller } from '../core/records/caller.ts';
-import { refuse, type SteadfastError } from '../core/records/errors.ts';
-import { given } from '../core/records/given.ts';
-import { canonicalJson, type Json } from '../core/records/json.ts';
-import { isExecutionId } from '../core/records/names.ts';
+import type { Caller } from '../core/values/caller.ts';
+import { refuse, type SteadfastError } from '../core/values/errors.ts';
+import { given } from '../core/values/given.ts';
+import { canonicalJson, type Json } from '../core/values/json.ts';
+import { isExecutionId } from '../core/values/names.ts';
 import type { Execution } from '../core/records/state.ts';
-import { cut, timeText } from '../core/records/text.ts';
+import { cut, timeText } from '../core/values/text.ts';
 import { bulkWorkflow } from './bulk-workflow.ts';
 import { list, listed, type ListRequest, withPlans } from './lists.ts';
 import { idOfKey, type Registered, type Scheduler, startOf, workflowOf } from './start.ts';

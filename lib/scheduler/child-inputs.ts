@@ -8,9 +8,9 @@
  * of the very same plan is asked.
  */
 
-import type { Workflow } from '../core/plan/workflow.ts';
+import type { Workflow } from '../core/plan/builder/workflow.ts';
 import type { ChildInputs } from '../core/ports.ts';
-import { canonicalJson, type Json } from '../core/records/json.ts';
+import { canonicalJson, type Json } from '../core/values/json.ts';
 import { check } from '../engine/schema.ts';
 
 /** @param workflows those that are started from outside; their children, however far, are asked */

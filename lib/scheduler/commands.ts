@@ -2,19 +2,19 @@
  * Operators' commands, obeyed: cancel, pause, resume, retry.
  *
  * Owns: repeated commands, two operators at once, and what is refused with which code. Does not own: when a
- * command is possible and what it writes (`core/operators/commands.ts`).
+ * command is possible and what it writes (`core/operators/obey.ts`).
  */
 
 import { decide } from '../core/decide.ts';
-import { commandProblem, isUnderWay, restOf, retriedAt } from '../core/operators/commands.ts';
+import { commandProblem, isUnderWay, restOf, retriedAt } from '../core/operators/obey.ts';
 import { isMemoryFull, MAX_REMEMBERED, REMEMBERED_DAYS, rememberedAt } from '../core/operators/remembered.ts';
 import { openRecoveryIncidents, stepForInput } from '../core/operators/retry.ts';
 import type { Plan } from '../core/plan/plan.ts';
-import type { Caller } from '../core/records/caller.ts';
-import { refuse, type SteadfastError } from '../core/records/errors.ts';
-import type { Command } from '../core/records/events.ts';
-import { given } from '../core/records/given.ts';
-import type { Json } from '../core/records/json.ts';
+import type { Caller } from '../core/values/caller.ts';
+import { refuse, type SteadfastError } from '../core/values/errors.ts';
+import type { Command } from '../core/decisions/events.ts';
+import { given } from '../core/values/given.ts';
+import type { Json } from '../core/values/json.ts';
 import type { Acted } from '../core/records/people.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Execution } from '../core/records/state.ts';
@@ -24,7 +24,7 @@ import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { checkGiven } from './incidents.ts';
 import { entry } from './people.ts';
 import { type Scheduler, show } from './start.ts';
-import { timeText } from '../core/records/text.ts';
+import { timeText } from '../core/values/text.ts';
 
 export interface CommandRequest {
   readonly commandId?: string;

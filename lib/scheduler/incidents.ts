@@ -2,24 +2,24 @@
  * Resolutions: operators' answers to incidents. Their commands are in `commands.ts`.
  *
  * Owns: two operators at once, the check of what a person gives, and what is refused with which code. Does
- * not own: which answers are safe (`core/operators/incident.ts`), what an answer writes
+ * not own: which answers are safe (`core/questions/incident.ts`), what an answer writes
  * (`core/operators/resolution.ts`).
  */
 
 import { decide } from '../core/decide.ts';
-import { choicesFor, deedOf, resolutionProblem } from '../core/operators/choices.ts';
+import { choicesFor, deedOf, resolutionProblem } from '../core/questions/choices.ts';
 import type { Agent } from '../core/plan/agent.ts';
 import { performedStep } from '../core/plan/on-failure.ts';
 import { graphOf, type Plan } from '../core/plan/plan.ts';
-import { type Caller, callerText } from '../core/records/caller.ts';
-import { refuse, type SteadfastError } from '../core/records/errors.ts';
-import type { Resolution } from '../core/records/events.ts';
-import { given as present } from '../core/records/given.ts';
+import { type Caller, callerText } from '../core/values/caller.ts';
+import { refuse, type SteadfastError } from '../core/values/errors.ts';
+import type { Resolution } from '../core/decisions/events.ts';
+import { given as present } from '../core/values/given.ts';
 import type { Incident } from '../core/records/incident.ts';
-import { asJson, type Json, utf8Bytes } from '../core/records/json.ts';
+import { asJson, type Json, utf8Bytes } from '../core/values/json.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Step } from '../core/records/state.ts';
-import { cut } from '../core/records/text.ts';
+import { cut } from '../core/values/text.ts';
 import { variantOf } from '../core/step/recovery.ts';
 import { withWrite } from '../engine/commit.ts';
 import { carryOut } from '../engine/reconcile.ts';

@@ -2,14 +2,14 @@
  * Lists of executions, for operators.
  *
  * Owns: what is asked of the store, and what is refused. Does not own: the filters and their indexes
- * (`core/operators/lists.ts`), one execution (`start.ts`), HTTP (`api/`).
+ * (`core/operators/list-filter.ts`), one execution (`start.ts`), HTTP (`api/`).
  */
 
-import { filterProblem, indexFor, isListed, type ListFilter } from '../core/operators/lists.ts';
+import { filterProblem, indexFor, isListed, type ListFilter } from '../core/operators/list-filter.ts';
 import { BULK } from '../core/plan/built-in.ts';
 import type { ListedPage } from '../core/ports.ts';
-import { refuse } from '../core/records/errors.ts';
-import { given } from '../core/records/given.ts';
+import { refuse } from '../core/values/errors.ts';
+import { given } from '../core/values/given.ts';
 import { idOfKey, type Scheduler, workflowOf } from './start.ts';
 
 /** In place of a hash: every plan with which no new execution starts. */

@@ -2,14 +2,14 @@
  * Which workflows are paused, as one process knows it.
  *
  * Owns: how often the record is read. Does not own: the record and what it means
- * (`core/operators/workflow-pause.ts`), the commands (`workflow-pauses.ts`).
+ * (`core/holds/workflow-pause.ts`), the commands (`workflow-pauses.ts`).
  *
  * Every start asks, and what was read is believed for a moment: a start costs no call of its own while others
  * come. So a pause holds everywhere once that moment is over. Where the record cannot be read nothing is
  * started: a pause holds, or it is none.
  */
 
-import type { PausedStarts, WorkflowPause } from '../core/operators/workflow-pause.ts';
+import type { PausedStarts, WorkflowPause } from '../core/holds/workflow-pause.ts';
 import type { Ports } from '../core/ports.ts';
 
 /** What was read is believed so long. */

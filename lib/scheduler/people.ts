@@ -3,7 +3,7 @@
  * and who may give that approval.
  *
  * Owns: the entry of a person before the act, and what is refused with which code. Does not own: the entries
- * (`core/records/people.ts`), who a person is (`core/records/caller.ts`), the acts themselves.
+ * (`core/records/people.ts`), who a person is (`core/values/caller.ts`), the acts themselves.
  *
  * S19 all entries of a tree are in the record of its root. An act in the root is entered by its own
  * write. An act below it is entered first, on the condition of the version that was read: a process that
@@ -13,10 +13,10 @@
 
 import { decide } from '../core/decide.ts';
 import { type CallbackStep, isForAnother } from '../core/plan/plan.ts';
-import { type Caller, callerText, personOf } from '../core/records/caller.ts';
-import { refuse, type SteadfastError } from '../core/records/errors.ts';
-import type { CallbackAnswer } from '../core/records/events.ts';
-import { rootOf } from '../core/records/names.ts';
+import { type Caller, callerText, personOf } from '../core/values/caller.ts';
+import { refuse, type SteadfastError } from '../core/values/errors.ts';
+import type { CallbackAnswer } from '../core/decisions/events.ts';
+import { rootOf } from '../core/values/names.ts';
 import {
   type Acted,
   approvalOf,

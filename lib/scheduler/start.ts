@@ -9,20 +9,20 @@
  */
 
 import { callbackKeysOf, newExecution } from '../core/execution/start.ts';
-import { bornPaused } from '../core/operators/workflow-pause.ts';
+import { bornPaused } from '../core/holds/workflow-pause.ts';
 import { isBuiltIn } from '../core/plan/built-in.ts';
 import { asksAnother, type Plan } from '../core/plan/plan.ts';
-import type { Workflow } from '../core/plan/workflow.ts';
+import type { Workflow } from '../core/plan/builder/workflow.ts';
 import type { Ports } from '../core/ports.ts';
-import { type Caller, personOf } from '../core/records/caller.ts';
-import { isSteadfastError, refuse, SteadfastError } from '../core/records/errors.ts';
-import { asJson, canonicalJson, type Json, jsonProblem, utf8Bytes } from '../core/records/json.ts';
-import { given } from '../core/records/given.ts';
-import { isExecutionId } from '../core/records/names.ts';
+import { type Caller, personOf } from '../core/values/caller.ts';
+import { isSteadfastError, refuse, SteadfastError } from '../core/values/errors.ts';
+import { asJson, canonicalJson, type Json, jsonProblem, utf8Bytes } from '../core/values/json.ts';
+import { given } from '../core/values/given.ts';
+import { isExecutionId } from '../core/values/names.ts';
 import type { People } from '../core/records/people.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Execution } from '../core/records/state.ts';
-import { cut } from '../core/records/text.ts';
+import { cut } from '../core/values/text.ts';
 import { lifeOf } from '../core/step/effect-key.ts';
 import { type PlanCache, planOf } from '../engine/plans.ts';
 import { reconcile } from '../engine/reconcile.ts';

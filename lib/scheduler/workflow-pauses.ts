@@ -2,7 +2,7 @@
  * The commands that pause a workflow, and end that.
  *
  * Owns: repeated commands, two operators at once. Does not own: the record and what it means
- * (`core/operators/workflow-pause.ts`), who reads it (`paused-starts.ts`).
+ * (`core/holds/workflow-pause.ts`), who reads it (`paused-starts.ts`).
  */
 
 import {
@@ -10,11 +10,11 @@ import {
   type WorkflowPause,
   withPausedWorkflow,
   withResumedWorkflow,
-} from '../core/operators/workflow-pause.ts';
+} from '../core/holds/workflow-pause.ts';
 import type { WorkflowPauses } from '../core/ports.ts';
-import type { Caller } from '../core/records/caller.ts';
-import type { DecisionInputs } from '../core/records/change.ts';
-import { given } from '../core/records/given.ts';
+import type { Caller } from '../core/values/caller.ts';
+import type { DecisionInputs } from '../core/decisions/change.ts';
+import { given } from '../core/values/given.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { type Scheduler, workflowOf } from './start.ts';
 

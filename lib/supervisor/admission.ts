@@ -13,7 +13,7 @@
  */
 
 import type { Ports } from '../core/ports.ts';
-import type { Admission, Admissions } from '../core/records/events.ts';
+import type { Admission, Admissions } from '../core/decisions/events.ts';
 import { type Breaker, passageOf } from '../core/step/breaker.ts';
 
 /** A supervisor sends only what was lost or deferred, so this bounds a stampede and nothing else. */

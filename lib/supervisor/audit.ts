@@ -11,9 +11,9 @@
  */
 
 import { type Found, heal, isLeftBehind, type Removable } from '../core/supervision/audit.ts';
-import { sayable } from '../core/records/errors.ts';
+import { sayable } from '../core/values/errors.ts';
 import type { Inventory, Ports, Receipts } from '../core/ports.ts';
-import { given } from '../core/records/given.ts';
+import { given } from '../core/values/given.ts';
 import type { AuditCounts, AuditReceipt, SegmentPlace } from '../core/records/receipts.ts';
 import { isOfEarlierLife, isPastChild } from '../core/records/retention.ts';
 import type { Execution } from '../core/records/state.ts';

@@ -11,7 +11,7 @@ import { metering, once } from '../aws/invocation.ts';
 import { OpenGauge, type OpenNow, openNow } from '../aws/open-now.ts';
 import { type OwnPorts, portsOf, receiptsOf, sweepEvery, telemetryOf } from '../aws/ports.ts';
 import { calledBy } from '../aws/wake-bus.ts';
-import { sayable } from '../core/records/errors.ts';
+import { sayable } from '../core/values/errors.ts';
 import type { PlanCache } from '../engine/plans.ts';
 import { Grace } from './outage.ts';
 import { receiptBook } from './receipts.ts';

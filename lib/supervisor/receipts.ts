@@ -11,8 +11,8 @@
  */
 
 import type { Ports, Receipts } from '../core/ports.ts';
-import { sayable } from '../core/records/errors.ts';
-import { given } from '../core/records/given.ts';
+import { sayable } from '../core/values/errors.ts';
+import { given } from '../core/values/given.ts';
 import { missingAgents, type ShardReceipt } from '../core/records/receipts.ts';
 import { tell } from '../engine/tell.ts';
 import type { Missing, ShardSweep } from './outage.ts';

@@ -13,7 +13,7 @@
  */
 
 import type { Clock, Due, Ports } from '../core/ports.ts';
-import { sayable } from '../core/records/errors.ts';
+import { sayable } from '../core/values/errors.ts';
 import { type PlanCache, planOf } from '../engine/plans.ts';
 import { reconcile, type Oversight } from '../engine/reconcile.ts';
 import { callingNobody } from '../engine/wake-up.ts';

@@ -2,7 +2,7 @@
  * Lists and counts of the state table in memory, as its indexes would give them.
  *
  * Owns: what is found, its order, pages and their cursors. Does not own: the records (`memory-table.ts`), the
- * filters (`core/operators/lists.ts`).
+ * filters (`core/operators/list-filter.ts`).
  */
 
 import {
@@ -13,11 +13,11 @@ import {
   type ListOrder,
   MOST_OPEN,
   type Survey,
-} from '../core/operators/lists.ts';
+} from '../core/operators/list-filter.ts';
 import type { ListedPage, ListQuery } from '../core/ports.ts';
 import { isOpenEntry } from '../core/records/entry.ts';
-import { refuse, type SteadfastError } from '../core/records/errors.ts';
-import { isExecutionId } from '../core/records/names.ts';
+import { refuse, type SteadfastError } from '../core/values/errors.ts';
+import { isExecutionId } from '../core/values/names.ts';
 import { riskOf } from '../core/records/risk.ts';
 import { openIncidents, type Snapshot } from '../core/records/snapshot.ts';
 import { type Execution, isTerminal } from '../core/records/state.ts';

@@ -9,11 +9,11 @@
  */
 
 import type { Plan } from '../core/plan/plan.ts';
-import { MOST_OPEN, type Survey } from '../core/operators/lists.ts';
+import { MOST_OPEN, type Survey } from '../core/operators/list-filter.ts';
 import type { Due, InboxItem, ListedPage, ListQuery, Page, WriteResult } from '../core/ports.ts';
-import type { Write } from '../core/records/decision.ts';
+import type { Write } from '../core/decisions/decision.ts';
 import { type Entry, isOpenEntry } from '../core/records/entry.ts';
-import { given } from '../core/records/given.ts';
+import { given } from '../core/values/given.ts';
 import type { Incident } from '../core/records/incident.ts';
 import { isLeftover, isOfEarlierLife } from '../core/records/retention.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';

@@ -1,6 +1,6 @@
 /** The pauses of workflows in memory, with the condition of the real ones. */
 
-import type { WorkflowPause } from '../core/operators/workflow-pause.ts';
+import type { WorkflowPause } from '../core/holds/workflow-pause.ts';
 import type { WorkflowPauses } from '../core/ports.ts';
 import { memoryRecords } from './memory-records.ts';
 

@@ -8,11 +8,11 @@
  */
 
 import type { Clock, RandomSource, Inventory, Ports, Store } from '../core/ports.ts';
-import type { Note, Send } from '../core/records/decision.ts';
+import type { Note, Send } from '../core/decisions/decision.ts';
 import type { Ended } from '../core/records/ended.ts';
 import type { EntryNews } from '../core/records/entry.ts';
-import type { IncidentNews } from '../core/records/news.ts';
-import type { News } from '../core/records/news.ts';
+import type { IncidentNews } from '../core/decisions/news.ts';
+import type { News } from '../core/decisions/news.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Found } from '../core/supervision/audit.ts';
 import { memoryAnnouncedLists } from './memory-announced-lists.ts';

@@ -15,8 +15,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { clock } from '../aws/clock.ts';
 import type { Received } from '../aws/sqs-inbox.ts';
-import type { ClaimedAttempt, DeadAttempt } from '../core/records/events.ts';
-import { given } from '../core/records/given.ts';
+import type { ClaimedAttempt, DeadAttempt } from '../core/decisions/events.ts';
+import { given } from '../core/values/given.ts';
 import { endAll, killGroup, MARK, type Programs } from './process-group.ts';
 
 /** For the abort, the report and its repetition, beyond the author's own limit. */

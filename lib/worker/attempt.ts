@@ -8,8 +8,8 @@
 
 import { pathToFileURL } from 'node:url';
 import { Worker as Thread } from 'node:worker_threads';
-import type { ClaimedAttempt } from '../core/records/events.ts';
-import { failureOf } from '../core/records/failure.ts';
+import type { ClaimedAttempt } from '../core/decisions/events.ts';
+import { failureOf } from '../core/values/failure.ts';
 import { PIPE_FD, type Task, type Word } from './attempt-process.ts';
 
 /** What is needed of an agent's handler; it is the same that Lambda calls. */

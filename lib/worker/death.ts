@@ -12,8 +12,8 @@
 import { decide } from '../core/decide.ts';
 import type { AbortSignalLike } from '../core/plan/agent.ts';
 import type { Ports } from '../core/ports.ts';
-import { given } from '../core/records/given.ts';
-import type { DeadAttempt } from '../core/records/events.ts';
+import { given } from '../core/values/given.ts';
+import type { DeadAttempt } from '../core/decisions/events.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { type PlanCache, planOf } from '../engine/plans.ts';
 import { carryOut } from '../engine/reconcile.ts';

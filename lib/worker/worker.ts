@@ -19,7 +19,7 @@
 import { type Inbox, MAX_RECEIVED, type Received } from '../aws/sqs-inbox.ts';
 import type { Clock } from '../core/ports.ts';
 import type { AbortSignalLike } from '../core/plan/agent.ts';
-import type { DeadAttempt } from '../core/records/events.ts';
+import type { DeadAttempt } from '../core/decisions/events.ts';
 import type { AttemptProcess } from './attempt-process.ts';
 import type { TaskProtection } from './task-protection.ts';
 

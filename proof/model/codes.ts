@@ -5,9 +5,9 @@
  * `actors.ts`), the asking (`decider.ts`).
  */
 
-import type { Report } from '../../lib/core/records/events.ts';
+import type { Report } from '../../lib/core/decisions/events.ts';
 import type { ChildEnd } from '../../lib/core/records/children.ts';
-import type { Next } from '../../lib/core/records/decision.ts';
+import type { Next } from '../../lib/core/decisions/decision.ts';
 import type { Mode } from '../../lib/core/records/state.ts';
 
 export const MODES: readonly Mode[] = ['execute', 'probe', 'undo'];

@@ -9,9 +9,9 @@
 import { newExecution } from '../../lib/core/execution/start.ts';
 import { performedStep, planDuring } from '../../lib/core/plan/on-failure.ts';
 import type { AgentStep, Plan } from '../../lib/core/plan/plan.ts';
-import type { AffectedSteps, Decision, Next } from '../../lib/core/records/decision.ts';
+import type { AffectedSteps, Decision, Next } from '../../lib/core/decisions/decision.ts';
 import type { ChildEnd } from '../../lib/core/records/children.ts';
-import type { ChildEvent, Event } from '../../lib/core/records/events.ts';
+import type { ChildEvent, Event } from '../../lib/core/decisions/events.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isTerminal, type Mode, type Step } from '../../lib/core/records/state.ts';
 import { adoptsLateSuccess } from '../../lib/core/step/lease.ts';

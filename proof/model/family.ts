@@ -10,7 +10,7 @@
 
 import { placeHolder } from '../../lib/core/execution/start.ts';
 import type { ChildEnd, ChildStart } from '../../lib/core/records/children.ts';
-import type { ChildrenDone } from '../../lib/core/records/events.ts';
+import type { ChildrenDone } from '../../lib/core/decisions/events.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { isTerminal } from '../../lib/core/records/state.ts';
 import { isToGoOn } from '../../lib/core/waiting/child-retry.ts';

@@ -2,7 +2,7 @@
  * Small numbers for values: equal values get the same number, so that a state of the model is a short text.
  */
 
-import { canonicalJson, type Json } from '../../lib/core/records/json.ts';
+import { canonicalJson, type Json } from '../../lib/core/values/json.ts';
 
 /** A number must fit into one UTF-16 code unit of an encoded state. */
 const MAX_IDS = 65_536;

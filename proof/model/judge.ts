@@ -7,7 +7,7 @@
  */
 
 import type { Children } from '../../lib/core/records/children.ts';
-import type { Write } from '../../lib/core/records/decision.ts';
+import type { Write } from '../../lib/core/decisions/decision.ts';
 import { type AgentStep, agentSteps, isBefore, type Plan, type PlanStep } from '../../lib/core/plan/plan.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, hasEnd, isLeased, isTerminal, type Step } from '../../lib/core/records/state.ts';

@@ -8,9 +8,9 @@
 
 import { decide } from '../../lib/core/decide.ts';
 import { type AgentStep, agentSteps, dependentsOf, type Plan } from '../../lib/core/plan/plan.ts';
-import { blankStep } from '../../lib/core/records/change.ts';
-import type { Decision } from '../../lib/core/records/decision.ts';
-import type { Event } from '../../lib/core/records/events.ts';
+import { blankStep } from '../../lib/core/decisions/change.ts';
+import type { Decision } from '../../lib/core/decisions/decision.ts';
+import type { Event } from '../../lib/core/decisions/events.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isLeased, isTerminal, pauseOf, type Step } from '../../lib/core/records/state.ts';
 import { stepToFence, stepToSuspend } from '../../lib/core/step/ready.ts';

@@ -8,7 +8,7 @@
 
 import { BULK_ACTIONS, type BulkAction, type BulkCommand } from '../../lib/core/operators/bulk.ts';
 import { BULK } from '../../lib/core/plan/built-in.ts';
-import { isSteadfastError } from '../../lib/core/records/errors.ts';
+import { isSteadfastError } from '../../lib/core/values/errors.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { ExecutionStatus } from '../../lib/core/transitions.ts';
 import { type BulkRequest, collectBulk, confirmBulk, makeBulk } from '../../lib/scheduler/bulks.ts';

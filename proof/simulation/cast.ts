@@ -2,13 +2,13 @@
  * The people of a world in which approvals have to be another person's: who
  * calls, and who is behind a caller.
  *
- * Owns: the callers and their persons, by a table and not by the rule of `core/records/caller.ts`; the
+ * Owns: the callers and their persons, by a table and not by the rule of `core/values/caller.ts`; the
  * approvals of such a world's plans. Does not own: what a person may answer (`oracle-people.ts`). It throws
  * dice of its own, so that every other world stays as it was.
  */
 
 import type { AgentStep, CallbackStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
-import type { Caller } from '../../lib/core/records/caller.ts';
+import type { Caller } from '../../lib/core/values/caller.ts';
 import { type Emphasis, LAST_MOMENT, PROCESS_MS } from './emphasis.ts';
 import { OraclePeople } from './oracle-people.ts';
 import type { Choice } from './plans.ts';

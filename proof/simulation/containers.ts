@@ -12,8 +12,8 @@
 import type { AttemptListener } from '../../lib/agent/author-code.ts';
 import type { AttemptContext, Implementation } from '../../lib/core/plan/agent.ts';
 import type { AgentStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
-import type { Write } from '../../lib/core/records/decision.ts';
-import type { ClaimedAttempt } from '../../lib/core/records/events.ts';
+import type { Write } from '../../lib/core/decisions/decision.ts';
+import type { ClaimedAttempt } from '../../lib/core/decisions/events.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Step } from '../../lib/core/records/state.ts';
 import { recordDeath } from '../../lib/worker/death.ts';

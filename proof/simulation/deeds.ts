@@ -5,7 +5,7 @@
  * (`oracle-bulks.ts`, `oracle-commands.ts`).
  */
 
-import type { Write } from '../../lib/core/records/decision.ts';
+import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isPausedOrPausing } from '../../lib/core/records/state.ts';
 

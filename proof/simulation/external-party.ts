@@ -7,9 +7,9 @@
  */
 
 import { type CallbackStep, isCallback, type Plan } from '../../lib/core/plan/plan.ts';
-import type { Caller } from '../../lib/core/records/caller.ts';
-import type { CallbackAnswer } from '../../lib/core/records/events.ts';
-import { rootOf } from '../../lib/core/records/names.ts';
+import type { Caller } from '../../lib/core/values/caller.ts';
+import type { CallbackAnswer } from '../../lib/core/decisions/events.ts';
+import { rootOf } from '../../lib/core/values/names.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { callbackToken, isForward } from '../../lib/core/records/state.ts';
 import { closeCallback } from '../../lib/scheduler/callbacks.ts';

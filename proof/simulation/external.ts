@@ -5,7 +5,7 @@
  */
 
 import type { Breakers, Presences, RandomSource } from '../../lib/core/ports.ts';
-import type { Note, Send } from '../../lib/core/records/decision.ts';
+import type { Note, Send } from '../../lib/core/decisions/decision.ts';
 import type { Ended } from '../../lib/core/records/ended.ts';
 import type { Presence } from '../../lib/core/supervision/presence.ts';
 import type { MemoryTable } from '../../lib/testing/memory-table.ts';

@@ -12,8 +12,8 @@
  */
 
 import type { Effect } from '../../lib/core/plan/agent.ts';
-import { PermanentError } from '../../lib/core/records/errors.ts';
-import { canonicalJson, type Json } from '../../lib/core/records/json.ts';
+import { PermanentError } from '../../lib/core/values/errors.ts';
+import { canonicalJson, type Json } from '../../lib/core/values/json.ts';
 
 /**
  * Under a key that a service knows: it acts again, answers what it answered then, or refuses another request.

@@ -7,9 +7,9 @@
 import { ProcessBreaker } from '../../lib/agent/breaker.ts';
 import { handleMessage } from '../../lib/agent/message.ts';
 import { SingleFlight } from '../../lib/agent/single-flight.ts';
-import type { Send } from '../../lib/core/records/decision.ts';
+import type { Send } from '../../lib/core/decisions/decision.ts';
 import { BULK } from '../../lib/core/plan/built-in.ts';
-import type { Message } from '../../lib/core/records/message.ts';
+import type { Message } from '../../lib/core/decisions/message.ts';
 import { deferredByPause } from '../../lib/scheduler/bulk-workflow.ts';
 import { containerOf } from './containers.ts';
 import { PROCESS_MS } from './emphasis.ts';

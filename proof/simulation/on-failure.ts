@@ -8,7 +8,7 @@
  */
 
 import type { AgentStep, HumanStage, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
-import type { Json } from '../../lib/core/records/json.ts';
+import type { Json } from '../../lib/core/values/json.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../lib/core/records/state.ts';
 import { effectKeyOf } from '../../lib/core/step/effect-key.ts';

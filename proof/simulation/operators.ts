@@ -5,9 +5,9 @@
  * too. A command whose answer was lost is given again under the same id.
  */
 
-import type { Caller } from '../../lib/core/records/caller.ts';
+import type { Caller } from '../../lib/core/values/caller.ts';
 import type { Ended } from '../../lib/core/records/ended.ts';
-import type { Json } from '../../lib/core/records/json.ts';
+import type { Json } from '../../lib/core/values/json.ts';
 import { type Execution, isForward, isPausedOrPausing } from '../../lib/core/records/state.ts';
 import { pause, resume, retry } from '../../lib/scheduler/commands.ts';
 import type { Scheduler } from '../../lib/scheduler/start.ts';

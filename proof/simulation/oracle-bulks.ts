@@ -19,7 +19,7 @@ import {
   sumOf,
 } from '../../lib/core/operators/bulk.ts';
 import type { BulkWrite } from '../../lib/core/ports.ts';
-import type { Write } from '../../lib/core/records/decision.ts';
+import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Deed, deedsIn } from './deeds.ts';
 import type { Kind, KindCounts } from './kinds.ts';

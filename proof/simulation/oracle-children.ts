@@ -7,7 +7,7 @@
  */
 
 import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
-import type { Write } from '../../lib/core/records/decision.ts';
+import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, hasEnd, isTerminal, type Step } from '../../lib/core/records/state.ts';
 import { childrenOf, type Others } from './families.ts';

@@ -7,7 +7,7 @@
  * write (`oracle-operations.ts`).
  */
 
-import type { Write } from '../../lib/core/records/decision.ts';
+import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { deedsIn } from './deeds.ts';
 import type { Process } from './process.ts';

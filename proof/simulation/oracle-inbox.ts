@@ -8,9 +8,9 @@
  */
 
 import { isCallback, type CallbackStep, type Plan } from '../../lib/core/plan/plan.ts';
-import type { Write } from '../../lib/core/records/decision.ts';
+import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Entry, EntryChange, EntryNews } from '../../lib/core/records/entry.ts';
-import type { IncidentNews } from '../../lib/core/records/news.ts';
+import type { IncidentNews } from '../../lib/core/decisions/news.ts';
 import { openIncidents, type Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isForward, isTerminal } from '../../lib/core/records/state.ts';
 import { applies } from '../../lib/core/step/turn.ts';

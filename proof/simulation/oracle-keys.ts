@@ -4,8 +4,8 @@
  */
 
 import { agentStep, type Plan } from '../../lib/core/plan/plan.ts';
-import type { Write } from '../../lib/core/records/decision.ts';
-import { canonicalJson } from '../../lib/core/records/json.ts';
+import type { Write } from '../../lib/core/decisions/decision.ts';
+import { canonicalJson } from '../../lib/core/values/json.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Step } from '../../lib/core/records/state.ts';
 import { actedAs } from './oracle-order.ts';

@@ -7,7 +7,7 @@
  */
 
 import type { MapStep, Plan } from '../../lib/core/plan/plan.ts';
-import type { Write } from '../../lib/core/records/decision.ts';
+import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { childrenOf, type Others } from './families.ts';
 import type { KindCounts } from './kinds.ts';

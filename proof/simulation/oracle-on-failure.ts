@@ -8,7 +8,7 @@
  */
 
 import type { Plan } from '../../lib/core/plan/plan.ts';
-import type { Write } from '../../lib/core/records/decision.ts';
+import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Ended } from '../../lib/core/records/ended.ts';
 import { openIncidents, type Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isTerminal, type Step } from '../../lib/core/records/state.ts';

@@ -11,10 +11,10 @@
  */
 
 import { isForAnother, type Plan } from '../../lib/core/plan/plan.ts';
-import type { Caller } from '../../lib/core/records/caller.ts';
-import type { Write } from '../../lib/core/records/decision.ts';
+import type { Caller } from '../../lib/core/values/caller.ts';
+import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Choice, Incident } from '../../lib/core/records/incident.ts';
-import { isJsonObject } from '../../lib/core/records/json.ts';
+import { isJsonObject } from '../../lib/core/values/json.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../lib/core/records/state.ts';
 import type { KindCounts } from './kinds.ts';

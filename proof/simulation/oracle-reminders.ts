@@ -9,7 +9,7 @@
 
 import type { Plan, Stage } from '../../lib/core/plan/plan.ts';
 import type { Incident } from '../../lib/core/records/incident.ts';
-import type { IncidentNews } from '../../lib/core/records/news.ts';
+import type { IncidentNews } from '../../lib/core/decisions/news.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isPausedOrPausing } from '../../lib/core/records/state.ts';
 import type { KindCounts } from './kinds.ts';

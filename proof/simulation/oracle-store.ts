@@ -8,8 +8,8 @@
 
 import { isBuiltIn } from '../../lib/core/plan/built-in.ts';
 import { type Found, isLeftBehind } from '../../lib/core/supervision/audit.ts';
-import type { Write } from '../../lib/core/records/decision.ts';
-import type { Json, JsonObject } from '../../lib/core/records/json.ts';
+import type { Write } from '../../lib/core/decisions/decision.ts';
+import type { Json, JsonObject } from '../../lib/core/values/json.ts';
 import { expiresAt, isPastChild, MIN_RETENTION_MS, touchedAt } from '../../lib/core/records/retention.ts';
 import type { Incident } from '../../lib/core/records/incident.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';

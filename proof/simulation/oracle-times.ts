@@ -19,7 +19,7 @@ import {
   type PlanStep,
   type Stage,
 } from '../../lib/core/plan/plan.ts';
-import type { Write } from '../../lib/core/records/decision.ts';
+import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Incident } from '../../lib/core/records/incident.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isForward, isPausedOrPausing, type Step } from '../../lib/core/records/state.ts';

@@ -7,8 +7,8 @@
  */
 
 import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
-import type { Write } from '../../lib/core/records/decision.ts';
-import { isJsonObject, type Json } from '../../lib/core/records/json.ts';
+import type { Write } from '../../lib/core/decisions/decision.ts';
+import { isJsonObject, type Json } from '../../lib/core/values/json.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Attempt, isTerminal, type Step } from '../../lib/core/records/state.ts';
 import { effectKeyOf } from '../../lib/core/step/effect-key.ts';

@@ -7,7 +7,7 @@
  * own: who may claim (`oracle.ts`).
  */
 
-import type { Write } from '../../lib/core/records/decision.ts';
+import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Step } from '../../lib/core/records/state.ts';
 import type { Process } from './process.ts';

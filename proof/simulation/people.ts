@@ -3,7 +3,7 @@
  * only when they have checked that it is so, and undo by hand what they say they have undone.
  */
 
-import { choicesFor } from '../../lib/core/operators/choices.ts';
+import { choicesFor } from '../../lib/core/questions/choices.ts';
 import type { Incident } from '../../lib/core/records/incident.ts';
 import { openIncidents, type Snapshot } from '../../lib/core/records/snapshot.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';

@@ -25,9 +25,9 @@ import type {
   WakeUps,
   WriteResult,
 } from '../../lib/core/ports.ts';
-import type { Note, Send, Write } from '../../lib/core/records/decision.ts';
+import type { Note, Send, Write } from '../../lib/core/decisions/decision.ts';
 import type { Ended } from '../../lib/core/records/ended.ts';
-import type { QuestionNews } from '../../lib/core/records/news.ts';
+import type { QuestionNews } from '../../lib/core/decisions/news.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import type { Breaker } from '../../lib/core/step/breaker.ts';

@@ -12,7 +12,7 @@ import {
   type Verdict,
 } from '../../lib/core/plan/agent.ts';
 import { BULK } from '../../lib/core/plan/built-in.ts';
-import { PermanentError, TransientError } from '../../lib/core/records/errors.ts';
+import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
 import { agentStep } from '../../lib/core/plan/plan.ts';
 import { bulkAgent } from '../../lib/scheduler/bulk-workflow.ts';
 import { bulkService } from './bulk-world.ts';

@@ -7,7 +7,7 @@
  */
 
 import type { AgentStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
-import { isJsonObject, type Json } from '../../lib/core/records/json.ts';
+import { isJsonObject, type Json } from '../../lib/core/values/json.ts';
 import { type Emphasis, LAST_MOMENT, PROCESS_MS } from './emphasis.ts';
 import { type Choice, itemOf } from './plans.ts';
 

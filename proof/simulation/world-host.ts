@@ -5,7 +5,7 @@
  * who judges what (`world.ts`), what a world is like (`traits.ts`).
  */
 
-import type { Note } from '../../lib/core/records/decision.ts';
+import type { Note } from '../../lib/core/decisions/decision.ts';
 import type { Ended } from '../../lib/core/records/ended.ts';
 import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
 import { memoryPresences } from '../../lib/testing/memory-presence.ts';

@@ -6,7 +6,7 @@
  */
 
 import type { Due, Page, WriteResult } from '../../lib/core/ports.ts';
-import type { Write } from '../../lib/core/records/decision.ts';
+import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import { MemoryTable } from '../../lib/testing/memory-table.ts';

@@ -8,9 +8,9 @@
 
 import { BULK } from '../../lib/core/plan/built-in.ts';
 import type { Plan } from '../../lib/core/plan/plan.ts';
-import type { Note, Write } from '../../lib/core/records/decision.ts';
+import type { Note, Write } from '../../lib/core/decisions/decision.ts';
 import type { Ended } from '../../lib/core/records/ended.ts';
-import { rootOf } from '../../lib/core/records/names.ts';
+import { rootOf } from '../../lib/core/values/names.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Step } from '../../lib/core/records/state.ts';
 import { judgeList as judgeItems } from './oracle-lists.ts';

@@ -10,7 +10,7 @@ import * as z from 'zod/mini';
 import { lackOf, perform } from '../../lib/agent/author-code.ts';
 import { type AgentHandler, agentHandler, handlerOfFile } from '../../lib/agent/handler.ts';
 import { type AttemptContext, declareAgent, type Implementation } from '../../lib/core/plan/agent.ts';
-import { PermanentError, TransientError } from '../../lib/core/records/errors.ts';
+import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
 import type { Mode } from '../../lib/core/records/state.ts';
 import { testWorkflow } from 'steadfast/testing';
 import { MAX_OUTPUT_BYTES } from '../../lib/engine/schema.ts';

@@ -1,8 +1,8 @@
 /** A dead service holds work back instead of burning its attempts (P8, S9). */
 
-import { PermanentError, TransientError } from '../../lib/core/records/errors.ts';
+import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
 import type { Breaker } from '../../lib/core/step/breaker.ts';
-import { retry, workflow } from '../../lib/core/plan/workflow.ts';
+import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { ProcessBreaker } from '../../lib/agent/breaker.ts';
 import type { Breakers, Ports } from '../../lib/core/ports.ts';
 import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';

@@ -2,10 +2,10 @@
  * A step of a long execution is claimed on a part of it; nothing else is decided on a part (C1, S10, S13).
  */
 
-import { type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import type { Ports } from '../../lib/core/ports.ts';
-import type { Send } from '../../lib/core/records/decision.ts';
-import type { Message } from '../../lib/core/records/message.ts';
+import type { Send } from '../../lib/core/decisions/decision.ts';
+import type { Message } from '../../lib/core/decisions/message.ts';
 import type { Step } from '../../lib/core/records/state.ts';
 import type { StepHandle } from '../../lib/index.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';

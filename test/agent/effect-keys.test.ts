@@ -7,8 +7,8 @@
 import type { StepView } from '../../lib/api/answers.ts';
 import { executionView } from '../../lib/api/views.ts';
 import type { AttemptContext, Implementation, Verdict } from '../../lib/core/plan/agent.ts';
-import { canonicalJson, type Json } from '../../lib/core/records/json.ts';
-import { PermanentError, TransientError } from '../../lib/core/records/errors.ts';
+import { canonicalJson, type Json } from '../../lib/core/values/json.ts';
+import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
 import type { Step } from '../../lib/core/records/state.ts';
 import {
   human,
@@ -17,7 +17,7 @@ import {
   withInput,
   type Workflow,
   workflow,
-} from '../../lib/core/plan/workflow.ts';
+} from '../../lib/core/plan/builder/workflow.ts';
 import { explain } from '../../lib/core/explain/why.ts';
 import { pause, resume, retry } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';

@@ -6,10 +6,10 @@
 import * as z from 'zod/mini';
 import { outputOf } from '../../lib/core/execution/output.ts';
 import { declareAgent, type Agent } from '../../lib/core/plan/agent.ts';
-import { PermanentError } from '../../lib/core/records/errors.ts';
+import { PermanentError } from '../../lib/core/values/errors.ts';
 import { start } from '../../lib/scheduler/start.ts';
 import { sweepOnce } from '../../lib/supervisor/sweep.ts';
-import { retry, workflow } from '../../lib/core/plan/workflow.ts';
+import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { anAgent, anyObject, harness, PROCESS_MS } from '../engine/harness.ts';
 
 const a = anAgent('a');

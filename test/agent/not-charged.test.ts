@@ -4,10 +4,10 @@
  */
 
 import type { Breaker } from '../../lib/core/step/breaker.ts';
-import { TransientError } from '../../lib/core/records/errors.ts';
+import { TransientError } from '../../lib/core/values/errors.ts';
 import { MAX_NOT_CHARGED_MS } from '../../lib/core/step/defer.ts';
 import type { Ports } from '../../lib/core/ports.ts';
-import { human, retry, workflow } from '../../lib/core/plan/workflow.ts';
+import { human, retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
 import type { MemoryWorld } from '../../lib/testing/memory.ts';
 import { anAgent, anyObject, type Harness, harness } from '../engine/harness.ts';

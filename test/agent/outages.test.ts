@@ -4,8 +4,8 @@
  */
 
 import { cannotTell, done } from '../../lib/core/plan/agent.ts';
-import { retry, workflow } from '../../lib/core/plan/workflow.ts';
-import { TransientError } from '../../lib/core/records/errors.ts';
+import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { TransientError } from '../../lib/core/values/errors.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import {
   type FailedCall,

@@ -1,10 +1,10 @@
 /** A paused agent: its breaker is opened by hand, and no recovery is charged for it (S9). */
 
-import { timeText } from '../../lib/core/records/text.ts';
+import { timeText } from '../../lib/core/values/text.ts';
 import { CLOSED_FRESH_MS } from '../../lib/agent/breaker.ts';
 import { breakersNow } from '../../lib/api/agents.ts';
 import { explain } from '../../lib/core/explain/why.ts';
-import { workflow } from '../../lib/core/plan/workflow.ts';
+import { workflow } from '../../lib/core/plan/builder/workflow.ts';
 import type { Step } from '../../lib/core/records/state.ts';
 import { afterCalls, afterTrial, type Breaker, passageOf } from '../../lib/core/step/breaker.ts';
 import { pauseAgent, resumeAgent } from '../../lib/scheduler/agent-pauses.ts';

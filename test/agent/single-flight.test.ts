@@ -2,8 +2,8 @@
  * Messages of one process whose reports are written at the same time share one evaluation of what follows.
  */
 
-import type { AffectedSteps } from '../../lib/core/records/decision.ts';
-import { workflow } from '../../lib/core/plan/workflow.ts';
+import type { AffectedSteps } from '../../lib/core/decisions/decision.ts';
+import { workflow } from '../../lib/core/plan/builder/workflow.ts';
 import type { Worker } from '../../lib/agent/author-code.ts';
 import { SingleFlight } from '../../lib/agent/single-flight.ts';
 import { anAgent, anyObject, harness } from '../engine/harness.ts';

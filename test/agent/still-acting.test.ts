@@ -3,8 +3,8 @@
  */
 
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
-import { retry, workflow } from '../../lib/core/plan/workflow.ts';
-import { StillActingError, TransientError } from '../../lib/core/records/errors.ts';
+import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { StillActingError, TransientError } from '../../lib/core/values/errors.ts';
 import { anAgent, anyObject, harness, PROCESS_MS } from '../engine/harness.ts';
 
 const TIMEOUT_MS = 20_000;

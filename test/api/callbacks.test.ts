@@ -2,7 +2,7 @@
 
 import * as z from 'zod/mini';
 import type { ExecutionView } from '../../lib/api/answers.ts';
-import { type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { anAgent } from '../engine/harness.ts';
 import { type Answer, type Client, client } from './app.ts';
 

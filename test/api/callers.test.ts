@@ -6,7 +6,7 @@
 import { handle } from 'hono/aws-lambda';
 import * as z from 'zod/mini';
 import { routes } from '../../lib/api/routes.ts';
-import { type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { expectDescribed } from './described.ts';
 import { harness, type Harness } from '../engine/harness.ts';
 

@@ -1,6 +1,6 @@
 /** Questions to a person over HTTP: listed, answered once, refused with a reason. */
 
-import { PermanentError } from '../../lib/core/records/errors.ts';
+import { PermanentError } from '../../lib/core/values/errors.ts';
 import { client, type Client } from './app.ts';
 
 /** An execution whose second step's undo cannot be done: a person is asked. */

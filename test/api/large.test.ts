@@ -7,7 +7,7 @@ import { handle } from 'hono/aws-lambda';
 import type { ExecutionView, Reasons } from '../../lib/api/answers.ts';
 import { createClient } from '../../lib/api/client.ts';
 import { routes } from '../../lib/api/routes.ts';
-import { retry, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import type { Incident } from '../../lib/core/records/incident.ts';
 import type { Attempt, Execution, Step } from '../../lib/core/records/state.ts';
 import { createScheduler } from '../../lib/scheduler/start.ts';

@@ -1,6 +1,6 @@
 /** Lists of executions: every filter, and what does not go together. */
 
-import { type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
 import { anExecution } from '../contract/records.ts';
 import { anAgent, anyObject } from '../engine/harness.ts';

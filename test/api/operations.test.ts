@@ -1,7 +1,7 @@
 /** Pause, resume, retry and cancel over HTTP: obeyed, shown, refused with a reason. */
 
 import { withStore } from '../engine/process.ts';
-import { PermanentError } from '../../lib/core/records/errors.ts';
+import { PermanentError } from '../../lib/core/values/errors.ts';
 import { memoryWorkflowPauses } from '../../lib/testing/memory-workflow-pauses.ts';
 import { client, FORMS } from './app.ts';
 

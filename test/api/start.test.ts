@@ -1,7 +1,7 @@
 /** `POST /workflows/{name}/executions`: what is accepted, and how everything else is refused. */
 
 import { MAX_BODY_BYTES } from '../../lib/api/requests.ts';
-import { JSON_LIMITS } from '../../lib/core/records/json.ts';
+import { JSON_LIMITS } from '../../lib/core/values/json.ts';
 import { client } from './app.ts';
 
 const START = '/workflows/flow/executions';

@@ -14,7 +14,7 @@ import {
 } from 'fast-check';
 import { childrenOf, groupedChildren } from '../../lib/aws/children-text.ts';
 import { stepItem, stepOf } from '../../lib/aws/dynamo-items.ts';
-import { blankStep } from '../../lib/core/records/change.ts';
+import { blankStep } from '../../lib/core/decisions/change.ts';
 import type { ChildEnd, Children } from '../../lib/core/records/children.ts';
 
 const succeeded: ChildEnd = { status: 'succeeded', version: 3, clean: false };

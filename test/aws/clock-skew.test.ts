@@ -9,7 +9,7 @@ import { DescribeTableCommand, DynamoDBClient, GetItemCommand } from '@aws-sdk/c
 import { CLOCK_ALLOWANCE_MS, ClockSkew } from '../../lib/aws/clock-skew.ts';
 import { TRANSPORTS } from '../../lib/aws/names.ts';
 import { transported } from '../../lib/aws/transport.ts';
-import type { Note } from '../../lib/core/records/decision.ts';
+import type { Note } from '../../lib/core/decisions/decision.ts';
 
 const NOW = Date.parse('2026-11-22T14:00:00Z');
 const MINUTE = 60_000;

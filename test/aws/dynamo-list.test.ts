@@ -7,7 +7,7 @@ import * as fc from 'fast-check';
 import { executionItem, type Item } from '../../lib/aws/dynamo-items.ts';
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
 import { TRANSPORTS } from '../../lib/aws/names.ts';
-import type { Note } from '../../lib/core/records/decision.ts';
+import type { Note } from '../../lib/core/decisions/decision.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import { anExecution } from '../contract/records.ts';
 import { answeredBy } from './mocked.ts';

@@ -17,9 +17,9 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { eventBus } from '../../lib/aws/event-bus.ts';
 import { TRANSPORTS } from '../../lib/aws/names.ts';
 import { sqsQueue } from '../../lib/aws/sqs-queue.ts';
-import type { Send } from '../../lib/core/records/decision.ts';
+import type { Send } from '../../lib/core/decisions/decision.ts';
 import type { Ended } from '../../lib/core/records/ended.ts';
-import type { IncidentNews, News } from '../../lib/core/records/news.ts';
+import type { IncidentNews, News } from '../../lib/core/decisions/news.ts';
 import type { EntryNews } from '../../lib/core/records/entry.ts';
 import { answeredBy } from './mocked.ts';
 

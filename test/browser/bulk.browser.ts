@@ -4,8 +4,8 @@
  */
 
 import type { Browser, Page } from 'playwright-core';
-import { human, retry, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
-import { PermanentError } from '../../lib/core/records/errors.ts';
+import { human, retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { PermanentError } from '../../lib/core/values/errors.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { anAgent, anyObject } from '../engine/harness.ts';
 import { closePages, expectAccessible, expectFits, openPage, startBrowser } from './browser.ts';

@@ -6,8 +6,8 @@
 
 import { createHash } from 'node:crypto';
 import { done } from '../../lib/core/plan/agent.ts';
-import { retry, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
-import { PermanentError } from '../../lib/core/records/errors.ts';
+import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { PermanentError } from '../../lib/core/values/errors.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { createScheduler, start } from '../../lib/scheduler/start.ts';
 import { anAgent, anyObject } from '../engine/harness.ts';

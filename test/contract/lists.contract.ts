@@ -4,7 +4,7 @@
  */
 
 import type { ListQuery, Store } from '../../lib/core/ports.ts';
-import { STATUS_GROUPS } from '../../lib/core/operators/lists.ts';
+import { STATUS_GROUPS } from '../../lib/core/operators/list-filter.ts';
 import type { Incident } from '../../lib/core/records/incident.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import { anEntry } from './entries.contract.ts';

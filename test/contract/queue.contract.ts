@@ -4,8 +4,8 @@
  */
 
 import type { Queue } from '../../lib/core/ports.ts';
-import type { Send } from '../../lib/core/records/decision.ts';
-import { type Message, parseMessage } from '../../lib/core/records/message.ts';
+import type { Send } from '../../lib/core/decisions/decision.ts';
+import { type Message, parseMessage } from '../../lib/core/decisions/message.ts';
 
 export interface QueueUnderTest {
   /** With the agents 'worker' and 'other'. */

@@ -1,6 +1,6 @@
 import { TRANSPORTS } from '../../lib/aws/names.ts';
 import { sqsQueue } from '../../lib/aws/sqs-queue.ts';
-import { formatMessage } from '../../lib/core/records/message.ts';
+import { formatMessage } from '../../lib/core/decisions/message.ts';
 import { memoryWorld } from '../../lib/testing/memory.ts';
 import { startSqs } from './local-sqs.ts';
 import { describeQueue } from './queue.contract.ts';

@@ -1,6 +1,6 @@
 /** What every place for pauses of workflows must do: one record per workflow, one version after the other. */
 
-import type { WorkflowPause } from '../../lib/core/operators/workflow-pause.ts';
+import type { WorkflowPause } from '../../lib/core/holds/workflow-pause.ts';
 import type { WorkflowPauses } from '../../lib/core/ports.ts';
 
 export interface WorkflowPausesUnderTest {

@@ -1,7 +1,7 @@
 /** Evaluations of small plans, for tests of what they send. */
 
 import type { AgentStep } from '../../lib/core/plan/plan.ts';
-import type { EvaluateEvent } from '../../lib/core/records/events.ts';
+import type { EvaluateEvent } from '../../lib/core/decisions/events.ts';
 import { inputs } from './one-step.ts';
 import { planStep } from './refusals.ts';
 import { NOW } from './states.ts';

@@ -5,10 +5,10 @@
 
 import { decide } from '../../lib/core/decide.ts';
 import type { AgentStage, AgentStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
-import { blankStep } from '../../lib/core/records/change.ts';
-import type { Decision } from '../../lib/core/records/decision.ts';
+import { blankStep } from '../../lib/core/decisions/change.ts';
+import type { Decision } from '../../lib/core/decisions/decision.ts';
 import type { Entry } from '../../lib/core/records/entry.ts';
-import type { Event, EvaluateEvent } from '../../lib/core/records/events.ts';
+import type { Event, EvaluateEvent } from '../../lib/core/decisions/events.ts';
 import type { Incident } from '../../lib/core/records/incident.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution, LeasedStep, Mode, Step } from '../../lib/core/records/state.ts';

@@ -2,9 +2,9 @@
 
 import * as z from 'zod/mini';
 import { type AgentOptions, declareAgent } from '../../lib/core/plan/agent.ts';
-import { SteadfastError } from '../../lib/core/records/errors.ts';
+import { SteadfastError } from '../../lib/core/values/errors.ts';
 import type { Plan, AgentStep } from '../../lib/core/plan/plan.ts';
-import { retry } from '../../lib/core/plan/workflow.ts';
+import { retry } from '../../lib/core/plan/builder/workflow.ts';
 
 export const any = z.record(z.string(), z.any());
 export type Anything = Record<string, unknown>;

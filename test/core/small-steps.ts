@@ -11,7 +11,7 @@ import type {
   Plan,
   WaitStep,
 } from '../../lib/core/plan/plan.ts';
-import { retry } from '../../lib/core/plan/workflow.ts';
+import { retry } from '../../lib/core/plan/builder/workflow.ts';
 import type { ChildEnd, Children } from '../../lib/core/records/children.ts';
 import type { Step } from '../../lib/core/records/state.ts';
 import { STEP_STATUSES } from '../../lib/core/transitions.ts';

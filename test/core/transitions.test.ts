@@ -1,12 +1,7 @@
 /** S1, S2: the legal moves, written out a second time; whatever is not here is refused. */
 
 import { isTerminal } from '../../lib/core/records/state.ts';
-import {
-  EXECUTION_EVENTS,
-  type ExecutionEvent,
-  STEP_EVENTS,
-  type StepEvent,
-} from '../../lib/core/records/moves.ts';
+import { EXECUTION_EVENTS, type ExecutionEvent, STEP_EVENTS, type StepEvent } from '../../lib/core/moves.ts';
 import {
   canMoveStep,
   EXECUTION_MOVES,

@@ -5,9 +5,9 @@
 
 import * as fc from 'fast-check';
 import type { CallbackStep, ChildStep, MapStep, Plan, PlanStep, WaitStep } from '../../lib/core/plan/plan.ts';
-import { blankStep } from '../../lib/core/records/change.ts';
+import { blankStep } from '../../lib/core/decisions/change.ts';
 import type { ChildEnd, Children } from '../../lib/core/records/children.ts';
-import type { Json } from '../../lib/core/records/json.ts';
+import type { Json } from '../../lib/core/values/json.ts';
 import type { Step } from '../../lib/core/records/state.ts';
 import type { ExecutionStatus, StepStatus } from '../../lib/core/transitions.ts';
 import { planStep } from './refusals.ts';

@@ -5,7 +5,7 @@
 
 import { announcedOnce, mayBeOfMany } from '../../lib/engine/announced-lists.ts';
 import type { Ports } from '../../lib/core/ports.ts';
-import type { Write } from '../../lib/core/records/decision.ts';
+import type { Write } from '../../lib/core/decisions/decision.ts';
 import { memoryAnnouncedLists } from '../../lib/testing/memory-announced-lists.ts';
 
 const around = { 'of-flow': { executionId: 'flow', step: 'all', index: 0, part: true } } as const;

@@ -4,7 +4,7 @@
  * also if that was undone since.
  */
 
-import { PermanentError } from '../../lib/core/records/errors.ts';
+import { PermanentError } from '../../lib/core/values/errors.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 
 export interface Book {

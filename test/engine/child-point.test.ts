@@ -3,9 +3,9 @@
  * undone once it has acted past its own point, and everything is once it has ended without a trace.
  */
 
-import { human, retry as tries, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import { human, retry as tries, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import type { Ports, Store } from '../../lib/core/ports.ts';
-import { PermanentError } from '../../lib/core/records/errors.ts';
+import { PermanentError } from '../../lib/core/values/errors.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import { cancel, pause, retry } from '../../lib/scheduler/commands.ts';

@@ -4,10 +4,10 @@
  */
 
 import { decide } from '../../lib/core/decide.ts';
-import { retry as tries, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import { retry as tries, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import type { Parent, ParentNotice } from '../../lib/core/records/children.ts';
-import { PermanentError } from '../../lib/core/records/errors.ts';
+import { PermanentError } from '../../lib/core/values/errors.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { endOf } from '../../lib/core/waiting/child.ts';
 import { notifyParent } from '../../lib/engine/children.ts';

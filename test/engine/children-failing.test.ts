@@ -1,8 +1,8 @@
 /** Executions of a step that the store refuses for ever: whatever does not depend on them goes on (L4). */
 
 import type { Execution } from '../../lib/core/records/state.ts';
-import { PermanentError } from '../../lib/core/records/errors.ts';
-import { type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import { PermanentError } from '../../lib/core/values/errors.ts';
+import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import type { Ports, Store } from '../../lib/core/ports.ts';
 import { book, statuses } from './book.ts';
 import { anAgent, anyObject, harness } from './harness.ts';

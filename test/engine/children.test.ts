@@ -2,12 +2,12 @@
  * Steps with executions of their own, on the production roles: another workflow, a list.
  */
 
-import type { Write } from '../../lib/core/records/decision.ts';
-import { PermanentError } from '../../lib/core/records/errors.ts';
+import type { Write } from '../../lib/core/decisions/decision.ts';
+import { PermanentError } from '../../lib/core/values/errors.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import { concat } from '../../lib/core/plan/refs.ts';
 import type { Step } from '../../lib/core/records/state.ts';
-import { retry, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import type { MemoryWorld } from '../../lib/testing/memory.ts';
 import { book, stepOfKey } from './book.ts';

@@ -1,6 +1,6 @@
-import { retry, workflow } from '../../lib/core/plan/workflow.ts';
+import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { eq, orElse } from '../../lib/core/plan/refs.ts';
-import { PermanentError, TransientError } from '../../lib/core/records/errors.ts';
+import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
 import { anAgent, anyObject, harness } from './harness.ts';
 import { withStore } from './process.ts';
 

@@ -5,8 +5,8 @@
 
 import * as z from 'zod/mini';
 import { explain } from '../../lib/core/explain/why.ts';
-import { human, retry, withInput, workflow, type Workflow } from '../../lib/core/plan/workflow.ts';
-import { PermanentError, TransientError } from '../../lib/core/records/errors.ts';
+import { human, retry, withInput, workflow, type Workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { withChildren } from '../../lib/engine/children.ts';
 import { cancel, pause, retry as again } from '../../lib/scheduler/commands.ts';

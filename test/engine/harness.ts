@@ -14,10 +14,10 @@ import {
   declareAgent,
   type Implementation,
 } from '../../lib/core/plan/agent.ts';
-import type { Workflow } from '../../lib/core/plan/workflow.ts';
+import type { Workflow } from '../../lib/core/plan/builder/workflow.ts';
 import type { Ports } from '../../lib/core/ports.ts';
-import type { Send } from '../../lib/core/records/decision.ts';
-import type { Json } from '../../lib/core/records/json.ts';
+import type { Send } from '../../lib/core/decisions/decision.ts';
+import type { Json } from '../../lib/core/values/json.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import { actOnPage } from '../../lib/scheduler/bulk-page.ts';

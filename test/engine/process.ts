@@ -3,7 +3,7 @@
  * around the ports of a harness.
  */
 
-import type { Write } from '../../lib/core/records/decision.ts';
+import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Ports, Store, WriteResult } from '../../lib/core/ports.ts';
 
 export const never: Promise<never> = new Promise(() => undefined);

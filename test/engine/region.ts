@@ -3,9 +3,9 @@
  * the next try is another region.
  */
 
-import { human, retry, type Workflow, withInput, workflow } from '../../lib/core/plan/workflow.ts';
+import { human, retry, type Workflow, withInput, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import type { Input } from '../../lib/core/plan/refs.ts';
-import { PermanentError, TransientError } from '../../lib/core/records/errors.ts';
+import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import type { MemoryWorld } from '../../lib/testing/memory.ts';
 import { anAgent, anyObject, type Harness, harness } from './harness.ts';

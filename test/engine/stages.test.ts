@@ -4,11 +4,11 @@
  */
 
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
-import { retry, useAgent, withInput, workflow } from '../../lib/core/plan/workflow.ts';
+import { retry, useAgent, withInput, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { cancel, pause, resume } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
-import type { ClaimedAttempt } from '../../lib/core/records/events.ts';
-import { PermanentError } from '../../lib/core/records/errors.ts';
+import type { ClaimedAttempt } from '../../lib/core/decisions/events.ts';
+import { PermanentError } from '../../lib/core/values/errors.ts';
 import { recordDeath } from '../../lib/worker/death.ts';
 import { anAgent, anyObject, type Harness, harness, PROCESS_MS, settle } from './harness.ts';
 import { aProcess, deferred, never, type Process } from './process.ts';

@@ -3,7 +3,7 @@
  * where executions lie between (S10).
  */
 
-import { retry, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { anAgent, anyObject, type Harness, harness, PROCESS_MS } from './harness.ts';
 import { never } from './process.ts';

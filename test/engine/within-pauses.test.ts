@@ -3,9 +3,9 @@
  * a report that have not seen it.
  */
 
-import { human, retry, workflow } from '../../lib/core/plan/workflow.ts';
+import { human, retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import type { Ports } from '../../lib/core/ports.ts';
-import { TransientError } from '../../lib/core/records/errors.ts';
+import { TransientError } from '../../lib/core/values/errors.ts';
 import { pause, resume } from '../../lib/scheduler/commands.ts';
 import type { MemoryWorld } from '../../lib/testing/memory.ts';
 import { anyObject, harness } from './harness.ts';

@@ -4,12 +4,12 @@
  */
 
 import { failed, orElse, present } from '../../lib/core/plan/refs.ts';
-import { human, retry, withInput, workflow } from '../../lib/core/plan/workflow.ts';
+import { human, retry, withInput, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { decide } from '../../lib/core/decide.ts';
 import type { Children } from '../../lib/core/records/children.ts';
 import type { Step } from '../../lib/core/records/state.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
-import { TransientError } from '../../lib/core/records/errors.ts';
+import { TransientError } from '../../lib/core/values/errors.ts';
 import { anAgent, anyObject, harness, PROCESS_MS } from './harness.ts';
 import { book, cars, decline, does, flights, losesFirst, once } from './holiday.ts';
 import { deferred, never } from './process.ts';

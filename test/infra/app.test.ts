@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { orderFulfilment } from '../../examples/order-fulfilment/workflow.ts';
 import { BUNDLES } from '../../lib/aws/names.ts';
-import { parseTrigger, startOf } from '../../lib/core/plan/trigger.ts';
+import { parseTrigger, startOf } from '../../lib/core/plan/triggers/trigger.ts';
 import { appAssembly, makeApp } from '../e2e/assembly.ts';
 import { project } from './fixture.ts';
 import type { Resource } from './template.ts';

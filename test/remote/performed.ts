@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import { agent, remoteAgent, type RemoteTarget } from '../../lib/index.ts';
 import { perform } from '../../lib/agent/author-code.ts';
 import type { AgentOptions } from '../../lib/core/plan/agent.ts';
-import type { Report } from '../../lib/core/records/events.ts';
+import type { Report } from '../../lib/core/decisions/events.ts';
 
 export type CallKind = 'execute' | 'probe' | 'undo';
 

@@ -3,7 +3,7 @@
  * execution gets the command once.
  */
 
-import { STATUS_GROUPS } from '../../lib/core/operators/lists.ts';
+import { STATUS_GROUPS } from '../../lib/core/operators/list-filter.ts';
 import { rememberedAt } from '../../lib/core/operators/remembered.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import { actOnPage } from '../../lib/scheduler/bulk-page.ts';

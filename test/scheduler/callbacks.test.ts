@@ -5,9 +5,9 @@
 
 import * as z from 'zod/mini';
 import { eq, type Ref } from '../../lib/core/plan/refs.ts';
-import { PermanentError } from '../../lib/core/records/errors.ts';
+import { PermanentError } from '../../lib/core/values/errors.ts';
 import { callbackToken } from '../../lib/core/records/state.ts';
-import { type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { closeCallback } from '../../lib/scheduler/callbacks.ts';
 import { cancel, retry } from '../../lib/scheduler/commands.ts';
 import { book, statuses } from '../engine/book.ts';

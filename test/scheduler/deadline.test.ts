@@ -4,8 +4,8 @@
  */
 
 import { explain } from '../../lib/core/explain/why.ts';
-import { human, retry as again, workflow } from '../../lib/core/plan/workflow.ts';
-import { PermanentError } from '../../lib/core/records/errors.ts';
+import { human, retry as again, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { PermanentError } from '../../lib/core/values/errors.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { pause, resume } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';

@@ -3,9 +3,9 @@
  * person, persons, and their acts.
  */
 
-import { human, retry as again, type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
-import type { Caller } from '../../lib/core/records/caller.ts';
-import { PermanentError } from '../../lib/core/records/errors.ts';
+import { human, retry as again, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import type { Caller } from '../../lib/core/values/caller.ts';
+import { PermanentError } from '../../lib/core/values/errors.ts';
 import { callbackToken, type Execution } from '../../lib/core/records/state.ts';
 import { closeCallback } from '../../lib/scheduler/callbacks.ts';
 import { resolveIncident, type ResolutionRequest } from '../../lib/scheduler/incidents.ts';

@@ -3,8 +3,8 @@
  * and what holds without an answer.
  */
 
-import type { ApprovalOptions } from '../../lib/core/plan/waiting-steps.ts';
-import { type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
+import type { ApprovalOptions } from '../../lib/core/plan/builder/waiting-steps.ts';
+import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import type { Ref } from '../../lib/core/plan/refs.ts';
 import { explain } from '../../lib/core/explain/why.ts';
 import type { EntryNews } from '../../lib/core/records/entry.ts';

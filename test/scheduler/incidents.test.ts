@@ -1,9 +1,9 @@
 /** The recovery's last stage: a person is asked, two may answer at once, nobody may answer. */
 
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
-import { PermanentError } from '../../lib/core/records/errors.ts';
+import { PermanentError } from '../../lib/core/values/errors.ts';
 import { explain } from '../../lib/core/explain/why.ts';
-import { human, retry, useAgent, withInput, workflow } from '../../lib/core/plan/workflow.ts';
+import { human, retry, useAgent, withInput, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { resolveIncident, type ResolutionRequest } from '../../lib/scheduler/incidents.ts';
 import { anAgent, anyObject, drain, type Harness, harness, settle } from '../engine/harness.ts';
 

@@ -1,7 +1,7 @@
 /** Commands that are repeated or not possible, and answers that are given during a pause. */
 
 import { MAX_REMEMBERED } from '../../lib/core/operators/remembered.ts';
-import { SteadfastError } from '../../lib/core/records/errors.ts';
+import { SteadfastError } from '../../lib/core/values/errors.ts';
 import { cancel, pause, resume, retry } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { chain, failingOnce, quick, undo } from '../engine/chain.ts';

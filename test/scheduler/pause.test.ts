@@ -2,8 +2,8 @@
 
 import { explain } from '../../lib/core/explain/why.ts';
 import type { Ports } from '../../lib/core/ports.ts';
-import type { Write } from '../../lib/core/records/decision.ts';
-import { TransientError } from '../../lib/core/records/errors.ts';
+import type { Write } from '../../lib/core/decisions/decision.ts';
+import { TransientError } from '../../lib/core/values/errors.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { reconcile } from '../../lib/engine/reconcile.ts';
 import { cancel, pause, resume } from '../../lib/scheduler/commands.ts';

@@ -3,8 +3,8 @@
  * must be another person's (S19).
  */
 
-import { type Workflow, workflow } from '../../lib/core/plan/workflow.ts';
-import type { Caller } from '../../lib/core/records/caller.ts';
+import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import type { Caller } from '../../lib/core/values/caller.ts';
 import { MAX_PEOPLE } from '../../lib/core/records/people.ts';
 import { retry } from '../../lib/scheduler/commands.ts';
 import { start } from '../../lib/scheduler/start.ts';

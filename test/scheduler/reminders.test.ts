@@ -4,9 +4,9 @@
  */
 
 import { explain } from '../../lib/core/explain/why.ts';
-import { human, workflow } from '../../lib/core/plan/workflow.ts';
-import { PermanentError } from '../../lib/core/records/errors.ts';
-import type { IncidentNews } from '../../lib/core/records/news.ts';
+import { human, workflow } from '../../lib/core/plan/builder/workflow.ts';
+import { PermanentError } from '../../lib/core/values/errors.ts';
+import type { IncidentNews } from '../../lib/core/decisions/news.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { pause, resume } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';

@@ -2,10 +2,10 @@
  * The retry of what failed or waits: it goes on where it failed, and never does again what was taken back.
  */
 
-import { PermanentError } from '../../lib/core/records/errors.ts';
+import { PermanentError } from '../../lib/core/values/errors.ts';
 import { explain } from '../../lib/core/explain/why.ts';
 import { rememberedAt } from '../../lib/core/operators/remembered.ts';
-import { human, retry as again, workflow } from '../../lib/core/plan/workflow.ts';
+import { human, retry as again, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { cancel, pause, retry } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { start } from '../../lib/scheduler/start.ts';

@@ -1,8 +1,8 @@
 /** What happens when an agent dies, freezes, is slow or cannot tell: P2, P7, L2, S4, S5, S6, S9. */
 
 import type { AttemptContext, Verdict } from '../../lib/core/plan/agent.ts';
-import { PermanentError, TransientError } from '../../lib/core/records/errors.ts';
-import { retry, workflow } from '../../lib/core/plan/workflow.ts';
+import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
+import { retry, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { anAgent, anyObject, harness, PROCESS_MS } from '../engine/harness.ts';
 import { aProcess, never } from '../engine/process.ts';
 

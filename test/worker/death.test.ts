@@ -3,7 +3,7 @@
  * and never for longer than it may.
  */
 
-import { workflow } from '../../lib/core/plan/workflow.ts';
+import { workflow } from '../../lib/core/plan/builder/workflow.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import { recordDeath } from '../../lib/worker/death.ts';
 import { anAgent, anyObject, harness, settle } from '../engine/harness.ts';

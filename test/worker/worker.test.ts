@@ -5,7 +5,7 @@
 import type { Inbox, Received } from '../../lib/aws/sqs-inbox.ts';
 import type { Clock } from '../../lib/core/ports.ts';
 import type { AttemptProcess, Ran } from '../../lib/worker/attempt-process.ts';
-import type { ClaimedAttempt } from '../../lib/core/records/events.ts';
+import type { ClaimedAttempt } from '../../lib/core/decisions/events.ts';
 import { Worker } from '../../lib/worker/worker.ts';
 
 const message = (messageId: string): Received => ({ messageId, body: '{}', receipt: `r-${messageId}` });

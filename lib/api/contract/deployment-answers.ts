@@ -9,7 +9,7 @@
 import * as z from 'zod/mini';
 import { EXECUTION_STATUSES } from '../../core/transitions.ts';
 import type { AuditCounts } from '../../core/records/receipts.ts';
-import type { EndedPause, PausedStarts } from '../../core/operators/workflow-pause.ts';
+import type { EndedPause, PausedStarts } from '../../core/holds/workflow-pause.ts';
 import type { Finding as Found } from '../../core/explain/situation.ts';
 import type * as shown from '../deployment-answers.ts';
 import { caller, riskWhy } from './execution-answers.ts';

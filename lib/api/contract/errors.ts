@@ -5,7 +5,7 @@
  * messages, which name what is wrong.
  */
 
-import { MAX_CALLER_CHARS } from '../../core/records/caller.ts';
+import { MAX_CALLER_CHARS } from '../../core/values/caller.ts';
 import { MAX_REMEMBERED, REMEMBERED_DAYS } from '../../core/operators/remembered.ts';
 import { MAX_PEOPLE } from '../../core/records/people.ts';
 import type { ErrorCode } from '../statuses.ts';

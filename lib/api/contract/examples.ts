@@ -7,7 +7,7 @@
 
 import type { Route } from '../calls.ts';
 import { BULK_EXAMPLES } from './bulk-examples.ts';
-import { timeText } from '../../core/records/text.ts';
+import { timeText } from '../../core/values/text.ts';
 
 export interface Example {
   readonly path: string;

@@ -7,11 +7,11 @@
  */
 
 import * as z from 'zod/mini';
-import { ORDERS } from '../../core/operators/lists.ts';
-import type { Caller } from '../../core/records/caller.ts';
+import { ORDERS } from '../../core/operators/list-filter.ts';
+import type { Caller } from '../../core/values/caller.ts';
 import type { Parent } from '../../core/records/children.ts';
 import type { Standing } from '../../core/records/ended.ts';
-import type { Failure } from '../../core/records/failure.ts';
+import type { Failure } from '../../core/values/failure.ts';
 import { CHOICES } from '../../core/records/incident.ts';
 import type { RiskReason } from '../../core/records/state.ts';
 import type { People } from '../../core/records/people.ts';

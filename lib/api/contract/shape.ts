@@ -8,7 +8,7 @@
 import * as z from 'zod/mini';
 import { EFFECTS, type Effect } from '../../core/plan/agent.ts';
 import type { PlanStep } from '../../core/plan/plan.ts';
-import type { Json } from '../../core/records/json.ts';
+import type { Json } from '../../core/values/json.ts';
 
 /** A type with each field and whether it may be absent; `readonly` is no part of JSON. */
 type Plain<T> = Json extends T ? unknown : PlainOf<T>;

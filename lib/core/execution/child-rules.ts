@@ -8,7 +8,7 @@
  */
 
 import { type ChildStep, hasChildren, type MapStep, type Plan, type PlanStep } from '../plan/plan.ts';
-import { blankStep, executionAfter, type ExecutionChanges, stepAfter } from '../records/change.ts';
+import { blankStep, executionAfter, type ExecutionChanges, stepAfter } from '../decisions/change.ts';
 import type { Children, Family } from '../records/children.ts';
 import {
   alsoAffected,
@@ -17,9 +17,9 @@ import {
   type Next,
   nothing,
   writing,
-} from '../records/decision.ts';
-import type { Evaluation } from '../records/events.ts';
-import type { Failure } from '../records/failure.ts';
+} from '../decisions/decision.ts';
+import type { Evaluation } from '../decisions/events.ts';
+import type { Failure } from '../values/failure.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Step } from '../records/state.ts';
 import { failureWaits, isNearNoReturn, wayBack } from '../step/point-of-no-return.ts';

@@ -4,7 +4,7 @@
  * Owns: that a suspended step goes on as what it was once the pause is over, that a step which failed or was
  * fenced before a
  * retry of its execution begins again, and that its on-failure steps begin anew if it fails once more. Does
- * not own: when either takes place (`operators/pause.ts`, `operators/retry.ts`).
+ * not own: when either takes place (`holds/pause.ts`, `operators/retry.ts`).
  *
  * Nothing is written here: one write ends a pause and one write retries an execution, whatever the number of
  * steps. Each step takes its new status over with its own next write (F8). `decide` applies this first, so
@@ -15,8 +15,8 @@
 import { beginsAgain } from '../operators/retry.ts';
 import { isOnFailure, onFailureSteps } from '../plan/on-failure.ts';
 import type { Plan, PlanStep } from '../plan/plan.ts';
-import { blankStep, stepAs, type StepChanges } from '../records/change.ts';
-import { given } from '../records/given.ts';
+import { blankStep, stepAs, type StepChanges } from '../decisions/change.ts';
+import { given } from '../values/given.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, type Step } from '../records/state.ts';
 import { attemptedVariant, changesBetween, isRepeatable } from '../step/recovery.ts';

@@ -5,12 +5,12 @@
  * (`follow-up.ts`), how a stop begins (`stop.ts`).
  */
 
-import { leavesTolerated, standingAtEnd } from '../operators/standing.ts';
+import { leavesTolerated, standingAtEnd } from '../operators/in-effect.ts';
 import { isBefore, type Plan } from '../plan/plan.ts';
-import { endedPause, executionAfter } from '../records/change.ts';
-import { type Decision, evaluateNext, IDLE, nothing, writing } from '../records/decision.ts';
+import { endedPause, executionAfter } from '../decisions/change.ts';
+import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
 import type { Ended } from '../records/ended.ts';
-import { given } from '../records/given.ts';
+import { given } from '../values/given.ts';
 import { hasUnannounced, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { type Cause, isLeased, type Step } from '../records/state.ts';
 import { isAllOver, isClear, keepsEffects, standsUnmended } from '../step/ready.ts';

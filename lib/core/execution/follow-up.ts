@@ -6,7 +6,7 @@
  * that failed. Does
  * not own: by which plan it is decided on (`plan/on-failure.ts`), how the steps are tried and given up (as
  * any tolerated step:
- * `tolerate.ts`, `operators/incident.ts`, `step/defer.ts`), whether a parent's retry finds it
+ * `tolerate.ts`, `questions/incident.ts`, `step/defer.ts`), whether a parent's retry finds it
  * (`on-child.ts`).
  *
  * S21 one write makes the end, when nothing is owed or asked any more; only then do on-failure steps begin,
@@ -17,11 +17,11 @@
 
 import { onFailureSteps, wholeOf } from '../plan/on-failure.ts';
 import type { Plan } from '../plan/plan.ts';
-import { executionAfter, type DecisionInputs, type ExecutionChanges } from '../records/change.ts';
-import { type Decision, evaluateNext, writing } from '../records/decision.ts';
+import { executionAfter, type DecisionInputs, type ExecutionChanges } from '../decisions/change.ts';
+import { type Decision, evaluateNext, writing } from '../decisions/decision.ts';
 import type { FailedOnFailure } from '../records/ended.ts';
-import type { Evaluation } from '../records/events.ts';
-import type { ExecutionEvent } from '../records/moves.ts';
+import type { Evaluation } from '../decisions/events.ts';
+import type { ExecutionEvent } from '../moves.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { type Execution, isSatisfied } from '../records/state.ts';
 import { moveExecution } from '../transitions.ts';

@@ -13,9 +13,9 @@
  * the execution.
  */
 
-import { executionAfter, stepAfter, type StepChanges } from '../records/change.ts';
-import { alsoAffected, evaluateNext, writing } from '../records/decision.ts';
-import type { StepEvent } from '../records/moves.ts';
+import { executionAfter, stepAfter, type StepChanges } from '../decisions/change.ts';
+import { alsoAffected, evaluateNext, writing } from '../decisions/decision.ts';
+import type { StepEvent } from '../moves.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isLeased, isPerforming, type Step } from '../records/state.ts';
 import { keepsEffects } from '../step/ready.ts';

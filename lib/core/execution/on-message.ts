@@ -10,9 +10,9 @@
  */
 
 import { graphOf, type Plan, type PlanStep } from '../plan/plan.ts';
-import { executionAfter, type DecisionInputs } from '../records/change.ts';
-import { type Decision, evaluateNext, nothing, IDLE, writing } from '../records/decision.ts';
-import type { EventOf, OpenBreaker } from '../records/events.ts';
+import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
+import { type Decision, evaluateNext, nothing, IDLE, writing } from '../decisions/decision.ts';
+import type { EventOf, OpenBreaker } from '../decisions/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isLeased, type Step } from '../records/state.ts';
 import { claimed } from '../step/claim.ts';

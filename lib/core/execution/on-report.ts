@@ -11,11 +11,11 @@
 
 import { resolvedBySuccess } from '../operators/resolution.ts';
 import { agentStep, dependentsOf, isCallback, type Plan } from '../plan/plan.ts';
-import { executionAfter } from '../records/change.ts';
-import type { Failure } from '../records/failure.ts';
-import { given } from '../records/given.ts';
-import { type Decision, evaluateNext, nothing, IDLE, writing } from '../records/decision.ts';
-import type { EventOf } from '../records/events.ts';
+import { executionAfter } from '../decisions/change.ts';
+import type { Failure } from '../values/failure.ts';
+import { given } from '../values/given.ts';
+import { type Decision, evaluateNext, nothing, IDLE, writing } from '../decisions/decision.ts';
+import type { EventOf } from '../decisions/events.ts';
 import { isApprovalOpen, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { isForward, isLeased, isSatisfied, isTerminal, type Step } from '../records/state.ts';
 import { hasNoDeadline } from '../step/defer.ts';

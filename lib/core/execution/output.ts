@@ -11,7 +11,7 @@
 
 import type { Plan } from '../plan/plan.ts';
 import { evaluateExpression } from '../plan/refs.ts';
-import { type Json, utf8Bytes } from '../records/json.ts';
+import { type Json, utf8Bytes } from '../values/json.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Execution } from '../records/state.ts';
 import { leftOutIn } from '../step/left-out.ts';

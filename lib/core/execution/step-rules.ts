@@ -3,17 +3,17 @@
  * fence, a question to a person.
  *
  * Owns: when each is due. Does not own: what an attempt whose lease ended becomes (`step/report.ts`),
- * which steps there are (`step/ready.ts`), what is asked (`operators/incident.ts`) and what an answer
+ * which steps there are (`step/ready.ts`), what is asked (`questions/incident.ts`) and what an answer
  * changes (`operators/resolution.ts`).
  */
 
-import { ask } from '../operators/incident.ts';
+import { ask } from '../questions/incident.ts';
 import { choiceOfTime, closeDueIncidents } from '../operators/resolution.ts';
 import { agentStep, type Plan } from '../plan/plan.ts';
-import { blankStep, stepAfter } from '../records/change.ts';
-import { alsoAffected, type Decision, evaluateNext, joined, writing } from '../records/decision.ts';
-import type { Evaluation } from '../records/events.ts';
-import { given } from '../records/given.ts';
+import { blankStep, stepAfter } from '../decisions/change.ts';
+import { alsoAffected, type Decision, evaluateNext, joined, writing } from '../decisions/decision.ts';
+import type { Evaluation } from '../decisions/events.ts';
+import { given } from '../values/given.ts';
 import { holdsNow, type Incident } from '../records/incident.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { isLeased } from '../records/state.ts';

@@ -3,7 +3,7 @@
  * deadline, and the point of no return.
  *
  * Owns: the rules that stop an execution or, where there is no way back, ask a person instead. Does not own:
- * what is undone then (`step/ready.ts`), operators' commands (`operators/commands.ts`).
+ * what is undone then (`step/ready.ts`), operators' commands (`operators/obey.ts`).
  *
  * L1 a failure beside an open point of no return waits for that outcome, which is bounded, and
  * for nothing else. Beside a child that is such a point it stops the execution, and the child
@@ -11,8 +11,8 @@
  */
 
 import { agentStep } from '../plan/plan.ts';
-import { executionAfter, type DecisionInputs, stepAfter, stop } from '../records/change.ts';
-import { type Decision, evaluateNext, writing } from '../records/decision.ts';
+import { executionAfter, type DecisionInputs, stepAfter, stop } from '../decisions/change.ts';
+import { type Decision, evaluateNext, writing } from '../decisions/decision.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Step } from '../records/state.ts';
 import { isNearNoReturn, mayBeStopped, wayBack } from '../step/point-of-no-return.ts';

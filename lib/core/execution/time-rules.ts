@@ -6,8 +6,8 @@
  */
 
 import { type CallbackStep, isCallback, isForAnother, type Plan, type PlanStep } from '../plan/plan.ts';
-import { executionAfter } from '../records/change.ts';
-import { alsoAffected, evaluateNext, writing } from '../records/decision.ts';
+import { executionAfter } from '../decisions/change.ts';
+import { alsoAffected, evaluateNext, writing } from '../decisions/decision.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { openWork } from '../step/ready.ts';
 import type { Coming, Rule } from '../step/rule.ts';

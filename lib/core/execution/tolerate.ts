@@ -3,7 +3,7 @@
  *
  * Owns: when it is final, when a person is asked, and what a stop that leaves things as they are makes of
  * it. Does not own: which steps may fail (`plan/outcomes.ts`), their compensation (`step/ready.ts`), the
- * incident (`operators/incident.ts`).
+ * incident (`questions/incident.ts`).
  *
  * S20 a failure is tolerated in one recorded, final move: on a fresh read, when no attempt of the step can
  * act any more and nothing is owed: it did not act, it is compensated, or a person or the time for an answer
@@ -13,10 +13,10 @@
 
 import { isTolerated } from '../plan/outcomes.ts';
 import type { Plan, PlanStep } from '../plan/plan.ts';
-import { executionAfter, stepAfter } from '../records/change.ts';
-import { alsoAffected, type Decision, evaluateNext, writing } from '../records/decision.ts';
-import type { Evaluation } from '../records/events.ts';
-import type { StepEvent } from '../records/moves.ts';
+import { executionAfter, stepAfter } from '../decisions/change.ts';
+import { alsoAffected, type Decision, evaluateNext, writing } from '../decisions/decision.ts';
+import type { Evaluation } from '../decisions/events.ts';
+import type { StepEvent } from '../moves.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isLeased, isPerforming, type Step } from '../records/state.ts';
 import { keepsEffects, needsUndo } from '../step/ready.ts';

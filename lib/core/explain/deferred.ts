@@ -8,10 +8,10 @@
  */
 
 import type { AgentStep, PlanStep } from '../plan/plan.ts';
-import type { OpenBreaker } from '../records/events.ts';
+import type { OpenBreaker } from '../decisions/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Deferred, Step } from '../records/state.ts';
-import { timeText } from '../records/text.ts';
+import { timeText } from '../values/text.ts';
 import { attemptedVariant, variantOf } from '../step/recovery.ts';
 import { isUntried } from '../step/turn.ts';
 import { personText } from './past.ts';

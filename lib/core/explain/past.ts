@@ -5,19 +5,19 @@
  * Owns: the words of the past. Does not own: reasons and what is next (`why.ts`).
  */
 
-import { formatDuration } from '../plan/duration.ts';
+import { formatDuration } from '../values/duration.ts';
 import { performedStep, shownSteps } from '../plan/on-failure.ts';
 import type { Plan } from '../plan/plan.ts';
-import { type Caller, callerText } from '../records/caller.ts';
-import { given } from '../records/given.ts';
+import { type Caller, callerText } from '../values/caller.ts';
+import { given } from '../values/given.ts';
 import type { Incident } from '../records/incident.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Attempt, Pause, Retried, Step } from '../records/state.ts';
 import { FIRST_KEPT, leftOutOf } from '../step/history.ts';
 import { variantAt } from '../step/recovery.ts';
-import { pastOfWaiting, reminded } from './waiting-steps.ts';
+import { pastOfWaiting, reminded } from './waiting-for.ts';
 import { type Happened } from './words.ts';
-import { timeText } from '../records/text.ts';
+import { timeText } from '../values/text.ts';
 
 export function past(plan: Plan, state: Snapshot): Happened[] {
   const { execution, steps, incidents } = state;

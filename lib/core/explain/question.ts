@@ -5,7 +5,7 @@
  * Owns: the words and their order. Does not own: what is shown (`waiting/shown.ts`), how an answer is given.
  */
 
-import type { Json } from '../records/json.ts';
+import type { Json } from '../values/json.ts';
 import type { AskedOf } from '../records/question.ts';
 
 export interface About extends AskedOf {

@@ -7,9 +7,9 @@
  * (`api/health.ts`), when an execution is at risk (`records/risk.ts`).
  */
 
-import type { Failure } from '../records/failure.ts';
+import type { Failure } from '../values/failure.ts';
 import type { RiskReason } from '../records/state.ts';
-import { durationText, timeText } from '../records/text.ts';
+import { durationText, timeText } from '../values/text.ts';
 
 /**
  * 'healthy': nothing stands in the way. 'at-risk': executions may not end well or in time without help,

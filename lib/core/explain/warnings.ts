@@ -6,14 +6,14 @@
  * not own: what happens next (`why.ts`), whether anything is late in the whole deployment (`GET /health`).
  */
 
-import { formatDuration } from '../plan/duration.ts';
+import { formatDuration } from '../values/duration.ts';
 import { planDuring } from '../plan/on-failure.ts';
 import type { Plan, PlanStep } from '../plan/plan.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isTerminal, type Step } from '../records/state.ts';
 import { needsUndo, type Work } from '../step/ready.ts';
 import { variantOf } from '../step/recovery.ts';
-import { timeText } from '../records/text.ts';
+import { timeText } from '../values/text.ts';
 
 /** Whether an agent is deployed. */
 export type IsDeployed = (agent: string) => boolean;

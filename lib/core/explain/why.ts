@@ -9,7 +9,7 @@
 import { effectiveState } from '../execution/effective-state.ts';
 import { isOnFailure, planDuring, shownSteps } from '../plan/on-failure.ts';
 import { graphOf, type Plan, type PlanStep } from '../plan/plan.ts';
-import { given } from '../records/given.ts';
+import { given } from '../values/given.ts';
 import type { Choice } from '../records/incident.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { isForward, isLeased, isPausedOrPausing, isSatisfied, isTerminal } from '../records/state.ts';
@@ -20,10 +20,10 @@ import { isBetweenStages, isTurn, mayFail, shownStatus } from '../step/turn.ts';
 import { dispatchDueAt, wasSentSinceDeferred } from '../supervision/wake-time.ts';
 import { becauseDeferred, type Breakers } from './deferred.ts';
 import { DEED, past } from './past.ts';
-import { becauseOfWaiting, nextOfChildren } from './waiting-steps.ts';
+import { becauseOfWaiting, nextOfChildren } from './waiting-for.ts';
 import { type IsDeployed, warningsOf } from './warnings.ts';
 import { type Happened, inBrackets, type Next } from './words.ts';
-import { timeText } from '../records/text.ts';
+import { timeText } from '../values/text.ts';
 
 export interface Explanation {
   readonly executionId: string;

@@ -2,10 +2,10 @@
  * The shapes and small words that all parts of an explanation share.
  *
  * Owns: how a failure and the items of a list are written. Does not own: what is said (`explain/why.ts`,
- * `explain/past.ts`, `explain/waiting-steps.ts`, `explain/warnings.ts`).
+ * `explain/past.ts`, `explain/waiting-for.ts`, `explain/warnings.ts`).
  */
 
-import type { Failure } from '../records/failure.ts';
+import type { Failure } from '../values/failure.ts';
 import type { Coming } from '../step/rule.ts';
 import type { ItemsSoFar } from '../waiting/map.ts';
 

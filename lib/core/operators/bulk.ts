@@ -2,18 +2,18 @@
  * Bulk actions: one command for many executions.
  *
  * Owns: their records, which executions one may be about, what each page of them came to, and how that adds
- * up. Does not own: the commands (`commands.ts`), how the executions are found and when anything acts
+ * up. Does not own: the commands (`obey.ts`), how the executions are found and when anything acts
  * (`scheduler/bulks.ts`, `scheduler/bulk-page.ts`).
  *
  * A bulk action is collected page by page and acts on nothing until it is confirmed; after that nothing of it
  * changes but what its pages came to. A page is counted once: its result and the total are one write.
  */
 
-import type { Caller } from '../records/caller.ts';
+import type { Caller } from '../values/caller.ts';
 import type { Choice } from '../records/incident.ts';
-import type { Json } from '../records/json.ts';
+import type { Json } from '../values/json.ts';
 import type { ExecutionStatus } from '../transitions.ts';
-import { type ListFilter, STATUS_GROUPS } from './lists.ts';
+import { type ListFilter, STATUS_GROUPS } from './list-filter.ts';
 
 export const BULK_ACTIONS = ['retry', 'cancel', 'pause', 'resume', 'resolve', 'approve', 'reject'] as const;
 export type BulkAction = (typeof BULK_ACTIONS)[number];

@@ -6,8 +6,8 @@
  * entered by the act's own write.
  */
 
-import { executionAfter, type DecisionInputs } from '../records/change.ts';
-import { type Decision, IDLE, nothing, writing } from '../records/decision.ts';
+import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
+import { type Decision, IDLE, nothing, writing } from '../decisions/decision.ts';
 import { type Acted, peopleAfter } from '../records/people.ts';
 import { type Execution, isTerminal } from '../records/state.ts';
 

@@ -3,14 +3,14 @@
  * answered, and not obeyed again.
  *
  * Owns: how they are kept in the execution's record, for how long and how many. Does not own: what a command
- * writes (`commands.ts`), what a repeated one is answered (`scheduler/commands.ts`).
+ * writes (`obey.ts`), what a repeated one is answered (`scheduler/commands.ts`).
  *
  * Remembered is what was obeyed, also where nothing had to change: a pause of what is paused already has
  * happened, and must not happen after the next resume. No refusal is remembered, and nothing is written to
  * what has ended: its parent, which may have it go on, knows it by its version.
  */
 
-import type { Command } from '../records/events.ts';
+import type { Command } from '../decisions/events.ts';
 import type { Execution } from '../records/state.ts';
 
 export const REMEMBERED_DAYS = 30;

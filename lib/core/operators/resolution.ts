@@ -18,13 +18,13 @@ import {
   stepAfter,
   type StepChanges,
   stop,
-} from '../records/change.ts';
-import { type Decision, evaluateNext, nothing, writing } from '../records/decision.ts';
-import type { EventOf, Resolution } from '../records/events.ts';
-import { type Failure, MAX_FAILURE_CHARS } from '../records/failure.ts';
-import { given } from '../records/given.ts';
+} from '../decisions/change.ts';
+import { type Decision, evaluateNext, nothing, writing } from '../decisions/decision.ts';
+import type { EventOf, Resolution } from '../decisions/events.ts';
+import { type Failure, MAX_FAILURE_CHARS } from '../values/failure.ts';
+import { given } from '../values/given.ts';
 import { type Choice, holdsNow, type Incident } from '../records/incident.ts';
-import type { StepEvent } from '../records/moves.ts';
+import type { StepEvent } from '../moves.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
 import {
   type Cause,
@@ -36,16 +36,16 @@ import {
   isTerminal,
   type Step,
 } from '../records/state.ts';
-import { cut } from '../records/text.ts';
+import { cut } from '../values/text.ts';
 import { mayBePast, mayBeStopped, wayBackBeside } from '../step/point-of-no-return.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { whyItFailed } from '../step/tolerance.ts';
 import { actsUntil } from '../step/turn.ts';
 import { vouchedFor } from '../waiting/child-tries.ts';
-import { choicesFor, resolutionProblem } from './choices.ts';
-import { resolveDeadline, timeAgain } from './deadline.ts';
-import { resolved, waitsForThisAlone } from './incident.ts';
-import { endPause, pausedMs } from './pause.ts';
+import { choicesFor, resolutionProblem } from '../questions/choices.ts';
+import { resolveDeadline, timeAgain } from '../questions/deadline.ts';
+import { resolved, waitsForThisAlone } from '../questions/incident.ts';
+import { endPause, pausedMs } from '../holds/pause.ts';
 
 /** An answer that is not possible now changes nothing; the caller asks `resolutionProblem` for the reason. */
 export function answerIncident(plan: Plan, state: Snapshot, event: EventOf<'resolve'>): Decision {

@@ -13,21 +13,21 @@
 
 import { isOutcomeRead } from '../plan/outcomes.ts';
 import type { Plan, PlanStep } from '../plan/plan.ts';
-import type { Caller } from '../records/caller.ts';
-import { executionAfter, type DecisionInputs, stepAfter, type StepChanges } from '../records/change.ts';
-import { type Decision, evaluateNext, writing } from '../records/decision.ts';
-import { given as present } from '../records/given.ts';
+import type { Caller } from '../values/caller.ts';
+import { executionAfter, type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
+import { type Decision, evaluateNext, writing } from '../decisions/decision.ts';
+import { given as present } from '../values/given.ts';
 import type { Incident } from '../records/incident.ts';
-import type { Json } from '../records/json.ts';
+import type { Json } from '../values/json.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
 import type { Execution, Step } from '../records/state.ts';
 import { effectsSettledAt } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { actsUntil, failedItems } from '../step/turn.ts';
 import { goesOnWithChildren, restartProblem } from '../waiting/child-retry.ts';
-import { resolutionProblem } from './choices.ts';
-import { MAX_KEPT } from './pause.ts';
-import { timeText } from '../records/text.ts';
+import { resolutionProblem } from '../questions/choices.ts';
+import { MAX_KEPT } from '../holds/pause.ts';
+import { timeText } from '../values/text.ts';
 
 /** A retry answers these, one after the other. */
 export const openRecoveryIncidents = (state: Snapshot, asOf: number = Number.POSITIVE_INFINITY): Incident[] =>

@@ -7,9 +7,9 @@
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { type Duration, parseDuration } from './duration.ts';
-import { refuse } from '../records/errors.ts';
-import { checkName } from '../records/names.ts';
+import { type Duration, parseDuration } from '../values/duration.ts';
+import { refuse } from '../values/errors.ts';
+import { checkName } from '../values/names.ts';
 
 /**
  * `idempotent`: the same effect key has its effect once, however often it is asked, so an unknown outcome may

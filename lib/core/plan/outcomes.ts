@@ -9,7 +9,7 @@
  * an outcome is never read before it is final.
  */
 
-import { isJsonObject } from '../records/json.ts';
+import { isJsonObject } from '../values/json.ts';
 import type { Plan, PlanStep } from './plan.ts';
 import { type Expr, nameOf, type Reference, refsIn, stepsIn } from './refs.ts';
 import { problem, type Problem } from './refusal.ts';

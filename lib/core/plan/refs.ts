@@ -10,7 +10,7 @@
  * R3 own properties only, so no path reaches a prototype.
  */
 
-import { refuse } from '../records/errors.ts';
+import { refuse } from '../values/errors.ts';
 import {
   type Json,
   JSON_LIMITS,
@@ -18,7 +18,7 @@ import {
   isJsonObject,
   isPlainObject,
   keptOf,
-} from '../records/json.ts';
+} from '../values/json.ts';
 import type { Condition, Input, MaybeRef, Ref } from './ref-types.ts';
 
 export type { Condition, Input, MaybeRef, MayBeAbsent, MayNotSucceed, OutputOf, Ref } from './ref-types.ts';

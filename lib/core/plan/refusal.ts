@@ -5,8 +5,8 @@
  * refused (`check.ts`, `workflow.ts`).
  */
 
-import { isSteadfastError, refuse, type SteadfastError } from '../records/errors.ts';
-import { given } from '../records/given.ts';
+import { isSteadfastError, refuse, type SteadfastError } from '../values/errors.ts';
+import { given } from '../values/given.ts';
 
 export interface Problem {
   readonly reason: string;

@@ -8,7 +8,7 @@
  * stands in for a tag of its name.
  */
 
-import { isJsonObject, type Json } from '../records/json.ts';
+import { isJsonObject, type Json } from '../values/json.ts';
 import type { Execution } from '../records/state.ts';
 import type { Plan } from './plan.ts';
 import { problem, type Problem } from './refusal.ts';

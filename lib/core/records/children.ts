@@ -6,8 +6,8 @@
  */
 
 import type { ExecutionStatus } from '../transitions.ts';
-import type { Failure } from './failure.ts';
-import type { Json } from './json.ts';
+import type { Failure } from '../values/failure.ts';
+import type { Json } from '../values/json.ts';
 
 /** The step that runs an execution as one of its own. */
 export interface Parent {

@@ -1,12 +1,12 @@
 /**
  * What is said of an execution that has ended: how it ended, and what it leaves in effect.
  *
- * Owns: the shapes. Does not own: what is in effect (`operators/standing.ts`), when an
+ * Owns: the shapes. Does not own: what is in effect (`operators/in-effect.ts`), when an
  * end is announced (`rules.ts`).
  */
 
 import type { ExecutionStatus } from '../transitions.ts';
-import type { Caller } from './caller.ts';
+import type { Caller } from '../values/caller.ts';
 import type { Cause } from './state.ts';
 
 /** The announcement that an execution has ended; made at least once. */

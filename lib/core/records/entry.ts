@@ -8,7 +8,7 @@
  * A step has one entry, under its name: a retry of the execution opens it again.
  */
 
-import type { Json } from './json.ts';
+import type { Json } from '../values/json.ts';
 import type { AskedOf } from './question.ts';
 
 /** What becomes of an entry; each is announced on the event bus. */

@@ -2,12 +2,12 @@
  * The record of an incident: a question to a person, with a time at which its default holds.
  *
  * Owns: the shape, the choices there are, when the time of an incident is over. Does not own: when one is
- * opened (`operators/incident.ts`), which choices it offers (`operators/choices.ts`), what a resolution
+ * opened (`questions/incident.ts`), which choices it offers (`questions/choices.ts`), what a resolution
  * writes (`operators/resolution.ts`).
  */
 
-import type { Caller } from './caller.ts';
-import type { Failure } from './failure.ts';
+import type { Caller } from '../values/caller.ts';
+import type { Failure } from '../values/failure.ts';
 import type { AskedOf } from './question.ts';
 import { type Execution, isPausedOrPausing } from './state.ts';
 

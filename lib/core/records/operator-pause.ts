@@ -1,11 +1,11 @@
 /**
  * A pause that an operator makes of more than one execution: who, since when, why.
  *
- * Owns: the shape. Does not own: what is paused (`operators/workflow-pause.ts`, `step/breaker.ts`).
+ * Owns: the shape. Does not own: what is paused (`holds/workflow-pause.ts`, `step/breaker.ts`).
  */
 
-import type { Caller } from './caller.ts';
-import { given } from './given.ts';
+import type { Caller } from '../values/caller.ts';
+import { given } from '../values/given.ts';
 
 export interface OperatorPause {
   readonly at: number;

@@ -3,13 +3,13 @@
  * approval must be another person's (`approval({ by: 'another' })`).
  *
  * Owns: what is kept of whom, who may not answer such an approval, and the bound. Does not own: who a person
- * is (`records/caller.ts`), when it is asked and where it is written (`scheduler/people.ts`).
+ * is (`values/caller.ts`), when it is asked and where it is written (`scheduler/people.ts`).
  *
  * S19 the record of the root has all of them, and every entry comes before the act that it is about, or with
  * it in one write: of two acts at the same time one is entered first, and the other one sees it.
  */
 
-import { isSamePerson } from './caller.ts';
+import { isSamePerson } from '../values/caller.ts';
 
 /** What keeps a person from answering; an approval is named, for its own answer may be repeated. */
 export type Deed =

@@ -6,7 +6,7 @@
  * release before have none of it.
  */
 
-import { given } from './given.ts';
+import { given } from '../values/given.ts';
 import type { Execution } from './state.ts';
 
 export interface AskedOf {

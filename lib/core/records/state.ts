@@ -10,10 +10,10 @@
  */
 
 import type { ExecutionStatus, StepStatus } from '../transitions.ts';
-import type { Caller } from './caller.ts';
+import type { Caller } from '../values/caller.ts';
 import type { Children, Parent } from './children.ts';
-import type { Failure } from './failure.ts';
-import type { Json } from './json.ts';
+import type { Failure } from '../values/failure.ts';
+import type { Json } from '../values/json.ts';
 import type { OperatorPause } from './operator-pause.ts';
 import type { People } from './people.ts';
 

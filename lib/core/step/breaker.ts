@@ -13,12 +13,12 @@
  * service is called THRESHOLD times, once by each process that does not know yet, and once per trial.
  */
 
-import type { DecisionInputs } from '../records/change.ts';
+import type { DecisionInputs } from '../decisions/change.ts';
 import { endedBy, type EndedOperatorPause, type OperatorPause } from '../records/operator-pause.ts';
-import type { Caller } from '../records/caller.ts';
-import type { OpenBreaker, Report } from '../records/events.ts';
-import { CANNOT_TELL, type Failure } from '../records/failure.ts';
-import { cut } from '../records/text.ts';
+import type { Caller } from '../values/caller.ts';
+import type { OpenBreaker, Report } from '../decisions/events.ts';
+import { CANNOT_TELL, type Failure } from '../values/failure.ts';
+import { cut } from '../values/text.ts';
 import { type FailedCall, MAX_OPENINGS, unknownOnce } from './outage.ts';
 
 /** More failures than answers by so many open it. */

@@ -8,8 +8,8 @@
  * records its effect key and what that stands for.
  */
 
-import { blankStep, type DecisionInputs, type StepChanges, stepAfter } from '../records/change.ts';
-import type { EventOf } from '../records/events.ts';
+import { blankStep, type DecisionInputs, type StepChanges, stepAfter } from '../decisions/change.ts';
+import type { EventOf } from '../decisions/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Step } from '../records/state.ts';
 import { keyOfClaim } from './effect-key.ts';

@@ -11,11 +11,11 @@
  * day, after which a person is asked.
  */
 
-import { blankStep, type DecisionInputs, stepAfter } from '../records/change.ts';
-import { evaluateNext, type Note, writing } from '../records/decision.ts';
-import type { OpenBreaker } from '../records/events.ts';
-import { given } from '../records/given.ts';
-import type { Failure } from '../records/failure.ts';
+import { blankStep, type DecisionInputs, stepAfter } from '../decisions/change.ts';
+import { evaluateNext, type Note, writing } from '../decisions/decision.ts';
+import type { OpenBreaker } from '../decisions/events.ts';
+import { given } from '../values/given.ts';
+import type { Failure } from '../values/failure.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Deferred, Execution, LeasedStep, Mode, Step } from '../records/state.ts';
 import { deferredUntil } from './breaker.ts';

@@ -14,12 +14,12 @@
  * of a step is in effect.
  */
 
-import { canonicalJson, type Json } from '../records/json.ts';
+import { canonicalJson, type Json } from '../values/json.ts';
 import { variantNumber } from './recovery.ts';
 import { isOnFailure } from '../plan/on-failure.ts';
 import type { AgentStep, Plan } from '../plan/plan.ts';
 import type { Execution, Step } from '../records/state.ts';
-import type { StepChanges } from '../records/change.ts';
+import type { StepChanges } from '../decisions/change.ts';
 
 const LIFE_CHARS = 10;
 

@@ -5,10 +5,10 @@
  */
 
 import type { AgentStep } from '../plan/plan.ts';
-import type { DecisionInputs, StepChanges } from '../records/change.ts';
-import type { EventOf, OpenBreaker } from '../records/events.ts';
-import type { Failure } from '../records/failure.ts';
-import { given } from '../records/given.ts';
+import type { DecisionInputs, StepChanges } from '../decisions/change.ts';
+import type { EventOf, OpenBreaker } from '../decisions/events.ts';
+import type { Failure } from '../values/failure.ts';
+import { given } from '../values/given.ts';
 import type { Attempt, LeasedStep, Step } from '../records/state.ts';
 import { type NotCharged, notCharged } from './defer.ts';
 import { historyOf } from './history.ts';

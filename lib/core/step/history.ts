@@ -7,8 +7,8 @@
  * The first attempts say how it all began, the latest how it stands: what is left out is between them.
  */
 
-import type { Failure } from '../records/failure.ts';
-import { given } from '../records/given.ts';
+import type { Failure } from '../values/failure.ts';
+import { given } from '../values/given.ts';
 import { type Attempt, isLeased, type LeasedStep, type Step } from '../records/state.ts';
 
 const MAX_HISTORY = 20;

@@ -11,8 +11,8 @@
  */
 
 import { type AgentStep, agentStep, agentSteps, type Plan, type StepLimits } from '../plan/plan.ts';
-import { type DecisionInputs, stepAfter } from '../records/change.ts';
-import type { EventOf } from '../records/events.ts';
+import { type DecisionInputs, stepAfter } from '../decisions/change.ts';
+import type { EventOf } from '../decisions/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type LeasedStep, isLeased, type Step } from '../records/state.ts';
 import { attemptedVariant } from './recovery.ts';

@@ -11,7 +11,7 @@
 import type { MapStep, Stage } from '../plan/plan.ts';
 import { type Expr, valuesReadIn } from '../plan/refs.ts';
 import { MAX_GATHERED_BYTES } from '../records/children.ts';
-import type { Failure } from '../records/failure.ts';
+import type { Failure } from '../values/failure.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 
 /** Why an expression cannot be evaluated, or nothing. */

@@ -9,8 +9,8 @@
  * only deferred is not in it: it was not called, so nothing of it can be doubled or lost.
  */
 
-import type { DecisionInputs } from '../records/change.ts';
-import type { Failure } from '../records/failure.ts';
+import type { DecisionInputs } from '../decisions/change.ts';
+import type { Failure } from '../values/failure.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Attempt } from '../records/state.ts';
 

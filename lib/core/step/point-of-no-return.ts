@@ -2,7 +2,7 @@
  * The point of no return: once such a step is done there is no way back, only forward.
  *
  * Owns: whether an execution can still be undone. Does not own: what a rule does where it cannot
- * (`execution/stop.ts`, `operators/incident.ts`).
+ * (`execution/stop.ts`, `questions/incident.ts`).
  *
  * S10 a step that may have acted counts as past the point until it is certain that it did not, so that
  * nothing that belongs to a step which cannot be taken back is ever undone by a machine. Of a child that

@@ -8,8 +8,8 @@
  * one lowers its own share alone, never another's.
  */
 
-import type { StepChanges } from '../records/change.ts';
-import { given } from '../records/given.ts';
+import type { StepChanges } from '../decisions/change.ts';
+import { given } from '../values/given.ts';
 import type { ProcessOfAttempt, Step } from '../records/state.ts';
 
 /**

@@ -11,10 +11,10 @@
 
 import { canMoveStep } from '../transitions.ts';
 import type { AgentStep } from '../plan/plan.ts';
-import { type DecisionInputs, stepAfter } from '../records/change.ts';
-import type { EventOf } from '../records/events.ts';
-import type { Failure } from '../records/failure.ts';
-import { given } from '../records/given.ts';
+import { type DecisionInputs, stepAfter } from '../decisions/change.ts';
+import type { EventOf } from '../decisions/events.ts';
+import type { Failure } from '../values/failure.ts';
+import { given } from '../values/given.ts';
 import { isLeased, type Step } from '../records/state.ts';
 import { CLOCKS_DIFFER_MS, lowered } from './process-deadline.ts';
 import { attemptedVariant } from './recovery.ts';

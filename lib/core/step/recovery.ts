@@ -6,7 +6,7 @@
  * random source (the random number is an argument) or the write that follows.
  */
 
-import { MAX_DURATION_MS } from '../plan/duration.ts';
+import { MAX_DURATION_MS } from '../values/duration.ts';
 import type { AgentStep, Stage, StepLimits, Tries } from '../plan/plan.ts';
 import type { Step } from '../records/state.ts';
 

@@ -9,11 +9,11 @@
  * (`mayHaveActed`) until it is undone or a believed `notDone`.
  */
 
-import { MAX_DURATION_MS } from '../plan/duration.ts';
+import { MAX_DURATION_MS } from '../values/duration.ts';
 import type { AgentStep } from '../plan/plan.ts';
-import { type DecisionInputs, stepAfter, type StepChanges } from '../records/change.ts';
-import type { Report } from '../records/events.ts';
-import type { Failure } from '../records/failure.ts';
+import { type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
+import type { Report } from '../decisions/events.ts';
+import type { Failure } from '../values/failure.ts';
 import { type Attempt, type LeasedStep, isLeased, type Step } from '../records/state.ts';
 import { isThrown } from './breaker.ts';
 import { ended, type Ending, endingOf, type Reported } from './ending.ts';

@@ -5,8 +5,8 @@
  */
 
 import type { Plan } from '../plan/plan.ts';
-import type { Decision } from '../records/decision.ts';
-import type { Evaluation } from '../records/events.ts';
+import type { Decision } from '../decisions/decision.ts';
+import type { Evaluation } from '../decisions/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Work } from './ready.ts';
 

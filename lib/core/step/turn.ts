@@ -11,9 +11,9 @@ import { isOutcomeRead, isTolerated } from '../plan/outcomes.ts';
 import { hasChildren, type Plan, type PlanStep } from '../plan/plan.ts';
 import { evaluateExpression, type Scope } from '../plan/refs.ts';
 import type { Children } from '../records/children.ts';
-import { given } from '../records/given.ts';
+import { given } from '../values/given.ts';
 import type { StepStatus } from '../transitions.ts';
-import type { Json } from '../records/json.ts';
+import type { Json } from '../values/json.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import {
   callbackToken,

@@ -10,8 +10,8 @@
  */
 
 import type { PlanStep } from '../plan/plan.ts';
-import type { StepChanges } from '../records/change.ts';
-import type { Failure } from '../records/failure.ts';
+import type { StepChanges } from '../decisions/change.ts';
+import type { Failure } from '../values/failure.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, pauseOf, summedSince } from '../records/state.ts';
 import { turnAt } from './turn.ts';

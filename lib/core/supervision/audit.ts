@@ -8,8 +8,8 @@
  * hand in the table, a restore, or a lower number of shards can.
  */
 
-import { executionAfter, type DecisionInputs } from '../records/change.ts';
-import { type Decision, IDLE, writing } from '../records/decision.ts';
+import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
+import { type Decision, IDLE, writing } from '../decisions/decision.ts';
 import type { Entry } from '../records/entry.ts';
 import type { Incident } from '../records/incident.ts';
 import { isAbandoned, isLeftover, isLongAgo } from '../records/retention.ts';

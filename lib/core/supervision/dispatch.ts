@@ -11,7 +11,7 @@
  */
 
 import { hasManySteps, isBefore, type Plan } from '../plan/plan.ts';
-import { executionAfter } from '../records/change.ts';
+import { executionAfter } from '../decisions/change.ts';
 import {
   type AffectedSteps,
   type Decision,
@@ -20,8 +20,8 @@ import {
   nothing,
   type Send,
   writing,
-} from '../records/decision.ts';
-import type { Evaluation } from '../records/events.ts';
+} from '../decisions/decision.ts';
+import type { Evaluation } from '../decisions/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Dispatch, Execution } from '../records/state.ts';
 import { type Deferral, deferral, untilBreakerCloses } from '../step/defer.ts';

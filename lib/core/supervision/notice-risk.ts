@@ -11,8 +11,8 @@
  */
 
 import type { Plan, PlanStep } from '../plan/plan.ts';
-import type { Decision, Write } from '../records/decision.ts';
-import { given } from '../records/given.ts';
+import type { Decision, Write } from '../decisions/decision.ts';
+import { given } from '../values/given.ts';
 import { openEntries, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { isLate } from '../records/risk.ts';
 import { type Execution, isTerminal, type RiskReason, type Step } from '../records/state.ts';

@@ -11,8 +11,8 @@
 
 import { planDuring } from '../plan/on-failure.ts';
 import { graphOf, hasChildren, isCallback, type Plan, type PlanStep } from '../plan/plan.ts';
-import { executionAfter, type DecisionInputs } from '../records/change.ts';
-import type { Decision } from '../records/decision.ts';
+import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
+import type { Decision } from '../decisions/decision.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
 import {
   type Dispatch,

@@ -10,10 +10,10 @@
  */
 
 import { graphOf, isCallback, type Plan } from '../plan/plan.ts';
-import type { Caller } from '../records/caller.ts';
-import { blankStep, entering, executionAfter, type DecisionInputs, stepAfter } from '../records/change.ts';
-import { type Decision, evaluateNext, nothing, writing } from '../records/decision.ts';
-import type { CallbackAnswer, EventOf } from '../records/events.ts';
+import type { Caller } from '../values/caller.ts';
+import { blankStep, entering, executionAfter, type DecisionInputs, stepAfter } from '../decisions/change.ts';
+import { type Decision, evaluateNext, nothing, writing } from '../decisions/decision.ts';
+import type { CallbackAnswer, EventOf } from '../decisions/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, isPausedOrPausing, type Step } from '../records/state.ts';
 import { applies, isTurn } from '../step/turn.ts';

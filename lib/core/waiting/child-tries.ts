@@ -13,10 +13,10 @@
 
 import type { ChildStep } from '../plan/plan.ts';
 import type { Expr } from '../plan/refs.ts';
-import { type DecisionInputs, stepAfter } from '../records/change.ts';
+import { type DecisionInputs, stepAfter } from '../decisions/change.ts';
 import type { ChildEnd, Children } from '../records/children.ts';
-import type { Failure } from '../records/failure.ts';
-import { given } from '../records/given.ts';
+import type { Failure } from '../values/failure.ts';
+import { given } from '../values/given.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Attempt, isForward, type Step } from '../records/state.ts';
 import { keyOfClaim } from '../step/effect-key.ts';

@@ -15,12 +15,12 @@
 import { childPlanId, partPlanId } from '../plan/child-plans.ts';
 import { type ChildStep, graphOf, hasChildren, type MapStep, MAX_ITEMS, type Plan } from '../plan/plan.ts';
 import { evaluateExpression } from '../plan/refs.ts';
-import { blankStep, executionAfter, type DecisionInputs, stepAfter } from '../records/change.ts';
+import { blankStep, executionAfter, type DecisionInputs, stepAfter } from '../decisions/change.ts';
 import type { ChildEnd, Children, ChildStart, Family } from '../records/children.ts';
-import { type Decision, evaluateNext, IDLE, nothing, writing } from '../records/decision.ts';
-import type { EventOf } from '../records/events.ts';
-import type { Failure } from '../records/failure.ts';
-import { type Json, utf8Bytes } from '../records/json.ts';
+import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
+import type { EventOf } from '../decisions/events.ts';
+import type { Failure } from '../values/failure.ts';
+import { type Json, utf8Bytes } from '../values/json.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isTerminal, type Step } from '../records/state.ts';
 import { leftOutIn, leftOutOfList } from '../step/left-out.ts';

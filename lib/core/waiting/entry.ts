@@ -4,7 +4,7 @@
  *
  * Owns: when each is due and what it writes; of incidents, when the next reminder is due and how a change is
  * announced. Does not own: the record (`records/entry.ts`), until when the step waits (`waiting/timer.ts`),
- * what else is of incidents (`operators/incident.ts`), how an event is put on the bus (`aws/event-bus.ts`).
+ * what else is of incidents (`questions/incident.ts`), how an event is put on the bus (`aws/event-bus.ts`).
  *
  * An entry is open only while its step waits for an answer and its execution has not ended: it is opened in
  * one transaction with the execution, and whatever write ends the step's waiting closes it (`closeEntry`).
@@ -13,12 +13,12 @@
  */
 
 import { type CallbackStep, graphOf, isCallback } from '../plan/plan.ts';
-import { executionAfter, type DecisionInputs } from '../records/change.ts';
-import { type Decision, evaluateNext, writing } from '../records/decision.ts';
+import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
+import { type Decision, evaluateNext, writing } from '../decisions/decision.ts';
 import { type Entry, type EntryChange, type EntryNews, isOpenEntry } from '../records/entry.ts';
-import type { Event } from '../records/events.ts';
-import { given, type OrUndefined } from '../records/given.ts';
-import { incidentNews } from '../records/news.ts';
+import type { Event } from '../decisions/events.ts';
+import { given, type OrUndefined } from '../values/given.ts';
+import { incidentNews } from '../decisions/news.ts';
 import { askedOf } from '../records/question.ts';
 import {
   hasUnannounced,

@@ -10,8 +10,8 @@
 import type { ChildStep, MapStep, Stage } from '../plan/plan.ts';
 import { evaluateExpression, type Scope } from '../plan/refs.ts';
 import type { Children } from '../records/children.ts';
-import type { Failure } from '../records/failure.ts';
-import { type Json, utf8Bytes } from '../records/json.ts';
+import type { Failure } from '../values/failure.ts';
+import { type Json, utf8Bytes } from '../values/json.ts';
 import type { ExecutionStatus } from '../transitions.ts';
 
 /**

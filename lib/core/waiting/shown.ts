@@ -3,14 +3,14 @@
  *
  * Owns: their evaluation and their bound, which keeps the record and each event about it small. Does not own:
  * the names that are
- * allowed (`plan/check-waiting.ts`), where they are kept (`records/entry.ts`).
+ * allowed (`plan/checks/check-waiting.ts`), where they are kept (`records/entry.ts`).
  */
 
 import type { CallbackStep } from '../plan/plan.ts';
 import { evaluateExpression } from '../plan/refs.ts';
-import { type Json, isJsonObject } from '../records/json.ts';
+import { type Json, isJsonObject } from '../values/json.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { cut } from '../records/text.ts';
+import { cut } from '../values/text.ts';
 import { scopeOf } from '../step/turn.ts';
 
 /** UTF-16 units of one value's text, or of its JSON; of a longer one the beginning is shown, as text. */

@@ -9,7 +9,7 @@
  * L1 every callback has a deadline. A step whose own time is over (`within`) ends here, too.
  */
 
-import { timeOf, timeProblem } from '../plan/duration.ts';
+import { timeOf, timeProblem } from '../values/duration.ts';
 import {
   type CallbackStep,
   hasChildren,
@@ -19,10 +19,10 @@ import {
   type WaitStep,
 } from '../plan/plan.ts';
 import { evaluateExpression } from '../plan/refs.ts';
-import { blankStep, type DecisionInputs, stepAfter, type StepChanges } from '../records/change.ts';
-import type { Failure } from '../records/failure.ts';
-import type { Json } from '../records/json.ts';
-import type { StepEvent } from '../records/moves.ts';
+import { blankStep, type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
+import type { Failure } from '../values/failure.ts';
+import type { Json } from '../values/json.ts';
+import type { StepEvent } from '../moves.ts';
 import { openEntries, type Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
 import { leftOutIn } from '../step/left-out.ts';

@@ -7,8 +7,8 @@
  */
 
 import type { Agent, AgentSpec, AttemptContext, AttemptLog, Implementation } from '../../core/plan/agent.ts';
-import { formatDuration } from '../../core/plan/duration.ts';
-import { TransientError } from '../../core/records/errors.ts';
+import { formatDuration } from '../../core/values/duration.ts';
+import { TransientError } from '../../core/values/errors.ts';
 import type { Mode } from '../../core/records/state.ts';
 import type { Effect } from '../../core/plan/agent.ts';
 import type { LogContext, Worker } from '../../agent/author-code.ts';

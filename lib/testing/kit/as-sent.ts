@@ -2,11 +2,11 @@
  * What a test gives to the system, as a client would have sent it: as JSON.
  *
  * Owns: that a test passes where a client does, and is refused where it would be. Does not own: what JSON
- * leaves out (`core/records/json.ts`), the check against a schema (`scheduler/`).
+ * leaves out (`core/values/json.ts`), the check against a schema (`scheduler/`).
  */
 
-import { refuse } from '../../core/records/errors.ts';
-import { asJson, type Json } from '../../core/records/json.ts';
+import { refuse } from '../../core/values/errors.ts';
+import { asJson, type Json } from '../../core/values/json.ts';
 
 /** @throws SteadfastError `bad-input`: a client would send something else, or nothing */
 export function asSent(value: unknown, what: 'input' | 'output' | 'answer'): Json {

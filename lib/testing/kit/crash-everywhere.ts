@@ -8,9 +8,9 @@
  * One fault per run. The runs are the same every time as long as the agents are.
  */
 
-import type { Duration } from '../../core/plan/duration.ts';
-import { isSteadfastError, refuse } from '../../core/records/errors.ts';
-import type { Workflow } from '../../core/plan/workflow.ts';
+import type { Duration } from '../../core/values/duration.ts';
+import { isSteadfastError, refuse } from '../../core/values/errors.ts';
+import type { Workflow } from '../../core/plan/builder/workflow.ts';
 import type { AgentCall } from './agent-calls.ts';
 import type { Effect, ExternalWorld } from './external-world.ts';
 import {

@@ -9,10 +9,10 @@
  * own code waits for something real (a server of the test's), and not longer than its patience.
  */
 
-import { refuse } from '../../core/records/errors.ts';
-import type { Send } from '../../core/records/decision.ts';
+import { refuse } from '../../core/values/errors.ts';
+import type { Send } from '../../core/decisions/decision.ts';
 import type { Ports } from '../../core/ports.ts';
-import type { Workflow } from '../../core/plan/workflow.ts';
+import type { Workflow } from '../../core/plan/builder/workflow.ts';
 import type { Execution } from '../../core/records/state.ts';
 import { handleMessage } from '../../agent/message.ts';
 import type { Worker } from '../../agent/author-code.ts';

@@ -9,8 +9,8 @@
  */
 
 import type { AgentSpec } from '../../core/plan/agent.ts';
-import type { Send, Write } from '../../core/records/decision.ts';
-import type { QuestionNews } from '../../core/records/news.ts';
+import type { Send, Write } from '../../core/decisions/decision.ts';
+import type { QuestionNews } from '../../core/decisions/news.ts';
 import type { Clock, Ports } from '../../core/ports.ts';
 import type { Execution } from '../../core/records/state.ts';
 import type { MemoryWorld } from '../memory.ts';

@@ -7,8 +7,8 @@
  */
 
 import type { Agent } from '../../core/plan/agent.ts';
-import { type Duration, formatDuration, parseDuration } from '../../core/plan/duration.ts';
-import { refuse } from '../../core/records/errors.ts';
+import { type Duration, formatDuration, parseDuration } from '../../core/values/duration.ts';
+import { refuse } from '../../core/values/errors.ts';
 import type { AgentCall } from './agent-calls.ts';
 
 /** How long every agent's service takes, or by the agents' names. */

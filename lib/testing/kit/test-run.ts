@@ -6,12 +6,12 @@
  */
 
 import { explain, type Explanation } from '../../core/explain/why.ts';
-import { choicesFor } from '../../core/operators/choices.ts';
-import { type Duration, parseDuration } from '../../core/plan/duration.ts';
+import { choicesFor } from '../../core/questions/choices.ts';
+import { type Duration, parseDuration } from '../../core/values/duration.ts';
 import { graphOf, hasChildren, isCallback, type Plan, type PlanStep } from '../../core/plan/plan.ts';
-import type { Caller } from '../../core/records/caller.ts';
-import { isSteadfastError, refuse } from '../../core/records/errors.ts';
-import type { CallbackAnswer } from '../../core/records/events.ts';
+import type { Caller } from '../../core/values/caller.ts';
+import { isSteadfastError, refuse } from '../../core/values/errors.ts';
+import type { CallbackAnswer } from '../../core/decisions/events.ts';
 import type { Choice, Incident } from '../../core/records/incident.ts';
 import type { Snapshot } from '../../core/records/snapshot.ts';
 import { callbackToken, type Execution } from '../../core/records/state.ts';

@@ -5,7 +5,7 @@
  * Owns: the package's second entry. Does not own: anything behind it. Nothing inside `lib` imports this file.
  */
 
-import type { Workflow } from '../../core/plan/workflow.ts';
+import type { Workflow } from '../../core/plan/builder/workflow.ts';
 import type { KnownWorkflows } from '../../api/typed-client.ts';
 import type { LocalCloud, LocalCloudOptions } from '../cloud/local-cloud.ts';
 import { type TestOptions, WorkflowTest } from './workflow-test.ts';

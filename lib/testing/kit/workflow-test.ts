@@ -7,14 +7,14 @@
 
 import type { Worker } from '../../agent/author-code.ts';
 import type { Agent, Implementation } from '../../core/plan/agent.ts';
-import { type Duration, parseDuration } from '../../core/plan/duration.ts';
-import { referenceProblems } from '../../core/plan/reference-check.ts';
-import type { Workflow } from '../../core/plan/workflow.ts';
-import type { Note } from '../../core/records/decision.ts';
+import { type Duration, parseDuration } from '../../core/values/duration.ts';
+import { referenceProblems } from '../../core/plan/schemas/reference-check.ts';
+import type { Workflow } from '../../core/plan/builder/workflow.ts';
+import type { Note } from '../../core/decisions/decision.ts';
 import type { Ended } from '../../core/records/ended.ts';
 import type { EntryNews } from '../../core/records/entry.ts';
-import type { IncidentNews } from '../../core/records/news.ts';
-import { refuse } from '../../core/records/errors.ts';
+import type { IncidentNews } from '../../core/decisions/news.ts';
+import { refuse } from '../../core/values/errors.ts';
 import { jsonSchemaOf } from '../../infra/json-schema.ts';
 import { start } from '../../scheduler/start.ts';
 import type { AgentCall, FaultOptions, LoggedLine, PlannedFault } from './agent-calls.ts';

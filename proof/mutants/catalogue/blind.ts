@@ -42,7 +42,7 @@ export const BLIND: readonly Mutant[] = [
   {
     id: 'incident-opened-in-silence',
     bug: 'No listener learns that an incident was opened.',
-    file: 'lib/core/operators/incident.ts',
+    file: 'lib/core/questions/incident.ts',
     find: "{ unannounced: ['opened' as const] }",
     replace: '{}',
     killer: simulated(),
@@ -50,7 +50,7 @@ export const BLIND: readonly Mutant[] = [
   {
     id: 'resolved-twice',
     bug: 'An incident that was resolved takes another resolution.',
-    file: 'lib/core/operators/choices.ts',
+    file: 'lib/core/questions/choices.ts',
     find: '  if (incident.resolvedAt !== undefined) return [];\n',
     replace: '',
     also: [
@@ -129,7 +129,7 @@ export const BLIND: readonly Mutant[] = [
   {
     id: 'end-without-standing-effects',
     bug: 'An end that is no success says that no effect stands, whatever does.',
-    file: 'lib/core/operators/standing.ts',
+    file: 'lib/core/operators/in-effect.ts',
     find: "!== 'succeeded') return standingOf(plan, state);",
     replace: "!== 'succeeded') return standingOf(plan, state, () => false);",
     killer: simulated(),

@@ -56,7 +56,7 @@ export const ORDERS: readonly Mutant[] = [
   {
     id: 'nothing-to-do-is-forgotten',
     bug: 'A pause of what is paused is not remembered, and pauses once more when it is repeated after the resume.',
-    file: 'lib/core/operators/commands.ts',
+    file: 'lib/core/operators/obey.ts',
     find: '  const commands = remembering(execution, command);\n  if (commands === execution.commands) return nothing();\n',
     replace:
       '  const commands = remembering(execution, command);\n  if (commands !== undefined) return nothing();\n',

@@ -58,7 +58,7 @@ export const WHOLES: readonly Mutant[] = [
   {
     id: 'skip-is-no-deed',
     bug: "Who had a step skipped may give an approval that must be another person's.",
-    file: 'lib/core/operators/choices.ts',
+    file: 'lib/core/questions/choices.ts',
     find: "  skip: 'skipped',\n",
     replace: '',
     killer: simulated(),

@@ -4,10 +4,10 @@
  */
 
 import { decide } from '../../../lib/core/decide.ts';
-import { resolutionProblem } from '../../../lib/core/operators/choices.ts';
-import { checkPlan } from '../../../lib/core/plan/check.ts';
+import { resolutionProblem } from '../../../lib/core/questions/choices.ts';
+import { checkPlan } from '../../../lib/core/plan/checks/check.ts';
 import type { ChildStep, Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
-import { retry, workflow, type Workflow } from '../../../lib/core/plan/workflow.ts';
+import { retry, workflow, type Workflow } from '../../../lib/core/plan/builder/workflow.ts';
 import type { ChildEnd, Children } from '../../../lib/core/records/children.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import { type Execution, type Step } from '../../../lib/core/records/state.ts';

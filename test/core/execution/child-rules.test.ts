@@ -4,7 +4,7 @@
 
 import type { MapStep, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { ChildEnd, Children, ChildStart } from '../../../lib/core/records/children.ts';
-import type { EvaluateEvent } from '../../../lib/core/records/events.ts';
+import type { EvaluateEvent } from '../../../lib/core/decisions/events.ts';
 import type { Cause, Execution, Step } from '../../../lib/core/records/state.ts';
 import { changesOf, entryOf, planOf, recordOf, see, stateOf } from '../one-step.ts';
 import {

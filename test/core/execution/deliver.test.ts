@@ -4,8 +4,8 @@
 
 import { decide } from '../../../lib/core/decide.ts';
 import type { AgentStep, CallbackStep, PlanStep } from '../../../lib/core/plan/plan.ts';
-import type { Decision } from '../../../lib/core/records/decision.ts';
-import type { Event } from '../../../lib/core/records/events.ts';
+import type { Decision } from '../../../lib/core/decisions/decision.ts';
+import type { Event } from '../../../lib/core/decisions/events.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Deferred, Step } from '../../../lib/core/records/state.ts';
 import { DEADLINE, suspendedAs, otherStage, planOf, recordOf, stateOf } from '../one-step.ts';

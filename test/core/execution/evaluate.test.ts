@@ -3,7 +3,7 @@
  */
 
 import type { Plan } from '../../../lib/core/plan/plan.ts';
-import type { EvaluateEvent } from '../../../lib/core/records/events.ts';
+import type { EvaluateEvent } from '../../../lib/core/decisions/events.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import { changesOf, suspendedAs, incidentOf, planOf, recordOf, see, stateOf } from '../one-step.ts';

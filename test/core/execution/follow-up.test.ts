@@ -6,9 +6,9 @@
 import { decide } from '../../../lib/core/decide.ts';
 import { RULES } from '../../../lib/core/rules.ts';
 import { explain } from '../../../lib/core/explain/why.ts';
-import { commandProblem } from '../../../lib/core/operators/commands.ts';
+import { commandProblem } from '../../../lib/core/operators/obey.ts';
 import type { AgentStep, Plan } from '../../../lib/core/plan/plan.ts';
-import type { Event } from '../../../lib/core/records/events.ts';
+import type { Event } from '../../../lib/core/decisions/events.ts';
 import type { Parent } from '../../../lib/core/records/children.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import { keyEpoch, effectKeyOf } from '../../../lib/core/step/effect-key.ts';

@@ -6,9 +6,9 @@
 import { decide } from '../../../lib/core/decide.ts';
 import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Children, Family } from '../../../lib/core/records/children.ts';
-import type { Decision } from '../../../lib/core/records/decision.ts';
-import type { ChildEvent } from '../../../lib/core/records/events.ts';
-import type { Json } from '../../../lib/core/records/json.ts';
+import type { Decision } from '../../../lib/core/decisions/decision.ts';
+import type { ChildEvent } from '../../../lib/core/decisions/events.ts';
+import type { Json } from '../../../lib/core/values/json.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { ExecutionStatus } from '../../../lib/core/transitions.ts';
 import { child, childrenOf, end, familyPlan, map } from '../family.ts';

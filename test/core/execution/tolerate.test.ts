@@ -2,11 +2,11 @@
 
 import { decide } from '../../../lib/core/decide.ts';
 import { explain } from '../../../lib/core/explain/why.ts';
-import { choicesFor } from '../../../lib/core/operators/choices.ts';
+import { choicesFor } from '../../../lib/core/questions/choices.ts';
 import { restartProblemOf } from '../../../lib/core/operators/retry.ts';
-import { leftByFailing, standingAtEnd } from '../../../lib/core/operators/standing.ts';
+import { leftByFailing, standingAtEnd } from '../../../lib/core/operators/in-effect.ts';
 import type { AgentStep, ChildStep, Plan } from '../../../lib/core/plan/plan.ts';
-import type { Resolution } from '../../../lib/core/records/events.ts';
+import type { Resolution } from '../../../lib/core/decisions/events.ts';
 import type { Attempt, Step } from '../../../lib/core/records/state.ts';
 import { endOf } from '../../../lib/core/waiting/child.ts';
 import { incidentOf, inputs, planOf, recordOf, see, stateOf } from '../one-step.ts';

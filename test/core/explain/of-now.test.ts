@@ -1,6 +1,6 @@
 /** What is said of now only where it is known to be so now, and how much of the past is not shown. */
 
-import type { OpenBreaker } from '../../../lib/core/records/events.ts';
+import type { OpenBreaker } from '../../../lib/core/decisions/events.ts';
 import type { Attempt, Deferred, Step } from '../../../lib/core/records/state.ts';
 import { planOf, recordOf } from '../one-step.ts';
 import { agentStepOf } from '../small-steps.ts';

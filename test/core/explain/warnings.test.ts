@@ -3,7 +3,7 @@
  * an agent that is not deployed.
  */
 
-import { timeText } from '../../../lib/core/records/text.ts';
+import { timeText } from '../../../lib/core/values/text.ts';
 import { SUPERVISOR_LATE_MS } from '../../../lib/core/explain/warnings.ts';
 import type { PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';

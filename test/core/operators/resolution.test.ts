@@ -4,7 +4,7 @@
 
 import { resolvedBySuccess, resolve, closeDueIncidents } from '../../../lib/core/operators/resolution.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
-import type { Resolution } from '../../../lib/core/records/events.ts';
+import type { Resolution } from '../../../lib/core/decisions/events.ts';
 import type { Incident } from '../../../lib/core/records/incident.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Pause } from '../../../lib/core/records/state.ts';

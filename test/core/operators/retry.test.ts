@@ -5,7 +5,7 @@ import { remembering } from '../../../lib/core/operators/remembered.ts';
 import { restartProblemOf, retried, retryProblem } from '../../../lib/core/operators/retry.ts';
 import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { ChildEnd } from '../../../lib/core/records/children.ts';
-import type { Event } from '../../../lib/core/records/events.ts';
+import type { Event } from '../../../lib/core/decisions/events.ts';
 import type { Incident } from '../../../lib/core/records/incident.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Cause, Execution, Retried, Step } from '../../../lib/core/records/state.ts';

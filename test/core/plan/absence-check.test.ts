@@ -21,8 +21,8 @@ import {
 } from 'steadfast';
 import { testWorkflow } from 'steadfast/testing';
 import * as z from 'zod/mini';
-import { referenceProblems } from '../../../lib/core/plan/reference-check.ts';
-import type { Workflow } from '../../../lib/core/plan/workflow.ts';
+import { referenceProblems } from '../../../lib/core/plan/schemas/reference-check.ts';
+import type { Workflow } from '../../../lib/core/plan/builder/workflow.ts';
 import { jsonSchemaOf } from '../../../lib/infra/json-schema.ts';
 
 const Line = z.object({ sku: z.string(), size: z.optional(z.string()) });

@@ -1,10 +1,10 @@
 /** What is refused of on-failure steps, and what each refusal says to write instead (S21). */
 
-import { checkPlan } from '../../../lib/core/plan/check.ts';
+import { checkPlan } from '../../../lib/core/plan/checks/check.ts';
 import { agentsNamed, type AgentStep, type Plan } from '../../../lib/core/plan/plan.ts';
 import { onFailureSteps, performedStep, planDuring, shownSteps } from '../../../lib/core/plan/on-failure.ts';
 import { concat, eq, failed, orElse } from '../../../lib/core/plan/refs.ts';
-import { human, workflow } from '../../../lib/core/plan/workflow.ts';
+import { human, workflow } from '../../../lib/core/plan/builder/workflow.ts';
 import { stateOf } from '../one-step.ts';
 import { agent, any, planStep, planWith, refusalOf } from '../refusals.ts';
 

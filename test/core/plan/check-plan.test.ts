@@ -1,6 +1,6 @@
 /** What is refused of a plan, at its very limits, and the words with which it is (P1). */
 
-import { checkPlan } from '../../../lib/core/plan/check.ts';
+import { checkPlan } from '../../../lib/core/plan/checks/check.ts';
 import { expressionsOf } from '../../../lib/core/plan/plan.ts';
 import type { AgentStep, Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import { child, map } from '../family.ts';

@@ -2,9 +2,9 @@
  * What is refused of a step that an agent performs, at its very limits, and the words with which it is (P1).
  */
 
-import { checkPlan } from '../../../lib/core/plan/check.ts';
-import { MAX_DURATION_MS } from '../../../lib/core/plan/duration.ts';
-import type { Json } from '../../../lib/core/records/json.ts';
+import { checkPlan } from '../../../lib/core/plan/checks/check.ts';
+import { MAX_DURATION_MS } from '../../../lib/core/values/duration.ts';
+import type { Json } from '../../../lib/core/values/json.ts';
 import type { AgentStep, Plan } from '../../../lib/core/plan/plan.ts';
 import { planStep, planWith, refusalOf } from '../refusals.ts';
 import { human, retry, useAgent } from '../stages.ts';

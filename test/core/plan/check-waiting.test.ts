@@ -2,8 +2,8 @@
  * What is refused of a step that no agent performs, at its very limits, and the words with which it is (P1).
  */
 
-import { waitingStepProblem, sourceProblem } from '../../../lib/core/plan/check-waiting.ts';
-import { checkPlan } from '../../../lib/core/plan/check.ts';
+import { waitingStepProblem, sourceProblem } from '../../../lib/core/plan/checks/check-waiting.ts';
+import { checkPlan } from '../../../lib/core/plan/checks/check.ts';
 import type {
   AgentStep,
   CallbackStep,

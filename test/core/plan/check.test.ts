@@ -4,9 +4,9 @@
  */
 
 import * as fc from 'fast-check';
-import { checkPlan } from '../../../lib/core/plan/check.ts';
-import { MAX_DURATION_MS } from '../../../lib/core/plan/duration.ts';
-import { SteadfastError } from '../../../lib/core/records/errors.ts';
+import { checkPlan } from '../../../lib/core/plan/checks/check.ts';
+import { MAX_DURATION_MS } from '../../../lib/core/values/duration.ts';
+import { SteadfastError } from '../../../lib/core/values/errors.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import { check } from '../check.ts';
 import { mixedCases } from '../states.ts';

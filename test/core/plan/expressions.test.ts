@@ -3,7 +3,7 @@
  * finds in an expression (R1, R3).
  */
 
-import type { Json } from '../../../lib/core/records/json.ts';
+import type { Json } from '../../../lib/core/values/json.ts';
 import {
   evaluateExpression,
   type Expr,

@@ -13,7 +13,7 @@ import {
   type Workflow,
   withInput,
   workflow,
-} from '../../../lib/core/plan/workflow.ts';
+} from '../../../lib/core/plan/builder/workflow.ts';
 import { agent, any, refusalOf } from '../refusals.ts';
 
 const inner = workflow('inner', { input: z.object({ at: z.string() }), within: '1h' }, (w) => {

@@ -5,8 +5,8 @@
 
 import { agent, exists, orElse, useAgent, workflow, type WorkflowBuilder } from 'steadfast';
 import * as z from 'zod/mini';
-import { largeLists } from '../../../lib/core/plan/list-size.ts';
-import type { Workflow } from '../../../lib/core/plan/workflow.ts';
+import { largeLists } from '../../../lib/core/plan/schemas/list-size.ts';
+import type { Workflow } from '../../../lib/core/plan/builder/workflow.ts';
 import { jsonSchemaOf } from '../../../lib/infra/json-schema.ts';
 
 const text = (most: number) => z.string().check(z.maxLength(most));

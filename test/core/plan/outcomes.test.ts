@@ -21,7 +21,7 @@ import {
   toExpr,
 } from '../../../lib/core/plan/refs.ts';
 import { isOutcomeRead } from '../../../lib/core/plan/outcomes.ts';
-import { workflow, type WorkflowBuilder } from '../../../lib/core/plan/workflow.ts';
+import { workflow, type WorkflowBuilder } from '../../../lib/core/plan/builder/workflow.ts';
 import { declareAgent } from '../../../lib/core/plan/agent.ts';
 import type { Agent } from '../../../lib/core/plan/agent.ts';
 

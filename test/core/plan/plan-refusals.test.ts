@@ -5,8 +5,8 @@
  */
 
 import * as z from 'zod/mini';
-import { checkPlan } from '../../../lib/core/plan/check.ts';
-import { MAX_DURATION_MS } from '../../../lib/core/plan/duration.ts';
+import { checkPlan } from '../../../lib/core/plan/checks/check.ts';
+import { MAX_DURATION_MS } from '../../../lib/core/values/duration.ts';
 import { type AgentStep, type Plan, PLAN_LIMITS } from '../../../lib/core/plan/plan.ts';
 import { eq, ref } from '../../../lib/core/plan/refs.ts';
 import {
@@ -15,7 +15,7 @@ import {
   type Workflow,
   type WorkflowBuilder,
   workflow,
-} from '../../../lib/core/plan/workflow.ts';
+} from '../../../lib/core/plan/builder/workflow.ts';
 import { agent, any, type Anything, planStep, planWith, refusalOf, rows } from '../refusals.ts';
 
 type Build = (w: WorkflowBuilder<Anything>) => Readonly<Record<string, unknown>> | undefined | void;

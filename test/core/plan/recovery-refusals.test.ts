@@ -1,7 +1,7 @@
 /** A bad agent, and a bad recovery, are refused by name. */
 
 import { type AgentOptions, declareAgent } from '../../../lib/core/plan/agent.ts';
-import { human, retry, useAgent, withInput, workflow } from '../../../lib/core/plan/workflow.ts';
+import { human, retry, useAgent, withInput, workflow } from '../../../lib/core/plan/builder/workflow.ts';
 import { base, refusalOf } from '../refusals.ts';
 
 const flowOf = (first: object, recovery: readonly unknown[]): (() => unknown) => {

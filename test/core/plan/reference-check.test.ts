@@ -12,9 +12,9 @@ import {
   type WorkflowBuilder,
 } from 'steadfast';
 import * as z from 'zod/mini';
-import { nearest } from '../../../lib/core/plan/nearest.ts';
-import { referenceProblems } from '../../../lib/core/plan/reference-check.ts';
-import type { Workflow } from '../../../lib/core/plan/workflow.ts';
+import { nearest } from '../../../lib/core/values/nearest.ts';
+import { referenceProblems } from '../../../lib/core/plan/schemas/reference-check.ts';
+import type { Workflow } from '../../../lib/core/plan/builder/workflow.ts';
 import { jsonSchemaOf } from '../../../lib/infra/json-schema.ts';
 
 const any = z.object({ x: z.optional(z.any()) });

@@ -1,7 +1,7 @@
 /** R1 total, R2 bounded, R3 own properties only; typed references and the JSON they compile to. */
 
 import * as fc from 'fast-check';
-import type { Json } from '../../../lib/core/records/json.ts';
+import type { Json } from '../../../lib/core/values/json.ts';
 import {
   and,
   concat,

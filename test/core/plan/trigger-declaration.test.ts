@@ -9,8 +9,8 @@ import {
   onMessage,
   onObjectCreated,
   onSchedule,
-} from '../../../lib/core/plan/trigger-declaration.ts';
-import { jsonProblem } from '../../../lib/core/records/json.ts';
+} from '../../../lib/core/plan/triggers/trigger-declaration.ts';
+import { jsonProblem } from '../../../lib/core/values/json.ts';
 import { intake } from '../../e2e/intake/workflow.ts';
 
 const pattern = { source: ['shop'] };

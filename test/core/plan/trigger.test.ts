@@ -1,4 +1,4 @@
-import { parseTrigger, startOf, type Trigger } from '../../../lib/core/plan/trigger.ts';
+import { parseTrigger, startOf, type Trigger } from '../../../lib/core/plan/triggers/trigger.ts';
 
 const trigger: Trigger = {
   name: 'sold',

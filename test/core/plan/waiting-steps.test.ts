@@ -4,7 +4,12 @@
 
 import * as z from 'zod/mini';
 import { eq, ref, toExpr } from '../../../lib/core/plan/refs.ts';
-import { type Workflow, retry, type WorkflowBuilder, workflow } from '../../../lib/core/plan/workflow.ts';
+import {
+  type Workflow,
+  retry,
+  type WorkflowBuilder,
+  workflow,
+} from '../../../lib/core/plan/builder/workflow.ts';
 import { agent, any, type Anything, refusalOf } from '../refusals.ts';
 
 type Build = (w: WorkflowBuilder<Anything>) => Readonly<Record<string, unknown>> | undefined | void;

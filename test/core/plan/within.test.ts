@@ -3,8 +3,8 @@
  * plan without it is what it was.
  */
 
-import { workflow } from '../../../lib/core/plan/workflow.ts';
-import { checkPlan } from '../../../lib/core/plan/check.ts';
+import { workflow } from '../../../lib/core/plan/builder/workflow.ts';
+import { checkPlan } from '../../../lib/core/plan/checks/check.ts';
 import { agent, any, planWith, refusalOf } from '../refusals.ts';
 
 const flow = (build: Parameters<typeof workflow>[2]) =>

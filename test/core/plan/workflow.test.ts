@@ -14,7 +14,7 @@ import {
   type WorkflowBuilder,
   type WorkflowOptions,
   workflow,
-} from '../../../lib/core/plan/workflow.ts';
+} from '../../../lib/core/plan/builder/workflow.ts';
 import { agent, any, type Anything, base, refusalOf } from '../refusals.ts';
 
 type Build = (w: WorkflowBuilder<Anything>) => Readonly<Record<string, unknown>> | undefined | void;

@@ -19,7 +19,7 @@ import {
 } from '../../../lib/core/step/breaker.ts';
 import { check } from '../check.ts';
 import { NOW } from '../states.ts';
-import type { OpenBreaker, Report } from '../../../lib/core/records/events.ts';
+import type { OpenBreaker, Report } from '../../../lib/core/decisions/events.ts';
 
 const failure = { code: 'TransientError', message: '503' };
 let ids = 0;

@@ -4,7 +4,7 @@
  */
 
 import type { AgentStep } from '../../../lib/core/plan/plan.ts';
-import type { Report } from '../../../lib/core/records/events.ts';
+import type { Report } from '../../../lib/core/decisions/events.ts';
 import type { LeasedStep, Mode, Step } from '../../../lib/core/records/state.ts';
 import { claimed } from '../../../lib/core/step/claim.ts';
 import { afterHeartbeat } from '../../../lib/core/step/lease.ts';

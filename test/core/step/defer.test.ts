@@ -10,7 +10,7 @@ import {
   type Mode,
   type Deferred,
 } from '../../../lib/core/records/state.ts';
-import { blankStep } from '../../../lib/core/records/change.ts';
+import { blankStep } from '../../../lib/core/decisions/change.ts';
 import { everywhere, evaluations, reported, toBlockedAgents } from '../events.ts';
 import { NOW } from '../states.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';

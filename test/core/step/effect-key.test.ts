@@ -3,7 +3,7 @@
 import { decide } from '../../../lib/core/decide.ts';
 import { effectKeyOf, keyOfClaim, lifeOf } from '../../../lib/core/step/effect-key.ts';
 import type { AgentStep } from '../../../lib/core/plan/plan.ts';
-import type { Json } from '../../../lib/core/records/json.ts';
+import type { Json } from '../../../lib/core/values/json.ts';
 import type { Step } from '../../../lib/core/records/state.ts';
 import { openWork } from '../../../lib/core/step/ready.ts';
 import { otherStage, planOf, recordOf, inputs, stateOf, step } from '../one-step.ts';

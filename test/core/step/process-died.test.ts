@@ -4,7 +4,7 @@
  */
 
 import { decide } from '../../../lib/core/decide.ts';
-import type { Decision } from '../../../lib/core/records/decision.ts';
+import type { Decision } from '../../../lib/core/decisions/decision.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import { CLOCKS_DIFFER_MS } from '../../../lib/core/step/process-deadline.ts';
 import { afterDeath } from '../../../lib/core/step/process-died.ts';

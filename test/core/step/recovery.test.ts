@@ -1,7 +1,7 @@
 /** Recovery: its stages, waits and limits, and what the next attempt, probe or undo is (S9, L1). */
 
 import * as fc from 'fast-check';
-import { MAX_DURATION_MS } from '../../../lib/core/plan/duration.ts';
+import { MAX_DURATION_MS } from '../../../lib/core/values/duration.ts';
 import {
   backoffMs,
   MAX_PROBES,
@@ -14,7 +14,7 @@ import {
   variantOf,
 } from '../../../lib/core/step/recovery.ts';
 import type { AgentStep, RetryStage, Stage } from '../../../lib/core/plan/plan.ts';
-import { human, retry, useAgent, withInput } from '../../../lib/core/plan/workflow.ts';
+import { human, retry, useAgent, withInput } from '../../../lib/core/plan/builder/workflow.ts';
 import { anAgent } from '../../engine/harness.ts';
 import { check } from '../check.ts';
 import { agentStepOf, otherAgent, otherInput, personFor } from '../small-steps.ts';

@@ -1,7 +1,7 @@
 /** What each end of an attempt writes, field by field: a report (S5, S6, S9, S10). */
 
 import type { AgentStep } from '../../../lib/core/plan/plan.ts';
-import type { Report } from '../../../lib/core/records/events.ts';
+import type { Report } from '../../../lib/core/decisions/events.ts';
 import type { LeasedStep, Mode } from '../../../lib/core/records/state.ts';
 import { reported } from '../../../lib/core/step/report.ts';
 import { always, changesOf, failure, suspendedAs, probed, inputs, step } from '../one-step.ts';

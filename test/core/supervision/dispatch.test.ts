@@ -1,7 +1,7 @@
 /** What an evaluation sends: a worker's sends, and how many messages go to an agent at once (S16). */
 
 import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
-import type { Admission } from '../../../lib/core/records/events.ts';
+import type { Admission } from '../../../lib/core/decisions/events.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import { dispatchBudget, send, supervise as superviseBy } from '../../../lib/core/supervision/dispatch.ts';

@@ -1,7 +1,7 @@
 /** A supervisor's dispatches: what it repeats, holds back and counts, and until when (S12, S16). */
 
 import { supervise as superviseBy } from '../../../lib/core/supervision/dispatch.ts';
-import type { Decision } from '../../../lib/core/records/decision.ts';
+import type { Decision } from '../../../lib/core/decisions/decision.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { Execution, Deferred, Step } from '../../../lib/core/records/state.ts';
 import { firstMessage as message, evaluate, type Evaluation, named } from '../evaluations.ts';

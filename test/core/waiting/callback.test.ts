@@ -2,8 +2,8 @@
 
 import { decide } from '../../../lib/core/decide.ts';
 import type { CallbackStep, PlanStep } from '../../../lib/core/plan/plan.ts';
-import type { Decision } from '../../../lib/core/records/decision.ts';
-import type { CallbackAnswer } from '../../../lib/core/records/events.ts';
+import type { Decision } from '../../../lib/core/decisions/decision.ts';
+import type { CallbackAnswer } from '../../../lib/core/decisions/events.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import type { ExecutionStatus } from '../../../lib/core/transitions.ts';
 import { answerCallback, callbackProblem } from '../../../lib/core/waiting/callback.ts';

@@ -6,7 +6,7 @@
 import { decide } from '../../../lib/core/decide.ts';
 import type { ChildStep, MapStep, Plan } from '../../../lib/core/plan/plan.ts';
 import type { ChildEnd, Children } from '../../../lib/core/records/children.ts';
-import { nothing } from '../../../lib/core/records/decision.ts';
+import { nothing } from '../../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import type { ExecutionStatus } from '../../../lib/core/transitions.ts';

@@ -5,7 +5,7 @@
 
 import type { ChildStep, MapStep } from '../../../lib/core/plan/plan.ts';
 import type { Children } from '../../../lib/core/records/children.ts';
-import type { Json } from '../../../lib/core/records/json.ts';
+import type { Json } from '../../../lib/core/values/json.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import { childIds, childrenStarted, familyOf, nextStarts } from '../../../lib/core/waiting/child.ts';
 import { child, childrenOf, end, map, parentOf } from '../family.ts';

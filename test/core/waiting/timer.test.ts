@@ -1,8 +1,8 @@
 /** Waits, callbacks and approvals: until when, and by what they are over (S12, L1). */
 
-import { timeOf } from '../../../lib/core/plan/duration.ts';
+import { timeOf } from '../../../lib/core/values/duration.ts';
 import type { CallbackStep, PlanStep, WaitStep } from '../../../lib/core/plan/plan.ts';
-import type { Json } from '../../../lib/core/records/json.ts';
+import type { Json } from '../../../lib/core/values/json.ts';
 import { passedTime } from '../../../lib/core/execution/time-rules.ts';
 import type { Execution, Pause, Step } from '../../../lib/core/records/state.ts';
 import { RULES } from '../../../lib/core/rules.ts';

@@ -7,8 +7,8 @@
 import { memoryBreakers } from '../../../lib/testing/memory-breakers.ts';
 import { memoryPresences } from '../../../lib/testing/memory-presence.ts';
 import type { Agent, AttemptContext, Implementation } from '../../../lib/core/plan/agent.ts';
-import type { Note, Send } from '../../../lib/core/records/decision.ts';
-import { retry, workflow } from '../../../lib/core/plan/workflow.ts';
+import type { Note, Send } from '../../../lib/core/decisions/decision.ts';
+import { retry, workflow } from '../../../lib/core/plan/builder/workflow.ts';
 import { handleMessage } from '../../../lib/agent/message.ts';
 import { createScheduler, start } from '../../../lib/scheduler/start.ts';
 import { SWEEP_EVERY_MS, tick } from '../../../lib/supervisor/sweep.ts';

@@ -1,0 +1,156 @@
+/**
+ * How a record changes: every write goes through here.
+ *
+ * Owns: S3 (version + 1 and a fresh write id with every write) and S2 (the status moves by the tables alone).
+ * Does not own: which changes are due.
+ */
+
+import { moveExecution, moveStep } from '../transitions.ts';
+import type { Caller } from '../values/caller.ts';
+import { type Decision, evaluateNext, writing } from './decision.ts';
+import type { OrUndefined } from '../values/given.ts';
+import type { Incident } from '../records/incident.ts';
+import type { ExecutionEvent, StepEvent } from '../moves.ts';
+import { type Acted, peopleAfter } from '../records/people.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import type { Cause, Execution, Step } from '../records/state.ts';
+
+/** What a write takes from outside the state: a fresh id, the time, the random source. */
+export interface DecisionInputs {
+  readonly writeId: string;
+  readonly now: number;
+  /** In [0, 1). */
+  readonly random: number;
+}
+
+/** A field given as `undefined` is removed. */
+export type StepChanges = Partial<OrUndefined<Step>>;
+export type ExecutionChanges = Partial<OrUndefined<Execution>>;
+
+/** The step's record after a write. What moves on is no longer deferred. */
+export function stepAfter(
+  record: Step,
+  event: StepEvent,
+  inputs: DecisionInputs,
+  changes: StepChanges,
+): Step {
+  const status = moveStep(record.status, event);
+  const given: Readonly<Record<string, unknown>> = changes;
+  const names = Object.keys(given);
+  const gone = names.filter((name) => given[name] === undefined);
+  if (record.deferred !== undefined && changes.deferred === undefined) gone.push('deferred');
+  // A step that leaves `suspended` forgets what it was before.
+  if (record.status === 'suspended' && status !== 'suspended') gone.push('suspendedFrom', 'suspendedIn');
+  if (record.wrongAnswer !== undefined && (status === 'done' || status === 'compensated'))
+    gone.push('wrongAnswer');
+  const next = gone.some((name) => name in record) ? without(record, gone) : { ...record };
+  for (const name of names) if (given[name] !== undefined) next[name as keyof Step] = given[name] as never;
+  next.status = status;
+  next.version = record.version + 1;
+  next.writeId = inputs.writeId;
+  return next;
+}
+
+/** What a record counts as after a move that is not written by itself, but with the next one. */
+export function stepAs(record: Step, event: StepEvent, changes: StepChanges): Step {
+  const { version, writeId } = record;
+  return { ...stepAfter(record, event, { writeId, now: 0, random: 0 }, changes), version };
+}
+
+type Changing<Record> = { -readonly [Field in keyof Record]: Record[Field] };
+
+/** A new object: one from which fields are deleted is slow for good, for all who read or copy it later. */
+function without(record: Step, gone: readonly string[]): Changing<Step> {
+  const rest: Changing<Step> = blankStep(record.name, record);
+  for (const name of Object.keys(record) as (keyof Step)[])
+    if (!gone.includes(name)) rest[name] = record[name] as never;
+  return rest;
+}
+
+/** The execution's record after a write. */
+export function executionAfter(
+  execution: Execution,
+  event: ExecutionEvent,
+  inputs: DecisionInputs,
+  changes: ExecutionChanges,
+): Execution {
+  const next = {
+    ...execution,
+    ...changes,
+    status: moveExecution(execution.status, event),
+    version: execution.version + 1,
+    writeId: inputs.writeId,
+  };
+  if (!Object.values(changes).includes(undefined)) return next as Execution;
+  return Object.fromEntries(
+    Object.entries(next).filter(([, value]) => value !== undefined),
+  ) as unknown as Execution;
+}
+
+/** What a step is before its first write. @param of its execution */
+export const blankStep = (name: string, { life, epoch }: Pick<Execution, 'life' | 'epoch'>): Step => ({
+  name,
+  life,
+  status: 'ready',
+  version: 0,
+  writeId: '',
+  epoch,
+  attempt: 0,
+  stage: 0,
+  stageAttempt: 0,
+  key: 1,
+  keyVariant: 0,
+  processDeadlineAt: 0,
+  mayHaveActed: false,
+  heartbeat: 0,
+  probes: 0,
+  undoAttempt: 0,
+  changedAt: 0,
+  attempts: [],
+});
+
+/**
+ * The write that stops an execution, after which everything is evaluated.
+ * @param incident the one whose resolution stops it
+ */
+export function stop(
+  { execution }: Snapshot,
+  inputs: DecisionInputs,
+  cause: Cause,
+  incident?: Incident,
+): Decision {
+  const stopped = executionAfter(execution, 'stop', inputs, {
+    cause,
+    wakeAt: inputs.now,
+    ...endedPause(execution, inputs.now, cause.by),
+  });
+  const note = { what: 'compensating', step: cause.step, detail: cause.kind };
+  return writing(execution.id, { execution: stopped, incident }, evaluateNext('all'), note);
+}
+
+/**
+ * A decision that enters who acted, in the write of the act itself (S19); as it is where no people are kept.
+ * @param decision one that writes its execution
+ */
+export function entering(
+  decision: Decision,
+  { people }: Pick<Execution, 'people'>,
+  acted: Acted | undefined,
+): Decision {
+  const { write } = decision;
+  if (people === undefined || acted === undefined || write?.execution === undefined) return decision;
+  const execution = { ...write.execution, people: peopleAfter(people, acted) };
+  return { ...decision, write: { ...write, execution } };
+}
+
+/** The fields of the pause under way, whichever way it ends. */
+export const endedPause = (execution: Execution, now: number, by?: Caller): Pick<Execution, 'pauses'> => {
+  const last = execution.pauses?.at(-1);
+  if (last === undefined || last.endedAt !== undefined) return {};
+  return {
+    pauses: [
+      ...(execution.pauses ?? []).slice(0, -1),
+      { ...last, endedAt: now, ...(by === undefined ? {} : { endedBy: by }) },
+    ],
+  };
+};

@@ -1,0 +1,146 @@
+/**
+ * What is decided: a write, what is sent after it, and what the caller does then.
+ *
+ * Owns: the shape of a decision. Does not own: which event leads to which (`decide.ts`), carrying it out
+ * (`engine/commit.ts`).
+ *
+ * S14 a decision is data. It holds at most one write (a step and its execution in one transaction
+ * count as one); sends come after it.
+ */
+
+import type { ChildStart, Family, ParentNotice } from '../records/children.ts';
+import type { Ended } from '../records/ended.ts';
+import type { Entry } from '../records/entry.ts';
+import type { Failure } from '../values/failure.ts';
+import { given, type OrUndefined } from '../values/given.ts';
+import type { Incident } from '../records/incident.ts';
+import type { Message } from './message.ts';
+import type { QuestionNews } from './news.ts';
+import type { Execution, Step } from '../records/state.ts';
+
+/**
+ * Records with their new version; each is written on the condition that the stored one is one version behind.
+ */
+export interface Write {
+  readonly executionId: string;
+  readonly execution?: Execution;
+  readonly step?: Step;
+  readonly incident?: Incident;
+  readonly entry?: Entry;
+}
+
+export interface Send {
+  readonly agent: string;
+  readonly message: Message;
+  /** 0 to 900,000. */
+  readonly delayMs: number;
+}
+
+/** For the log and the metrics: what happened, in the words of the glossary, never with a payload (S17). */
+export interface Note {
+  readonly what: string;
+  readonly executionId?: string;
+  readonly step?: string;
+  readonly attempt?: number;
+  readonly agent?: string;
+  readonly detail?: string;
+  /** How an attempt failed: the code and the message are its author's words, and no payload of ours. */
+  readonly failure?: Failure;
+  /**
+   * How late it was: a claim after it was due, a lost lease after its end, a success after the first failure.
+   */
+  readonly ms?: number;
+}
+
+/** The steps whose work an evaluation may send at once: all, or these and what depends on them. */
+export type AffectedSteps = 'all' | readonly string[];
+
+export const alsoAffected = (affected: AffectedSteps, step: string): AffectedSteps =>
+  joined(affected, [step]);
+
+export const joined = (one: AffectedSteps, other: AffectedSteps): AffectedSteps =>
+  one === 'all' || other === 'all' ? 'all' : [...one, ...other];
+
+/** What the caller does after the write and the sends. */
+export type Next =
+  | { readonly kind: 'idle' }
+  /** Decide again: on a fresh read, or (`fresh: false`) on the state as just written. */
+  | { readonly kind: 'evaluate'; readonly fresh: boolean; readonly affected: AffectedSteps }
+  /** The claim is written: perform the step. */
+  | { readonly kind: 'perform'; readonly step: Step }
+  /** The message is early: keep it until then, read again and ask again. */
+  | { readonly kind: 'wait'; readonly untilAt: number }
+  /** So many messages are meant for these agents: ask how each one is, and decide again. */
+  | { readonly kind: 'ask'; readonly agents: Readonly<Record<string, number>> }
+  /** Put these executions into the table, then say so (`started`). */
+  | {
+      readonly kind: 'start-children';
+      readonly step: string;
+      readonly family: Family;
+      readonly starts: readonly ChildStart[];
+    }
+  /** Stop these executions, and take the place of those that do not exist; then say so (`stopped`). */
+  | {
+      readonly kind: 'stop-children';
+      readonly step: string;
+      readonly family: Family;
+      readonly starts: readonly ChildStart[];
+      /** Also what those under way have done. */
+      readonly undo: boolean;
+      /** Also those that have succeeded. */
+      readonly recall: boolean;
+      /** None below this index is left to be stopped then. */
+      readonly below: number;
+    }
+  /** Read what these executions answered, and say it (`gathered`). */
+  | { readonly kind: 'gather'; readonly step: string; readonly ids: readonly string[] }
+  /** This process has too little time left for an attempt: give the message back. */
+  | { readonly kind: 'give-back' };
+
+export interface Decision {
+  readonly write?: Write;
+  /**
+   * Sent before the write, which records that it was sent. With `tell` the only effect that precedes a write.
+   */
+  readonly announce?: Ended;
+  /** Likewise, a change of an incident or of an entry of the inbox. */
+  readonly announceQuestion?: QuestionNews;
+  readonly notifyParent?: ParentNotice;
+  /**
+   * Nothing is due but at the wake time as it is written. Without this the execution is evaluated within a
+   * horizon of the write, and what is written only says when at the latest (S12, `supervision/wake-time.ts`).
+   */
+  readonly wakeTime?: 'as-written';
+  readonly sends: readonly Send[];
+  readonly next: Next;
+  readonly notes: readonly Note[];
+}
+
+export const IDLE: Next = { kind: 'idle' };
+/** Decide again: on a fresh read, or on the state as just written. */
+export const evaluateNext = (affected: AffectedSteps, fresh = true): Next => ({
+  kind: 'evaluate',
+  fresh,
+  affected,
+});
+
+export const nothing = (next: Next = IDLE, ...notes: readonly Note[]): Decision => ({
+  sends: [],
+  next,
+  notes,
+});
+
+/**
+ * One write of these records of the execution, and what comes then. The next evaluation decides what is sent.
+ */
+export const writing = (
+  executionId: string,
+  records: OrUndefined<Omit<Write, 'executionId'>>,
+  next: Next,
+  ...notes: readonly OrUndefined<Omit<Note, 'executionId'>>[]
+): Decision => ({
+  write: { executionId, ...given(records) },
+  sends: [],
+  next,
+  notes: notes.map(({ what, ...about }) => ({ what, executionId, ...given(about) })),
+});

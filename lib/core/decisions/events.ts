@@ -1,0 +1,268 @@
+/**
+ * The events that `decide` answers, each with what it brings from outside the state.
+ *
+ * Owns: their shapes. Does not own: the answers (`decide.ts` says which file has which).
+ *
+ * S14 the time, random numbers and ids come with the event.
+ */
+
+import type { Caller } from '../values/caller.ts';
+import type { DecisionInputs } from './change.ts';
+import type { ChildEnd, Children, Family } from '../records/children.ts';
+import type { AffectedSteps } from './decision.ts';
+import type { Failure } from '../values/failure.ts';
+import type { Choice } from '../records/incident.ts';
+import type { Json } from '../values/json.ts';
+import type { Message } from './message.ts';
+import type { OperatorPause } from '../records/operator-pause.ts';
+import type { Acted } from '../records/people.ts';
+
+export type Event = DecisionInputs &
+  (
+    | {
+        readonly type: 'deliver';
+        readonly message: Message;
+        /** Whose queue it came from. */
+        readonly agent: string;
+        readonly token: string;
+        readonly processDeadlineAt: number;
+        readonly readAt: number;
+        /** The agent's service is dead: it is not called. */
+        readonly openBreaker?: OpenBreaker;
+      }
+    | {
+        readonly type: 'heartbeat';
+        readonly step: string;
+        readonly token: string;
+        readonly progress?: Progress;
+      }
+    | {
+        readonly type: 'report';
+        readonly step: string;
+        readonly token: string;
+        readonly report: Report;
+        /** The state is the claim's snapshot, not a fresh read. */
+        readonly onTime: boolean;
+        /**
+         * The agent's service is dead, as this attempt has just found, too: the
+         * attempt is not charged for it.
+         */
+        readonly openBreaker?: OpenBreaker;
+      }
+    /** The process of an attempt is dead, with all that it started: nothing of the attempt goes on. */
+    | {
+        readonly type: 'process-died';
+        readonly step: string;
+        readonly token: string;
+        /** How it ended: 'exit code 3', 'signal SIGKILL'. */
+        readonly exit?: string;
+      }
+    | EvaluateEvent
+    | Command
+    | {
+        readonly type: 'resolve';
+        readonly incident: number;
+        readonly answer: Resolution;
+        readonly acted?: Acted;
+      }
+    | {
+        readonly type: 'callback';
+        readonly step: string;
+        readonly answer: CallbackAnswer;
+        readonly by?: Caller;
+        readonly acted?: Acted;
+      }
+    /** A person is about to act in an execution below this one. */
+    | { readonly type: 'enter'; readonly acted: Acted }
+    | ChildEvent
+  );
+
+/** An attempt among all: what its process knows of its claim. */
+export interface ClaimedAttempt {
+  readonly executionId: string;
+  readonly step: string;
+  readonly token: string;
+}
+
+/** One of which nothing goes on. */
+export interface DeadAttempt extends ClaimedAttempt {
+  /** How its process ended: 'exit code 3', 'signal SIGKILL'. */
+  readonly exit?: string;
+}
+
+/** What was done to executions that belong to a step. */
+export type ChildrenDone =
+  | {
+      readonly type: 'started' | 'stopped';
+      readonly step: string;
+      readonly family: Family;
+      /** Those below are started, or stopped. */
+      readonly started: number;
+      readonly ended: Children['ended'];
+      /** Why there is none: its place is taken, so that it is never started. */
+      readonly failure?: Failure;
+    }
+  | {
+      readonly type: 'gathered';
+      readonly step: string;
+      /** Nothing where an output was too large to be kept. */
+      readonly outputs: readonly (Json | undefined)[];
+      /** The size of all outputs together, kept or not. */
+      readonly bytes?: number;
+    };
+
+export type ChildEvent =
+  | ChildrenDone
+  /** An execution that belongs to the step has ended. */
+  | {
+      readonly type: 'child-ended';
+      readonly step: string;
+      readonly index: number;
+      readonly epoch?: number;
+      readonly try?: number;
+      readonly end: ChildEnd;
+    }
+  /** The parent is being undone, or ends as it is. */
+  | { readonly type: 'stop'; readonly undo: boolean; readonly heard?: number }
+  /**
+   * It has failed, and its parent was tried again. `heard`: of that end; also where it is stopped instead.
+   * @see isToGoOn
+   */
+  | { readonly type: 'restart'; readonly heard: number };
+
+export interface EvaluateEvent {
+  readonly type: 'evaluate';
+  /**
+   * Only a supervisor ends leases, repeats dispatches and sets the next wake time; the
+   * scheduler evaluates as an agent does.
+   */
+  readonly by: 'agent' | 'supervisor';
+  readonly affected: AffectedSteps;
+  /** Whether the state was just read, or is what the caller wrote on top of an older read. */
+  readonly fresh: boolean;
+  /** Another process's write came first meanwhile. */
+  readonly outrun?: true;
+  /**
+   * Steps whose executions could not be started, stopped or read, or whose entries not announced,
+   * just now: they hold no other up.
+   */
+  readonly passOver?: readonly string[];
+  /** The clock before the state was read. */
+  readonly readAt: number;
+  /** A supervisor's: by agent, what may be sent to it now; an agent that is missing is asked for. */
+  readonly admissions?: Admissions;
+  /** Since then the store answers again: an attempt with an older lease gets the time to renew it. */
+  readonly graceFrom?: number;
+}
+
+export type EventOf<Type extends Event['type']> = Event & { readonly type: Type };
+
+export type Evaluation = EvaluateEvent & DecisionInputs;
+
+/** The answer to a callback or an approval, by the bearer of its token. */
+export type CallbackAnswer =
+  | { readonly kind: 'complete'; readonly output: Json }
+  | { readonly kind: 'fail'; readonly failure: Failure }
+  | { readonly kind: 'heartbeat' };
+
+/**
+ * What an attempt says at its end. `codeReturned`: the author's function has
+ * returned, so nothing of it goes on.
+ */
+export type Report = { readonly codeReturned: boolean } & (
+  | { readonly kind: 'done'; readonly output: Json }
+  | {
+      readonly kind: 'failed';
+      readonly permanent: boolean;
+      readonly failure: Failure;
+      readonly retryAfterMs?: number;
+      /**
+       * The step's input was not accepted: at the end of the recovery a person is asked
+       * whether or not it has such a stage.
+       */
+      readonly inputRefused?: boolean;
+    }
+  | { readonly kind: 'unknown'; readonly failure: Failure }
+  /**
+   * An `execute` that returned, or a probe that found the work done: the work is done, but the answer is no
+   * valid output. `failure` says why; `answer` is what was answered, for a person to read.
+   */
+  | { readonly kind: 'wrong-answer'; readonly failure: Failure; readonly answer: string }
+  | { readonly kind: 'found'; readonly verdict: 'done'; readonly output: Json }
+  | {
+      readonly kind: 'found';
+      readonly verdict: 'not-done' | 'running' | 'cannot-tell';
+      readonly failure?: Failure;
+    }
+  | { readonly kind: 'compensated' }
+);
+
+export type Command = {
+  /** By which a repeated one is known; absent: it is not repeated. */
+  readonly commandId?: string;
+  readonly reason: string;
+  readonly by?: Caller;
+  readonly acted?: Acted;
+} & (
+  | { readonly type: 'cancel'; readonly undo?: false }
+  | {
+      readonly type: 'pause';
+      /** How long it may last before a person is asked. */
+      readonly withinMs?: number;
+    }
+  | { readonly type: 'resume' }
+  | {
+      readonly type: 'retry';
+      /** What failed or was asked after that is not meant. @default now */
+      readonly asOf?: number;
+      /** Only for a failed execution: the input of its failed step, in place of the plan's. */
+      readonly input?: Json;
+      /** The step that gets it; without it one alone must have failed. */
+      readonly step?: string;
+    }
+);
+
+export interface Resolution {
+  readonly choice: Choice;
+  readonly by: 'person' | 'deadline';
+  readonly caller?: Caller;
+  readonly reason?: string;
+  /** For 'retry-with-input'. */
+  readonly input?: Json;
+  /** For 'give-output'. */
+  readonly output?: Json;
+  /** The person asserts that no attempt had an effect. */
+  readonly nothingHappened?: boolean;
+  /** Only if it is a command to many executions. */
+  readonly commandId?: string;
+}
+
+/** The latest `ctx.progress` of an attempt, and when it was called. */
+export interface Progress {
+  readonly token: string | number;
+  readonly at: number;
+}
+
+/** The service is not called before `until`: it is taken for dead, or its agent is paused. */
+export interface OpenBreaker {
+  readonly agent: string;
+  readonly since: number;
+  readonly until: number;
+  /** An operator holds it open: the service may be well. */
+  readonly pause?: Omit<OperatorPause, 'at'>;
+}
+
+/** What a supervisor may send to an agent now. */
+export interface Admission {
+  /** Its service is dead: defer what would be sent. */
+  readonly openBreaker?: OpenBreaker;
+  /** No such agent is deployed: defer what would be sent until `laterAt`. */
+  readonly missing?: true;
+  /** So many messages, in this sweep. */
+  readonly sends: number;
+  /** The rest of them then. */
+  readonly laterAt: number;
+  /** Until then its queue has enough to do, at the pace at which a supervisor sends. */
+  readonly busyUntil?: number;
+}
+export type Admissions = Readonly<Record<string, Admission>>;

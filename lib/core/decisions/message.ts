@@ -1,0 +1,59 @@
+/**
+ * The message's text form. Ids only, under 1 KB; any other text is at worst a useless hint (S13).
+ *
+ * Owns: its codec and version. Does not own: whether a message is still true (`decide.ts`).
+ */
+
+import { isExecutionId, isName } from '../values/names.ts';
+import type { Mode } from '../records/state.ts';
+
+/** A hint that a step may be due. Ids only; the state decides (S13). */
+export interface Message {
+  readonly v: 1;
+  readonly execution: string;
+  readonly step: string;
+  readonly attempt: number;
+  readonly mode: Mode;
+  /** Version of the step that the sender saw; one ahead of the state comes from before a restore. */
+  readonly seq: number;
+  /** The execution's, where it is long: who knows it need not read everything. */
+  readonly plan?: string;
+}
+
+const MODES: ReadonlySet<unknown> = new Set<Mode>(['execute', 'probe', 'undo']);
+
+export const formatMessage = (message: Message): string => JSON.stringify(message);
+
+/**
+ * @returns the message; 'newer' when it was written by a later version, which must keep it;
+ * nothing when it is no message at all
+ */
+export function parseMessage(text: string): Message | 'newer' | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { v, execution, step, attempt, mode, seq, plan } = value as Record<string, unknown>;
+  if (typeof v === 'number' && v > 1) return 'newer';
+  const wellFormed =
+    v === 1 &&
+    typeof execution === 'string' &&
+    isExecutionId(execution) &&
+    typeof step === 'string' &&
+    isName(step) &&
+    MODES.has(mode) &&
+    [attempt, seq].every((number) => Number.isSafeInteger(number) && (number as number) >= 0);
+  if (!wellFormed) return undefined;
+  const message = {
+    v: 1,
+    execution,
+    step,
+    attempt: attempt as number,
+    mode: mode as Mode,
+    seq: seq as number,
+  } as const;
+  return typeof plan === 'string' ? { ...message, plan } : message;
+}

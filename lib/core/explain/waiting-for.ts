@@ -1,0 +1,226 @@
+/**
+ * Why, for steps that no agent performs: until when one waits and for whom, how far its executions are.
+ *
+ * Owns: these words. Does not own: the rules, which are asked (`waiting/timer.ts`, `waiting/child.ts`), or
+ * how an explanation is put together (`why.ts`).
+ */
+
+import {
+  type CallbackStep,
+  type ChildStep,
+  graphOf,
+  hasChildren,
+  isCallback,
+  isForAnother,
+  type MapStep,
+  type Plan,
+  type PlanStep,
+} from '../plan/plan.ts';
+import { callerText } from '../values/caller.ts';
+import type { Children } from '../records/children.ts';
+import type { Entry } from '../records/entry.ts';
+import { given } from '../values/given.ts';
+import type { Incident } from '../records/incident.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import { isForward, type Step } from '../records/state.ts';
+import { hasOpenChildren } from '../step/turn.ts';
+import { childIds } from '../waiting/child.ts';
+import { isCleanEnd, tryOf } from '../waiting/child-tries.ts';
+import { itemsSoFar } from '../waiting/map.ts';
+import { waitsUntil } from '../waiting/timer.ts';
+import { type Happened, inBrackets, itemsText, type Next } from './words.ts';
+import { timeText } from '../values/text.ts';
+
+/** What a step's state rests on; nothing for what is the same for every kind. */
+export function becauseOfWaiting(step: PlanStep, state: Snapshot): string | undefined {
+  const record = state.steps[step.name];
+  if (step.kind === 'agent') return undefined;
+  if (hasChildren(step)) return record && becauseOfChildren(step, record);
+  const untilAt = isForward(state.execution.status) ? waitsUntil(step, state) : undefined;
+  switch (record?.status) {
+    case undefined:
+    case 'ready':
+    case 'waiting':
+      if (untilAt === undefined)
+        return record?.status === 'waiting' ? 'it waits for nothing any more' : undefined;
+      return step.kind === 'wait' ? `it waits until ${timeText(untilAt)}` : unanswered(step, record);
+    case 'answered':
+      return 'the external party answered before its turn; the answer is kept';
+    case 'done':
+      return step.kind === 'wait' ? 'its time has come' : answered(step, record, state);
+    case 'failed':
+    case 'tolerated':
+      if (record.isOverTime === true) return `its time is over${inBrackets(record.failure)}`;
+      return step.kind === 'wait'
+        ? `its time cannot be told${inBrackets(record.failure)}`
+        : `it was not answered with a success${inBrackets(record.failure)}`;
+    default:
+      return undefined;
+  }
+}
+
+const isApproval = (step: CallbackStep): boolean => step.kind === 'approval';
+
+function answered(step: CallbackStep, { by }: Step, { entries }: Snapshot): string {
+  // An entry of an earlier epoch may not be announced yet, and says nothing of this answer.
+  const entry = entries?.[step.name];
+  if (entry?.closedBy === 'deadline' && entry.outcome === 'done')
+    return 'it is approved by default: nobody answered in time';
+  if (isApproval(step)) return `${by === undefined ? 'a person' : callerText(by)} approved it`;
+  return `the external party answered${by === undefined ? '' : ` (${callerText(by)})`}`;
+}
+
+function unanswered(step: CallbackStep, record: Step | undefined): string {
+  const person = isForAnother(step) ? 'another person' : 'a person';
+  const whom = isApproval(step)
+    ? `${person} has not answered yet`
+    : 'the external party has not answered yet';
+  if (step.heartbeatMs === undefined) return whom;
+  return record?.progressAt === undefined
+    ? `${whom}, and there was no heartbeat`
+    : `${whom}; its last heartbeat, ${record.heartbeat}, was at ${timeText(record.progressAt)}`;
+}
+
+function becauseOfChildren(step: ChildStep | MapStep, record: Step): string | undefined {
+  const { status, failure, children } = record;
+  const soFar = countText(step, record);
+  switch (status) {
+    case 'running':
+      return `${tryText(children)}${children?.overTime === undefined ? '' : 'its time is over, and they are stopped: '}${soFar}`;
+    case 'retrying':
+      return `try ${tryOf(children)} is over and has left nothing in effect${inBrackets(failure)}`;
+    case 'waiting':
+      return `try ${tryOf(children)} is over${isCleanText(children)}${inBrackets(failure)}`;
+    case 'compensating':
+      return `its executions are canceled, and those that succeeded are undone: ${soFar}`;
+    case 'failed':
+      return failure === undefined
+        ? `its executions are stopped, and what they did is left as it is: ${soFar}`
+        : `it failed${inBrackets(failure)}`;
+    case 'compensation-failed':
+      return `it could not be undone${inBrackets(failure)}: what its executions did may still be in place`;
+    default:
+      return undefined;
+  }
+}
+
+/** Only where there was more than one. */
+const tryText = (children: Children | undefined): string =>
+  tryOf(children) > 1 ? `try ${tryOf(children)}: ` : '';
+
+const isCleanText = (children: Children | undefined): string =>
+  children !== undefined && isCleanEnd(children)
+    ? ' and has left nothing in effect'
+    : ', and what it did may be in effect';
+
+/** '3 of 4 executions ended (2 succeeded, 1 failed)'. A list counts items, because its parts are internal. */
+function countText({ kind }: ChildStep | MapStep, { status, children }: Step): string {
+  if (children === undefined) return 'none of its executions is known';
+  const items = kind === 'map' ? itemsSoFar(children) : undefined;
+  const isRunning = status === 'running';
+  if (items !== undefined) return `${itemsText(items, isRunning)}${endsText(Object.entries(items.ended))}`;
+  const ends = Object.values(children.ended).map((end) => end.status);
+  const kinds = [...new Set(ends)].map((one) => [one, ends.filter((end) => end === one).length] as const);
+  const open = isRunning ? children.count - children.started : 0;
+  const waiting = open > 0 ? `, ${open} are not started yet` : '';
+  return `${ends.length} of ${children.count} executions ended${endsText(kinds)}${waiting}`;
+}
+
+function startsText({ kind }: ChildStep | MapStep, children: Children | undefined): string {
+  const items = kind === 'map' && children !== undefined ? itemsSoFar(children) : undefined;
+  return items === undefined
+    ? `its executions were started, ${children?.started ?? 0} of ${children?.count ?? 0}`
+    : `its items were begun, ${items.begun} of ${items.count}`;
+}
+
+const endsText = (ends: readonly (readonly [string, number])[]): string =>
+  ends.length === 0 ? '' : ` (${ends.map(([status, count]) => `${count} ${status}`).join(', ')})`;
+
+/** The executions of a step that have not ended yet; nothing where there are none. */
+export function nextOfChildren(step: PlanStep, { execution, steps }: Snapshot): Next | undefined {
+  const record = steps[step.name];
+  const { children } = record ?? {};
+  if (record === undefined || children === undefined || !hasOpenChildren(children)) return undefined;
+  if (record.status !== 'running' && record.status !== 'compensating') return undefined;
+  const open = Array.from({ length: children.started }, (_, index) => index).filter(
+    (index) => children.ended[index] === undefined,
+  );
+  const [first] = open;
+  if (first === undefined) return undefined;
+  const others = open.length === 1 ? '' : ` and ${open.length - 1} other${open.length === 2 ? '' : 's'}`;
+  const id = childIds(execution, record)[first];
+  return { what: `${tryText(children)}execution ${id}${others} end`, who: 'child' };
+}
+
+/** What happened to these steps. */
+export function pastOfWaiting(plan: Plan, state: Snapshot): Happened[] {
+  const { steps, entries = {} } = state;
+  const happened = Object.values(entries).flatMap(happenedEntry);
+  for (const record of Object.values(steps)) {
+    const step = graphOf(plan).step.get(record.name);
+    if (step === undefined || step.kind === 'agent') continue;
+    const named = { step: step.name };
+    if (isCallback(step) && record.progressAt !== undefined) {
+      const evidence = { heartbeat: record.heartbeat };
+      happened.push({
+        at: record.progressAt,
+        what: 'the external party sent a heartbeat',
+        ...named,
+        evidence,
+      });
+    }
+    const what = hasChildren(step) ? deedOfChildren(step, record) : deedOfExternalParty(step, record, state);
+    if (what === undefined) continue;
+    const { failure, children, by } = record;
+    const { count, ended } = children ?? {};
+    const evidence = given({ status: record.status, failure, by, count, ended });
+    happened.push({ at: record.changedAt, what, ...named, evidence });
+  }
+  return happened;
+}
+
+function happenedEntry(entry: Entry): Happened[] {
+  const { step, openedAt, deadlineAt, otherwise } = entry;
+  const opened = { at: openedAt, what: 'an answer was asked for', step, evidence: { deadlineAt, otherwise } };
+  return [opened, ...reminded(entry, { step })];
+}
+
+/** The latest reminder of an entry, or of an incident. */
+export function reminded(
+  { reminders, remindedAt }: Pick<Entry | Incident, 'reminders' | 'remindedAt'>,
+  about: Pick<Happened, 'step'>,
+): Happened[] {
+  if (remindedAt === undefined) return [];
+  const what = `reminder ${reminders} was sent: there was no answer yet`;
+  return [{ at: remindedAt, what, ...about, evidence: { reminders } }];
+}
+
+function deedOfExternalParty(step: PlanStep, record: Step, state: Snapshot): string | undefined {
+  const { status, failure, by } = record;
+  if (status === 'answered') return 'the external party answered before its turn';
+  if (status === 'failed' || status === 'tolerated')
+    return by === undefined
+      ? `it failed${inBrackets(failure)}`
+      : `${callerText(by)} answered that it cannot be done${inBrackets(failure)}`;
+  if (status !== 'done') return undefined;
+  return isCallback(step) ? answered(step, record, state) : 'its time came';
+}
+
+function deedOfChildren(step: ChildStep | MapStep, record: Step): string | undefined {
+  const { status, failure, children } = record;
+  switch (status) {
+    case 'running':
+      return `${tryText(children)}${startsText(step, children)}`;
+    case 'done':
+    case 'compensated':
+      return `${tryText(children)}${status}: ${countText(step, record)}`;
+    case 'failed':
+    case 'tolerated':
+    case 'compensation-failed':
+      return `${tryText(children)}${status}${inBrackets(failure)}: ${countText(step, record)}`;
+    case 'compensating':
+      return 'its executions were stopped';
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,209 @@
+/**
+ * Pauses: nothing new starts, attempts go on to their end, and a person is asked
+ * if no operator ends it in time.
+ *
+ * Owns: the rules for an execution that is pausing or paused, the incident of a pause, and what
+ * ends a pause. Does not own: which steps must be suspended (`stepToSuspend` in `step/ready.ts`),
+ * who may command it (`obey.ts`).
+ *
+ * F1 a pause is complete only when every step that a reader of an older state could claim is
+ * suspended and no attempt is under way. S12 the wake time of a paused execution is its deadline:
+ * every write brings it forward. L1 a pause ends by its incident's deadline at the latest, and the
+ * time it took is given back to the execution and to its open incidents. A pause is of one execution:
+ * the executions that it has started go on.
+ */
+
+import type { Plan } from '../plan/plan.ts';
+import type { Caller } from '../values/caller.ts';
+import {
+  endedPause,
+  executionAfter,
+  type ExecutionChanges,
+  type DecisionInputs,
+  stop,
+} from '../decisions/change.ts';
+import { type Decision, evaluateNext, IDLE, writing } from '../decisions/decision.ts';
+import { given } from '../values/given.ts';
+import type { Incident } from '../records/incident.ts';
+import { askedAboutPause, isApprovalOpen, openIncidents, type Snapshot } from '../records/snapshot.ts';
+import {
+  type Cause,
+  type Execution,
+  isLeased,
+  type Pause,
+  pauseOf,
+  type Step,
+  summedSince,
+  SUSPENDABLE,
+  type SuspendedFrom,
+} from '../records/state.ts';
+import { closedWithoutAttempt } from '../step/claim.ts';
+import { mayBeStopped } from '../step/point-of-no-return.ts';
+import { stepToSuspend } from '../step/ready.ts';
+import { openIncident } from '../questions/incident.ts';
+import { timeText } from '../values/text.ts';
+import type { Rule } from '../step/rule.ts';
+
+/** Where neither the command nor the plan says how long a pause may last. */
+export const DEFAULT_PAUSE_MS: number = 7 * 86_400_000;
+/** Also over a weekend; then the default holds. */
+const PAUSE_INCIDENT_MS = 3 * 86_400_000;
+/** Pauses and retries that are kept, for those who ask why. */
+export const MAX_KEPT = 10;
+
+/** The next pause of an execution. @param asked what the command asks for */
+export const nextPause = (
+  plan: Plan,
+  { pauses }: Execution,
+  asked: Pick<Pause, 'reason' | 'by'> & { readonly withinMs?: number },
+  now: number,
+): Pause => ({
+  number: (pauses?.at(-1)?.number ?? 0) + 1,
+  at: now,
+  ...given({ by: asked.by }),
+  reason: asked.reason,
+  withinMs: asked.withinMs ?? plan.pauseWithinMs ?? DEFAULT_PAUSE_MS,
+});
+
+/**
+ * The pauses with another one; of more than are kept, the oldest go into one sum, for
+ * their time is given back as well.
+ */
+export function withPause(
+  { pauses = [], earlierPauses }: Execution,
+  next: Pause,
+): Pick<Execution, 'pauses' | 'earlierPauses'> {
+  const all = [...pauses, next];
+  const { number, at, endedAt = at } = all[0] as Pause;
+  if (all.length <= MAX_KEPT) return { pauses: all };
+  return {
+    pauses: all.slice(1),
+    earlierPauses: {
+      number,
+      at: earlierPauses?.at ?? at,
+      endedAt,
+      ms: (earlierPauses?.ms ?? 0) + endedAt - at,
+    },
+  };
+}
+
+/** The fence: one step after the other. */
+export const suspend: Rule = {
+  apply: (plan, state, event) => {
+    const pause = pauseOf(state.execution);
+    const step = pause && stepToSuspend(plan, state);
+    if (pause === undefined || step === undefined) return undefined;
+    const record = state.steps[step.name];
+    const before = record?.status === 'suspended' ? record.suspendedFrom : record?.status;
+    const suspended: Step = {
+      ...closedWithoutAttempt(state, step.name, 'suspend', event),
+      suspendedFrom: before === undefined || !isSuspendable(before) ? 'ready' : before,
+      suspendedIn: pause.number,
+      ...given({ retryAt: record?.retryAt }),
+    };
+    const note = { what: 'step-suspended', step: step.name };
+    return writing(state.execution.id, { step: suspended }, evaluateNext(event.affected), note);
+  },
+  says: { 'step-suspended': 'a step that could begin is held, because the execution is paused' },
+};
+
+const isSuspendable = (status: Step['status']): status is SuspendedFrom =>
+  (SUSPENDABLE as readonly string[]).includes(status);
+
+/** After `suspend`: the fence stands, so who holds nothing now never will. */
+export const halt: Rule = {
+  apply: (_plan, state, event) => {
+    const { execution, steps } = state;
+    const pause = pauseOf(execution);
+    if (pause === undefined || Object.values(steps).some(isLeased)) return undefined;
+    const deadlineAt = event.now + pause.withinMs;
+    const pauses = [...(execution.pauses ?? []).slice(0, -1), { ...pause, pausedAt: event.now, deadlineAt }];
+    const halted = executionAfter(execution, 'halt', event, { pauses, wakeAt: deadlineAt, dispatches: {} });
+    return {
+      ...writing(execution.id, { execution: halted }, IDLE, { what: 'paused' }),
+      wakeTime: 'as-written',
+    };
+  },
+  says: { paused: 'the pause is complete: nobody works and nobody can begin' },
+};
+
+/** The time of the pause is over: a person is asked. */
+export const askAboutPause: Rule = {
+  apply: (plan, state, event) => {
+    const { execution } = state;
+    const pause = pauseOf(execution);
+    if (pause?.deadlineAt === undefined || pause.deadlineAt > event.now) return undefined;
+    if (askedAboutPause(state, pause) !== undefined) return undefined;
+    const question = {
+      kind: 'pause' as const,
+      stepVersion: pause.number,
+      failure: { code: 'paused', message: `it has been paused since ${timeText(pause.at)}: ${pause.reason}` },
+      openedAt: event.now,
+      deadlineAt: event.now + PAUSE_INCIDENT_MS,
+      otherwise: mayBeStopped(plan, state) ? ('undo-all' as const) : ('fail' as const),
+    };
+    return openIncident(state, question, event.affected, event);
+  },
+  dueAt: (_plan, state) => {
+    const pause = pauseOf(state.execution);
+    if (pause?.deadlineAt === undefined || askedAboutPause(state, pause) !== undefined) return [];
+    const what = 'a person is asked, unless the pause is ended before';
+    return [{ at: pause.deadlineAt, coming: () => ({ what, who: 'person' }) }];
+  },
+  says: { 'incident-opened': 'a person is asked' },
+};
+
+/** Ends a pause by going on, with the resolution of its incident if that is open. */
+export function goOn(
+  state: Snapshot,
+  inputs: DecisionInputs,
+  {
+    incident,
+    changes,
+    by,
+  }: {
+    readonly incident?: Incident | undefined;
+    readonly changes?: ExecutionChanges;
+    readonly by?: Caller | undefined;
+  } = {},
+): Decision {
+  const { execution } = state;
+  const pause = pauseOf(execution);
+  const isAsked = openIncidents(state).some(({ kind }) => kind !== 'pause') || isApprovalOpen(state);
+  const goesOn = executionAfter(execution, isAsked ? 'go-on-asking' : 'go-on', inputs, {
+    ...changes,
+    ...endedPause(execution, inputs.now, by),
+    deadlineAt: execution.deadlineAt + Math.max(0, inputs.now - (pause?.at ?? inputs.now)),
+  });
+  return writing(execution.id, { execution: goesOn, incident }, evaluateNext('all'), { what: 'resumed' });
+}
+
+/** The resolution of the incident about a pause. @param closed the incident once it is resolved */
+export function endPause(state: Snapshot, closed: Incident, inputs: DecisionInputs): Decision {
+  if (closed.choice === 'resume') return goOn(state, inputs, { incident: closed, by: closed.caller });
+  const cause: Cause = {
+    kind: closed.choice === 'fail' ? 'failure' : closed.by === 'person' ? 'cancel' : 'deadline',
+    at: inputs.now,
+    failure: closed.failure,
+    ...(closed.choice === 'fail' ? { undo: false as const } : {}),
+    ...given({ by: closed.caller }),
+  };
+  return stop(state, inputs, cause, closed);
+}
+
+/** How long the deadline of an incident has stood still for pauses that it has not been moved for. */
+export function pausedMs(execution: Execution, incident: Incident): { ms: number; until: number } {
+  let [ms, until] = [0, incident.movedFor ?? 0];
+  const { earlierPauses: earlier } = execution;
+  if (earlier !== undefined && earlier.number > until && earlier.endedAt > incident.openedAt) {
+    ms = summedSince(earlier, incident.openedAt);
+    until = earlier.number;
+  }
+  for (const { number, at, endedAt } of execution.pauses ?? []) {
+    // By another clock it may have been asked after a pause had begun that it had to wait for.
+    if (number <= until || endedAt === undefined || endedAt <= incident.openedAt) continue;
+    ms += endedAt - Math.max(at, incident.openedAt);
+    until = number;
+  }
+  return { ms, until };
+}

@@ -1,0 +1,261 @@
+/**
+ * Operators' commands: cancel, pause, resume, retry.
+ *
+ * Owns: when each is possible, why it is not, and the write that obeys it; when a redrive is offered. Does
+ * not own: repeated commands and refusals as errors (`scheduler/commands.ts`), what follows (`rules.ts`).
+ *
+ * A command is one write of the execution, which remembers the command's id. Where a command is not possible,
+ * nothing is decided; the caller asks `commandProblem` for the reason.
+ */
+
+import { isBuiltIn } from '../plan/built-in.ts';
+import type { Plan } from '../plan/plan.ts';
+import { entering, executionAfter, type DecisionInputs, stop } from '../decisions/change.ts';
+import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
+import type { Command } from '../decisions/events.ts';
+import { given } from '../values/given.ts';
+import { askedAboutPause, type Snapshot } from '../records/snapshot.ts';
+import { type Execution, isForward, isPausedOrPausing, isTerminal, pauseOf } from '../records/state.ts';
+import { lastPoint, wayBack } from '../step/point-of-no-return.ts';
+import { resolved } from '../questions/incident.ts';
+import { goOn, nextPause, withPause } from '../holds/pause.ts';
+import { remembering } from './remembered.ts';
+import { resolve } from './resolution.ts';
+import {
+  inputProblem,
+  openRecoveryIncidents,
+  restartProblemOf,
+  retried,
+  RETRY_RESOLUTION,
+  retryProblem,
+} from './retry.ts';
+import { standingOf, standingText } from './in-effect.ts';
+
+/** What the command writes; nothing where it is not possible. */
+export function obey(plan: Plan, state: Snapshot, command: Command & DecisionInputs): Decision | undefined {
+  if (isUnderWay(state.execution, command)) return remember(state.execution, command);
+  if (commandProblem(plan, state, command, command.now) !== undefined) return undefined;
+  switch (command.type) {
+    case 'cancel':
+      return cancel(state, command);
+    case 'pause':
+      return pause(plan, state, command);
+    case 'resume':
+      return resume(state, command);
+    case 'retry':
+      return entering(retry(plan, state, command), state.execution, command.acted);
+  }
+}
+
+/** What it asks for is under way already, by another command: nothing has to change. */
+export const isUnderWay = ({ status, cause }: Execution, command: Command): boolean =>
+  command.type === 'cancel'
+    ? status === 'compensating' && cause?.kind === 'cancel' && cause.undo === command.undo
+    : command.type === 'pause' && isPausedOrPausing(status);
+
+/** Nothing becomes due by it. */
+function remember(execution: Execution, command: Command & DecisionInputs): Decision {
+  const commands = remembering(execution, command);
+  if (commands === execution.commands) return nothing();
+  const after = executionAfter(execution, 'adopt', command, { commands });
+  const note = { what: 'command-remembered' };
+  return { ...writing(execution.id, { execution: after }, IDLE, note), wakeTime: 'as-written' };
+}
+
+/** Why a command is not possible now, or nothing. */
+export function commandProblem(
+  plan: Plan,
+  state: Snapshot,
+  command: Command,
+  now: number,
+): string | undefined {
+  const { status } = state.execution;
+  switch (command.type) {
+    case 'cancel':
+      return cancelProblem(plan, state, command.undo);
+    case 'pause':
+      return pauseProblem(state.execution);
+    case 'resume':
+      return isPausedOrPausing(status) ? undefined : whatItIs(state.execution);
+    case 'retry':
+      return (
+        retryProblem(plan, state, now) ??
+        (command.input === undefined ? undefined : inputProblem(plan, state, command.step))
+      );
+  }
+}
+
+/** A command as a person sees it, with the reason why it is not possible now; without one it is. */
+export interface PossibleCommand {
+  /**
+   * `cancel-as-is`: a cancel that undoes nothing. `redrive`: another execution of the workflow is
+   * started, to make good for this one.
+   */
+  readonly command: 'cancel' | 'cancel-as-is' | 'pause' | 'resume' | 'retry' | 'redrive';
+  readonly because?: string;
+}
+
+/** @param isDeployed whether the workflow of that name can be started */
+export function possibleCommands(
+  plan: Plan,
+  state: Snapshot,
+  now: number,
+  isDeployed: boolean,
+): PossibleCommand[] {
+  const asked = { reason: '' };
+  const commands: Readonly<Record<Exclude<PossibleCommand['command'], 'redrive'>, Command>> = {
+    cancel: { type: 'cancel', ...asked },
+    'cancel-as-is': { type: 'cancel', undo: false, ...asked },
+    pause: { type: 'pause', ...asked },
+    resume: { type: 'resume', ...asked },
+    retry: { type: 'retry', ...asked },
+  };
+  const obeyed = Object.entries(commands).map(([command, what]) => ({
+    command: command as PossibleCommand['command'],
+    ...given({ because: commandProblem(plan, state, what, now) }),
+  }));
+  return [...obeyed, { command: 'redrive', ...given({ because: redriveProblem(plan, state, isDeployed) }) }];
+}
+
+/**
+ * Why a start with its input is not offered to a person. The start itself accepts it: a program may know
+ * better.
+ */
+function redriveProblem(plan: Plan, state: Snapshot, isDeployed: boolean): string | undefined {
+  const { status, parent } = state.execution;
+  if (parent !== undefined)
+    return `it belongs to step '${parent.step}' of execution ${parent.executionId}, and is started by that one`;
+  if (!isTerminal(status)) return whatItIs(state.execution);
+  if (status === 'succeeded') return 'it has succeeded, and there is nothing to make good for';
+  if (status === 'failed' && restartProblemOf(plan, state) === undefined)
+    return 'it goes on where it failed: retry it';
+  if (isBuiltIn(plan.workflow)) return 'it is a bulk action: ask for another one';
+  return isDeployed ? undefined : `workflow '${plan.workflow}' is not deployed any more`;
+}
+
+function pauseProblem(execution: Execution): string | undefined {
+  if (!isForward(execution.status)) return whatItIs(execution);
+  const { parent } = execution;
+  if (parent?.part !== true) return undefined;
+  return `it is a part of the list of step '${parent.step}' of execution ${parent.executionId}`;
+}
+
+function whatItIs({ status, cause, end }: Execution): string {
+  switch (status) {
+    case 'compensating':
+      return cause?.undo === false
+        ? `it is already ending as it is (${cause.failure.code}), and nothing is undone`
+        : `it is already being undone (${cause?.failure.code ?? 'failure'})`;
+    case 'following-up':
+      return `it has ended: ${end?.status ?? 'failed'}; its on-failure steps are under way, and nothing stops them`;
+    case 'succeeded':
+      return 'it has succeeded';
+    case 'compensated':
+    case 'failed':
+    case 'canceled':
+      return `it has ended: ${status}`;
+    default:
+      return `it is ${status}`;
+  }
+}
+
+function cancelProblem(plan: Plan, state: Snapshot, undo: false | undefined): string | undefined {
+  const { status } = state.execution;
+  if (!isForward(status) && !isPausedOrPausing(status)) return whatItIs(state.execution);
+  if (undo === false) return undefined;
+  const name = lastPoint(plan, state)?.name ?? '';
+  switch (wayBack(plan, state)) {
+    case 'closed':
+      return `step '${name}' is past the point of no return, so nothing is undone any more; "undo": false ends it as it is (${standingText(standingOf(plan, state))})`;
+    case 'open':
+      return `step '${name}' is a point of no return, and its outcome is open; try again when it is known, or end it as it is with "undo": false`;
+    // Its children are stopped first, and their ends say whether anything is undone.
+    case 'stoppable':
+    case 'free':
+      return undefined;
+  }
+}
+
+type Of<Type extends Command['type']> = Command & DecisionInputs & { readonly type: Type };
+
+function cancel(state: Snapshot, command: Of<'cancel'>): Decision {
+  const { execution } = state;
+  const decision = stop(state, command, {
+    kind: 'cancel',
+    at: command.now,
+    failure: { code: 'canceled', message: command.reason },
+    ...(command.undo === false ? { undo: false as const } : {}),
+    ...given({ by: command.by }),
+  });
+  return {
+    ...decision,
+    write: withCommand(decision, execution, command),
+    notes: [{ what: 'canceled-by-operator', executionId: execution.id }],
+  };
+}
+
+/** Every command's write holds its execution. */
+const withCommand = (
+  { write }: Decision,
+  before: Execution,
+  command: Command & DecisionInputs,
+  at?: number,
+): NonNullable<Decision['write']> => ({
+  ...write,
+  executionId: before.id,
+  execution: { ...(write?.execution ?? before), commands: remembering(before, command, at) },
+});
+
+function pause(plan: Plan, { execution }: Snapshot, command: Of<'pause'>): Decision {
+  const pausing = executionAfter(execution, 'pause', command, {
+    ...withPause(execution, nextPause(plan, execution, command, command.now)),
+    commands: remembering(execution, command),
+    wakeAt: command.now,
+  });
+  return writing(execution.id, { execution: pausing }, evaluateNext('all'), { what: 'pausing' });
+}
+
+function resume(state: Snapshot, command: Of<'resume'>): Decision {
+  const { execution } = state;
+  const current = pauseOf(execution);
+  const asked = current && askedAboutPause(state, current);
+  const caller = given({ caller: command.by });
+  const answer = { choice: 'resume', by: 'person', reason: command.reason, ...caller } as const;
+  const isOpen = asked !== undefined && asked.resolvedAt === undefined;
+  return goOn(state, command, {
+    incident: isOpen ? resolved(asked, answer, command) : undefined,
+    changes: { commands: remembering(execution, command) },
+    by: command.by,
+  });
+}
+
+/**
+ * What a retry is about, the rest of one that was begun: the questions that were asked until
+ * then. A write answers one of them, and the first one remembers the command; repeated, it
+ * goes on with those that are open.
+ * @param at when it was begun
+ * @returns undefined where nothing of it is left
+ */
+export function restOf<One extends Command>(state: Snapshot, command: One, at: number): One | undefined {
+  if (command.type !== 'retry' || state.execution.status !== 'waiting') return undefined;
+  const asOf = Math.min(command.asOf ?? at, at);
+  return openRecoveryIncidents(state, asOf).length === 0 ? undefined : { ...command, asOf };
+}
+
+/** Now, or when the latest of its questions was asked, by a clock that is ahead. */
+export const retriedAt = (state: Snapshot, now: number): number =>
+  Math.max(now, ...openRecoveryIncidents(state).map(({ openedAt }) => openedAt));
+
+function retry(plan: Plan, state: Snapshot, command: Of<'retry'>): Decision {
+  const { execution } = state;
+  if (execution.status === 'failed') {
+    const { reason, by, input, step } = command;
+    const about = { reason, commands: remembering(execution, command), ...given({ by, input, step }) };
+    return retried(plan, state, about, command);
+  }
+  const [first] = openRecoveryIncidents(state, command.asOf);
+  if (first === undefined) return nothing();
+  const answer = { ...RETRY_RESOLUTION, reason: command.reason, ...given({ caller: command.by }) };
+  const decision = resolve(plan, state, first, answer, command);
+  return { ...decision, write: withCommand(decision, execution, command, retriedAt(state, command.now)) };
+}

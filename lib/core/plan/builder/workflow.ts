@@ -1,0 +1,390 @@
+/**
+ * What an author writes: a workflow as data built by typed code, run once when
+ * the module loads, never replayed.
+ *
+ * Owns: the builder and its defaults. Does not own: recoveries (`recovery-options.ts`), steps without an
+ * agent (`waiting-steps.ts`), the refusals of a plan (`check.ts`) or its meaning (`decide.ts`).
+ */
+
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { Agent } from '../agent.ts';
+import { type Duration, formatDuration, MAX_DURATION_MS, parseDuration } from '../../values/duration.ts';
+import { checkName } from '../../values/names.ts';
+import { checkPlan, inOrder } from '../checks/check.ts';
+import {
+  expressionsOf,
+  limitsOf,
+  ownExpressions,
+  type Plan,
+  type PlanStep,
+  type AgentStep,
+  type ChildStep,
+  type RetryStage,
+  type Stage,
+} from '../plan.ts';
+import {
+  type Condition,
+  type Expr,
+  type Input,
+  type MakeRef,
+  type OutputOf,
+  type Ref,
+  ref,
+  stepsIn,
+  toExpr,
+} from '../refs.ts';
+import { rebuildable } from './rebuild.ts';
+import { afterThoseRead, type WhyEnded } from './why-ended.ts';
+import { built, problem, refusal } from '../refusal.ts';
+import {
+  type AnyStepOptions,
+  type Approval,
+  type ApprovalOptions,
+  baseOf,
+  type CallbackHandleOf,
+  type CallbackOptions,
+  callbackStep,
+  checkConstantInput,
+  type ChildOptions,
+  childStep,
+  type ItemOptions,
+  type MapLimits,
+  type Mapped,
+  mapStep,
+  parseDurationOrNone,
+  type HandleOf,
+  handleOf,
+  type TolerateOptions,
+  type Uncertain,
+  type UncertainHandle,
+  type WaitOptions,
+  waitStep,
+} from './waiting-steps.ts';
+import { agentsOn, defaultRecovery, recoveryProblem, planStage, undoOf } from './recovery-options.ts';
+
+export { human, retry, useAgent, withInput } from './recovery-options.ts';
+export type { OutputOf } from '../refs.ts';
+
+export interface WorkflowOptions<I> {
+  /** Any Standard Schema; the scheduler refuses an input that does not fit it. */
+  readonly input: StandardSchemaV1<unknown, I>;
+  /** An execution that is not over by then is undone. */
+  readonly within: Duration;
+  /**
+   * How long a pause may last before a person is asked.
+   * @default '7d'
+   */
+  readonly pauseWithin?: Duration;
+  /**
+   * Tags by which executions are found, three at most: a start's own tag of that name, else the
+   * field of the input, if it is a text, a number or a boolean of up to 200 characters. Each
+   * costs one write unit at the start.
+   * @default none
+   */
+  readonly search?: readonly string[];
+}
+
+export interface StepOptions extends AnyStepOptions, TolerateOptions {
+  /**
+   * What is tried after a failure, stage by stage.
+   * @default [retry(3, { first: '1s', max: '30s' })]
+   */
+  readonly recovery?: readonly Stage[];
+  /**
+   * 'none', or how its undo is retried.
+   * @default the agent's: 'none', or retry(10, { first: '1s', max: '1m' })
+   */
+  readonly undo?: 'none' | RetryStage;
+  /** @default the agent's */
+  readonly timeout?: Duration;
+  /**
+   * Once the step is done there is no way back, only forward: nothing is undone any more, and where a later
+   * step fails a person is asked. The step itself is never undone.
+   */
+  readonly pointOfNoReturn?: boolean;
+}
+
+type When = Condition | undefined;
+
+interface MapBuilder {
+  <Item, SI, SO, W extends When = undefined>(
+    name: string,
+    agent: Agent<SI, SO>,
+    list: Ref<readonly Item[]>,
+    input: (item: Ref<Item>, index: Ref<number>) => NoInfer<Input<SI>>,
+    options?: Omit<StepOptions, 'tolerate'> & MapLimits & { readonly when?: W },
+  ): HandleOf<Mapped<SO>, false, W>;
+  <Item, CI, CO, W extends When = undefined>(
+    name: string,
+    other: Workflow<CI, CO>,
+    list: Ref<readonly Item[]>,
+    input: (item: Ref<Item>, index: Ref<number>) => NoInfer<Input<CI>>,
+    options?: ItemOptions & MapLimits & { readonly when?: W },
+  ): HandleOf<Mapped<CO>, false, W>;
+}
+
+export interface WorkflowBuilder<I> {
+  readonly input: Ref<I>;
+  readonly step: <SI, SO, T extends boolean = false, W extends When = undefined>(
+    name: string,
+    agent: Agent<SI, SO>,
+    input: NoInfer<Input<SI>>,
+    options?: StepOptions & Uncertain<T, W>,
+  ) => HandleOf<SO, T, W>;
+  /** Waits for a while or until a time. */
+  readonly wait: <T extends boolean = false, W extends When = undefined>(
+    name: string,
+    options: WaitOptions & Uncertain<T, W>,
+  ) => HandleOf<null, T, W>;
+  /** Waits for an external system's answer through the API. */
+  readonly callback: <O, T extends boolean = false, W extends When = undefined>(
+    name: string,
+    options: CallbackOptions<O> & Uncertain<T, W>,
+  ) => CallbackHandleOf<O, T, W>;
+  /** Waits for a person; a rejection fails the step. */
+  readonly approval: <T extends boolean = false, W extends When = undefined>(
+    name: string,
+    options: ApprovalOptions & Uncertain<T, W>,
+  ) => CallbackHandleOf<Approval, T, W>;
+  /** Runs another workflow as an execution of its own. */
+  readonly child: <CI, CO, T extends boolean = false, W extends When = undefined>(
+    name: string,
+    other: Workflow<CI, CO>,
+    input: NoInfer<Input<CI>>,
+    options?: ChildOptions & Uncertain<T, W>,
+  ) => HandleOf<CO, T, W>;
+  /**
+   * Performed once the execution has ended without success, and nothing is owed or asked any more: after a
+   * failure, a cancel or the deadline, not where the execution that it is a part of ends it. It may read
+   * `failure`, the input and any output there is (`orElse`). Its own failure changes no end, and is listed.
+   */
+  readonly onFailure: <SI, SO>(
+    name: string,
+    agent: Agent<SI, SO>,
+    input: NoInfer<Input<SI>>,
+    options?: OnFailureOptions,
+  ) => Pick<UncertainHandle<SO>, 'name' | 'output'>;
+  /** Why it ended; for on-failure steps alone. */
+  readonly failure: WhyEnded;
+  /**
+   * Has an agent perform every item of a list, or runs a workflow for each, in
+   * executions of up to 25 items each.
+   */
+  readonly map: MapBuilder;
+}
+
+export interface Workflow<I = unknown, O = unknown> {
+  readonly kind: 'steadfast:workflow';
+  readonly name: string;
+  readonly input: StandardSchemaV1<unknown, I>;
+  readonly plan: Plan;
+  /** Its own and its children's. */
+  readonly agents: readonly Agent[];
+  /** Those that its steps run. */
+  readonly children: readonly Workflow[];
+  /** By callback step: what an answer must fit. */
+  readonly callbacks: Readonly<Record<string, StandardSchemaV1>>;
+  /** Only in the type: the output of an execution. */
+  readonly output?: O;
+}
+
+/** What an on-failure step may say: it is never undone, and its failure changes no end. */
+export type OnFailureOptions = Omit<StepOptions, 'undo' | 'pointOfNoReturn' | 'tolerate' | 'within'>;
+
+/**
+ * Declares a workflow. `build` is called once, here; what it returns is the execution's output.
+ * @throws SteadfastError `workflow-refused` with the step's name and the reason, `bad-name`, `bad-duration`
+ */
+export function workflow<I, R extends Readonly<Record<string, unknown>> | undefined | void>(
+  name: string,
+  options: WorkflowOptions<I>,
+  build: (w: WorkflowBuilder<I>) => R,
+): Workflow<I, OutputOf<R>> {
+  checkName(name, 'workflow');
+  const withinMs = parseDurationOrNone(options.within, `within of '${name}'`);
+  const draft = emptyDraft(name, withinMs, ref);
+  const output = built(draft, () => build(builderOf<I>(draft)));
+  const { pauseWithin, search = [] } = options;
+  const { ordered, rest } = inOrder(draft.steps);
+  const plan: Plan = {
+    v: 1,
+    workflow: name,
+    withinMs,
+    ...(pauseWithin === undefined
+      ? {}
+      : { pauseWithinMs: parseDuration(pauseWithin, `pauseWithin of '${name}'`) }),
+    // Steps of a cycle stay at the end, for `checkPlan` to name.
+    steps: [...ordered, ...rest],
+    output: toExpr(output ?? {}),
+    ...(draft.onFailure.length === 0 ? {} : { onFailure: draft.onFailure }),
+    ...(search.length === 0 ? {} : { search }),
+  };
+  checkPlan(plan);
+  const declared = {
+    kind: 'steadfast:workflow' as const,
+    name,
+    input: options.input,
+    plan,
+    agents: [...draft.agents.values()],
+    children: draft.children,
+    callbacks: draft.callbacks,
+  };
+  return rebuildable(declared, (make) => {
+    const again = emptyDraft(name, withinMs, make);
+    const returned = toExpr(build(builderOf<I>(again)) ?? {});
+    return { steps: again.steps, onFailure: again.onFailure, output: returned };
+  });
+}
+
+/** What has been declared so far. */
+interface Draft {
+  /** What its function gets as references. */
+  readonly make: MakeRef;
+  readonly workflow: string;
+  readonly withinMs: number;
+  readonly steps: PlanStep[];
+  readonly onFailure: AgentStep[];
+  readonly agents: Map<string, Agent>;
+  readonly children: Workflow[];
+  readonly callbacks: Record<string, StandardSchemaV1>;
+}
+
+const emptyDraft = (name: string, withinMs: number, make: MakeRef): Draft => ({
+  workflow: name,
+  withinMs,
+  make,
+  steps: [],
+  onFailure: [],
+  agents: new Map(),
+  children: [],
+  callbacks: {},
+});
+
+function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
+  const { workflow: name, callbacks, make } = draft;
+  const uses = (stepName: string, agents: readonly Agent[], { recovery = [] }: StepOptions = {}): void => {
+    for (const used of [...agents, ...agentsOn(recovery)]) addAgent(draft, stepName, used);
+  };
+  const added = (step: PlanStep): never => {
+    draft.steps.push({ ...step, after: predecessors(step.after, expressionsOf(step)) });
+    return handleOf(step.name, make);
+  };
+  return {
+    input: make('input', []) as Ref<I>,
+    step: (stepName, agent, input, options = {}) => {
+      const step = agentStepOf(draft, stepName, agent as Agent, input, options);
+      uses(stepName, [agent as Agent], options);
+      return added(step);
+    },
+    wait: (stepName, options) => added(waitStep(stepName, options)),
+    callback: (stepName, options) => {
+      callbacks[stepName] = options.output;
+      return added(callbackStep(stepName, 'callback', options));
+    },
+    approval: (stepName, options) => added(callbackStep(stepName, 'approval', options)),
+    child: (stepName, other, input, options = {}) =>
+      added(childOf(draft, stepName, other as Workflow, toExpr(input), options, uses)),
+    onFailure: (stepName, agent, input, options: StepOptions = {}) => {
+      const { undo = 'none' } = options;
+      const late = { ...draft, withinMs: MAX_DURATION_MS };
+      const step = agentStepOf(late, stepName, agent as Agent, input, { ...options, undo });
+      uses(stepName, [agent as Agent], options);
+      draft.onFailure.push(afterThoseRead(step, draft.onFailure));
+      return handleOf(stepName, make);
+    },
+    failure: make('failure', []) as WhyEnded,
+    map: (
+      stepName: string,
+      performer: { readonly kind: string },
+      list: unknown,
+      input: (item: never, index: never) => unknown,
+      options: AnyStepOptions & MapLimits = {},
+    ) => {
+      const { after: _after, when: _when, within: _within, tolerate: _tolerate, ...rest } = options;
+      const { concurrency: _concurrency, ...own } = rest;
+      const given = input(make('item', []) as never, make('index', []) as never);
+      let item: AgentStep | ChildStep;
+      if (performer?.kind === 'steadfast:workflow') {
+        item = childOf(draft, stepName, performer as Workflow, toExpr(given), own, uses);
+      } else {
+        item = agentStepOf(draft, stepName, performer as Agent, given, own);
+        uses(stepName, [performer as Agent], own);
+      }
+      return added(mapStep(name, stepName, toExpr(list), { ...item, name: 'item' }, options));
+    },
+  };
+}
+
+/** A step that runs another workflow, or an item of a list that does. */
+function childOf(
+  draft: Draft,
+  name: string,
+  other: Workflow,
+  input: Expr,
+  options: ChildOptions,
+  uses: (step: string, agents: readonly Agent[]) => void,
+): ChildStep {
+  const { workflow: workflowName, withinMs } = draft;
+  const step = childStep(name, planOfChild(workflowName, name, other), input, options, withinMs);
+  for (const one of ownExpressions(step)) checkConstantInput(workflowName, name, other, one);
+  uses(name, other.agents);
+  draft.children.push(other);
+  return step;
+}
+
+/** Queue, function and schemas go by the agent's name: two agents of one name would do each other's work. */
+function addAgent({ workflow: name, agents }: Draft, step: string, used: Agent): void {
+  const known = agents.get(used.spec.name);
+  if (known !== undefined && known !== used) {
+    const message = `two agents are named '${used.spec.name}'; give one of them another name, or declare it once and use it in both places`;
+    throw refusal(name, step, problem('duplicate-agent', message));
+  }
+  agents.set(used.spec.name, used);
+}
+
+function agentStepOf(
+  { workflow: workflowName, withinMs }: Draft,
+  name: string,
+  agent: Agent,
+  input: unknown,
+  options: StepOptions,
+): AgentStep {
+  const refused = (reason: string, message: string): Error =>
+    refusal(workflowName, name, problem(reason, message));
+  if (agent?.kind !== 'steadfast:agent')
+    throw refused('not-an-agent', 'the second argument is not an agent (of a list: an agent or a workflow)');
+  const { spec } = agent;
+  const recovery = options.recovery ?? defaultRecovery(spec);
+  const undo = options.undo ?? (options.pointOfNoReturn === true ? 'none' : undefined);
+  const unreachable = recoveryProblem(spec, recovery, undo);
+  if (unreachable !== undefined) throw refused('unreachable-stage', unreachable);
+  const { timeout } = options;
+  const timeoutMs =
+    timeout === undefined ? spec.timeoutMs : parseDuration(timeout, `timeout of step '${name}'`);
+  // The agent's function is built for the agent's timeout; a step can only ask for less.
+  if (timeoutMs > spec.timeoutMs) {
+    const message = `its timeout ${timeout} is longer than that of agent '${spec.name}' (${formatDuration(spec.timeoutMs)})`;
+    throw refused('bad-timeout', message);
+  }
+  return {
+    kind: 'agent',
+    ...baseOf(name, options),
+    agent: spec.name,
+    input: toExpr(input),
+    ...limitsOf(spec),
+    timeoutMs,
+    recovery: recovery.map((stage) => planStage(stage, undo, withinMs)),
+    undo: undo ?? undoOf(spec),
+    ...(options.pointOfNoReturn === true ? { pointOfNoReturn: true as const } : {}),
+  };
+}
+
+/** A workflow's plan, for a step that runs it. @throws SteadfastError `workflow-refused` */
+function planOfChild(workflowName: string, name: string, other: Pick<Workflow, 'kind' | 'plan'>): Plan {
+  if (other?.kind === 'steadfast:workflow') return other.plan;
+  throw refusal(workflowName, name, problem('not-a-workflow', 'the second argument is not a workflow'));
+}
+
+const predecessors = (declared: readonly string[], expressions: readonly Expr[]): string[] => [
+  ...new Set([...declared, ...expressions.flatMap(stepsIn)]),
+];

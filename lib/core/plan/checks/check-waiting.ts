@@ -1,0 +1,236 @@
+/**
+ * The check of steps that no agent performs, and of what references may point to.
+ *
+ * Owns: the refusals of wait, callback, approval, child and map. Does not own: agents' steps and the graph
+ * (`check.ts`). Nothing that could wait without end gets to run (P1).
+ */
+
+import { formatDuration, isDurationMs, timeOf, timeProblem } from '../../values/duration.ts';
+import {
+  type AgentStep,
+  type CallbackStep,
+  type ChildStep,
+  type MapStep,
+  MAX_ITEMS,
+  type Plan,
+  type PlanStep,
+  type WaitStep,
+  workflowIn,
+} from '../plan.ts';
+import { isJsonObject } from '../../values/json.ts';
+import { type Expr, sourcesIn } from '../refs.ts';
+import { problem, type Problem } from '../refusal.ts';
+
+/** A child of a child of a child …: each has an id that is longer by its step's name. */
+const MAX_DEPTH = 5;
+
+/** @param agentProblem what is refused of the step that a map performs */
+export function waitingStepProblem(
+  step: Exclude<PlanStep, AgentStep>,
+  plan: Plan,
+  agentProblem: (step: AgentStep, plan: Plan) => Problem | undefined,
+): Problem | undefined {
+  switch (step.kind) {
+    case 'wait':
+      return waitProblem(step, plan);
+    case 'callback':
+    case 'approval':
+      return callbackProblem(step, plan);
+    case 'child':
+      return depthProblem(plan);
+    case 'map':
+      return (
+        mapProblem(step) ??
+        (step.each.kind === 'agent' ? agentProblem(step.each, plan) : depthProblem(plan, step.each))
+      );
+    default:
+      return problem('bad-kind', `'${String((step as PlanStep).kind)}' is no kind of step`);
+  }
+}
+
+function waitProblem({ forMs, until }: WaitStep, plan: Plan): Problem | undefined {
+  if ((forMs === undefined) === (until === undefined))
+    return problem('unbounded', "a wait has one of 'for' and 'until'");
+  const isFixed = until !== undefined && (typeof until !== 'object' || until === null);
+  if (isFixed && timeOf(until) === undefined) return problem('bad-time', timeProblem(until));
+  if (forMs === undefined) return undefined;
+  if (!isDurationMs(forMs)) return problem('unbounded', `its wait is ${String(forMs)} ms long`);
+  return longerThanWithin(forMs, plan, 'it waits for');
+}
+
+/** The time of a step: one that could never matter, or that no attempt could keep, is a mistake. */
+export function withinProblem(step: PlanStep, plan: Plan): Problem | undefined {
+  const { withinMs } = step;
+  if (withinMs === undefined) return undefined;
+  if (!isDurationMs(withinMs))
+    return problem('unbounded', `its withinMs is ${String(withinMs)}; leave it out or give a time`);
+  const own = formatDuration(withinMs);
+  if (withinMs > plan.withinMs) {
+    const most = formatDuration(plan.withinMs);
+    const message = `its 'within' is ${own}, and the workflow is to be over within ${most}: write within: '${most}' or less, or leave it out`;
+    return problem('longer-than-within', message);
+  }
+  const performed = step.kind === 'map' ? step.each : step;
+  if (performed.kind === 'agent' && performed.timeoutMs > withinMs) {
+    const message = `its 'within' is ${own}, and one attempt may take ${formatDuration(performed.timeoutMs)}: write timeout: '${own}' or less on the step, or a longer 'within'`;
+    return problem('within-too-short', message);
+  }
+  if (step.kind === 'wait' && step.forMs !== undefined && step.forMs >= withinMs) {
+    const message = `it waits for ${formatDuration(step.forMs)}, and its 'within' is ${own}, so it would always fail: write a longer 'within', or leave it out`;
+    return problem('within-too-short', message);
+  }
+  return undefined;
+}
+
+/**
+ * An external party that is promised more time than the whole execution has would lose it without a word.
+ * @param what 'it waits for'
+ */
+export function longerThanWithin(timeMs: number, { withinMs }: Plan, what: string): Problem | undefined {
+  if (timeMs <= withinMs) return undefined;
+  const message = `${what} ${formatDuration(timeMs)}, and the workflow is to be over within ${formatDuration(withinMs)}`;
+  return problem('longer-than-within', message);
+}
+
+function callbackProblem(step: CallbackStep, plan: Plan): Problem | undefined {
+  const { kind, withinMs, heartbeatMs } = step;
+  if (!isDurationMs(withinMs))
+    return problem('unbounded', `a step of kind '${kind}' needs 'within', or it could wait for ever`);
+  if (heartbeatMs !== undefined && !isDurationMs(heartbeatMs))
+    return problem('unbounded', "'heartbeatEvery' is no time");
+  return (
+    byProblem(step) ??
+    longerThanWithin(withinMs, plan, 'it waits for an answer for') ??
+    defaultProblem(step) ??
+    showProblem(step) ??
+    reminderProblem(step, 'it')
+  );
+}
+
+function byProblem({ kind, by }: { readonly kind: string; readonly by?: unknown }): Problem | undefined {
+  if (by === undefined) return undefined;
+  if (kind !== 'approval')
+    return problem(
+      'bad-by',
+      "a callback has no 'by', for whoever has its token may answer it; a person is asked by w.approval",
+    );
+  if (by === 'another') return undefined;
+  const message = `by is ${JSON.stringify(by) ?? String(by)}; allowed is 'another': another person than those who have acted in it. Who may answer at all is a matter of the API's authorizer`;
+  return problem('bad-by', message);
+}
+
+/** What holds without an answer: only an approval has an answer that can be known before it is given. */
+function defaultProblem({ kind, otherwise, by }: CallbackStep): Problem | undefined {
+  if (otherwise === undefined) return undefined;
+  const said = `'otherwise' is '${String(otherwise)}'`;
+  if (kind === 'callback') {
+    const message = `${said}, and nobody but the external party knows the output of a callback; write otherwise: 'fail' or leave it out, or make the step an approval`;
+    return problem('bad-default', message);
+  }
+  if (!['approve', 'reject'].includes(otherwise))
+    return problem('bad-default', `${said}; allowed are 'approve', 'reject' and 'fail'`);
+  if (otherwise === 'reject' || by === undefined) return undefined;
+  const message = `${said}, and another person has to approve it: in silence nobody would have; write 'reject' or 'fail'`;
+  return problem('bad-default', message);
+}
+
+/** Names that an approval shows; with a bound on each value this bounds the question (`waiting/shown.ts`). */
+export const MAX_SHOWN = 16;
+const SHOWN_NAME = /^[A-Za-z][A-Za-z0-9_ -]{0,39}$/;
+
+function showProblem({ kind, show }: CallbackStep): Problem | undefined {
+  if (show === undefined) return undefined;
+  if (kind !== 'approval')
+    return problem(
+      'bad-show',
+      "a callback has no 'show', for a system answers it; a person is asked by w.approval",
+    );
+  const names = isJsonObject(show) ? Object.keys(show) : [];
+  if (names.length === 0 || names.length > MAX_SHOWN)
+    return problem(
+      'bad-show',
+      `'show' names 1 to ${MAX_SHOWN} values, such as { amount: w.input.amount }; it names ${names.length}`,
+    );
+  if (sourcesIn(show).some((source) => source.startsWith('token:')))
+    return problem(
+      'bad-show',
+      "'show' reads a token, which is a secret: whoever has it answers; leave it out",
+    );
+  const bad = names.find((name) => !SHOWN_NAME.test(name));
+  if (bad === undefined) return undefined;
+  const message = `'show' names '${bad}'; allowed are up to 40 letters, digits, blanks, '-' and '_', a letter first`;
+  return problem('bad-show', message);
+}
+
+/** More often than a supervisor's tick comes in an idle system no reminder could be kept. */
+const MIN_REMIND_MS = 60_000;
+
+/** @param who reminds */
+export function reminderProblem(
+  { withinMs, remindMs }: Pick<CallbackStep, 'withinMs' | 'remindMs'>,
+  who: string,
+): Problem | undefined {
+  if (remindMs === undefined) return undefined;
+  if (!isDurationMs(remindMs)) return problem('unbounded', "'remindEvery' is no time");
+  const said = `${who} reminds every ${formatDuration(remindMs)}`;
+  if (remindMs < MIN_REMIND_MS) return problem('bad-reminder', `${said}; write remindEvery: '1m' or more`);
+  if (remindMs < withinMs) return undefined;
+  const message = `${said}, and it waits for ${formatDuration(withinMs)} alone: nobody would be reminded; write a 'remindEvery' that is less than 'within', or leave it out`;
+  return problem('bad-reminder', message);
+}
+
+function mapProblem({ concurrency, tolerate }: MapStep): Problem | undefined {
+  if (concurrency !== undefined && !(Number.isInteger(concurrency) && concurrency >= 1))
+    return problem('bad-concurrency', `concurrency is ${concurrency}; at least 1 is allowed`);
+  const most = 'items' in tolerate ? MAX_ITEMS : 100;
+  const value = 'items' in tolerate ? tolerate.items : tolerate.percent;
+  const whole = 'percent' in tolerate || Number.isInteger(value);
+  return whole && value >= 0 && value <= most
+    ? undefined
+    : problem('bad-tolerance', `tolerate is ${value}; allowed are 0 to ${most}`);
+}
+
+/** @param each of a list of workflows */
+function depthProblem(plan: Plan, each?: ChildStep): Problem | undefined {
+  if (depthOf(plan) <= MAX_DEPTH) return undefined;
+  const instead =
+    each === undefined
+      ? ''
+      : `; a list of workflows counts twice, for its parts and for its items: let '${each.plan.workflow}' have its steps itself, not in children`;
+  return problem('too-deep', `workflows within workflows, over ${MAX_DEPTH} deep${instead}`);
+}
+
+/** The parts of a list of workflows lie between it and its items. */
+function depthOf(plan: Plan): number {
+  const depths = plan.steps.map((step) => {
+    const inner = workflowIn(step);
+    return inner === undefined ? 0 : depthOf(inner) + (step.kind === 'map' ? 1 : 0);
+  });
+  return 1 + Math.max(0, ...depths);
+}
+
+const SOURCES: ReadonlySet<string> = new Set(['input', 'step', 'outcome', 'failure', 'item', 'index']);
+
+/**
+ * A reference to a token of no callback, or to an item outside of a list.
+ * @param ofItem whether the expression is evaluated once for each item
+ */
+export function sourceProblem(expr: Expr, plan: Plan, ofItem: boolean): Problem | undefined {
+  for (const source of sourcesIn(expr)) {
+    const [kind, name = ''] = source.split(':');
+    if (kind === 'token') {
+      const callback = plan.steps.find((other) => other.name === name);
+      if (callback?.kind !== 'callback' && callback?.kind !== 'approval') {
+        return problem('unknown-step', `it reads the token of '${name}', which is no callback`);
+      }
+    } else if (source === 'failure') {
+      const message = 'it reads w.failure, which is there after the end alone: read it in w.onFailure';
+      return problem('bad-expression', message);
+    } else if ((kind === 'item' || kind === 'index') && !ofItem) {
+      return problem('bad-expression', `an expression reads the ${kind} of a list where there is none`);
+    } else if (!SOURCES.has(kind ?? '')) {
+      return problem('bad-expression', `an expression points to '${source}', which is nothing`);
+    }
+  }
+  return undefined;
+}

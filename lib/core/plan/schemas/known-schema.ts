@@ -1,0 +1,231 @@
+/**
+ * What is known of a value before it exists: the schema of each source that a reference may
+ * read, and where a path in it leads.
+ *
+ * Owns: the schemas of the sources, the walk along a path, and whether a schema lets something be absent.
+ * Does not own: what is refused (`reference-check.ts`, `absence-check.ts`).
+ *
+ * Where a schema allows other keys, or cannot be read, nothing is known, and every path is believed.
+ */
+
+import type { StandardSchemaV1 } from '@standard-schema/spec';
+import { type Json, isJsonObject, type JsonObject } from '../../values/json.ts';
+import type { ChildStep, PlanStep } from '../plan.ts';
+import { type Expr, refsIn } from '../refs.ts';
+import type { Workflow } from '../builder/workflow.ts';
+
+/**
+ * What a schema lets through, or what may be given to it, as JSON Schema; nothing where that cannot be said.
+ */
+export type JsonSchemaOf = (schema: StandardSchemaV1, side?: 'input' | 'output') => unknown;
+
+/** Absent: nothing is known. */
+export type Known = Document | Made;
+/** A value's schema, within the document that its `$ref`s point into. */
+export interface Document {
+  readonly schema: JsonObject;
+  readonly root: JsonObject;
+}
+/** An object whose fields are from several documents: what another workflow returns. */
+interface Made {
+  readonly fields: Readonly<Record<string, Way>>;
+}
+
+/** The schema of an item, for a list's step. */
+export function itemOf(workflow: Workflow, step: PlanStep, jsonSchemaOf: JsonSchemaOf): Known | undefined {
+  if (step.kind !== 'map') return undefined;
+  const [over] = refsIn(step.over);
+  if (over === undefined) return undefined;
+  const item = follow(knownOf(workflow, over.source, jsonSchemaOf), [...over.path, '0']);
+  return 'known' in item ? item.known : undefined;
+}
+
+/** What a schema lets through (`output`), or what may be given to it (`input`). */
+export function documentOf(
+  schema: StandardSchemaV1 | undefined,
+  side: 'input' | 'output',
+  jsonSchemaOf: JsonSchemaOf,
+): Document | undefined {
+  const json = schema === undefined ? undefined : (jsonSchemaOf(schema, side) as Json | undefined);
+  return isJsonObject(json) ? { schema: json, root: json } : undefined;
+}
+
+export function knownOf(
+  workflow: Workflow,
+  source: string,
+  jsonSchemaOf: JsonSchemaOf,
+  item?: Known,
+): Known | undefined {
+  const document = (schema: StandardSchemaV1 | undefined): Known | undefined =>
+    documentOf(schema, 'output', jsonSchemaOf);
+  if (source === 'input') return document(workflow.input);
+  if (source === 'item') return item;
+  const [kind, name = ''] = source.split(':');
+  if (source === 'failure') return closed({ kind: {}, step: {}, code: {}, message: {} }, ['step']);
+  if (kind === 'failure') return closed({ code: {}, message: {} });
+  const all = [...workflow.plan.steps, ...(workflow.plan.onFailure ?? [])];
+  const step = kind === 'step' ? all.find((one) => one.name === name) : undefined;
+  switch (step?.kind) {
+    case 'agent':
+      return agentOutput(workflow, step.agent, jsonSchemaOf);
+    case 'callback':
+      return document(workflow.callbacks[name]);
+    case 'approval':
+      return closed({ approved: {}, by: {}, comment: {} }, ['by', 'comment']);
+    case 'map':
+      return closed({ total: {}, failed: {}, items: {} });
+    case 'child':
+      return childOutput(workflow, step, jsonSchemaOf);
+    default:
+      return undefined;
+  }
+}
+
+export const agentOutput = (
+  { agents }: Workflow,
+  name: string,
+  jsonSchemaOf: JsonSchemaOf,
+): Known | undefined =>
+  documentOf(agents.find(({ spec }) => spec.name === name)?.output, 'output', jsonSchemaOf);
+
+export function childOutput(
+  { children }: Workflow,
+  { plan }: ChildStep,
+  jsonSchemaOf: JsonSchemaOf,
+): Known | undefined {
+  const child = children.find(({ name }) => name === plan.workflow);
+  return child === undefined ? undefined : returnedBy(child, jsonSchemaOf);
+}
+
+/** What a workflow returns: of each field what is known of the reference that gives it. */
+function returnedBy(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): Known | undefined {
+  const wayOf = (expr: Expr): Way => {
+    if (!isJsonObject(expr)) return BELIEVED;
+    const { $ref: source, path } = expr;
+    if (typeof source === 'string')
+      return wayAlong(knownOf(workflow, source, jsonSchemaOf), (path ?? []) as string[]);
+    if (Object.keys(expr).some((key) => key.startsWith('$'))) return BELIEVED;
+    const fields = Object.entries(expr).map(([key, value]) => [key, wayOf(value)] as const);
+    return { known: { fields: Object.fromEntries(fields) }, mayBeAbsent: false };
+  };
+  return wayOf(workflow.plan.output).known;
+}
+
+/** Where a path that is refused leads, if nowhere, is said of that workflow itself. */
+function wayAlong(from: Known | undefined, path: readonly string[]): Way {
+  let way: Way = { known: from, mayBeAbsent: false };
+  for (const key of path) {
+    if (way.known === undefined) break;
+    const next: Step = into(way.known, key);
+    if ('names' in next) return BELIEVED;
+    way = { known: next.known, mayBeAbsent: way.mayBeAbsent || next.mayBeAbsent };
+  }
+  return way;
+}
+
+function closed(properties: JsonObject, optional: readonly string[] = []): Known {
+  const required = Object.keys(properties).filter((key) => !optional.includes(key));
+  const schema = { type: 'object', properties, required, additionalProperties: false };
+  return { schema, root: schema };
+}
+
+/** What a key leads to, and whether the schema lets it be absent; or which keys there are instead. */
+type Step = Way | { readonly names: readonly string[] };
+interface Way {
+  readonly known: Known | undefined;
+  readonly mayBeAbsent: boolean;
+}
+
+/** Where a path leads nowhere: at which of its keys, and which there are instead. */
+export interface DeadEnd {
+  readonly at: number;
+  readonly names: readonly string[];
+}
+
+export function follow(
+  root: Known | undefined,
+  path: readonly string[],
+): { known: Known | undefined } | DeadEnd {
+  let known = root;
+  for (const [at, key] of path.entries()) {
+    if (known === undefined) break;
+    const next: Step = into(known, key);
+    if ('names' in next) return { at, names: next.names };
+    known = next.known;
+  }
+  return { known };
+}
+
+export function into(known: Known, key: string): Step {
+  if ('fields' in known)
+    return Object.hasOwn(known.fields, key)
+      ? (known.fields[key] as Way)
+      : { names: Object.keys(known.fields) };
+  const { root } = known;
+  const schema = resolved(known);
+  const branches = schema['anyOf'] ?? schema['oneOf'];
+  if (Array.isArray(branches)) return intoAny((branches as Json[]).filter(isJsonObject), root, key);
+  switch (schema['type']) {
+    case 'object':
+      return intoObject(schema, root, key);
+    case 'array': {
+      if (key === 'length' || 'prefixItems' in schema) return BELIEVED;
+      const { items, minItems = 0 } = schema;
+      if (!/^\d+$/.test(key)) return { names: [] };
+      return {
+        known: isJsonObject(items) ? { schema: items, root } : undefined,
+        mayBeAbsent: Number(key) >= Number(minItems),
+      };
+    }
+    case 'string':
+    case 'number':
+    case 'integer':
+    case 'boolean':
+    case 'null':
+      return { names: [] };
+    default:
+      return BELIEVED;
+  }
+}
+
+const BELIEVED: Way = { known: undefined, mayBeAbsent: false };
+
+/** It leads nowhere only if it does so in every branch, and may be absent where it does so in one. */
+function intoAny(branches: readonly JsonObject[], root: JsonObject, key: string): Step {
+  const steps = branches.map((schema) => into({ schema, root }, key));
+  const ways = steps.filter((step) => 'known' in step);
+  const [only] = ways;
+  if (only !== undefined)
+    return {
+      known: ways.length === 1 ? only.known : undefined,
+      mayBeAbsent: ways.length < steps.length || ways.some(({ mayBeAbsent }) => mayBeAbsent),
+    };
+  return { names: [...new Set(steps.flatMap((step) => ('names' in step ? step.names : [])))] };
+}
+
+function intoObject(schema: JsonObject, root: JsonObject, key: string): Step {
+  const { properties = {}, required = [], additionalProperties } = schema;
+  const fields = isJsonObject(properties) ? properties : {};
+  const rest = Object.hasOwn(fields, key) ? fields[key] : additionalProperties;
+  if (rest === false && !('patternProperties' in schema)) return { names: Object.keys(fields) };
+  return {
+    known: isJsonObject(rest) ? { schema: rest, root } : undefined,
+    mayBeAbsent: !(required as Json[]).includes(key),
+  };
+}
+
+/** Follows `$ref`s within the document, as far as a sound one goes. */
+export function resolved(known: Known): JsonObject {
+  if ('fields' in known) return {};
+  const { schema, root } = known;
+  let at = schema;
+  for (let hop = 0; hop < 20; hop += 1) {
+    const target = at['$ref'];
+    if (typeof target !== 'string') return at;
+    let next: Json | undefined = root;
+    for (const part of target.split('/').slice(1)) next = isJsonObject(next) ? next[part] : undefined;
+    if (!isJsonObject(next)) return {};
+    at = next;
+  }
+  return {};
+}

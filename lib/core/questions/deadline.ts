@@ -1,0 +1,121 @@
+/**
+ * The deadline of an execution that has no way back: it ends nothing any more, so a person is asked.
+ *
+ * Owns: the incident, its choices, which all lead forward or leave things as they are, and what a resolution
+ * writes. Does not own: when there is no way back (`step/point-of-no-return.ts`), the deadline of an
+ * execution that can be undone (`execution/stop.ts`), the incidents of single steps (`incident.ts`).
+ *
+ * L1 behind a point of no return, too, a person is asked when the time is over. A resolution that goes on
+ * gives the execution its time once more, and then a person is asked again; without a resolution all is left
+ * as it is. S10 nothing is undone.
+ */
+
+import { agentSteps, type Plan } from '../plan/plan.ts';
+import {
+  executionAfter,
+  type ExecutionChanges,
+  type DecisionInputs,
+  stepAfter,
+  stop,
+} from '../decisions/change.ts';
+import { type Decision, evaluateNext, writing } from '../decisions/decision.ts';
+import type { Resolution } from '../decisions/events.ts';
+import { given } from '../values/given.ts';
+import type { Choice, Incident } from '../records/incident.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import { type Execution, isForward, isLeased, isPausedOrPausing, type Step } from '../records/state.ts';
+import { isAskedAtDeadline, lastPoint } from '../step/point-of-no-return.ts';
+import { resolved, openIncident, LAST_INCIDENT_MS, waitsForThisAlone } from './incident.ts';
+import type { Rule } from '../step/rule.ts';
+
+/** After `passDeadline`, which knows the executions that can be undone. */
+export const askAboutDeadline: Rule = {
+  apply: (plan, state, event) => {
+    if (event.now < state.execution.deadlineAt || !isAskedAtDeadline(plan, state)) return undefined;
+    const step = stepThatHangs(plan, state);
+    const point = lastPoint(plan, state)?.name ?? '';
+    const question = {
+      kind: 'deadline' as const,
+      step: step?.name,
+      stepVersion: step?.version ?? 0,
+      failure: {
+        code: 'deadline',
+        message: `it was not over within its time, and nothing is undone behind the point of no return '${point}'`,
+      },
+      openedAt: event.now,
+      deadlineAt: event.now + LAST_INCIDENT_MS,
+      otherwise: 'fail' as const,
+    };
+    return openIncident(state, question, event.affected, event);
+  },
+  dueAt: (plan, state) =>
+    isAskedAtDeadline(plan, state)
+      ? [
+          {
+            at: state.execution.deadlineAt,
+            coming: () => ({ what: 'its time is over and a person is asked', who: 'person' }),
+          },
+        ]
+      : [],
+  says: { 'incident-opened': 'a person is asked' },
+};
+
+/** No attempt of it is under way, and it is not over: a person may know what came of it. */
+const isHanging = (record: Step | undefined): record is Step =>
+  (record?.status === 'retrying' || record?.status === 'unknown') && !isLeased(record);
+
+const stepThatHangs = (plan: Plan, { steps }: Snapshot): Step | undefined =>
+  agentSteps(plan)
+    .map(({ name }) => steps[name])
+    .find(isHanging);
+
+export function deadlineChoices(state: Snapshot, { step }: Incident): { readonly choice: Choice }[] {
+  const { status } = state.execution;
+  if (!isForward(status) && !isPausedOrPausing(status)) return [];
+  const hangs = step !== undefined && isHanging(state.steps[step]);
+  return [{ choice: 'resume' }, ...(hangs ? [{ choice: 'give-output' as const }] : []), { choice: 'fail' }];
+}
+
+/** Time once more, where the execution has none left and goes on because a person said so. */
+export const timeAgain = (
+  plan: Plan,
+  { deadlineAt }: Execution,
+  now: number,
+): Pick<ExecutionChanges, 'deadlineAt'> => (now < deadlineAt ? {} : { deadlineAt: now + plan.withinMs });
+
+/** The resolution of the incident about the deadline. The caller has asked `resolutionProblem`. */
+export function resolveDeadline(
+  plan: Plan,
+  state: Snapshot,
+  incident: Incident,
+  answer: Resolution,
+  inputs: DecisionInputs,
+): Decision {
+  const { execution } = state;
+  const closed = resolved(incident, answer, inputs);
+  if (answer.choice === 'fail') {
+    const { failure } = incident;
+    const by = given({ by: answer.caller });
+    return stop(state, inputs, { kind: 'deadline', at: inputs.now, failure, undo: false, ...by }, closed);
+  }
+  const record = state.steps[incident.step ?? ''];
+  const step =
+    answer.choice === 'give-output' && record !== undefined
+      ? stepAfter(record, 'choose-output', inputs, {
+          changedAt: inputs.now,
+          output: answer.output ?? null,
+          failure: undefined,
+          retryAt: undefined,
+        })
+      : undefined;
+  const move = waitsForThisAlone(state, incident) ? 'resume' : 'resolve';
+  const goesOn = executionAfter(execution, move, inputs, {
+    ...timeAgain(plan, execution, inputs.now),
+  });
+  return writing(
+    execution.id,
+    { execution: goesOn, step, incident: closed },
+    evaluateNext(step === undefined ? 'all' : [step.name]),
+    { what: 'incident-resolved', detail: answer.choice },
+  );
+}

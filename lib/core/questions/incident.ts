@@ -1,0 +1,268 @@
+/**
+ * Incidents: when a person is asked about a step, how every incident is opened, and how it is closed.
+ *
+ * Owns: the steps to ask about, the transaction that opens, reminders, the record once it is resolved,
+ * and whether an execution then waits for no person. Does not own: the choices
+ * (`questions/choices.ts`), what a resolution writes beside the incident (`operators/resolution.ts`),
+ * how a reminder is announced (`waiting/entry.ts`), the incidents of a pause (`holds/pause.ts`) and
+ * a deadline (`questions/deadline.ts`).
+ *
+ * Opening is one transaction of all records concerned. L1 it brings the wake time forward, for every incident
+ * has a deadline with a default. S10 an incident is closed in the same write as what its resolution changes.
+ */
+
+import { isOutcomeRead } from '../plan/outcomes.ts';
+import {
+  type AgentStep,
+  type ChildStep,
+  graphOf,
+  type HumanStage,
+  type Plan,
+  type PlanStep,
+  type Stage,
+} from '../plan/plan.ts';
+import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
+import { type AffectedSteps, type Decision, evaluateNext, writing } from '../decisions/decision.ts';
+import { given, type OrUndefined } from '../values/given.ts';
+import type { Incident } from '../records/incident.ts';
+import { askedOf } from '../records/question.ts';
+import { incidentNumber, isApprovalOpen, openIncidents, type Snapshot } from '../records/snapshot.ts';
+import { type Execution, isForward, isPausedOrPausing, isPerforming, type Step } from '../records/state.ts';
+import { mayBePast, wayBackBeside } from '../step/point-of-no-return.ts';
+import { effectsSettledAt } from '../step/ready.ts';
+import { attemptedVariant } from '../step/recovery.ts';
+import { mayFail } from '../step/turn.ts';
+import { nextReminder, withChange } from '../waiting/entry.ts';
+import type { Rule } from '../step/rule.ts';
+
+/** Where there is no way back, or an undo failed: then the execution ends as failed and says what is left. */
+export const LAST_INCIDENT_MS: number = 7 * 86_400_000;
+
+/**
+ * Where no time is declared: for an agent that does not accept its step's
+ * input, or whose answer is no output.
+ */
+const UNDECLARED_MS = 86_400_000;
+
+const incidentOf = (state: Snapshot, step: string, kind: Incident['kind']): Incident | undefined =>
+  Object.values(state.incidents ?? {}).findLast(
+    (incident) => incident.step === step && incident.kind === kind,
+  );
+
+/** An agent's, or a child with a recovery: of others nothing is left to choose. */
+export type AskedStep = AgentStep | (ChildStep & { readonly recovery: NonNullable<ChildStep['recovery']> });
+
+export const mayAskAbout = (step: PlanStep | undefined): step is AskedStep =>
+  step?.kind === 'agent' || (step?.kind === 'child' && step.recovery !== undefined);
+
+/** The first step for which a person is needed and has not been asked yet. */
+export function stepToAskAbout(
+  plan: Plan,
+  state: Snapshot,
+): { step: AskedStep; kind: Incident['kind'] } | undefined {
+  for (const step of plan.steps) {
+    if (!mayAskAbout(step)) continue;
+    const record = state.steps[step.name];
+    const kind = record && neededFor(plan, record, state.execution);
+    // What a child could not undo its own person is asked about.
+    if (kind === undefined || (kind === 'undo' && step.kind === 'child')) continue;
+    const known = incidentOf(state, step.name, kind);
+    const asked =
+      known !== undefined && (known.resolvedAt === undefined || known.stepVersion === record?.version);
+    if (!asked) return { step, kind };
+  }
+  return undefined;
+}
+
+function neededFor(plan: Plan, record: Step, execution: Execution): Incident['kind'] | undefined {
+  if (record.status === 'compensation-failed') {
+    // No person is asked about the items of a list one by one.
+    const isItem = plan.tolerated !== undefined && isForward(execution.status);
+    // Where what has acted is left as it is, nothing would come of an answer.
+    const isLeft = execution.status === 'compensating' && execution.cause?.undo === false;
+    return isItem || isLeft || isPausedOrPausing(execution.status) ? undefined : 'undo';
+  }
+  return record.status === 'waiting' && isPerforming(execution.status) ? 'recovery' : undefined;
+}
+
+export function ask(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decision | undefined {
+  const found = stepToAskAbout(plan, state);
+  if (found === undefined) return undefined;
+  const { step, kind } = found;
+  const record = state.steps[step.name] as Step;
+  const terms = isPerforming(state.execution.status)
+    ? termsOf(plan, state, step, inputs.now)
+    : { deadlineAt: inputs.now + LAST_INCIDENT_MS, otherwise: 'fail' as const };
+  const wrongAnswer = kind === 'recovery' ? record.wrongAnswer : undefined;
+  // One mistake of an agent is announced once a list: of a part here, of its other parts where it is written.
+  const isQuiet = wrongAnswer !== undefined && isListAsked(plan, state);
+  const question = {
+    kind,
+    step: step.name,
+    stepVersion: record.version,
+    failure: record.failure ?? { code: 'failed', message: 'the step failed' },
+    wrongAnswer,
+    quiet: isQuiet ? (true as const) : undefined,
+    openedAt: inputs.now,
+    ...terms,
+    // The step's reminders hold for every question about it, also about its undo.
+    remindAt: isQuiet ? undefined : nextReminder(humanOf(step) ?? {}, inputs.now, terms.deadlineAt),
+  };
+  return openIncident(state, question, [], inputs);
+}
+
+const isListAsked = (plan: Plan, { incidents }: Snapshot): boolean =>
+  plan.tolerated !== undefined &&
+  Object.values(incidents ?? {}).some(({ wrongAnswer }) => wrongAnswer !== undefined);
+
+/**
+ * How long a person has, and what holds without an answer: as declared, or as far as there is a way back.
+ * Where the execution then goes on it has time to: the question takes no more than half of what is left.
+ */
+function termsOf(
+  plan: Plan,
+  state: Snapshot,
+  step: AskedStep,
+  now: number,
+): Pick<Incident, 'deadlineAt' | 'otherwise'> {
+  const record = state.steps[step.name] as Step;
+  const human = humanOf(step);
+  // No time of the execution's bounds it, and it has its end in any case.
+  if (plan.whole !== undefined)
+    return { deadlineAt: now + (human?.withinMs ?? UNDECLARED_MS), otherwise: 'continue' };
+  const isFree = wayBackBeside(plan, state, step) !== 'closed' && !mayBePast(step, record);
+  const leftMs = isFree ? Math.max(0, state.execution.deadlineAt - now) : Number.POSITIVE_INFINITY;
+  if (human?.otherwise !== 'fail' && goesOnWithout(plan, step, record)) {
+    const withinMs = Math.min(human?.withinMs ?? UNDECLARED_MS, Math.floor(leftMs / 2));
+    // Nothing goes on beside an undo that may still act.
+    const deadAt = record.status === 'waiting' ? 0 : effectsSettledAt(step, record);
+    return { deadlineAt: Math.max(now + withinMs, deadAt), otherwise: 'continue' };
+  }
+  if (record.status !== 'waiting') return { deadlineAt: now + LAST_INCIDENT_MS, otherwise: 'fail' };
+  // What was declared for no answer holds also where the execution's own time is
+  // shorter, as long as that time matters.
+  const withinMs = Math.min(human?.withinMs ?? (isFree ? UNDECLARED_MS : LAST_INCIDENT_MS), leftMs);
+  return {
+    deadlineAt: now + withinMs,
+    otherwise: isFree && human?.otherwise !== 'fail' ? 'undo-all' : 'fail',
+  };
+}
+
+const humanOf = (step: AskedStep): HumanStage | undefined =>
+  (step.recovery as readonly Stage[]).find((one) => one.kind === 'human');
+
+/**
+ * Without an answer a failure is tolerated, but for one that may have acted, cannot be undone,
+ * and that a condition rests on.
+ */
+const goesOnWithout = (plan: Plan, step: AskedStep, record: Step): boolean =>
+  mayFail(plan, step, record) &&
+  (step.kind === 'child' ||
+    !isOutcomeRead(plan, step.name) ||
+    (record.status === 'waiting' &&
+      !(record.mayHaveActed && cannotBeUndone(attemptedVariant(step, record)))));
+
+const cannotBeUndone = ({ undo, effect }: AgentStep): boolean => undo === 'none' && effect !== 'none';
+
+/** What an incident is about. */
+type NewIncident = OrUndefined<
+  Pick<
+    Incident,
+    | 'kind'
+    | 'step'
+    | 'stepVersion'
+    | 'failure'
+    | 'wrongAnswer'
+    | 'quiet'
+    | 'openedAt'
+    | 'deadlineAt'
+    | 'otherwise'
+    | 'remindAt'
+  >
+>;
+
+export function openIncident(
+  state: Snapshot,
+  question: NewIncident,
+  affected: AffectedSteps,
+  inputs: DecisionInputs,
+): Decision {
+  const { execution } = state;
+  const { step, remindAt, wrongAnswer, quiet, ...asked } = question;
+  const incident: Incident = {
+    number: incidentNumber(state),
+    life: execution.life,
+    version: 1,
+    writeId: inputs.writeId,
+    ...asked,
+    ...askedOf(execution),
+    ...given({ step, remindAt, wrongAnswer, quiet }),
+    ...(quiet === true ? {} : { unannounced: ['opened' as const] }),
+  };
+  const asks = executionAfter(execution, 'ask', inputs, remindAt === undefined ? {} : { wakeAt: remindAt });
+  const note = { what: 'incident-opened', step };
+  return writing(execution.id, { execution: asks, incident }, evaluateNext(affected), note);
+}
+
+/**
+ * A reminder that is due. In one transaction with the execution, so that there is none during a pause. Of
+ * several that were missed one is sent.
+ */
+export const remindOfIncident: Rule = {
+  apply: (plan, state, event) => {
+    const { execution } = state;
+    const due = openIncidents(state).find(({ remindAt }) => remindAt !== undefined && remindAt <= event.now);
+    if (due === undefined) return undefined;
+    const { remindAt: _, ...incident } = due;
+    const step = graphOf(plan).step.get(due.step ?? '');
+    const declared = mayAskAbout(step) ? humanOf(step) : undefined;
+    const reminded: Incident = {
+      ...incident,
+      version: due.version + 1,
+      writeId: event.writeId,
+      reminders: (due.reminders ?? 0) + 1,
+      remindedAt: event.now,
+      unannounced: withChange(due.unannounced, 'reminded'),
+      ...given({ remindAt: nextReminder(declared ?? {}, event.now, due.deadlineAt) }),
+    };
+    const woken = executionAfter(execution, 'set-wake-time', event, {});
+    const note = { what: 'incident-reminded', step: due.step };
+    return writing(
+      execution.id,
+      { execution: woken, incident: reminded },
+      evaluateNext(event.affected),
+      note,
+    );
+  },
+  dueAt: (_plan, state) =>
+    openIncidents(state).flatMap(({ remindAt }) => (remindAt === undefined ? [] : [{ at: remindAt }])),
+  says: { 'incident-reminded': 'listeners are reminded of an open question' },
+};
+
+/** The incident's record once it is resolved: a reminder that was not announced yet never is. */
+export const resolved = (
+  { remindAt: _remindAt, unannounced: before, ...incident }: Incident,
+  {
+    by,
+    choice,
+    reason,
+    caller,
+    commandId,
+  }: Pick<Incident, 'choice' | 'by' | 'reason' | 'caller' | 'commandId'>,
+  inputs: DecisionInputs,
+): Incident => ({
+  ...incident,
+  version: incident.version + 1,
+  writeId: inputs.writeId,
+  resolvedAt: inputs.now,
+  ...given({ by, choice, reason, caller, commandId }),
+  ...(incident.quiet === true
+    ? {}
+    : { unannounced: [...(before ?? []).filter((change) => change !== 'reminded'), 'resolved' as const] }),
+});
+
+/** Whether the execution waits for the resolution of this incident, for no other and for no approval. */
+export const waitsForThisAlone = (state: Snapshot, { number }: Incident): boolean =>
+  state.execution.status === 'waiting' &&
+  openIncidents(state).every((other) => other.number === number) &&
+  !isApprovalOpen(state);

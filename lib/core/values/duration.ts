@@ -1,0 +1,91 @@
+/**
+ * Durations as people write them ('30s', '2m', '1h30m') and as the plan keeps them (milliseconds).
+ *
+ * Owns: the spelling and its limits. Does not own: any instant, any clock.
+ */
+
+import { refuse } from './errors.ts';
+import type { Json } from './json.ts';
+
+/** For example '500ms', '30s', '2m', '1h', '7d', '1h30m'. */
+export type Duration = string;
+
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+
+/** A year: nothing here may wait longer, so that no arithmetic on instants can overflow or lose precision. */
+export const MAX_DURATION_MS: number = 366 * 86_400_000;
+
+const MAX_CHARS = 60;
+
+/**
+ * @returns whole milliseconds, > 0
+ * @throws SteadfastError `bad-duration` naming the text, what it is for, and the accepted form
+ */
+export function parseDuration(given: Duration, what: string): number {
+  // Longer than any duration; the search below takes quadratic time on a long row of digits.
+  const text = typeof given === 'string' && given.length <= MAX_CHARS ? given : '';
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)];
+  const consumed = parts.map((part) => part[0]).join('');
+  const exactMs = parts.reduce(
+    (sum, part) => sum + Number(part[1]) * (UNIT_MS[part[2] ?? ''] ?? Number.NaN),
+    0,
+  );
+  const totalMs = Math.round(exactMs);
+  if (parts.length === 0 || consumed !== text || !(totalMs > 0) || totalMs > MAX_DURATION_MS) {
+    throw refuse(
+      'bad-duration',
+      `${what} is ${JSON.stringify(given)?.slice(0, MAX_CHARS)}; allowed is a duration such as '500ms', '30s', '2m', '1h30m', at most 366d`,
+    );
+  }
+  return totalMs;
+}
+
+/** The shortest exact spelling: 90000 → '1m30s'. */
+export function formatDuration(ms: number): string {
+  let rest = Math.round(ms);
+  if (rest <= 0) return '0s';
+  let text = '';
+  for (const unit of ['d', 'h', 'm', 's', 'ms'] as const) {
+    const size = UNIT_MS[unit] ?? 1;
+    const count = Math.floor(rest / size);
+    if (count > 0) text += `${count}${unit}`;
+    rest -= count * size;
+  }
+  return text;
+}
+
+/** Whether a plan may hold it as a time: finite, positive, not longer than any clock of ours counts. */
+export const isDurationMs = (ms: number): boolean => Number.isFinite(ms) && ms > 0 && ms <= MAX_DURATION_MS;
+
+const ISO = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
+
+/** A number before this is a mistake: seconds taken for milliseconds lie in January 1970. */
+export const EARLIEST_TIME: number = Date.UTC(2001, 0, 1);
+
+/** Epoch ms of what data or an author says; nothing when it is no time. */
+export function timeOf(until: Json | undefined): number | undefined {
+  if (typeof until === 'string')
+    return ISO.test(until) && isDay(until.slice(0, 10)) ? Date.parse(until) : undefined;
+  return typeof until === 'number' && Number.isFinite(until) && until >= EARLIEST_TIME ? until : undefined;
+}
+
+/** Why it is no time: what was said, and what is allowed. */
+export function timeProblem(until: Json | undefined): string {
+  if (typeof until !== 'number') return "'until' is neither epoch ms nor a date in ISO form with its zone";
+  const inMs = timeOf(until * 1_000);
+  const meant =
+    inMs === undefined ? '' : `; in seconds it would be ${new Date(inMs).toISOString()}: multiply it by 1000`;
+  return `'until' is ${until}, as epoch ms a time before 2001${meant}`;
+}
+
+/** The 30th of February would be taken for the 2nd of March. */
+function isDay(day: string): boolean {
+  const at = Date.parse(day);
+  return Number.isFinite(at) && new Date(at).toISOString().startsWith(day);
+}

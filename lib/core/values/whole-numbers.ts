@@ -1,0 +1,86 @@
+/**
+ * Whole numbers that a JSON text has and a number of JavaScript has not.
+ *
+ * Owns: finding them in the text, before it is parsed: afterwards they cannot be found. Does
+ * not own: which of them matter.
+ *
+ * Beyond ±(2^53 - 1) the next whole number may not be there, so a 64-bit id would become another one
+ * without a word. What is written with an exponent is a measure, and a fraction is rounded as
+ * everywhere: both are left alone.
+ */
+
+import { refuse, type SteadfastError } from './errors.ts';
+
+/** Keys, and places in lists, from the root. */
+export type JsonPath = readonly string[];
+
+/** The largest safe one has 16 digits: where nowhere are so many in a row there is nothing to look for. */
+const SUSPICIOUS = /\d{16}/;
+const WHOLE = /^-?\d+(\.0+)?$/;
+const NUMBER = /-?\d[\d.eE+-]*/y;
+const COLON_NEXT = /\s*:/y;
+const MAX_SHOWN = 20;
+const MAX_PATH_CHARS = 100;
+
+/** An object or a list that the scan is in. */
+interface Open {
+  key: string;
+  /** The place in a list. */
+  index: number | undefined;
+}
+
+/** Where the text has such numbers, in its order. @param text JSON that can be parsed */
+export function roundedIn(text: string): JsonPath[] {
+  if (!SUSPICIOUS.test(text)) return [];
+  const found: JsonPath[] = [];
+  const open: Open[] = [];
+  for (let at = 0; at < text.length; ) {
+    const char = text[at] ?? '';
+    const inside = open.at(-1);
+    if (char === '"') {
+      const end = endOfString(text, at);
+      COLON_NEXT.lastIndex = end;
+      if (inside !== undefined && COLON_NEXT.test(text))
+        inside.key = JSON.parse(text.slice(at, end)) as string;
+      at = end;
+      continue;
+    }
+    NUMBER.lastIndex = at;
+    const token = NUMBER.exec(text)?.[0];
+    if (token !== undefined) {
+      if (isRounded(token))
+        found.push(open.map(({ key, index }) => (index === undefined ? key : String(index))));
+      at += token.length;
+      continue;
+    }
+    if (char === '{') open.push({ key: '', index: undefined });
+    else if (char === '[') open.push({ key: '', index: 0 });
+    else if (char === '}' || char === ']') open.pop();
+    else if (char === ',' && inside?.index !== undefined) inside.index += 1;
+    at += 1;
+  }
+  return found;
+}
+
+const isRounded = (token: string): boolean => WHOLE.test(token) && !Number.isSafeInteger(Number(token));
+
+/** Behind its closing quote. */
+function endOfString(text: string, from: number): number {
+  for (let at = from + 1; at < text.length; at += 1) {
+    if (text[at] === '\\') at += 1;
+    else if (text[at] === '"') return at + 1;
+  }
+  return text.length;
+}
+
+/** The message to the sender. @param what 'the body' @param paths at least one */
+export function refusedNumbers(what: string, paths: readonly JsonPath[]): SteadfastError {
+  const [first = '', ...others] = paths.map((path) => path.join('.').slice(0, MAX_PATH_CHARS));
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+  return refuse(
+    'unsafe-number',
+    `${what} has at ${first === '' ? 'its root' : `'${first.toWellFormed()}'`}${more} a whole number beyond ±9007199254740991, ` +
+      'which would be rounded to another one: send it as text, in quotes',
+    { paths: [first, ...others].slice(0, MAX_SHOWN) },
+  );
+}

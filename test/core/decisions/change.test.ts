@@ -1,0 +1,154 @@
+/** How records change, what the first one is, and what an execution answers: field by field. */
+
+import { keptOutput, outputOf } from '../../../lib/core/execution/output.ts';
+import { callbackKeysOf, newExecution, placeHolder } from '../../../lib/core/execution/start.ts';
+import type { Execution } from '../../../lib/core/records/state.ts';
+import { blankStep, stepAfter, stepAs } from '../../../lib/core/decisions/change.ts';
+import { changesOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
+import { agentStepOf, callbackOf } from '../small-steps.ts';
+import { NOW } from '../states.ts';
+
+const moved = { version: 2, writeId: 'w-new' };
+
+describe('a step’s next record (S2, S3)', () => {
+  const before = recordOf('it', 'retrying', { retryAt: 5, token: 't' });
+  it('forgets what it was before it was held', () => {
+    const held = recordOf('it', 'suspended', { suspendedFrom: 'retrying', suspendedIn: 2 });
+    expect(changesOf(held, stepAfter(held, 'release-retry', inputs, {}))).toStrictEqual({
+      ...moved,
+      status: 'retrying',
+      suspendedFrom: null,
+      suspendedIn: null,
+    });
+    expect(changesOf(held, stepAfter(held, 'suspend', inputs, {}))).toStrictEqual(moved);
+    const odd = { ...before, suspendedFrom: 'ready', suspendedIn: 1 } as const;
+    expect(stepAfter(odd, 'claim', inputs, {})).toMatchObject({ suspendedFrom: 'ready', suspendedIn: 1 });
+  });
+
+  it('that is not written yet has the version of the stored one', () => {
+    expect(changesOf(before, stepAs(before, 'claim', { attempt: 3 }))).toStrictEqual({
+      status: 'running',
+      attempt: 3,
+    });
+  });
+
+  it('begins as nothing', () => {
+    const { writeId, changedAt, ...rest } = recordOf('it', 'ready', { version: 0, epoch: 4 });
+    expect(blankStep('it', { life: 'life1', epoch: 4 })).toStrictEqual({
+      ...rest,
+      writeId: '',
+      changedAt: 0,
+    });
+    expect([writeId, changedAt]).toStrictEqual(['w', NOW]);
+  });
+});
+
+describe('the first record of an execution (S11, S12)', () => {
+  const plan = planOf(agentStepOf('it'), callbackOf('c'));
+  const given = { id: 'e-1', life: 'life1', plan: 'p', input: { n: 1 }, inputHash: 'h', writeId: 'w' };
+  const first: Execution = {
+    id: 'e-1',
+    life: 'life1',
+    workflow: 'flow',
+    plan: 'p',
+    status: 'running',
+    version: 1,
+    writeId: 'w',
+    epoch: 1,
+    input: { n: 1 },
+    inputHash: 'h',
+    startedAt: NOW,
+    deadlineAt: NOW + 60_000,
+    wakeAt: NOW + 30_000,
+    commands: [],
+    dispatches: {},
+    dispatched: 0,
+  };
+  it('is born with its wake time', () => {
+    expect(newExecution(plan, given, NOW)).toStrictEqual(first);
+    expect(newExecution({ ...plan, withinMs: 9 }, given, NOW)).toMatchObject({
+      deadlineAt: NOW + 9,
+      wakeAt: NOW + 9,
+    });
+  });
+
+  it('says what was given, and no more', () => {
+    const more = {
+      tags: { a: 'b' },
+      redriveOf: 'e-0',
+      parent: { executionId: 'p', step: 's', index: 0 },
+      callbackKeys: { c: 'k' },
+    };
+    expect(newExecution(plan, { ...given, ...more }, NOW)).toStrictEqual({ ...first, ...more });
+  });
+
+  it('has a key for each of its callbacks', () => {
+    let made = 0;
+    const fresh = () => `key-${(made += 1)}`;
+    expect(
+      callbackKeysOf(
+        planOf(callbackOf('a'), agentStepOf('it'), callbackOf('b', { kind: 'approval' })),
+        fresh,
+      ),
+    ).toStrictEqual({ callbackKeys: { a: 'key-1', b: 'key-2' } });
+    expect(callbackKeysOf(planOf(agentStepOf('it')), fresh)).toStrictEqual({});
+  });
+
+  it('may be a place that is taken for good: it has ended and told so', () => {
+    const parent = { executionId: 'p', step: 's', index: 0 };
+    const { wakeAt: _, ...rest } = first;
+    const fresh = { life: 'life1', writeId: 'w' };
+    const place = placeHolder(plan, { id: 'e-1', planId: 'p', input: 1, parent }, fresh, NOW);
+    expect(place).toStrictEqual({
+      ...rest,
+      input: null,
+      inputHash: '',
+      parent,
+      status: 'canceled',
+      endedAt: NOW,
+      deadlineAt: NOW,
+    });
+    expect(place).not.toHaveProperty('wakeAt');
+  });
+});
+
+describe('what an execution answers', () => {
+  const parent = { executionId: 'p', step: 's', index: 0 };
+  const sized = (bytes: number) => ({
+    ...planOf(),
+    output: { $ref: 'input', path: [] },
+    input: 'x'.repeat(bytes - 2),
+  });
+  const kept = (bytes: number, more: Partial<Execution> = {}) => {
+    const { input, ...plan } = sized(bytes);
+    return Object.keys(keptOutput(plan, stateOf([], { input, ...more })));
+  };
+  it('is kept where it is small, of what has a parent up to 100 KB', () => {
+    expect([kept(200), kept(201), kept(100_000, { parent }), kept(100_001, { parent })]).toStrictEqual([
+      ['output'],
+      ['outputBytes'],
+      ['output'],
+      ['outputBytes'],
+    ]);
+    expect(
+      keptOutput(
+        { ...planOf(), output: { $ref: 'input', path: [] } },
+        stateOf([], { input: 'x'.repeat(300) }),
+      ),
+    ).toStrictEqual({ outputBytes: 302 });
+    expect(keptOutput({ ...planOf(), output: { $ref: 'step:b', path: [] } }, stateOf([]))).toStrictEqual({
+      output: null,
+    });
+  });
+
+  it('is shown as it is kept, or made anew up to 100 KB', () => {
+    const plan = { ...planOf(), output: { $ref: 'input', path: [] } };
+    const of = (more: Partial<Execution>) => outputOf(plan, stateOf([], { input: 7, ...more }));
+    expect([
+      of({ output: 5 }),
+      of({}),
+      of({ outputBytes: 100_000 }),
+      of({ outputBytes: 100_001 }),
+    ]).toStrictEqual([{ output: 5 }, {}, { output: 7 }, { outputBytes: 100_001 }]);
+  });
+});

@@ -1,0 +1,189 @@
+/** What an evaluation does with open questions: moot, moved by a pause, or answered by the time (L1). */
+
+import { pausedMs } from '../../../lib/core/holds/pause.ts';
+import { closeDueIncidents } from '../../../lib/core/operators/resolution.ts';
+import type { Plan } from '../../../lib/core/plan/plan.ts';
+import type { Incident } from '../../../lib/core/records/incident.ts';
+import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
+import type { Execution, Pause, Step } from '../../../lib/core/records/state.ts';
+import { changesOf, incidentOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
+import { agentStepOf, statusesWhere } from '../small-steps.ts';
+import { NOW } from '../states.ts';
+
+const plan = planOf(agentStepOf('it'), agentStepOf('p', { pointOfNoReturn: true }));
+const pause: Pause = { number: 1, at: NOW - 4, reason: '', withinMs: 9 };
+const about = (more: Partial<Incident>, execution: Partial<Execution>, ...records: Step[]): Snapshot => ({
+  ...stateOf(records, execution),
+  incidents: { 1: incidentOf(more) },
+});
+const settle = (state: Snapshot, of: Plan = plan) => closeDueIncidents(of, state, inputs);
+const evaluate = { kind: 'evaluate', fresh: true, affected: [] } as const;
+const { step: _step, ...ofNoStep } = incidentOf();
+const moved = { version: 2, writeId: 'w-new' };
+const waiting = recordOf('it', 'waiting');
+
+describe('a question that needs no answer any more', () => {
+  const isMoot = (state: Snapshot, of?: Plan) => settle(state, of)?.write?.incident?.by === 'moot';
+  it('is closed, and what waits for nothing else goes on', () => {
+    const state = about({}, { status: 'waiting', wakeAt: NOW + 99_000 }, recordOf('it', 'retrying'));
+    const { write, ...rest } = settle(state) ?? {};
+    expect(write?.executionId).toBe('e-1');
+    expect(changesOf(incidentOf(), write?.incident)).toStrictEqual({
+      ...moved,
+      resolvedAt: NOW,
+      by: 'moot',
+      unannounced: ['resolved'],
+    });
+    expect(changesOf(state.execution, write?.execution)).toStrictEqual({
+      ...moved,
+      status: 'running',
+    });
+    expect(rest).toStrictEqual({
+      sends: [],
+      next: evaluate,
+      notes: [{ what: 'incident-moot', executionId: 'e-1', step: 'it' }],
+    });
+  });
+
+  it('about a recovery: when the step does not wait any more, or all is being undone', () => {
+    const of = (status: Execution['status']) =>
+      statusesWhere((record) => isMoot(about({}, { status }, record)));
+    expect(of('waiting')).not.toContain('waiting');
+    expect(of('waiting')).toHaveLength(15);
+    expect(of('compensating')).toHaveLength(16);
+    expect(isMoot(about({}, { status: 'waiting' }))).toBe(true);
+    expect(isMoot({ ...about({}, { status: 'waiting' }), incidents: { 1: ofNoStep } })).toBe(true);
+  });
+
+  it('about an undo: when it has not failed any more', () => {
+    const of = statusesWhere((record) => isMoot(about({ kind: 'undo' }, { status: 'compensating' }, record)));
+    expect(of).not.toContain('compensation-failed');
+    expect(of).toHaveLength(15);
+  });
+
+  it('about a pause: when that is over, or all is done', () => {
+    const kind = 'pause' as const;
+    const of = (status: Execution['status'], ...records: Step[]) =>
+      isMoot({
+        ...about({}, { status, pauses: [pause] }, ...records),
+        incidents: { 1: { ...ofNoStep, kind } },
+      });
+    const done = [recordOf('it', 'done'), recordOf('p', 'skipped')];
+    expect([of('running'), of('compensating'), of('paused'), of('pausing')]).toStrictEqual([
+      true,
+      true,
+      false,
+      false,
+    ]);
+    expect([of('paused', ...done), of('paused', ...done.slice(1))]).toStrictEqual([true, false]);
+    const written = settle({
+      ...about({}, { status: 'compensating' }),
+      incidents: { 1: { ...ofNoStep, kind } },
+    });
+    expect(written?.notes).toStrictEqual([{ what: 'incident-moot', executionId: 'e-1' }]);
+  });
+
+  it('about a deadline: when all is done, or being undone', () => {
+    const of = (status: Execution['status'], ...records: Step[]) =>
+      isMoot(about({ kind: 'deadline' }, { status }, ...records));
+    expect([of('compensating'), of('waiting')]).toStrictEqual([true, false]);
+    expect(of('waiting', recordOf('it', 'done'), recordOf('p', 'done'))).toBe(true);
+  });
+});
+
+describe('the deadline of a question, after a pause', () => {
+  const over = { ...pause, endedAt: NOW - 1 };
+  const opened = { openedAt: NOW - 9, deadlineAt: NOW };
+  it('is moved by as long as that lasted', () => {
+    const state = about(opened, { status: 'waiting', pauses: [over] }, waiting);
+    const { write, ...rest } = settle(state) ?? {};
+    expect(write).toStrictEqual({ executionId: 'e-1', incident: expect.anything() });
+    expect(changesOf(incidentOf(opened), write?.incident)).toStrictEqual({
+      ...moved,
+      deadlineAt: NOW + 3,
+      movedFor: 1,
+    });
+    expect(rest).toStrictEqual({
+      sends: [],
+      next: evaluate,
+      notes: [{ what: 'incident-moved', executionId: 'e-1', step: 'it' }],
+    });
+  });
+
+  it('is moved once, and when the pause is over', () => {
+    const of = (more: Partial<Incident>, execution: Partial<Execution>) =>
+      settle(about({ ...opened, ...more }, { pauses: [over], ...execution }, waiting))?.notes[0]?.what;
+    expect(of({ movedFor: 1 }, { status: 'waiting' })).toBe('incident-timed-out');
+    expect(of({ movedFor: 0 }, { status: 'waiting' })).toBe('incident-moved');
+    expect(of({}, { status: 'pausing', pauses: [over, { ...pause, number: 2 }] })).toBeUndefined();
+  });
+});
+
+describe('the time of a question', () => {
+  const due = { deadlineAt: NOW };
+  const choiceOf = (more: Partial<Incident>, records: Step[], of?: Plan) =>
+    settle(about({ ...due, otherwise: 'undo-all', ...more }, { status: 'waiting' }, ...records), of)?.write
+      ?.incident?.choice;
+
+  it('chooses what was said for no answer, as far as there is a way back', () => {
+    const acted = { mayHaveActed: true };
+    expect(choiceOf({}, [waiting])).toBe('undo-all');
+    expect(choiceOf({ otherwise: 'fail' }, [waiting])).toBe('fail');
+    expect(choiceOf({}, [waiting, recordOf('p', 'done')])).toBe('fail');
+    expect(choiceOf({}, [waiting, recordOf('p', 'unknown', acted)])).toBe('undo-all');
+    expect(choiceOf({ step: 'p' }, [recordOf('p', 'waiting', acted)])).toBe('fail');
+    expect(choiceOf({ step: 'p' }, [recordOf('p', 'waiting')])).toBe('undo-all');
+    // What matters of the step itself is only whether it may have acted.
+    const two = planOf(agentStepOf('it', { pointOfNoReturn: true }), agentStepOf('p'));
+    expect(choiceOf({}, [waiting], two)).toBe('undo-all');
+  });
+
+  it('of a pause holds during it, and chooses the way back only where all of it is free', () => {
+    const kind = 'pause' as const;
+    const of = (...records: Step[]) =>
+      settle({
+        ...stateOf(records, { status: 'paused', pauses: [pause] }),
+        incidents: { 1: { ...ofNoStep, ...due, kind, otherwise: 'undo-all' } },
+      })?.write?.incident?.choice;
+    expect(of()).toBe('undo-all');
+    expect(of(recordOf('p', 'unknown', { mayHaveActed: true }))).toBe('fail');
+    expect(of(recordOf('p', 'done'))).toBe('fail');
+  });
+});
+
+describe('the deadline of a question stands still', () => {
+  const of = (pauses: Pause[] | undefined, more: Partial<Incident> = {}) =>
+    pausedMs(
+      stateOf([], pauses === undefined ? {} : { pauses }).execution,
+      incidentOf({ openedAt: NOW - 900, ...more }),
+    );
+  const earlier = { ...pause, at: NOW - 900, endedAt: NOW - 800 };
+  const under = { ...pause, number: 2, at: NOW - 90 };
+  const later = { ...under, endedAt: NOW - 70 };
+  it('as long as the pauses since it was asked, for which it was not moved yet', () => {
+    expect(of([earlier, later])).toStrictEqual({ ms: 120, until: 2 });
+    expect(of([earlier, later], { movedFor: 1 })).toStrictEqual({ ms: 20, until: 2 });
+    expect(of([earlier, later], { movedFor: 2 })).toStrictEqual({ ms: 0, until: 2 });
+    // By another clock it was asked when the pause had begun.
+    expect(of([earlier, later], { openedAt: NOW - 899 })).toStrictEqual({ ms: 119, until: 2 });
+    expect(of([earlier], { openedAt: NOW - 800 })).toStrictEqual({ ms: 0, until: 0 });
+    expect(of([earlier, under])).toStrictEqual({ ms: 100, until: 1 });
+    expect(of(undefined)).toStrictEqual({ ms: 0, until: 0 });
+  });
+
+  it('also as long as those of which only the sum is left', () => {
+    const summed = (more: Partial<Incident> = {}) =>
+      pausedMs(
+        stateOf([], {
+          pauses: [{ ...later, number: 12 }],
+          earlierPauses: { number: 11, at: NOW - 800, endedAt: NOW - 200, ms: 300 },
+        }).execution,
+        incidentOf({ openedAt: NOW - 900, ...more }),
+      );
+    expect(summed()).toStrictEqual({ ms: 320, until: 12 });
+    expect(summed({ movedFor: 10 })).toStrictEqual({ ms: 320, until: 12 });
+    expect(summed({ movedFor: 11 })).toStrictEqual({ ms: 20, until: 12 });
+    expect(summed({ openedAt: NOW - 200 })).toStrictEqual({ ms: 20, until: 12 });
+    expect(summed({ openedAt: NOW - 210 })).toStrictEqual({ ms: 30, until: 12 });
+  });
+});
