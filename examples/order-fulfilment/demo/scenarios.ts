@@ -88,7 +88,7 @@ const noticed = (facts: Facts): string => {
   const ms = detectedAfter(facts);
   return ms === undefined
     ? 'It was not noticed.'
-    : `${seconds(ms)} later its lease had ended and it was noticed.`;
+    : `This was noticed ${seconds(ms)} later, after its lease had ended.`;
 };
 
 const plain: Scenario = {
@@ -148,7 +148,7 @@ const killed: Scenario = {
     ];
   },
   tell: (facts) =>
-    'The agent was killed (SIGKILL) when the card was charged and before it could report. ' +
+    'The agent was killed (SIGKILL) after it charged the card and before it could report. ' +
     `${noticed(facts)} A probe found the charge and adopted it; nothing was charged again.`,
 };
 
@@ -197,7 +197,7 @@ const frozen: Scenario = {
     ];
   },
   tell: (facts) =>
-    'The agent was frozen (SIGSTOP) when the stock was reserved and before it could report. ' +
+    'The agent was frozen (SIGSTOP) after it reserved the stock and before it could report. ' +
     `${noticed(facts)} The warehouse deduplicates, so a second attempt asked again at once and got the same ` +
     'reservation. Then the first one thawed and reported: its token was no longer the current one, and it was refused.',
 };
