@@ -1,15 +1,13 @@
 /**
- * JSON Schemas of what the API takes and answers, with the comments of the types of
- * the same names as descriptions.
+ * JSON Schemas of what the API takes and answers. An answer is described once, as a type with its comments in
+ * lib/api (`*answers.ts`) or lib/core; a request by the schema that checks it, and by its type's comments.
  *
- * Owns: the conversion. Does not own: the schemas
- * (`lib/api/contract/execution-answers.ts`, `lib/api/requests.ts`).
+ * Owns: the conversion. Does not own: the types, the schemas of requests (`lib/api/requests.ts`).
  */
 
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createGenerator } from 'ts-json-schema-generator';
 import * as z from 'zod/mini';
-import { SHAPES } from '../lib/api/contract/shape.ts';
 
 export interface Schema {
   [keyword: string]: unknown;
@@ -25,83 +23,94 @@ function withoutRange(schema: Schema): void {
   if (schema['minimum'] === Number.MIN_SAFE_INTEGER) delete schema['minimum'];
 }
 
-/** A request's schema; for an answer a reference to it by name. */
-export function jsonSchema(schema: z.ZodMiniType): Schema {
-  const answer = SHAPES.get(schema);
-  if (answer !== undefined) return refOf(answer.id);
+export function requestSchema(schema: z.ZodMiniType): Schema {
   const override = ({ jsonSchema: made }: { jsonSchema: object }): void => withoutRange(made as Schema);
   const { $schema: _, ...rest } = z.toJSONSchema(schema, { override, io: 'input' }) as Schema;
   return rest;
 }
 
-/** By name. They do not forbid other fields: a release may add some. */
-export function answerSchemas(): Readonly<Record<string, Schema>> {
-  const override = ({ jsonSchema: made }: { jsonSchema: object }): void => {
-    const schema = made as Schema;
-    withoutRange(schema);
-    if (schema['additionalProperties'] === false) delete schema['additionalProperties'];
-  };
-  const { schemas } = z.toJSONSchema(SHAPES, { uri: placeOf, override });
-  const bare = Object.entries(schemas).map(([name, made]) => {
-    const { $schema: _, $id: __, ...schema } = made as Schema;
-    return [name, schema];
-  });
-  return withComments(Object.fromEntries(bare) as Record<string, Schema>);
-}
-
-/** @param schemas by the name of their type */
-export function withComments(schemas: Readonly<Record<string, Schema>>): Readonly<Record<string, Schema>> {
-  const types = typesOf(sources());
-  const described = Object.entries(schemas).map(([type, schema]) => {
-    const { properties } = schema;
-    if (properties === undefined) return [type, schema];
-    const fields = Object.entries(properties).map(([field, one]) => {
-      const description = commentOf(types, type, field);
-      return [field, description === undefined ? one : { ...one, description }];
-    });
-    return [type, { ...schema, properties: Object.fromEntries(fields) as Schema }];
-  });
-  return Object.fromEntries(described) as Record<string, Schema>;
-}
-
 const ROOT = join(import.meta.dirname, '..');
-const RECORDS = ['lib/core/values', 'lib/core/records', 'lib/core/decisions'];
+/** All of them. */
+const types = once(() => generator().createSchema());
+const generator = once(() =>
+  createGenerator({
+    path: join(ROOT, 'lib', 'api', '*answers.ts'),
+    tsconfig: join(ROOT, 'tsconfig.build.json'),
+    expose: 'export',
+    jsDoc: 'extended',
+    skipTypeCheck: true,
+    encodeRefs: false,
+  }),
+);
 
-function sources(): readonly string[] {
-  const records = RECORDS.flatMap((folder) =>
-    readdirSync(join(ROOT, folder)).map((file) => `${folder}/${file}`),
-  );
-  const files = [
-    'lib/api/answers.ts',
-    'lib/api/bulk-answers.ts',
-    'lib/api/deployment-answers.ts',
-    'lib/core/explain/words.ts',
-    'lib/core/explain/why.ts',
-    ...records,
-  ];
-  return files.map((file) => readFileSync(join(ROOT, file), 'utf8'));
+/** @returns what `make` makes when it is first asked for */
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
 }
 
-/** What is before the braces of a declaration, and what is in them. */
-type Types = ReadonlyMap<string, { readonly head: string; readonly body: string }>;
+const descriptionOf = ({ description, default: usual }: Schema): { readonly description?: string } => {
+  const text = [description, ...(usual === undefined ? [] : [`Default: ${String(usual)}`])].join(' ');
+  return text === '' ? {} : { description: text.replaceAll(/\s*\n\s*/g, ' ') };
+};
 
-function typesOf(texts: readonly string[]): Types {
-  const declaration = /^export (?:interface|type) (\w+)([^{;]*)(?:;|\{\n([\s\S]*?)^\})/gm;
-  const found = texts.flatMap((text) => [...text.matchAll(declaration)]);
-  return new Map(found.map(([, name = '', head = '', body = '']) => [name, { head, body }]));
+const DEFINITION = '#/definitions/';
+/** Their values are fractions; every other number is whole. */
+const FRACTIONS = ['progress', 'percent'];
+/** Any JSON, which needs no definition. */
+const ANY = ['Json', 'JsonObject'];
+
+/**
+ * The schemas of these types, and of the named types that they are made of. They do not forbid other fields:
+ * a release may add some.
+ * @throws Error where lib/api has no such type
+ */
+export function typeSchemas(names: readonly string[]): Readonly<Record<string, Schema>> {
+  const made = names.map((name) => generator().createSchema(name).definitions ?? {});
+  const all = Object.assign({}, ...made) as Readonly<Record<string, Schema>>;
+  /** A type without a name of its own, as `Omit<Entry, 'version'>`, stands where it is used. */
+  const isNamed = (name: string): boolean => /^\w+$/.test(name) && !ANY.includes(name);
+  const plain = (value: unknown, field = ''): unknown => {
+    if (Array.isArray(value)) return value.map((one) => plain(one, field));
+    if (typeof value !== 'object' || value === null) return value;
+    const { $ref, additionalProperties, default: _, ...rest } = value as Schema;
+    const schema: Schema = { ...rest, ...descriptionOf(value as Schema) };
+    if (typeof $ref === 'string') {
+      const name = $ref.slice(DEFINITION.length);
+      if (isNamed(name)) return { ...refOf(name), ...schema };
+      return ANY.includes(name) ? schema : { ...(plain(all[name], field) as Schema), ...schema };
+    }
+    const texts = ((schema['anyOf'] ?? []) as readonly Schema[]).map((one) => one['enum'] ?? one['const']);
+    if (texts.length > 0 && !texts.includes(undefined)) {
+      delete schema['anyOf'];
+      Object.assign(schema, { type: 'string', enum: texts.flat() });
+    }
+    if (schema['type'] === 'number' && !FRACTIONS.includes(field)) schema['type'] = 'integer';
+    const fields = Object.entries(schema).map(([keyword, one]) => [
+      keyword,
+      keyword === 'properties'
+        ? Object.fromEntries(Object.entries(Object(one)).map(([name, of]) => [name, plain(of, name)]))
+        : keyword === 'enum' || keyword === 'const'
+          ? one
+          : plain(one, field),
+    ]);
+    return {
+      ...Object.fromEntries(fields),
+      ...(additionalProperties === undefined || additionalProperties === false
+        ? {}
+        : { additionalProperties: plain(additionalProperties, field) }),
+    };
+  };
+  const kept = Object.entries(all).filter(([name]) => isNamed(name));
+  return Object.fromEntries(kept.map(([name, schema]) => [name, plain(schema) as Schema]));
 }
 
-/** A field's comment in the type, or in one that the type is made of. */
-function commentOf(types: Types, type: string, field: string): string | undefined {
-  const { head = '', body = '' } = types.get(type) ?? {};
-  const [, own] = new RegExp(`/\\*\\*((?:(?!\\*/)[^])*)\\*/\\n  readonly ${field}\\??:`).exec(body) ?? [];
-  if (own !== undefined) return plain(own);
-  const parts = (head.match(/\w+/g) ?? []).filter((part) => part !== type && types.has(part));
-  return parts.map((part) => commentOf(types, part, field)).find((comment) => comment !== undefined);
+/** @param schema of a request; the type of this name, if there is one, has its comments */
+export function withComments(type: string, schema: Schema): Schema {
+  const commented = types().definitions?.[type] as Schema | undefined;
+  const fields = Object.entries(schema.properties ?? {}).map(([field, one]) => {
+    const description = descriptionOf(commented?.properties?.[field] ?? {});
+    return [field, { ...one, ...description }] as const;
+  });
+  return { ...schema, properties: Object.fromEntries(fields) };
 }
-
-const plain = (comment: string): string =>
-  comment
-    .replaceAll(/\s*\n\s*\*?\s*/g, ' ')
-    .replace(/ ?@default /, ' Default: ')
-    .trim();

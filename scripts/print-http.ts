@@ -1,13 +1,13 @@
 /**
  * Prints docs/HTTP.md from the table of routes, the errors and the limits in lib/api.
  *
- * Owns: the page and its prose. Does not own: what is described (`lib/api/contract/routes.ts`,
- * `lib/api/contract/errors.ts`).
+ * Owns: the page and its prose. Does not own: what is described (`contract/routes.ts`,
+ * `contract/errors.ts`).
  */
 
 import { CALLS } from '../lib/api/calls.ts';
-import { ERRORS } from '../lib/api/contract/errors.ts';
-import { ERRORS_OF_ALL } from '../lib/api/contract/routes.ts';
+import { ERRORS } from './contract/errors.ts';
+import { ERRORS_OF_ALL } from './contract/routes.ts';
 import { MAX_WAIT_MS } from '../lib/api/requests.ts';
 import { type ErrorCode, STATUS } from '../lib/api/statuses.ts';
 import { MAX_REMEMBERED, REMEMBERED_DAYS } from '../lib/core/operators/remembered.ts';

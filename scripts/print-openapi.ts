@@ -1,19 +1,20 @@
 /**
- * Prints docs/openapi.json (OpenAPI 3.1) from the table of routes and the schemas in lib/api.
+ * Prints docs/openapi.json (OpenAPI 3.1) from the table of routes, the types of answers and the schemas of
+ * requests.
  *
- * Owns: how a route becomes an operation, a schema JSON Schema, and a type's comment a description. Does not
- * own: what is described (`lib/api/contract/routes.ts`).
+ * Owns: how a route becomes an operation. Does not own: what is described (`contract/routes.ts`), how a type
+ * becomes JSON Schema (`json-schemas.ts`).
  */
 
 import * as z from 'zod/mini';
 import { CALLS, type Route } from '../lib/api/calls.ts';
-import { ERRORS } from '../lib/api/contract/errors.ts';
-import { EXAMPLES } from '../lib/api/contract/examples.ts';
-import { type DescribedRoute, ERRORS_OF_ALL, ROUTES } from '../lib/api/contract/routes.ts';
+import { ERRORS } from './contract/errors.ts';
+import { EXAMPLES } from './contract/examples.ts';
+import { type DescribedRoute, ERRORS_OF_ALL, ROUTES } from './contract/routes.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../lib/api/requests.ts';
 import { type ErrorCode, STATUS } from '../lib/api/statuses.ts';
 import { packageVersion } from '../lib/project/package-files.ts';
-import { answerSchemas, jsonSchema, refOf, type Schema, withComments } from './json-schemas.ts';
+import { refOf, requestSchema, type Schema, typeSchemas, withComments } from './json-schemas.ts';
 
 /** Parameters of paths and queries; a schema here counts instead of the text that a query is. */
 const PARAMETERS: Readonly<Record<string, Schema & { readonly description: string }>> = {
@@ -85,7 +86,7 @@ export function printOpenapi(): string {
           content: contentOf({ type: 'object', properties: { message: { type: 'string' } } }),
         },
       },
-      schemas: { ...answerSchemas(), ...bodySchemas(), Error: ERROR },
+      schemas: { ...answerSchemas(), ...bodySchemas(), Openapi: OPENAPI, Error: ERROR },
     },
   };
   return `${lined(contract, 3)}\n`;
@@ -104,6 +105,12 @@ const SECURITY = {
     bearerFormat: 'JWT',
     description: 'Of an API with an authorizer of tokens. The API of a laptop asks for nothing.',
   },
+};
+
+const OPENAPI: Schema = {
+  type: 'object',
+  required: ['openapi'],
+  properties: { openapi: { type: 'string', const: '3.1.0' } },
 };
 
 const ERROR: Schema = {
@@ -157,7 +164,7 @@ function operationOf(route: Route, described: DescribedRoute): object {
 
 function parametersOf(route: Route, { query, name }: DescribedRoute): object[] {
   const inPath = [...route.matchAll(/\{(\w+)\}/g)].map(([, one = '']) => parameter('path', one, {}));
-  const { properties = {} } = query === undefined ? {} : jsonSchema(query);
+  const { properties = {} } = query === undefined ? {} : requestSchema(query);
   const inQuery = Object.entries(properties).map(([one, schema]) => parameter('query', one, schema));
   const key = {
     in: 'header',
@@ -188,7 +195,7 @@ function responsesOf(route: Route, described: DescribedRoute): object {
     const answer = answers[Number(status)];
     const refused = codes.get(Number(status)) ?? [];
     const shapes = [
-      ...(answer === undefined ? [] : [jsonSchema(answer)]),
+      ...(answer === undefined ? [] : [refOf(answer)]),
       ...(refused.length === 0 ? [] : [refOf('Error')]),
     ];
     const [only = {}] = shapes;
@@ -200,7 +207,14 @@ function responsesOf(route: Route, described: DescribedRoute): object {
   return { ...Object.fromEntries(responses), default: { $ref: '#/components/responses/Gateway' } };
 }
 
+function answerSchemas(): Readonly<Record<string, Schema>> {
+  const names = Object.values(ROUTES).flatMap(({ answers }) => Object.values(answers));
+  return typeSchemas([...new Set(names)].filter((name) => name !== 'Openapi'));
+}
+
 function bodySchemas(): Readonly<Record<string, Schema>> {
   const bodies = Object.values(ROUTES).flatMap(({ body }) => (body === undefined ? [] : [body]));
-  return withComments(Object.fromEntries(bodies.map(({ type, schema }) => [type, jsonSchema(schema)])));
+  return Object.fromEntries(
+    bodies.map(({ type, schema }) => [type, withComments(type, requestSchema(schema))]),
+  );
 }

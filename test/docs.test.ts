@@ -1,7 +1,7 @@
 /** Printed documents say what the code says. */
 
 import { PRINTED, writtenDocument } from '../scripts/docs.ts';
-import { withComments } from '../scripts/json-schemas.ts';
+import { typeSchemas, withComments } from '../scripts/json-schemas.ts';
 import { printStateMachine } from '../scripts/print-state-machine.ts';
 
 describe.each(Object.entries(PRINTED))('%s', (path, print) => {
@@ -22,24 +22,20 @@ describe('docs/STATE-MACHINE.md', () => {
 
 describe('docs/openapi.json', () => {
   it('describes fields as the comments of their types do, also of types that these are made of', () => {
-    const field = { type: 'string' };
-    const described = withComments({
-      IncidentView: { properties: { otherwise: field, number: field } },
-      PauseOptions: { properties: { within: field, commandId: field } },
+    const { IncidentView, ...others } = typeSchemas(['IncidentView', 'PauseOptions']);
+    expect(IncidentView?.properties).toMatchObject({
+      otherwise: { description: 'The choice that holds when the time is over.' },
+      number: { type: 'integer' },
     });
-    expect(described).toMatchObject({
-      IncidentView: {
-        properties: { otherwise: { description: 'The choice that holds when the time is over.' } },
-      },
-      PauseOptions: {
-        properties: {
-          within: {
-            description: expect.stringMatching(/^How long it may last .* Default: the workflow's, or '7d'$/),
-          },
-          commandId: { description: 'A command repeated under the same id is obeyed once.' },
-        },
-      },
+    const requested = withComments('PauseOptions', {
+      properties: { within: { type: 'string', maxLength: 60 } },
     });
-    expect(described['IncidentView']?.properties?.['number']).toEqual(field);
+    const { description } = others['PauseOptions']?.properties?.['within'] ?? {};
+    expect(description).toMatch(/^How long it may last .* Default: the workflow's, or '7d'$/);
+    expect(requested).toEqual({ properties: { within: { type: 'string', maxLength: 60, description } } });
+  });
+
+  it('names no type that there is not', () => {
+    expect(() => typeSchemas(['Nothing'])).toThrow('Nothing');
   });
 });

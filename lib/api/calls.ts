@@ -2,7 +2,7 @@
  * Every route of the API, and what kind of call it is.
  *
  * Owns: the list. The gateway has these routes (`infra/scheduler-api.ts`), the app answers them
- * (`routes.ts`), the contract describes them (`contract/routes.ts`). Does not own: what they do.
+ * (`routes.ts`), the contract describes them (`scripts/contract/routes.ts`). Does not own: what they do.
  */
 
 /** What a call is for: what a caller with a token needs a scope of its own for. */

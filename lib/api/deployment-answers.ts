@@ -28,6 +28,10 @@ export interface WorkflowView extends WorkflowPauseView {
   readonly forms?: WorkflowForms;
 }
 
+export interface Workflows {
+  readonly items: readonly WorkflowView[];
+}
+
 /** What a person can be asked to fill in, as far as the schemas say it. */
 export interface WorkflowForms {
   /** JSON Schema of the input of a start. */

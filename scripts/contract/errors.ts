@@ -1,14 +1,14 @@
 /**
- * What each error of the API means, and what its caller does next: for documents. No function loads it.
+ * What each error of the API means, and what its caller does next: for documents.
  *
  * Owns: the words. Does not own: the codes and their statuses (`api/statuses.ts`), the
  * messages, which name what is wrong.
  */
 
-import { MAX_CALLER_CHARS } from '../../core/values/caller.ts';
-import { MAX_REMEMBERED, REMEMBERED_DAYS } from '../../core/operators/remembered.ts';
-import { MAX_PEOPLE } from '../../core/records/people.ts';
-import type { ErrorCode } from '../statuses.ts';
+import { MAX_CALLER_CHARS } from '../../lib/core/values/caller.ts';
+import { MAX_REMEMBERED, REMEMBERED_DAYS } from '../../lib/core/operators/remembered.ts';
+import { MAX_PEOPLE } from '../../lib/core/records/people.ts';
+import type { ErrorCode } from '../../lib/api/statuses.ts';
 
 interface Advice {
   readonly means: string;

@@ -1,13 +1,13 @@
 /**
- * One call of each route and its answer: for documents. No function loads them.
+ * One call of each route and its answer: for documents.
  * Tests hold them to the schemas.
  *
  * Owns: the examples. Does not own: what a route takes and answers (`routes.ts`).
  */
 
-import type { Route } from '../calls.ts';
+import type { Route } from '../../lib/api/calls.ts';
 import { BULK_EXAMPLES } from './bulk-examples.ts';
-import { timeText } from '../../core/values/text.ts';
+import { timeText } from '../../lib/core/values/text.ts';
 
 export interface Example {
   readonly path: string;

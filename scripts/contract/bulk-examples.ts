@@ -1,10 +1,10 @@
 /**
- * One call of each route about bulk actions and its answer: for documents. No function loads them.
+ * One call of each route about bulk actions and its answer: for documents.
  *
  * Owns: the examples. Does not own: those of the other routes (`examples.ts`).
  */
 
-import type { Route } from '../calls.ts';
+import type { Route } from '../../lib/api/calls.ts';
 
 const ID = '0f343b0931126a20f133d67c2b018a3b';
 const AT = 1_795_000_000_000;
