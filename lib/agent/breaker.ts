@@ -29,7 +29,7 @@ import {
   WINDOW_MS,
   withTrial,
 } from '../core/step/breaker.ts';
-import { tell } from '../engine/tell.ts';
+import { announceOnce } from '../engine/announce.ts';
 import type { FailedCall } from '../core/step/outage.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { Latch } from './latch.ts';
@@ -276,11 +276,11 @@ export class ProcessBreaker {
     if (since === undefined && next.openedAt !== undefined) {
       // The error's own code is the service's word, which may be a payload (S17); the record has it.
       ports.log.note({ what: 'breaker-opened', agent });
-      await tell(ports, { about: 'breaker', change: 'opened', agent, at, view: '/agents' });
+      await announceOnce(ports, { about: 'breaker', change: 'opened', agent, at, view: '/agents' });
     }
     if (since !== undefined && next.openedAt === undefined) {
       ports.log.note({ what: 'breaker-closed', agent, ms: at - since });
-      await tell(ports, { about: 'breaker', change: 'closed', agent, at, since, view: '/agents' });
+      await announceOnce(ports, { about: 'breaker', change: 'closed', agent, at, since, view: '/agents' });
     }
   }
 }

@@ -9,7 +9,7 @@
 import { type EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';
 import { refuse } from '../core/values/errors.ts';
 import type { Announcer } from '../core/ports.ts';
-import { ENDED_EVENT, ENTRY_EVENT, NEWS_EVENTS } from './names.ts';
+import { EVENTS } from './names.ts';
 
 export function eventBus(client: EventBridgeClient, busName: string): Announcer {
   const put = async (
@@ -38,12 +38,6 @@ export function eventBus(client: EventBridgeClient, busName: string): Announcer 
     }
   };
   return {
-    announce: (ended) => put(ENDED_EVENT, ended.endedAt, ended),
-    announceQuestion: (question) => {
-      if (!('about' in question)) return put(ENTRY_EVENT, question.at, question);
-      const { about, ...news } = question;
-      return put(NEWS_EVENTS[about], news.at, news);
-    },
-    tell: ({ about, ...news }) => put(NEWS_EVENTS[about], news.at, news),
+    announce: ({ about, ...news }) => put(EVENTS[about], 'at' in news ? news.at : news.endedAt, news),
   };
 }

@@ -143,24 +143,13 @@ export const DEFAULT_SWEEP_EVERY_MS = 2_000;
 /** Supervisors that a tick starts. */
 export const DEFAULT_SUPERVISORS = 2;
 
-/** The event on the bus when an execution has ended. */
-export const ENDED_EVENT = {
-  source: 'steadfast',
-  detailType: 'Steadfast Execution Ended',
-  /** Version of the detail: raised when a field changes its meaning or goes, not when one is added. */
-  version: '1',
-} as const;
-
-/** The event on the bus when an approval or a callback is opened, reminded of or closed. */
-export const ENTRY_EVENT = {
-  source: 'steadfast',
-  detailType: 'Steadfast Inbox Entry',
-  /** As that of `ENDED_EVENT`. */
-  version: '1',
-} as const;
-
-/** The events that are sent once, best effort, by what they are about. */
-export const NEWS_EVENTS = {
+/**
+ * The events on the bus, by what they are about. The version of the detail is raised when a field changes its
+ * meaning or goes, not when one is added.
+ */
+export const EVENTS = {
+  end: { source: 'steadfast', detailType: 'Steadfast Execution Ended', version: '1' },
+  entry: { source: 'steadfast', detailType: 'Steadfast Inbox Entry', version: '1' },
   incident: { source: 'steadfast', detailType: 'Steadfast Incident', version: '1' },
   breaker: { source: 'steadfast', detailType: 'Steadfast Breaker', version: '1' },
   missing: { source: 'steadfast', detailType: 'Steadfast Agent Missing', version: '1' },

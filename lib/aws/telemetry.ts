@@ -43,7 +43,6 @@ const WARNINGS: ReadonlySet<string> = new Set([
   'not-announced',
   'evaluation-failed',
   'not-sent',
-  'not-told',
   'outage-failed',
   'presence-failed',
   'receipt-failed',

@@ -9,11 +9,10 @@ import type { ListFilter, ListOrder, Survey } from './operators/list-filter.ts';
 import type { Plan } from './plan/plan.ts';
 import type { AnnouncedList } from './records/announced-list.ts';
 import type { Note, Send, Write } from './decisions/decision.ts';
-import type { Ended } from './records/ended.ts';
 import type { Entry } from './records/entry.ts';
 import type { Incident } from './records/incident.ts';
 import type { Json } from './values/json.ts';
-import type { News, QuestionNews } from './decisions/news.ts';
+import type { News } from './decisions/news.ts';
 import type { OpenWaits } from './records/open-waits.ts';
 import type { AuditReceipt, ShardReceipt } from './records/receipts.ts';
 import type { Snapshot } from './records/snapshot.ts';
@@ -248,14 +247,9 @@ export interface Queue {
   readonly depths?: (agents: readonly string[]) => Promise<Readonly<Record<string, QueueDepth>>>;
 }
 
-/**
- * `announce` and `announceQuestion`: at least once each, a failure is tried again. `tell`: once, best effort.
- */
+/** News that leaves the deployment. It rejects where the event bus does not take it. */
 export interface Announcer {
-  readonly announce: (ended: Ended) => Promise<void>;
-  readonly announceQuestion: (news: QuestionNews) => Promise<void>;
-  /** @default no news is sent */
-  readonly tell?: (news: News) => Promise<void>;
+  readonly announce: (news: News) => Promise<void>;
 }
 
 export interface Clock {

@@ -23,7 +23,7 @@ export const mayBeOfMany = ({ incident, execution }: Write): boolean =>
   incident.quiet !== true;
 
 /** The write, with its question made quiet where another of its list is announced. */
-export async function announcedOnce(ports: Ports, write: Write): Promise<Write> {
+export async function quietIfAnother(ports: Ports, write: Write): Promise<Write> {
   const { announcedLists } = ports;
   const { incident, execution } = write;
   if (announcedLists === undefined || incident === undefined || execution === undefined) return write;

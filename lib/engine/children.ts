@@ -30,7 +30,7 @@ import { endOf } from '../core/waiting/child.ts';
 import { commit } from './commit.ts';
 import { type PlanCache, planOf } from './plans.ts';
 import { sideBySide } from './side-by-side.ts';
-import { originOf } from './tell.ts';
+import { originOf } from './announce.ts';
 import { decisionInputsOf } from './decision-inputs.ts';
 import { wakeFor } from './wake-up.ts';
 

@@ -1,7 +1,7 @@
 /**
  * From a decision to its effects: the only file that turns one into writes and messages.
  *
- * Owns: the order: announce what an earlier write recorded; write; send; tell of risk, best effort. Does not
+ * Owns: the order: announce what an earlier write recorded; write; send; announce risk, best effort. Does not
  * own: what to decide, or what comes after (`reconcile.ts`).
  *
  * A crash between the write and the messages is made good at the wake time in the record: a supervisor's
@@ -15,8 +15,9 @@ import { given } from '../core/values/given.ts';
 import { riskNews } from '../core/decisions/news.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Execution } from '../core/records/state.ts';
-import { announcedOnce, mayBeOfMany } from './announced-lists.ts';
-import { originOf, tell } from './tell.ts';
+import { announceOnce, originOf } from './announce.ts';
+import { mayBeOfMany, quietIfAnother } from './announced-lists.ts';
+
 import { wakeFor } from './wake-up.ts';
 
 /**
@@ -30,10 +31,9 @@ export async function commit(
   before: Pick<Execution, 'wakeAt' | 'workflow' | 'riskSince'>,
 ): Promise<WriteResult> {
   if (decision.announce !== undefined) await ports.announcer.announce(decision.announce);
-  if (decision.announceQuestion !== undefined)
-    await ports.announcer.announceQuestion(decision.announceQuestion);
   const { write: decided } = decision;
-  const write = decided !== undefined && mayBeOfMany(decided) ? await announcedOnce(ports, decided) : decided;
+  const write =
+    decided !== undefined && mayBeOfMany(decided) ? await quietIfAnother(ports, decided) : decided;
   if (write !== undefined) {
     const result = await ports.store.write(write);
     if (result === 'conflict') return result;
@@ -44,7 +44,7 @@ export async function commit(
   await called;
   const { executionId = '', execution } = write ?? {};
   const risk = riskNews(before, execution);
-  if (risk !== undefined) await tell(ports, risk);
+  if (risk !== undefined) await announceOnce(ports, risk);
   const origin = originOf(before.workflow, execution);
   const notes = risk === undefined ? decision.notes : [...decision.notes, { what: 'at-risk', executionId }];
   for (const note of notes) ports.log.note(note, origin);

@@ -155,8 +155,9 @@ class FailedEffects {
     try {
       return await commit(ports, decision, before);
     } catch (error) {
-      if (decision.announceQuestion === undefined) throw error;
-      const { executionId, step } = decision.announceQuestion;
+      const { announce } = decision;
+      if (announce === undefined || announce.about === 'end') throw error;
+      const { executionId, step } = announce;
       this.#first ??= error;
       // A question about a pause, or the deadline, may be about no step.
       this.#steps.push(step ?? '');

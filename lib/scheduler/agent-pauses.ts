@@ -13,7 +13,7 @@ import { refuse } from '../core/values/errors.ts';
 import { given } from '../core/values/given.ts';
 import { cut } from '../core/values/text.ts';
 import { type Breaker, withPausedAgent, withResumedAgent } from '../core/step/breaker.ts';
-import { tell } from '../engine/tell.ts';
+import { announceOnce } from '../engine/announce.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import type { Scheduler } from './start.ts';
 
@@ -64,7 +64,7 @@ async function changed(
     if (next === undefined) return before;
     if ((await breakers.write(next)) === 'conflict') continue;
     log.note({ what: next.pause === undefined ? 'agent-resumed' : 'agent-paused', agent });
-    await tell(scheduler.ports, newsOf(next, scheduler.ports.clock.now()));
+    await announceOnce(scheduler.ports, newsOf(next, scheduler.ports.clock.now()));
     return next;
   }
   throw new Error(`the breaker of agent '${agent}' changed at every try to change it`);

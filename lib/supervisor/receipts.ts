@@ -14,7 +14,7 @@ import type { Ports, Receipts } from '../core/ports.ts';
 import { sayable } from '../core/values/errors.ts';
 import { given } from '../core/values/given.ts';
 import { missingAgents, type ShardReceipt } from '../core/records/receipts.ts';
-import { tell } from '../engine/tell.ts';
+import { announceOnce } from '../engine/announce.ts';
 import type { Missing, ShardSweep } from './outage.ts';
 
 export const RECEIPT_EVERY_MS = 20_000;
@@ -60,7 +60,13 @@ export function receiptBook(
     stored.set(shard, receipt);
     for (const agent of Object.keys(receipt.missing ?? {}))
       if (!known.has(agent))
-        await tell(ports, { about: 'missing', change: 'missing', agent, at: sweptAt, view: '/agents' });
+        await announceOnce(ports, {
+          about: 'missing',
+          change: 'missing',
+          agent,
+          at: sweptAt,
+          view: '/agents',
+        });
   };
 
   return async (sweeps, last) => {

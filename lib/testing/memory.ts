@@ -11,8 +11,7 @@ import type { Clock, RandomSource, Inventory, Ports, Store } from '../core/ports
 import type { Note, Send } from '../core/decisions/decision.ts';
 import type { Ended } from '../core/records/ended.ts';
 import type { EntryNews } from '../core/records/entry.ts';
-import type { IncidentNews } from '../core/decisions/news.ts';
-import type { News } from '../core/decisions/news.ts';
+import type { IncidentNews, PassingNews } from '../core/decisions/news.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Found } from '../core/supervision/audit.ts';
 import { memoryAnnouncedLists } from './memory-announced-lists.ts';
@@ -159,7 +158,7 @@ export interface MemoryWorld extends Ports {
   /** News of approvals and callbacks. */
   readonly entryNews: EntryNews[];
   /** News of incidents, breakers and agents. */
-  readonly news: (News | IncidentNews)[];
+  readonly news: (PassingNews | IncidentNews)[];
   readonly notes: Note[];
 }
 
@@ -167,7 +166,7 @@ export function memoryWorld(options: { readonly seed?: number; readonly shards?:
   const sent: Send[] = [];
   const announced: Ended[] = [];
   const entryNews: EntryNews[] = [];
-  const news: (News | IncidentNews)[] = [];
+  const news: (PassingNews | IncidentNews)[] = [];
   const notes: Note[] = [];
   return {
     store: new MemoryStore(options.shards),
@@ -180,15 +179,10 @@ export function memoryWorld(options: { readonly seed?: number; readonly shards?:
       },
     },
     announcer: {
-      announce: async (ended) => {
-        announced.push(ended);
-      },
-      announceQuestion: async (question) => {
-        if ('about' in question) news.push(question);
-        else entryNews.push(question);
-      },
-      tell: async (one) => {
-        news.push(one);
+      announce: async (one) => {
+        if (one.about === 'end') announced.push(one);
+        else if (one.about === 'entry') entryNews.push(one);
+        else news.push(one);
       },
     },
     log: { note: (note) => notes.push(note) },

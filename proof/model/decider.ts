@@ -313,7 +313,7 @@ export class Decider {
       ...(decision.notifyParent === undefined ? {} : { end: decision.notifyParent.end }),
       fresh: next.kind === 'evaluate' && next.fresh,
       affected: next.kind === 'evaluate' ? this.#bitsOf(next.affected) : 0,
-      announces: decision.announce !== undefined,
+      announces: decision.announce?.about === 'end',
       early: next.kind === 'wait' || notes.some((note) => note.detail === 'early'),
       what: notes.map((note) => note.what).join(', '),
       problems,

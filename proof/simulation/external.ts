@@ -6,10 +6,9 @@
 
 import type { Breakers, Presences, RandomSource } from '../../lib/core/ports.ts';
 import type { Note, Send } from '../../lib/core/decisions/decision.ts';
-import type { Ended } from '../../lib/core/records/ended.ts';
 import type { Presence } from '../../lib/core/supervision/presence.ts';
 import type { MemoryTable } from '../../lib/testing/memory-table.ts';
-import type { InboxNews } from './oracle-inbox.ts';
+import type { OwedNews } from '../../lib/core/decisions/news.ts';
 
 /** What calls reach: it answers at once, and only the world's own clock moves it. */
 export interface External {
@@ -19,8 +18,7 @@ export interface External {
   /** Starts a supervisor, or not, or two. */
   readonly wake: (presence: Presence) => void;
   readonly send: (sends: readonly Send[]) => void;
-  readonly announce: (ended: Ended) => void;
-  readonly announceQuestion: (news: InboxNews) => void;
+  readonly announce: (news: OwedNews) => void;
   readonly random: RandomSource;
   readonly note: (note: Note) => void;
 }

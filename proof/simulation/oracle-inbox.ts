@@ -9,8 +9,8 @@
 
 import { isCallback, type CallbackStep, type Plan } from '../../lib/core/plan/plan.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
-import type { Entry, EntryChange, EntryNews } from '../../lib/core/records/entry.ts';
-import type { IncidentNews } from '../../lib/core/decisions/news.ts';
+import type { Entry, EntryChange } from '../../lib/core/records/entry.ts';
+import type { QuestionNews } from '../../lib/core/decisions/news.ts';
 import { openIncidents, type Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isForward, isTerminal } from '../../lib/core/records/state.ts';
 import { applies } from '../../lib/core/step/turn.ts';
@@ -29,9 +29,6 @@ function isUnanswered({ execution, steps }: Snapshot, name: string): boolean {
   if (record === undefined || record.status === 'ready' || record.status === 'waiting') return true;
   return record.epoch < execution.epoch && (record.status === 'failed' || record.status === 'fenced');
 }
-
-/** What is announced of what waits for an answer; of incidents reminders alone. */
-export type InboxNews = EntryNews | IncidentNews;
 
 export class OracleInbox {
   /** Written and not announced yet, with what it is. */
@@ -126,8 +123,8 @@ export class OracleInbox {
   }
 
   /** @param now true time. @returns what is wrong with it, if anything is */
-  announce(news: InboxNews, now: number): string | undefined {
-    if ('about' in news) return this.reminders.announce(news, now);
+  announce(news: QuestionNews, now: number): string | undefined {
+    if (news.about === 'incident') return this.reminders.announce(news, now);
     const { executionId, step, change, at } = news;
     const key = keyOf(executionId, step, change, at);
     if (!this.#owed.delete(key) && !this.#announced.has(key) && change !== 'reminded')

@@ -26,8 +26,7 @@ import type {
   WriteResult,
 } from '../../lib/core/ports.ts';
 import type { Note, Send, Write } from '../../lib/core/decisions/decision.ts';
-import type { Ended } from '../../lib/core/records/ended.ts';
-import type { QuestionNews } from '../../lib/core/decisions/news.ts';
+import type { News, OwedNews } from '../../lib/core/decisions/news.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import type { Breaker } from '../../lib/core/step/breaker.ts';
@@ -368,16 +367,18 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
   send(sends: readonly Send[]): Promise<void> {
     return call(this.#host, this.#process, () => this.#host.external.send(sends));
   }
-  announce(ended: Ended): Promise<void> {
-    return call(this.#host, this.#process, () => this.#host.external.announce(ended));
-  }
-  announceQuestion(news: QuestionNews): Promise<void> {
-    return call(this.#host, this.#process, () => this.#host.external.announceQuestion(news));
+  announce(news: News): Promise<void> {
+    // What is announced once is judged by nobody: no call is made for it.
+    if (!isOwed(news)) return Promise.resolve();
+    return call(this.#host, this.#process, () => this.#host.external.announce(news));
   }
   note(note: Note): void {
     this.#host.external.note(note);
   }
 }
+
+const isOwed = (news: News): news is OwedNews =>
+  news.about === 'end' || news.about === 'incident' || news.about === 'entry';
 
 export const clockOf = (host: Host, process: Process): Clock => new ProcessClock(host, process);
 

@@ -6,7 +6,6 @@
  */
 
 import type { Note } from '../../lib/core/decisions/decision.ts';
-import type { Ended } from '../../lib/core/records/ended.ts';
 import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
 import { memoryPresences } from '../../lib/testing/memory-presence.ts';
 import type { MemoryTable } from '../../lib/testing/memory-table.ts';
@@ -18,7 +17,7 @@ import type { KindCounts } from './kinds.ts';
 import { Ledger } from './ledger.ts';
 import { sendMessage } from './messages.ts';
 import { OracleBreakers } from './oracle-breakers.ts';
-import type { InboxNews } from './oracle-inbox.ts';
+import type { OwedNews } from '../../lib/core/decisions/news.ts';
 import { EffectOrder } from './oracle-order.ts';
 import { Arrivals } from './oracle-stages.ts';
 import { OracleWriters } from './oracle-writers.ts';
@@ -43,15 +42,14 @@ interface Eyes {
   readonly table: MemoryTable;
   readonly kinds: KindCounts;
   readonly violate: (about: string, problem: string) => void;
-  readonly announce: (ended: Ended) => void;
-  readonly announceQuestion: (news: InboxNews) => void;
+  readonly announce: (news: OwedNews) => void;
   readonly note: (note: Note) => void;
   readonly over: () => boolean;
 }
 
 export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes: Eyes): Host {
   const { mode, seed } = options;
-  const { table, kinds, violate, announce, announceQuestion, note, over } = eyes;
+  const { table, kinds, violate, announce, note, over } = eyes;
   const isMild = mode === 'none' || mode === 'masked';
   const longestDelayMs = mode === 'masked' ? 3_000 : 30_000;
   const breakers = new OracleBreakers({ now: () => host.events.now, kinds, violate });
@@ -66,7 +64,6 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
       wake: (presence) => wakeSupervisor(host, presence, longestDelayMs),
       send: (sends) => sends.forEach((send) => sendMessage(host, send, longestDelayMs)),
       announce,
-      announceQuestion,
       random: seededSource(seed),
       note,
     },

@@ -10,6 +10,7 @@ import { BULK } from '../../lib/core/plan/built-in.ts';
 import type { Plan } from '../../lib/core/plan/plan.ts';
 import type { Note, Write } from '../../lib/core/decisions/decision.ts';
 import type { Ended } from '../../lib/core/records/ended.ts';
+import type { QuestionNews } from '../../lib/core/decisions/news.ts';
 import { rootOf } from '../../lib/core/values/names.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Step } from '../../lib/core/records/state.ts';
@@ -26,7 +27,7 @@ import { judgeAnswers } from './oracle-answers.ts';
 import { judgeChildren, judgeRecall } from './oracle-children.ts';
 import type { Others } from './families.ts';
 import { OracleGroups } from './oracle-groups.ts';
-import { type InboxNews, OracleInbox } from './oracle-inbox.ts';
+import { OracleInbox } from './oracle-inbox.ts';
 import { judgeKeys } from './oracle-keys.ts';
 import { planSeen, recordsSeen } from './on-failure.ts';
 import { countFollowed, judgeFollowed, judgeOnFailureEnd, judgeOnFailure } from './oracle-on-failure.ts';
@@ -109,8 +110,7 @@ export class World {
         table: this.#table,
         kinds,
         violate: (about, problem) => this.#violate(about, problem),
-        announce: (ended) => this.#announce(ended),
-        announceQuestion: (news) => this.#judgeNews(news),
+        announce: (news) => (news.about === 'end' ? this.#announce(news) : this.#judgeNews(news)),
         note: (note) => this.#note(note),
         over: () => this.#clients.allAccepted && this.#table.open === 0,
       },
@@ -244,7 +244,7 @@ export class World {
     for (const problem of judgeFollowed(plan, state, ended)) this.#violate(ended.executionId, problem);
   }
 
-  #judgeNews(news: InboxNews): void {
+  #judgeNews(news: QuestionNews): void {
     const problem = this.#inbox.announce(news, this.#host.events.now);
     if (problem !== undefined) this.#violate(news.executionId, problem);
   }

@@ -19,7 +19,7 @@ import { TRANSPORTS } from '../../lib/aws/names.ts';
 import { sqsQueue } from '../../lib/aws/sqs-queue.ts';
 import type { Send } from '../../lib/core/decisions/decision.ts';
 import type { Ended } from '../../lib/core/records/ended.ts';
-import type { IncidentNews, News } from '../../lib/core/decisions/news.ts';
+import type { IncidentNews, News, PassingNews } from '../../lib/core/decisions/news.ts';
 import type { EntryNews } from '../../lib/core/records/entry.ts';
 import { answeredBy } from './mocked.ts';
 
@@ -184,6 +184,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
 
   describe('an announcement', () => {
     const ended: Ended = {
+      about: 'end',
       executionId: 'e-1',
       workflow: 'flow',
       status: 'compensated',
@@ -192,6 +193,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
       endedAt: 1_700_000_060_000,
     };
     const announcer = eventBus(events, 'the-bus');
+    const detailOf = (news: News): string => JSON.stringify({ version: '1', ...news, about: undefined });
 
     it('is one event that says which execution ended and how, and nothing of its payload (S17)', async () => {
       bus.on(PutEventsCommand).resolves({ FailedEntryCount: 0 });
@@ -203,7 +205,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
           DetailType: 'Steadfast Execution Ended',
           // As it is sent: in seconds.
           Time: ended.endedAt / 1_000,
-          Detail: JSON.stringify({ version: '1', ...ended }),
+          Detail: detailOf(ended),
         },
       ]);
     });
@@ -227,6 +229,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
     });
 
     const news: EntryNews = {
+      about: 'entry',
       change: 'closed',
       executionId: 'e-1',
       workflow: 'flow',
@@ -247,14 +250,14 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
     it('of an approval is an event of its own kind, and each of its fields is documented', async () => {
       bus.reset();
       bus.on(PutEventsCommand).resolves({ FailedEntryCount: 0 });
-      await announcer.announceQuestion(news);
+      await announcer.announce(news);
       const [entry] = bus.commandCalls(PutEventsCommand)[0]?.args[0].input.Entries ?? [];
       expect(entry).toEqual({
         EventBusName: 'the-bus',
         Source: 'steadfast',
         DetailType: 'Steadfast Inbox Entry',
         Time: news.at / 1_000,
-        Detail: JSON.stringify({ version: '1', ...news }),
+        Detail: detailOf(news),
       });
       const text = readFileSync(new URL('../../docs/EVENTS.md', import.meta.url), 'utf8');
       const example = JSON.parse(
@@ -265,7 +268,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
       );
     });
 
-    it.each<[string, News | IncidentNews, string]>([
+    it.each<[string, PassingNews | IncidentNews, string]>([
       [
         'Steadfast Incident',
         {
@@ -313,8 +316,7 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
       async (type, told, chapter) => {
         bus.reset();
         bus.on(PutEventsCommand).resolves({ FailedEntryCount: 0 });
-        if (told.about === 'incident') await announcer.announceQuestion(told);
-        else await announcer.tell?.(told);
+        await announcer.announce(told);
         const [entry] = bus.commandCalls(PutEventsCommand)[0]?.args[0].input.Entries ?? [];
         expect(entry).toMatchObject({ Source: 'steadfast', DetailType: type, Time: told.at / 1_000 });
         const text = readFileSync(new URL('../../docs/EVENTS.md', import.meta.url), 'utf8');

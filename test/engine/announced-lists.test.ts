@@ -3,7 +3,7 @@
  * and the question being written.
  */
 
-import { announcedOnce, mayBeOfMany } from '../../lib/engine/announced-lists.ts';
+import { quietIfAnother, mayBeOfMany } from '../../lib/engine/announced-lists.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import { memoryAnnouncedLists } from '../../lib/testing/memory-announced-lists.ts';
@@ -27,7 +27,7 @@ const asking = (id: string, parent?: object, incident: object = {}): Write => {
 };
 const part = (index: number, more = {}) => ({ executionId: 'flow', step: 'all', index, part: true, ...more });
 const isQuiet = async (ports: Ports, write: Write): Promise<boolean> =>
-  mayBeOfMany(write) && (await announcedOnce(ports, write)).incident?.quiet === true;
+  mayBeOfMany(write) && (await quietIfAnother(ports, write)).incident?.quiet === true;
 
 it('the execution that was first stays it, also after a process that died before its write', async () => {
   const ports = portsWith();

@@ -66,9 +66,14 @@ it('is told when three quarters of its time are over, by whoever writes then', a
 it('holds nothing up where nobody listens', async () => {
   const h = harness(tried, { first: failing(2), second: fine }, 1, (world) => ({
     ...world,
-    announcer: { ...world.announcer, tell: () => Promise.reject(new Error('away')) },
+    announcer: {
+      announce: async (news) => {
+        if (news.about === 'risk') throw new Error('away');
+        await world.announcer.announce(news);
+      },
+    },
   }));
   const { id } = await h.begin();
   expect((await h.run(id, { maxMs: 86_400_000 })).execution.status).toBe('succeeded');
-  expect(h.notes).toContainEqual({ what: 'not-told', executionId: id, detail: 'Error' });
+  expect(h.notes).toContainEqual({ what: 'not-announced', executionId: id, detail: 'Error' });
 });

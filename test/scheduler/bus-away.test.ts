@@ -20,9 +20,7 @@ function aBus() {
   const on = (world: MemoryWorld): MemoryWorld => ({
     ...world,
     announcer: {
-      ...world.announcer,
-      announce: (ended) => taken(() => world.announcer.announce(ended)),
-      announceQuestion: (news) => taken(() => world.announcer.announceQuestion(news)),
+      announce: (news) => taken(() => world.announcer.announce(news)),
     },
   });
   return { bus, on };

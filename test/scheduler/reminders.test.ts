@@ -134,10 +134,9 @@ describe('a reminder', () => {
     const { h, id, at } = await begun({}, (world) => ({
       ...world,
       announcer: {
-        ...world.announcer,
-        announceQuestion: async (one) => {
+        announce: async (one) => {
           if (bus.isAway) throw new Error('the bus is away');
-          await world.announcer.announceQuestion(one);
+          await world.announcer.announce(one);
         },
       },
     }));
@@ -158,8 +157,10 @@ describe('a reminder', () => {
     const { h, id, at } = await begun({}, (world) => ({
       ...world,
       announcer: {
-        ...world.announcer,
-        announceQuestion: () => Promise.reject(new Error('the bus is away')),
+        announce: async (one) => {
+          if (one.about === 'incident') throw new Error('the bus is away');
+          await world.announcer.announce(one);
+        },
       },
     }));
     h.clock.advanceTo(at + 20 * MINUTE);

@@ -30,7 +30,7 @@ it('is announced when it is opened and when it is resolved, and again once a bus
   };
   const view = `/executions/${id}`;
   expect(h.news).toEqual([{ ...told, ...about, change: 'opened', at: openedAt, view }]);
-  const away = { ...h.scheduler.ports.announcer, announceQuestion: () => Promise.reject(new Error('away')) };
+  const away = { announce: () => Promise.reject(new Error('away')) };
   const scheduler = { ...h.scheduler, ports: { ...h.scheduler.ports, announcer: away } };
   await resolveIncident(scheduler, id, { incident: 1, choice: 'fail', reason: 'secret' });
   expect(h.notes).toContainEqual({ what: 'not-announced', executionId: id, step: 'asked', detail: 'Error' });

@@ -194,7 +194,6 @@ describe('the end of an execution', () => {
           await h.announcer.announce(ended);
           doomed.kill();
         },
-        announceQuestion: h.announcer.announceQuestion,
       },
     });
     const { id } = await h.begin();
@@ -215,7 +214,6 @@ describe('the end of an execution', () => {
           if (tries <= 5) throw new Error('the bus is away');
           await world.announcer.announce(ended);
         },
-        announceQuestion: world.announcer.announceQuestion,
       },
     }));
     const { id } = await h.begin();

@@ -9,13 +9,12 @@
  */
 
 import type { ChildStart, Family, ParentNotice } from '../records/children.ts';
-import type { Ended } from '../records/ended.ts';
 import type { Entry } from '../records/entry.ts';
 import type { Failure } from '../values/failure.ts';
 import { given, type OrUndefined } from '../values/given.ts';
 import type { Incident } from '../records/incident.ts';
 import type { Message } from './message.ts';
-import type { QuestionNews } from './news.ts';
+import type { OwedNews } from './news.ts';
 import type { Execution, Step } from '../records/state.ts';
 
 /**
@@ -99,12 +98,8 @@ export type Next =
 
 export interface Decision {
   readonly write?: Write;
-  /**
-   * Sent before the write, which records that it was sent. With `tell` the only effect that precedes a write.
-   */
-  readonly announce?: Ended;
-  /** Likewise, a change of an incident or of an entry of the inbox. */
-  readonly announceQuestion?: QuestionNews;
+  /** Announced before the write, which records that it was: the only effect that precedes a write. */
+  readonly announce?: OwedNews;
   readonly notifyParent?: ParentNotice;
   /**
    * Nothing is due but at the wake time as it is written. Without this the execution is evaluated within a

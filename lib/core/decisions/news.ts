@@ -1,16 +1,16 @@
 /**
- * What goes to the event bus beside ends and entries: incidents, breakers, agents that
- * are missing, executions at risk.
+ * What is announced on the event bus: ends, questions, breakers, agents that are missing, executions at risk.
  *
- * Owns: the shapes, and which write of an execution is news. Does not own: who sends it,
+ * Owns: the shapes, and which write of an execution is news. Does not own: who announces it,
  * and when (`engine/commit.ts`, `agent/breaker.ts`, `supervisor/receipts.ts`), how it is
  * put on the bus (`aws/event-bus.ts`).
  *
- * An incident is announced as an entry is, each change at least once. The rest is sent once and not again:
- * nothing rests on it, and the table and the API have it.
+ * Ends and questions are announced at least once: their records say what is not announced yet. The rest is
+ * announced once and not again: nothing rests on it, and the table and the API have it.
  */
 
 import type { Caller } from '../values/caller.ts';
+import type { Ended } from '../records/ended.ts';
 import { given } from '../values/given.ts';
 import type { EntryNews } from '../records/entry.ts';
 import type { Incident, IncidentChange } from '../records/incident.ts';
@@ -75,10 +75,15 @@ export interface RiskNews {
 /** What is announced of a question to a person or an external party. */
 export type QuestionNews = EntryNews | IncidentNews;
 
-/** What is sent once, and never repeated. */
-export type News = BreakerNews | MissingNews | RiskNews;
+/** What no record says that it is owed: announced once, and never again. */
+export type PassingNews = BreakerNews | MissingNews | RiskNews;
 
-/** What a write of an execution tells: that it is at risk, where it was not. */
+/** What its record says that it is owed: announced at least once. */
+export type OwedNews = Ended | QuestionNews;
+
+export type News = OwedNews | PassingNews;
+
+/** What a write of an execution announces: that it is at risk, where it was not. */
 export function riskNews(
   before: Pick<Execution, 'riskSince'>,
   execution: Execution | undefined,

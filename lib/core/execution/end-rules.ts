@@ -114,6 +114,7 @@ export const announce: Rule = {
       return { ...nothing(), ...(execution.parent?.part === true ? told(plan, state) : {}) };
     const failed = failedOnFailure(plan, state);
     const ended: Ended = {
+      about: 'end',
       executionId: execution.id,
       workflow: execution.workflow,
       status: execution.status,

@@ -11,6 +11,7 @@ import type { Cause } from './state.ts';
 
 /** The announcement that an execution has ended; made at least once. */
 export interface Ended {
+  readonly about: 'end';
   readonly executionId: string;
   readonly workflow: string;
   readonly status: ExecutionStatus;

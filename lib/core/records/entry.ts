@@ -48,6 +48,7 @@ export interface Entry extends AskedOf {
  */
 export interface EntryNews
   extends Pick<Entry, 'step' | 'kind' | 'openedAt' | 'deadlineAt' | 'otherwise' | 'shown' | 'tags'> {
+  readonly about: 'entry';
   readonly change: EntryChange;
   readonly executionId: string;
   readonly workflow: string;

@@ -162,7 +162,7 @@ export const announceChange: Rule = {
       const announced = entryAfter(entry, event, { unannounced: rest.length === 0 ? undefined : rest });
       return {
         ...changed(state, event.affected, { entry: announced }, 'entry-announced'),
-        announceQuestion: newsOf(execution, entry, change),
+        announce: newsOf(execution, entry, change),
       };
     }
     for (const { unannounced = [], ...incident } of Object.values(state.incidents ?? {})) {
@@ -174,7 +174,7 @@ export const announceChange: Rule = {
       const note = { what: 'incident-announced', step };
       return {
         ...writing(execution.id, { incident: announced }, evaluateNext(event.affected), note),
-        announceQuestion: incidentNews(execution, incident, change),
+        announce: incidentNews(execution, incident, change),
       };
     }
     return undefined;
@@ -191,6 +191,7 @@ function newsOf({ id, workflow, tags }: Execution, entry: Entry, change: EntryCh
   const { step, kind, openedAt, deadlineAt, otherwise, reminders, remindedAt, closedAt } = entry;
   const { closedBy, outcome, shown } = entry;
   return {
+    about: 'entry',
     change,
     executionId: id,
     workflow,

@@ -10,7 +10,7 @@
 
 import type { AgentSpec } from '../../core/plan/agent.ts';
 import type { Send, Write } from '../../core/decisions/decision.ts';
-import type { QuestionNews } from '../../core/decisions/news.ts';
+import type { News } from '../../core/decisions/news.ts';
 import type { Clock, Ports } from '../../core/ports.ts';
 import type { Execution } from '../../core/records/state.ts';
 import type { MemoryWorld } from '../memory.ts';
@@ -156,10 +156,13 @@ function aboutCall(names: StepNames, method: string, args: readonly unknown[]): 
   }
   if (method === 'create') return 'creates the execution';
   if (method === 'writePlan') return 'stores the plan';
-  if (method === 'announceQuestion') {
-    const news = args[0] as QuestionNews;
-    if ('about' in news) return `announces that incident ${news.incident} is ${news.change}`;
-    return `announces that the entry of ${names.quoted(news.executionId, news.step)} is ${news.change}`;
-  }
-  return method === 'announce' ? 'announces the end' : `calls ${method}`;
+  return method === 'announce' ? `announces ${aboutNews(names, args[0] as News)}` : `calls ${method}`;
+}
+
+function aboutNews(names: StepNames, news: News): string {
+  if (news.about === 'end') return 'the end';
+  if (news.about === 'incident') return `that incident ${news.incident} is ${news.change}`;
+  if (news.about === 'entry')
+    return `that the entry of ${names.quoted(news.executionId, news.step)} is ${news.change}`;
+  return `news: ${news.change}`;
 }

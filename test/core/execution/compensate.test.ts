@@ -145,6 +145,7 @@ describe('an end', () => {
       ...more,
     });
   const told = {
+    about: 'end',
     executionId: 'e-1',
     workflow: 'flow',
     status: 'succeeded',

@@ -197,7 +197,8 @@ describe('a parent', () => {
     });
     expect(endOf(plan, over)).toEqual({ status: 'failed', version: 4, clean: true });
     const last = see(plan, over);
-    expect(last.announce?.onFailureFailed).toEqual([{ step: 'file', code: 'failed', mayStand: true }]);
+    const onFailureFailed = [{ step: 'file', code: 'failed', mayStand: true }];
+    expect(last.announce).toMatchObject({ about: 'end', onFailureFailed });
     expect(last.notifyParent).toBeUndefined();
     expect(last.write?.execution).not.toHaveProperty('wakeAt');
   });

@@ -75,7 +75,6 @@ export async function runCrowd(crowd: Crowd): Promise<CrowdResult> {
       for (const send of sends) events.plan(send.delayMs + choice.between(5, 50), () => deliver(send));
     },
     announce: () => undefined,
-    announceQuestion: () => undefined,
     random: seededSource(1),
     note: (note) => {
       if (TOUCHES.includes(note.what)) touched.push({ at: events.now, note });

@@ -96,11 +96,11 @@ export async function runCrowd(options: CrowdOptions): Promise<Crowd> {
     },
     breakers: memoryBreakers(),
     announcer: {
-      announce: async () => {
+      announce: async ({ about }) => {
+        if (about !== 'end') return;
         count.ended += 1;
         count.endedAt = events.now;
       },
-      announceQuestion: async () => undefined,
     },
     clock,
     random: seededSource(7),

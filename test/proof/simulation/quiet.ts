@@ -65,7 +65,6 @@ export async function runQuiet(seed: number, calls: Calls): Promise<Quiet> {
       for (const send of sends) events.plan(send.delayMs + choice.between(5, 50), () => deliver(send));
     },
     announce: () => undefined,
-    announceQuestion: () => undefined,
     random: seededSource(seed),
     note: (note) => {
       notes.push(note);

@@ -1,21 +1,25 @@
 /**
- * Tells listeners what nothing rests on: once, and where the bus does not take it, not again.
+ * Announces news that no record says is owed: once, and where the bus does not take it, not again.
  *
- * Owns: that it holds nothing up. Does not own: which news there is (`core/decisions/news.ts`).
+ * Owns: that it holds nothing up. Does not own: which news there is (`core/decisions/news.ts`), what is
+ * announced at least once (`commit.ts`).
  */
 
 import type { NoteOrigin, Ports } from '../core/ports.ts';
-import type { News } from '../core/decisions/news.ts';
+import type { PassingNews } from '../core/decisions/news.ts';
 import type { Execution } from '../core/records/state.ts';
 
 /** Never rejects. */
-export async function tell({ announcer, log }: Pick<Ports, 'announcer' | 'log'>, news: News): Promise<void> {
+export async function announceOnce(
+  { announcer, log }: Pick<Ports, 'announcer' | 'log'>,
+  news: PassingNews,
+): Promise<void> {
   try {
-    await announcer.tell?.(news);
+    await announcer.announce(news);
   } catch (error) {
     const detail = error instanceof Error ? error.name : 'error';
     const about = 'agent' in news ? { agent: news.agent } : { executionId: news.executionId };
-    log.note({ what: 'not-told', ...about, detail });
+    log.note({ what: 'not-announced', ...about, detail });
   }
 }
 
