@@ -108,6 +108,8 @@ const INPUT_BYTES = 120;
 /** From here on an input has an item of its own. */
 const INPUT_APART_BYTES = 2_500;
 const ITEMS_PER_PART = 25;
+/** Steps. */
+const LONG_PLAN = 36;
 const BATCH_OF_SENDS = 10;
 
 /** How long a call's answer takes, as the benchmark assumes it. */
@@ -121,7 +123,7 @@ const SCHEDULER_MS = 20;
 const MS_OF_A_KB_READ = 0.06;
 const LOG_BYTES_OF_AN_INVOCATION = 1_120;
 /** If two steps end at once, each may send what comes after both, where nothing batches them. */
-const SENT_TWICE = 0.85;
+const SENT_TWICE = 0.7;
 
 /** Beyond its own steps: begin, an evaluation, end. */
 const WAIT: Partial<Use> = { writes: 7.1, reads: 4.6 };
@@ -146,9 +148,13 @@ export function estimateCost(
   find: (name: string) => PricedWorkflow | undefined = () => undefined,
 ): Estimate {
   const unknown = new Set<string>();
-  const counter = new Counter(options, find, unknown);
-  const use = counter.execution(workflow, options.payloadBytes, []);
-  use.apiRequests += 1;
+  const child = (name: string, within: readonly string[]): Partial<Use> => {
+    const found = find(name);
+    if (found !== undefined) return executionUse(found, { ...options, child }, within);
+    unknown.add(name);
+    return {};
+  };
+  const use = add(executionUse(workflow, { ...options, child }, []), { invocations: 1, apiRequests: 1 });
   const gbOf = (ms: number): number => ((ms / 1_000) * options.memoryMb) / KB;
   const units: Record<OwnUnit | BesideUnit, number> = {
     writeUnits: use.writes,
@@ -185,199 +191,114 @@ export function estimateCost(
   };
 }
 
-class Counter {
-  readonly #options: CostOptions;
-  readonly #find: (name: string) => PricedWorkflow | undefined;
-  readonly #unknown: Set<string>;
+interface Sizes extends CostOptions {
+  /** An execution of the workflow of this name, started with its parent's work, not by a call. */
+  readonly child: (name: string, within: readonly string[]) => Partial<Use>;
+}
 
-  constructor(
-    options: CostOptions,
-    find: (name: string) => PricedWorkflow | undefined,
-    unknown: Set<string>,
-  ) {
-    this.#options = options;
-    this.#find = find;
-    this.#unknown = unknown;
+/** @param above workflows in which it runs */
+function executionUse({ workflow, steps: all }: PricedWorkflow, sizes: Sizes, above: readonly string[]): Use {
+  if (above.includes(workflow)) throw new RangeError(`'${workflow}' runs itself`);
+  const steps = all.filter(({ onFailure }) => onFailure !== true);
+  const { items, payloadBytes } = sizes;
+  const input = steps.some(({ kind }) => kind === 'map') ? items * payloadBytes : payloadBytes;
+  const use = startAndEnd(input);
+  const within = [...above, workflow];
+  for (const [done, step] of steps.entries()) {
+    // In a long plan a claim reads only the records that decide it.
+    const most = step.after.length + 2;
+    const seen = steps.length > LONG_PLAN && done > 12 * most ? most : done;
+    const there = EXECUTION_BYTES + input + seen * (STEP_BYTES + payloadBytes);
+    if (step.kind === 'agent') add(use, agentStep(steps, step, there, sizes));
+    else if (step.kind === 'wait') add(use, WAIT);
+    else if (step.kind === 'callback' || step.kind === 'approval') add(use, ASKED);
+    else if (step.kind === 'child') add(use, sizes.child(step.workflow ?? '', within), CHILD);
+    else
+      for (let left = items; left > 0; left -= ITEMS_PER_PART)
+        add(use, part(step, Math.min(left, ITEMS_PER_PART), sizes, within), {
+          reads: readUnits(EXECUTION_BYTES + input),
+        });
   }
+  return use;
+}
 
-  /** @param above workflows in which it runs */
-  execution({ workflow, steps: all }: PricedWorkflow, inputBytes: number, above: readonly string[]): Use {
-    if (above.includes(workflow)) throw new RangeError(`'${workflow}' runs itself`);
-    const steps = all.filter(({ onFailure }) => onFailure !== true);
-    const lists = steps.some(({ kind }) => kind === 'map');
-    const input = lists ? this.#options.items * inputBytes : inputBytes;
-    const use = this.#startAndEnd(input);
-    const shape = new Shape(steps, input, this.#options.payloadBytes);
-    const within = [...above, workflow];
-    for (const step of steps) {
-      if (step.kind === 'agent') add(use, this.#agentStep(shape, step));
-      else if (step.kind === 'wait') add(use, WAIT);
-      else if (step.kind === 'callback' || step.kind === 'approval') add(use, ASKED);
-      else if (step.kind === 'child') add(use, this.#child(step.workflow ?? '', within), CHILD);
-      else add(use, this.#list(step, input, within));
-    }
-    return use;
-  }
-
-  #startAndEnd(inputBytes: number): Use {
-    const isApart = inputBytes > INPUT_APART_BYTES;
-    const record = writeUnits(EXECUTION_BYTES + (isApart ? 0 : inputBytes));
-    return {
-      ...NOTHING,
+function startAndEnd(inputBytes: number): Use {
+  const isApart = inputBytes > INPUT_APART_BYTES;
+  const record = writeUnits(EXECUTION_BYTES + (isApart ? 0 : inputBytes));
+  return add(
+    { ...NOTHING },
+    {
       // Written at its start, its end and its announcement; two indexes at the start, one
       // when it has no wake time any more.
       writes: 3 * record + 3 + (isApart ? writeUnits(INPUT_BYTES + inputBytes) : 0),
       events: 1,
-      invocations: 1,
       ms: SCHEDULER_MS,
-    };
-  }
+    },
+  );
+}
 
-  #agentStep(shape: Shape, step: WorkflowStepView): Use {
-    const { batch, payloadBytes, workMs } = this.#options;
-    const claim = shape.claimBytes(step);
-    const reads = claim.reduce((sum, bytes) => sum + readUnits(bytes), 0);
-    const after = shape.isEvaluated(step) ? shape.bytesAfter(step) : 0;
-    const again = shape.contends(step) && batch === 1 ? SENT_TWICE : 0;
-    const stale = again === 0 ? 0 : shape.bytesWithSiblings(step);
-    const read = sumOf(claim) + after + again * stale;
-    return {
-      ...NOTHING,
-      agentSteps: 1,
-      writes: 1 + writeUnits(STEP_BYTES + payloadBytes),
-      reads: reads + (after > 0 ? readUnits(after) : 0) + again * readUnits(stale),
-      sqs: sendsOf(batch) + 2 / batch + again * 3,
-      invocations: (1 + again) / batch,
-      ms:
-        (3 * TABLE_MS + QUEUE_MS + (after > 0 ? TABLE_MS : 0)) / batch +
-        EVENTS_MS / shape.steps.length / batch +
-        MESSAGE_MS +
-        INVOCATION_MS / batch +
-        (read / KB) * MS_OF_A_KB_READ +
-        again * (TABLE_MS + MESSAGE_MS + INVOCATION_MS),
-      workMs: workMs / batch,
-    };
-  }
+/** @param before bytes that are there when it is claimed */
+function agentStep(
+  steps: readonly WorkflowStepView[],
+  step: WorkflowStepView,
+  before: number,
+  { batch, payloadBytes, workMs }: CostOptions,
+): Partial<Use> {
+  const evaluations = meets(steps, step) ? 1 : 0;
+  const again = batch === 1 ? SENT_TWICE * evaluations : 0;
+  const after = before + 2 * (STEP_BYTES + payloadBytes);
+  const bytes = before + (evaluations + again) * after;
+  return {
+    agentSteps: 1,
+    writes: 1 + writeUnits(STEP_BYTES + payloadBytes),
+    reads: readUnits(before) + (evaluations + again) * readUnits(after),
+    sqs: sendsOf(batch) + 2 / batch + again * 3,
+    invocations: (1 + again) / batch,
+    ms:
+      ((3 + evaluations) * TABLE_MS + QUEUE_MS + EVENTS_MS / steps.length + INVOCATION_MS) / batch +
+      MESSAGE_MS +
+      (bytes / KB) * MS_OF_A_KB_READ +
+      again * (TABLE_MS + MESSAGE_MS + INVOCATION_MS),
+    workMs: workMs / batch,
+  };
+}
 
-  #child(name: string, within: readonly string[]): Use {
-    const found = this.#find(name);
-    if (found === undefined) {
-      this.#unknown.add(name);
-      return { ...NOTHING };
-    }
-    const use = this.execution(found, this.#options.payloadBytes, within);
-    // Started with its parent's work, not by a call.
-    return { ...use, invocations: use.invocations - 1 };
-  }
-
-  #list(step: WorkflowStepView, listBytes: number, within: readonly string[]): Use {
-    const use = { ...NOTHING };
-    let left = this.#options.items;
-    while (left > 0) {
-      const items = Math.min(left, ITEMS_PER_PART);
-      left -= items;
-      add(use, this.#part(step, items, within), { reads: readUnits(EXECUTION_BYTES + listBytes) });
-    }
+/** An execution for some items of a list: it has their inputs, and its parent reads their outputs. */
+function part(step: WorkflowStepView, items: number, sizes: Sizes, within: readonly string[]): Use {
+  const { payloadBytes, batch, workMs } = sizes;
+  const bytes = items * payloadBytes;
+  const use = add({ ...NOTHING }, { writes: PART.writes + 3 * writeUnits(bytes), ms: PART.ms });
+  if (step.agent === undefined) {
+    for (let item = 0; item < items; item += 1)
+      add(use, sizes.child(step.workflow ?? '', within), CHILD_IN_LIST);
     return use;
   }
-
-  /** An execution for some items of a list: it has their inputs, and its parent reads their outputs. */
-  #part(step: WorkflowStepView, items: number, within: readonly string[]): Use {
-    const { payloadBytes, batch, workMs } = this.#options;
-    const bytes = items * payloadBytes;
-    const use: Use = { ...NOTHING, writes: PART.writes + 3 * writeUnits(bytes), ms: PART.ms };
-    if (step.agent === undefined) {
-      for (let item = 0; item < items; item += 1)
-        add(use, this.#child(step.workflow ?? '', within), CHILD_IN_LIST);
-      return use;
-    }
-    let reads = 0;
-    for (let done = 0; done < items; done += 1)
-      reads += readUnits(EXECUTION_BYTES + bytes + done * (STEP_BYTES + payloadBytes));
-    // A claim reads the part, and so does what follows a report; those of one invocation share the latter.
-    const times = batch === 1 ? 2 : 1 + 4 / batch;
-    return add(use, {
-      agentSteps: items,
-      writes: items * (1 + writeUnits(STEP_BYTES + payloadBytes)),
-      reads: reads * times,
-      sqs: Math.ceil(items / BATCH_OF_SENDS) + (2 * items) / batch,
-      invocations: items / batch,
-      ms:
-        items * ((4 * TABLE_MS) / batch + MESSAGE_MS + INVOCATION_MS / batch) +
-        reads * times * 4 * MS_OF_A_KB_READ,
-      workMs: (items * workMs) / batch,
-    });
-  }
+  let reads = 0;
+  for (let done = 0; done < items; done += 1)
+    reads += readUnits(EXECUTION_BYTES + bytes + done * (STEP_BYTES + payloadBytes));
+  // A claim reads the part, and so does what follows a report; those of one invocation share the latter.
+  const times = batch === 1 ? 2 : 1 + 4 / batch;
+  return add(use, {
+    agentSteps: items,
+    writes: items * (1 + writeUnits(STEP_BYTES + payloadBytes)),
+    reads: reads * times,
+    sqs: Math.ceil(items / BATCH_OF_SENDS) + (2 * items) / batch,
+    invocations: items / batch,
+    ms:
+      items * ((4 * TABLE_MS) / batch + MESSAGE_MS + INVOCATION_MS / batch) +
+      reads * times * 4 * MS_OF_A_KB_READ,
+    workMs: (items * workMs) / batch,
+  });
 }
 
 /** Messages of one invocation to one agent are sent together, except the first of an execution. */
 const sendsOf = (batch: number): number => Math.min(1, 2 / batch);
 
-/** How much of an execution is there when one of its steps is claimed and reported. */
-class Shape {
-  readonly steps: readonly WorkflowStepView[];
-  readonly #ancestors = new Map<string, ReadonlySet<string>>();
-  readonly #dependents = new Map<string, WorkflowStepView[]>();
-  readonly #executionBytes: number;
-  readonly #stepBytes: number;
-
-  constructor(steps: readonly WorkflowStepView[], inputBytes: number, payloadBytes: number) {
-    this.steps = steps;
-    this.#executionBytes = EXECUTION_BYTES + inputBytes;
-    this.#stepBytes = STEP_BYTES + payloadBytes;
-    for (const { name, after } of steps) {
-      const known = after.filter((one) => this.#ancestors.has(one));
-      this.#ancestors.set(name, new Set(known.flatMap((one) => [one, ...this.#ancestorsOf(one)])));
-    }
-    for (const step of steps)
-      for (const before of step.after)
-        this.#dependents.set(before, [...(this.#dependents.get(before) ?? []), step]);
-  }
-
-  #ancestorsOf(name: string): ReadonlySet<string> {
-    return this.#ancestors.get(name) ?? new Set();
-  }
-
-  /** Those that may run beside it: neither before nor after it. */
-  #beside({ name }: WorkflowStepView): number {
-    const before = this.#ancestorsOf(name);
-    return this.steps.filter(
-      (one) => one.name !== name && !before.has(one.name) && !this.#ancestorsOf(one.name).has(name),
-    ).length;
-  }
-
-  /** All that is there, or of a long plan the records that decide the claim. */
-  claimBytes(step: WorkflowStepView): readonly number[] {
-    const before = this.steps.indexOf(step);
-    const isPart = this.steps.length > 36 && before > 12 * (step.after.length + 2) && step.after.length < 4;
-    if (isPart) return [...step.after.map(() => this.#stepBytes), 0, this.#executionBytes];
-    return [this.#there(step)];
-  }
-
-  #there(step: WorkflowStepView): number {
-    const done = this.#ancestorsOf(step.name).size + this.#beside(step) / 2;
-    return this.#executionBytes + done * this.#stepBytes;
-  }
-
-  /** When all beside it are done as well. */
-  bytesWithSiblings(step: WorkflowStepView): number {
-    return this.bytesAfter(step) + (this.#beside(step) / 2) * this.#stepBytes;
-  }
-
-  bytesAfter(step: WorkflowStepView): number {
-    return this.#there(step) + this.#stepBytes;
-  }
-
-  /** Whether what follows it waits for others as well, so that all is read again after its report. */
-  isEvaluated({ name }: WorkflowStepView): boolean {
-    const dependents = this.#dependents.get(name) ?? [];
-    const ends = this.steps.filter((one) => !this.#dependents.has(one.name)).length;
-    return dependents.some(({ after }) => after.length > 1) || (dependents.length === 0 && ends > 1);
-  }
-
-  contends(step: WorkflowStepView): boolean {
-    return this.isEvaluated(step) && this.#beside(step) > 0;
-  }
+/** Whether another step waits for it and others too: then all is read again after its report. */
+function meets(steps: readonly WorkflowStepView[], { name }: WorkflowStepView): boolean {
+  const next = steps.filter(({ after }) => after.includes(name));
+  if (next.length > 0) return next.some(({ after }) => after.length > 1);
+  return steps.filter((one) => steps.every(({ after }) => !after.includes(one.name))).length > 1;
 }
 
 const NOTHING: Use = {
@@ -391,8 +312,6 @@ const NOTHING: Use = {
   apiRequests: 0,
   workMs: 0,
 };
-
-const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
 
 function add(use: Use, ...more: readonly Partial<Use>[]): Use {
   for (const one of more) for (const key of Object.keys(one) as (keyof Use)[]) use[key] += one[key] ?? 0;
