@@ -189,7 +189,7 @@ const DEFERRED_BECAUSE = {
 };
 
 /** Prints what a step waits for, or how far it is. */
-export function noteOf(step: StepView, now: number): string {
+function noteOf(step: StepView, now: number): string {
   const kind = noteOfKind(step, now);
   if (kind !== undefined) return kind;
   if (step.leaseUntil !== undefined) {

@@ -1,32 +1,21 @@
 /**
  * `steadfast graph`: the plan of a workflow, or of an execution with how its steps are, as a picture.
  *
- * Owns: its options and what is printed beside the picture. Does not own: the
- * picture (`mermaid.ts`, `tree.ts`).
+ * Owns: its options and what is printed beside the picture. Does not own: the picture (`mermaid.ts`).
  */
 
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
 import { client, examples, say } from '../commands.ts';
 import { type Cli, invocation } from '../io.ts';
 import { graphData, linesBetween } from '../../lib/view/graph.ts';
 import { mermaidText, MOST_LINES } from './mermaid.ts';
 import { planSource } from './plan-source.ts';
-import { treeText } from './tree.ts';
-
-interface Flags {
-  readonly format: 'mermaid' | 'text';
-}
 
 export function addGraph(program: Command, cli: Cli): void {
   program
     .command('graph')
     .argument('<plan>', 'the name of a workflow, or the id of an execution')
-    .description('draw a plan; of an execution with how each step is')
-    .addOption(
-      new Option('--format <format>', 'a flowchart of Mermaid, which GitHub draws, or a tree for a terminal')
-        .choices(['mermaid', 'text'])
-        .default('mermaid'),
-    )
+    .description('draw a plan as a flowchart of Mermaid; of an execution with how each step is')
     .addHelpText(
       'after',
       `
@@ -34,21 +23,20 @@ A workflow that is not deployed is taken from the project around the working dir
 GitHub draws a file that ends with .mmd, and in Markdown what is between \`\`\`mermaid and \`\`\`.
 ${examples(
   'graph hello-greeting > hello-greeting.mmd',
-  'graph 0f343b0931126a20f133d67c2b018a3b --format text',
+  'graph 0f343b0931126a20f133d67c2b018a3b > execution.mmd',
   'graph hello-greeting --json',
 )}`,
     )
-    .action(async (wanted: string, { format }: Flags, command: Command) => {
+    .action(async (wanted: string, _options, command: Command) => {
       const { graph, file } = await planSource(client(command), wanted, process.cwd());
       if (file !== undefined) cli.io.err(`'${wanted}' is not deployed: this is the plan of ${file}\n`);
       const lines = linesBetween(graph.steps).length;
-      const isTooLarge = format === 'mermaid' && lines > MOST_LINES;
       say(cli, command, graphData(graph), () => {
-        if (isTooLarge)
+        if (lines > MOST_LINES)
           cli.io.err(
-            `it has ${lines} lines between steps, and Mermaid draws ${MOST_LINES}; as a tree: ${invocation(command, `graph ${wanted} --format text`)}\n`,
+            `it has ${lines} lines between steps, and Mermaid draws ${MOST_LINES}; the console draws it, and as data: ${invocation(command, `graph ${wanted} --json`)}\n`,
           );
-        return format === 'text' ? treeText(graph, Date.now()) : mermaidText(graph);
+        return mermaidText(graph);
       });
     });
 }

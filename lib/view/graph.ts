@@ -2,7 +2,7 @@
  * What a picture of a plan is made of: its steps, and of an execution how each of them is.
  *
  * Owns: which lines between steps are drawn, and what is said of a step. Does not own: how it
- * is drawn (`mermaid.ts`, `tree.ts`), where it comes from (`plan-source.ts`). No payload is in
+ * is drawn (`mermaid.ts`), where it comes from (`plan-source.ts`). No payload is in
  * it: a picture is shown around.
  */
 

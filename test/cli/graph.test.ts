@@ -7,11 +7,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ExecutionView, StepView } from '../../lib/api/answers.ts';
-import type { WorkflowStepView, WorkflowView } from '../../lib/api/deployment-answers.ts';
+import type { WorkflowView } from '../../lib/api/deployment-answers.ts';
 import { graphOfExecution, graphOfWorkflow } from '../../lib/view/graph.ts';
 import { mermaidText } from '../../cli/graph/mermaid.ts';
 import { planSource } from '../../cli/graph/plan-source.ts';
-import { treeText } from '../../cli/graph/tree.ts';
 import { createClient } from '../../lib/api/client.ts';
 import { STEP_STATUSES } from '../../lib/core/transitions.ts';
 import { type FakeApi, fakeApi, type Ran, steadfast } from './fake-api.ts';
@@ -87,22 +86,6 @@ const execution: ExecutionView = {
   })),
 };
 
-test('a tree of a workflow says what follows a failure, and one of an execution what has become of it', async () => {
-  const recovery = [
-    { kind: 'retry', attempts: 4 },
-    { kind: 'withInput', attempts: 1 },
-    { kind: 'useAgent', agent: 'charge-by-bank', attempts: 2 },
-    { kind: 'human', withinMs: 86_400_000, otherwise: 'undo' },
-  ] as const;
-  const [charge, ...others] = order.steps;
-  const flow = { ...order, steps: [{ ...(charge as WorkflowStepView), recovery }, ...others] };
-  const text =
-    'after a failure: again 4 times, then with other input once, then by charge-by-bank 2 times, then a person is asked for 1 d, otherwise undo';
-  expect(treeText(graphOfWorkflow(flow), AT)).toContain(text);
-  expect(treeText(graphOfWorkflow(flow), AT).match(/after a failure/g)).toHaveLength(1);
-  expect(treeText(graphOfExecution(execution, [flow]), AT)).not.toContain('after a failure');
-});
-
 test('a workflow is a flowchart, each kind of step in its shape, on-failure steps apart, no line that another one says', async () => {
   answer({ items: [order] });
   const { out, err, exitCode } = await cli('graph', 'order');
@@ -132,44 +115,6 @@ flowchart TD
 `);
 });
 
-test('a tree has each step once: branches indented, the step in which they meet where they began', async () => {
-  answer({ items: [order] });
-  expect((await cli('graph', 'order', '--format', 'text')).out).toBe(`order
-
-STEP         AGENT                AFTER            NOTE
-├─ charge    charge-card
-└─ reserve   reserve-stock                         point of no return
-pack         map pack-item        charge, reserve
-├─ check     approval within 1 h  pack
-└─ bill      child billing        pack
-rest         wait 5 s             check, bill
-notify       send-mail, may fail  rest
-on failure:
-tell         send-mail
-`);
-});
-
-test('branches within a branch keep their columns', () => {
-  const steps = ['a', 'b<a', 'c<b', 'd<b', 'e<c,d', 'f<a', 'g<f', 'h<e,g'].map((text) => {
-    const [name = '', after = ''] = text.split('<');
-    return { name, kind: 'agent' as const, agent: 'x', after: after === '' ? [] : after.split(',') };
-  });
-  const lines = treeText(graphOfWorkflow({ workflow: 'w', steps }), AT)
-    .split('\n')
-    .slice(3);
-  expect(lines.map((line) => line.slice(0, 8).trimEnd())).toEqual([
-    'a',
-    '├─ b',
-    '│  ├─ c',
-    '│  └─ d',
-    '│  e',
-    '└─ f',
-    '   g',
-    'h',
-    '',
-  ]);
-});
-
 test('an execution has the state of each step: counts of its executions, whom it waits for, which agent is tried', async () => {
   answer({ items: [order] }, execution);
   const { out } = await cli('graph', 'e1');
@@ -189,12 +134,6 @@ test('an execution has the state of each step: counts of its executions, whom it
   const defined = [...out.matchAll(/classDef (\w+) /g)].map(([, name]) => name);
   const used = [...out.matchAll(/:::(\w+)/g)].map(([, name]) => name);
   expect(new Set(defined)).toEqual(new Set(used));
-  const tree = treeText(graphOfExecution(execution, [order]), AT).split('\n');
-  expect(tree[0]).toBe('order  e1  following-up');
-  expect(tree.find((line) => line.startsWith('├─ check'))).toContain(
-    'waits for an answer, until 2026-01-02 03:05:05Z, 1 min more',
-  );
-  expect(tree.find((line) => line.startsWith('pack'))).toContain('3 of 3 items ended: 1 succeeded, 2 failed');
 });
 
 test('of a plan that is not deployed any more it says what the execution says', () => {
@@ -246,10 +185,6 @@ test('whatever a step is named, it is text', () => {
   const box = new RegExp(String.raw`^  s\d+\["(?!-)${text}+<br/>(?!-)${text}+"\]$`);
   expect(lines.slice(4, -1).filter((line) => !box.test(line))).toEqual([]);
   expect(lines).toHaveLength(4 + hostile.length + 1);
-  const tree = treeText(graph, AT);
-  expect(tree.split('\n')).toHaveLength(3 + hostile.length + 1);
-  expect(['\u001b', '\u202e'].some((character) => tree.includes(character))).toBe(false);
-  expect(tree).toContain(String.raw`\u001b[31m\u202eder`);
 });
 
 test('every status of a step has a colour', () => {
@@ -272,7 +207,7 @@ test('more lines than Mermaid draws are said, with what draws them', async () =>
   answer({ items: [{ ...order, steps }] }, { items: [{ ...order, steps: steps.slice(1) }] });
   const { err } = await cli('graph', 'order');
   expect(err).toBe(
-    `it has 501 lines between steps, and Mermaid draws 500; as a tree: npx steadfast graph order --format text --url ${api.url}\n`,
+    `it has 501 lines between steps, and Mermaid draws 500; the console draws it, and as data: npx steadfast graph order --json --url ${api.url}\n`,
   );
   expect((await cli('graph', 'order')).err).toBe('');
 });
