@@ -136,7 +136,7 @@ export const readCharts = (): Promise<ShownCharts> => ownAnswer('charts');
 /** The answer of this page's server, not of the API. */
 async function ownAnswer<T>(path: string): Promise<T> {
   const answer = await withToken(path).catch(() => undefined);
-  if (answer === undefined) throw new ApiError('no-answer', 'the server of this page does not answer');
+  if (answer === undefined) throw new ApiError('no-answer', 'the server behind this page does not answer');
   const body = (await answer.json()) as T & { error?: { code: string; message: string } };
   if (body.error === undefined) return body;
   throw new ApiError(body.error.code, body.error.message, { status: answer.status });
@@ -154,16 +154,17 @@ export function problemOf(error: unknown): { readonly what: string; readonly tod
 }
 
 const ADVICE: Readonly<Record<string, string>> = {
-  'no-answer': 'The server of this page does not answer: start it again. The page goes on by itself.',
-  unavailable: 'It is read again by itself in a moment.',
-  forbidden: 'The page is of an earlier server, or your credentials are over: open it again.',
-  'not-steadfast': 'Something else answers here: check what serves this page.',
+  'no-answer':
+    'The server behind this page does not answer. Start it again; the page then continues by itself.',
+  unavailable: 'The page reads it again in a moment.',
+  forbidden: 'This page belongs to an earlier server, or your credentials have expired: open it again.',
+  'not-steadfast': 'Another program answers here: check which program serves this page.',
   'not-allowed': 'Your credentials need cloudwatch:GetMetricData.',
   'no-credentials': 'Log in to AWS again, in the shell that serves this page.',
-  'no-region': 'Call npx steadfast console with --region.',
-  'bad-request': 'Change what is asked for: a filter, or the address of the page.',
-  'bad-cursor': 'The list has no such place: choose the view anew, and it begins with its first page.',
-  'unknown-execution': 'Check the id. Executions are removed some time after their end.',
+  'no-region': 'Run npx steadfast console with --region.',
+  'bad-request': 'Change a filter, or the address of the page.',
+  'bad-cursor': 'The list has no such page. Open the view again: it begins with the first page.',
+  'unknown-execution': 'Check the id. Executions are removed some time after they end.',
   'ambiguous-id': 'Give more digits of the id in the address.',
-  'unknown-workflow': 'It is not deployed under this name: choose one of the list.',
+  'unknown-workflow': 'Nothing is deployed under this name: choose one from the list.',
 };

@@ -74,7 +74,7 @@ function View(): JSX.Element {
 const Nowhere = (): JSX.Element => (
   <>
     <h1 class="hidden">No such page</h1>
-    <Empty title="There is no such page">Choose one of the views above.</Empty>
+    <Empty title="There is no such page">Choose a view above.</Empty>
   </>
 );
 

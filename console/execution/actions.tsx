@@ -27,20 +27,20 @@ interface Wording {
 const WORDING: Readonly<Record<Command, Wording>> = {
   retry: {
     label: 'Retry',
-    means: 'It goes on where it failed; open questions that take a retry are answered with it.',
+    means:
+      'The execution continues where it failed. Open questions that allow a retry are answered with "retry".',
   },
-  resume: { label: 'Resume', means: 'The pause ends, and it goes on.' },
-  pause: { label: 'Pause', means: 'Nothing new starts; what was begun goes on to its end.' },
-  cancel: { label: 'Cancel', means: 'Nothing new starts, and what has acted is undone.', grave: true },
+  resume: { label: 'Resume', means: 'The pause ends, and the execution continues.' },
+  pause: { label: 'Pause', means: 'Nothing new starts; attempts under way run to their end.' },
+  cancel: { label: 'Cancel', means: 'Nothing new starts, and every step that acted is undone.', grave: true },
   'cancel-as-is': {
     label: 'Cancel, undo nothing',
-    means: 'Nothing new starts, and what has acted stays as it is.',
+    means: 'Nothing new starts, and the effects of steps that acted stay.',
     grave: true,
   },
   redrive: {
-    label: 'Start anew …',
-    means:
-      'Another execution of its workflow is started, which makes good for this one. This one stays as it is.',
+    label: 'Start again …',
+    means: 'Starts another execution of the same workflow in place of this one. This one stays as it is.',
   },
 };
 const ORDER = Object.keys(WORDING) as readonly Command[];
@@ -71,8 +71,8 @@ export function Actions({ view, commands = [], done }: ActionsProps): JSX.Elemen
         <details class="impossible">
           <summary>
             {impossible.length === known.length
-              ? 'Nothing can be done; why not'
-              : 'Not possible now, and why'}
+              ? 'No command is possible now: reasons'
+              : 'Not possible now: reasons'}
           </summary>
           <dl class="facts">
             {impossible.map(({ command, because }) => (
@@ -137,12 +137,12 @@ function Asked({
       <p>
         <code>{id}</code>
       </p>
-      <TextField label="Reason" hint="Kept with the execution, for those who read it later." text={reason} />
+      <TextField label="Reason" hint="Kept with the execution, for later readers." text={reason} />
       {command === 'retry' ? <OtherInput view={view} step={step} into={input} /> : null}
       {command === 'pause' ? (
         <TextField
           label="At most for"
-          hint="Then a person is asked. As 30m, 2h or 7d; empty: what its workflow says."
+          hint="After this time, a person is asked. For example 30m, 2h or 7d; leave empty for the workflow's default."
           placeholder="2h"
           text={within}
         />
@@ -167,9 +167,12 @@ function OtherInput({
     <>
       <ChoiceField
         label="With another input"
-        hint="Another input is another request, under another effect key."
+        hint="A different input is a new request to the external service, under a new effect key."
         text={step}
-        options={[['', 'no, as it was'], ...failed.map(({ name }) => [name, `of step ${name}`] as const)]}
+        options={[
+          ['', 'no, the same input'],
+          ...failed.map(({ name }) => [name, `of step ${name}`] as const),
+        ]}
       />
       {step.value === '' ? null : (
         <StepForm key={step.value} executionId={executionId} step={step.value} side="input" into={into} />

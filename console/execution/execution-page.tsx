@@ -132,7 +132,8 @@ const Payloads = ({ view }: { view: ExecutionView }): JSX.Element => (
     <h2 id="payloads">Input and output</h2>
     {view.omitted === undefined ? null : (
       <p class="notice">
-        Left out, for the answer would be too large: {view.omitted.join(', ')}. A step alone has more.
+        Left out, because the answer would be too large: {view.omitted.join(', ')}. Open a single step to see
+        more.
       </p>
     )}
     <div class="side-by-side">

@@ -68,7 +68,7 @@ export function Head({ view }: { view: ExecutionView }): JSX.Element {
 const CAUSE = {
   failure: 'It failed',
   cancel: 'It was canceled',
-  deadline: 'Its time was over',
+  deadline: 'Its deadline passed',
   parent: 'Its parent stopped it',
 } as const;
 
@@ -91,11 +91,11 @@ const Times = ({
         <Clock at={endedAt} />
       </Fact>
     )}
-    <Fact name={endedAt === undefined ? 'Under way for' : 'Took'}>
+    <Fact name={endedAt === undefined ? 'Running for' : 'Took'}>
       <Lasted from={startedAt} to={endedAt} />
     </Fact>
     {wakeAt === undefined || endedAt !== undefined ? null : (
-      <Fact name="Evaluated again">
+      <Fact name="Next evaluation">
         <Until at={wakeAt} />
       </Fact>
     )}
@@ -111,7 +111,7 @@ const Origin = ({ view: { tags = {}, parent, redriveOf, plan } }: { view: Execut
       </Fact>
     )}
     {redriveOf === undefined ? null : (
-      <Fact name="Makes good for">
+      <Fact name="Redrive of">
         <a href={executionLink(redriveOf)}>
           <ShortId id={redriveOf} />
         </a>
@@ -134,11 +134,11 @@ export function Stands({ standing }: { standing: Standing | undefined }): JSX.El
   const { stands, mayStand, first } = standing;
   return (
     <section aria-labelledby="stands">
-      <h2 id="stands">What stands</h2>
+      <h2 id="stands">What is still in effect</h2>
       <p>
         {stands === 0 && mayStand === 0
-          ? 'Nothing: all that has acted is undone.'
-          : `${stands} in effect${mayStand === 0 ? '' : `, ${mayStand} may be`}.`}
+          ? 'Nothing: every step that acted is undone.'
+          : `${stands} in effect${mayStand === 0 ? '' : `, ${mayStand} possibly in effect`}.`}
       </p>
       <ul class="plain">
         {first.map(({ step, effect, executionId }) => (
@@ -148,7 +148,7 @@ export function Stands({ standing }: { standing: Standing | undefined }): JSX.El
             ) : (
               <a href={executionLink(executionId)}>{step}</a>
             )}{' '}
-            {effect === 'stands' ? 'stands' : 'may stand: nobody knows for certain'}
+            {effect === 'stands' ? 'stands' : 'possibly in effect: the outcome is not known'}
           </li>
         ))}
       </ul>

@@ -41,10 +41,10 @@ export function Logs({ id, isOver }: { id: string; isOver: boolean }): JSX.Eleme
           }}
         >
           <button type="submit">
-            {lines.value === undefined ? 'Read its log lines' : 'Read them again'}
+            {lines.value === undefined ? 'Read the log lines' : 'Read them again'}
           </button>
           <ChoiceField label="Level" text={level} options={OPTIONS} />
-          <TickField ticked={children} label="also of executions below it" />
+          <TickField ticked={children} label="also from its child executions" />
         </form>
       ) : null}
       {isBusy.value && lines.value === undefined ? <Loading what="its log lines" /> : null}
@@ -70,9 +70,7 @@ function Lines({ reading, lines, id }: LinesProps): JSX.Element {
     <>
       <Following reading={reading} />
       {lines.length === 0 ? (
-        <p class="faint">
-          None: what a healthy step does is logged at level DEBUG alone, which a deployment switches on.
-        </p>
+        <p class="faint">None: a healthy step logs only at level DEBUG, which a deployment must switch on.</p>
       ) : (
         <Scrolled reading={reading} lines={lines} id={id} />
       )}
@@ -88,8 +86,8 @@ function Lines({ reading, lines, id }: LinesProps): JSX.Element {
 
 const FOLLOWS = {
   not: '',
-  following: 'New lines appear by themselves until it has ended.',
-  paused: 'New lines are not read.',
+  following: 'New lines appear by themselves until the execution ends.',
+  paused: 'Paused: new lines are not read.',
   over: '',
 } as const;
 
@@ -138,7 +136,7 @@ function Scrolled({ reading, lines, id }: LinesProps): JSX.Element {
         ref={box}
         tabIndex={0}
         role="group"
-        aria-label="Log lines, in the order of time"
+        aria-label="Log lines, oldest first"
         onScroll={scrolled}
       >
         <ol>

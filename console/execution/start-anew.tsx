@@ -42,8 +42,8 @@ export function StartAnew({ view, means, close }: AnewProps): JSX.Element {
   };
   return (
     <Dialog
-      title={`Start ${workflow} anew?`}
-      confirm="Start anew"
+      title={`Start ${workflow} again?`}
+      confirm="Start again"
       isReady={into.value !== undefined}
       act={act}
       close={close}
@@ -58,7 +58,7 @@ export function StartAnew({ view, means, close }: AnewProps): JSX.Element {
         <AnswerForm side="input" into={into} schema={live.data?.forms?.input} first={view.input} />
       )}
       {view.omitted?.includes('input') === true ? (
-        <p class="notice warn">Its input is too large for an answer of the API, so the form begins empty.</p>
+        <p class="notice warn">The input is too large for the API to return, so the form starts empty.</p>
       ) : null}
       {tags === undefined ? null : (
         <p class="faint">
@@ -70,7 +70,7 @@ export function StartAnew({ view, means, close }: AnewProps): JSX.Element {
       )}
       <TextField
         label="Key"
-        hint="The same key with the same input is the same execution. Empty: a new one."
+        hint="The same key with the same input returns the same execution. Leave empty to start a new one."
         text={key}
       />
     </Dialog>

@@ -46,7 +46,7 @@ export function StepPanel({ step: brief, view, reasons, placeOf, done }: PanelPr
         </p>
       )}
       {step.mayHaveActed === true ? (
-        <p class="notice warn">An attempt of unknown outcome may have acted.</p>
+        <p class="notice warn">An attempt with an unknown outcome may have acted.</p>
       ) : null}
       {step.failure === undefined ? null : (
         <p class="notice bad">
@@ -88,9 +88,9 @@ function Whole({
   return (
     <>
       <p class="notice">
-        Left out, for the answer would be too large: {step.omitted?.join(', ')}.{' '}
+        Left out, because the answer would be too large: {step.omitted?.join(', ')}.{' '}
         <button type="button" onClick={() => void load()}>
-          Read this step whole
+          Read this whole step
         </button>
       </p>
       {error.value === undefined ? null : <Problem error={error.value} />}
@@ -123,7 +123,9 @@ const StepFacts = ({ step }: { step: StepView }): JSX.Element => (
     />
     <Fact name="Changed" value={step.changedAt === undefined ? undefined : <Clock at={step.changedAt} />} />
     {step.pointOfNoReturn === true ? <Fact name="Mark" value="point of no return" /> : null}
-    {step.onFailure === true ? <Fact name="Mark" value="follows an end without success" /> : null}
+    {step.onFailure === true ? (
+      <Fact name="Mark" value="runs after the execution ends without success" />
+    ) : null}
   </dl>
 );
 
@@ -158,7 +160,9 @@ function Children({ step: { children }, placeOf }: Pick<PanelProps, 'step' | 'pl
         ))}
       </ul>
       {children.executionIds.length < children.started ? (
-        <p class="faint">These are the first {children.executionIds.length}; the others are numbered on.</p>
+        <p class="faint">
+          These are the first {children.executionIds.length}; the numbers of the others follow on.
+        </p>
       ) : null}
     </>
   );
@@ -234,7 +238,7 @@ const AttemptDetails = ({ attempt }: { attempt: AttemptView }): JSX.Element => (
     )}
     {attempt.input === undefined ? null : (
       <p>
-        {attempt.inputGiven === true ? 'given by a person: ' : ''}
+        {attempt.inputGiven === true ? 'entered by a person: ' : ''}
         <code class="wrap">{JSON.stringify(attempt.input)}</code>
       </p>
     )}

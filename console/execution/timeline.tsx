@@ -65,7 +65,7 @@ export function Timeline({ view, hrefOf, selected }: TimelineProps): JSX.Element
         ))}
         {scale.gaps.length === 0 ? null : (
           <span>
-            <span class="mono">//</span> idle time, cut short
+            <span class="mono">//</span> idle time, shortened
           </span>
         )}
       </p>
@@ -149,7 +149,7 @@ const TimelineRow = ({ row, scale, href, isSelected, at, pauses }: RowProps): JS
           y="14"
           text-anchor="middle"
         >
-          //<title>{`idle for ${durationText(to - from)}, cut short`}</title>
+          //<title>{`idle for ${durationText(to - from)}, shortened`}</title>
         </text>
       ))}
       {at === undefined ? null : (

@@ -16,7 +16,7 @@ const WHO: Readonly<Record<NonNullable<Next['who']>, string>> = {
   agent: 'an agent',
   person: 'a person',
   'external-party': 'an external party',
-  child: 'an execution of its own',
+  child: 'a child execution',
   supervisor: 'a supervisor',
 };
 
@@ -35,7 +35,7 @@ export const Why = ({ view, reasons, hrefOf }: WhyProps): JSX.Element => (
       </p>
     ))}
     <div class="next">
-      <h3>What comes next</h3>
+      <h3>What happens next</h3>
       <p class="what">
         <Prose text={reasons.next.what} />
       </p>
@@ -147,9 +147,7 @@ function Past({ reasons }: { reasons: Reasons }): JSX.Element {
           </li>
         ))}
       </ol>
-      {omittedPast === 0 ? null : (
-        <p class="faint">{omittedPast} older entries are left out of the answer.</p>
-      )}
+      {omittedPast === 0 ? null : <p class="faint">{omittedPast} older entries are left out.</p>}
     </>
   );
 }

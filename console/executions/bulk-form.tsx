@@ -78,10 +78,10 @@ function FieldsOf({ action, into, view }: FormProps & { view: WorkflowView | und
         <AnswerForm key={`${side} ${step.value}`} side={side} into={payload} schema={schema} />
       )}
       {action === 'resolve' && NEEDS_WORD.has(choice.value) ? (
-        <TickField ticked={nothingHappened} label="I have checked: no attempt of theirs had an effect." />
+        <TickField ticked={nothingHappened} label="I have checked: none of their attempts had an effect." />
       ) : null}
       {action === 'approve' ? (
-        <TextField label="Comment" hint="For the steps behind it." text={comment} />
+        <TextField label="Comment" hint="For the steps that follow." text={comment} />
       ) : null}
     </>
   );
@@ -93,9 +93,10 @@ const sideOf = (action: BulkAction, choice: Choice): 'input' | 'output' | undefi
 /** These choices need a person's word if the step may have acted. */
 const NEEDS_WORD: ReadonlySet<Choice> = new Set(['retry', 'retry-with-input', 'skip', 'undo-all']);
 
-const WHOSE = 'Whose question it is; without it an execution that asks more than one is left as it is.';
+const WHOSE =
+  'The step whose question is answered. If you leave it out, executions with several open questions are left as they are.';
 const WHICH =
-  'Which asks, or has failed; without it an execution in which several do is left as it is. So is one of which an attempt may have acted.';
+  'The step that asks or has failed. If you leave it out, executions with several such steps are left as they are, and so is an execution in which an attempt may have acted.';
 const ANY = ['', 'the only one'] as const;
 
 function StepField({
@@ -127,8 +128,7 @@ function StepField({
 /** What is sent. @throws ApiError what is wrong with it, which is said at its fields as well */
 export function filledIn(filled: Filled, action: BulkAction): Partial<BulkOptions> {
   const fields = filled.peek();
-  if (fields === undefined)
-    throw new ApiError('not-filled-in', 'nothing is filled in: the form is not there yet');
+  if (fields === undefined) throw new ApiError('not-filled-in', 'the form has not loaded yet');
   const { choice, step, comment, nothingHappened, payload } = fields;
   const side = sideOf(action, choice.value);
   const isChecked = action === 'resolve' && NEEDS_WORD.has(choice.value) && nothingHappened.value;

@@ -29,7 +29,7 @@ export function BulkProgress({ id, done }: { id: string; done: () => void }): JS
   }, [isDone]);
   return (
     <section class="card bulk-progress" aria-label="The bulk action">
-      <Shown live={live} what="how far it is">
+      <Shown live={live} what="its progress">
         {(view) => <Told view={view} />}
       </Shown>
       <button type="button" class="quiet" onClick={() => refine({ bulk: undefined })}>
@@ -56,18 +56,19 @@ function Told({ view }: { view: BulkView }): JSX.Element {
         <strong>
           {action} {WORDS[status]}
         </strong>
-        : {acted.toLocaleString('en')} of {count.toLocaleString('en')} told, {applied.toLocaleString('en')}{' '}
-        obeyed.
+        : {acted.toLocaleString('en')} of {count.toLocaleString('en')} processed,{' '}
+        {applied.toLocaleString('en')} applied.
         {confirmedBy === undefined ? '' : ` By ${callerText(confirmedBy)}.`}
         {reason === undefined ? '' : ` ${reason}`}
       </p>
-      <progress max={count} value={acted} aria-label="told" />
+      <progress max={count} value={acted} aria-label="processed" />
       {refused.map((one) => (
         <Refused key={one.code} refused={one} />
       ))}
       {executionId === undefined ? null : (
         <p class="faint">
-          <a href={executionLink(executionId)}>Its own execution</a> can be paused, resumed and canceled.
+          <a href={executionLink(executionId)}>The execution of this bulk action</a> can be paused, resumed
+          and canceled.
         </p>
       )}
     </>

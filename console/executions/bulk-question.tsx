@@ -66,7 +66,7 @@ export function Question({ verb, meant, workflow, reason, close, done }: Questio
   };
   return (
     <Dialog
-      title={isFound ? `${label} ${many(view.count)}?` : `${label} many?`}
+      title={isFound ? `${label} ${many(view.count)}?` : `${label} several executions?`}
       confirm={isAsking ? 'Find them' : label}
       grave={grave === true && !isAsking}
       isReady={isAsking ? filled.value !== undefined : isFound && view.count > 0}
@@ -113,13 +113,13 @@ const confirmed = ({ action, bulkId }: BulkView): Promise<BulkView> =>
 const many = (count: number): string =>
   `${count.toLocaleString('en')} ${count === 1 ? 'execution' : 'executions'}`;
 const soFar = (view: BulkView | undefined): string =>
-  view === undefined ? 'which are meant' : `which are meant: ${many(view.count)} so far`;
+  view === undefined ? 'the matching executions' : `the matching executions: ${many(view.count)} so far`;
 
 /** Which of the found executions ask nothing is known once they get the command. */
 const MAY_NOT_APPLY: Readonly<Partial<Record<BulkAction, string>>> = {
-  resolve: 'One that asks nothing of the kind is left as it is, and counted with the reason.',
-  approve: 'One that waits for no approval is left as it is, and counted with the reason.',
-  reject: 'One that waits for no approval is left as it is, and counted with the reason.',
+  resolve: 'Executions without such a question are left as they are and counted with the reason.',
+  approve: 'Executions that wait for no approval are left as they are and counted with the reason.',
+  reject: 'Executions that wait for no approval are left as they are and counted with the reason.',
 };
 
 interface FoundProps {
@@ -137,7 +137,7 @@ function Found({ view, again }: FoundProps): JSX.Element {
     <>
       <p ref={first} tabIndex={-1}>
         {many(count)}
-        {leftOut === 0 ? '.' : `; ${many(leftOut)} of those found cannot be told to ${action} now.`}
+        {leftOut === 0 ? '.' : `. ${many(leftOut)} also match, but ${action} is not possible for them now.`}
       </p>
       <ul class="ids">
         {examples.map(({ executionId, status }) => (
@@ -148,12 +148,13 @@ function Found({ view, again }: FoundProps): JSX.Element {
       </ul>
       {count > examples.length ? <p class="faint">and {many(count - examples.length)} more</p> : null}
       <p class="faint">
-        Each is told once. It goes on by itself, also when this page is closed. {MAY_NOT_APPLY[action]}
+        Each execution gets the command once. The bulk action continues even if you close this page.{' '}
+        {MAY_NOT_APPLY[action]}
         {reason === undefined ? '' : ` Reason: ${reason}`}
       </p>
       {again === undefined ? null : (
         <button type="button" class="quiet" onClick={again}>
-          Change what is given
+          Change the answer
         </button>
       )}
     </>

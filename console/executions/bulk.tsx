@@ -19,7 +19,7 @@ const VERBS = {
   resume: { action: 'resume', label: 'Resume' },
   cancel: { action: 'cancel', label: 'Cancel', grave: true },
   'cancel-as-is': { action: 'cancel', label: 'Cancel, undo nothing', undo: false, grave: true },
-  'retry-with-input': { action: 'retry', label: 'Retry with other input', asks: true },
+  'retry-with-input': { action: 'retry', label: 'Retry with another input', asks: true },
   resolve: { action: 'resolve', label: 'Resolve', asks: true, grave: true },
   approve: { action: 'approve', label: 'Approve', asks: true, grave: true },
   reject: { action: 'reject', label: 'Reject', asks: true, grave: true },
@@ -45,11 +45,9 @@ export function Bulk({ ids, filters, workflow, clear }: BulkProps): JSX.Element 
     asked.value = name;
   };
   return (
-    <div class="bulk" role="region" aria-label="Many at once">
-      <strong>
-        {ids.length > 0 ? `${ids.length} selected` : isAny ? 'all that are found' : '0 selected'}
-      </strong>
-      <Folded summary="Many at once">
+    <div class="bulk" role="region" aria-label="Bulk action">
+      <strong>{ids.length > 0 ? `${ids.length} selected` : isAny ? 'all that match' : '0 selected'}</strong>
+      <Folded summary="Bulk action">
         {OFTEN.map((name) => (
           <button key={name} type="button" disabled={!isAny} onClick={ask(name)}>
             {VERBS[name].label} …
@@ -65,7 +63,7 @@ export function Bulk({ ids, filters, workflow, clear }: BulkProps): JSX.Element 
             ))}
           </div>
         </details>
-        <TextField label="Reason" placeholder="kept with each" text={reason} />
+        <TextField label="Reason" placeholder="kept with each execution" text={reason} />
         <button type="button" class="quiet" disabled={ids.length === 0} onClick={clear}>
           select none
         </button>

@@ -61,12 +61,14 @@ function Listed({ pages, filters, onSeen }: ListedProps): JSX.Element {
   if (items.length === 0 && !hasMore)
     return (
       <Empty
-        title={Object.keys(filters).length === 0 ? 'Nothing was started yet' : 'No execution is like that'}
+        title={
+          Object.keys(filters).length === 0 ? 'No execution has been started yet' : 'No execution matches'
+        }
       >
         {Object.keys(filters).length === 0 ? (
           <ToBegin />
         ) : (
-          <a href={addressOf(['executions'])}>Show all of them</a>
+          <a href={addressOf(['executions'])}>Show all executions</a>
         )}
       </Empty>
     );
@@ -93,7 +95,7 @@ function Listed({ pages, filters, onSeen }: ListedProps): JSX.Element {
       />
       <p class="faint">
         {items.length} read{hasMore ? ', and there are more' : ', and these are all'}.
-        {orderedBy === 'wakeAt' ? ' More than 10,000 are open: the one that is due first comes first.' : ''}{' '}
+        {orderedBy === 'wakeAt' ? ' More than 10,000 are open, listed by what is due first.' : ''}{' '}
         {hasMore ? (
           <button
             type="button"
@@ -123,7 +125,7 @@ const Causes = ({
   filters: Filters;
 }): JSX.Element | null =>
   causes.length === 0 ? null : (
-    <p class="chips" role="group" aria-label="Causes of those that were read">
+    <p class="chips" role="group" aria-label="Causes of the executions shown so far">
       {causes.map(([code, count]) => (
         <a key={code} href={addressOf(['executions'], { ...filters, code })}>
           {code}: {count}

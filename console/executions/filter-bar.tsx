@@ -99,7 +99,7 @@ function Fields({ filters }: { filters: Filters }): JSX.Element {
         problem={isInstant(filters.since) ? undefined : 'as 24h, 09:00 or 2026-01-02T03:04'}
       />
       <TextField label="Code" placeholder="card-declined" text={fields.code} />
-      <TextField label="Key of its start" placeholder="order-4711" text={fields.key} />
+      <TextField label="Idempotency key" placeholder="order-4711" text={fields.key} />
       {tags.length === 0 && filters.tag === undefined ? null : (
         <TextField
           label="Tag"

@@ -225,7 +225,7 @@ function Columns({
           <th scope="col">
             <input
               type="checkbox"
-              aria-label="Select all that were read"
+              aria-label="Select all loaded executions"
               checked={all}
               onChange={selectAll}
             />

@@ -122,15 +122,15 @@ function typed(
 ): Json | undefined {
   if (shape.kind === 'text') return text === '' && !isRequired ? undefined : text;
   if (text.trim() === '') {
-    if (isRequired) problems.set(place, shape.kind === 'json' ? 'JSON is wanted' : 'it is needed');
+    if (isRequired) problems.set(place, shape.kind === 'json' ? 'JSON is required' : 'this is required');
     return undefined;
   }
   try {
     const value = exactJson(text, 'it');
     if (shape.kind !== 'number' || typeof value === 'number') return value;
-    problems.set(place, 'a number is wanted');
+    problems.set(place, 'a number is required');
   } catch (error) {
-    const wanted = shape.kind === 'number' ? 'a number is wanted' : 'this is no JSON';
+    const wanted = shape.kind === 'number' ? 'a number is required' : 'this is not valid JSON';
     problems.set(place, error instanceof SyntaxError ? wanted : String(Object(error).message));
   }
   return undefined;

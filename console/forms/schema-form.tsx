@@ -57,7 +57,7 @@ export function written({ shape, draft, json, problems }: Writing, what: string)
   const { value, problems: found } = valueOf(shape, draft.value);
   if (found.size === 0) return value ?? {};
   problems.value = found;
-  throw new ApiError('not-filled-in', `${what} is not filled in: see its fields`);
+  throw new ApiError('not-filled-in', `${what} is not filled in correctly: see its fields`);
 }
 
 /**
@@ -147,8 +147,7 @@ const Switch = ({ to, act }: { to: string; act: () => void }): JSX.Element => (
 function toFields({ shape, draft, json }: Writing): string | undefined {
   try {
     const value = exactJson(json.value ?? '', 'it');
-    if (!fits(shape, value))
-      return 'The fields cannot show this: it is of another kind than its schema says.';
+    if (!fits(shape, value)) return 'The form cannot show this value: its type differs from the schema.';
     draft.value = draftOf(shape, value);
     json.value = undefined;
     return undefined;
@@ -177,7 +176,7 @@ function Part(props: PartProps): JSX.Element {
 }
 
 const nameOf = ({ shape, label, isRequired }: PartProps): string =>
-  `${shape.title ?? label}${isRequired ? '' : ' (may be left out)'}`;
+  `${shape.title ?? label}${isRequired ? '' : ' (optional)'}`;
 
 function Fields(
   props: PartProps & {
@@ -205,7 +204,7 @@ function Fields(
         />
       ))}
       {Object.keys(draft.rest).length === 0 ? null : (
-        <p class="faint">Besides, as it was: {Object.keys(draft.rest).join(', ')}.</p>
+        <p class="faint">Other fields, unchanged: {Object.keys(draft.rest).join(', ')}.</p>
       )}
     </fieldset>
   );

@@ -83,7 +83,7 @@ async function schemaOf(
 export function answered(answer: Answer, what: string): Json {
   const writing = answer.peek();
   if (writing !== undefined) return written(writing, what);
-  throw new ApiError('not-filled-in', `${what} is not filled in: its form is not there yet`);
+  throw new ApiError('not-filled-in', `${what} is not filled in: its form has not loaded yet`);
 }
 
 /** Has what the API has refused be said at the fields. */

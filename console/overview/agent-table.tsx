@@ -34,11 +34,11 @@ export function AgentsInTrouble({ agents, ...table }: AgentsProps): JSX.Element 
   if (items.length === 0 && agents.missing.length === 0) return null;
   return (
     <section aria-labelledby="in-trouble">
-      <h2 id="in-trouble">Agents that hold something up</h2>
+      <h2 id="in-trouble">Agents that hold up executions</h2>
       {agents.missing.map((missing) => (
         <Missing key={missing.name} missing={missing} />
       ))}
-      {items.length === 0 ? null : <Table name="Agents that hold something up" items={items} {...table} />}
+      {items.length === 0 ? null : <Table name="Agents that hold up executions" items={items} {...table} />}
     </section>
   );
 }
@@ -73,7 +73,7 @@ const Table = ({
           <th scope="col">Waiting</th>
           <th scope="col">Under work</th>
           <th scope="col">Delayed</th>
-          <th scope="col" title="From due to claimed, by the slowest of a hundred">
+          <th scope="col" title="From due to claimed, 99th percentile">
             Claimed, p99
           </th>
           <th scope="col">Latest failure</th>
@@ -142,8 +142,8 @@ const AgentRow = ({
         what={`the calls of ${name}`}
         pause={breaker.pause}
         means={{
-          pause: 'Nothing new is sent to it: its steps wait. Attempts that run go on to their end.',
-          resume: 'What waits for it is sent again.',
+          pause: 'Nothing new is sent to this agent, so its steps wait. Attempts under way run to their end.',
+          resume: 'The steps that wait for this agent are sent again.',
         }}
         hold={({ reason }) => api.pauseAgent(name, reason === undefined ? {} : { reason })}
         release={() => api.resumeAgent(name)}
@@ -186,7 +186,7 @@ function InQueue({
   return (
     <a
       href={addressOf(['executions'], { workflow, status: 'open' })}
-      aria-label={`${waiting} wait for ${agent}: what is open of ${workflow}`}
+      aria-label={`${waiting} wait for ${agent}: see the open executions of ${workflow}`}
     >
       {waiting}
     </a>

@@ -24,7 +24,7 @@ export function ChartOf({ chart, span }: { chart: ShownChart; span: Span }): JSX
     <figure class="chart">
       <figcaption>{title}</figcaption>
       {lines.length === 0 ? (
-        <p class="faint">No value in this time.</p>
+        <p class="faint">No value in this period.</p>
       ) : (
         <>
           <Picture lines={drawn} unit={unit} span={span} />

@@ -72,13 +72,14 @@ function Groups({ charts: all }: { charts: ShownCharts }): JSX.Element {
   if (!hasAny)
     return (
       <Empty title={`Nothing was measured in the last ${time}.`}>
-        A supervisor writes its charts once a minute: wait for the next, or start an execution.
+        A supervisor writes these metrics once a minute: wait for the next, or start an execution.
       </Empty>
     );
   return (
     <>
       <p class="faint">
-        The last {time}, by the minute, in {zoneText(charts.fromAt)}; read once a minute while somebody looks
+        The last {time}, by the minute, in {zoneText(charts.fromAt)}; read once a minute while this page is
+        open
         {settings.local ? '.' : `: ${priceText(charts)}.`}
       </p>
       <Grid charts={deployment} span={charts} />

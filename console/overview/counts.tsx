@@ -131,7 +131,7 @@ export const Supervisors = ({
     </h2>
     <dl class="facts across">
       <div>
-        <dt>supervisor: last sweep with something due</dt>
+        <dt>supervisor: last sweep that found work</dt>
         <dd>{sweptAt === undefined ? 'none yet' : <Ago at={sweptAt} />}</dd>
       </div>
       <div>

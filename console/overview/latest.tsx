@@ -41,11 +41,11 @@ export function Waiting({ inbox }: { inbox: Live<IncidentPage> }): JSX.Element {
     page.items.toSorted((one, other) => one.deadlineAt - other.deadlineAt);
   return (
     <section aria-labelledby="waiting">
-      <h2 id="waiting">Waiting for people, first deadline first</h2>
+      <h2 id="waiting">Waiting for people, earliest deadline first</h2>
       <Shown live={inbox} what="the inbox">
         {(page) =>
           page.items.length === 0 ? (
-            <p class="faint">Nobody is waited for.</p>
+            <p class="faint">Nothing waits for a person.</p>
           ) : (
             <ul class="lines">
               {grouped(byDeadline(page), alike).map((group) => (

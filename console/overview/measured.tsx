@@ -30,18 +30,18 @@ export function Measured({ charts: { data, error }, by, title, name }: MeasuredP
     );
   const time = durationText(data.everyMs * data.periods);
   return (
-    <span title={`in the latest minute that has any; at most ${valueText(line.over, chart.unit)} in ${time}`}>
+    <span title={`in the latest minute with a value; at most ${valueText(line.over, chart.unit)} in ${time}`}>
       {valueText(latest, chart.unit)}
     </span>
   );
 }
 
 function whyNone(data: ShownCharts | undefined, error: unknown, by: MeasuredProps['by']): string {
-  if (!settings.hasCharts) return 'No metrics are read here.';
+  if (!settings.hasCharts) return 'This console reads no metrics.';
   if (data === undefined)
     return error === undefined
       ? 'The metrics are being read.'
       : 'The metrics cannot be read: see the charts.';
-  if (data[by] === undefined) return `Not measured one by one: deploy with metricsBy: ['${by}'].`;
+  if (data[by] === undefined) return `Not measured per ${by}: deploy with metricsBy: ['${by}'].`;
   return `Nothing was measured in the last ${durationText(data.everyMs * data.periods)}.`;
 }

@@ -29,7 +29,7 @@ export function OutagesOf({ agent }: { agent: string }): JSX.Element {
       <Shown live={live} what={`the outages of ${agent}`}>
         {(outages) =>
           outages.length === 0 ? (
-            <p class="faint">Its breaker has not opened: its service was never found to be out of order.</p>
+            <p class="faint">No outages: the breaker of this agent has never opened.</p>
           ) : (
             outages.map((outage) => <OutageCard key={outage.openedAt} outage={outage} />)
           )
@@ -60,7 +60,7 @@ function OutageCard({ outage }: { outage: OutageView }): JSX.Element {
       </p>
       {calls.length === 0 ? null : <Calls calls={calls} />}
       {failed > calls.length ? (
-        <p class="faint">{failed - calls.length} more failed than are named.</p>
+        <p class="faint">{failed - calls.length} more failed; they are not listed.</p>
       ) : null}
     </article>
   );
@@ -81,7 +81,7 @@ const Calls = ({ calls }: { calls: OutageView['calls'] }): JSX.Element => (
           <th scope="col">Execution</th>
           <th scope="col">Step</th>
           <th scope="col">Attempt</th>
-          <th scope="col">What became of it</th>
+          <th scope="col">Result</th>
         </tr>
       </thead>
       <tbody>

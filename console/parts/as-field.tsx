@@ -9,7 +9,7 @@ import { calledAs } from '../api.ts';
 export const AsField = ({ label }: { label: string }): JSX.Element => (
   <label
     class="as"
-    title="On this machine: as whom you start, answer and operate, in this tab. Letters, digits and +=,.@_-, up to 64; empty: local."
+    title="On this machine, in this tab: the name under which you start, answer and operate. Up to 64 letters, digits and +=,.@_-; empty means local."
   >
     {label}
     <input

@@ -88,7 +88,7 @@ const Refused = ({ error }: { error: unknown }): JSX.Element => (
       {problemOf(error).what}
     </p>
     {settings.local && error instanceof ApiError && error.code === 'not-another' ? (
-      <AsField label="On this machine you can be another person: as" />
+      <AsField label="On this machine you can act as another person: as" />
     ) : null}
   </>
 );

@@ -15,7 +15,7 @@ export interface GraphLinks {
   /** Where the box of a step leads to. */
   readonly hrefOf: (step: string, graph: Graph) => string;
   readonly selected?: string | undefined;
-  /** Where a step with an execution of its own is opened, or closed again. */
+  /** Where a step with a child execution is opened, or closed again. */
   readonly openOf?: (step: GraphStep, graph: Graph) => Opening | undefined;
 }
 

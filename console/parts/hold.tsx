@@ -90,11 +90,11 @@ function Asked({
   return (
     <Dialog title={`${verb} ${what}?`} confirm={verb} grave={isPause} act={act} close={close}>
       <p>{isPause ? means.pause : means.resume}</p>
-      {isPause ? <TextField label="Reason" hint="For those who read it later." text={reason} /> : null}
+      {isPause ? <TextField label="Reason" hint="For later readers." text={reason} /> : null}
       {isPause && hasWithin === true ? (
         <TextField
-          label="Each at most for"
-          hint="Then a person is asked. As 30m, 2h or 7d; empty: what its workflow says."
+          label="Limit for each"
+          hint="After this time, a person is asked. For example 30m, 2h or 7d; leave empty for the workflow's default."
           placeholder="2h"
           text={within}
         />

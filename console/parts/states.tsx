@@ -17,7 +17,8 @@ export const Loading = ({ what }: { what: string }): JSX.Element => (
 );
 
 /** In place of an action, where none can be offered. */
-export const READ_ONLY = 'This page is read only: what is started elsewhere appears here by itself.';
+export const READ_ONLY =
+  'This page is read only. Executions that are started elsewhere appear here by themselves.';
 
 export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }): JSX.Element => (
   <div class="state empty">
@@ -81,7 +82,7 @@ export function Shown<T>({
 const Stale = ({ error, again }: { error: unknown; again: () => void }): JSX.Element => (
   <div class="notice warn" role="alert">
     <span>
-      This is as it was; it could not be read again. <q>{problemOf(error).what}</q> {problemOf(error).todo}
+      This is out of date: it could not be read again. <q>{problemOf(error).what}</q> {problemOf(error).todo}
     </span>
     <button type="button" onClick={again}>
       Try again now

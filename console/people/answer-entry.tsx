@@ -88,13 +88,13 @@ function Asked({
         Execution <code>{executionId}</code>
       </p>
       {entry.shown === undefined ? null : <p>{pairsText(entry.shown)}</p>}
-      {verdict === 'refuse' ? <p>The step fails, and what its workflow says of that follows.</p> : null}
+      {verdict === 'refuse' ? <p>The step fails, and its workflow decides what follows.</p> : null}
       {isWritten ? (
         <StepForm executionId={executionId} step={entry.step} side="output" into={output} />
       ) : (
         <TextField
           label={verdict === 'give' ? 'Comment' : 'Reason'}
-          hint={verdict === 'give' ? 'For the steps behind it.' : 'Kept with the step.'}
+          hint={verdict === 'give' ? 'For the steps that follow.' : 'Kept with the step.'}
           text={text}
         />
       )}

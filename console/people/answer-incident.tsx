@@ -44,9 +44,7 @@ export function AnswerIncident({ executionId, incident, done }: AnswerProps): JS
           );
         })}
       </div>
-      {choices.length === 0 ? (
-        <p class="faint">No answer is possible: the execution goes another way.</p>
-      ) : null}
+      {choices.length === 0 ? <p class="faint">No answer is possible: the execution has moved on.</p> : null}
       {asked.value === undefined ? null : (
         <Asked
           key={asked.value}
@@ -98,7 +96,7 @@ function Asked({
       {offered?.leaves === undefined ? null : (
         <p class="notice warn">
           It leaves {offered.leaves.stands} in effect
-          {offered.leaves.mayStand === 0 ? '' : ` and ${offered.leaves.mayStand} that may be`}
+          {offered.leaves.mayStand === 0 ? '' : ` and ${offered.leaves.mayStand} possibly in effect`}
           {offered.leaves.first.length === 0
             ? ''
             : `: ${offered.leaves.first.map(({ step }) => step).join(', ')}`}
@@ -111,7 +109,7 @@ function Asked({
       {side === undefined ? null : (
         <StepForm executionId={executionId} step={incident.step ?? ''} side={side} into={value} />
       )}
-      <TextField label="Reason" hint="Kept with the incident, for those who read it later." text={reason} />
+      <TextField label="Reason" hint="Kept with the incident, for later readers." text={reason} />
     </Dialog>
   );
 }

@@ -4,17 +4,17 @@ import type { Choice } from '../../lib/api/answers.ts';
 
 /** Its name, and what it does. */
 export const MEANS: Readonly<Record<Choice, readonly [string, string]>> = {
-  retry: ['Retry', 'The same again.'],
+  retry: ['Retry', 'The same attempt is made again.'],
   'retry-with-input': ['Retry with another input', 'The next attempt gets the input below.'],
   'give-output': [
-    'Give its output',
-    'It counts as done with the output below: somebody has done it by hand.',
+    'Give the output',
+    'The step counts as done, with the output below: somebody did the work by hand.',
   ],
-  skip: ['Skip it', 'The execution goes on without it.'],
+  skip: ['Skip the step', 'The execution continues without this step.'],
   resume: ['Resume', 'The pause ends.'],
-  'undo-all': ['Undo everything', 'What has acted is undone, and the execution ends.'],
-  continue: ['Go on without it', 'Its failure is tolerated, and the execution goes on.'],
-  fail: ['Let it fail', 'The execution fails, and what has acted stays as it is.'],
+  'undo-all': ['Undo everything', 'Every step that acted is undone, and the execution ends.'],
+  continue: ['Continue without it', 'The failure is tolerated, and the execution continues.'],
+  fail: ['Let it fail', 'The execution fails, and the effects of steps that acted stay.'],
 };
 
 export const GRAVE: ReadonlySet<Choice> = new Set(['undo-all', 'fail', 'skip', 'give-output']);

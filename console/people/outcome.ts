@@ -24,7 +24,7 @@ export async function answering(
     const first = view === undefined ? '' : firstIn(view, step);
     throw new ApiError(
       error.code,
-      `somebody was first${first}. Nothing of yours was taken (${error.message})`,
+      `somebody else answered first${first}. Your answer was not used (${error.message})`,
     );
   }
 }

@@ -51,7 +51,7 @@ function Inbox({
   if (page.items.length === 0)
     return (
       <Empty title="Nothing waits for a person">
-        Approvals, callbacks and the questions of incidents appear here by themselves.{' '}
+        Approvals, callbacks and incidents appear here by themselves.{' '}
         <a href={addressOf(['workflows'])}>See the workflows</a>
       </Empty>
     );
@@ -59,8 +59,8 @@ function Inbox({
   return (
     <>
       <p class="faint">
-        {items.length} open{page.cursor === undefined ? '' : ', and more'}; of these the one whose time is
-        over first comes first.
+        {items.length} open{page.cursor === undefined ? '' : ', and more'}; on this page, the earliest
+        deadline comes first.
       </p>
       <div class="inbox">
         {items.map((item) => (

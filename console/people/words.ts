@@ -3,15 +3,15 @@
 import { callerText, type IncidentView } from '../../lib/api/answers.ts';
 
 const KIND: Readonly<Record<IncidentView['kind'], string>> = {
-  recovery: 'nothing is left to try by itself',
+  recovery: 'no automatic attempt is left',
   undo: 'an effect could not be undone',
-  pause: 'the pause has lasted its time',
-  deadline: 'its time is over, and there is no way back',
+  pause: 'the pause has reached its time limit',
+  deadline: 'its deadline passed, and a point of no return was passed before',
 };
 
 /** Why it was opened. */
 export const whyAsked = ({ kind, wrongAnswer }: Pick<IncidentView, 'kind' | 'wrongAnswer'>): string =>
-  wrongAnswer === undefined ? KIND[kind] : 'its work is done, and its answer cannot be used';
+  wrongAnswer === undefined ? KIND[kind] : 'the work is done, but its answer cannot be used';
 
 export function resolvedText({ by, choice, caller, reason }: IncidentView): string {
   const who =
@@ -21,7 +21,7 @@ export function resolvedText({ by, choice, caller, reason }: IncidentView): stri
         : callerText(caller)
       : by === 'deadline'
         ? 'nobody answered in time'
-        : 'the execution went another way';
+        : 'the execution moved on';
   const chose = choice === undefined ? '' : by === 'person' ? ` chose ${choice}` : `: ${choice}`;
   return `${who}${chose}${reason === undefined || reason === '' ? '' : ` (${reason})`}`;
 }

@@ -10,10 +10,10 @@ export function WrongAnswer({ text }: { text: string }): JSX.Element {
   return (
     <figure class="payload">
       <figcaption>
-        <span>What it answered</span>
-        <CopyButton text={text} what="what it answered" />
+        <span>The answer</span>
+        <CopyButton text={text} what="the answer" />
       </figcaption>
-      <pre tabIndex={0} aria-label="what it answered">
+      <pre tabIndex={0} aria-label="the answer">
         {text}
       </pre>
     </figure>

@@ -22,7 +22,7 @@ export function Cost({ workflow }: { workflow: WorkflowView }): JSX.Element {
   const { steadfastUsd, totalUsd, tolerance, prices, agentSteps, leftOut } = found;
   return (
     <section aria-labelledby="cost">
-      <h2 id="cost">What a million cost, estimated</h2>
+      <h2 id="cost">Estimated cost of a million executions</h2>
       <p>
         <strong>{dollars(totalUsd)}</strong> for {executions.toLocaleString('en')} executions of {agentSteps}{' '}
         steps by agents: Steadfast {dollars(steadfastUsd)}, ± {tolerance * 100} %, and the agents’ own time,

@@ -17,9 +17,10 @@ export const HoldStarts = ({
     pause={pause}
     hasWithin
     means={{
-      pause: 'What is started of it is born paused, within 10 s everywhere. What is under way goes on.',
+      pause:
+        'New executions of this workflow start paused, everywhere within 10 s. Executions under way continue.',
       resume:
-        'What is started from now on runs. What was born paused stays so: resume it in the list of executions.',
+        'New executions run again. Those that started paused stay paused: resume them in the list of executions.',
     }}
     hold={(given) => api.pauseWorkflow(workflow, given)}
     release={() => api.resumeWorkflow(workflow)}

@@ -51,7 +51,7 @@ export function StartForm({ workflow, forms = {}, latestInput, close }: StartPro
       <SchemaForm
         writing={writing}
         label="Input"
-        hint="Its schema is checked when it is sent."
+        hint="The input is checked against its schema when you send it."
         problem={problemIn(error.value)}
       />
       <div class="buttons">
@@ -64,7 +64,7 @@ export function StartForm({ workflow, forms = {}, latestInput, close }: StartPro
       </div>
       <TextField
         label="Key"
-        hint="The same key with the same input is the same execution: for example the number of the order. Empty: a new one."
+        hint="The same key with the same input returns the same execution; use the order number, for example. Leave empty to start a new one."
         text={key}
       />
       <div class="buttons">

@@ -149,8 +149,8 @@ function Latest({
     <section aria-labelledby="latest">
       <h2 id="latest">The last {views.length === 0 ? '' : `${views.length} `}executions, step by step</h2>
       {views.length === 0 ? (
-        <Empty title="None was started yet">
-          {settings.readOnly ? READ_ONLY : 'Start one with the button above, or by a trigger.'}
+        <Empty title="No execution has been started yet">
+          {settings.readOnly ? READ_ONLY : 'Start one with the button above, or with a trigger.'}
         </Empty>
       ) : (
         <Grid steps={workflow.steps} views={views} />

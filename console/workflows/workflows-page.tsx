@@ -18,7 +18,7 @@ export function WorkflowsPage(): JSX.Element {
         {(workflows) =>
           workflows.length === 0 ? (
             <Empty title="No workflow is deployed">
-              A workflow is a folder with a <code>workflow.ts</code>; deploy one, and it appears here.
+              A workflow is a folder with a <code>workflow.ts</code>; deploy one and it appears here.
             </Empty>
           ) : (
             <ul class="cards">

@@ -49,7 +49,7 @@ describe('on a local cloud', () => {
     await page.getByLabel('Input, as JSON').fill(orderOf(orderId));
     await page.getByLabel('Key').fill(orderId);
     await press(page, 'Start');
-    await page.getByText('What comes next').waitFor();
+    await page.getByText('What happens next').waitFor();
     return page;
   };
 
@@ -63,7 +63,7 @@ describe('on a local cloud', () => {
     await page.getByLabel('Input, as JSON').fill(orderOf('page-1'));
     await press(page, 'Start');
     await untilStatus(page, 'succeeded');
-    await page.getByText('Nothing can be done; why not').waitFor();
+    await page.getByText('No command is possible now: reasons').waitFor();
     await page.goto(`${place.server.url}#/workflows/order-fulfilment`);
     await page.locator('table.grid .cell.done').first().waitFor();
   });
@@ -96,7 +96,7 @@ describe('on a local cloud', () => {
     await page.getByLabel('Reason').fill('ordered twice');
     await confirm(page, 'Cancel');
     await untilStatus(page, 'canceled');
-    await page.getByRole('heading', { name: 'What stands' }).waitFor();
+    await page.getByRole('heading', { name: 'What is still in effect' }).waitFor();
     await page.getByText('ordered twice').first().waitFor();
   });
 
@@ -105,7 +105,7 @@ describe('on a local cloud', () => {
     const page = await startedBy('page-4');
     await untilStatus(page, 'compensated');
     await page.getByText('It failed').waitFor();
-    await page.getByText('Nothing: all that has acted is undone.').waitFor();
+    await page.getByText('Nothing: every step that acted is undone.').waitFor();
     await page.locator('.timeline .stretch.undo').first().waitFor();
   });
 });
@@ -150,7 +150,7 @@ describe('a failed execution', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await world.run(id);
     await untilStatus(page, 'succeeded');
-    await page.getByText('given by a person').first().waitFor();
+    await page.getByText('entered by a person').first().waitFor();
     expect(charged).toEqual([50]);
     await world.server.close();
   });
@@ -216,10 +216,10 @@ describe('people', () => {
     await early(page, 'Complete');
     world.server.weather.delayMs = 0;
     await page.goto(`${world.server.url}#/executions/${id}`);
-    await page.getByRole('button', { name: 'Give its output' }).waitFor();
+    await page.getByRole('button', { name: 'Give the output' }).waitFor();
     world.server.weather.delayMs = 2_000;
-    await press(page, 'Give its output');
-    await early(page, 'Give its output');
+    await press(page, 'Give the output');
+    await early(page, 'Give the output');
   });
 
   it('tells the second of two people who was first, also when the inbox was read meanwhile', async () => {
@@ -230,7 +230,7 @@ describe('people', () => {
     expect(await world.post(`/callbacks/${step?.token}/complete`, { output: {} }, 'bob')).toBe(200);
     await readTwice(page);
     await page.getByRole('dialog').getByRole('button', { name: 'Reject', exact: true }).click();
-    await page.getByText('somebody was first: local:bob').waitFor();
+    await page.getByText('somebody else answered first: local:bob').waitFor();
     await page.getByRole('button', { name: 'Leave it' }).click();
     // At once, and not when it would have been read next.
     await card(page, 'approval release').waitFor({ state: 'detached', timeout: 2_000 });
@@ -253,14 +253,14 @@ describe('people', () => {
     ).toBe(202);
     await readTwice(page);
     await page.getByRole('dialog').getByRole('button', { name: 'Retry with another input' }).click();
-    await page.getByText('somebody was first: local:bob chose undo-all (enough)').waitFor();
+    await page.getByText('somebody else answered first: local:bob chose undo-all (enough)').waitFor();
   });
 
   it('gives a step its output by hand', async () => {
     const { page } = await openPage(browser, world.server, `#/executions/${id}`);
-    await press(page, 'Give its output');
+    await press(page, 'Give the output');
     await page.getByLabel('Output, as JSON').fill('{"by": "hand"}');
-    await confirm(page, 'Give its output');
+    await confirm(page, 'Give the output');
     await page.getByText('local:ann chose give-output').first().waitFor();
   });
 });

@@ -45,7 +45,7 @@ it('one starts, and is refused as the other person; the other one is taken', asy
   await dialog.getByText('takes an answer from another person only').waitFor();
   await expectAccessible(page);
   await expectFits(page);
-  await dialog.getByLabel('you can be another person').fill('eve');
+  await dialog.getByLabel('you can act as another person').fill('eve');
   await dialog.getByRole('button', { name: 'Approve' }).click();
   await dialog.waitFor({ state: 'detached' });
   expect(await field(page).inputValue()).toBe('eve');

@@ -72,7 +72,9 @@ const asked = async (page: Page, verb: string): Promise<void> => {
 const dialog = (page: Page) => page.getByRole('dialog');
 const told = async (page: Page, words: string): Promise<void> => {
   await dialog(page).waitFor({ state: 'detached' });
-  const its = await page.getByRole('link', { name: 'Its own execution' }).getAttribute('href');
+  const its = await page
+    .getByRole('link', { name: 'The execution of this bulk action' })
+    .getAttribute('href');
   await world.run(its?.split('/').at(-1) ?? '', { supervised: false });
   await page.getByRole('region', { name: 'The bulk action' }).getByText(words).waitFor();
 };
@@ -94,9 +96,9 @@ describe.each([
     const { page } = await openPage(browser, world.server, '#/executions?workflow=order', look);
     await page.getByText('3 read, and these are all').waitFor();
     // Folded on a phone.
-    const many = page.getByText('Many at once', { exact: true });
+    const many = page.getByText('Bulk action', { exact: true });
     if (await many.isVisible()) await many.click();
-    for (const verb of ['Retry with other input', 'Resolve', 'Approve', 'Reject']) {
+    for (const verb of ['Retry with another input', 'Resolve', 'Approve', 'Reject']) {
       await page.getByText('Other', { exact: true }).click();
       await page.getByRole('button', { name: `${verb} …`, exact: true }).click();
       await dialog(page).getByLabel('Step').waitFor();
@@ -117,23 +119,23 @@ it('are retried with another input, by a form of the schema of its step, with th
   world.forms = { steps: { charge: { input: INPUT } } };
   const { page } = await openPage(browser, world.server, '#/executions?workflow=order&status=waiting');
   await page.getByText('3 read').waitFor();
-  await asked(page, 'Retry with other input');
+  await asked(page, 'Retry with another input');
   await dialog(page).getByLabel('Step').focus();
   await page.keyboard.type('charge');
   await dialog(page).getByLabel('Amount in cents').focus();
   await page.keyboard.press('Enter');
-  await dialog(page).getByText('it is needed').waitFor();
+  await dialog(page).getByText('this is required').waitFor();
   await page.keyboard.type('4200');
   await page.keyboard.press('Enter');
   await dialog(page).getByText('3 executions.').waitFor();
   // What was given can be changed, and is still there.
-  await press(page, 'Change what is given');
+  await press(page, 'Change the answer');
   expect(await dialog(page).getByLabel('Amount in cents').inputValue()).toBe('4200');
   await press(page, 'Find them');
   await dialog(page).getByText('3 executions.').waitFor();
   expect(charged).toEqual([]);
-  await press(page, 'Retry with other input');
-  await told(page, 'retry is done: 3 of 3 told, 3 obeyed. By local:ann.');
+  await press(page, 'Retry with another input');
+  await told(page, 'retry is done: 3 of 3 processed, 3 applied. By local:ann.');
   for (const id of ids)
     await world.run(id, { until: ({ steps }) => steps['charge']?.status === 'done', supervised: false });
   expect(charged).toEqual([4_200, 4_200, 4_200]);
@@ -143,7 +145,7 @@ it('are not looked for before there is a form for what is given with it', async 
   const { page } = await openPage(browser, world.server, '#/executions?workflow=order');
   await page.getByText('3 read').waitFor();
   world.server.weather.delayMs = 2_000;
-  await asked(page, 'Retry with other input');
+  await asked(page, 'Retry with another input');
   await dialog(page).getByText('Reading its workflow').waitFor();
   expect(await dialog(page).getByRole('button', { name: 'Find them' }).isDisabled()).toBe(true);
   await dialog(page)
@@ -156,7 +158,7 @@ it('are not looked for before there is a form for what is given with it', async 
 it('of several workflows, or of any, are given JSON; where it does not fit, each says why', async () => {
   const { page } = await openPage(browser, world.server, '#/executions?status=waiting');
   await page.getByText('3 read').waitFor();
-  await asked(page, 'Retry with other input');
+  await asked(page, 'Retry with another input');
   await dialog(page).getByLabel('Input, as JSON').fill('{"amount": 1');
   await press(page, 'Find them');
   await dialog(page).getByText('in JSON at position').waitFor();
@@ -164,8 +166,8 @@ it('of several workflows, or of any, are given JSON; where it does not fit, each
   await dialog(page).getByLabel('Step').fill('release');
   await press(page, 'Find them');
   await dialog(page).getByText('3 executions.').waitFor();
-  await press(page, 'Retry with other input');
-  await told(page, 'retry is done: 3 of 3 told, 0 obeyed.');
+  await press(page, 'Retry with another input');
+  await told(page, 'retry is done: 3 of 3 processed, 0 applied.');
   await page.getByText('3 not: not-asked').click();
   await page
     .getByText(/it has no open incidents of step 'release'/)
@@ -180,16 +182,16 @@ it('are resolved by the answer that is chosen; one that asks nothing of the kind
   await world.post(`/executions/${third}/incidents/${incident?.number}/resolve`, { choice: 'skip' });
   const { page } = await openPage(browser, world.server, '#/executions');
   await page.getByText('3 read').waitFor();
-  await page.getByLabel('Select all that were read').check();
+  await page.getByLabel('Select all loaded executions').check();
   await asked(page, 'Resolve');
   await dialog(page).getByLabel('Answer').focus();
   await page.keyboard.type('Give');
-  await dialog(page).getByText('somebody has done it by hand').waitFor();
+  await dialog(page).getByText('somebody did the work by hand').waitFor();
   await dialog(page).getByLabel('Output, as JSON').fill('{"chargeId": "by hand"}');
   await press(page, 'Find them');
-  await dialog(page).getByText('One that asks nothing of the kind is left as it is').waitFor();
+  await dialog(page).getByText('Executions without such a question are left as they are').waitFor();
   await press(page, 'Resolve');
-  await told(page, 'resolve is done: 3 of 3 told, 2 obeyed.');
+  await told(page, 'resolve is done: 3 of 3 processed, 2 applied.');
   await page.getByText('1 not: not-asked').click();
   await page.getByRole('link', { name: third }).first().waitFor();
   expect((await stepOf(first, 'charge'))?.output).toEqual({ chargeId: 'by hand' });
@@ -203,7 +205,7 @@ it('are approved with a comment, in the name of who confirms', async () => {
   await press(page, 'Find them');
   await dialog(page).getByText('3 executions.').waitFor();
   await press(page, 'Approve');
-  await told(page, 'approve is done: 3 of 3 told, 3 obeyed.');
+  await told(page, 'approve is done: 3 of 3 processed, 3 applied.');
   for (const id of ids) {
     await world.run(id, { until: ({ steps }) => steps['release']?.status === 'done', supervised: false });
     expect((await stepOf(id, 'release'))?.output).toMatchObject({ approved: true, comment: HOSTILE });

@@ -87,7 +87,7 @@ describe.each([
     expect(await chart(page, 'Success rate').innerText()).toMatch(/succeeded .*in all 90 %/);
     expect(await chart(page, 'Executions').innerText()).toMatch(/started .*in all 120/);
     expect(await chart(page, 'Overdue').innerText()).toMatch(/at most 1 min 1[01]/);
-    expect(await chart(page, 'Became at risk').innerText()).toContain('No value in this time.');
+    expect(await chart(page, 'Became at risk').innerText()).toContain('No value in this period.');
     await opened(page, 'Queue of each agent', 'Each workflow', 'Each agent');
     await chart(page, 'Duration p99').locator('canvas').waitFor();
     expect(await chart(page, 'Duration p99').innerText()).toMatch(/everything .*9\d\d ms/);
@@ -127,7 +127,7 @@ describe('the tables', () => {
     await world.server.close();
     world = await memoryPage(undefined, undefined, { metrics: () => metrics }, { ...place, by: [] });
     const { page } = await openPage(browser, world.server, '');
-    const titleOf = (by: string): string => `Not measured one by one: deploy with metricsBy: ['${by}'].`;
+    const titleOf = (by: string): string => `Not measured per ${by}: deploy with metricsBy: ['${by}'].`;
     await cellsOf(page, 'Agents', 'works').getByTitle(titleOf('agent')).waitFor();
     expect(await cellsOf(page, 'Workflows', 'everything').getByTitle(titleOf('workflow')).count()).toBe(2);
   });

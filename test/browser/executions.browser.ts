@@ -76,12 +76,12 @@ describe('ten thousand executions', () => {
     const { page } = await openPage(browser, world.server, '#/executions?status=waiting');
     await page.getByText('1 read, and these are all').waitFor();
     await page.getByLabel('Status').selectOption('succeeded');
-    await page.getByText('No execution is like that').waitFor();
+    await page.getByText('No execution matches').waitFor();
     expect(page.url()).toContain('status=succeeded');
-    await page.getByRole('link', { name: 'Show all of them' }).click();
+    await page.getByRole('link', { name: 'Show all executions' }).click();
     await page.getByText('100 read').waitFor();
     await page.goBack();
-    await page.getByText('No execution is like that').waitFor();
+    await page.getByText('No execution matches').waitFor();
   });
 });
 
@@ -89,12 +89,12 @@ describe('a list that is opened again', () => {
   it('has what it had, while it is read', async () => {
     const { page } = await openPage(browser, world.server, '#/executions?status=waiting');
     await page.locator('.list').getByRole('link', { name: id }).click();
-    await page.getByText('What comes next').waitFor();
+    await page.getByText('What happens next').waitFor();
     world.server.weather.delayMs = 3_000;
     await page.goBack();
     await page.getByRole('heading', { name: 'Executions' }).waitFor();
     expect(await page.locator('.list').getByRole('link', { name: id }).count()).toBe(1);
-    expect(await page.getByText('No execution is like that').count()).toBe(0);
+    expect(await page.getByText('No execution matches').count()).toBe(0);
   });
 });
 
@@ -127,11 +127,11 @@ describe('the filters', () => {
     await page.getByText('100 read').waitFor();
     await page.getByLabel('Since').fill('2099-01-01T09:00');
     await page.keyboard.press('Enter');
-    await page.getByText('No execution is like that').waitFor();
+    await page.getByText('No execution matches').waitFor();
     await page.getByLabel('Since').fill('soon');
     await page.keyboard.press('Enter');
     await page.locator('.field.wrong').getByText('as 24h, 09:00 or').waitFor();
-    await page.getByText('Change what is asked for').waitFor();
+    await page.getByText('Change a filter').waitFor();
     // It has answered.
     await page.getByText('● live').waitFor();
   });
@@ -152,7 +152,7 @@ describe('the keyboard', () => {
     await page.getByText('0 selected').waitFor();
     await page.keyboard.press('PageUp');
     await page.keyboard.press('Enter');
-    await page.getByText('What comes next').waitFor();
+    await page.getByText('What happens next').waitFor();
   });
 });
 
@@ -200,7 +200,9 @@ describe('the overview', () => {
 
 describe('many at once', () => {
   const told = async (page: Page, words: string): Promise<void> => {
-    const its = await page.getByRole('link', { name: 'Its own execution' }).getAttribute('href');
+    const its = await page
+      .getByRole('link', { name: 'The execution of this bulk action' })
+      .getAttribute('href');
     await world.run(its?.split('/').at(-1) ?? '', { supervised: false });
     await page.getByRole('region', { name: 'The bulk action' }).getByText(words).waitFor();
   };
@@ -213,7 +215,7 @@ describe('many at once', () => {
     const { page } = await openPage(browser, world.server, '#/executions');
     await page.getByText('100 read').waitFor();
     expect(await page.getByRole('button', { name: 'Cancel …' }).isDisabled()).toBe(true);
-    await page.getByLabel('Select all that were read').check();
+    await page.getByLabel('Select all loaded executions').check();
     await page.getByText('100 selected').waitFor();
     await page.getByLabel('Reason').fill(HOSTILE);
     await page.getByRole('button', { name: 'Pause …' }).click();
@@ -224,7 +226,7 @@ describe('many at once', () => {
     const address = page.url();
     await page.close();
     const { page: later } = await openPage(browser, world.server, address.slice(address.indexOf('#')));
-    await told(later, 'pause is done: 100 of 100 told, 100 obeyed. By local:ann.');
+    await told(later, 'pause is done: 100 of 100 processed, 100 applied. By local:ann.');
     expect((await world.view(id)).pauses?.[0]).toMatchObject({ by: { name: 'ann' } });
     expect(await later.locator('main').innerText()).toContain(HOSTILE.slice(0, 60));
     await expectAccessible(later);
@@ -237,14 +239,14 @@ describe('many at once', () => {
     await page.getByRole('button', { name: 'Retry …' }).click();
     await page
       .getByRole('dialog')
-      .getByText('100 executions of those found cannot be told to retry now')
+      .getByText('100 executions also match, but retry is not possible for them now')
       .waitFor();
     expect(await page.getByRole('dialog').getByRole('button', { name: 'Retry' }).isDisabled()).toBe(true);
     await page.keyboard.press('Escape');
     await page.getByRole('button', { name: 'Resume …' }).click();
     await page.getByRole('dialog').getByText('100 executions.').waitFor();
     await agreed(page, 'Resume');
-    await told(page, 'resume is done: 100 of 100 told, 100 obeyed.');
-    await page.getByText('No execution is like that').waitFor();
+    await told(page, 'resume is done: 100 of 100 processed, 100 applied.');
+    await page.getByText('No execution matches').waitFor();
   });
 });

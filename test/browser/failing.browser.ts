@@ -19,7 +19,7 @@ afterAll(async () => {
 beforeEach(() => world.server.calm());
 afterEach(closePages);
 
-const todo = (page: Page) => page.getByText('It is read again by itself in a moment.');
+const todo = (page: Page) => page.getByText('The page reads it again in a moment.');
 
 it.each([
   ['the overview', '', 'Supervisors'],
@@ -50,18 +50,18 @@ it.each([
   const { page } = await openPage(browser, world.server, place);
   await page.getByText(text).first().waitFor();
   world.server.weather.status = 503;
-  await page.getByText('This is as it was').first().waitFor();
+  await page.getByText('This is out of date').first().waitFor();
   await todo(page).first().waitFor();
   expect(await page.getByText(text).count()).toBe(1);
   world.server.weather.status = 0;
-  await page.getByText('This is as it was').first().waitFor({ state: 'detached' });
+  await page.getByText('This is out of date').first().waitFor({ state: 'detached' });
   await page.getByText('● live').waitFor();
 });
 
 it('the inbox by an address of another list says how it begins again', async () => {
   const { page } = await openPage(browser, world.server, '#/people?cursor=none');
   await page.getByText('bad-cursor').waitFor();
-  await page.getByText('choose the view anew').waitFor();
+  await page.getByText('Open the view again').waitFor();
   await page.getByText('● live').waitFor();
   await page.getByRole('navigation', { name: 'Views' }).getByText('People').click();
   await page.getByRole('article', { name: 'approval release' }).waitFor();

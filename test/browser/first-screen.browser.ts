@@ -166,7 +166,7 @@ it('every time is in the zone of its reader, which it names', async () => {
       ...LAPTOP,
       zone: 'Asia/Kolkata',
     });
-    await page.getByText('What comes next').waitFor();
+    await page.getByText('What happens next').waitFor();
     const text = await page.locator('main').innerText();
     expect(text.match(/\d\d:\d\d:\d\d(?! UTC\+5:30\b)\S*/g)).toBe(null);
     expect(text).toContain('UTC+5:30');
@@ -222,7 +222,7 @@ describe('the overview', () => {
   it.each([LAPTOP, PHONE])('has the agent that holds something up before all lists: %j', async (look) => {
     const { page } = await openPage(browser, world.server, '', look);
     await page
-      .getByRole('group', { name: 'Agents that hold something up' })
+      .getByRole('group', { name: 'Agents that hold up executions' })
       .getByText('confirm-booking')
       .waitFor();
     await page.locator('.lines li').nth(1).waitFor();

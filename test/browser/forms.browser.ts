@@ -36,7 +36,7 @@ describe('on a local cloud', () => {
     await field('orderId').fill('');
     await field('quantity').fill('none');
     await press(page, 'Start');
-    await page.getByText('a number is wanted').waitFor();
+    await page.getByText('a number is required').waitFor();
     await field('quantity').fill('0');
     await press(page, 'Start');
     await page
@@ -91,7 +91,7 @@ describe('with schemas of anybody', () => {
   ])('they are accessible and fit, %s, and hostile titles are text', async (_, look) => {
     world.forms = { input: schema, example: { size: HOSTILE, list: [{ note: HOSTILE }] } };
     const { page } = await openPage(browser, world.server, '#/workflows/everything?start=1', look);
-    await page.getByLabel('count (may be left out)').waitFor();
+    await page.getByLabel('count (optional)').waitFor();
     expect(await page.locator('form.start').innerText()).toContain(HOSTILE.slice(0, 60));
     expect(await page.locator('main img, main script').count()).toBe(0);
     await expectAccessible(page);
@@ -103,18 +103,18 @@ describe('with schemas of anybody', () => {
     world.forms = { input: schema };
     const { page } = await openPage(browser, world.server, '#/workflows/everything?start=1');
     await press(page, 'Start');
-    await page.getByText('it is needed').waitFor();
-    await page.getByLabel('express (may be left out)').selectOption('yes');
+    await page.getByText('this is required').waitFor();
+    await page.getByLabel('express (optional)').selectOption('yes');
     await press(page, 'Write input as JSON');
     await page.getByLabel('Input, as JSON').fill('{"size": "small", "count": "many"}');
     await press(page, 'Fill in input by its fields');
-    await page.getByText('The fields cannot show this').waitFor();
+    await page.getByText('The form cannot show this value').waitFor();
     await page.getByLabel('Input, as JSON').fill('{"size": "small", "count": 3, "beside": [1]}');
     await press(page, 'Fill in input by its fields');
-    expect(await page.getByLabel('count (may be left out)').inputValue()).toBe('3');
-    await page.getByText('Besides, as it was: beside').waitFor();
+    expect(await page.getByLabel('count (optional)').inputValue()).toBe('3');
+    await page.getByText('Other fields, unchanged: beside').waitFor();
     await press(page, 'Start');
-    await page.getByText('What comes next').waitFor();
+    await page.getByText('What happens next').waitFor();
     const sent = JSON.parse(await page.locator('.payload pre').first().innerText());
     expect(sent).toEqual({ beside: [1], size: 'small', count: 3 });
   });
@@ -134,10 +134,10 @@ describe('with schemas of anybody', () => {
     };
     world.forms = { steps: { asked: { output } } };
     const { page } = await openPage(browser, world.server, `#/executions/${id}`);
-    await press(page, 'Give its output');
+    await press(page, 'Give the output');
     await page.getByRole('dialog').getByLabel('Done by').fill('hand');
     await expectAccessible(page);
-    await page.getByRole('dialog').getByRole('button', { name: 'Give its output' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Give the output' }).click();
     await page.getByText('local:ann chose give-output').first().waitFor();
     const { steps } = await world.view(id);
     expect(steps.find(({ name }) => name === 'asked')?.output).toEqual({ by: 'hand' });

@@ -69,7 +69,7 @@ it('a start above moves the rows, and the keys still hit the one that is marked'
   await page.getByText('1 selected').waitFor();
   expect(await isSelected(page, id)).toBe(true);
   await pressed(page, 'Enter');
-  await page.getByText('What comes next').waitFor();
+  await page.getByText('What happens next').waitFor();
   expect(page.url()).toContain(id);
 });
 

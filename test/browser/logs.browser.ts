@@ -26,7 +26,7 @@ afterEach(closePages);
 
 const opened = async (look = {}) => {
   const { page } = await openPage(browser, world.server, `#/executions/${id}`, look);
-  await page.getByRole('button', { name: 'Read its log lines' }).click();
+  await page.getByRole('button', { name: 'Read the log lines' }).click();
   return page;
 };
 
@@ -53,7 +53,7 @@ it.each([
     })),
   });
   const page = await opened(look);
-  const lines = page.getByRole('group', { name: 'Log lines, in the order of time' });
+  const lines = page.getByRole('group', { name: 'Log lines, oldest first' });
   await lines.getByText('trace').first().waitFor();
   expect(await lines.innerText()).toContain(HOSTILE.slice(0, 60));
   expect(await page.locator('main img, main script').count()).toBe(0);
@@ -71,7 +71,7 @@ it.each([
 it('that are not there are said to be none, and why', async () => {
   read = async () => ({ lines: [], isCut: false });
   const page = await opened();
-  await page.getByText('what a healthy step does is logged at level DEBUG alone').waitFor();
+  await page.getByText('a healthy step logs only at level DEBUG').waitFor();
 });
 
 it('that take their time leave a word; that may not be read are said, with a way to try again', async () => {
@@ -89,7 +89,7 @@ it('that take their time leave a word; that may not be read are said, with a way
   await page.getByText('not-allowed: not allowed: logs:StartQuery').waitFor();
   read = async () => ({ lines: [], isCut: false });
   await page.getByRole('button', { name: 'Try again now' }).click();
-  await page.getByText('logged at level DEBUG alone').waitFor();
+  await page.getByText('logs only at level DEBUG').waitFor();
 });
 
 describe('that are followed', () => {
@@ -113,7 +113,7 @@ describe('that are followed', () => {
       return { lines, isCut: false, ...(from === undefined ? {} : { isMore: true }) };
     };
   });
-  const box = (page: Page) => page.getByRole('group', { name: 'Log lines, in the order of time' });
+  const box = (page: Page) => page.getByRole('group', { name: 'Log lines, oldest first' });
   const line = (page: Page, number: number) => box(page).getByText(`line ${number}.`, { exact: true });
   const belowEnd = (page: Page): Promise<number> =>
     box(page).evaluate((it) => Math.round(it.scrollHeight - it.clientHeight - it.scrollTop));
@@ -148,11 +148,11 @@ describe('that are followed', () => {
     const { page } = await openPage(browser, world.server, '#/people');
     await page.clock.install();
     await page.goto(`${world.server.url}#/executions/${id}`);
-    await page.getByRole('button', { name: 'Read its log lines' }).click();
+    await page.getByRole('button', { name: 'Read the log lines' }).click();
     await line(page, 60).waitFor();
     await page.getByRole('button', { name: 'Pause the lines' }).focus();
     await page.keyboard.press('Enter');
-    await page.getByText('New lines are not read.').waitFor();
+    await page.getByText('Paused: new lines are not read.').waitFor();
     const paused = reads;
     written = 64;
     await page.clock.runFor(20_000);
@@ -175,7 +175,7 @@ describe('that are followed', () => {
     world.server.weather.settings = { deployment: 'prod', readOnly: true, local: false };
     const page = await opened();
     await line(page, 60).waitFor();
-    await page.getByText('New lines are not read.').waitFor();
+    await page.getByText('Paused: new lines are not read.').waitFor();
     written = 61;
     await page.getByRole('button', { name: 'Follow the lines' }).click();
     await line(page, 61).waitFor();
@@ -185,7 +185,7 @@ describe('that are followed', () => {
   it('are read once more when the execution has ended, and no more', async () => {
     const own = await world.begunOne('to be canceled');
     const { page } = await openPage(browser, world.server, `#/executions/${own}`);
-    await page.getByRole('button', { name: 'Read its log lines' }).click();
+    await page.getByRole('button', { name: 'Read the log lines' }).click();
     await line(page, 60).waitFor();
     await world.post(`/executions/${own}/cancel`, { undo: false });
     await world.run(own, { supervised: false });

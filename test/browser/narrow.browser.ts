@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   ({ page } = await openPage(browser, world.server, `#/executions/${id}`, { width: 360, height: 740 }));
-  await page.getByText('What comes next').waitFor();
+  await page.getByText('What happens next').waitFor();
 });
 afterEach(closePages);
 afterAll(async () => {

@@ -58,7 +58,7 @@ const filtered = async (page: Page, field: string, text: string): Promise<void> 
 const execution = async (id: string): Promise<Page> => {
   const page = await opened('#/executions');
   await click(link(page, id));
-  await page.getByText('What comes next').waitFor();
+  await page.getByText('What happens next').waitFor();
   return page;
 };
 const confirmed = async (page: Page, name: string): Promise<void> => {
@@ -81,7 +81,7 @@ it('2 which orders failed since nine, by cause', async () => {
   const page = await opened();
   await click(link(page, /ended without success in 24 h$/));
   await filtered(page, 'Since', '09:00');
-  const causes = page.getByRole('group', { name: 'Causes of those that were read' });
+  const causes = page.getByRole('group', { name: 'Causes of the executions shown so far' });
   await causes.waitFor();
   expect(page.url()).toContain('since=09%3A00');
   await causes.getByText('card-declined: 3').waitFor();
@@ -172,7 +172,7 @@ it('10 which agent is dead, since when', async () => {
 
 it('11 what stands of this failed one', async () => {
   const page = await execution(world.ids['4712']);
-  const stands = page.getByRole('region', { name: 'What stands' });
+  const stands = page.getByRole('region', { name: 'What is still in effect' });
   await stands.getByText('2 in effect').waitFor();
   await stands.getByText('charge', { exact: true }).waitFor();
 });
@@ -185,9 +185,11 @@ it('12 retry these 143 and not those', async () => {
     await click(page.getByRole('button', { name: 'Retry …' }));
     await page.getByRole('dialog').getByText('143 executions.').waitFor();
     await confirmed(page, 'Retry');
-    const its = await page.getByRole('link', { name: 'Its own execution' }).getAttribute('href');
+    const its = await page
+      .getByRole('link', { name: 'The execution of this bulk action' })
+      .getAttribute('href');
     await night.run(its?.split('/').at(-1) ?? '');
-    await page.getByText('retry is done: 143 of 143 told, 143 obeyed').waitFor();
+    await page.getByText('retry is done: 143 of 143 processed, 143 applied').waitFor();
     const [first = ''] = night.declined;
     expect((await night.view(first)).status).not.toBe('failed');
     // Canceled as it was: another cause, so it is none of these.
@@ -244,8 +246,8 @@ it('17 its log lines', async () => {
     await stage.ended(id);
     const page = await opened('#/executions', server);
     await click(link(page, id));
-    await click(page.getByRole('button', { name: 'Read its log lines' }));
-    const lines = page.getByRole('group', { name: 'Log lines, in the order of time' }).getByRole('listitem');
+    await click(page.getByRole('button', { name: 'Read the log lines' }));
+    const lines = page.getByRole('group', { name: 'Log lines, oldest first' }).getByRole('listitem');
     await lines.first().waitFor();
     expect((await lines.allInnerTexts()).join('\n')).toMatch(/charge-card/);
   } finally {
@@ -265,13 +267,13 @@ it('18 which executions run the old plan', async () => {
 it('19 is the supervisor alive', async () => {
   const page = await opened();
   const part = page.getByRole('region', { name: 'Supervisors' });
-  await part.getByText('last sweep with something due').waitFor();
+  await part.getByText('last sweep that found work').waitFor();
   await part.getByText('oldest overdue').waitFor();
 });
 
 it('20 what does a million of these cost', async () => {
   const page = await opened();
   await click(rowOf(page, 'Workflows', 'order').getByRole('link', { name: 'order', exact: true }));
-  const cost = page.getByRole('region', { name: 'What a million cost, estimated' });
+  const cost = page.getByRole('region', { name: 'Estimated cost of a million executions' });
   expect(await cost.innerText()).toMatch(/\$\d+\.\d\d for 1,000,000 executions of 3 steps/);
 });

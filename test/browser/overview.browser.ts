@@ -37,10 +37,10 @@ describe('a workflow', () => {
     const { page } = await openPage(browser, world.server, '');
     await page.getByRole('button', { name: 'Pause the starts of everything' }).click();
     await page.getByLabel('Reason').fill(HOSTILE);
-    await page.getByLabel('Each at most for').fill('long');
+    await page.getByLabel('Limit for each').fill('long');
     await page.getByRole('dialog').getByRole('button', { name: 'Pause', exact: true }).click();
     await page.getByText('bad-duration').waitFor();
-    await page.getByLabel('Each at most for').fill('2h');
+    await page.getByLabel('Limit for each').fill('2h');
     await confirm(page, 'Pause');
     const row = rowOf(page, 'Workflows', 'everything');
     await row.getByText('by local:ann').waitFor();
@@ -54,7 +54,7 @@ describe('a workflow', () => {
     await page.goto(`${world.server.url}#/workflows/everything`);
     await page.getByRole('status').getByText('by local:ann').waitFor();
     await page.getByRole('button', { name: 'Resume the starts of everything' }).click();
-    await page.getByText('What was born paused stays so').waitFor();
+    await page.getByText('Those that started paused stay paused').waitFor();
     await confirm(page, 'Resume');
     await page.getByText('Last paused').waitFor();
   });
@@ -74,9 +74,11 @@ describe('an agent', () => {
     });
     const { page } = await openPage(browser, world.server, '');
     await page.getByRole('link', { name: 'Executions that ended with declined' }).click();
-    await page.getByText('No execution is like that').waitFor();
+    await page.getByText('No execution matches').waitFor();
     await page.goBack();
-    await page.getByRole('link', { name: /^\d+ wait for works: what is open of everything$/ }).click();
+    await page
+      .getByRole('link', { name: /^\d+ wait for works: see the open executions of everything$/ })
+      .click();
     await page.getByText('1 read, and these are all').waitFor();
   });
 
@@ -148,7 +150,7 @@ describe('an agent', () => {
 
   it('without an outage, or of which they cannot be read, says so', async () => {
     const { page } = await openPage(browser, world.server, '#/overview?agent=works');
-    await page.getByText('Its breaker has not opened').waitFor();
+    await page.getByText('No outages').waitFor();
     await page.goto(`${world.server.url}#/overview?agent=gone`);
     await page.getByText('unknown-agent').waitFor();
     await page.getByRole('link', { name: 'close' }).click();

@@ -56,7 +56,7 @@ const dialogOf = (page: Page) => page.getByRole('dialog');
 it('begins with the old input, says what is wrong at its field, and leads to the new one, which says of which it is', async () => {
   expect((await world.view(id)).status).toBe('compensated');
   const { page } = await openPage(browser, world.server, `#/executions/${id}`, { width: 360 });
-  await page.getByRole('button', { name: 'Start anew …' }).click();
+  await page.getByRole('button', { name: 'Start again …' }).click();
   const cents = dialogOf(page).getByLabel('Cents');
   await cents.waitFor();
   expect(await dialogOf(page).getByLabel('Order').inputValue()).toBe('o-1');
@@ -80,10 +80,10 @@ it('begins with the old input, says what is wrong at its field, and leads to the
 
 it('says why not: of one that belongs to another, of one that is under way', async () => {
   const { page } = await openPage(browser, world.server, `#/executions/${id}.part.0`);
-  await page.getByText('Nothing can be done; why not').click();
+  await page.getByText('No command is possible now: reasons').click();
   await page.getByText(`it belongs to step 'part' of execution ${id}, and is started by that one`).waitFor();
   const { id: other } = await world.begin({ orderId: 'o-2', amount: 50 });
   await page.goto(`${world.server.url}#/executions/${other}`);
-  await page.getByText('Not possible now, and why').click();
-  await page.locator('.impossible dt', { hasText: 'Start anew' }).waitFor();
+  await page.getByText('Not possible now: reasons').click();
+  await page.locator('.impossible dt', { hasText: 'Start again' }).waitFor();
 });

@@ -92,7 +92,7 @@ it('are taken of an order that failed, of the overview and of the workflow', asy
   await stage.ended(await stage.startOrder('order-11'));
   await stage.ended(failed);
   const places = [
-    ['console-execution', `#/executions/${failed}`, 'What comes next', 880],
+    ['console-execution', `#/executions/${failed}`, 'What happens next', 880],
     ['console-overview', '', 'Success rate', 1_520],
     ['console-workflow', '#/workflows/order-fulfilment', 'Plans under way', 900],
   ] as const;

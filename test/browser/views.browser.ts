@@ -29,7 +29,7 @@ const PLACES = (): readonly (readonly [string, string, string])[] => [
   ['workflows', '#/workflows', 'everything'],
   ['one workflow', '#/workflows/everything', 'step by step'],
   ['the start form', '#/workflows/everything?start=1', 'Start an execution of everything'],
-  ['one execution', `#/executions/${id}?step=may-fail`, 'What comes next'],
+  ['one execution', `#/executions/${id}?step=may-fail`, 'What happens next'],
   ['people', '#/people', 'release'],
 ];
 
@@ -57,7 +57,7 @@ const boxOf = (page: Page, name: string, status = ''): Locator =>
 describe('one execution', () => {
   it('has each step in its graph and its timeline with how it is', async () => {
     const { page } = await openPage(browser, world.server, `#/executions/${id}`);
-    await page.getByText('What comes next').waitFor();
+    await page.getByText('What happens next').waitFor();
     const { steps } = await world.view(id);
     expect(new Set(steps.map(({ status }) => status))).toEqual(
       new Set(['done', 'skipped', 'tolerated', 'running', 'ready', 'waiting', 'pending']),
@@ -89,7 +89,7 @@ describe('one execution', () => {
   it('says why a command is not possible, beside those that are', async () => {
     const { page } = await openPage(browser, world.server, `#/executions/${id}`);
     await page.getByRole('button', { name: 'Pause' }).waitFor();
-    await page.getByText('Not possible now, and why').click();
+    await page.getByText('Not possible now: reasons').click();
     await page.getByText('it is waiting').first().waitFor();
   });
 
@@ -150,7 +150,7 @@ describe('the API', () => {
   it('that fails is said with what to do, and read again by itself', async () => {
     world.server.weather.status = 503;
     const { page } = await openPage(browser, world.server, '#/people');
-    await page.getByText('It is read again by itself').waitFor();
+    await page.getByText('The page reads it again').waitFor();
     await page.getByText('not connected').waitFor();
     await expectAccessible(page);
     world.server.weather.status = 0;
@@ -160,10 +160,10 @@ describe('the API', () => {
 
   it('that fails later leaves what was shown, and says so', async () => {
     const { page } = await openPage(browser, world.server, `#/executions/${id}`);
-    await page.getByText('What comes next').waitFor();
+    await page.getByText('What happens next').waitFor();
     world.server.weather.status = 500;
-    await page.getByText('This is as it was').waitFor();
-    expect(await page.getByText('What comes next').count()).toBe(1);
+    await page.getByText('This is out of date').waitFor();
+    expect(await page.getByText('What happens next').count()).toBe(1);
   });
 
   it('that has nothing to show is said with what to do', async () => {
@@ -171,7 +171,7 @@ describe('the API', () => {
     const { page } = await openPage(browser, empty.server, '#/people');
     await page.getByText('Nothing waits for a person').waitFor();
     await page.goto(`${empty.server.url}#/workflows/everything`);
-    await page.getByText('None was started yet').waitFor();
+    await page.getByText('No execution has been started yet').waitFor();
     await expectAccessible(page);
     await empty.server.close();
   });
@@ -225,8 +225,8 @@ describe('a page that is read only', () => {
     const empty = await memoryPage();
     empty.server.weather.settings = READ_ONLY;
     for (const [place, text] of [
-      ['#/executions', 'Nothing was started yet'],
-      ['#/workflows/everything', 'None was started yet'],
+      ['#/executions', 'No execution has been started yet'],
+      ['#/workflows/everything', 'No execution has been started yet'],
     ] as const) {
       const { page } = await openPage(browser, empty.server, place);
       await page.getByText(text).waitFor();

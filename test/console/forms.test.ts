@@ -55,8 +55,8 @@ it('what is left empty is left out, or missed at its place', () => {
   const { value, problems } = valueOf(shape, draftOf(shape, undefined));
   expect(value).toEqual({ id: '', to: { street: '' }, items: [] });
   expect([...problems]).toEqual([
-    ['total', 'it is needed'],
-    ['size', 'it is needed'],
+    ['total', 'this is required'],
+    ['size', 'this is required'],
   ]);
 });
 
@@ -85,7 +85,10 @@ it('a number that would be rounded, no number, and no JSON are said at their pla
   };
   const { problems } = valueOf(shape, { ...draft, fields });
   expect(problems.get('total')).toContain('would be rounded');
-  expect([problems.get('rate'), problems.get('labels')]).toEqual(['a number is wanted', 'this is no JSON']);
+  expect([problems.get('rate'), problems.get('labels')]).toEqual([
+    'a number is required',
+    'this is not valid JSON',
+  ]);
 });
 
 it.each<[string, Json | undefined]>([
