@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { dynamoPresences } from '../../lib/aws/dynamo-presence.ts';
+import { dynamoRecords, PRESENCE } from '../../lib/aws/dynamo-side-records.ts';
 import { ENV, type Transport } from '../../lib/aws/names.ts';
 import { synthesize } from '../../lib/infra/synth.ts';
 import { type Cloud, startCloud } from '../../local/cloud.ts';
@@ -97,7 +97,11 @@ export async function sayPresent({ gatewayUrl, resources }: Cloud): Promise<void
   const credentials = { accessKeyId: 'bench', secretAccessKey: 'bench' };
   const client = new DynamoDBClient({ endpoint: gatewayUrl, region: 'us-east-1', credentials });
   const untilAt = Date.now() + 10 * END_WITHIN_MS;
-  await dynamoPresences(client, table?.physicalName ?? '').write({ version: 1, writeId: 'bench', untilAt });
+  await dynamoRecords(client, table?.physicalName ?? '', PRESENCE).write({
+    version: 1,
+    writeId: 'bench',
+    untilAt,
+  });
   client.destroy();
 }
 

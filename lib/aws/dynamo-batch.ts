@@ -24,6 +24,18 @@ const LONGEST_PAUSE_MS = 400;
 /** The same text for the same key. */
 export const keyText = (item: Item): string => `${text(item, TABLE.pk)}/${text(item, TABLE.sk)}`;
 
+/** @returns what there is of any number of keys, by `keyText` */
+export async function readMany(
+  client: DynamoDBClient,
+  table: string,
+  keys: readonly Item[],
+): Promise<Map<string, Item>> {
+  const batches = Array.from({ length: Math.ceil(keys.length / BATCH) }, (_, at) =>
+    readItems(client, table, keys.slice(at * BATCH, (at + 1) * BATCH)),
+  );
+  return new Map((await Promise.all(batches)).flatMap((found) => [...found]));
+}
+
 /**
  * @param keys at most `BATCH`
  * @returns what there is, by `keyText`

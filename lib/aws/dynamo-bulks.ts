@@ -1,8 +1,7 @@
 /**
- * Bulk actions on DynamoDB: `bulk#<id>`/`bulk`, `page#<n>` and `total#<n>` in the state table.
+ * Bulk actions on DynamoDB: each, its pages and its totals, written together.
  *
- * Owns: their keys, and that they go by themselves. Does not own: their items (`dynamo-record.ts`),
- * the condition (`dynamo-put.ts`).
+ * Owns: their kinds. Does not own: their items (`dynamo-side-records.ts`), the condition (`dynamo-put.ts`).
  */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -11,45 +10,53 @@ import type { Bulks } from '../core/ports.ts';
 import { refuse } from '../core/values/errors.ts';
 import { isExecutionId } from '../core/values/names.ts';
 import { readItems } from './dynamo-batch.ts';
-import type { Item } from './dynamo-items.ts';
 import { putAll } from './dynamo-put.ts';
-import { readRecord, recordIn, recordPut } from './dynamo-record.ts';
-import { TABLE } from './names.ts';
+import { dynamoRecords, itemKey, type Kind, putOf, recordIn } from './dynamo-side-records.ts';
 
-function keyOf(bulk: string, sk: string): Item {
+function partitionOf(bulk: string): string {
   if (!isExecutionId(bulk)) throw refuse('bad-key', 'that is not the id of a bulk action');
-  return { [TABLE.pk]: { S: `bulk#${bulk}` }, [TABLE.sk]: { S: sk } };
+  return `bulk#${bulk}`;
 }
 
-const bulkKey = (bulk: string): Item => keyOf(bulk, 'bulk');
-const pageKey = (bulk: string, page: number): Item => keyOf(bulk, `page#${page}`);
-const totalKey = (bulk: string, shard: number): Item => keyOf(bulk, `total#${shard}`);
+const goneAt = ({ goneAt: at }: { readonly goneAt: number }): number => at;
 
-const kept = (key: Item, { goneAt }: { readonly goneAt: number }): Item => ({
-  ...key,
-  [TABLE.ttl]: { N: String(Math.ceil(goneAt / 1_000)) },
-});
+const BULK: Kind<Bulk, [bulk: string]> = {
+  field: 'bulk',
+  keyOf: ({ id }) => [id],
+  placeOf: (bulk) => [partitionOf(bulk), 'bulk'],
+  goneAt,
+};
+const PAGE: Kind<BulkPage, [bulk: string, page: number]> = {
+  field: 'page',
+  keyOf: ({ bulk, page }) => [bulk, page],
+  placeOf: (bulk, page) => [partitionOf(bulk), `page#${page}`],
+  goneAt,
+};
+const TOTAL: Kind<BulkTotal, [bulk: string, shard: number]> = {
+  field: 'total',
+  keyOf: ({ bulk, shard }) => [bulk, shard],
+  placeOf: (bulk, shard) => [partitionOf(bulk), `total#${shard}`],
+  goneAt,
+};
 
 export const dynamoBulks = (
   client: DynamoDBClient,
   table: string,
   pause: (ms: number) => Promise<void>,
 ): Bulks => ({
-  read: async (bulk) => readRecord<Bulk>(client, table, bulkKey(bulk), 'bulk'),
-  readPage: async (bulk, page) => readRecord<BulkPage>(client, table, pageKey(bulk, page), 'page'),
-  readTotal: async (bulk, shard) => readRecord<BulkTotal>(client, table, totalKey(bulk, shard), 'total'),
+  read: dynamoRecords(client, table, BULK).read,
+  readPage: dynamoRecords(client, table, PAGE).read,
+  readTotal: dynamoRecords(client, table, TOTAL).read,
   readTotals: async (bulk) => {
-    const keys = Array.from({ length: TOTALS }, (_, shard) => totalKey(bulk, shard));
+    const keys = Array.from({ length: TOTALS }, (_, shard) => itemKey(TOTAL, bulk, shard));
     const items = await readItems(client, table, keys);
-    return [...items.values()].map((item) => recordIn(item, 'total') as BulkTotal);
+    return [...items.values()].map((item) => recordIn(TOTAL, item));
   },
   write: async ({ bulk, pages = [], total }) => {
     const puts = [
-      ...(bulk === undefined ? [] : [recordPut(table, kept(bulkKey(bulk.id), bulk), 'bulk', bulk)]),
-      ...pages.map((page) => recordPut(table, kept(pageKey(page.bulk, page.page), page), 'page', page)),
-      ...(total === undefined
-        ? []
-        : [recordPut(table, kept(totalKey(total.bulk, total.shard), total), 'total', total)]),
+      ...(bulk === undefined ? [] : [putOf(table, BULK, bulk)]),
+      ...pages.map((page) => putOf(table, PAGE, page)),
+      ...(total === undefined ? [] : [putOf(table, TOTAL, total)]),
     ];
     return (await putAll(client, puts, pause)).kind;
   },

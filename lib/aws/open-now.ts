@@ -13,11 +13,11 @@
  */
 
 import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
-import { type Breaker, passageOf } from '../core/step/breaker.ts';
-import { BATCH, readItems } from './dynamo-batch.ts';
-import { breakerKey, breakerOf } from './dynamo-breakers.ts';
+import { passageOf } from '../core/step/breaker.ts';
+import { readMany } from './dynamo-batch.ts';
 import { INBOX_SHARDS, INBOX_KEY, shardsOf } from './dynamo-indexes.ts';
 import { INCIDENT_PREFIX, type Item } from './dynamo-items.ts';
+import { BREAKER, itemKey, recordIn } from './dynamo-side-records.ts';
 import { TABLE } from './names.ts';
 
 export interface OpenNow {
@@ -59,9 +59,13 @@ export async function openNow(
 ): Promise<OpenNow> {
   const [{ incidents, entries }, found] = await Promise.all([
     countInbox(client, table),
-    readBreakers(client, table, agents),
+    readMany(
+      client,
+      table,
+      agents.map((agent) => itemKey(BREAKER, agent)),
+    ),
   ]);
-  const open = found.filter((breaker) => passageOf(breaker, now).kind !== 'free');
+  const open = [...found.values()].filter((item) => passageOf(recordIn(BREAKER, item), now).kind !== 'free');
   return { incidents, entries, breakers: open.length };
 }
 
@@ -98,16 +102,4 @@ async function countShard(client: DynamoDBClient, table: string, shard: string):
     if (from === undefined) break;
   }
   return { incidents, entries: Math.max(0, all - incidents) };
-}
-
-async function readBreakers(
-  client: DynamoDBClient,
-  table: string,
-  agents: readonly string[],
-): Promise<Breaker[]> {
-  const batches = Array.from({ length: Math.ceil(agents.length / BATCH) }, (_, at) =>
-    agents.slice(at * BATCH, (at + 1) * BATCH),
-  );
-  const found = await Promise.all(batches.map((batch) => readItems(client, table, batch.map(breakerKey))));
-  return found.flatMap((items) => [...items.values()].map(breakerOf));
 }

@@ -14,15 +14,19 @@ import type { Ports, Presences, Receipts } from '../core/ports.ts';
 import { agentQueues } from './agent-queues.ts';
 import { clock } from './clock.ts';
 import { ClockSkew } from './clock-skew.ts';
-import { dynamoAnnouncedLists } from './dynamo-announced-lists.ts';
-import { dynamoBreakers, dynamoOutages } from './dynamo-breakers.ts';
 import { dynamoBulks } from './dynamo-bulks.ts';
 import { dynamoLists, noLists } from './dynamo-lists.ts';
-import { dynamoPresences } from './dynamo-presence.ts';
 import { dynamoReceipts } from './dynamo-receipts.ts';
+import {
+  ANNOUNCED_LIST,
+  BREAKER,
+  dynamoRecords,
+  OPEN_WAITS,
+  OUTAGE,
+  PRESENCE,
+  WORKFLOW_PAUSE,
+} from './dynamo-side-records.ts';
 import { unlistedStore } from './dynamo-store.ts';
-import { dynamoWaits } from './dynamo-waits.ts';
-import { dynamoWorkflowPauses } from './dynamo-workflow-pauses.ts';
 import { eventBus } from './event-bus.ts';
 import { freshId } from './fresh-id.ts';
 import { createMeter, type Meter, metered } from './metrics.ts';
@@ -105,7 +109,7 @@ export function startingPortsOf(telemetry: Telemetry): OwnPorts {
   const { client, name } = own.table;
   return {
     ...own,
-    workflowPauses: dynamoWorkflowPauses(client, name),
+    workflowPauses: dynamoRecords(client, name, WORKFLOW_PAUSE),
     bulks: dynamoBulks(client, name, (ms) => clock.sleep(ms)),
   };
 }
@@ -119,7 +123,10 @@ export function listingPortsOf(telemetry: Telemetry): OwnPorts {
   const { client, name, shards } = own.table;
   const lists = dynamoLists(client, { table: name, wakeShards: shards, log: own.log });
   const most = process.env[ENV.openWaits];
-  const waits = { ...dynamoWaits(client, name), ...(most === undefined ? {} : { most: Number(most) }) };
+  const waits = {
+    ...dynamoRecords(client, name, OPEN_WAITS),
+    ...(most === undefined ? {} : { most: Number(most) }),
+  };
   return { ...own, store: { ...own.store, ...lists }, waits };
 }
 
@@ -140,13 +147,13 @@ export function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): OwnPorts
       ...noLists,
     },
     table: { client: dynamo, name: table, shards, agents: [...queues.keys()] },
-    breakers: dynamoBreakers(dynamo, table),
-    outages: dynamoOutages(dynamo, table),
-    announcedLists: dynamoAnnouncedLists(dynamo, table),
+    breakers: dynamoRecords(dynamo, table, BREAKER),
+    outages: dynamoRecords(dynamo, table, OUTAGE),
+    announcedLists: dynamoRecords(dynamo, table, ANNOUNCED_LIST),
     queue: metered(sqsQueue(transported(new SQSClient(CLIENT)), queues, atWork), meter),
     announcer: eventBus(events, fromEnvironment(ENV.bus)),
     events,
-    presences: dynamoPresences(dynamo, table),
+    presences: dynamoRecords(dynamo, table, PRESENCE),
     clock,
     random: { id: freshId, number: () => Math.random() },
     log,

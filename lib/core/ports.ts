@@ -138,41 +138,32 @@ export interface Receipts {
   readonly write: (receipt: ShardReceipt | AuditReceipt) => Promise<WriteResult>;
 }
 
-/** The breakers of all agents, beside the executions; what cannot be read or written holds nothing up. */
-export interface Breakers {
-  /** Strongly consistent. */
-  readonly read: (agent: string) => Promise<Breaker | undefined>;
-  /** On the condition that the stored one is one version behind (version 1: that there is none). */
-  readonly write: (breaker: Breaker) => Promise<WriteResult>;
+/** What every record beside the executions has. */
+export interface SideRecord {
+  readonly version: number;
+  readonly writeId: string;
 }
 
 /**
- * What each opening of a breaker has left, beside the executions; what cannot be
- * read or written holds nothing up.
+ * Records of one kind beside the executions. Every reader says what follows where one cannot be read or
+ * written; no execution waits for it.
  */
-export interface Outages {
-  readonly read: (agent: string, openedAt: number) => Promise<Outage | undefined>;
-  /** On the condition that the stored one is one version behind (version 1: that there is none). */
-  readonly write: (outage: Outage) => Promise<WriteResult>;
-}
-
-/** Which workflows are paused, beside the executions; every start of an execution reads it. */
-export interface WorkflowPauses {
+export interface SideRecords<Kept extends SideRecord, Key extends readonly unknown[] = []> {
   /** Strongly consistent. */
-  readonly read: (workflow: string) => Promise<WorkflowPause | undefined>;
+  readonly read: (...key: Key) => Promise<Kept | undefined>;
   /** On the condition that the stored one is one version behind (version 1: that there is none). */
-  readonly write: (pause: WorkflowPause) => Promise<WriteResult>;
+  readonly write: (record: Kept) => Promise<WriteResult>;
 }
 
-/**
- * Which lists have announced a question, beside the executions; what cannot be read or written is announced.
- */
-export interface AnnouncedLists {
-  /** Strongly consistent. @param list its key */
-  readonly read: (list: string) => Promise<AnnouncedList | undefined>;
-  /** On the condition that there is none. */
-  readonly write: (record: AnnouncedList) => Promise<WriteResult>;
-}
+export type Breakers = SideRecords<Breaker, [agent: string]>;
+/** What each opening of a breaker has left. */
+export type Outages = SideRecords<Outage, [agent: string, openedAt: number]>;
+/** Which workflows are paused; every start of an execution reads it. */
+export type WorkflowPauses = SideRecords<WorkflowPause, [workflow: string]>;
+/** Which lists have announced a question, by their keys. */
+export type AnnouncedLists = SideRecords<AnnouncedList, [list: string]>;
+/** Until when a supervisor is at work. */
+export type Presences = SideRecords<Presence>;
 
 /** Bulk actions, beside the executions. Each record is read strongly, but for all totals at once. */
 export interface Bulks {
@@ -195,24 +186,10 @@ export interface BulkWrite {
 }
 
 /**
- * Until when a supervisor is at work, beside the executions; what cannot be read or written holds nothing up.
- */
-export interface Presences {
-  /** Strongly consistent. */
-  readonly read: () => Promise<Presence | undefined>;
-  /** On the condition that the stored one is one version behind (version 1: that there is none). */
-  readonly write: (presence: Presence) => Promise<WriteResult>;
-}
-
-/**
  * Which callers hold a process of the API while they wait; what cannot be read or
  * written lets no further one wait.
  */
-export interface Waits {
-  /** Strongly consistent. */
-  readonly read: () => Promise<OpenWaits | undefined>;
-  /** On the condition that the stored one is one version behind (version 1: that there is none). */
-  readonly write: (waits: OpenWaits) => Promise<WriteResult>;
+export interface Waits extends SideRecords<OpenWaits> {
   /** So many at the same time. @default DEFAULT_MOST_WAITS */
   readonly most?: number;
 }

@@ -14,7 +14,7 @@ import type { EntryNews } from '../core/records/entry.ts';
 import type { IncidentNews, PassingNews } from '../core/decisions/news.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Found } from '../core/supervision/audit.ts';
-import { memoryAnnouncedLists } from './memory-announced-lists.ts';
+import { memoryAnnouncedLists } from './memory-side-records.ts';
 import { MemoryTable } from './memory-table.ts';
 
 const INVENTORY_PAGE = 100;

@@ -6,8 +6,7 @@
  */
 
 import type { Note } from '../../lib/core/decisions/decision.ts';
-import { memoryBreakers } from '../../lib/testing/memory-breakers.ts';
-import { memoryPresences } from '../../lib/testing/memory-presence.ts';
+import { memoryBreakers, memoryPresences } from '../../lib/testing/memory-side-records.ts';
 import type { MemoryTable } from '../../lib/testing/memory-table.ts';
 import { seededSource } from '../../lib/testing/memory.ts';
 import { diceOf } from './dice.ts';

@@ -15,7 +15,7 @@ import {
   knownOutcome,
 } from '../../lib/core/step/outage.ts';
 import { outagesOf } from '../../lib/scheduler/outages.ts';
-import { memoryBreakers, memoryOutages } from '../../lib/testing/memory-breakers.ts';
+import { memoryBreakers, memoryOutages } from '../../lib/testing/memory-side-records.ts';
 import type { MemoryWorld } from '../../lib/testing/memory.ts';
 import { anAgent, anyObject, harness } from '../engine/harness.ts';
 

@@ -2,7 +2,7 @@
 
 import type { Breaker } from '../../lib/core/step/breaker.ts';
 import type { Ports, Queue } from '../../lib/core/ports.ts';
-import { memoryBreakers, memoryOutages } from '../../lib/testing/memory-breakers.ts';
+import { memoryBreakers, memoryOutages } from '../../lib/testing/memory-side-records.ts';
 import type { MemoryWorld } from '../../lib/testing/memory.ts';
 import { client } from './app.ts';
 

@@ -1,7 +1,7 @@
 /** What is open right now, counted in a real table: what was answered or closed counts no more. */
 
 import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
-import { dynamoBreakers } from '../../lib/aws/dynamo-breakers.ts';
+import { BREAKER, dynamoRecords } from '../../lib/aws/dynamo-side-records.ts';
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
 import { openNow } from '../../lib/aws/open-now.ts';
 import type { Incident } from '../../lib/core/records/incident.ts';
@@ -82,7 +82,7 @@ test('incidents count from when they are opened until they are answered', async 
 });
 
 test('a breaker counts while it lets nothing through but trials, that is until it is closed', async () => {
-  const breakers = dynamoBreakers(dynamo.client, name);
+  const breakers = dynamoRecords(dynamo.client, name, BREAKER);
   await breakers.write(opened('pay'));
   await breakers.write(opened('ship'));
   const { openedAt: _at, openUntil: _until, ...closed } = opened('mail');

@@ -13,10 +13,13 @@ import { human, retry, type Workflow, workflow } from '../../lib/core/plan/build
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import type { Json } from '../../lib/core/values/json.ts';
 import type { Breakers, Outages, Receipts } from '../../lib/core/ports.ts';
-import { memoryBreakers, memoryOutages } from '../../lib/testing/memory-breakers.ts';
+import {
+  memoryBreakers,
+  memoryOutages,
+  memoryReceipts,
+  memoryWorkflowPauses,
+} from '../../lib/testing/memory-side-records.ts';
 import { memoryBulks } from '../../lib/testing/memory-bulks.ts';
-import { memoryReceipts } from '../../lib/testing/memory-receipts.ts';
-import { memoryWorkflowPauses } from '../../lib/testing/memory-workflow-pauses.ts';
 import { anAgent, anyObject, harness, type Harness } from '../engine/harness.ts';
 import type { ConsoleOptions } from '../../cli/console/listener.ts';
 import { answeredBy, type Api, type PageServer, servePage } from './page-server.ts';

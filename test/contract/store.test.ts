@@ -5,31 +5,43 @@ import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
 import { dynamoInventory } from '../../lib/aws/dynamo-inventory.ts';
 import { executionKey } from '../../lib/aws/dynamo-items.ts';
 import { dynamoReceipts } from '../../lib/aws/dynamo-receipts.ts';
-import { memoryReceipts } from '../../lib/testing/memory-receipts.ts';
+import {
+  memoryAnnouncedLists,
+  memoryBreakers,
+  memoryOutages,
+  memoryPresences,
+  memoryReceipts,
+  memoryWaits,
+  memoryWorkflowPauses,
+} from '../../lib/testing/memory-side-records.ts';
 import { type Dynamo, startDynamo } from './dynamodb.ts';
-import { dynamoBreakers, dynamoOutages } from '../../lib/aws/dynamo-breakers.ts';
-import { memoryBreakers, memoryOutages } from '../../lib/testing/memory-breakers.ts';
-import { dynamoPresences } from '../../lib/aws/dynamo-presence.ts';
-import { memoryPresences } from '../../lib/testing/memory-presence.ts';
-import { describeBreakers, describeOutages } from './breakers.contract.ts';
 import { MOST_OPEN } from './lists.contract.ts';
 import { describeInventory } from './inventory.contract.ts';
-import { dynamoWaits } from '../../lib/aws/dynamo-waits.ts';
-import { memoryWaits } from '../../lib/testing/memory-waits.ts';
-import type { OpenWaits } from '../../lib/core/records/open-waits.ts';
-import type { Presence } from '../../lib/core/supervision/presence.ts';
-import { describeOneRecord } from './one-record.contract.ts';
 import { describeReceipts } from './receipts.contract.ts';
+import {
+  ANNOUNCED,
+  BREAKERS,
+  describeSideRecords,
+  OUTAGES,
+  PRESENCES,
+  WAITS,
+  WORKFLOW_PAUSES,
+} from './side-records.contract.ts';
+import {
+  ANNOUNCED_LIST,
+  BREAKER,
+  dynamoRecords,
+  type Kind,
+  OPEN_WAITS,
+  OUTAGE,
+  PRESENCE,
+  WORKFLOW_PAUSE,
+} from '../../lib/aws/dynamo-side-records.ts';
+import type { SideRecord } from '../../lib/core/ports.ts';
 import { describeStore } from './store.contract.ts';
-import { dynamoWorkflowPauses } from '../../lib/aws/dynamo-workflow-pauses.ts';
-import { memoryWorkflowPauses } from '../../lib/testing/memory-workflow-pauses.ts';
-import { dynamoAnnouncedLists } from '../../lib/aws/dynamo-announced-lists.ts';
-import { memoryAnnouncedLists } from '../../lib/testing/memory-announced-lists.ts';
-import { describeAnnouncedLists } from './announced-lists.contract.ts';
 import { dynamoBulks } from '../../lib/aws/dynamo-bulks.ts';
 import { memoryBulks } from '../../lib/testing/memory-bulks.ts';
 import { describeBulks } from './bulks.contract.ts';
-import { describeWorkflowPauses } from './workflow-pauses.contract.ts';
 
 const SHARDS = 2;
 const PAGE = 3;
@@ -40,32 +52,20 @@ describeStore('in memory', async () => ({
 }));
 
 describeReceipts('in memory', async () => ({ receipts: memoryReceipts(), close: async () => undefined }));
-describeOutages('in memory', async () => ({ outages: memoryOutages(), close: async () => undefined }));
-describeBreakers('in memory', async () => ({ breakers: memoryBreakers(), close: async () => undefined }));
-
-describeWorkflowPauses('in memory', async () => ({
-  pauses: memoryWorkflowPauses(),
-  close: async () => undefined,
-}));
-
-describeAnnouncedLists('in memory', async () => ({
-  lists: memoryAnnouncedLists(),
-  close: async () => undefined,
-}));
 describeBulks('in memory', async () => ({ bulks: memoryBulks(), close: async () => undefined }));
 
-const PRESENCE = { untilAt: 1_700_000_000_000 };
-const WAITS = { waits: [{ id: 'w', untilAt: 1_700_000_000_000 }] };
-
-describeOneRecord<Presence>('presence in memory', PRESENCE, async () => ({
-  records: memoryPresences(),
-  close: async () => undefined,
-}));
-
-describeOneRecord<OpenWaits>('open waits in memory', WAITS, async () => ({
-  records: memoryWaits(),
-  close: async () => undefined,
-}));
+const inMemory =
+  <Records>(open: () => Records) =>
+  async () => ({
+    records: open(),
+    close: async () => undefined,
+  });
+describeSideRecords('breakers in memory', BREAKERS, inMemory(memoryBreakers));
+describeSideRecords('outages in memory', OUTAGES, inMemory(memoryOutages));
+describeSideRecords('pauses of workflows in memory', WORKFLOW_PAUSES, inMemory(memoryWorkflowPauses));
+describeSideRecords('announced lists in memory', ANNOUNCED, inMemory(memoryAnnouncedLists));
+describeSideRecords('presence in memory', PRESENCES, inMemory(memoryPresences));
+describeSideRecords('open waits in memory', WAITS, inMemory(memoryWaits));
 
 describeInventory('in memory', async () => {
   const store = new MemoryStore(SHARDS);
@@ -117,33 +117,22 @@ describe('on DynamoDB', () => {
       const { client, name, close } = await open();
       return { receipts: dynamoReceipts(client, name, SHARDS), close };
     });
-    describeOutages(`DynamoDB, ${transport}`, async () => {
-      const { client, name, close } = await open();
-      return { outages: dynamoOutages(client, name), close };
-    });
-    describeBreakers(`DynamoDB, ${transport}`, async () => {
-      const { client, name, close } = await open();
-      return { breakers: dynamoBreakers(client, name), close };
-    });
-    describeWorkflowPauses(`DynamoDB, ${transport}`, async () => {
-      const { client, name, close } = await open();
-      return { pauses: dynamoWorkflowPauses(client, name), close };
-    });
-    describeAnnouncedLists(`DynamoDB, ${transport}`, async () => {
-      const { client, name, close } = await open();
-      return { lists: dynamoAnnouncedLists(client, name), close };
-    });
     describeBulks(`DynamoDB, ${transport}`, async () => {
       const { client, name, close } = await open();
       return { bulks: dynamoBulks(client, name, async () => undefined), close };
     });
-    describeOneRecord<Presence>(`presence on DynamoDB, ${transport}`, PRESENCE, async () => {
-      const { client, name, close } = await open();
-      return { records: dynamoPresences(client, name), close };
-    });
-    describeOneRecord<OpenWaits>(`open waits on DynamoDB, ${transport}`, WAITS, async () => {
-      const { client, name, close } = await open();
-      return { records: dynamoWaits(client, name), close };
-    });
+    const kept =
+      <Kept extends SideRecord, Key extends readonly unknown[]>(kind: Kind<Kept, Key>) =>
+      async () => {
+        const { client, name, close } = await open();
+        return { records: dynamoRecords(client, name, kind), close };
+      };
+    const where = `on DynamoDB, ${transport}`;
+    describeSideRecords(`breakers ${where}`, BREAKERS, kept(BREAKER));
+    describeSideRecords(`outages ${where}`, OUTAGES, kept(OUTAGE));
+    describeSideRecords(`pauses of workflows ${where}`, WORKFLOW_PAUSES, kept(WORKFLOW_PAUSE));
+    describeSideRecords(`announced lists ${where}`, ANNOUNCED, kept(ANNOUNCED_LIST));
+    describeSideRecords(`presence ${where}`, PRESENCES, kept(PRESENCE));
+    describeSideRecords(`open waits ${where}`, WAITS, kept(OPEN_WAITS));
   });
 });

@@ -14,7 +14,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { DEEDS } from '../../examples/order-fulfilment/world.ts';
 import { startWorld, type World } from '../../examples/world/server.ts';
-import { dynamoPresences } from '../../lib/aws/dynamo-presence.ts';
+import { dynamoRecords, PRESENCE } from '../../lib/aws/dynamo-side-records.ts';
 import { ENV, type Transport } from '../../lib/aws/names.ts';
 import { presenceAfter } from '../../lib/core/supervision/presence.ts';
 import { type Cloud, type CloudOptions, startCloud } from '../../local/cloud.ts';
@@ -245,7 +245,7 @@ async function writePresence({ gatewayUrl, resources }: Cloud, forMs: number): P
   const table = [...resources.values()].find(({ type }) => type === 'AWS::DynamoDB::Table');
   const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
   const client = new DynamoDBClient({ endpoint: gatewayUrl, region: 'us-east-1', credentials });
-  const presences = dynamoPresences(client, table?.physicalName ?? '');
+  const presences = dynamoRecords(client, table?.physicalName ?? '', PRESENCE);
   const untilAt = Date.now() + forMs;
   for (let result = 'conflict'; result === 'conflict'; ) {
     const stored = await presences.read();

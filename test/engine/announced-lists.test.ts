@@ -6,7 +6,7 @@
 import { quietIfAnother, mayBeOfMany } from '../../lib/engine/announced-lists.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
-import { memoryAnnouncedLists } from '../../lib/testing/memory-announced-lists.ts';
+import { memoryAnnouncedLists } from '../../lib/testing/memory-side-records.ts';
 
 const around = { 'of-flow': { executionId: 'flow', step: 'all', index: 0, part: true } } as const;
 const portsWith = (announcedLists = memoryAnnouncedLists()): Ports =>

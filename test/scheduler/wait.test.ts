@@ -5,7 +5,7 @@ import type { Ports, Waits } from '../../lib/core/ports.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { show } from '../../lib/scheduler/start.ts';
 import { showAtEnd } from '../../lib/scheduler/wait.ts';
-import { memoryWaits } from '../../lib/testing/memory-waits.ts';
+import { memoryWaits } from '../../lib/testing/memory-side-records.ts';
 import { anAgent, anyObject, harness, type Harness, settle } from '../engine/harness.ts';
 import { withStore } from '../engine/process.ts';
 

@@ -10,7 +10,7 @@ import { FRESH_MS } from '../../lib/scheduler/paused-starts.ts';
 import { pauseWorkflow, resumeWorkflow, showPause } from '../../lib/scheduler/workflow-pauses.ts';
 import { startFrom } from '../../lib/scheduler/starter.ts';
 import type { MemoryWorld } from '../../lib/testing/memory.ts';
-import { memoryWorkflowPauses } from '../../lib/testing/memory-workflow-pauses.ts';
+import { memoryWorkflowPauses } from '../../lib/testing/memory-side-records.ts';
 import { anAgent, anyObject, harness, type Harness } from '../engine/harness.ts';
 
 const DAY = 86_400_000;

@@ -4,8 +4,7 @@
  * The production roles on simulated time, with a supervisor that sweeps without a pause.
  */
 
-import { memoryBreakers } from '../../../lib/testing/memory-breakers.ts';
-import { memoryPresences } from '../../../lib/testing/memory-presence.ts';
+import { memoryBreakers, memoryPresences } from '../../../lib/testing/memory-side-records.ts';
 import type { Agent, AttemptContext, Implementation } from '../../../lib/core/plan/agent.ts';
 import type { Note, Send } from '../../../lib/core/decisions/decision.ts';
 import { retry, workflow } from '../../../lib/core/plan/builder/workflow.ts';

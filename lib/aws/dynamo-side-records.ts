@@ -1,0 +1,126 @@
+/**
+ * The records beside the executions in the state table: the JSON text of each under a key of its own, one
+ * version after the other.
+ *
+ * Owns: the kinds and their keys, their item, their strongly consistent read, how long each is kept. Does not
+ * own: the condition of a write (`dynamo-put.ts`), what is read or written together (`dynamo-receipts.ts`,
+ * `dynamo-bulks.ts`).
+ */
+
+import { type DynamoDBClient, GetItemCommand } from '@aws-sdk/client-dynamodb';
+import type { WorkflowPause } from '../core/holds/workflow-pause.ts';
+import type { SideRecord, SideRecords } from '../core/ports.ts';
+import type { AnnouncedList } from '../core/records/announced-list.ts';
+import type { OpenWaits } from '../core/records/open-waits.ts';
+import type { Breaker } from '../core/step/breaker.ts';
+import type { Outage } from '../core/step/outage.ts';
+import type { Presence } from '../core/supervision/presence.ts';
+import { refuse } from '../core/values/errors.ts';
+import { isName } from '../core/values/names.ts';
+import { type Item, text } from './dynamo-items.ts';
+import { conditional, type Put, putOne } from './dynamo-put.ts';
+import { TABLE } from './names.ts';
+
+const ITEM_VERSION = '1';
+
+/** One kind of record: where it is kept, and how long. */
+export interface Kind<Kept extends SideRecord, Key extends readonly unknown[]> {
+  /** The name of the attribute that has the text. */
+  readonly field: string;
+  readonly keyOf: (record: Kept) => Key;
+  readonly placeOf: (...key: Key) => readonly [pk: string, sk: string];
+  /** Epoch ms from which it may go by itself. @default it stays */
+  readonly goneAt?: (record: Kept) => number;
+}
+
+const KEPT_MS = 90 * 86_400_000;
+
+function nameIn(name: string): string {
+  if (!isName(name)) throw refuse('bad-key', `'${name}' is not the name of a workflow or an agent`);
+  return name;
+}
+
+export const BREAKER: Kind<Breaker, [agent: string]> = {
+  field: 'breaker',
+  keyOf: ({ agent }) => [agent],
+  placeOf: (agent) => [`agent#${nameIn(agent)}`, 'breaker'],
+};
+
+/** No more are listed than the latest of each agent. */
+export const OUTAGE: Kind<Outage, [agent: string, openedAt: number]> = {
+  field: 'outage',
+  keyOf: ({ agent, openedAt }) => [agent, openedAt],
+  placeOf: (agent, openedAt) => [`agent#${nameIn(agent)}`, `outage#${openedAt}`],
+  goneAt: ({ openedAt }) => openedAt + KEPT_MS,
+};
+
+export const WORKFLOW_PAUSE: Kind<WorkflowPause, [workflow: string]> = {
+  field: 'pause',
+  keyOf: ({ workflow }) => [workflow],
+  placeOf: (workflow) => [`workflow#${nameIn(workflow)}`, 'pause'],
+};
+
+/** Kept longer than a question is open. */
+export const ANNOUNCED_LIST: Kind<AnnouncedList, [list: string]> = {
+  field: 'list',
+  keyOf: ({ list }) => [list],
+  placeOf: (list) => [`list#${list}`, 'announced'],
+  goneAt: ({ askedAt }) => askedAt + KEPT_MS,
+};
+
+export const PRESENCE: Kind<Presence, []> = {
+  field: 'presence',
+  keyOf: () => [],
+  placeOf: () => ['supervisor', 'presence'],
+};
+
+export const OPEN_WAITS: Kind<OpenWaits, []> = {
+  field: 'waits',
+  keyOf: () => [],
+  placeOf: () => ['api', 'waits'],
+};
+
+export function itemKey<Kept extends SideRecord, Key extends readonly unknown[]>(
+  { placeOf }: Kind<Kept, Key>,
+  ...key: Key
+): Item {
+  const [pk, sk] = placeOf(...key);
+  return { [TABLE.pk]: { S: pk }, [TABLE.sk]: { S: sk } };
+}
+
+export const recordIn = <Kept extends SideRecord, Key extends readonly unknown[]>(
+  { field }: Kind<Kept, Key>,
+  item: Item,
+): Kept => JSON.parse(text(item, field)) as Kept;
+
+export function putOf<Kept extends SideRecord, Key extends readonly unknown[]>(
+  table: string,
+  kind: Kind<Kept, Key>,
+  record: Kept,
+): Put {
+  const goneAt = kind.goneAt?.(record);
+  const item: Item = {
+    ...itemKey(kind, ...kind.keyOf(record)),
+    ...(goneAt === undefined ? {} : { [TABLE.ttl]: { N: String(Math.ceil(goneAt / 1_000)) } }),
+    v: { N: ITEM_VERSION },
+    version: { N: String(record.version) },
+    writeId: { S: record.writeId },
+    [kind.field]: { S: JSON.stringify(record) },
+  };
+  return conditional(table, item, record);
+}
+
+/** The port of one kind. */
+export const dynamoRecords = <Kept extends SideRecord, Key extends readonly unknown[]>(
+  client: DynamoDBClient,
+  table: string,
+  kind: Kind<Kept, Key>,
+): SideRecords<Kept, Key> => ({
+  read: async (...key) => {
+    const { Item } = await client.send(
+      new GetItemCommand({ TableName: table, Key: itemKey(kind, ...key), ConsistentRead: true }),
+    );
+    return Item && recordIn(kind, Item);
+  },
+  write: async (record) => (await putOne(client, putOf(table, kind, record))).kind,
+});

@@ -1,0 +1,139 @@
+/**
+ * What every place for records beside the executions must do: keep each under its key, one version after the
+ * other.
+ */
+
+import type { WorkflowPause } from '../../lib/core/holds/workflow-pause.ts';
+import type { SideRecord, SideRecords } from '../../lib/core/ports.ts';
+import type { AnnouncedList } from '../../lib/core/records/announced-list.ts';
+import type { OpenWaits } from '../../lib/core/records/open-waits.ts';
+import type { Breaker } from '../../lib/core/step/breaker.ts';
+import type { Outage } from '../../lib/core/step/outage.ts';
+import type { Presence } from '../../lib/core/supervision/presence.ts';
+
+const T = 1_700_000_000_000;
+const by = { kind: 'local', name: 'ann' } as const;
+
+type Samples<Kept, Key> = readonly (readonly [key: Key, record: Kept])[];
+
+/** First versions under different keys. Of the second every optional field is there. */
+export const BREAKERS: Samples<Breaker, [string]> = [
+  [
+    ['charge-card'],
+    { agent: 'charge-card', version: 1, writeId: 'w-1', score: 3, failedAt: T, cooldowns: 0 },
+  ],
+  [
+    ['ship'],
+    {
+      agent: 'ship',
+      version: 1,
+      writeId: 'w-1',
+      score: 3,
+      failedAt: T,
+      failure: { code: 'TransientError', message: 'ünavailable' },
+      openedAt: T,
+      openUntil: T + 10_000,
+      cooldowns: 2,
+      trial: 'w-0',
+      trialUntil: T + 60_000,
+      closedAt: T - 5,
+      calls: [{ executionId: 'e-1', step: 'a', attempt: 1, mode: 'execute', at: T, unknown: true }],
+      openings: [T - 9, T],
+      pause: { at: T, by, reason: 'asked to' },
+      lastPause: { at: T - 9, reason: 'before', endedAt: T - 7, endedBy: { kind: 'local', name: 'bob' } },
+    },
+  ],
+];
+
+const outage = (agent: string, openedAt: number): Outage => ({
+  agent,
+  version: 1,
+  writeId: 'w-1',
+  beganAt: T - 9,
+  openedAt,
+  closedAt: T + 9,
+  failure: { code: 'Error', message: 'ünavailable' },
+  calls: [{ executionId: 'e-1', step: 'a', attempt: 1, mode: 'execute', at: T }],
+  failed: 1,
+});
+export const OUTAGES: Samples<Outage, [string, number]> = [
+  [['ship', T], outage('ship', T)],
+  [['ship', T + 1], outage('ship', T + 1)],
+  [['charge-card', T], outage('charge-card', T)],
+];
+
+export const WORKFLOW_PAUSES: Samples<WorkflowPause, [string]> = [
+  [['refund'], { workflow: 'refund', version: 1, writeId: 'w-1' }],
+  [
+    ['order'],
+    {
+      workflow: 'order',
+      version: 1,
+      writeId: 'w-1',
+      pause: { at: T, by, reason: 'çlosed', withinMs: 60_000 },
+      lastPause: { at: T - 9, by, reason: 'before', withinMs: 5, endedAt: T - 1, endedBy: by },
+    },
+  ],
+];
+
+const announced = (list: string): AnnouncedList => ({
+  list,
+  version: 1,
+  writeId: 'w-1',
+  executionId: 'a.all.1',
+  askedAt: T,
+});
+export const ANNOUNCED: Samples<AnnouncedList, [string]> = [
+  [['a/all/0/1/'], announced('a/all/0/1/')],
+  [['a/all/0/2/'], announced('a/all/0/2/')],
+];
+export const PRESENCES: Samples<Presence, []> = [[[], { version: 1, writeId: 'w-1', untilAt: T }]];
+export const WAITS: Samples<OpenWaits, []> = [
+  [[], { version: 1, writeId: 'w-1', waits: [{ id: 'w', untilAt: T }] }],
+];
+
+export interface SideRecordsUnderTest<Kept extends SideRecord, Key extends readonly unknown[]> {
+  /** Empty. */
+  readonly records: SideRecords<Kept, Key>;
+  readonly close: () => Promise<void>;
+}
+
+export function describeSideRecords<Kept extends SideRecord, Key extends readonly unknown[]>(
+  title: string,
+  samples: Samples<Kept, Key>,
+  start: () => Promise<SideRecordsUnderTest<Kept, Key>>,
+): void {
+  describe(`contract of records beside executions: ${title}`, () => {
+    let records: SideRecords<Kept, Key>;
+    let close: () => Promise<void>;
+    beforeEach(async () => {
+      ({ records, close } = await start());
+    });
+    afterEach(async () => {
+      await close();
+    });
+
+    it('are none at first, and are read back as they were written, each under its key', async () => {
+      for (const [key, record] of samples) {
+        expect(await records.read(...key)).toBeUndefined();
+        expect(await records.write(record)).toBe('written');
+      }
+      for (const [key, record] of samples) expect(await records.read(...key)).toStrictEqual(record);
+    });
+
+    it.each(samples)(
+      'follow each other: of two with one version one is a conflict (S3), and an own write is known (S15): %j',
+      async (key, first) => {
+        const second = { ...first, version: 2, writeId: 'w-3' };
+        expect(await records.write(second)).toBe('conflict');
+        expect(await records.write(first)).toBe('written');
+        expect(await records.write(first)).toBe('written');
+        expect(await records.write({ ...first, writeId: 'w-2' })).toBe('conflict');
+        expect(await records.write(second)).toBe('written');
+        expect(await records.write(second)).toBe('written');
+        expect(await records.write({ ...second, writeId: 'w-4' })).toBe('conflict');
+        expect(await records.read(...key)).toStrictEqual(second);
+      },
+    );
+  });
+}
