@@ -1,19 +1,24 @@
 /**
- * If items of a list ask about a wrong answer, only one question is announced: an agent's mistake is one
- * mistake, whatever the size of the list.
+ * If items of a list ask about a wrong answer, only one question is announced as long as it is open: an
+ * agent's mistake is one mistake, whatever the size of the list.
  *
- * Owns: across all parts of a list and all executions of its items, the first is announced and the others ask
- * quietly. Does not own: the same within a part (`core/questions/incident.ts`), announcing (`commit.ts`).
+ * Owns: across all parts of a list and all executions of its items, one is announced and the others ask
+ * quietly; once it is answered, the next that asks is announced. Does not own: the same within a part
+ * (`core/questions/incident.ts`), announcing (`commit.ts`).
  *
  * It happens before the write, so that whatever becomes of a quiet question is quiet too. If the process dies
  * in between, the place stays with the same execution, which takes it again. If the place cannot be read or
  * written, nothing waits: the question is announced, perhaps once more.
  */
 
-import type { AnnouncedLists, Ports } from '../core/ports.ts';
-import { listKey } from '../core/records/announced-list.ts';
+import { isAnnouncedForList } from '../core/questions/incident.ts';
+import type { AnnouncedLists, Ports, Store } from '../core/ports.ts';
+import { type AnnouncedList, listKey } from '../core/records/announced-list.ts';
 import type { Write } from '../core/decisions/decision.ts';
 import type { Execution } from '../core/records/state.ts';
+
+/** Beyond this the process that took the place has died; its execution, tried again, takes it again. */
+const WRITTEN_WITHIN_MS = 60_000;
 
 /** Whether a write asks what may be one of many of a list: few do, and the others wait for nothing. */
 export const mayBeOfMany = ({ incident, execution }: Write): boolean =>
@@ -22,7 +27,7 @@ export const mayBeOfMany = ({ incident, execution }: Write): boolean =>
   incident.version === 1 &&
   incident.quiet !== true;
 
-/** The write, with its question made quiet where another of its list is announced. */
+/** The write, with its question made quiet where another of its list is announced and open. */
 export async function quietIfAnother(ports: Ports, write: Write): Promise<Write> {
   const { announcedLists } = ports;
   const { incident, execution } = write;
@@ -31,14 +36,9 @@ export async function quietIfAnother(ports: Ports, write: Write): Promise<Write>
     const list = await listOf(ports, execution, incident.step);
     if (list === undefined) return write;
     const { writeId, openedAt: askedAt } = incident;
-    const first = await firstOf(announcedLists, {
-      list,
-      version: 1,
-      writeId,
-      executionId: execution.id,
-      askedAt,
-    });
-    if (first === execution.id) return write;
+    const own = { ...list, writeId, executionId: execution.id, askedAt };
+    const holder = await holderOf(announcedLists, ports.store, own);
+    if (holder === execution.id) return write;
     const { unannounced: _unannounced, remindAt: _remindAt, ...asked } = incident;
     return { ...write, incident: { ...asked, quiet: true } };
   } catch {
@@ -46,12 +46,44 @@ export async function quietIfAnother(ports: Ports, write: Write): Promise<Write>
   }
 }
 
-async function firstOf(
+interface List {
+  /** Its key. */
+  readonly list: string;
+  /** Only questions about this step are of the list; absent: all of the execution. */
+  readonly step?: string | undefined;
+}
+
+/** Which execution announces for the list from now on: of two at once one has the place. */
+async function holderOf(
   lists: AnnouncedLists,
-  own: Parameters<AnnouncedLists['write']>[0],
+  store: Store,
+  { step, ...own }: List & Omit<AnnouncedList, 'version'>,
 ): Promise<string | undefined> {
-  if ((await lists.write(own)) === 'written') return own.executionId;
-  return (await lists.read(own.list))?.executionId;
+  const known = await lists.read(own.list);
+  if (
+    known !== undefined &&
+    (known.executionId === own.executionId || (await isAsking(store, known, own.askedAt, step)))
+  )
+    return known.executionId;
+  const taken = await lists.write({ ...own, version: (known?.version ?? 0) + 1 });
+  return taken === 'written' ? own.executionId : (await lists.read(own.list))?.executionId;
+}
+
+/** The question for which the place was taken is open, or about to be written. */
+async function isAsking(
+  store: Store,
+  { executionId, askedAt }: AnnouncedList,
+  now: number,
+  step: string | undefined,
+): Promise<boolean> {
+  const asked = Object.values((await store.read(executionId))?.incidents ?? {}).filter(
+    (one) => isAnnouncedForList(one) && (step === undefined || one.step === step),
+  );
+  const isWritten = asked.some(({ openedAt }) => openedAt >= askedAt);
+  return (
+    asked.some(({ resolvedAt }) => resolvedAt === undefined) ||
+    (!isWritten && now < askedAt + WRITTEN_WITHIN_MS)
+  );
 }
 
 /**
@@ -62,12 +94,12 @@ async function listOf(
   { store }: Ports,
   { parent }: Execution,
   step: string | undefined,
-): Promise<string | undefined> {
-  if (parent?.part === true) return listKey(parent);
+): Promise<List | undefined> {
+  if (parent?.part === true) return { list: listKey(parent) };
   for (let above = parent; above !== undefined; ) {
     const around: Execution | undefined = await store.readExecution(above.executionId);
     above = around?.parent;
-    if (above?.part === true) return listKey(above, step);
+    if (above?.part === true) return { list: listKey(above, step), step };
   }
   return undefined;
 }

@@ -6,14 +6,17 @@
 import { quietIfAnother, mayBeOfMany } from '../../lib/engine/announced-lists.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
+import type { Incident } from '../../lib/core/records/incident.ts';
 import { memoryAnnouncedLists } from '../../lib/testing/memory-side-records.ts';
 
 const around = { 'of-flow': { executionId: 'flow', step: 'all', index: 0, part: true } } as const;
-const portsWith = (announcedLists = memoryAnnouncedLists()): Ports =>
+type Asked = Partial<Incident>;
+const portsWith = (announcedLists = memoryAnnouncedLists(), asked: Record<string, Asked[]> = {}): Ports =>
   ({
     announcedLists,
     store: {
       readExecution: async (id: string) => ({ id, parent: around[id as keyof typeof around] }),
+      read: async (id: string) => ({ incidents: asked[id] }),
     },
   }) as never;
 let writes = 0;
@@ -53,6 +56,47 @@ it('of a workflow for each item each step is; one above that is no list is none'
   const child = { executionId: 'plain', step: 'x', index: 0 };
   expect(await isQuiet(ports, asking('d', child, { step: 'x' }))).toBe(false);
   expect(await isQuiet(ports, asking('e', child, { step: 'x' }))).toBe(false);
+});
+
+const announced = { step: 'i0', wrongAnswer: '5', openedAt: 1 };
+it.each<[string, Asked[], number, boolean]>([
+  ['that is open', [announced], 90_000, true],
+  ['that is answered', [{ ...announced, resolvedAt: 2 }], 3, false],
+  [
+    'that is answered, and one that is not announced is open',
+    [
+      { ...announced, resolvedAt: 2 },
+      { ...announced, quiet: true },
+    ],
+    3,
+    false,
+  ],
+  ['that is about to be written', [], 60_000, true],
+  ['that was never written', [], 60_001, false],
+  ['that is open, of another kind', [{ step: 'i0', openedAt: 1 }], 60_001, false],
+])('beside an announced one %s', async (_, asked, openedAt, expected) => {
+  const ports = portsWith(memoryAnnouncedLists(), { a: asked });
+  expect(await isQuiet(ports, asking('a', part(0)))).toBe(false);
+  expect(await isQuiet(ports, asking('b', part(1), { openedAt }))).toBe(expected);
+});
+
+it('of a workflow for each item an answered question is not open for another step’s', async () => {
+  const item = { executionId: 'of-flow', step: 'i0', index: 0 };
+  const [x, y] = [
+    { ...announced, step: 'x', resolvedAt: 2 },
+    { ...announced, step: 'y' },
+  ];
+  const ports = portsWith(memoryAnnouncedLists(), { a: [x, y] });
+  for (const step of ['x', 'y']) await isQuiet(ports, asking('a', item, { step }));
+  expect(await isQuiet(ports, asking('b', item, { step: 'y', openedAt: 3 }))).toBe(true);
+  expect(await isQuiet(ports, asking('b', item, { step: 'x', openedAt: 3 }))).toBe(false);
+});
+
+it('of two that find it answered at once one is announced', async () => {
+  const ports = portsWith(memoryAnnouncedLists(), { a: [{ ...announced, resolvedAt: 2 }] });
+  expect(await isQuiet(ports, asking('a', part(0)))).toBe(false);
+  const both = ['b', 'c'].map(async (id) => isQuiet(ports, asking(id, part(1), { openedAt: 3 })));
+  expect(await Promise.all(both)).toEqual([false, true]);
 });
 
 it('other questions are never quiet', async () => {

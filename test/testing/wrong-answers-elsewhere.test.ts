@@ -50,6 +50,44 @@ it('of a list in several parts listeners are told once, reminded once, and told 
   expect(new Set(ends.map(({ executionId }) => executionId)).size).toBe(2);
 });
 
+it('once the question of a list that was announced is answered, the next one is announced', async () => {
+  const act = agent('act', { input: z.any(), output: Receipt, effect: 'idempotent', undo: 'none' });
+  const flow = workflow('again', { input: z.object({ list: z.array(z.number()) }), within: '10d' }, (w) => {
+    w.map('all', act, w.input.list, (item) => ({ item }), { recovery: [human({ within: '2d' })] });
+  });
+  const handler = act.handler({ execute: async () => ({ id: 5 }) as never } as never);
+  const trial = testWorkflow(flow, { agents: [handler] });
+  const run = await trial.start({ list: [...Array(60).keys()] });
+  await trial.skip('1h');
+  const parts = await run.children('all');
+  const news = () => trial.incidentNews.filter(({ change }) => change === 'opened');
+  expect(news()).toHaveLength(1);
+  const holder = parts.find(({ id }) => id === news()[0]?.executionId);
+  const other = parts.find(({ id }) => id !== holder?.id);
+
+  // In another part one is tried again, and answers wrong again: the announced one is open.
+  await other?.answer({ choice: 'retry' });
+  await trial.skip('1h');
+  expect(news()).toHaveLength(1);
+  // In its own part it is answered, and another is not announced beside it.
+  await holder?.answer({
+    choice: 'give-output',
+    output: { id: 'r' },
+    incident: news()[0]?.incident as number,
+  });
+  await holder?.answer({ choice: 'retry' });
+  await trial.skip('1h');
+  expect(news().map(({ executionId }) => executionId)).toEqual([holder?.id, holder?.id]);
+  // It is answered too: the next is another part's.
+  const latest = news()[1]?.incident as number;
+  await holder?.answer({ choice: 'give-output', output: { id: 'r' }, incident: latest });
+  for (const _ of [1, 2]) {
+    await other?.answer({ choice: 'retry' });
+    await trial.skip('1h');
+  }
+  expect(news().map(({ executionId }) => executionId)).toEqual([holder?.id, holder?.id, other?.id]);
+});
+
 it('of a list of workflows listeners are told once for each of their steps', async () => {
   const make = (name: string, good: boolean) => {
     const one = agent(name, { input: z.any(), output: Receipt, effect: 'idempotent', undo: 'none' });

@@ -1,5 +1,5 @@
 /**
- * Which execution of a list was the first to ask about a wrong answer: the one that is announced for all.
+ * Which execution of a list asks about a wrong answer for all: the only one whose question is announced.
  *
  * Owns: the shape, and what is one list. Does not own: who writes it, and what follows for the others
  * (`engine/announced-lists.ts`).
@@ -10,7 +10,7 @@ import type { Parent } from './children.ts';
 export interface AnnouncedList {
   /** @see listKey */
   readonly list: string;
-  readonly version: 1;
+  readonly version: number;
   readonly writeId: string;
   readonly executionId: string;
   readonly askedAt: number;
