@@ -98,8 +98,8 @@ export async function handleMessage(
 type Delivery = Extract<Event, { readonly type: 'deliver' }>;
 
 /**
- * Decides about the message. What holds it back is asked only when the step would be claimed: an
- * outdated message takes no trial.
+ * Decides about the message. Breaker and pauses are read only if the step would be claimed, so an
+ * outdated message uses up no trial.
  */
 async function decideDelivery(
   ports: Ports,

@@ -33,7 +33,7 @@ import { closeEntry } from './waiting/entry.ts';
  * whether the execution is at risk.
  * @param whole the plan as it was read
  * @param stored the execution as it was read
- * @returns what to write, then send, then do
+ * @returns the write, the messages to send after it, and what the caller does next
  */
 export function decide(whole: Plan, stored: Snapshot, event: Event): Decision {
   const state = effectiveState(whole, stored);

@@ -44,7 +44,7 @@ const FORWARD: readonly Rule[] = [
   endLease,
   closeIncidents,
   endChildren,
-  // Before what follows from another failure: what is final need not be decided on.
+  // Before the rules about other failures: a tolerated failure is final, and needs no decision.
   tolerate,
   enterNextStage,
   failStep,
@@ -134,7 +134,7 @@ export function evaluate(plan: Plan, state: Snapshot, event: Evaluation): Decisi
     return event.by === 'supervisor'
       ? supervise(plan, state, event, RULES[state.execution.status])
       : send(plan, state, event);
-  // On a state we did not just read, only sends and the end are safe.
+  // On a state that was not just read, only sends and the end are safe.
   const allowed = event.fresh || found.rule.unread === true;
   return allowed ? found.decision : nothing(evaluateNext(event.affected));
 }

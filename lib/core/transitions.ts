@@ -243,7 +243,7 @@ export const EXECUTION_MOVES: Table<ExecutionStatus, ExecutionEvent> = {
 export const canMoveStep = (status: StepStatus, event: StepEvent): boolean =>
   STEP_MOVES[status][event] !== undefined;
 
-/** @throws SteadfastError `illegal-move`: a defect of ours, for every caller asks first */
+/** @throws SteadfastError `illegal-move`: a defect of ours, because every caller asks first */
 export const moveStep = (status: StepStatus, event: StepEvent): StepStatus =>
   STEP_MOVES[status][event] ?? illegal(`a step that is ${status} cannot '${event}'`);
 

@@ -5,7 +5,7 @@
  * (`supervisor/stay.ts`), which writes need one (`core/supervision/presence.ts`).
  *
  * L2 a dead agent is noticed in time in a quiet system too. In a busy one a process reads the presence once a
- * minute and calls none: what it has read holds until then. Of all that ask at once the conditional write of
+ * minute and calls none: what it has read holds until then. If many ask at once, the conditional write of
  * the presence lets one call (S15). A call that is lost or fails delays until the next tick.
  */
 
@@ -14,7 +14,7 @@ import type { Ports, WakeUps } from '../core/ports.ts';
 import { given } from '../core/values/given.ts';
 
 /**
- * By then the called one is at work, cold start included, and says so itself; if
+ * Within this time a called supervisor is at work, cold start included, and writes its presence; if
  * not, the next writer calls again.
  */
 export const CALL_MS = 5_000;
@@ -45,7 +45,7 @@ async function callUnlessPresent({ clock, random, log }: Ports, wakeUps: WakeUps
       return;
     }
     const wanted = presenceAfter(stored ?? { version: 0 }, random.id(), now + CALL_MS);
-    // After a conflict another has just called, or has come: for so long that is as good.
+    // After a conflict another process has called, or a supervisor is at work: as good for this long.
     known.untilAt = wanted.untilAt;
     if ((await wakeUps.write(wanted)) === 'conflict') return;
     await wakeUps.call(wanted);

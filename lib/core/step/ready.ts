@@ -44,8 +44,8 @@ import {
 
 export interface Work {
   /**
-   * To execute: as it is on its current stage. To probe or to undo: as it was for the latest
-   * attempt. Agent, limits, input.
+   * Its agent, limits and input: to execute, those of the current stage; to probe or to undo, those
+   * of the latest attempt.
    */
   readonly step: AgentStep;
   readonly mode: Mode;
@@ -74,8 +74,8 @@ export const stepToSkip = (plan: Plan, snapshot: Snapshot): PlanStep | undefined
   );
 
 /**
- * The external party may have answered it before its turn, or said that it is at it; an
- * agent's step waits for a person.
+ * A step of a waiting kind may be answered, or get a heartbeat, before its turn; an agent's step in
+ * these statuses waits for a person.
  */
 const mayBeSkipped = ({ kind }: PlanStep, record: Step | undefined): boolean =>
   isUnbegun(record) || (kind !== 'agent' && (record?.status === 'answered' || record?.status === 'waiting'));
@@ -132,11 +132,11 @@ function workOf(
   return record.deferred?.mode === mode ? { ...work, deferred: record.deferred } : work;
 }
 
-/** On the way forward: because its failure is tolerated, or before its next stage. */
+/** On the way forward a step is undone if its failure is tolerated, or before its next stage. */
 const mayBeUndone = (plan: Plan, step: AgentStep, record: Step): boolean =>
   record.nextStage !== undefined || mayFail(plan, step, record);
 
-/** A failure is tolerated, not what it may have left behind. */
+/** The failure is tolerated, but not its effects: they are undone. */
 function undoOfFailed(step: AgentStep, record: Step): Work[] {
   const open = record.status === 'failed' || (record.status === 'compensating' && !isLeased(record));
   if (!open || !needsUndo(step, record)) return [];
@@ -191,7 +191,7 @@ export function standsUnmended(step: PlanStep, record: Step | undefined): boolea
 /** A person said that nothing is to be undone. */
 export const keepsEffects = (snapshot: Snapshot): boolean => snapshot.execution.cause?.undo === false;
 
-/** By then nothing of the step's attempts can still take effect. */
+/** The time from which no attempt of the step can take effect any more. */
 export const effectsSettledAt = (step: PlanStep, record: Step): number =>
   step.kind === 'agent' && record.mayHaveActed
     ? record.processDeadlineAt + attemptedVariant(step, record).settleMs
@@ -245,7 +245,10 @@ const CLAIMABLE: ReadonlySet<Step['status']> = new Set([
   'suspended',
 ]);
 
-/** The step holds nothing and owes nothing. An absent one cannot start any more: the fence comes first. */
+/**
+ * The step has no lease, no open work and nothing to undo. One without a record cannot start any more: the
+ * fence comes first.
+ */
 export const isClear = (step: PlanStep, record: Step | undefined, left: boolean): boolean =>
   !isLeased(record) &&
   (left || !needsUndo(step, record)) &&
@@ -293,6 +296,8 @@ export function stepToSuspend(plan: Plan, snapshot: Snapshot): PlanStep | undefi
   });
 }
 
-/** Nothing is left to be done, and an execution that goes forward, or is paused, has succeeded. */
+/**
+ * Every step is done, skipped or tolerated, so an execution that goes forward, or is paused, has succeeded.
+ */
 export const isAllOver = (plan: Plan, steps: Snapshot['steps']): boolean =>
   plan.steps.every(({ name }) => isSatisfied(steps[name]));

@@ -100,7 +100,7 @@ function reportedExecute(ending: Ending, report: Report): Step | undefined {
   if (report.kind !== 'failed') return undefined;
   const changes = { ...ended(ending, 'failed', report.failure), mayHaveActed: record.mayHaveActed };
   const wishMs = Math.min(report.retryAfterMs ?? 0, MAX_DURATION_MS);
-  // What the service asks for cannot be given: the next stage may begin at once.
+  // The service asks for a longer pause than there is time: the next stage may begin at once.
   const isTooLate = ending.overAt !== undefined && wishMs > 0 && inputs.now + wishMs >= ending.overAt;
   if (free !== undefined && !report.permanent && !isTooLate && variant.effect !== 'unsafe') {
     const retryAt = Math.max(free.retryAt, inputs.now + wishMs);
@@ -150,7 +150,7 @@ function afterFailure(
     const isNeeded = isRefused || (variant.effect === 'unsafe' && changes.mayHaveActed === true);
     return isOverTime && !isNeeded ? forTime() : stepAfter(record, 'ask', inputs, last);
   }
-  // What an attempt says that failed for good is the better word.
+  // A failure for good says more than that the time was over.
   if (next.kind === 'end')
     return isOverTime && failed.permanent !== true ? forTime() : stepAfter(record, 'fail', inputs, last);
   const isOpen = changes.mayHaveActed === true && variant.effect !== 'none';
@@ -328,7 +328,7 @@ const STALLED: Failure = { code: 'no-progress', message: 'the attempt was alive 
 /**
  * The record after a lost lease: it ended without a report, which the caller has checked. A
  * probe or an undo is made again.
- * @param failure of an attempt that has ended otherwise than by its lease
+ * @param failure why the attempt ended, if not by its lease
  */
 export function expired(
   step: AgentStep,

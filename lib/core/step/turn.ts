@@ -68,11 +68,11 @@ const GIVEN_UP: ReadonlySet<Step['status'] | undefined> = new Set([
   'compensation-failed',
 ]);
 
-/** What it may have done is undone before its next stage: its failure is not one of the step. */
+/** Its effects are undone before its next stage, so its failure is not yet the step's. */
 export const isBetweenStages = (record: Step | undefined): boolean =>
   record?.nextStage !== undefined && record.status !== 'compensation-failed';
 
-/** Those of a part of a list that failed, whether or not what they did is undone yet. */
+/** The failed items of a part of a list, whether or not what they did is undone yet. */
 export const failedItems = (plan: Plan, snapshot: Snapshot): readonly Step[] =>
   plan.steps.flatMap(({ name }) => {
     const record = snapshot.steps[name];
@@ -80,9 +80,9 @@ export const failedItems = (plan: Plan, snapshot: Snapshot): readonly Step[] =>
   });
 
 /**
- * The failure of the step is not its execution's, unless a person or the time for an answer said so. Of a
- * child a condition cannot rest on a failure that left something in effect, nor is a success that cannot
- * be used a failure of the child.
+ * The execution goes on if the step fails: it is tolerated, and neither a person nor the deadline of a
+ * question has decided otherwise. No condition can rest on a child's failure that left something in effect,
+ * and a child that succeeded with an unusable output has not failed.
  */
 export function mayFail(plan: Plan, step: PlanStep, record: Step | undefined): boolean {
   if (!isTolerated(step) || record?.afterFailure === 'stop') return false;
@@ -123,7 +123,7 @@ export function failureOf(plan: Plan, snapshot: Snapshot): Step | undefined {
 export const isTurn = (step: PlanStep, snapshot: Snapshot): boolean =>
   step.after.every((name) => isSatisfied(snapshot.steps[name]));
 
-/** Since when it is the step's turn; a retry of its execution begins a new one, and so does its end. */
+/** Since when it is the step's turn; a retry or the end of its execution begins a new turn. */
 export const turnAt = (step: PlanStep, snapshot: Snapshot): number =>
   Math.max(
     snapshot.execution.startedAt,
@@ -146,7 +146,7 @@ export const isUntried = ({ kind }: PlanStep, record: Step | undefined): boolean
  */
 export const shownStatus = (step: PlanStep, snapshot: Snapshot): StepStatus | 'pending' => {
   const record = snapshot.steps[step.name];
-  // Its turn comes no more in what has ended, or is being undone.
+  // No step gets its turn in an execution that has ended or is being undone.
   const { status } = snapshot.execution;
   const isOver = isTerminal(status) || status === 'compensating';
   if (record === undefined || isUnbegun(record))
@@ -154,18 +154,18 @@ export const shownStatus = (step: PlanStep, snapshot: Snapshot): StepStatus | 'p
   return isUntried(step, record) ? 'ready' : record.status;
 };
 
-/** Nothing must be done before the step but to claim it. */
+/** Nothing but a claim is needed to start the step. */
 export const isReady = (step: PlanStep, snapshot: Snapshot): boolean =>
   isUnbegun(snapshot.steps[step.name]) && isTurn(step, snapshot);
 
 export const applies = (step: PlanStep, snapshot: Snapshot): boolean =>
   step.when === undefined || evaluateExpression(step.when, scopeOf(snapshot)) === true;
 
-/** Any of them, for a starter may be at work of which the record does not say so yet. */
+/** Not all ends are recorded. Any execution may be under way: a starter may be ahead of the record. */
 export const hasOpenChildren = (children: Children | undefined): boolean =>
   children !== undefined && Object.keys(children.ended).length < children.count;
 
-/** Until then an attempt of its executions may still be acting, of what is not undone. */
+/** The time until which an attempt in its executions may still act. */
 export const actsUntil = (children: Children | undefined): number =>
   Math.max(0, ...Object.values(children?.ended ?? {}).map((end) => end.actsUntil ?? 0));
 
