@@ -108,6 +108,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   },
   'lib/index.ts': { may: ['lib/core/', 'lib/agent/handler.ts', 'lib/remote/', '@standard-schema/spec'] },
   'local/': { may: [], builtins: true },
+  // A client of DynamoDB over a file: of ours it knows the table's keys and indexes.
+  'serve/sqlite/': { may: ['lib/aws/names.ts', '@aws-sdk/client-dynamodb', 'libsql'], builtins: true },
   'console/vite.config.ts': { may: ['vite'], builtins: true },
   // In a browser: what is pure, and nobody imports it.
   'console/': {

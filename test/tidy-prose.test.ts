@@ -15,6 +15,7 @@ const FOLDERS = [
   'cli',
   'lambdas',
   'local',
+  'serve',
   'console',
   'proof',
   'test',

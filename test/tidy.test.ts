@@ -16,6 +16,7 @@ const FOLDERS = [
   'lib',
   'lambdas',
   'local',
+  'serve',
   'console',
   'proof',
   'test',

@@ -1,10 +1,5 @@
 import { TRANSPORTS } from '../../lib/aws/names.ts';
-import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
 import { MemoryStore } from '../../lib/testing/memory.ts';
-import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
-import { dynamoInventory } from '../../lib/aws/dynamo-inventory.ts';
-import { executionKey } from '../../lib/aws/dynamo-items.ts';
-import { dynamoReceipts } from '../../lib/aws/dynamo-receipts.ts';
 import {
   memoryAnnouncedLists,
   memoryBreakers,
@@ -27,19 +22,8 @@ import {
   WAITS,
   WORKFLOW_PAUSES,
 } from './side-records.contract.ts';
-import {
-  ANNOUNCED_LIST,
-  BREAKER,
-  dynamoRecords,
-  type Kind,
-  OPEN_WAITS,
-  OUTAGE,
-  PRESENCE,
-  WORKFLOW_PAUSE,
-} from '../../lib/aws/dynamo-side-records.ts';
-import type { SideRecord } from '../../lib/core/ports.ts';
+import { describeAdapters } from './adapters.contract.ts';
 import { describeStore } from './store.contract.ts';
-import { dynamoBulks } from '../../lib/aws/dynamo-bulks.ts';
 import { memoryBulks } from '../../lib/testing/memory-bulks.ts';
 import { describeBulks } from './bulks.contract.ts';
 
@@ -97,42 +81,6 @@ describe('on DynamoDB', () => {
       const { name, drop } = await dynamo.table();
       return { client: dynamo.by(transport), name, close: drop };
     };
-    describeStore(`DynamoDB, ${transport}`, async () => {
-      const { client, name, close } = await open();
-      const store = dynamoStore(client, { table: name, wakeShards: SHARDS, mostOpen: MOST_OPEN });
-      return { store, close };
-    });
-    describeInventory(`DynamoDB, ${transport}`, async () => {
-      const { client, name: table, close } = await open();
-      const reshard = (wakeShards: number) => ({
-        store: dynamoStore(client, { table, wakeShards }),
-        inventory: dynamoInventory(client, { table, wakeShards, items: PAGE }),
-      });
-      const expire = async (id: string): Promise<void> => {
-        await client.send(new DeleteItemCommand({ TableName: table, Key: executionKey(id) }));
-      };
-      return { ...reshard(SHARDS), reshard, expire, close };
-    });
-    describeReceipts(`DynamoDB, ${transport}`, async () => {
-      const { client, name, close } = await open();
-      return { receipts: dynamoReceipts(client, name, SHARDS), close };
-    });
-    describeBulks(`DynamoDB, ${transport}`, async () => {
-      const { client, name, close } = await open();
-      return { bulks: dynamoBulks(client, name, async () => undefined), close };
-    });
-    const kept =
-      <Kept extends SideRecord, Key extends readonly unknown[]>(kind: Kind<Kept, Key>) =>
-      async () => {
-        const { client, name, close } = await open();
-        return { records: dynamoRecords(client, name, kind), close };
-      };
-    const where = `on DynamoDB, ${transport}`;
-    describeSideRecords(`breakers ${where}`, BREAKERS, kept(BREAKER));
-    describeSideRecords(`outages ${where}`, OUTAGES, kept(OUTAGE));
-    describeSideRecords(`pauses of workflows ${where}`, WORKFLOW_PAUSES, kept(WORKFLOW_PAUSE));
-    describeSideRecords(`announced lists ${where}`, ANNOUNCED, kept(ANNOUNCED_LIST));
-    describeSideRecords(`presence ${where}`, PRESENCES, kept(PRESENCE));
-    describeSideRecords(`open waits ${where}`, WAITS, kept(OPEN_WAITS));
+    describeAdapters(`DynamoDB, ${transport}`, open);
   });
 });

@@ -1,0 +1,106 @@
+/**
+ * The file: opening it, the lock on it, its format.
+ *
+ * Owns: which file is ours and of which format, how durable a commit is, that one process has it open. Does
+ * not own: the rows (`table.ts`), when is committed (`group.ts`).
+ *
+ * Invariants
+ * - I1 one process: beside the file lies `<file>-lock`, a database under `BEGIN EXCLUSIVE` for as long as the
+ *   process lives. The lock is the system's own and goes with the process, whatever ends it.
+ * - I2 a commit is on the disk when it returns: WAL with synchronous=FULL.
+ * - I3 what is not whole, not ours or newer than this code is refused before anything is written.
+ *
+ * Other programs may read the file while it is served (a backup by `sqlite3 <file> '.backup copy'`).
+ */
+
+import { closeSync, existsSync, fsyncSync, openSync, realpathSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import Sqlite from 'libsql';
+import { createTable } from './schema.ts';
+import { FileRefused, foreignFile, newerFile, openElsewhere, refusedFile } from './trouble.ts';
+
+/** `stdf`: tells a file of ours from any other SQLite file. */
+const APPLICATION_ID = 0x73746466;
+/** Format of the files that this code writes, and reads at most. */
+export const FORMAT = 1;
+const PAGE_BYTES = 8_192;
+/** Pages of the log before it is taken over into the file, which takes one commit longer. */
+const CHECKPOINT_PAGES = 2_000;
+/** Nothing on the disk; it ends with the process. */
+export const IN_MEMORY = ':memory:';
+
+export interface OpenFile {
+  readonly db: Sqlite.Database;
+  readonly close: () => void;
+}
+
+/** @throws FileRefused, in a sentence */
+export function openFile(given: string): OpenFile {
+  if (given === IN_MEMORY) {
+    const db = new Sqlite(IN_MEMORY);
+    prepare(db, given);
+    return { db, close: () => db.close() };
+  }
+  const file = existsSync(given) ? realpathSync(given) : resolve(given);
+  const lock = locked(file);
+  try {
+    const db = new Sqlite(file);
+    try {
+      prepare(db, file);
+      syncFolder(dirname(file));
+    } catch (error) {
+      db.close();
+      throw error;
+    }
+    const close = (): void => {
+      db.close();
+      lock.close();
+    };
+    return { db, close };
+  } catch (error) {
+    lock.close();
+    throw error instanceof FileRefused ? error : refusedFile(given, error);
+  }
+}
+
+function locked(file: string): Sqlite.Database {
+  let lock: Sqlite.Database | undefined;
+  try {
+    lock = new Sqlite(`${file}-lock`);
+    // Nothing is ever written to it: a journal would only be left behind.
+    lock.exec('PRAGMA journal_mode = MEMORY');
+    lock.exec('BEGIN EXCLUSIVE');
+    return lock;
+  } catch (error) {
+    lock?.close();
+    const isTaken = (error as { readonly code?: string }).code?.startsWith('SQLITE_BUSY') === true;
+    throw isTaken ? openElsewhere(file) : refusedFile(file, error);
+  }
+}
+
+function prepare(db: Sqlite.Database, file: string): void {
+  const format = numberIn(db, 'PRAGMA user_version');
+  const isNew = format === 0 && numberIn(db, 'SELECT count(*) FROM sqlite_master') === 0;
+  if (!isNew && numberIn(db, 'PRAGMA application_id') !== APPLICATION_ID) throw foreignFile(file);
+  if (format > FORMAT) throw newerFile(file, format, FORMAT);
+  if (isNew) db.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
+  db.exec('PRAGMA journal_mode = WAL');
+  db.exec('PRAGMA synchronous = FULL');
+  db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+  if (!isNew) return;
+  db.exec('BEGIN IMMEDIATE');
+  createTable(db);
+  db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORMAT}; COMMIT`);
+}
+
+const numberIn = (db: Sqlite.Database, sql: string): number =>
+  Number((db.prepare(sql).raw(true).get() as unknown as [number])[0]);
+
+/** A new file is there after a power cut only if its folder says so. */
+function syncFolder(folder: string): void {
+  // A folder cannot be opened there, and its entries are durable by themselves.
+  if (process.platform === 'win32') return;
+  const handle = openSync(folder, 'r');
+  fsyncSync(handle);
+  closeSync(handle);
+}

@@ -1,0 +1,117 @@
+/**
+ * One commit for all writes of one turn of the event loop.
+ *
+ * Owns: when is committed, and what becomes of the writes of a commit that fails. Does not own: what a write
+ * does (`commands.ts`).
+ *
+ * Invariants
+ * - I1 a write is answered after the commit that holds it, and no sooner.
+ * - I2 writes are made in the order in which they were asked for.
+ * - I3 a refusal concerns one write: a write is checked as a whole before it changes anything, so there is
+ *   nothing of it to take back, and no savepoint is needed. Any other error takes back the whole commit, and
+ *   all its writes are rejected: what they were refused for may have been among them.
+ * - I4 nothing waits for a timer: the commit is made as soon as the turn is over.
+ */
+
+import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
+import type Sqlite from 'libsql';
+import { closedFile, troubleOf } from './trouble.ts';
+
+interface Waiting {
+  readonly run: () => unknown;
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A write of the commit, done or refused. */
+type Made = readonly [settle: (value: never) => void, value: unknown];
+
+export class CommitGroup {
+  readonly #db: Sqlite.Database;
+  readonly #begin: Sqlite.Statement;
+  readonly #commit: Sqlite.Statement;
+  #waiting: Waiting[] = [];
+  /** Why nothing more is done. */
+  #ended: Error | undefined;
+  readonly #onBroken: (error: Error) => void;
+
+  constructor(db: Sqlite.Database, onBroken: (error: Error) => void) {
+    this.#db = db;
+    this.#onBroken = onBroken;
+    this.#begin = db.prepare('BEGIN IMMEDIATE');
+    this.#commit = db.prepare('COMMIT');
+  }
+
+  write<Output>(run: () => Output): Promise<Output> {
+    return new Promise((resolve, reject) => {
+      if (this.#ended !== undefined) return reject(this.#ended);
+      this.#waiting.push({ run, resolve, reject });
+      if (this.#waiting.length === 1) setImmediate(() => this.flush());
+    });
+  }
+
+  /**
+   * Reads see what is committed, and nothing else: what a read shows is on the disk, and whoever was answered
+   * a write sees it. So a read need not wait for the commit.
+   */
+  read<Output>(run: () => Output): Output {
+    if (this.#ended !== undefined) throw this.#ended;
+    try {
+      return run();
+    } catch (error) {
+      throw error instanceof DynamoDBServiceException ? error : this.#trouble(error);
+    }
+  }
+
+  /** Commits what waits. */
+  flush(): void {
+    const writes = this.#waiting;
+    if (writes.length === 0) return;
+    this.#waiting = [];
+    const made: Made[] = [];
+    try {
+      this.#begin.run();
+      for (const { run, resolve, reject } of writes) made.push(attempt(run, resolve, reject));
+      this.#commit.run();
+    } catch (error) {
+      const trouble = this.#trouble(error);
+      for (const { reject } of writes) reject(trouble);
+      return;
+    }
+    for (const [settle, value] of made) settle(value as never);
+  }
+
+  /** After what waits is committed. */
+  end(): void {
+    this.flush();
+    this.#ended ??= closedFile();
+  }
+
+  #trouble(error: unknown): Error {
+    this.#takeBack();
+    const { error: said, isFinal } = troubleOf(error);
+    if (isFinal && this.#ended === undefined) {
+      this.#ended = said;
+      this.#onBroken(said);
+    }
+    return said;
+  }
+
+  #takeBack(): void {
+    try {
+      // A full disk has made SQLite do so already.
+      if (this.#db.inTransaction) this.#db.exec('ROLLBACK');
+    } catch {
+      // What cannot be taken back was not committed either.
+    }
+  }
+}
+
+function attempt(run: () => unknown, resolve: Waiting['resolve'], reject: Waiting['reject']): Made {
+  try {
+    return [resolve, run()];
+  } catch (error) {
+    if (!(error instanceof DynamoDBServiceException)) throw error;
+    return [reject, error];
+  }
+}

@@ -1,0 +1,178 @@
+/**
+ * The rows of the one table.
+ *
+ * Owns: reading a row by its key, writing and removing one, rows in the order of a key or an index. Does not
+ * own: conditions (`commands.ts`), pages (`pages.ts`), the columns (`schema.ts`).
+ *
+ * Each statement is prepared once. A write names only the columns that it changes: SQLite leaves the indexes
+ * of the others alone.
+ */
+
+import type Sqlite from 'libsql';
+import { TABLE, type TableIndex } from '../../lib/aws/names.ts';
+import { type Cell, COLUMNS, cellsOf } from './schema.ts';
+import { type Item, measured } from './values.ts';
+
+export interface Stored {
+  readonly id: number;
+  readonly item: Item;
+}
+
+/** What is to be written, made ready before its commit. */
+export interface Ready {
+  readonly pk: string;
+  readonly sk: string;
+  readonly data: string;
+  readonly bytes: number;
+  readonly cells: readonly Cell[];
+}
+
+/** @throws ValidationException */
+export function readyItem(given: Item, pk: string, sk: string): Ready {
+  const { item, bytes } = measured(given);
+  return { pk, sk, data: JSON.stringify(item), bytes, cells: cellsOf(item) };
+}
+
+/** A comparison of the key that sorts. */
+export interface Bound {
+  readonly order: '=' | '<' | '<=' | '>' | '>=';
+  readonly cell: Cell;
+}
+
+export interface Range {
+  /** Absent: the table itself. */
+  readonly index?: TableIndex | undefined;
+  readonly partition: string;
+  readonly bounds: readonly Bound[];
+  readonly isForward: boolean;
+}
+
+/** The place of a row in the order of its range. */
+export interface Place {
+  readonly pk: string;
+  readonly sk: string;
+  readonly sort?: Cell;
+}
+
+export interface Row extends Place {
+  readonly item: Item;
+  readonly bytes: number;
+}
+
+type Values = readonly Cell[];
+
+export class Table {
+  readonly #db: Sqlite.Database;
+  readonly #prepared = new Map<string, Sqlite.Statement>();
+  readonly #read: Sqlite.Statement;
+  readonly #insertPlain: Sqlite.Statement;
+  readonly #insert: Sqlite.Statement;
+  readonly #remove: Sqlite.Statement;
+  readonly #expire: Sqlite.Statement;
+  readonly #updates = new Map<number, Sqlite.Statement>();
+
+  constructor(db: Sqlite.Database) {
+    this.#db = db;
+    this.#read = db.prepare('SELECT id, data FROM item WHERE pk = ? AND sk = ?').raw(true);
+    this.#insertPlain = db.prepare('INSERT INTO item (pk, sk, data, bytes) VALUES (?, ?, ?, ?)');
+    const marks = COLUMNS.map(() => '?').join(', ');
+    this.#insert = db.prepare(
+      `INSERT INTO item (pk, sk, data, bytes, ${COLUMNS.join(', ')}) VALUES (?, ?, ?, ?, ${marks})`,
+    );
+    this.#remove = db.prepare('DELETE FROM item WHERE id = ?');
+    const due = `SELECT id FROM item WHERE ${TABLE.ttl} <= ? ORDER BY ${TABLE.ttl} LIMIT ?`;
+    this.#expire = db.prepare(`DELETE FROM item WHERE id IN (${due})`);
+  }
+
+  read(pk: string, sk: string): Stored | undefined {
+    const row = this.#read.get(pk, sk) as readonly [number, string] | undefined;
+    return row && { id: row[0], item: JSON.parse(row[1]) as Item };
+  }
+
+  /** The same with its size. */
+  row(pk: string, sk: string): Row | undefined {
+    return this.#rows('SELECT pk, sk, data, bytes, sk FROM item WHERE pk = ? AND sk = ?', [pk, sk])[0];
+  }
+
+  /** @param before the row that is there */
+  write({ pk, sk, data, bytes, cells }: Ready, before: Stored | undefined): void {
+    const isPlain = cells.every((cell) => cell === null);
+    if (before !== undefined) this.#update(before, data, bytes, cells);
+    else if (isPlain) this.#insertPlain.run(pk, sk, data, bytes);
+    else this.#insert.run(pk, sk, data, bytes, ...cells);
+  }
+
+  remove({ id }: Stored): void {
+    this.#remove.run(id);
+  }
+
+  /** @returns how many have gone */
+  expire(untilS: number, most: number): number {
+    return this.#expire.run(untilS, most).changes;
+  }
+
+  #update({ id, item }: Stored, data: string, bytes: number, cells: readonly Cell[]): void {
+    const old = cellsOf(item);
+    let mask = 0;
+    const changed: Cell[] = [];
+    for (const [at, cell] of cells.entries()) {
+      if (cell === old[at]) continue;
+      mask |= 1 << at;
+      changed.push(cell);
+    }
+    let statement = this.#updates.get(mask);
+    if (statement === undefined) {
+      const sets = COLUMNS.flatMap((name, at) => ((mask & (1 << at)) === 0 ? [] : [`, ${name} = ?`]));
+      statement = this.#db.prepare(`UPDATE item SET data = ?, bytes = ?${sets.join('')} WHERE id = ?`);
+      this.#updates.set(mask, statement);
+    }
+    statement.run(data, bytes, ...changed, id);
+  }
+
+  /** Rows of a range after a place, at most so many. */
+  rows({ index, partition, bounds, isForward }: Range, after: Place | undefined, most: number): Row[] {
+    const sort = index?.sk ?? TABLE.sk;
+    const [next, direction] = isForward ? ['>', 'ASC'] : ['<', 'DESC'];
+    const order = index === undefined ? [sort] : [sort, TABLE.pk, TABLE.sk];
+    const conditions = [`${index?.pk ?? TABLE.pk} = ?`, ...bounds.map((bound) => `${sort} ${bound.order} ?`)];
+    const values: Cell[] = [partition, ...bounds.map(({ cell }) => cell)];
+    if (after !== undefined) {
+      conditions.push(`(${order.join(', ')}) ${next} (${order.map(() => '?').join(', ')})`);
+      values.push(...(index === undefined ? [after.sk] : [after.sort ?? null, after.pk, after.sk]));
+    }
+    const ordered = order.map((name) => `${name} ${direction}`).join(', ');
+    return this.#rows(
+      `SELECT pk, sk, data, bytes, ${sort} FROM item WHERE ${conditions.join(' AND ')} ORDER BY ${ordered} LIMIT ?`,
+      [...values, most],
+    );
+  }
+
+  /** Keys of all rows after a place, in the order of the keys. */
+  keys(after: Place | undefined, most: number): readonly (readonly [string, string])[] {
+    const where = after === undefined ? '' : 'WHERE (pk, sk) > (?, ?) ';
+    const statement = this.#statement(`SELECT pk, sk FROM item ${where}ORDER BY pk, sk LIMIT ?`);
+    const values = after === undefined ? [most] : [after.pk, after.sk, most];
+    return statement.all(...values) as unknown as (readonly [string, string])[];
+  }
+
+  #rows(sql: string, values: Values): Row[] {
+    type Raw = readonly [string, string, string, number, Cell];
+    const rows = this.#statement(sql).all(...values) as unknown as Raw[];
+    return rows.map(([pk, sk, data, bytes, sort]) => ({
+      pk,
+      sk,
+      sort,
+      item: JSON.parse(data) as Item,
+      bytes,
+    }));
+  }
+
+  #statement(sql: string): Sqlite.Statement {
+    let statement = this.#prepared.get(sql);
+    if (statement === undefined) {
+      statement = this.#db.prepare(sql).raw(true);
+      this.#prepared.set(sql, statement);
+    }
+    return statement;
+  }
+}

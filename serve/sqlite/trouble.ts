@@ -1,0 +1,92 @@
+/**
+ * What can go wrong with the file, in sentences.
+ *
+ * Owns: which of SQLite's errors means what, and whether asking again may do. Does not own: DynamoDB's own
+ * refusals (`refusals.ts`), what becomes of the commands (`group.ts`).
+ */
+
+import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
+
+/** What libsql throws; a class of its own realm, so known by its fields. */
+interface SqliteError {
+  readonly code?: string;
+  readonly message?: string;
+}
+
+const codeOf = (error: unknown): string => (error as SqliteError | undefined)?.code ?? '';
+
+/** The file cannot be served. Not an answer to a command: the process says so and ends. */
+export class FileRefused extends Error {
+  override readonly name = 'FileRefused';
+}
+
+const DAMAGED: ReadonlySet<string> = new Set(['SQLITE_CORRUPT', 'SQLITE_NOTADB']);
+
+/** Why the file could not be opened. */
+export function refusedFile(file: string, error: unknown): FileRefused {
+  const code = codeOf(error);
+  if (code.startsWith('SQLITE_NOTADB'))
+    return new FileRefused(
+      `${file} is not a file of Steadfast's: it is no SQLite file. Name another with --data`,
+    );
+  if (code.startsWith('SQLITE_CORRUPT'))
+    return new FileRefused(
+      `${file} is damaged or cut short: put back a whole copy of it and of its -wal file`,
+    );
+  if (code.startsWith('SQLITE_FULL'))
+    return new FileRefused(`${file} cannot be opened: the disk is full. Make room, then start again`);
+  const said = (error as SqliteError | undefined)?.message ?? String(error);
+  return new FileRefused(
+    `${file} cannot be opened (${said}): see whether its folder is there and may be written`,
+  );
+}
+
+export const openElsewhere = (file: string): FileRefused =>
+  new FileRefused(`${file} is open in another process, and only one may serve it: end that one first`);
+
+export const newerFile = (file: string, format: number, known: number): FileRefused =>
+  new FileRefused(
+    `${file} was written by a newer release (format ${format}; this one reads up to ${known}): start that release`,
+  );
+
+export const foreignFile = (file: string): FileRefused =>
+  new FileRefused(`${file} is a SQLite file, but not one of Steadfast's. Name another with --data`);
+
+export const closedFile = (): DynamoDBServiceException => serverError('FileClosed', 'the file is closed');
+
+/** All writes of one commit are lost to it: none of them is in the file. */
+export interface Trouble {
+  readonly error: DynamoDBServiceException;
+  /** Whether nothing more can be asked of this file in this process. */
+  readonly isFinal: boolean;
+}
+
+export function troubleOf(error: unknown): Trouble {
+  const code = codeOf(error);
+  if (code.startsWith('SQLITE_FULL'))
+    return {
+      error: serverError(
+        'DiskFull',
+        'the disk is full: nothing of this was written. Make room and ask again',
+      ),
+      isFinal: false,
+    };
+  if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED'))
+    return {
+      error: serverError(
+        'FileBusy',
+        'another program is writing the file: nothing of this was written. Ask again',
+      ),
+      isFinal: false,
+    };
+  const said = (error as SqliteError | undefined)?.message ?? String(error);
+  if ([...DAMAGED].some((one) => code.startsWith(one)) || code.startsWith('SQLITE_IOERR'))
+    return {
+      error: serverError('FileBroken', `the file can no longer be read or written (${said}): start again`),
+      isFinal: true,
+    };
+  return { error: serverError('FileTrouble', `nothing of this was written (${said})`), isFinal: false };
+}
+
+const serverError = (name: string, message: string): DynamoDBServiceException =>
+  new DynamoDBServiceException({ name, message, $fault: 'server', $metadata: {} });

@@ -1,0 +1,82 @@
+/** All contracts of the adapters for DynamoDB, over any client that answers their commands. */
+
+import { DeleteItemCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { dynamoBulks } from '../../lib/aws/dynamo-bulks.ts';
+import { dynamoInventory } from '../../lib/aws/dynamo-inventory.ts';
+import { executionKey } from '../../lib/aws/dynamo-items.ts';
+import { dynamoReceipts } from '../../lib/aws/dynamo-receipts.ts';
+import {
+  ANNOUNCED_LIST,
+  BREAKER,
+  dynamoRecords,
+  type Kind,
+  OPEN_WAITS,
+  OUTAGE,
+  PRESENCE,
+  WORKFLOW_PAUSE,
+} from '../../lib/aws/dynamo-side-records.ts';
+import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
+import type { SideRecord } from '../../lib/core/ports.ts';
+import { describeBulks } from './bulks.contract.ts';
+import { describeInventory } from './inventory.contract.ts';
+import { MOST_OPEN } from './lists.contract.ts';
+import { describeReceipts } from './receipts.contract.ts';
+import {
+  ANNOUNCED,
+  BREAKERS,
+  describeSideRecords,
+  OUTAGES,
+  PRESENCES,
+  WAITS,
+  WORKFLOW_PAUSES,
+} from './side-records.contract.ts';
+import { describeStore } from './store.contract.ts';
+
+const SHARDS = 2;
+const PAGE = 3;
+
+export interface OpenTable {
+  readonly client: DynamoDBClient;
+  readonly name: string;
+  readonly close: () => Promise<void>;
+}
+
+/** @param open a new empty state table */
+export function describeAdapters(where: string, open: () => Promise<OpenTable>): void {
+  describeStore(where, async () => {
+    const { client, name, close } = await open();
+    const store = dynamoStore(client, { table: name, wakeShards: SHARDS, mostOpen: MOST_OPEN });
+    return { store, close };
+  });
+  describeInventory(where, async () => {
+    const { client, name: table, close } = await open();
+    const reshard = (wakeShards: number) => ({
+      store: dynamoStore(client, { table, wakeShards }),
+      inventory: dynamoInventory(client, { table, wakeShards, items: PAGE }),
+    });
+    const expire = async (id: string): Promise<void> => {
+      await client.send(new DeleteItemCommand({ TableName: table, Key: executionKey(id) }));
+    };
+    return { ...reshard(SHARDS), reshard, expire, close };
+  });
+  describeReceipts(where, async () => {
+    const { client, name, close } = await open();
+    return { receipts: dynamoReceipts(client, name, SHARDS), close };
+  });
+  describeBulks(where, async () => {
+    const { client, name, close } = await open();
+    return { bulks: dynamoBulks(client, name, async () => undefined), close };
+  });
+  const kept =
+    <Kept extends SideRecord, Key extends readonly unknown[]>(kind: Kind<Kept, Key>) =>
+    async () => {
+      const { client, name, close } = await open();
+      return { records: dynamoRecords(client, name, kind), close };
+    };
+  describeSideRecords(`breakers on ${where}`, BREAKERS, kept(BREAKER));
+  describeSideRecords(`outages on ${where}`, OUTAGES, kept(OUTAGE));
+  describeSideRecords(`pauses of workflows on ${where}`, WORKFLOW_PAUSES, kept(WORKFLOW_PAUSE));
+  describeSideRecords(`announced lists on ${where}`, ANNOUNCED, kept(ANNOUNCED_LIST));
+  describeSideRecords(`presence on ${where}`, PRESENCES, kept(PRESENCE));
+  describeSideRecords(`open waits on ${where}`, WAITS, kept(OPEN_WAITS));
+}

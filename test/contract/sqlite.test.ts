@@ -1,0 +1,9 @@
+/** The client over a file passes the contracts that DynamoDB passes: no process, nothing on the disk. */
+
+import { openDatabase, TABLE_NAME } from '../../serve/sqlite/client.ts';
+import { describeAdapters } from './adapters.contract.ts';
+
+describeAdapters('SQLite', async () => {
+  const { client, close } = openDatabase();
+  return { client, name: TABLE_NAME, close: async () => close() };
+});
