@@ -22,6 +22,8 @@ import { addDev } from './dev/command.ts';
 import { runningApi } from './dev/dev-folder.ts';
 import { addGraph } from './graph/command.ts';
 import { addQuiesce } from './quiesce/command.ts';
+import { addServe } from './serve/command.ts';
+import { addMove } from './serve/move.ts';
 import { addWorker } from './worker.ts';
 import {
   CliError,
@@ -92,6 +94,7 @@ function programOf(cli: Cli): Command {
   // A secret, so not on the command line, where other users of the machine see it.
   program.setOptionValue('token', io.env['STEADFAST_TOKEN'] || undefined);
   addDev(program, cli);
+  addServe(program, cli);
   addConsole(program, cli);
   addCommands(program, cli);
   addLists(program, cli);
@@ -105,6 +108,7 @@ function programOf(cli: Cli): Command {
   addCallbacks(program, cli);
   addQuiesce(program, cli);
   addWorker(program, cli);
+  addMove(program, cli);
   return program;
 }
 

@@ -18,6 +18,7 @@ import { type Mode, type ModeName, modeOf, MODES, type Verdict } from './chaos/m
 import { Progress } from './chaos/progress.ts';
 import type { Machine } from './chaos/report.ts';
 import { Saboteur } from './chaos/saboteur.ts';
+import { chaosServe } from './chaos/serve/run.ts';
 import { setStage, type Stage } from './chaos/stage.ts';
 import { Table } from './chaos/table.ts';
 
@@ -26,11 +27,14 @@ interface Options {
   readonly minutes: number;
   readonly seed: number;
   readonly rate: number;
+  readonly serve: boolean;
+  readonly kills: number;
   readonly keep: boolean;
   readonly json: boolean;
 }
 
 const POLL_EVERY_MS = 1_000;
+const SERVE_RATE = 10;
 /** With nothing due it would end at once. */
 const RING_AFTER_MS = 2_500;
 /** A process that went on after its execution's end may still act: as long as a function can run. */
@@ -70,6 +74,8 @@ const program = new Command('chaos')
   .option('--minutes <m>', 'how long the faults last', positive, 5)
   .option('--seed <n>', 'of the plan of faults and starts (default: random, printed first)', whole)
   .option('--rate <r>', 'starts a second (default: 2 orders, 0.5 of the others)', positive)
+  .option('--serve', 'one server over one file instead, killed again and again', false)
+  .option('--kills <n>', 'with --serve: how often (its own rate is 10 starts a second)', whole, 200)
   .option('--keep', 'keeps the folder with the tables, logs and ledger', false)
   .option('--json', 'one JSON line at the end', false);
 
@@ -252,10 +258,17 @@ class Watch {
 
 type Given = Omit<Options, 'seed' | 'rate'> & { readonly seed?: number; readonly rate?: number };
 const given = program.parse().opts<Given>();
+
+async function onCloud(seed: number): Promise<number> {
+  const mode = modeOf(given.workflows, seed);
+  return main({ ...given, seed, rate: given.rate ?? mode.rate }, mode);
+}
+
 try {
   const seed = given.seed ?? Math.floor(Math.random() * 2 ** 31);
-  const mode = modeOf(given.workflows, seed);
-  process.exitCode = await main({ ...given, seed, rate: given.rate ?? mode.rate }, mode);
+  process.exitCode = given.serve
+    ? await chaosServe({ kills: given.kills, seed, rate: given.rate ?? SERVE_RATE }, console.log)
+    : await onCloud(seed);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

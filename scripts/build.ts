@@ -50,6 +50,7 @@ const PROGRAMS = [
   'lib/testing/cloud/external-process',
   'lib/worker/attempt',
   'lib/worker/main',
+  'serve/isolated-process',
 ];
 
 /** What `startCloud` of both kinds of modules loads when it is called. */

@@ -63,6 +63,11 @@ const LAYERS: Readonly<Record<string, Layer>> = {
     may: [...ANSWERS, 'lib/api/typed-client.ts', 'cli/', 'lib/project/', 'lib/testing/', 'local/'],
     builtins: true,
   },
+  // Workflows in the test's own process, as `steadfast serve` runs them.
+  'lib/testing/server/': {
+    may: ['lib/api/typed-client.ts', 'lib/core/', 'lib/testing/', 'serve/'],
+    builtins: true,
+  },
   'lib/testing/': {
     may: [
       'lib/api/typed-client.ts',
@@ -94,6 +99,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'lib/aws/names.ts',
       'lib/aws/charts.ts',
       'local/',
+      'serve/',
       'lib/testing/',
       ...SHELL,
     ],
@@ -110,6 +116,27 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'local/': { may: [], builtins: true },
   // A client of DynamoDB over a file: of ours it knows the table's keys and indexes.
   'serve/sqlite/': { may: ['lib/aws/names.ts', '@aws-sdk/client-dynamodb', 'libsql'], builtins: true },
+  // The roles, over it, in one process; of HTTP what the local cloud checks of a request.
+  'serve/': {
+    may: [
+      'lib/core/',
+      'lib/engine/',
+      'lib/aws/',
+      'lib/api/',
+      ...ROLES,
+      'lib/worker/',
+      'lib/infra/discover.ts',
+      'lib/infra/discovery.ts',
+      'lib/infra/event-shapes.ts',
+      'lib/infra/handlers.ts',
+      'lib/project/',
+      'local/http/',
+      'hono',
+      'croner',
+      '@aws-sdk/client-dynamodb',
+    ],
+    builtins: true,
+  },
   'console/vite.config.ts': { may: ['vite'], builtins: true },
   // In a browser: what is pure, and nobody imports it.
   'console/': {

@@ -6,7 +6,6 @@
  * is that of a plan's references.
  */
 
-import { Token } from 'aws-cdk-lib/core';
 import type { Startable } from '../core/plan/triggers/trigger-declaration.ts';
 
 /** A workflow by its name, or itself: then the mapping must have the fields of its input. */
@@ -33,11 +32,6 @@ export type Compiled =
  * @throws Error about what is not understood, with its place
  */
 export function compileMapping(mapping: unknown, shape: EventShape, place: string): Compiled {
-  if (Token.isUnresolved(mapping)) {
-    throw new Error(
-      `${place}: a value that is known only after the deployment cannot be in a mapping; let a step know it instead`,
-    );
-  }
   if (typeof mapping === 'string')
     return mapping.startsWith('$') ? reference(mapping, shape, place) : mapping;
   if (mapping === null || typeof mapping === 'boolean') return mapping;
@@ -76,8 +70,7 @@ function compileObject(
 
 /** The same checks, no paths. */
 function compileConstant(value: unknown, place: string): Compiled {
-  if (typeof value === 'string')
-    return Token.isUnresolved(value) ? compileMapping(value, true, place) : value;
+  if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.map((item, at) => compileConstant(item, `${place}[${at}]`));
   if (typeof value === 'object' && value !== null) {
     return Object.fromEntries(

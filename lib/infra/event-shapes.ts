@@ -1,12 +1,16 @@
 /**
- * What the events of each source have, and what tells one from another.
+ * What the events of each source have, what tells one from another, and a trigger compiled by both.
  *
- * Owns: the fields, from AWS's documentation. Does not own: how they are used.
+ * Owns: the fields, from AWS's documentation; a trigger's name and its record. Does not own: how a mapping is
+ * compiled (`event-mapping.ts`), how events reach their queue (`triggers.ts`).
  */
 
-import type { EventShape } from './event-mapping.ts';
+import type { TriggerOptions } from '../core/plan/triggers/trigger-declaration.ts';
+import { type Compiled, compileKey, compileMapping, type EventShape } from './event-mapping.ts';
 
 export interface SourceKind {
+  /** Whether the message's text is the event, or the message is. */
+  readonly from: 'event' | 'message';
   /** The trigger's name ends with it unless it is given one. */
   readonly suffix: string;
   readonly shape: EventShape;
@@ -32,6 +36,7 @@ const envelope = (detail: EventShape): EventShape => ({
  * https://docs.aws.amazon.com/AmazonS3/latest/userguide/ev-events.html
  */
 export const OBJECT_CREATED: SourceKind = {
+  from: 'event',
   suffix: 'object-created',
   shape: envelope({
     version: {},
@@ -46,10 +51,11 @@ export const OBJECT_CREATED: SourceKind = {
   key: ['$.detail.bucket.name', '$.detail.object.key', '$.detail.object.sequencer'],
 };
 
-export const EVENT: SourceKind = { suffix: 'event', shape: envelope(true), key: ['$.id'] };
+export const EVENT: SourceKind = { from: 'event', suffix: 'event', shape: envelope(true), key: ['$.id'] };
 
 /** What `onSchedule` has the schedule send. */
 export const SCHEDULE: SourceKind = {
+  from: 'event',
   suffix: 'schedule',
   shape: { time: {}, schedule: {} },
   key: ['$.time'],
@@ -57,7 +63,45 @@ export const SCHEDULE: SourceKind = {
 
 /** What the starter makes of a message. */
 export const MESSAGE: SourceKind = {
+  from: 'message',
   suffix: 'queue',
   shape: { messageId: {}, body: true, attributes: true },
   key: ['$.messageId'],
 };
+
+/** What the starter reads; a `Trigger` of the core. */
+export interface CompiledTrigger {
+  readonly name: string;
+  readonly workflow: string;
+  readonly from: SourceKind['from'];
+  readonly input: Compiled;
+  readonly key: readonly Compiled[];
+}
+
+const NAME = /^[a-z][a-z0-9-]{0,47}$/;
+
+/** @throws Error about the name, or what is not understood in a mapping */
+export function compiledTrigger(
+  kind: SourceKind,
+  workflow: string,
+  {
+    input,
+    idempotencyKey = kind.key,
+    name: given,
+  }: Pick<TriggerOptions, 'name' | 'input' | 'idempotencyKey'>,
+): CompiledTrigger {
+  const name = given ?? `${workflow}-${kind.suffix}`.slice(0, 48);
+  if (!NAME.test(name)) {
+    throw new Error(
+      `a trigger is named '${name}'; allowed are a-z, 0-9 and dashes, beginning with a letter, up to 48`,
+    );
+  }
+  const place = `trigger '${name}'`;
+  return {
+    name,
+    workflow,
+    from: kind.from,
+    input: compileMapping(input, kind.shape, `${place}: input`),
+    key: compileKey(idempotencyKey, kind.shape, `${place}: idempotencyKey`),
+  };
+}

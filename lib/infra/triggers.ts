@@ -11,14 +11,22 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Code, Tracing } from 'aws-cdk-lib/aws-lambda';
 import { CfnBucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { CfnSchedule, CfnScheduleGroup, type ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
-import { Names, type RemovalPolicy, Stack, Validations } from 'aws-cdk-lib/core';
+import { Names, type RemovalPolicy, Stack, Token, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { mappingProblems } from '../core/plan/schemas/reference-check.ts';
 import type { KeyFilter, TriggerOptions } from '../core/plan/triggers/trigger-declaration.ts';
 import type { FoundWorkflow } from './discovery.ts';
 import { allowEvents, grantUse } from './encryption.ts';
-import { compileKey, compileMapping, type WorkflowReference } from './event-mapping.ts';
-import { EVENT, MESSAGE, OBJECT_CREATED, SCHEDULE, type SourceKind } from './event-shapes.ts';
+import type { WorkflowReference } from './event-mapping.ts';
+import {
+  type CompiledTrigger,
+  compiledTrigger,
+  EVENT,
+  MESSAGE,
+  OBJECT_CREATED,
+  SCHEDULE,
+  type SourceKind,
+} from './event-shapes.ts';
 import type { LogSettings } from './function.ts';
 import { tagPart } from './parts.ts';
 import { allow, StartQueue } from './start-queue.ts';
@@ -60,8 +68,6 @@ export interface TriggersProps {
   readonly grantStart: (trigger: StartQueue, agents: readonly string[]) => void;
 }
 
-const NAME = /^[a-z][a-z0-9-]{0,47}$/;
-
 export class Triggers extends Construct {
   readonly all: ReadonlyMap<string, StartQueue>;
   readonly #all = new Map<string, StartQueue>();
@@ -76,7 +82,7 @@ export class Triggers extends Construct {
   /** Each message of a queue of its own. */
   onMessage<Input>(workflow: WorkflowReference<Input>, props: QueueTriggerProps<NoInfer<Input>>): StartQueue {
     const input = props.input ?? '$.body';
-    return this.#add(MESSAGE, 'message', workflow, { ...props, input });
+    return this.#add(MESSAGE, workflow, { ...props, input });
   }
 
   /** Each object that is written to a bucket. */
@@ -85,7 +91,7 @@ export class Triggers extends Construct {
     workflow: WorkflowReference<Input>,
     props: ObjectTriggerProps<NoInfer<Input>>,
   ): StartQueue {
-    const trigger = this.#add(OBJECT_CREATED, 'event', workflow, props);
+    const trigger = this.#add(OBJECT_CREATED, workflow, props);
     announceObjects(bucket, trigger);
     const key = keyPattern(props);
     const object = key === undefined ? {} : { object: { key: [key] } };
@@ -103,7 +109,7 @@ export class Triggers extends Construct {
     workflow: WorkflowReference<Input>,
     props: EventTriggerProps<NoInfer<Input>>,
   ): StartQueue {
-    const trigger = this.#add(EVENT, 'event', workflow, props);
+    const trigger = this.#add(EVENT, workflow, props);
     this.#connect(trigger, pattern, props.eventBus);
     return trigger;
   }
@@ -114,7 +120,7 @@ export class Triggers extends Construct {
     workflow: WorkflowReference<Input>,
     props: TriggerProps<NoInfer<Input>>,
   ): StartQueue {
-    const trigger = this.#add(SCHEDULE, 'event', workflow, props);
+    const trigger = this.#add(SCHEDULE, workflow, props);
     const stack = Stack.of(this);
     const role = new Role(trigger, 'ScheduleRole', {
       assumedBy: new ServicePrincipal('scheduler.amazonaws.com', {
@@ -127,12 +133,7 @@ export class Triggers extends Construct {
     return trigger;
   }
 
-  #add<Input>(
-    kind: SourceKind,
-    from: 'event' | 'message',
-    workflow: WorkflowReference<Input>,
-    props: TriggerProps<Input>,
-  ): StartQueue {
+  #add<Input>(kind: SourceKind, workflow: WorkflowReference<Input>, props: TriggerProps<Input>): StartQueue {
     const { workflows, grantStart, code, ...shared } = this.#props;
     const found = workflows.find(({ name }) => name === nameOf(workflow));
     if (found === undefined) {
@@ -141,23 +142,18 @@ export class Triggers extends Construct {
         `a trigger starts '${nameOf(workflow)}', which is no workflow of this deployment; there are ${names}`,
       );
     }
-    const triggerName = this.#checkedName(props.name ?? `${found.name}-${kind.suffix}`.slice(0, 48));
-    const place = `trigger '${triggerName}'`;
-    const problems = found.input === undefined ? [] : mappingProblems(props.input, found.input);
-    if (problems.length > 0) throw new Error(`${place}: ${problems.join('; ')}`);
-    const file = JSON.stringify({
-      name: triggerName,
-      workflow: found.name,
-      from,
-      input: compileMapping(props.input, kind.shape, `${place}: input`),
-      key: compileKey(props.idempotencyKey ?? kind.key, kind.shape, `${place}: idempotencyKey`),
-    });
+    const { input, ...own } = props;
+    refuseTokens(input, `a trigger of '${found.name}': input`);
+    const compiled = compiledTrigger(kind, found.name, { ...own, input } as TriggerOptions);
+    const triggerName = this.#checkedName(compiled);
+    const problems = found.input === undefined ? [] : mappingProblems(input, found.input);
+    if (problems.length > 0) throw new Error(`trigger '${triggerName}': ${problems.join('; ')}`);
     const maxConcurrency = props.maxConcurrency ?? 10;
     const trigger = new StartQueue(this, triggerName, {
       ...shared,
       triggerName,
       workflowName: found.name,
-      code: code(triggerName, file),
+      code: code(triggerName, JSON.stringify(compiled)),
       maxConcurrency,
     });
     this.#all.set(triggerName, trigger);
@@ -177,12 +173,7 @@ export class Triggers extends Construct {
     return group;
   }
 
-  #checkedName(name: string): string {
-    if (!NAME.test(name)) {
-      throw new Error(
-        `a trigger is named '${name}'; allowed are a-z, 0-9 and dashes, beginning with a letter, up to 48`,
-      );
-    }
+  #checkedName({ name }: CompiledTrigger): string {
     if (!this.#all.has(name)) return name;
     throw new Error(`two triggers are named '${name}'; give one of them another name: { name: '…' }`);
   }
@@ -237,6 +228,18 @@ function makeSchedule(
       deadLetterConfig: { arn: trigger.deadLetterQueue.queueArn },
     },
   });
+}
+
+function refuseTokens(mapping: unknown, place: string): void {
+  if (Token.isUnresolved(mapping)) {
+    throw new Error(
+      `${place}: a value that is known only after the deployment cannot be in a mapping; let a step know it instead`,
+    );
+  }
+  // What is neither is no JSON, which is said elsewhere.
+  const isWalked = Array.isArray(mapping) || Object(mapping).constructor === Object;
+  if (!isWalked) return;
+  for (const [name, value] of Object.entries(mapping as object)) refuseTokens(value, `${place}.${name}`);
 }
 
 const nameOf = (workflow: WorkflowReference): string =>

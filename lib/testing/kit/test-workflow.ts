@@ -8,6 +8,7 @@
 import type { Workflow } from '../../core/plan/builder/workflow.ts';
 import type { KnownWorkflows } from '../../api/typed-client.ts';
 import type { LocalCloud, LocalCloudOptions } from '../cloud/local-cloud.ts';
+import type { TestServer, TestServerOptions } from '../server/test-server.ts';
 import { type TestOptions, WorkflowTest } from './workflow-test.ts';
 
 export { crashEverywhere } from './crash-everywhere.ts';
@@ -29,6 +30,7 @@ export type {
   RandomKillOptions,
   RandomKills,
 } from '../cloud/local-cloud.ts';
+export type { TestServer, TestServerEvent, TestServerOptions } from '../server/test-server.ts';
 export type { OpenIncident, TestRun } from './test-run.ts';
 
 /**
@@ -58,5 +60,24 @@ export async function startCloud<W extends KnownWorkflows = Readonly<Record<stri
 ): Promise<LocalCloud<W>> {
   // Loaded here: a test in memory has no use for a cloud.
   const { start } = await import('../cloud/start.ts');
+  return start<W>(options);
+}
+
+/**
+ * Workflows behind a real HTTP API, in this process and within milliseconds, over a file or in memory: as
+ * `steadfast serve` runs them. Time is real. End it with `stop()`.
+ *
+ *     const server = await startServer({ workflows: [orderFulfilment], agents: [chargeCard, shipOrder] });
+ *     const { executionId } = await server.client.start('order-fulfilment', { input });
+ *     const { status } = await server.client.untilEnd(executionId);
+ *     await server.stop();
+ *
+ * @throws Error that says what to do, with nothing left running
+ */
+export async function startServer<W extends KnownWorkflows = Readonly<Record<string, Workflow>>>(
+  options: TestServerOptions,
+): Promise<TestServer<W>> {
+  // Loaded here: a test in memory has no use for a server.
+  const { start } = await import('../server/start.ts');
   return start<W>(options);
 }

@@ -1,0 +1,177 @@
+/**
+ * `steadfast serve`: the whole system in this process, over one file, for one machine.
+ *
+ * Owns: its options, which folders are meant, the signals, what is said. Does not own: the server (`serve/`).
+ */
+
+import { mkdirSync, readFileSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { loadTypescript } from '../../lib/project/package-files.ts';
+import type { Api, Server, ServerOptions } from '../../serve/server.ts';
+import type { Served } from '../../serve/workflows.ts';
+import { CONSOLE_FOLDER, isBuilt } from '../console/files.ts';
+import { consoleListener } from '../console/listener.ts';
+import { type Cli, CliError, EXIT, type Io, messageOf, portOf } from '../io.ts';
+
+export const DEFAULT_FILE = '.steadfast/serve.db';
+
+const DAY_MS = 24 * 3_600_000;
+
+interface ServeFlags {
+  readonly data: string;
+  readonly port: number;
+  readonly host?: string;
+  readonly tokens?: string;
+  readonly concurrency: number;
+  readonly isolate?: readonly string[];
+  readonly retention: number;
+  readonly stopWithin: number;
+}
+
+export function addServe(program: Command, cli: Cli): void {
+  program
+    .command('serve [folder]')
+    .description('run workflows on one machine: everything in this process, all state in one file')
+    .option('--data <file>', 'where the state is kept', DEFAULT_FILE)
+    .option('--port <port>', 'of the HTTP API; 0 takes any free one', portOf, 4510)
+    .option('--host <address>', 'to listen at; another than 127.0.0.1 needs tokens')
+    .option('--tokens <file>', 'of callers, a line "<name> <token>" each; or STEADFAST_TOKENS has such lines')
+    .option('--concurrency <count>', 'attempts of an agent at the same time', wholeNumber, 100)
+    .option('--isolate <agents...>', 'agents whose attempts have processes of their own')
+    .option('--retention <days>', 'how long an ended execution is kept', wholeNumber, 30)
+    .option('--stop-within <seconds>', 'how long attempts may go on after SIGTERM', wholeNumber, 20)
+    .addHelpText(
+      'after',
+      `
+The folder is one workflow's, or holds such folders: itself, in workflows/ or in examples/.
+
+Examples:
+  $ npx steadfast serve
+  $ npx steadfast serve workflows/nightly-report --data /var/lib/reports.db
+  $ npx steadfast serve --host 0.0.0.0 --tokens /etc/steadfast/tokens
+
+SIGTERM or Ctrl-C stops it: nothing new is begun, and what is under way has its time. A second one ends it at
+once. After any end the next start goes on where this one was: docs/SERVE.md.`,
+    )
+    .action(async (folder: string | undefined, flags: ServeFlags) => {
+      cli.exitCode = await serve(folder ?? '.', flags, cli.io);
+    });
+}
+
+async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number> {
+  const beganAt = performance.now();
+  try {
+    // Loaded here: the other commands have no use for a server.
+    const [{ startServer }, { foldersOf, loadWorkflows }, { Tokens }, { fetchOf }] = await Promise.all([
+      import('../../serve/server.ts'),
+      import('../../serve/workflows.ts'),
+      import('../../serve/tokens.ts'),
+      import('../../serve/http.ts'),
+    ]);
+    // Afterwards: what is loaded then takes the way through its loader, twice as long.
+    await loadTypescript();
+    const { root, folders, only } = foldersOf(resolve(folder));
+    const served = await loadWorkflows(root, folders, only);
+    const file = resolve(flags.data);
+    mkdirSync(dirname(file), { recursive: true });
+    const tokens = Tokens.read(tokensText(flags, io));
+    const server = await startServer({
+      ...options(flags, served, tokens.size === 0 ? fetchOf : undefined),
+      file,
+      tokens,
+    });
+    io.out(banner(server, { file, served, ms: performance.now() - beganAt, isOpen: tokens.size === 0 }));
+    void server.resumed.then(
+      ({ executions, attempts }) => {
+        io.out(
+          `Resumed: ${executions} open executions, ${attempts} attempts of the process before were lost.\n`,
+        );
+      },
+      () => undefined,
+    );
+    await stopAsked(io);
+    await server.stop();
+    io.out('Stopped. The next start goes on from the same file.\n');
+    return EXIT.ok;
+  } catch (error) {
+    throw error instanceof CliError ? error : new CliError('serve', messageOf(error), EXIT.failed);
+  }
+}
+
+function options(
+  flags: ServeFlags,
+  served: Served,
+  ask?: (api: Api) => typeof fetch,
+): Omit<ServerOptions, 'file'> {
+  const { port, host, concurrency, isolate, retention, stopWithin } = flags;
+  return {
+    served,
+    port,
+    concurrency,
+    stopWithinMs: stopWithin * 1_000,
+    retentionMs: retention * DAY_MS,
+    ...(host === undefined ? {} : { host }),
+    ...(isolate === undefined ? {} : { isolate }),
+    ...(ask === undefined ? {} : { beside: (api) => consoleOf(api, ask) }),
+    isOwnProcess: true,
+    onBroken: (error) => {
+      // No write is taken any more: whoever starts it again says what became of the disk.
+      process.stderr.write(`${error.message}\n`);
+      process.exit(EXIT.failed);
+    },
+  };
+}
+
+/** It asks the API in this process. */
+function consoleOf(
+  api: Api,
+  ask: (api: Api) => typeof fetch,
+): Record<string, ReturnType<typeof consoleListener>> {
+  return {
+    '/console': consoleListener({
+      folder: CONSOLE_FOLDER,
+      settings: { deployment: 'steadfast serve', readOnly: false, local: true },
+      upstream: () => ({ url: 'http://127.0.0.1', fetch: ask(api) }),
+    }),
+  };
+}
+
+const tokensText = ({ tokens: file }: ServeFlags, { env }: Io): string =>
+  file === undefined ? (env['STEADFAST_TOKENS'] ?? '') : readFileSync(file, 'utf8');
+
+function banner(
+  { url, workflows }: Server,
+  about: { readonly file: string; readonly served: Served; readonly ms: number; readonly isOpen: boolean },
+): string {
+  const { file, served, ms, isOpen } = about;
+  const short = relative(process.cwd(), file);
+  const others = served.triggers.filter(({ on }) => on !== 'schedule').length;
+  const lines = [
+    `Steadfast serves at ${url} (ready in ${Math.round(ms)} ms)`,
+    ...(isOpen && isBuilt(CONSOLE_FOLDER) ? [`Console: ${url}/console/`] : []),
+    `Workflows: ${workflows.join(', ')}`,
+    ...(others === 0 ? [] : [`Not run here: ${others} triggers that need AWS (objects, events, queues)`]),
+    `State: ${short.startsWith('..') ? file : short}`,
+    ...served.warnings.map((warning) => `WARNING: ${warning}`),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** Resolves at the first signal; at a second one the process ends. */
+const stopAsked = (io: Io): Promise<void> =>
+  new Promise((stop) => {
+    let isAsked = false;
+    const onSignal = (): void => {
+      if (isAsked) process.exit(EXIT.failed);
+      isAsked = true;
+      io.out('Stopping …\n');
+      stop();
+    };
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
+  });
+
+function wholeNumber(text: string): number {
+  if (/^[1-9][0-9]{0,4}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('a whole number of at least 1 is wanted.');
+}

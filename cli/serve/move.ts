@@ -1,0 +1,74 @@
+/**
+ * `steadfast export` and `steadfast import`: from one machine to AWS, or to the local cloud.
+ *
+ * Owns: their options, and that an item is taken in once. Does not own: the file (`serve/export.ts`).
+ */
+
+import { existsSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { TABLE } from '../../lib/aws/names.ts';
+import { CallError, type Calls, callsOf } from '../aws/calls.ts';
+import { examples, say } from '../commands.ts';
+import { type Cli, CliError, EXIT, messageOf } from '../io.ts';
+import { DEFAULT_FILE } from './command.ts';
+
+/** Writes under way at a time. */
+const LANES = 16;
+
+export function addMove(program: Command, cli: Cli): void {
+  program
+    .command('export <to>')
+    .description('write all state of steadfast serve as items of DynamoDB, and close its file for good')
+    .option('--data <file>', 'where the state is kept', DEFAULT_FILE)
+    .addHelpText('after', examples('export items.jsonl', 'export items.jsonl --data /var/lib/reports.db'))
+    .action(async (to: string, { data }: { readonly data: string }, command: Command) => {
+      if (!existsSync(data)) throw new CliError('no-file', `there is no ${data}: say where with --data`);
+      const { exportTo } = await import('../../serve/export.ts');
+      const items = await exportTo(resolve(data), to, Date.now()).catch((error: unknown) => {
+        throw new CliError('export', messageOf(error), EXIT.failed);
+      });
+      say(cli, command, { items, to }, () => `${items} items are in ${to}. ${data} is closed for good.\n`);
+    });
+  program
+    .command('import <from>')
+    .description('put what was exported into the table of a deployment')
+    .requiredOption('--table <name>', 'the state table, empty or with executions of its own')
+    .addHelpText(
+      'after',
+      `\nIt calls AWS with your credentials, or what AWS_ENDPOINT_URL names. An item that is there stays as it is.
+${examples('import items.jsonl --table Steadfast-prod-State --region eu-central-1')}`,
+    )
+    .action(async (from: string, { table }: { readonly table: string }, command: Command) => {
+      const { taken, there } = await takeIn(callsOf(cli, command), from, table);
+      say(cli, command, { taken, there }, () => `${taken} items were taken in; ${there} were there.\n`);
+    });
+}
+
+async function takeIn(
+  calls: Calls,
+  from: string,
+  TableName: string,
+): Promise<{ readonly taken: number; readonly there: number }> {
+  const file = await open(from).catch((error: unknown) => {
+    throw new CliError('no-file', `${from} cannot be read: ${messageOf(error)}`);
+  });
+  const ConditionExpression = `attribute_not_exists(${TABLE.pk})`;
+  const lines = file.readLines()[Symbol.asyncIterator]();
+  let [taken, there] = [0, 0];
+  const lane = async (): Promise<void> => {
+    for (let line = await lines.next(); line.done !== true; line = await lines.next()) {
+      const Item = JSON.parse(line.value) as object;
+      try {
+        await calls.json('dynamodb', 'PutItem', { TableName, Item, ConditionExpression });
+        taken += 1;
+      } catch (error) {
+        if (!(error instanceof CallError) || !error.message.includes('ConditionalCheckFailed')) throw error;
+        there += 1;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  return { taken, there };
+}

@@ -1,0 +1,194 @@
+/**
+ * `npm run chaos -- --serve`: one server over one file, under load, killed with SIGKILL again and again.
+ *
+ * Owns: the kills, the load, the judgement. Does not own: the service (`stamps.ts`), the server (`serve/`).
+ *
+ * Lost: a start that was answered, or a step that is done, without its stamp. Doubled: two stamps of one
+ * step. Stuck: an execution that does not end once the kills have. Resumed: from a kill until the next
+ * process has recorded all deaths and sent again what was ready.
+ */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
+import { type Client, createClient } from '../../../lib/client.ts';
+import { drawsOf } from '../../../lib/testing/cloud/random.ts';
+import { type Stamps, startStamps } from './stamps.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const STEPS = ['one', 'two', 'three'];
+/** As published, where it was built. */
+const BUILT = join(ROOT, 'dist', 'bin', 'steadfast.js');
+const LIVES_MS = { least: 100, most: 2_500 };
+/** By then every execution has ended: a death's margin for clocks, settle, and a probe, for each step. */
+const HEAL_MS = 120_000;
+const RESUME_LIMIT_MS = 2_000;
+
+export interface ServeChaos {
+  readonly kills: number;
+  readonly seed: number;
+  readonly rate: number;
+}
+
+interface Resumed {
+  readonly upAt: number;
+  readonly at: number;
+  readonly executions: number;
+  readonly attempts: number;
+}
+
+interface Life {
+  readonly child: ChildProcess;
+  readonly gone: Promise<unknown>;
+  /** When it took calls, and when it had made good what the one before had left. */
+  readonly resumed: Promise<Resumed>;
+}
+
+export async function chaosServe(
+  { kills, seed, rate }: ServeChaos,
+  say: (text: string) => void,
+): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'steadfast-chaos-serve-'));
+  const draws = drawsOf(seed, 1);
+  const stamps = await startStamps(drawsOf(seed, 2));
+  const port = await freePort();
+  const live = (): Life => begin(port, folder, stamps);
+  const load = new Starts(`http://127.0.0.1:${port}`, rate);
+  const resumedMs: number[] = [];
+  const upMs: number[] = [];
+  let lost = 0;
+  let most = 0;
+  let life = live();
+  try {
+    await life.resumed;
+    load.begin();
+    for (let count = 1; count <= kills; count += 1) {
+      await setTimeout(draws.between(LIVES_MS.least, LIVES_MS.most));
+      life.child.kill('SIGKILL');
+      const killedAt = Date.now();
+      await life.gone;
+      life = live();
+      const { upAt, at, executions, attempts } = await life.resumed;
+      upMs.push(upAt - killedAt);
+      resumedMs.push(at - killedAt);
+      lost += attempts;
+      most = Math.max(most, executions);
+      if (count % 20 === 0) say(`${count} kills, ${load.ids.size} started, ${lost} attempts lost so far`);
+    }
+    await load.end();
+    const failures = await judged(`http://127.0.0.1:${port}`, load, stamps);
+    const [up, resumed] = [partsOf(upMs), partsOf(resumedMs)];
+    if (resumed.p99 > RESUME_LIMIT_MS)
+      failures.push(`resumed after ${resumed.p99} ms at p99; ${RESUME_LIMIT_MS} are allowed`);
+    for (const failure of failures) say(`FAILED   ${failure}`);
+    const counts = { kills, started: load.ids.size, attemptsLost: lost, mostOpen: most };
+    console.log({ serve: { ...counts, upMs: up, resumedMs: resumed, failures: failures.length } });
+    return failures.length === 0 ? 0 : 1;
+  } finally {
+    load.stop();
+    life.child.kill('SIGKILL');
+    await life.gone;
+    await stamps.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function partsOf(values: readonly number[]): { readonly p50: number; readonly p99: number } {
+  const sorted = values.toSorted((one, other) => one - other);
+  const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
+  return { p50: at(0.5), p99: at(0.99) };
+}
+
+function begin(port: number, folder: string, { url }: Stamps): Life {
+  const program = existsSync(BUILT) ? BUILT : join(ROOT, 'bin', 'steadfast.cjs');
+  const served = join(import.meta.dirname, 'stamping');
+  const args = ['serve', served, '--data', join(folder, 'state.db'), '--port', String(port)];
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { ...process.env, STAMPS_URL: url, NODE_OPTIONS: '' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const gone = once(child, 'exit');
+  let upAt = 0;
+  const resumed = new Promise<Resumed>((over, failed) => {
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      if (line.startsWith('Steadfast serves')) upAt = Date.now();
+      const [, executions, attempts] = /^Resumed: (\d+) .*?, (\d+) attempts/.exec(line) ?? [];
+      if (attempts !== undefined)
+        over({ upAt, at: Date.now(), executions: Number(executions), attempts: Number(attempts) });
+    });
+    void gone.then(() => failed(new Error('the server ended before it had resumed')));
+  });
+  // One that is killed before has none.
+  resumed.catch(() => undefined);
+  return { child, gone, resumed };
+}
+
+/** Clients that ask until they are answered, each with a key. */
+class Starts {
+  readonly ids = new Map<string, string>();
+  readonly #client: Client;
+  readonly #everyMs: number;
+  readonly #underWay = new Set<Promise<unknown>>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(url: string, rate: number) {
+    this.#client = createClient({ url, retries: 100 });
+    this.#everyMs = 1_000 / rate;
+  }
+
+  begin(): void {
+    let index = 0;
+    this.#timer = setInterval(() => {
+      index += 1;
+      const key = `page-${index}`;
+      const start = this.#client
+        .start('stamping', { input: { page: key }, idempotencyKey: key })
+        .then(({ executionId }) => this.ids.set(key, executionId))
+        .finally(() => this.#underWay.delete(start));
+      this.#underWay.add(start);
+    }, this.#everyMs);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  async end(): Promise<void> {
+    this.stop();
+    await Promise.all(this.#underWay);
+  }
+}
+
+async function judged(url: string, load: Starts, { counts }: Stamps): Promise<string[]> {
+  const client = createClient({ url, retries: 100 });
+  const untilAt = Date.now() + HEAL_MS;
+  const failures: string[] = [];
+  const expected = new Set<string>();
+  for (const [key, id] of load.ids) {
+    let view = await client.get(id).catch(() => undefined);
+    while (view !== undefined && view.endedAt === undefined && Date.now() < untilAt) {
+      await setTimeout(200);
+      view = await client.get(id);
+    }
+    if (view === undefined) failures.push(`lost: ${key} was started as ${id}, which is not there`);
+    else if (view.status !== 'succeeded') failures.push(`stuck: ${key} is ${view.status}`);
+    for (const step of STEPS) expected.add(`${id}/${step}`);
+  }
+  const doubled = [...counts].filter(([, count]) => count > 1);
+  for (const [key, count] of doubled) failures.push(`doubled: ${key} has ${count} stamps`);
+  if (counts.size < expected.size) failures.push(`lost: ${counts.size} stamps of ${expected.size}`);
+  return failures;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', () => ready()));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((closed) => server.close(closed));
+  return port;
+}

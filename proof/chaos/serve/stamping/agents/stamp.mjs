@@ -1,0 +1,19 @@
+/** Asks the service, which does not know a request again; its key is what a probe asks for. */
+
+import { done, notDone } from 'steadfast';
+import { stamp } from '../workflow.mjs';
+
+const urlOf = ({ effectKey }) => `${process.env.STAMPS_URL}/${effectKey}`;
+
+export const handler = stamp.handler({
+  execute: async (ctx, input) => {
+    const answer = await fetch(urlOf(ctx), { method: 'POST', signal: ctx.signal });
+    if (!answer.ok) throw new Error(`the service said ${answer.status}`);
+    return input;
+  },
+  probe: async (ctx, input) => {
+    const answer = await fetch(urlOf(ctx), { signal: ctx.signal });
+    const { stamps } = await answer.json();
+    return stamps > 0 ? done(input) : notDone();
+  },
+});

@@ -1,0 +1,44 @@
+/**
+ * A service that does not deduplicate: each request is one stamp more.
+ *
+ * Owns: the counts, and the moments at which a caller's death hurts most: it takes its time before it stamps,
+ * and before it answers.
+ */
+
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import type { Draws } from '../../../lib/testing/cloud/random.ts';
+
+export interface Stamps {
+  readonly url: string;
+  /** By effect key. */
+  readonly counts: ReadonlyMap<string, number>;
+  readonly stop: () => Promise<void>;
+}
+
+const LONGEST_MS = 150;
+
+export async function startStamps(draws: Draws): Promise<Stamps> {
+  const counts = new Map<string, number>();
+  const server = createServer((request, response) => {
+    const key = request.url ?? '';
+    const answer = (): void => void response.end(JSON.stringify({ stamps: counts.get(key) ?? 0 }));
+    if (request.method !== 'POST') return answer();
+    void (async () => {
+      await setTimeout(draws.between(0, LONGEST_MS));
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+      await setTimeout(draws.between(0, LONGEST_MS));
+      answer();
+    })();
+  });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', () => ready()));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    counts,
+    stop: async () => {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}

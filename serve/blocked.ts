@@ -1,0 +1,75 @@
+/**
+ * Which step keeps the event loop from everybody else, and for how long.
+ *
+ * Owns: the line in the log. Does not own: that it costs no lease (`loop-clock.ts`).
+ *
+ * What an author's function does before it first waits is measured, and is named for certain. A block after
+ * that is somebody's among those under way: all of them are named.
+ */
+
+import { performance } from 'node:perf_hooks';
+import type { AttemptContext, Implementation } from '../lib/core/plan/agent.ts';
+import { BLOCKED_MS } from './loop-clock.ts';
+
+/** More names would help nobody. */
+const MOST_NAMED = 5;
+
+export interface Blocked {
+  readonly ms: number;
+  /** One for certain, or those that were under way. */
+  readonly steps: readonly { readonly agent: string; readonly step: string; readonly executionId: string }[];
+  readonly isCertain: boolean;
+}
+
+type Running = Blocked['steps'][number];
+
+export class BlockedSteps {
+  readonly #log: (blocked: Blocked) => void;
+  readonly #underWay = new Set<Running>();
+  #named = false;
+
+  constructor(log: (blocked: Blocked) => void) {
+    this.#log = log;
+  }
+
+  /** The loop was blocked for so long. */
+  readonly noticed = (ms: number): void => {
+    if (!this.#named) {
+      const steps = [...this.#underWay].slice(0, MOST_NAMED);
+      this.#log({ ms: Math.round(ms), steps, isCertain: steps.length === 1 });
+    }
+    this.#named = false;
+  };
+
+  /** The same implementation, measured. */
+  measured(agent: string, own: Implementation<unknown, unknown>): Implementation<unknown, unknown> {
+    const timed = <Result>(ctx: AttemptContext, call: () => Promise<Result>): Promise<Result> =>
+      this.#timed({ agent, step: ctx.step, executionId: ctx.executionId }, call);
+    const { probe, undo } = own;
+    return {
+      execute: (ctx, input) => timed(ctx, () => own.execute(ctx, input)),
+      ...(probe === undefined
+        ? {}
+        : { probe: (ctx, input) => timed(ctx, () => probe.call(own, ctx, input)) }),
+      ...(undo === undefined
+        ? {}
+        : { undo: (ctx, input, output) => timed(ctx, () => undo.call(own, ctx, input, output)) }),
+    };
+  }
+
+  async #timed<Result>(running: Running, call: () => Promise<Result>): Promise<Result> {
+    this.#underWay.add(running);
+    const beganAt = performance.now();
+    try {
+      const result = call();
+      const ms = performance.now() - beganAt;
+      if (ms >= BLOCKED_MS) {
+        this.#named = true;
+        this.#log({ ms: Math.round(ms), steps: [running], isCertain: true });
+      }
+      return await result;
+    } finally {
+      this.#underWay.delete(running);
+    }
+  }
+}

@@ -1,0 +1,36 @@
+/**
+ * The clock of a server's roles, which ends with the server.
+ *
+ * Owns: that whoever sleeps when the server has ended sleeps for ever: an attempt that it has left behind
+ * does nothing more, and keeps no process from ending. Does not own: the time.
+ */
+
+import type { Clock } from '../lib/core/ports.ts';
+
+export class EndingClock implements Clock {
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #isOver = false;
+
+  readonly now = (): number => Date.now();
+
+  readonly sleep: Clock['sleep'] = (ms, signal) =>
+    new Promise((resolve) => {
+      if (this.#isOver) return;
+      if (signal?.aborted === true) return resolve();
+      const end = (): void => {
+        clearTimeout(timer);
+        this.#timers.delete(timer);
+        signal?.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = setTimeout(end, Math.max(0, ms));
+      this.#timers.add(timer);
+      signal?.addEventListener('abort', end);
+    });
+
+  end(): void {
+    this.#isOver = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * The API on Node's own HTTP server: who may call, what is read of a request, and the end of it all.
+ *
+ * Owns: the checks of a request before anything is read of it, who calls, a stop that lets calls end. Does
+ * not own: the routes and their own limits (`lib/api/routes.ts`), tokens (`tokens.ts`).
+ *
+ * H1 without tokens only this machine is listened to, by its own names (no DNS rebinding), and no page of
+ * elsewhere may write. H2 with tokens nothing but the refusal is answered to a call without one. H3 a body
+ * that is too long is refused before it is parsed.
+ */
+
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import type { Hono } from 'hono';
+import { AS_HEADER } from '../lib/api/client.ts';
+import { MAX_BODY_BYTES } from '../lib/api/requests.ts';
+import { LOCAL } from '../lib/core/values/caller.ts';
+import { isCalledHere, mayWriteHere } from '../local/http/pages.ts';
+import { readBody } from '../local/http/read-body.ts';
+import type { Tokens } from './tokens.ts';
+
+export const LOOPBACK = '127.0.0.1';
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | string;
+}
+
+const problem = (status: number, code: string, message: string, headers = {}): Answer => ({
+  status,
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify({ error: { code, message } }),
+});
+
+/** Who calls without a token, on this machine: what is allowed in a name is what IAM allows of a user's. */
+const USER = /^[A-Za-z0-9+=,.@_-]{1,64}$/;
+
+const BAD_NAME = {
+  code: 'bad-request',
+  message: `${AS_HEADER}: letters, digits and +=,.@_- are allowed, up to 64`,
+};
+
+/** What the routes read of a caller, in the form in which a gateway says it. */
+export const vouched = (name: string): object => ({
+  requestContext: { authorizer: { jwt: { claims: { iss: LOCAL, sub: name } } } },
+});
+
+type Fetches = Pick<Hono, 'fetch'>;
+
+/** For what is of this process itself, as the console: the port's own way in is not taken. */
+export const fetchOf =
+  (app: Fetches): typeof fetch =>
+  async (input, init) => {
+    const asked = new Request(input, init);
+    const name = asked.headers.get(AS_HEADER) ?? LOCAL;
+    asked.headers.delete(AS_HEADER);
+    const answer = USER.test(name) ? await app.fetch(asked, vouched(name)) : undefined;
+    return answer ?? Response.json({ error: BAD_NAME }, { status: 400 });
+  };
+
+export function apiListener(app: Fetches, tokens: Tokens): RequestListener {
+  return (request, response) => {
+    answerTo(app, tokens, request)
+      .then(({ status, headers, body }) => {
+        response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) });
+        response.end(request.method === 'HEAD' ? undefined : body);
+      })
+      // A client that went away in the middle of its request is no reason to fall over.
+      .catch(() => response.destroy());
+  };
+}
+
+async function answerTo(app: Fetches, tokens: Tokens, request: IncomingMessage): Promise<Answer> {
+  const { method = 'GET', url = '/', headers } = request;
+  const caller = callerOf(tokens, request);
+  if (typeof caller !== 'string') return caller;
+  const body = await bodyOf(request);
+  if (body === 'tooLarge')
+    return problem(413, 'too-large', `a body has at most ${MAX_BODY_BYTES} bytes`, { connection: 'close' });
+  const asked = new Request(`http://${LOOPBACK}${url.startsWith('/') ? url : '/'}`, {
+    method,
+    headers: headersOf(headers),
+    ...(method === 'GET' || method === 'HEAD' || body.length === 0 ? {} : { body: new Uint8Array(body) }),
+  });
+  const answer = await app.fetch(asked, vouched(caller));
+  return {
+    status: answer.status,
+    headers: Object.fromEntries(answer.headers),
+    body: answer.body === null ? '' : Buffer.from(await answer.arrayBuffer()),
+  };
+}
+
+/** The caller's name, or the refusal. Nothing of the body was read. */
+function callerOf(tokens: Tokens, request: IncomingMessage): string | Answer {
+  const { headers } = request;
+  if (tokens.size > 0) {
+    const name = tokens.nameOf(headers.authorization);
+    if (name !== undefined) return name;
+    const realm = { 'www-authenticate': 'Bearer realm="steadfast"' };
+    return problem(401, 'forbidden', 'a call needs the header authorization: Bearer <token>', realm);
+  }
+  if (!isCalledHere(headers))
+    return problem(403, 'forbidden', 'call this machine localhost or 127.0.0.1: other names are refused');
+  if (!mayWriteHere(request))
+    return problem(403, 'forbidden', `a page of ${String(headers.origin)} may not change anything here`);
+  const { [AS_HEADER]: name = LOCAL } = headers;
+  if (typeof name === 'string' && USER.test(name)) return name;
+  return problem(400, BAD_NAME.code, BAD_NAME.message);
+}
+
+/** One that says its length is refused before it is read. */
+async function bodyOf(request: IncomingMessage): Promise<Buffer | 'tooLarge'> {
+  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return 'tooLarge';
+  return await readBody(request, MAX_BODY_BYTES);
+}
+
+function headersOf(given: IncomingMessage['headers']): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const [name, value] of Object.entries(given))
+    if (value !== undefined && name !== AS_HEADER && !name.startsWith(':')) kept[name] = String(value);
+  return kept;
+}
+
+export interface HttpServer {
+  readonly port: number;
+  readonly url: string;
+  /** No further connection; what is being answered goes on. @param withinMs then it is broken off */
+  readonly stop: (withinMs: number) => Promise<void>;
+}
+
+/** @throws Error that says what to do when it cannot listen there */
+export async function listenAt(host: string, port: number, listener: RequestListener): Promise<HttpServer> {
+  const server = createServer({ noDelay: true }, listener);
+  await new Promise<void>((ready, failed) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const taken = `port ${port} is taken: stop the other program, or choose another with --port (0 takes any)`;
+      failed(error.code === 'EADDRINUSE' ? new Error(taken, { cause: error }) : error);
+    });
+    server.listen(port, host, () => ready());
+  });
+  const address = server.address();
+  const actual = typeof address === 'object' && address !== null ? address.port : port;
+  const shown = host.includes(':') ? `[${host}]` : host;
+  return { port: actual, url: `http://${shown}:${actual}`, stop: (withinMs) => stopped(server, withinMs) };
+}
+
+async function stopped(server: Server, withinMs: number): Promise<void> {
+  const closed = new Promise<void>((over) => server.close(() => over()));
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), withinMs);
+  await closed;
+  clearTimeout(timer);
+}

@@ -1,0 +1,204 @@
+/**
+ * Agents in processes of their own, which can be killed: for code that computes, or that may not come back.
+ *
+ * Owns: their start, their calls, one at a time each, and their end. Does not own: what runs in them
+ * (`isolated-process.ts`), leases and reports, which are the server's: to those a call is author code.
+ *
+ * I1 a process that is silent for as long as a lease is killed, as AWS's would have lost its lease. I2 one
+ * whose attempt was aborted has two seconds, then it is killed with all that it has started. I3 a call whose
+ * process is dead ends when nothing of it runs any more; its outcome is unknown. I4 no process outlives the
+ * server: a thread in it ends its group when the pipe to the server closes.
+ */
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import type { AttemptContext, AttemptLog, Implementation, Verdict } from '../lib/core/plan/agent.ts';
+import { partsOf } from '../lib/core/plan/agent-parts.ts';
+import type { Worker } from '../lib/agent/author-code.ts';
+import type { Mode } from '../lib/core/records/state.ts';
+import { programFile, typescriptLoader } from '../lib/project/package-files.ts';
+import { endAll, killGroup, MARK } from '../lib/worker/process-group.ts';
+
+/** Where the process finds the other end of its pipe: behind stdin, stdout, stderr and the channel. */
+export const PIPE_FD = 4;
+export const PULSE_MS = 500;
+const ABORT_GRACE_MS = 2_000;
+
+/** To the process. */
+export type Told = Call | 'abort';
+export interface Call {
+  readonly mode: Mode;
+  readonly ctx: Pick<AttemptContext, 'executionId' | 'step' | 'attempt' | 'effectKey'>;
+  readonly timeLeftMs: number;
+  readonly input: unknown;
+  readonly output?: unknown;
+}
+/** From the process. */
+export type Word =
+  | { readonly kind: 'ready' | 'alive' }
+  | { readonly kind: 'progress'; readonly token: string | number }
+  | {
+      readonly kind: 'log';
+      readonly level: keyof AttemptLog;
+      readonly message: string;
+      readonly fields: Readonly<Record<string, unknown>>;
+    }
+  | { readonly kind: 'answer'; readonly answer: unknown }
+  | {
+      readonly kind: 'thrown';
+      readonly name: string;
+      readonly message: string;
+      readonly code?: string;
+      readonly retryAfterMs?: number;
+    };
+
+/** The processes of one agent. */
+export class IsolatedAgent {
+  readonly #file: string;
+  readonly #now: () => number;
+  readonly #leaseMs: number;
+  readonly #idle: OwnProcess[] = [];
+  readonly #all = new Set<OwnProcess>();
+  readonly implementation: Implementation<unknown, unknown>;
+
+  /** @param now stands still while this process is blocked, and hears nothing */
+  constructor({ agent }: Worker, file: string, now: () => number) {
+    this.#file = file;
+    this.#now = now;
+    this.#leaseMs = agent.spec.leaseMs;
+    const parts = partsOf(agent.spec);
+    this.implementation = {
+      execute: (ctx, input) => this.#call('execute', ctx, { input }),
+      ...(parts.includes('probe')
+        ? { probe: async (ctx, input) => (await this.#call('probe', ctx, { input })) as Verdict<unknown> }
+        : {}),
+      ...(parts.includes('undo')
+        ? { undo: (ctx, input, output) => this.#call('undo', ctx, { input, output }) }
+        : {}),
+    };
+  }
+
+  /** Kills them. */
+  async stop(): Promise<void> {
+    await Promise.all([...this.#all].map((one) => one.end()));
+  }
+
+  async #call(mode: Mode, ctx: AttemptContext, given: Pick<Call, 'input' | 'output'>): Promise<unknown> {
+    let one = this.#idle.pop();
+    while (one?.isAlive === false) one = this.#idle.pop();
+    const own = one ?? this.#start();
+    const answer = await own.call(mode, ctx, given);
+    if (own.isAlive) this.#idle.push(own);
+    if (answer.kind === 'answer') return answer.answer;
+    const { name, message, code, retryAfterMs } = answer;
+    throw Object.assign(new Error(message), { name, code, retryAfterMs });
+  }
+
+  #start(): OwnProcess {
+    const one = new OwnProcess(this.#file, { leaseMs: this.#leaseMs, now: this.#now }, () =>
+      this.#all.delete(one),
+    );
+    this.#all.add(one);
+    return one;
+  }
+}
+
+type Answered = Extract<Word, { kind: 'answer' | 'thrown' }>;
+
+class OwnProcess {
+  readonly #child: ChildProcess;
+  readonly #now: () => number;
+  readonly #leaseMs: number;
+  /** Nothing of it runs any more. */
+  readonly #gone: Promise<unknown>;
+  readonly #ready: Promise<void>;
+  #onWord: (word: Word) => void = () => undefined;
+  #heardAt: number;
+  #exit = '';
+  isAlive = true;
+
+  constructor(file: string, { leaseMs, now }: { leaseMs: number; now: () => number }, onGone: () => void) {
+    this.#leaseMs = leaseMs;
+    this.#now = now;
+    this.#heardAt = now();
+    const mark = randomUUID();
+    this.#child = fork(programFile('serve/isolated-process'), [file], {
+      env: { ...process.env, [MARK]: mark },
+      execArgv: ['--import', typescriptLoader()],
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'],
+      // A group of its own, so that all of it can be killed.
+      detached: true,
+    });
+    const { pid } = this.#child;
+    const ended = new Promise<void>((over) => {
+      this.#child.once('error', () => over());
+      this.#child.once('exit', (code, signal) => {
+        this.#exit = signal === null ? `exit code ${code}` : `signal ${signal}`;
+        over();
+      });
+    });
+    this.#gone = ended.then(async () => {
+      this.isAlive = false;
+      if (pid !== undefined) await endAll({ pid, mark });
+      onGone();
+    });
+    this.#ready = new Promise((ready) => {
+      this.#child.on('message', (word: Word) => {
+        this.#heardAt = now();
+        if (word.kind === 'ready') ready();
+        else this.#onWord(word);
+      });
+    });
+  }
+
+  async end(): Promise<void> {
+    if (this.isAlive && this.#child.pid !== undefined) killGroup(this.#child.pid);
+    await this.#gone;
+  }
+
+  /** Its answer, or what it died of. Never rejects. */
+  async call(mode: Mode, ctx: AttemptContext, given: Pick<Call, 'input' | 'output'>): Promise<Answered> {
+    const { executionId, step, attempt, effectKey, signal } = ctx;
+    let killing: NodeJS.Timeout | undefined;
+    const abort = (): void => {
+      if (this.isAlive) this.#child.send('abort' satisfies Told, () => undefined);
+      killing = setTimeout(() => void this.end(), ABORT_GRACE_MS);
+    };
+    signal.addEventListener('abort', abort);
+    this.#heardAt = this.#now();
+    const watching = setInterval(() => {
+      if (this.#now() - this.#heardAt > this.#leaseMs) void this.end();
+    }, PULSE_MS);
+    const answered = new Promise<Answered>((answer) => {
+      this.#onWord = (word) => {
+        if (word.kind === 'progress') ctx.progress(word.token);
+        else if (word.kind === 'log') ctx.log[word.level](word.message, word.fields);
+        else if (word.kind === 'answer' || word.kind === 'thrown') answer(word);
+      };
+    });
+    const died = this.#gone.then(
+      (): Answered => ({
+        kind: 'thrown',
+        name: 'Error',
+        code: 'process-died',
+        message: `the process of the attempt died: ${this.#exit}`,
+      }),
+    );
+    await Promise.race([this.#ready, died]);
+    const call: Call = {
+      mode,
+      ctx: { executionId, step, attempt, effectKey },
+      timeLeftMs: ctx.timeLeftMs(),
+      ...given,
+    };
+    if (signal.aborted) abort();
+    if (this.isAlive) this.#child.send(call satisfies Told, () => undefined);
+    const answer = await Promise.race([answered, died]);
+    clearInterval(watching);
+    clearTimeout(killing);
+    signal.removeEventListener('abort', abort);
+    // What the author's code has started may go on without a lease.
+    if (signal.aborted) await this.end();
+    return answer;
+  }
+}

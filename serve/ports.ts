@@ -1,0 +1,108 @@
+/**
+ * What the roles of this process work with: the same adapters as on AWS, over the client of one file.
+ *
+ * Owns: which adapter stands behind which port. Does not own: the adapters (`lib/aws/dynamo-*.ts`), the
+ * client (`sqlite/client.ts`). No supervisor is called: the one of this process always sweeps.
+ */
+
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { dynamoBulks } from '../lib/aws/dynamo-bulks.ts';
+import { dynamoInventory } from '../lib/aws/dynamo-inventory.ts';
+import { dynamoReceipts } from '../lib/aws/dynamo-receipts.ts';
+import {
+  ANNOUNCED_LIST,
+  BREAKER,
+  dynamoRecords,
+  OUTAGE,
+  WORKFLOW_PAUSE,
+} from '../lib/aws/dynamo-side-records.ts';
+import { dynamoStore } from '../lib/aws/dynamo-store.ts';
+import { createMeter, metered, type Meter } from '../lib/aws/metrics.ts';
+import { DEFAULT_WAKE_SHARDS } from '../lib/aws/names.ts';
+import type { Telemetry } from '../lib/aws/ports.ts';
+import { serviceLogger, tellAll } from '../lib/aws/telemetry.ts';
+import type { Announcer, Clock, Log, Ports, Queue, RandomSource } from '../lib/core/ports.ts';
+import type { AuditPorts } from '../lib/supervisor/audit.ts';
+import { TABLE_NAME } from './sqlite/client.ts';
+
+/** All metrics of a process are of one deployment. */
+export const DEPLOYMENT = 'steadfast-serve';
+
+export type ServerPorts = Ports & AuditPorts;
+
+export interface PortParts {
+  readonly client: DynamoDBClient;
+  readonly queue: Queue;
+  readonly announcer: Announcer;
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly retentionMs?: number;
+}
+
+/** The same for every role but for the log (`withLog`). */
+export function serverPorts({ client, retentionMs, ...parts }: PortParts, log: Log): ServerPorts {
+  const table = TABLE_NAME;
+  const wakeShards = DEFAULT_WAKE_SHARDS;
+  const pause = (ms: number): Promise<void> => parts.clock.sleep(ms);
+  return {
+    ...parts,
+    store: dynamoStore(client, {
+      table,
+      wakeShards,
+      pause,
+      log,
+      ...(retentionMs === undefined ? {} : { retentionMs }),
+    }),
+    breakers: dynamoRecords(client, table, BREAKER),
+    outages: dynamoRecords(client, table, OUTAGE),
+    announcedLists: dynamoRecords(client, table, ANNOUNCED_LIST),
+    workflowPauses: dynamoRecords(client, table, WORKFLOW_PAUSE),
+    bulks: dynamoBulks(client, table, pause),
+    receipts: dynamoReceipts(client, table, wakeShards),
+    inventory: dynamoInventory(client, { table, wakeShards }),
+    log,
+  };
+}
+
+const nothing = (): void => undefined;
+const SILENT: Meter = {
+  note: nothing,
+  sent: nothing,
+  swept: nothing,
+  open: nothing,
+  audited: nothing,
+  flush: nothing,
+};
+
+/** The lines and metrics of each role have its name, as those of its function on AWS. */
+export class Telemetries {
+  readonly #isQuiet: boolean;
+  readonly #meters: Meter[] = [];
+
+  constructor(isQuiet: boolean) {
+    this.#isQuiet = isQuiet;
+  }
+
+  of(fields: { readonly role: string; readonly agent?: string }): Telemetry {
+    const logger = serviceLogger(fields);
+    if (this.#isQuiet) {
+      logger.setLogLevel('SILENT');
+      return { logger, meter: SILENT };
+    }
+    const meter = createMeter({ deployment: DEPLOYMENT, fields });
+    this.#meters.push(meter);
+    return { logger, meter };
+  }
+
+  /** Writes what has been counted. */
+  flush(): void {
+    for (const meter of this.#meters) meter.flush();
+  }
+}
+
+/** The same ports, as a role has them whose notes and messages are counted apart. */
+export const withTelemetry = <P extends Ports>(ports: P, { logger, meter }: Telemetry): P => ({
+  ...ports,
+  queue: metered(ports.queue, meter),
+  log: tellAll(logger, meter),
+});

@@ -1,0 +1,105 @@
+/**
+ * What the process before this one has left: its attempts are dead, its messages are lost.
+ *
+ * Owns: that both are made good at the start, instead of when leases and pickup times are over. Does not own:
+ * what follows from a death (`lib/worker/death.ts`), which messages an execution needs (`lib/core`).
+ *
+ * The file is one process's alone, so whatever has a lease that this process has not given is dead (S4): that
+ * is recorded, as a worker records it of a process that it has killed. Then each execution is evaluated as
+ * after its start, which sends again what is ready.
+ */
+
+import type { Due, Ports } from '../lib/core/ports.ts';
+import { sayable } from '../lib/core/values/errors.ts';
+import type { Snapshot } from '../lib/core/records/snapshot.ts';
+import { isLeased } from '../lib/core/records/state.ts';
+import { type PlanCache, planOf } from '../lib/engine/plans.ts';
+import { reconcile } from '../lib/engine/reconcile.ts';
+import { recordDeath } from '../lib/worker/death.ts';
+
+/** Evaluations at once. */
+const LANES = 16;
+
+export interface Resumed {
+  readonly executions: number;
+  /** Attempts whose deaths were recorded. */
+  readonly attempts: number;
+}
+
+export interface ResumeOptions {
+  /** Whether this process has made the token of a lease. */
+  readonly isOurs: (token: string) => boolean;
+  /** What is due later had no message under way. */
+  readonly untilAt: number;
+  readonly stopping: AbortSignal;
+}
+
+export async function resume(ports: Ports, plans: PlanCache, options: ResumeOptions): Promise<Resumed> {
+  let [executions, attempts] = [0, 0];
+  const one = async ({ executionId }: Due): Promise<void> => {
+    try {
+      const dead = await resumeOne(ports, plans, executionId, options);
+      executions += 1;
+      attempts += dead;
+    } catch (error) {
+      // Its wake time comes, as that of any other.
+      ports.log.note({ what: 'evaluation-failed', executionId, detail: sayable(error) });
+    }
+  };
+  const shards = Array.from({ length: ports.store.shards }, (_, shard) => shard);
+  await Promise.all(shards.map((shard) => eachDue(ports, shard, options, one)));
+  return { executions, attempts };
+}
+
+async function eachDue(
+  { store }: Ports,
+  shard: number,
+  { untilAt, stopping }: ResumeOptions,
+  handle: (due: Due) => Promise<void>,
+): Promise<void> {
+  let cursor: string | undefined;
+  do {
+    const page = await store.due(shard, untilAt, cursor);
+    const queue = [...page.items];
+    const lane = async (): Promise<void> => {
+      for (let due = queue.shift(); due !== undefined && !stopping.aborted; due = queue.shift())
+        await handle(due);
+    };
+    await Promise.all(Array.from({ length: Math.min(LANES, queue.length) }, lane));
+    cursor = page.cursor;
+  } while (cursor !== undefined && !stopping.aborted);
+}
+
+/** @returns how many attempts were dead */
+async function resumeOne(
+  ports: Ports,
+  plans: PlanCache,
+  executionId: string,
+  { isOurs, stopping }: ResumeOptions,
+): Promise<number> {
+  const readAt = ports.clock.now();
+  const state = await ports.store.read(executionId);
+  if (state === undefined) return 0;
+  const dead = deadIn(state, isOurs, readAt);
+  for (const { step, token } of dead)
+    await recordDeath(ports, plans, { executionId, step, token, exit: 'it ended with its server' }, stopping);
+  const plan = await planOf(ports.store, plans, state.execution.plan);
+  const known = dead.length > 0 ? {} : { known: { state, fresh: true, readAt } };
+  await reconcile(ports, plan, executionId, { by: 'agent', affected: 'all', ...known });
+  return dead.length;
+}
+
+/** Those under a lease, and those that lost one and may be waited for. */
+const deadIn = (
+  { steps }: Snapshot,
+  isOurs: (token: string) => boolean,
+  now: number,
+): readonly { readonly step: string; readonly token: string }[] =>
+  Object.values(steps).flatMap((record) => {
+    const { name, mode, token, actedToken, processDeadlineAt } = record;
+    const acting = record.processes?.map((one) => one.token) ?? [mode === 'probe' ? actedToken : token];
+    const tokens = [isLeased(record) ? token : undefined, ...(processDeadlineAt > now ? acting : [])];
+    return [...new Set(tokens)].flatMap((one) =>
+      one === undefined || isOurs(one) ? [] : [{ step: name, token: one }],
+    );
+  });

@@ -1,0 +1,74 @@
+/**
+ * The scheduler and the agents of this process, put together.
+ *
+ * Owns: each agent's worker and its place at the queue. Does not own: the work (`agents.ts`), the order in
+ * which a server begins and ends (`server.ts`).
+ */
+
+import type { Worker } from '../lib/agent/author-code.ts';
+import { ProcessBreaker } from '../lib/agent/breaker.ts';
+import { SingleFlight } from '../lib/agent/single-flight.ts';
+import { attemptLog } from '../lib/aws/telemetry.ts';
+import type { Implementation } from '../lib/core/plan/agent.ts';
+import type { Workflow } from '../lib/core/plan/builder/workflow.ts';
+import type { PlanCache } from '../lib/engine/plans.ts';
+import { actOnPage } from '../lib/scheduler/bulk-page.ts';
+import { bulkAgent, deferredByPause, type PageInput } from '../lib/scheduler/bulk-workflow.ts';
+import { IDS } from '../lib/scheduler/ids.ts';
+import { createScheduler, type Scheduler } from '../lib/scheduler/start.ts';
+import { deliveryTo } from './agents.ts';
+import type { BlockedSteps } from './blocked.ts';
+import type { MessageQueue } from './message-queue.ts';
+import type { Planned } from './schedules.ts';
+import { type ServerPorts, type Telemetries, withTelemetry } from './ports.ts';
+
+/** A hundred commands each. */
+export const MOST_BULK_PAGES = 10;
+
+export interface Roles {
+  readonly ports: ServerPorts;
+  readonly plans: PlanCache;
+  readonly telemetries: Telemetries;
+  readonly queue: MessageQueue;
+  readonly blocked: BlockedSteps;
+  /** Has an attempt ended by then. @returns what is called when it is over */
+  readonly until: (agent: string, deadlineAt: number) => () => void;
+  readonly planned: Planned;
+}
+
+export const schedulerOf = ({ ports, telemetries }: Roles, workflows: readonly Workflow[]): Scheduler =>
+  createScheduler(withTelemetry(ports, telemetries.of({ role: 'scheduler' })), workflows, IDS);
+
+export interface HostedAgent {
+  readonly worker: Worker;
+  /** What does its work, where that is not the worker's own. */
+  readonly implementation?: Implementation<unknown, unknown>;
+  /** Attempts at the same time. */
+  readonly limit: number;
+}
+
+/** Its messages are worked on from now. */
+export function host(roles: Roles, { worker: given, implementation, limit }: HostedAgent): void {
+  const { ports, telemetries, queue, blocked, plans } = roles;
+  const { name } = given.agent.spec;
+  const telemetry = telemetries.of({ role: 'agent', agent: name });
+  const worker: Worker = {
+    ...given,
+    implementation: implementation ?? blocked.measured(name, given.implementation),
+    breaker: new ProcessBreaker(name),
+    singleFlight: new SingleFlight(),
+    logOf: (context) => attemptLog(telemetry.logger, { ...context }),
+  };
+  const until = (deadlineAt: number): (() => void) => roles.until(name, deadlineAt);
+  const own = withTelemetry(ports, telemetry);
+  queue.serve(name, limit, deliveryTo({ ports: own, worker, telemetry, plans, until }));
+}
+
+/** The agent that every deployment brings itself: it obeys bulk actions as the scheduler would. */
+export function hostBulk(roles: Roles, scheduler: Scheduler): void {
+  const implementation: Implementation<unknown, unknown> = {
+    execute: (ctx, input) => actOnPage(scheduler, input as PageInput, ctx),
+  };
+  const worker = { agent: bulkAgent as never, implementation, deferredBy: deferredByPause };
+  host(roles, { worker, limit: MOST_BULK_PAGES });
+}

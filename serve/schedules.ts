@@ -1,0 +1,119 @@
+/**
+ * Schedules of a process that is alone: at each planned time a start, as EventBridge Scheduler would send it.
+ *
+ * Owns: which time is next, what was missed while no process ran (the latest is made up, once), that a start
+ * that fails is tried again. Does not own: the start (`lib/scheduler/starter.ts`), reading an expression
+ * (croner), the record of the latest time (`planned.ts`).
+ *
+ * The key of a start is the planned time, so one that is repeated after a crash is the same (S11).
+ */
+
+import { Cron } from 'croner';
+import type { Clock, RandomSource } from '../lib/core/ports.ts';
+import type { ScheduleTrigger } from '../lib/core/plan/triggers/trigger-declaration.ts';
+import type { Trigger } from '../lib/core/plan/triggers/trigger.ts';
+import { sayable } from '../lib/core/values/errors.ts';
+import { compiledTrigger, SCHEDULE } from '../lib/infra/event-shapes.ts';
+import type { StartMessage } from '../lib/core/plan/triggers/trigger.ts';
+import type { StartOutcome } from '../lib/scheduler/starter.ts';
+
+const MINUTE_MS = 60_000;
+const UNITS: Readonly<Record<string, number>> = { minute: 1, hour: 60, day: 1_440 };
+/** The clock may be set meanwhile. */
+const LONGEST_SLEEP_MS = MINUTE_MS;
+const AGAIN_MS = 5_000;
+/** What was missed longer ago is not made up. */
+const MADE_UP_MS = 24 * 3_600_000;
+
+/** The first time after that, in epoch ms; nothing where there is none any more. */
+export type NextAfter = (at: number) => number | undefined;
+
+/** @throws Error saying what is allowed */
+export function nextAfter({ schedule, timeZone = 'Etc/UTC' }: ScheduleTrigger['options']): NextAfter {
+  const [, count, unit = ''] = /^rate\(([1-9]\d*) (minute|hour|day)s?\)$/.exec(schedule) ?? [];
+  if (count !== undefined) {
+    const everyMs = Number(count) * (UNITS[unit] ?? 1) * MINUTE_MS;
+    return (at) => (Math.floor(at / everyMs) + 1) * everyMs;
+  }
+  const [, fields] = /^cron\(((?:\S+ ){5}\S+)\)$/.exec(schedule) ?? [];
+  if (fields === undefined)
+    throw new Error(
+      `schedule is '${schedule}'; allowed are rate(5 minutes), in minutes, hours or days, and cron(0 2 * * ? *) with six fields: minute, hour, day of the month, month, day of the week, year`,
+    );
+  // As AWS counts the days of the week, 1 is Sunday; its ranges may begin with a number: 0/15.
+  const options = { timezone: timeZone, paused: true, alternativeWeekdays: true, sloppyRanges: true };
+  const cron = new Cron(`0 ${fields}`, options);
+  return (at) => {
+    for (let next = cron.nextRun(new Date(at)); next !== null; next = cron.nextRun(next)) {
+      // A time that a change to summer time leaves out is left out, as on AWS, and not moved.
+      if (cron.match(next)) return next.getTime();
+    }
+    return undefined;
+  };
+}
+
+/** The latest planned time that was begun, by trigger. */
+export interface Planned {
+  readonly read: (trigger: string) => Promise<number | undefined>;
+  readonly write: (trigger: string, at: number) => Promise<void>;
+}
+
+export interface ScheduleParts {
+  readonly clock: Clock;
+  readonly random: RandomSource;
+  readonly planned: Planned;
+  readonly start: (trigger: Trigger, message: StartMessage) => Promise<StartOutcome>;
+  readonly log: (what: string, fields: Readonly<Record<string, unknown>>) => void;
+  readonly stopping: AbortSignal;
+}
+
+export const compiledSchedule = ({ workflow, options }: ScheduleTrigger): Trigger =>
+  compiledTrigger(SCHEDULE, workflow, options) as unknown as Trigger;
+
+/** Starts at each time until it is stopped. Never rejects. */
+export async function keepSchedule(declared: ScheduleTrigger, parts: ScheduleParts): Promise<void> {
+  const { clock, planned, stopping, log } = parts;
+  const trigger = compiledSchedule(declared);
+  const next = nextAfter(declared.options);
+  let latest: number | undefined;
+  while (!stopping.aborted) {
+    try {
+      latest ??= await firstLatest(trigger, parts);
+      const dueAt = latestDue(next, latest, clock.now()) ?? next(latest);
+      if (dueAt === undefined) return;
+      if (dueAt > clock.now()) await clock.sleep(Math.min(dueAt - clock.now(), LONGEST_SLEEP_MS), stopping);
+      else {
+        await startAt(trigger, dueAt, parts);
+        await planned.write(trigger.name, dueAt);
+        latest = dueAt;
+      }
+    } catch (error) {
+      log('schedule-failed', { trigger: trigger.name, detail: sayable(error) });
+      await clock.sleep(AGAIN_MS, stopping);
+    }
+  }
+}
+
+/** A schedule that is new here begins now. */
+async function firstLatest({ name }: Trigger, { planned, clock }: ScheduleParts): Promise<number> {
+  const now = clock.now();
+  const known = await planned.read(name);
+  if (known !== undefined) return Math.max(known, now - MADE_UP_MS);
+  await planned.write(name, now);
+  return now;
+}
+
+/** The last of several times that have passed: what a restart makes up is one start. */
+function latestDue(next: NextAfter, after: number, now: number): number | undefined {
+  let due: number | undefined;
+  for (let at = next(after); at !== undefined && at <= now; at = next(at)) due = at;
+  return due;
+}
+
+async function startAt(trigger: Trigger, at: number, { start, random, log }: ScheduleParts): Promise<void> {
+  const { name } = trigger;
+  const time = new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
+  const body = JSON.stringify({ time, schedule: `steadfast:schedule/${name}` });
+  const outcome = await start(trigger, { id: random.id(), body, attributes: {} });
+  if (outcome.kind === 'refused') log('start-refused', { trigger: name, code: outcome.code, time });
+}

@@ -1,0 +1,288 @@
+/**
+ * The whole of Steadfast in one process, over one file: API, agents, supervisor, audit, schedules.
+ *
+ * Owns: the order in which they begin and end, and that nothing is left behind. Does not own: any of them.
+ * May be entered by `cli/` and by the users' test kit; `lib` knows nothing of it, and it nothing of the CDK.
+ *
+ * Begin: the file and its lock; the queue; the API; then what is resumed, supervised and scheduled. End: no
+ * new call, message or evaluation; what is under way goes on within its grace; the file.
+ */
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { routes } from '../lib/api/routes.ts';
+import { clock } from '../lib/aws/clock.ts';
+import { OPENAPI_FILE } from '../lib/aws/names.ts';
+import { correlated, tellAll } from '../lib/aws/telemetry.ts';
+import { BULK } from '../lib/core/plan/built-in.ts';
+import { PACKAGE_ROOT } from '../lib/project/package-files.ts';
+import type { Scheduler } from '../lib/scheduler/start.ts';
+import { startFrom } from '../lib/scheduler/starter.ts';
+import { byPath, type Listeners } from '../local/http/by-path.ts';
+import { type Listener, listenersAsBus } from './announcer.ts';
+import { type Blocked, BlockedSteps } from './blocked.ts';
+import { newBoot } from './boot.ts';
+import { EndingClock } from './ending-clock.ts';
+import { refuseClosed } from './export.ts';
+import { apiListener, type HttpServer, listenAt, LOOPBACK } from './http.ts';
+import { IsolatedAgent } from './isolated.ts';
+import { LoopClock } from './loop-clock.ts';
+import { MessageQueue } from './message-queue.ts';
+import { serverPorts, Telemetries, withTelemetry } from './ports.ts';
+import { plannedIn } from './planned.ts';
+import { resume, type Resumed } from './resume.ts';
+import { host, hostBulk, MOST_BULK_PAGES, type Roles, schedulerOf } from './roles.ts';
+import { keepSchedule, type ScheduleParts } from './schedules.ts';
+import { openDatabase, TABLE_NAME } from './sqlite/client.ts';
+import { auditAlways, supervise } from './supervisor.ts';
+import { Tokens } from './tokens.ts';
+import { Watchdog } from './watchdog.ts';
+import type { Served } from './workflows.ts';
+
+export interface ServerOptions {
+  readonly served: Served;
+  /** The SQLite file; made if missing. */
+  readonly file: string;
+  /** 0 takes any free one. */
+  readonly port: number;
+  /** @default 127.0.0.1; another needs tokens */
+  readonly host?: string;
+  readonly tokens?: Tokens;
+  /** Attempts of an agent at the same time. @default 100 */
+  readonly concurrency?: number;
+  /**
+   * Agents each of whose attempts has a process of its own, which can be killed.
+   * @default those that run in containers on AWS
+   */
+  readonly isolate?: readonly string[];
+  /** How long an ended execution is kept. @default 30 days */
+  readonly retentionMs?: number;
+  /** How long attempts and calls may go on when it is stopped. @default 20 s */
+  readonly stopWithinMs?: number;
+  /**
+   * The process is the server's own: it is ended when nothing else ends an attempt (`watchdog.ts`).
+   * @default false, as in a test
+   */
+  readonly isOwnProcess?: boolean;
+  /** Writes no log lines and no metrics. @default false */
+  readonly isQuiet?: boolean;
+  /** What else answers on the port, by the beginning of its paths. */
+  readonly beside?: (api: Api) => Listeners;
+  readonly listeners?: readonly Listener[];
+  /** Called once when the file can no longer be read or written: then the server is of no use. */
+  readonly onBroken?: (error: Error) => void;
+}
+
+/** Answers a call in this process, as the port does. */
+export type Api = ReturnType<typeof routes>;
+
+export interface Server {
+  readonly url: string;
+  readonly port: number;
+  readonly workflows: readonly string[];
+  /** What the process before has left, once it is made good. */
+  readonly resumed: Promise<Resumed>;
+  readonly stop: () => Promise<void>;
+}
+
+const CONCURRENCY = 100;
+const STOP_WITHIN_MS = 20_000;
+const RETENTION_MS = 30 * 24 * 3_600_000;
+const METRICS_EVERY_MS = 60_000;
+/** For an evaluation, and for what is left of a page of the audit. */
+const LOOPS_END_MS = 2_000;
+/** The longest gap between two messages for one piece of work, with the time in which one is taken. */
+const LONGEST_GAP_MS = 30 * 60_000;
+
+/** @throws Error that says what to do, with nothing left behind */
+export async function startServer(options: ServerOptions): Promise<Server> {
+  const { host: address = LOOPBACK, tokens = Tokens.none } = options;
+  if (address !== LOOPBACK && tokens.size === 0)
+    throw new Error(`${address} is listened to only with tokens: without them every caller may do anything`);
+  const running = new Running(options);
+  try {
+    return await running.start(address, tokens);
+  } catch (error) {
+    await running.release();
+    throw error;
+  }
+}
+
+class Running {
+  readonly #options: ServerOptions;
+  readonly #stopping = new AbortController();
+  readonly #telemetries: Telemetries;
+  readonly #boot = newBoot();
+  readonly #clock = new EndingClock();
+  readonly #undo: (() => unknown)[] = [];
+  #stopped: Promise<void> | undefined;
+
+  constructor(options: ServerOptions) {
+    this.#options = options;
+    this.#telemetries = new Telemetries(options.isQuiet ?? false);
+  }
+
+  async start(address: string, tokens: Tokens): Promise<Server> {
+    const { served, port, beside } = this.#options;
+    const { roles, expire, loop } = await this.#roles();
+    const scheduler = schedulerOf(roles, served.workflows);
+    this.#hostAgents(roles, loop);
+    hostBulk(roles, scheduler);
+    const api = routes(scheduler, roles.ports.receipts, openapi, async () => served.forms);
+    const others = beside === undefined ? {} : beside(api);
+    const http = await listenAt(address, port, byPath(others, apiListener(api, tokens)));
+    const { loops, resumed } = this.#loops(roles, loop, expire);
+    loops.push(...this.#schedules(scheduler, roles));
+    return {
+      url: http.url,
+      port: http.port,
+      workflows: [...scheduler.workflows.keys()],
+      resumed,
+      stop: () => (this.#stopped ??= this.#stop(http, roles.queue, loops)),
+    };
+  }
+
+  /** Last in, first out. */
+  async release(): Promise<void> {
+    for (const step of this.#undo.splice(0).toReversed()) await step();
+  }
+
+  get #limit(): number {
+    return this.#options.concurrency ?? CONCURRENCY;
+  }
+
+  get #retentionMs(): number {
+    return this.#options.retentionMs ?? RETENTION_MS;
+  }
+
+  async #roles(): Promise<{
+    readonly roles: Roles;
+    readonly expire: () => unknown;
+    readonly loop: LoopClock;
+  }> {
+    const { served, file, listeners = [] } = this.#options;
+    const own = this.#telemetries.of({ role: 'server' });
+    const onBroken = (error: Error): void => {
+      own.logger.error('file-broken', { detail: error.message });
+      this.#options.onBroken?.(error);
+    };
+    const database = openDatabase(file, { onBroken });
+    this.#undo.push(() => {
+      this.#clock.end();
+      database.close();
+    });
+    await refuseClosed(database.client, file);
+    const queue = new MessageQueue();
+    const until = this.#watched([...served.agents.keys(), BULK.name]);
+    const blocked = new BlockedSteps((found) => own.logger.warn('loop-blocked', lineOf(found)));
+    const parts = {
+      client: database.client,
+      queue,
+      announcer: listenersAsBus(new Set(listeners)),
+      clock: this.#clock,
+      random: this.#boot,
+      retentionMs: this.#retentionMs,
+    };
+    const ports = serverPorts(parts, tellAll(own.logger, own.meter));
+    const loop = new LoopClock(this.#clock, blocked.noticed);
+    const planned = plannedIn(database.client, TABLE_NAME);
+    const shared = { telemetries: this.#telemetries, queue, blocked, until, planned };
+    const roles = { ports, plans: new Map(), ...shared };
+    return { roles, loop, expire: () => expireAll(database.expire) };
+  }
+
+  #hostAgents(roles: Roles, loop: LoopClock): void {
+    const { served, isolate = [] } = this.#options;
+    const limit = this.#limit;
+    const unknown = isolate.find((name) => !served.agents.has(name));
+    if (unknown !== undefined)
+      throw new Error(`no agent is named '${unknown}'; there are ${[...served.agents.keys()].join(', ')}`);
+    for (const [name, { worker, file, isIsolated }] of served.agents) {
+      if (file === undefined || !(isIsolated || isolate.includes(name))) host(roles, { worker, limit });
+      else {
+        const isolated = new IsolatedAgent(worker, file, loop.now);
+        this.#undo.push(() => isolated.stop());
+        host(roles, { worker, implementation: isolated.implementation, limit });
+      }
+    }
+  }
+
+  #watched(names: readonly string[]): Roles['until'] {
+    if (this.#options.isOwnProcess !== true) return () => () => undefined;
+    const watchdog = new Watchdog(names, names.length * this.#limit + MOST_BULK_PAGES);
+    this.#undo.push(() => watchdog.stop());
+    return (agent, deadlineAt) => watchdog.until(agent, deadlineAt);
+  }
+
+  #loops(
+    { ports, plans }: Roles,
+    loop: LoopClock,
+    expire: () => unknown,
+  ): { readonly loops: Promise<unknown>[]; readonly resumed: Promise<Resumed> } {
+    const { signal } = this.#stopping;
+    loop.start();
+    this.#undo.push(() => loop.stop());
+    const flushing = setInterval(() => this.#telemetries.flush(), METRICS_EVERY_MS);
+    this.#undo.push(() => {
+      clearInterval(flushing);
+      this.#telemetries.flush();
+    });
+    const telemetry = this.#telemetries.of({ role: 'supervisor' });
+    const supervisor = withTelemetry(ports, telemetry);
+    const audit = this.#telemetries.of({ role: 'audit' });
+    const untilAt = clock.now() + LONGEST_GAP_MS + this.#longestLeaseMs;
+    const resumed = resume(supervisor, plans, { isOurs: this.#boot.isOurs, untilAt, stopping: signal });
+    const loops = [
+      resumed,
+      supervise({ ...supervisor, clock: loop }, plans, telemetry, signal),
+      auditAlways(withTelemetry(ports, audit), audit, { retentionMs: this.#retentionMs }, expire, signal),
+    ];
+    for (const one of loops) one.catch(() => undefined);
+    return { loops, resumed };
+  }
+
+  #schedules(scheduler: Scheduler, { planned }: Roles): Promise<void>[] {
+    const { logger } = this.#telemetries.of({ role: 'starter' });
+    return this.#options.served.triggers.flatMap((trigger) => {
+      if (trigger.on !== 'schedule') return [];
+      const start: ScheduleParts['start'] = (of, message) => startFrom(scheduler, of, message);
+      const log: ScheduleParts['log'] = (what, fields) => logger.warn(what, { ...fields });
+      const { signal: stopping } = this.#stopping;
+      return [
+        keepSchedule(trigger, { clock: this.#clock, random: this.#boot, planned, start, log, stopping }),
+      ];
+    });
+  }
+
+  get #longestLeaseMs(): number {
+    const agents = [...this.#options.served.agents.values()];
+    return Math.max(0, ...agents.map(({ worker }) => worker.agent.spec.leaseMs));
+  }
+
+  async #stop(http: HttpServer, queue: MessageQueue, loops: readonly Promise<unknown>[]): Promise<void> {
+    const { stopWithinMs = STOP_WITHIN_MS } = this.#options;
+    this.#stopping.abort();
+    queue.stop();
+    await Promise.all([http.stop(stopWithinMs), within(queue.idle(), stopWithinMs)]);
+    await within(Promise.allSettled(loops), LOOPS_END_MS);
+    await this.release();
+  }
+}
+
+async function expireAll(expire: (nowAt: number) => Promise<number>): Promise<void> {
+  while ((await expire(clock.now())) > 0);
+}
+
+const openapi = (): Promise<string> => readFile(join(PACKAGE_ROOT, 'docs', OPENAPI_FILE), 'utf8');
+
+async function within(work: Promise<unknown>, ms: number): Promise<void> {
+  const over = new AbortController();
+  await Promise.race([work.finally(() => over.abort()), clock.sleep(ms, over.signal)]);
+}
+
+/** Where one step is certain, with its execution, so that a query for it finds the line. */
+function lineOf({ ms, steps, isCertain }: Blocked): Record<string, unknown> {
+  const [one] = steps;
+  if (isCertain && one !== undefined) return { ms, ...correlated(one) };
+  return { ms, oneOf: steps.map(({ agent, step, executionId }) => `${agent} ${executionId}/${step}`) };
+}

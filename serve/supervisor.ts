@@ -1,0 +1,80 @@
+/**
+ * The supervisor and the audit of a process that is alone: loops, in place of schedules that start them.
+ *
+ * Owns: when they sweep and read, and that they end. Does not own: a sweep (`lib/supervisor/sweep.ts`), a
+ * pass of the audit (`lib/supervisor/audit.ts`), whose time it is (`loop-clock.ts`).
+ */
+
+import type { Telemetry } from '../lib/aws/ports.ts';
+import type { Ports, Receipts } from '../lib/core/ports.ts';
+import { sayable } from '../lib/core/values/errors.ts';
+import type { PlanCache } from '../lib/engine/plans.ts';
+import { audit, auditAgeMs, type AuditPorts } from '../lib/supervisor/audit.ts';
+import { Grace } from '../lib/supervisor/outage.ts';
+import { receiptBook } from '../lib/supervisor/receipts.ts';
+import { STAYS_WHEN_BUSY } from '../lib/supervisor/stay.ts';
+import { tick } from '../lib/supervisor/sweep.ts';
+
+/** The search of an index in the same process costs next to nothing. */
+const SWEEP_EVERY_MS = 1_000;
+/** After so long the metrics of sweeps are written. */
+const TICK_MS = 60_000;
+const AUDIT_EVERY_MS = 60_000;
+/** From the beginning of a pass of the audit to the next. */
+const PASS_EVERY_MS = 3_600_000;
+/** 1 MB each: a run takes the loop for less than a step may. */
+const AUDIT_PAGES = 100;
+
+/** Its clock's sleep ends with `stopping`. */
+const untilStopped = <P extends Pick<Ports, 'clock'>>(ports: P, stopping: AbortSignal): P => ({
+  ...ports,
+  clock: { now: ports.clock.now, sleep: (ms, signal) => ports.clock.sleep(ms, signal ?? stopping) },
+});
+
+export async function supervise(
+  given: Ports & { readonly receipts: Receipts },
+  plans: PlanCache,
+  { logger, meter }: Telemetry,
+  stopping: AbortSignal,
+): Promise<void> {
+  const ports = untilStopped(given, stopping);
+  const grace = new Grace();
+  const stay = { ...STAYS_WHEN_BUSY, stays: async () => !stopping.aborted };
+  while (!stopping.aborted) {
+    try {
+      const leave = receiptBook(ports.receipts, ports);
+      const untilAt = ports.clock.now() + TICK_MS;
+      const sweeps = await tick(ports, plans, { untilAt, sweepEveryMs: SWEEP_EVERY_MS, grace, leave, stay });
+      const failed = sweeps.reduce((sum, sweep) => sum + sweep.failed, 0);
+      const oldestOverdueMs = Math.max(0, ...sweeps.map((sweep) => sweep.oldestOverdueMs));
+      meter.swept({ made: sweeps.length, oldestOverdueMs, failed });
+    } catch (error) {
+      logger.warn('sweep-failed', { detail: sayable(error) });
+    }
+    await ports.clock.sleep(SWEEP_EVERY_MS);
+  }
+}
+
+/** @param expire removes what has outlived its retention */
+export async function auditAlways(
+  given: AuditPorts,
+  { logger, meter }: Telemetry,
+  retention: { readonly retentionMs?: number },
+  expire: () => unknown,
+  stopping: AbortSignal,
+): Promise<void> {
+  const ports = untilStopped(given, stopping);
+  while (!stopping.aborted) {
+    await ports.clock.sleep(AUDIT_EVERY_MS);
+    if (stopping.aborted) return;
+    try {
+      await expire();
+      const untilAt = ports.clock.now() + AUDIT_EVERY_MS;
+      const bounds = { untilAt, maxPages: AUDIT_PAGES, passEveryMs: PASS_EVERY_MS };
+      const { receipt, removed } = await audit(ports, { ...bounds, ...retention });
+      meter.audited({ removed, ageMs: auditAgeMs(receipt, ports.clock.now()) });
+    } catch (error) {
+      logger.warn('audit-failed', { detail: sayable(error) });
+    }
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * A thread that ends this process when an attempt in it goes on past its process deadline.
+ *
+ * Owns: the deadlines of the attempts under way, where the thread reads them. Does not own: which attempts
+ * there are (`agents.ts`), how long they may take (`core/plan/agent.ts`).
+ *
+ * `processDeadline` is a promise that an attempt acts no more. What ignores its abort, or never gives the
+ * event loop back, can be ended with its process alone; on AWS the platform does that. The next process
+ * records the deaths of all attempts and goes on.
+ */
+
+import { Worker as Thread } from 'node:worker_threads';
+
+/** Text, so that it is the same for TypeScript and for a bundle. */
+const WATCH = `
+const { workerData: { shared, names } } = require('node:worker_threads');
+const slots = new Float64Array(shared);
+setInterval(() => {
+  const now = Date.now();
+  for (let at = 0; at < slots.length; at += 2) {
+    if (slots[at] === 0 || slots[at] > now) continue;
+    const agent = names[slots[at + 1]];
+    const line = { level: 'ERROR', message: 'process-deadline-passed', timestamp: new Date().toISOString(), agent };
+    require('node:fs').writeSync(2, JSON.stringify(line) + '\\n');
+    process.kill(process.pid, 'SIGKILL');
+  }
+}, 250);
+`;
+
+export class Watchdog {
+  readonly #slots: Float64Array;
+  readonly #free: number[];
+  readonly #names: readonly string[];
+  readonly #thread: Thread;
+
+  /** @param most attempts at the same time */
+  constructor(names: readonly string[], most: number) {
+    const shared = new SharedArrayBuffer(most * 2 * Float64Array.BYTES_PER_ELEMENT);
+    this.#slots = new Float64Array(shared);
+    this.#free = Array.from({ length: most }, (_, at) => at * 2);
+    this.#names = names;
+    this.#thread = new Thread(WATCH, { eval: true, workerData: { shared, names }, execArgv: [] });
+    this.#thread.unref();
+  }
+
+  /** @returns what is called when the attempt is over */
+  until(agent: string, deadlineAt: number): () => void {
+    const slot = this.#free.pop();
+    if (slot === undefined) throw new Error('more attempts are under way than there may be');
+    this.#slots[slot + 1] = this.#names.indexOf(agent);
+    this.#slots[slot] = deadlineAt;
+    return () => {
+      this.#slots[slot] = 0;
+      this.#free.push(slot);
+    };
+  }
+
+  async stop(): Promise<void> {
+    await this.#thread.terminate();
+  }
+}

@@ -1,0 +1,130 @@
+/**
+ * A project's workflow folders, loaded into this process: workflows, agents with their code, triggers.
+ *
+ * Owns: which handler is whose, and what cannot run here. Does not own: the search and its refusals
+ * (`lib/infra/discover.ts`), which does not load the CDK.
+ */
+
+import { existsSync, readdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { AgentHandler } from '../lib/agent/handler.ts';
+import type { Worker } from '../lib/agent/author-code.ts';
+import type { AllForms } from '../lib/api/deployment-answers.ts';
+import type { Workflow } from '../lib/core/plan/builder/workflow.ts';
+import type { DeclaredTrigger } from '../lib/core/plan/triggers/trigger-declaration.ts';
+import { discoverWorkflows } from '../lib/infra/discover.ts';
+import { type Discovery, DiscoveryError } from '../lib/infra/discovery.ts';
+import type { AskHandlers } from '../lib/infra/handlers.ts';
+import { writtenFile } from '../lib/project/project-files.ts';
+
+export interface ServedAgent {
+  readonly worker: Worker;
+  /** Absent: of the process's own. */
+  readonly file?: string;
+  /** Its author has it run where an attempt can be killed, and no other program does its work. */
+  readonly isIsolated: boolean;
+}
+
+export interface Served {
+  readonly workflows: readonly Workflow[];
+  readonly agents: ReadonlyMap<string, ServedAgent>;
+  readonly triggers: readonly DeclaredTrigger[];
+  readonly forms: AllForms;
+  readonly warnings: readonly string[];
+}
+
+type Module = Readonly<Record<string, unknown>>;
+
+const load = async (file: string): Promise<Module> => (await import(pathToFileURL(file).href)) as Module;
+
+/** The modules are loaded anyway, here. */
+const ask: AskHandlers = (files) =>
+  Promise.all(
+    files.map(async (file) => {
+      try {
+        const { worker } = Object((await load(file))['handler']) as Partial<AgentHandler>;
+        const parts = Object.keys(worker?.implementation ?? {});
+        return { file, parts, ...(worker === undefined ? {} : { agent: worker.agent.spec.name }) };
+      } catch (error) {
+        return { file, failed: error instanceof Error ? error.message : String(error) };
+      }
+    }),
+  );
+
+/**
+ * @param root the project's folder
+ * @param folders that hold workflow folders
+ * @throws DiscoveryError saying what is wrong where
+ */
+export async function loadWorkflows(
+  root: string,
+  folders: readonly string[],
+  only?: readonly string[],
+): Promise<Served> {
+  const found = await discoverWorkflows({ root, folders, ...(only === undefined ? {} : { only }) }, ask);
+  const workflows = await Promise.all(
+    found.workflows.map(async ({ file, exportName }) => (await load(file))[exportName] as Workflow),
+  );
+  const agents = await Promise.all(found.agents.map((agent) => loadAgent(found, agent)));
+  return {
+    workflows,
+    agents: new Map(agents),
+    triggers: found.triggers.map(({ trigger }) => trigger),
+    forms: Object.fromEntries(found.workflows.map(({ name, forms }) => [name, forms ?? {}])) as AllForms,
+    warnings: found.warnings.map(({ message }) => message),
+  };
+}
+
+async function loadAgent(
+  { root }: Discovery,
+  { name, file, runsIn, remote }: Discovery['agents'][number],
+): Promise<[string, ServedAgent]> {
+  const shown = file.slice(root.length + 1);
+  const { worker } = Object(await loaded(file, shown)) as Partial<AgentHandler>;
+  const owner = worker?.agent.spec.name;
+  if (worker === undefined || owner !== name)
+    throw new DiscoveryError(
+      owner === undefined
+        ? `${shown} does not export 'handler'; write: export const handler = ….handler({ … })`
+        : `${shown} exports the handler of the agent '${owner}'; ${basename(file)} must export that of '${name}'`,
+    );
+  return [name, { worker, file, isIsolated: runsIn === 'container' && remote === undefined }];
+}
+
+async function loaded(file: string, shown: string): Promise<unknown> {
+  try {
+    return (await load(file))['handler'];
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new DiscoveryError(`${shown} cannot be loaded: ${message}`, { cause: error });
+  }
+}
+
+/** Where workflow folders are in a project. */
+const PARENTS = ['.', 'workflows', 'examples'];
+
+/**
+ * What is meant by a folder: one workflow's, or one that holds such folders.
+ * @throws DiscoveryError
+ */
+export function foldersOf(folder: string): {
+  readonly root: string;
+  readonly folders: readonly string[];
+  readonly only?: readonly string[];
+} {
+  if (hasWorkflow(folder)) return { root: dirname(folder), folders: ['.'], only: [basename(folder)] };
+  const folders = PARENTS.filter((parent) => holdsWorkflows(join(folder, parent)));
+  if (folders.length > 0) return { root: folder, folders };
+  throw new DiscoveryError(
+    `there is no workflow in ${folder}: looked for workflow.ts in it, in its folders, in workflows/* and examples/*`,
+  );
+}
+
+const hasWorkflow = (folder: string): boolean => writtenFile(join(folder, 'workflow')) !== undefined;
+
+const holdsWorkflows = (folder: string): boolean =>
+  existsSync(folder) &&
+  readdirSync(folder, { withFileTypes: true }).some(
+    (entry) => entry.isDirectory() && hasWorkflow(join(folder, entry.name)),
+  );

@@ -1,0 +1,47 @@
+/** `steadfast serve` as a process of its own, which a test kills. */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+export interface ServeProcess {
+  readonly url: string;
+  readonly child: ChildProcess;
+  /** What it has written so far, a line each. */
+  readonly lines: readonly string[];
+  readonly kill: (signal: NodeJS.Signals) => Promise<number | NodeJS.Signals>;
+}
+
+/** Resolves once it says where it serves. @throws Error with what it wrote, where it ends before that */
+export async function serveProcess(args: readonly string[], env: object = {}): Promise<ServeProcess> {
+  const command = [join(ROOT, 'bin/steadfast.cjs'), 'serve', ...args, '--port', '0'];
+  const child = spawn(process.execPath, command, {
+    cwd: ROOT,
+    env: { ...process.env, NODE_OPTIONS: '', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const lines: string[] = [];
+  const gone = once(child, 'close');
+  const url = await new Promise<string>((found, failed) => {
+    for (const input of [child.stdout, child.stderr])
+      createInterface({ input }).on('line', (line) => {
+        lines.push(line);
+        const [, at] = /^Steadfast serves at (\S+)/.exec(line) ?? [];
+        if (at !== undefined) found(at);
+      });
+    void gone.then(() => failed(new Error(lines.join('\n'))));
+  });
+  return {
+    url,
+    child,
+    lines,
+    kill: async (signal) => {
+      child.kill(signal);
+      const [code, by] = (await gone) as [number | null, NodeJS.Signals];
+      return code ?? by;
+    },
+  };
+}

@@ -1,0 +1,121 @@
+/** `npx steadfast serve`, killed at its work, stopped by signals, and blocked by a step. */
+
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createClient } from '../../lib/client.ts';
+import { serveProcess, type ServeProcess } from './processes.ts';
+
+const HELLO = join(import.meta.dirname, 'workflows', 'hello');
+
+let folder: string;
+const started: ServeProcess[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'steadfast-serve-'));
+});
+afterEach(async () => {
+  for (const one of started.splice(0)) await one.kill('SIGKILL');
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const serve = async (): Promise<ServeProcess> => {
+  const one = await serveProcess([HELLO, '--data', join(folder, 'state.db')]);
+  started.push(one);
+  return one;
+};
+
+const start = (server: ServeProcess, name: string) =>
+  createClient({ url: server.url }).start('hello', { input: { name } });
+
+/** Resolves once as many steps are at work. */
+async function atWork(server: ServeProcess, count: number): Promise<void> {
+  while (server.lines.filter((line) => line.includes('"message":"sending"')).length < count)
+    await new Promise(setImmediate);
+}
+
+it('goes on after kill -9, and records the deaths of all attempts at once (S4, L2)', async () => {
+  const first = await serve();
+  const ids = await Promise.all(['one', 'two', 'three'].map((name) => start(first, `${name}, wait 60000`)));
+  await atWork(first, 3);
+  await first.kill('SIGKILL');
+  const second = await serve();
+  const client = createClient({ url: second.url });
+  await atWork(second, 3);
+  for (const { executionId } of ids) {
+    const { steps } = await client.get(executionId);
+    expect(steps.find(({ name }) => name === 'send')).toMatchObject({ status: 'running', attempt: 2 });
+  }
+});
+
+it('finishes what is under way at SIGTERM, and ends with 0', async () => {
+  const first = await serve();
+  const { executionId } = await start(first, 'wait 300');
+  await atWork(first, 1);
+  expect(await first.kill('SIGTERM')).toBe(0);
+  const second = await serve();
+  expect(await createClient({ url: second.url }).get(executionId)).toMatchObject({ status: 'succeeded' });
+});
+
+it('ends at once at a second signal', async () => {
+  const server = await serve();
+  await start(server, 'wait 600000');
+  await atWork(server, 1);
+  server.child.kill('SIGTERM');
+  while (!server.lines.some((line) => line.startsWith('Stopping'))) await new Promise(setImmediate);
+  expect(await server.kill('SIGINT')).toBe(1);
+});
+
+it('takes no lease for lost while a step blocks the loop, and names the step (L2)', async () => {
+  const server = await serve();
+  const client = createClient({ url: server.url });
+  // Their leases are over twice within the block.
+  const waiting = await Promise.all([1, 2, 3].map(() => start(server, 'wait 12000')));
+  await atWork(server, 3);
+  const blocking = await start(server, 'block 10000');
+  for (const { executionId } of [blocking, ...waiting]) {
+    const { status, steps } = await client.untilEnd(executionId);
+    expect({ status, attempt: steps.at(-1)?.attempt }).toEqual({ status: 'succeeded', attempt: 1 });
+  }
+  const lines = server.lines.filter((line) => line.includes('"message":"loop-blocked"'));
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    { agent: 'send-greeting', step: 'send', executionId: blocking.executionId },
+  ]);
+  expect(server.lines.filter((line) => line.includes('lease-ended'))).toEqual([]);
+});
+
+it('says in a sentence what is wrong', async () => {
+  await serve();
+  await expect(serve()).rejects.toThrow(/state\.db.*open/);
+  await expect(serveProcess([folder])).rejects.toThrow('there is no workflow in');
+});
+
+describe('an agent in a process of its own', () => {
+  const isolated = async (): Promise<ServeProcess> => {
+    const one = await serveProcess([HELLO, '--data', join(folder, 'state.db'), '--isolate', 'send-greeting']);
+    started.push(one);
+    return one;
+  };
+
+  it('does its work there, one process for several attempts', async () => {
+    const server = await isolated();
+    const client = createClient({ url: server.url });
+    for (const name of ['Ada', 'Bob']) {
+      const { executionId } = await start(server, name);
+      expect(await client.untilEnd(executionId)).toMatchObject({
+        status: 'succeeded',
+        output: { sent: `Hello, ${name}` },
+      });
+    }
+    expect(server.lines.filter((line) => line.includes('"message":"sending"'))).toHaveLength(2);
+  });
+
+  it('is killed where it is silent for longer than its lease, and blocks nobody meanwhile', async () => {
+    const server = await isolated();
+    const client = createClient({ url: server.url });
+    const { executionId } = await start(server, 'block 600000');
+    await atWork(server, 2);
+    const { steps } = await client.get(executionId);
+    expect(steps.find(({ name }) => name === 'send')).toMatchObject({ attempt: 2 });
+    expect(server.lines.filter((line) => line.includes('loop-blocked'))).toEqual([]);
+  });
+});

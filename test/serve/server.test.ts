@@ -1,0 +1,154 @@
+/** One process over one file: started over HTTP, stopped, and gone on with. */
+
+import { EventEmitter, once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { ServerEvent } from '../../serve/announcer.ts';
+import { fetchOf } from '../../serve/http.ts';
+import type { Api } from '../../serve/server.ts';
+import { Tokens } from '../../serve/tokens.ts';
+import { clientOf, servedWith, testServer, type TestServer } from './served.ts';
+
+let world: TestServer;
+beforeEach(() => {
+  world = testServer();
+});
+afterEach(() => world.end());
+
+const echo = servedWith(async (input) => input);
+
+it('performs a workflow that is started over HTTP, and announces its end', async () => {
+  const events: ServerEvent[] = [];
+  const server = await world.start({ served: echo, listeners: [(event) => void events.push(event)] });
+  const client = clientOf(server);
+  const { executionId } = await client.start('greeting', { input: { text: 'Ada' } });
+  const { status, output } = await client.untilEnd(executionId);
+  expect({ status, output }).toEqual({ status: 'succeeded', output: { text: 'Hello, Ada' } });
+  expect(events).toMatchObject([{ detailType: 'Steadfast Execution Ended', detail: { executionId } }]);
+  expect(await client.list({ workflow: 'greeting' })).toMatchObject({ items: [{ executionId }] });
+  expect(await client.health()).toMatchObject({ status: 'healthy', workflows: 1 });
+});
+
+it('announces again what a listener has refused', async () => {
+  const heard = new EventEmitter();
+  let calls = 0;
+  const listener = (): void => {
+    calls += 1;
+    if (calls === 1) throw new Error('not now');
+    heard.emit('heard');
+  };
+  const server = await world.start({ served: echo, listeners: [listener] });
+  const again = once(heard, 'heard');
+  const client = clientOf(server);
+  const { executionId } = await client.start('greeting', { input: { text: 'Ada' } });
+  await again;
+  expect((await client.untilEnd(executionId)).status).toBe('succeeded');
+});
+
+it('goes on with what an ended process has left, without waiting for its lease (S4, L2)', async () => {
+  const began = new EventEmitter();
+  const lost = servedWith(() => {
+    began.emit('began');
+    return new Promise(() => undefined);
+  });
+  const first = await world.start({ served: lost, stopWithinMs: 0 });
+  const client = clientOf(first);
+  const atWork = once(began, 'began');
+  const { executionId } = await client.start('greeting', { input: { text: 'Ada' } });
+  await atWork;
+  await first.stop();
+  const second = await world.start({ served: echo });
+  expect(await second.resumed).toEqual({ executions: 1, attempts: 1 });
+  const view = await clientOf(second).untilEnd(executionId);
+  expect(view.status).toBe('succeeded');
+  expect(view.steps.find(({ name }) => name === 'post')).toMatchObject({ status: 'done', attempt: 2 });
+});
+
+it('finishes what is under way when it is stopped', async () => {
+  const began = new EventEmitter();
+  let finish = (): void => undefined;
+  const slow = servedWith(async (input) => {
+    began.emit('began');
+    await new Promise<void>((done) => {
+      finish = done;
+    });
+    return input;
+  });
+  const first = await world.start({ served: slow });
+  const atWork = once(began, 'began');
+  const { executionId } = await clientOf(first).start('greeting', { input: { text: 'Ada' } });
+  await atWork;
+  const stopped = first.stop();
+  finish();
+  await stopped;
+  const second = await world.start({ served: servedWith(() => Promise.reject(new Error('a second time'))) });
+  expect((await clientOf(second).untilEnd(executionId)).status).toBe('succeeded');
+});
+
+it('refuses a file that another server has open', async () => {
+  await world.start({ served: echo });
+  await expect(world.start({ served: echo })).rejects.toThrow(/open/);
+});
+
+it('refuses a file that is none of ours, and leaves it as it was', async () => {
+  writeFileSync(world.file, 'a letter');
+  await expect(world.start({ served: echo })).rejects.toThrow(world.file);
+  expect(readFileSync(world.file, 'utf8')).toBe('a letter');
+});
+
+describe('who may call', () => {
+  const SECRET = 'an-unguessable-token';
+  const asked = async (url: string, init?: RequestInit): Promise<{ status: number; text: string }> => {
+    const answer = await fetch(url, init);
+    return { status: answer.status, text: await answer.text() };
+  };
+
+  it('lets a token in, whose name is the caller in history', async () => {
+    const tokens = Tokens.read(`# callers\nshop ${SECRET}\n`);
+    const { url } = await world.start({ served: echo, tokens });
+    expect(await asked(`${url}/health`)).toMatchObject({ status: 401 });
+    const wrong = { authorization: `Bearer ${SECRET}x` };
+    expect(await asked(`${url}/health`, { headers: wrong })).toMatchObject({ status: 401 });
+    const headers = { authorization: `Bearer ${SECRET}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ input: { text: 'Ada' } });
+    const started = await asked(`${url}/workflows/greeting/executions`, { method: 'POST', headers, body });
+    expect(started.status).toBe(202);
+    const { text } = await asked(`${url}/executions`, { headers });
+    expect(JSON.parse(text)).toMatchObject({ items: [{ startedBy: { kind: 'local', name: 'shop' } }] });
+  });
+
+  it('lets the console in as the caller that it names', async () => {
+    let api: Api | undefined;
+    const beside = (given: Api): Record<string, never> => {
+      api = given;
+      return {};
+    };
+    const { url } = await world.start({ served: echo, beside });
+    const ask = fetchOf(api as Api);
+    const body = JSON.stringify({ input: { text: 'Ada' } });
+    const as = (name: string): RequestInit => ({ method: 'POST', headers: { 'x-local-user': name }, body });
+    expect((await ask(`${url}/workflows/greeting/executions`, as('ann'))).status).toBe(202);
+    expect((await ask(`${url}/workflows/greeting/executions`, as('ann lee'))).status).toBe(400);
+    const { text } = await asked(`${url}/executions`);
+    expect(JSON.parse(text)).toMatchObject({ items: [{ startedBy: { kind: 'local', name: 'ann' } }] });
+  });
+
+  it('listens elsewhere only with tokens', async () => {
+    await expect(world.start({ served: echo, host: '0.0.0.0' })).rejects.toThrow('only with tokens');
+  });
+
+  it('refuses a page of elsewhere, and a body that is too long, before it is read', async () => {
+    const { url } = await world.start({ served: echo });
+    const start = `${url}/workflows/greeting/executions`;
+    const of = (origin: string): RequestInit => ({ method: 'POST', headers: { origin }, body: '{}' });
+    expect(await asked(start, of('https://elsewhere.example'))).toMatchObject({ status: 403 });
+    const long = 'x'.repeat(300_000);
+    expect(await asked(start, { method: 'POST', body: long })).toMatchObject({ status: 413 });
+  });
+
+  it.each([
+    ['a token that is guessed', 'shop 1234'],
+    ['a third word', `shop ${SECRET} more`],
+  ])('refuses %s, without saying it', (_, line) => {
+    expect(() => Tokens.read(line)).toThrow('line 1 of the tokens is none');
+  });
+});

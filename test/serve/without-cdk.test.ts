@@ -1,0 +1,38 @@
+/** Serving loads no CDK: nothing that it imports, however far, does. */
+
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** Static and dynamic imports of values. */
+const importsOf = (text: string): string[] =>
+  [
+    ...text.matchAll(
+      /(?:^|\n)\s*(?:import|export)(?!\s+type\b)[^'"`;]*?\bfrom\s*'([^']+)'|\bimport\('([^']+)'\)/g,
+    ),
+  ].map((match) => match[1] ?? match[2] ?? '');
+
+function reached(start: readonly string[]): { files: Set<string>; packages: Set<string> } {
+  const files = new Set<string>();
+  const packages = new Set<string>();
+  const queue = [...start];
+  for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
+    if (files.has(file) || !existsSync(join(ROOT, file))) continue;
+    files.add(file);
+    for (const name of importsOf(readFileSync(join(ROOT, file), 'utf8')))
+      if (name.startsWith('.')) queue.push(normalize(join(dirname(file), name)));
+      else packages.add(name);
+  }
+  return { files, packages };
+}
+
+it('imports nothing of the CDK', () => {
+  const { files, packages } = reached(['serve/server.ts', 'serve/workflows.ts', 'lib/index.ts']);
+  expect([...files]).toEqual(expect.arrayContaining(['lib/infra/discover.ts', 'lib/core/decide.ts']));
+  expect([...packages].filter((name) => /^(aws-cdk|constructs)/.test(name))).toEqual([]);
+});
+
+it('would see it', () => {
+  expect([...reached(['lib/cdk.ts']).packages]).toContain('aws-cdk-lib/core');
+});
