@@ -119,9 +119,9 @@ calls), 500 and 503 (no answer in time). After 429, 500 and 503 wait, then call 
 }
 
 function routes(): string {
-  const scopes = [...new Set(Object.values(CALLS))];
+  const scopes = [...new Set(Object.values(CALLS).map((call) => call.for))];
   const rows = scopes.map((scope) => {
-    const of = Object.entries(CALLS).filter(([, call]) => call === scope);
+    const of = Object.entries(CALLS).filter(([, call]) => call.for === scope);
     return `- Scope ${inCode(`steadfast/${scope}`)}: ${of.map(([route]) => inCode(route)).join(', ')}.`;
   });
   return `## Routes\n\n${rows.join('\n')}`;

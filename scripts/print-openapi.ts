@@ -147,10 +147,10 @@ function codesOf({ errors }: DescribedRoute): ReadonlyMap<number, readonly Error
 }
 
 function operationOf(route: Route, described: DescribedRoute): object {
-  const { name, summary, body } = described;
+  const { summary, body } = described;
   const isRequired = body !== undefined && !z.safeParse(body.schema, {}).success;
   return {
-    operationId: name,
+    operationId: CALLS[route].name,
     summary,
     parameters: parametersOf(route, described),
     ...(body === undefined
@@ -162,7 +162,7 @@ function operationOf(route: Route, described: DescribedRoute): object {
   };
 }
 
-function parametersOf(route: Route, { query, name }: DescribedRoute): object[] {
+function parametersOf(route: Route, { query }: DescribedRoute): object[] {
   const inPath = [...route.matchAll(/\{(\w+)\}/g)].map(([, one = '']) => parameter('path', one, {}));
   const { properties = {} } = query === undefined ? {} : requestSchema(query);
   const inQuery = Object.entries(properties).map(([one, schema]) => parameter('query', one, schema));
@@ -172,7 +172,7 @@ function parametersOf(route: Route, { query, name }: DescribedRoute): object[] {
     description: 'As `idempotencyKey` in the body, which counts if both are given.',
     schema: { type: 'string', minLength: 1, maxLength: 200 },
   };
-  return [...inPath, ...inQuery, ...(name === 'start' ? [key] : [])];
+  return [...inPath, ...inQuery, ...(CALLS[route].name === 'start' ? [key] : [])];
 }
 
 function parameter(place: 'path' | 'query', name: string, schema: Schema): object {

@@ -1,43 +1,52 @@
 /**
- * Every route of the API, and what kind of call it is.
+ * Every route of the API, what kind of call it is, and how a client makes it.
  *
  * Owns: the list. The gateway has these routes (`infra/scheduler-api.ts`), the app answers them
- * (`routes.ts`), the contract describes them (`scripts/contract/routes.ts`). Does not own: what they do.
+ * (`routes.ts`), the client makes them (`client.ts`), the contract describes them
+ * (`scripts/contract/routes.ts`). Does not own: what they do.
  */
 
 /** What a call is for: what a caller with a token needs a scope of its own for. */
-export type Call = 'start' | 'read' | 'operate' | 'callback';
+export type CallKind = 'start' | 'read' | 'operate' | 'callback';
+
+export interface Call {
+  readonly for: CallKind;
+  /** The client's method. */
+  readonly name: string;
+  /** A field that each of its answers has: an answer without it is not this API's. */
+  readonly has: string;
+}
 
 export const CALLS = {
-  'GET /workflows': 'read',
-  'GET /workflows/{name}': 'read',
-  'POST /workflows/{name}/executions': 'start',
-  'POST /workflows/{name}/pause': 'operate',
-  'POST /workflows/{name}/resume': 'operate',
-  'GET /executions': 'read',
-  'GET /executions/{id}': 'read',
-  'GET /executions/{id}/why': 'read',
-  'POST /executions/{id}/cancel': 'operate',
-  'POST /executions/{id}/pause': 'operate',
-  'POST /executions/{id}/resume': 'operate',
-  'POST /executions/{id}/retry': 'operate',
-  'POST /executions/{id}/incidents/{n}/resolve': 'operate',
-  'POST /bulk': 'operate',
-  'GET /bulk/{id}': 'read',
-  'POST /bulk/{id}/collect': 'operate',
-  'POST /bulk/{id}/confirm': 'operate',
-  'POST /bulk/{id}/answer': 'callback',
-  'POST /callbacks/{token}/complete': 'callback',
-  'POST /callbacks/{token}/fail': 'callback',
-  'POST /callbacks/{token}/heartbeat': 'callback',
-  'GET /incidents': 'read',
-  'GET /overview': 'read',
-  'GET /agents': 'read',
-  'GET /agents/{name}/outages': 'read',
-  'POST /agents/{name}/pause': 'operate',
-  'POST /agents/{name}/resume': 'operate',
-  'GET /health': 'read',
-  'GET /openapi.json': 'read',
+  'GET /workflows': { for: 'read', name: 'workflows', has: 'items' },
+  'GET /workflows/{name}': { for: 'read', name: 'workflow', has: 'steps' },
+  'POST /workflows/{name}/executions': { for: 'start', name: 'start', has: 'executionId' },
+  'POST /workflows/{name}/pause': { for: 'operate', name: 'pauseWorkflow', has: 'workflow' },
+  'POST /workflows/{name}/resume': { for: 'operate', name: 'resumeWorkflow', has: 'workflow' },
+  'GET /executions': { for: 'read', name: 'list', has: 'items' },
+  'GET /executions/{id}': { for: 'read', name: 'get', has: 'steps' },
+  'GET /executions/{id}/why': { for: 'read', name: 'why', has: 'past' },
+  'POST /executions/{id}/cancel': { for: 'operate', name: 'cancel', has: 'executionId' },
+  'POST /executions/{id}/pause': { for: 'operate', name: 'pause', has: 'executionId' },
+  'POST /executions/{id}/resume': { for: 'operate', name: 'resume', has: 'executionId' },
+  'POST /executions/{id}/retry': { for: 'operate', name: 'retry', has: 'executionId' },
+  'POST /executions/{id}/incidents/{n}/resolve': { for: 'operate', name: 'resolve', has: 'executionId' },
+  'POST /bulk': { for: 'operate', name: 'makeBulk', has: 'bulkId' },
+  'GET /bulk/{id}': { for: 'read', name: 'bulk', has: 'bulkId' },
+  'POST /bulk/{id}/collect': { for: 'operate', name: 'collectBulk', has: 'bulkId' },
+  'POST /bulk/{id}/confirm': { for: 'operate', name: 'confirmBulk', has: 'bulkId' },
+  'POST /bulk/{id}/answer': { for: 'callback', name: 'answerBulk', has: 'bulkId' },
+  'POST /callbacks/{token}/complete': { for: 'callback', name: 'completeCallback', has: 'status' },
+  'POST /callbacks/{token}/fail': { for: 'callback', name: 'failCallback', has: 'status' },
+  'POST /callbacks/{token}/heartbeat': { for: 'callback', name: 'heartbeatCallback', has: 'status' },
+  'GET /incidents': { for: 'read', name: 'incidents', has: 'items' },
+  'GET /overview': { for: 'read', name: 'overview', has: 'endedWithoutSuccess' },
+  'GET /agents': { for: 'read', name: 'agents', has: 'items' },
+  'GET /agents/{name}/outages': { for: 'read', name: 'outages', has: 'items' },
+  'POST /agents/{name}/pause': { for: 'operate', name: 'pauseAgent', has: 'agent' },
+  'POST /agents/{name}/resume': { for: 'operate', name: 'resumeAgent', has: 'agent' },
+  'GET /health': { for: 'read', name: 'health', has: 'oldestOverdueMs' },
+  'GET /openapi.json': { for: 'read', name: 'openapi', has: 'openapi' },
 } as const satisfies Readonly<Record<string, Call>>;
 
 /** As the gateway names it: method and path. */

@@ -1,7 +1,7 @@
 /**
  * A typed client of the HTTP contract, over `fetch`.
  *
- * Owns: one method per call, and one error class for whatever is not the wanted answer.
+ * Owns: one method per call of `calls.ts`, and one error class for whatever is not the wanted answer.
  * Does not own: what the answers mean to a person (`cli/`), who calls, for an API that asks for it
  * (`authorization.ts`).
  */
@@ -28,6 +28,7 @@ import type {
   StepView,
   Stopped,
 } from './answers.ts';
+import { CALLS } from './calls.ts';
 import { callerText } from '../core/values/caller.ts';
 import type { BulkOptions, BulkView } from './bulk-answers.ts';
 import { endOf, viewsUntilEnd } from './until-end.ts';
@@ -39,6 +40,7 @@ import type {
   Outages,
   OutageView,
   WorkflowPauseView,
+  Workflows,
   WorkflowView,
 } from './deployment-answers.ts';
 import { timeText } from '../core/values/text.ts';
@@ -169,79 +171,54 @@ export const AS_NAME: RegExp = /^[A-Za-z0-9+=,.@_-]{1,64}$/;
 
 const ANSWER_WITHIN_MS = 30_000;
 
-type Call = <T>(method: string, path: string, key: string, body?: unknown) => Promise<T>;
+type Made = Omit<Client, 'url' | 'workflows' | 'outages'> & {
+  readonly workflows: () => Promise<Workflows>;
+  readonly outages: (agent: string) => Promise<Outages>;
+};
 
-/** The calls that answer for the external party, or for a person. */
-function answersOf(
-  call: Call,
-  get: Client['get'],
-): Pick<Client, 'approve' | 'reject' | 'completeCallback' | 'failCallback' | 'heartbeatCallback'> {
-  const settle = (
-    token: string,
-    what: 'complete' | 'fail' | 'heartbeat',
-    body: unknown,
-  ): Promise<CallbackOutcome> =>
-    call('POST', `/callbacks/${encodeURIComponent(token)}/${what}`, 'status', body);
-  return {
-    approve: async (id, step, { comment } = {}) =>
-      settle(approvalToken(await get(id), step), 'complete', {
-        output: comment === undefined ? {} : { comment },
-      }),
-    reject: async (id, step, { reason = 'a person has rejected it' } = {}) =>
-      settle(approvalToken(await get(id), step), 'fail', { code: 'rejected', message: reason }),
-    completeCallback: (token, output) => settle(token, 'complete', output === undefined ? {} : { output }),
-    failCallback: (token, failure = {}) => settle(token, 'fail', failure),
-    heartbeatCallback: (token) => settle(token, 'heartbeat', {}),
-  };
+/** A method for each route: it takes what the path names, then the query or the body. */
+function madeOf(options: ClientOptions, base: string): Made {
+  const call =
+    (route: string, has: string) =>
+    async (...given: readonly unknown[]): Promise<unknown> => {
+      const [method = '', pattern = ''] = route.split(' ');
+      const named = given.values();
+      const path = pattern.replaceAll(/\{\w+\}/g, () => encodeURIComponent(String(named.next().value)));
+      const more = Object(named.next().value) as Query;
+      const isRead = method === 'GET';
+      const sent = send(
+        options,
+        base,
+        method,
+        isRead ? path + queryOf(more) : path,
+        isRead ? undefined : more,
+      );
+      return answerOf(base, has, await sent);
+    };
+  const methods = Object.entries(CALLS).map(([route, { name, has }]) => [name, call(route, has)] as const);
+  return Object.fromEntries(methods) as unknown as Made;
 }
 
 /** @throws ApiError `bad-url` */
 export function createClient(options: ClientOptions): Client {
-  const base = baseOf(options.url);
-  const call: Call = async <T>(method: string, path: string, key: string, body?: unknown): Promise<T> =>
-    answerOf(base, key, await send(options, base, method, path, body)) as T;
-  const execution = (id: string): string => `/executions/${encodeURIComponent(id)}`;
-  const ofWorkflow = (name: string): string => `/workflows/${encodeURIComponent(name)}`;
-  const ofAgent = (name: string): string => `/agents/${encodeURIComponent(name)}`;
-  const ofBulk = (id: string): string => `/bulk/${encodeURIComponent(id)}`;
+  const url = baseOf(options.url);
+  const made = madeOf(options, url);
   const get: Client['get'] = (id, { waitMs, step } = {}) =>
-    call(
-      'GET',
-      `${execution(id)}${queryOf({ wait: waitMs === undefined ? undefined : `${waitMs}ms`, step })}`,
-      'steps',
-    );
+    made.get(id, { wait: waitMs === undefined ? undefined : `${waitMs}ms`, step } as object);
   return {
-    url: base,
-    start: (workflow, start) => call('POST', `${ofWorkflow(workflow)}/executions`, 'executionId', start),
+    ...made,
+    url,
     get,
     untilEnd: (id) => endOf(get, id),
-    why: (id) => call('GET', `${execution(id)}/why`, 'past'),
-    list: (query = {}) => call('GET', `/executions${queryOf({ ...query })}`, 'items'),
-    cancel: (id, command = {}) => call('POST', `${execution(id)}/cancel`, 'executionId', command),
-    pause: (id, command = {}) => call('POST', `${execution(id)}/pause`, 'executionId', command),
-    resume: (id, command = {}) => call('POST', `${execution(id)}/resume`, 'executionId', command),
-    retry: (id, command = {}) => call('POST', `${execution(id)}/retry`, 'executionId', command),
-    incidents: (query = {}) => call('GET', `/incidents${queryOf({ ...query })}`, 'items'),
-    resolve: (id, incident, answer) =>
-      call('POST', `${execution(id)}/incidents/${incident}/resolve`, 'executionId', answer),
-    makeBulk: (bulk) => call('POST', '/bulk', 'bulkId', bulk),
-    bulk: (id) => call('GET', ofBulk(id), 'bulkId'),
-    collectBulk: (id) => call('POST', `${ofBulk(id)}/collect`, 'bulkId', {}),
-    confirmBulk: (id) => call('POST', `${ofBulk(id)}/confirm`, 'bulkId', {}),
-    answerBulk: (id) => call('POST', `${ofBulk(id)}/answer`, 'bulkId', {}),
-    ...answersOf(call, get),
-    workflows: async () =>
-      (await call<{ items: readonly WorkflowView[] }>('GET', '/workflows', 'items')).items,
-    workflow: (name) => call('GET', ofWorkflow(name), 'steps'),
-    pauseWorkflow: (workflow, command = {}) =>
-      call('POST', `${ofWorkflow(workflow)}/pause`, 'workflow', command),
-    resumeWorkflow: (workflow) => call('POST', `${ofWorkflow(workflow)}/resume`, 'workflow', {}),
-    agents: () => call('GET', '/agents', 'items'),
-    outages: async (agent) => (await call<Outages>('GET', `${ofAgent(agent)}/outages`, 'items')).items,
-    pauseAgent: (agent, command = {}) => call('POST', `${ofAgent(agent)}/pause`, 'agent', command),
-    resumeAgent: (agent) => call('POST', `${ofAgent(agent)}/resume`, 'agent', {}),
-    health: () => call('GET', '/health', 'oldestOverdueMs'),
-    overview: () => call('GET', '/overview', 'endedWithoutSuccess'),
+    approve: async (id, step, { comment } = {}) =>
+      made.completeCallback(approvalToken(await get(id), step), {
+        output: comment === undefined ? {} : { comment },
+      }),
+    reject: async (id, step, { reason = 'a person has rejected it' } = {}) =>
+      made.failCallback(approvalToken(await get(id), step), { code: 'rejected', message: reason }),
+    completeCallback: (token, output) => made.completeCallback(token, output === undefined ? {} : { output }),
+    workflows: async () => (await made.workflows()).items,
+    outages: async (agent) => (await made.outages(agent)).items,
   };
 }
 
@@ -292,7 +269,9 @@ function baseOf(url: string): string {
   return `${parsed.origin}${parsed.pathname}`.replace(/\/+$/, '');
 }
 
-function queryOf(query: Readonly<Record<string, string | number | true | undefined>>): string {
+type Query = Readonly<Record<string, string | number | true | undefined>>;
+
+function queryOf(query: Query): string {
   const given = Object.entries(query).flatMap(([key, value]): [string, string][] =>
     value === undefined ? [] : [[key, String(value)]],
   );

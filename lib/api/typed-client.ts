@@ -81,36 +81,26 @@ export function createClient<W extends KnownWorkflows = Readonly<Record<string, 
     <O extends CommandOptions, R>(call: (id: string, given?: O) => Promise<R>) =>
     (id: string, given?: O): Promise<R> =>
       again(call)(id, { commandId: crypto.randomUUID(), ...given } as O);
+  const { url: base, resolve, ...calls } = client;
   return {
-    ...client,
+    ...Object.fromEntries(Object.entries(calls).map(([name, call]) => [name, again(call as AnyCall)])),
+    url: base,
+    // Resolved twice it would be refused, and not say by whom it was resolved.
+    resolve,
     start: (workflow: string, given: StartOptions) =>
       again(client.start)(workflow, { idempotencyKey: crypto.randomUUID(), ...given }),
-    get: again(client.get),
     // Each of its calls may be made again so often.
     untilEnd: (id: string) => endOf(again(client.get), id),
-    why: again(client.why),
-    list: again(client.list),
     cancel: command(client.cancel),
     pause: command(client.pause),
     resume: command(client.resume),
     retry: command(client.retry),
-    incidents: again(client.incidents),
     makeBulk: (given: BulkOptions) =>
       again(client.makeBulk)({ idempotencyKey: crypto.randomUUID(), ...given }),
-    bulk: again(client.bulk),
-    collectBulk: again(client.collectBulk),
-    confirmBulk: again(client.confirmBulk),
-    answerBulk: again(client.answerBulk),
-    approve: again(client.approve),
-    reject: again(client.reject),
-    completeCallback: again(client.completeCallback),
-    failCallback: again(client.failCallback),
-    heartbeatCallback: again(client.heartbeatCallback),
-    workflows: again(client.workflows),
-    agents: again(client.agents),
-    health: again(client.health),
   } as unknown as Client<W>;
 }
+
+type AnyCall = (...args: readonly unknown[]) => Promise<unknown>;
 
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 5_000;

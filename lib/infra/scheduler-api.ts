@@ -38,7 +38,7 @@ import { type Code, type Function, RecursiveLoop, type Tracing } from 'aws-cdk-l
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Duration, Fn, Stack, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { type Call, CALLS } from '../api/calls.ts';
+import { type CallKind, CALLS } from '../api/calls.ts';
 import { ENV } from '../aws/names.ts';
 import { addFunction, type LogSettings } from './function.ts';
 import { grantCalls } from './grants.ts';
@@ -48,7 +48,7 @@ import { tagPart } from './parts.ts';
 const INTEGRATION_TIMEOUT = Duration.seconds(29);
 
 /** For each kind of call the scopes of which a token must have one. */
-export type Scopes = Readonly<Record<Call, readonly string[]>>;
+export type Scopes = Readonly<Record<CallKind, readonly string[]>>;
 const SCOPES: Scopes = {
   start: ['steadfast/start'],
   read: ['steadfast/read'],
@@ -201,7 +201,7 @@ export class SchedulerApi extends Construct {
       const [method = '', path = ''] = route.split(' ');
       // A bulk action answers in the name of its caller, not of a token's holder.
       const own = path.startsWith('/callbacks/') ? callbackAuthorizer : undefined;
-      const authorizationScopes = [...(scopes?.[call] ?? SCOPES[call])];
+      const authorizationScopes = [...(scopes?.[call.for] ?? SCOPES[call.for])];
       this.api.addRoutes({
         path,
         methods: [HttpMethod[method as 'GET' | 'POST']],

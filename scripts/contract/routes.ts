@@ -28,8 +28,6 @@ import {
 import type { ErrorCode } from '../../lib/api/statuses.ts';
 
 export interface DescribedRoute {
-  /** As the client's method, where it has one. */
-  readonly name: string;
   readonly summary: string;
   readonly query?: z.ZodMiniObject;
   /** `type`: the name of its type, which has its comments (`lib/api/answers.ts`). */
@@ -67,19 +65,16 @@ const OF_CONFIRMATION = errors(
 
 export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
   'GET /workflows': {
-    name: 'workflows',
     summary: 'Lists the workflows that can be started, with their steps.',
     answers: { 200: 'Workflows' },
     errors: [],
   },
   'GET /workflows/{name}': {
-    name: 'workflow',
     summary: 'Shows one workflow.',
     answers: { 200: 'WorkflowView' },
     errors: ['unknown-workflow'],
   },
   'POST /workflows/{name}/executions': {
-    name: 'start',
     summary:
       'Starts an execution. The same `idempotencyKey` (or header `Idempotency-Key`) with the same body is the same execution.',
     body: { type: 'StartOptions', schema: startBody },
@@ -95,7 +90,6 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
     ),
   },
   'POST /workflows/{name}/pause': {
-    name: 'pauseWorkflow',
     summary:
       'Pauses a workflow: what is started of it is born `paused`, within 10 s everywhere. What was started before goes on.',
     body: { type: 'PauseWorkflowOptions', schema: pauseWorkflowBody },
@@ -103,13 +97,11 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
     errors: errors('unknown-workflow', OF_BODY, OF_CALLER, 'bad-duration'),
   },
   'POST /workflows/{name}/resume': {
-    name: 'resumeWorkflow',
     summary: 'Ends the pause of a workflow. What was born paused stays so until each execution is resumed.',
     answers: { 202: 'WorkflowPauseView' },
     errors: errors('unknown-workflow', OF_BODY, OF_CALLER),
   },
   'GET /executions': {
-    name: 'list',
     summary:
       'Lists executions by a filter, in the order that the answer names. A page may have fewer than asked for and not be the last.',
     query: listQuery,
@@ -117,7 +109,6 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
     errors: ['bad-request', 'bad-cursor', 'unknown-workflow'],
   },
   'GET /executions/{id}': {
-    name: 'get',
     summary:
       'Shows an execution with its steps, attempts and incidents. With `wait` it answers at its end, when the time is over, or at once where five others wait: ask later.',
     query: showQuery,
@@ -125,34 +116,29 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
     errors: ['bad-request', 'bad-duration', 'unknown-execution', 'unknown-step'],
   },
   'GET /executions/{id}/why': {
-    name: 'why',
     summary: 'Says what happened, by which evidence, and what happens next and when.',
     answers: { 200: 'Reasons' },
     errors: ['unknown-execution'],
   },
   'POST /executions/{id}/cancel': {
-    name: 'cancel',
     summary: 'Cancels: nothing new starts, and what has acted is undone, unless `undo` is false.',
     body: { type: 'CancelOptions', schema: cancelBody },
     answers: { 202: 'Stopped' },
     errors: errors(OF_COMMAND, 'not-cancelable'),
   },
   'POST /executions/{id}/pause': {
-    name: 'pause',
     summary: 'Pauses: nothing new starts, what was begun goes on to its end.',
     body: { type: 'PauseOptions', schema: pauseBody },
     answers: { 202: 'Started' },
     errors: errors(OF_COMMAND, 'bad-duration', 'not-pausable', 'too-many-commands'),
   },
   'POST /executions/{id}/resume': {
-    name: 'resume',
     summary: 'Ends a pause.',
     body: { type: 'CommandOptions', schema: commandBody },
     answers: { 202: 'Started' },
     errors: errors(OF_COMMAND, 'not-resumable', 'too-many-commands'),
   },
   'POST /executions/{id}/retry': {
-    name: 'retry',
     summary:
       'Has a failed execution go on where it failed; its failed step, or the `step` of several, can be given another `input`, unless an attempt of it may have acted. Of a waiting one it resolves all incidents with `retry`.',
     body: { type: 'RetryOptions', schema: retryBody },
@@ -160,7 +146,6 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
     errors: errors(OF_COMMAND, OF_PEOPLE, 'not-retryable', 'bad-input', 'too-many-commands'),
   },
   'POST /executions/{id}/incidents/{n}/resolve': {
-    name: 'resolve',
     summary: 'Resolves an open incident with one of its `choices`.',
     body: { type: 'ResolveOptions', schema: answerBody },
     answers: { 202: 'Stopped' },
@@ -174,7 +159,6 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
     ),
   },
   'POST /bulk': {
-    name: 'makeBulk',
     summary:
       'Makes a bulk action, one command for many executions, and begins to collect them: by a filter, or one by one. Nothing acts before it is confirmed.',
     body: { type: 'BulkOptions', schema: bulkBody },
@@ -191,53 +175,45 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
     ),
   },
   'GET /bulk/{id}': {
-    name: 'bulk',
     summary:
       'Shows a bulk action: which executions it is about, how far it has come, and what has refused why.',
     answers: { 200: 'BulkView' },
     errors: ['unknown-bulk', 'no-bulk-actions'],
   },
   'POST /bulk/{id}/collect': {
-    name: 'collectBulk',
     summary: 'Goes on collecting, for some seconds; again until the status is no longer `collecting`.',
     answers: { 202: 'BulkView' },
     errors: errors('unknown-bulk', 'no-bulk-actions', OF_BODY, 'bad-cursor', 'unknown-workflow'),
   },
   'POST /bulk/{id}/confirm': {
-    name: 'confirmBulk',
     summary:
       'Confirms: from now on it acts, in the name of the caller. Each execution is told once, also if this is called again.',
     answers: { 202: 'BulkView' },
     errors: OF_CONFIRMATION,
   },
   'POST /bulk/{id}/answer': {
-    name: 'answerBulk',
     summary: 'Confirms one that approves or rejects, which a caller must be allowed to answer.',
     answers: { 202: 'BulkView' },
     errors: OF_CONFIRMATION,
   },
   'POST /callbacks/{token}/complete': {
-    name: 'completeCallback',
     summary: 'Completes a callback, or approves. The same answer again gets the same reply.',
     body: { type: 'CompleteOptions', schema: completeBody },
     answers: { 200: 'CallbackOutcome' },
     errors: errors(OF_ANSWER, 'bad-output'),
   },
   'POST /callbacks/{token}/fail': {
-    name: 'failCallback',
     summary: 'Fails a callback, or rejects. The same answer again gets the same reply.',
     body: { type: 'FailOptions', schema: failBody },
     answers: { 200: 'CallbackOutcome' },
     errors: OF_ANSWER,
   },
   'POST /callbacks/{token}/heartbeat': {
-    name: 'heartbeatCallback',
     summary: 'Says that the external party is still at work.',
     answers: { 200: 'CallbackOutcome' },
     errors: OF_CALLBACK,
   },
   'GET /incidents': {
-    name: 'incidents',
     summary:
       'Lists the inbox: open incidents, approvals and callbacks of all workflows, latest first. `kind` tells them apart.',
     query: pageQuery,
@@ -245,28 +221,24 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
     errors: ['bad-request', 'bad-cursor'],
   },
   'GET /overview': {
-    name: 'overview',
     summary:
       'Counts what is open, at risk, waiting or ended without success in the last 24 hours, by status, workflow and code.',
     answers: { 200: 'Overview' },
     errors: [],
   },
   'GET /agents': {
-    name: 'agents',
     summary:
       'Shows of each agent its queue, its breaker and its latest failure, and agents that are missing.',
     answers: { 200: 'Agents' },
     errors: [],
   },
   'GET /agents/{name}/outages': {
-    name: 'outages',
     summary:
       'Lists the latest openings of an agent’s breaker: begun, noticed, ended, which calls failed, and how each unknown outcome was settled.',
     answers: { 200: 'Outages' },
     errors: ['unknown-agent'],
   },
   'POST /agents/{name}/pause': {
-    name: 'pauseAgent',
     summary:
       'Pauses an agent: its breaker is held open, within 10 s everywhere. Nothing new is sent to it, and executions wait.',
     body: { type: 'PauseAgentOptions', schema: pauseAgentBody },
@@ -274,20 +246,17 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
     errors: errors('unknown-agent', OF_BODY, OF_CALLER),
   },
   'POST /agents/{name}/resume': {
-    name: 'resumeAgent',
     summary: 'Ends the pause of an agent: what waited comes by itself, spread over up to six minutes.',
     answers: { 202: 'AgentPauseView' },
     errors: errors('unknown-agent', OF_BODY, OF_CALLER),
   },
   'GET /health': {
-    name: 'health',
     summary:
       'Says how the deployment is, and the worst in one sentence; where no supervisor is at work, or an agent that is needed is not deployed, with status 503.',
     answers: { 200: 'Health', 503: 'Health' },
     errors: [],
   },
   'GET /openapi.json': {
-    name: 'openapi',
     summary: 'This contract, as OpenAPI 3.1.',
     answers: { 200: 'Openapi' },
     errors: [],

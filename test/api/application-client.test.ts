@@ -102,6 +102,17 @@ it('gives up after as many retries as it was told', async () => {
   expect([calls, requests.length]).toEqual([2, 0]);
 });
 
+it('makes every other call again, of whatever route', async () => {
+  const paused = [202, { workflow: 'speech' }] as const;
+  const { client, requests } = answering(down, [200, { workflow: 'speech', steps: [] }], down, paused);
+  await client.workflow('speech');
+  await client.pauseWorkflow('speech');
+  expect(requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    ...Array.from({ length: 2 }, () => 'GET /workflows/speech'),
+    ...Array.from({ length: 2 }, () => 'POST /workflows/speech/pause'),
+  ]);
+});
+
 it('does not resolve an incident twice: what came of the first is asked first', async () => {
   const { client, requests } = answering(down);
   await expect(client.resolve('e1', 1, { choice: 'retry' })).rejects.toMatchObject({ code: 'unavailable' });
