@@ -178,6 +178,7 @@ describe('a cancel', () => {
     const other = await c.begun({ input: { orderId: 'o-2' } });
     await c.run(other);
     expect(c.announced[1]).toEqual({
+      about: 'end',
       executionId: other,
       workflow: 'flow',
       status: 'succeeded',
