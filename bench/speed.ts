@@ -19,7 +19,7 @@ import { percentile, run, warmUp } from './parts/load.ts';
 import { machine, type Machine } from './parts/machine.ts';
 import { table } from './parts/print.ts';
 import { printVerdicts, type Verdict } from './parts/limits.ts';
-import { PEERS } from './parts/participants.ts';
+import { OURS, PEERS } from './parts/participants.ts';
 import type { Transport } from '../lib/aws/names.ts';
 import { PRICES } from './parts/prices.ts';
 import { keep, resultOf } from './parts/results.ts';
@@ -67,11 +67,11 @@ interface Options {
   readonly single: number;
 }
 
-const KEYS = PEERS.map(({ key }) => key).join(', ');
+const KEYS = [...new Set([...OURS, ...PEERS].map(({ key }) => key))];
 
 const program = new Command('bench:speed')
   .description(
-    `A chain of five steps whose agents do nothing: one execution after the other, and many at once; then the same on other engines (${KEYS}), in turns with ours. They are installed into bench/peers by npm ci when they are not there. The exit code is 1 if one that was asked for could not be measured.`,
+    `A chain of five steps whose agents do nothing: one execution after the other, and many at once; then the same on other engines (${KEYS.join(', ')}), in turns with ours. They are installed into bench/peers by npm ci when they are not there. The exit code is 1 if one that was asked for could not be measured.`,
   )
   .option('--json', 'one line of JSON at the end')
   .option('--save', 'for bench:report')
@@ -79,7 +79,7 @@ const program = new Command('bench:speed')
   .option('--no-peers', 'without other engines')
   .option(
     '--only-peers [names]',
-    'nothing but ours beside other engines, or beside those named (a,b); --save keeps the rest of the last result',
+    'nothing but ours beside other engines, or only those named (a,b), with all of ours where none of them is; --save keeps the rest of the last result',
   )
   .option('--rounds <n>', 'rounds beside other engines, of which the median counts', atLeastOne, 3)
   .option('--single <n>', 'executions one after the other', atLeastOne, 200)
@@ -95,8 +95,9 @@ const BY_SDK: StageOptions = { ...BATCHED, transport: 'sdk' };
 async function main(options: Options): Promise<void> {
   if (options.quick && options.save)
     program.error('error: --quick measures less than the page shows: it goes without --save');
-  const unknown = chosen(options).find((name) => !PEERS.some(({ key }) => key === name));
-  if (unknown !== undefined) program.error(`error: there is no peer ${unknown}; there are ${KEYS}`);
+  const unknown = chosen(options).find((name) => !KEYS.includes(name));
+  if (unknown !== undefined)
+    program.error(`error: there is no peer ${unknown}; there are ${KEYS.join(', ')}`);
   const kept = (resultOf('speed') as { readonly speed: SpeedReport } | undefined)?.speed;
   const own = options.onlyPeers === undefined ? await measureOwn(options) : undefined;
   const beside = options.peers || own === undefined ? await measurePeers(options) : undefined;

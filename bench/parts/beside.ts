@@ -23,9 +23,8 @@ import {
   installPeers,
   nodeOfAll,
   openHome,
-  OURS,
   type Participant,
-  PEERS,
+  participants,
   type Running,
   versionOf,
 } from './participants.ts';
@@ -103,7 +102,6 @@ interface Entry {
 }
 
 export async function measureBeside(options: BesideOptions, tell: Say): Promise<Beside> {
-  const chosen = PEERS.filter(({ key }) => options.only.length === 0 || options.only.includes(key));
   const problem = await installPeers(tell);
   const home = openHome();
   const say: Say = (text) => {
@@ -113,7 +111,7 @@ export async function measureBeside(options: BesideOptions, tell: Say): Promise<
   try {
     const entries: Entry[] = [];
     const skipped: PeerSkipped[] = [];
-    for (const one of [...OURS, ...chosen]) {
+    for (const one of participants(options.only)) {
       say(`${one.name} starts and warms up …`);
       const isAbsent = one.package !== undefined && problem !== undefined;
       const got = isAbsent ? { reason: problem, install: INSTALL } : await started(home, one, options);

@@ -25,6 +25,8 @@ export interface Participant {
 export const OURS: readonly Participant[] = [
   { key: 'steadfast', name: 'Steadfast, one message an invocation', module: 'steadfast' },
   { key: 'steadfast', name: 'Steadfast, batches of 10', module: 'steadfast', variant: 'batched' },
+  { key: 'serve', name: 'Steadfast serve, in process', module: 'serve', variant: 'process' },
+  { key: 'serve', name: 'Steadfast serve, over HTTP', module: 'serve', variant: 'http' },
 ];
 export const PEERS: readonly Participant[] = [
   { key: 'dbos', name: 'DBOS', package: '@dbos-inc/dbos-sdk', module: 'dbos' },
@@ -38,6 +40,14 @@ export const PEERS: readonly Participant[] = [
     module: 'durable',
   },
 ];
+
+/** Ours that are named, or all of ours where none is; the same of the others. */
+export function participants(only: readonly string[]): readonly Participant[] {
+  const named = (all: readonly Participant[]): readonly Participant[] =>
+    all.filter(({ key }) => only.includes(key));
+  const ours = named(OURS);
+  return [...(ours.length === 0 ? OURS : ours), ...(only.length === 0 ? PEERS : named(PEERS))];
+}
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const FOLDER = join(ROOT, 'bench', 'peers');

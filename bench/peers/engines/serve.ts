@@ -1,0 +1,64 @@
+/**
+ * Ours in one process over one file, as `npx steadfast serve` runs it, with its log and its metrics. Variant
+ * `process`: asked by a call in the process, as DBOS and openworkflow are. Else: asked over HTTP, as Restate
+ * is, and the end is waited for there.
+ */
+
+import { join } from 'node:path';
+import { createClient } from '../../../lib/client.ts';
+import { type Api, startServer } from '../../../serve/server.ts';
+import { loadWorkflows } from '../../../serve/workflows.ts';
+import { PAYLOAD, type Start, timed } from '../contract.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+const WAIT_MS = 25_000;
+
+export const start: Start = async (folder, variant) => {
+  const ends = new Map<string, PromiseWithResolvers<void>>();
+  const endOf = (id: string): PromiseWithResolvers<void> => {
+    const known = ends.get(id) ?? Promise.withResolvers<void>();
+    ends.set(id, known);
+    return known;
+  };
+  let api: Api | undefined;
+  const server = await startServer({
+    served: await loadWorkflows(ROOT, ['bench/workflows']),
+    file: join(folder, 'state.db'),
+    port: 0,
+    beside: (own) => {
+      api = own;
+      return {};
+    },
+    listeners: [
+      ({ detail }) => {
+        // It may end before its start is answered.
+        endOf(String(detail['executionId'])).resolve();
+      },
+    ],
+  });
+  const client = createClient({ url: server.url });
+  const asked = async (path: string, init?: RequestInit): Promise<unknown> => {
+    if (api === undefined) throw new Error('the server has no API');
+    return await (await api.request(path, init)).json();
+  };
+  const inProcess = async (): Promise<unknown> => {
+    const { executionId } = (await asked('/workflows/chain5/executions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ input: PAYLOAD, idempotencyKey: crypto.randomUUID() }),
+    })) as { readonly executionId: string };
+    await endOf(executionId).promise;
+    ends.delete(executionId);
+    return ((await asked(`/executions/${executionId}`)) as { readonly output?: unknown }).output;
+  };
+  const overHttp = async (): Promise<unknown> => {
+    const { executionId } = await client.start('chain5', { input: PAYLOAD });
+    return (await client.get(executionId, { waitMs: WAIT_MS })).output;
+  };
+  return {
+    server: 'serve: SQLite of libsql',
+    durableBy: 'SQLite, WAL, synchronous=FULL: an fsync for all writes of a turn; its queue in memory',
+    runOne: () => timed(variant === 'process' ? inProcess : overHttp),
+    stop: server.stop,
+  };
+};
