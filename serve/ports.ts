@@ -21,7 +21,7 @@ import { createMeter, metered, type Meter } from '../lib/aws/metrics.ts';
 import { DEFAULT_WAKE_SHARDS } from '../lib/aws/names.ts';
 import type { Telemetry } from '../lib/aws/ports.ts';
 import { serviceLogger, tellAll } from '../lib/aws/telemetry.ts';
-import type { Announcer, Clock, Log, Ports, Queue, RandomSource } from '../lib/core/ports.ts';
+import type { Announcer, Clock, Ends, Log, Ports, Queue, RandomSource } from '../lib/core/ports.ts';
 import type { AuditPorts } from '../lib/supervisor/audit.ts';
 import { TABLE_NAME } from './sqlite/client.ts';
 
@@ -34,6 +34,7 @@ export interface PortParts {
   readonly client: DynamoDBClient;
   readonly queue: Queue;
   readonly announcer: Announcer;
+  readonly ends: Ends;
   readonly clock: Clock;
   readonly random: RandomSource;
   readonly retentionMs?: number;

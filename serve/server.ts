@@ -20,6 +20,7 @@ import type { Scheduler } from '../lib/scheduler/start.ts';
 import { startFrom } from '../lib/scheduler/starter.ts';
 import { byPath, type Listeners } from '../local/http/by-path.ts';
 import { type Listener, listenersAsBus } from './announcer.ts';
+import { AwaitedEnds } from './awaited-ends.ts';
 import { type Blocked, BlockedSteps } from './blocked.ts';
 import { newBoot } from './boot.ts';
 import { EndingClock } from './ending-clock.ts';
@@ -175,10 +176,12 @@ class Running {
     const queue = new MessageQueue();
     const until = this.#watched([...served.agents.keys(), BULK.name]);
     const blocked = new BlockedSteps((found) => own.logger.warn('loop-blocked', lineOf(found)));
+    const ends = new AwaitedEnds();
     const parts = {
       client: database.client,
       queue,
-      announcer: listenersAsBus(new Set(listeners)),
+      announcer: listenersAsBus(new Set([ends.listener, ...listeners])),
+      ends,
       clock: this.#clock,
       random: this.#boot,
       retentionMs: this.#retentionMs,

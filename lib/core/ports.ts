@@ -262,6 +262,12 @@ export interface ChildInputs {
   readonly problem: (plan: Plan, input: Json) => Promise<string | undefined>;
 }
 
+/** The ends of executions, where every announcement is made in this process. */
+export interface Ends {
+  /** @returns a signal that is aborted when the end is announced, and what gives it back */
+  readonly of: (executionId: string) => { readonly signal: AbortSignalLike; readonly release: () => void };
+}
+
 export interface Ports {
   readonly store: Store;
   readonly queue: Queue;
@@ -279,6 +285,8 @@ export interface Ports {
   readonly childInputs?: ChildInputs;
   /** @default as many callers wait for an end as like */
   readonly waits?: Waits;
+  /** @default an end is found by reading again and again */
+  readonly ends?: Ends;
   /** @default none is called: the next tick sees what is due. A supervisor has none. */
   readonly wakeUps?: WakeUps;
   readonly announcer: Announcer;

@@ -39,10 +39,18 @@ export async function showAtEnd(scheduler: Scheduler, executionId: string, waitM
 
 async function untilEnd({ ports }: Scheduler, executionId: string, untilAt: number): Promise<void> {
   const { clock, store } = ports;
-  for (let lookMs = FIRST_LOOK_MS; clock.now() < untilAt; lookMs = Math.min(lookMs * 2, LAST_LOOK_MS)) {
-    await clock.sleep(Math.min(lookMs, Math.max(0, untilAt - clock.now())));
-    const execution = await store.readExecution(executionId);
-    if (execution === undefined || isTerminal(execution.status)) return;
+  const end = ports.ends?.of(executionId);
+  let signal = end?.signal;
+  try {
+    for (let lookMs = FIRST_LOOK_MS; clock.now() < untilAt; lookMs = Math.min(lookMs * 2, LAST_LOOK_MS)) {
+      await clock.sleep(Math.min(lookMs, Math.max(0, untilAt - clock.now())), signal);
+      // A signal ends one sleep, not all that follow.
+      if (signal?.aborted === true) signal = undefined;
+      const execution = await store.readExecution(executionId);
+      if (execution === undefined || isTerminal(execution.status)) return;
+    }
+  } finally {
+    end?.release();
   }
 }
 

@@ -1,11 +1,14 @@
 /** How the API waits for an end on a caller's behalf: how soon it reads again, and how few may wait. */
 
+import { EVENTS } from '../../lib/aws/names.ts';
 import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import type { Ports, Waits } from '../../lib/core/ports.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { show } from '../../lib/scheduler/start.ts';
 import { showAtEnd } from '../../lib/scheduler/wait.ts';
 import { memoryWaits } from '../../lib/testing/memory-side-records.ts';
+import { listenersAsBus } from '../../serve/announcer.ts';
+import { AwaitedEnds } from '../../serve/awaited-ends.ts';
 import { anAgent, anyObject, harness, type Harness, settle } from '../engine/harness.ts';
 import { withStore } from '../engine/process.ts';
 
@@ -48,6 +51,42 @@ it('shows the end as soon as it comes, and refuses what does not exist', async (
   expect((await waited).state.execution.status).toBe('succeeded');
   for (const one of ['nobody', 'No#body'])
     await expect(showAtEnd(h.scheduler, one, 1_000)).rejects.toMatchObject({ code: 'unknown-execution' });
+});
+
+it('reads at once when the end is announced in its own process, and leaves nothing behind', async () => {
+  const looks: number[] = [];
+  const ends = new AwaitedEnds();
+  const h = harness(flow, fine, 1, (world) => ({
+    ...withStore(world, () => ({
+      readExecution: async (id) => {
+        looks.push(world.clock.now());
+        return world.store.readExecution(id);
+      },
+    })),
+    ends,
+    announcer: listenersAsBus(new Set([ends.listener])),
+  }));
+  const { id } = await h.begin();
+  const waited = showAtEnd(h.scheduler, id, 20_000);
+  await settle();
+  await h.run(id, { supervised: false });
+  expect((await waited).state.execution.status).toBe('succeeded');
+  expect(looks).toEqual([h.clock.now()]);
+  expect(ends.size).toBe(0);
+});
+
+it('goes on reading when an announcement was of nothing that it waits for', async () => {
+  const ends = new AwaitedEnds();
+  const h = open({ ends });
+  const { id } = await h.begin();
+  const waited = showAtEnd(h.scheduler, id, 5_000);
+  await settle();
+  const end = { source: '', detailType: EVENTS.end.detailType, at: 0 };
+  await ends.listener({ ...end, detail: { executionId: id } });
+  await ends.listener({ ...end, detail: { executionId: 'another' } });
+  expect(await passed(h, waited)).toBe(5_000);
+  expect((await waited).state.execution.status).toBe('running');
+  expect(ends.size).toBe(0);
 });
 
 it('looks early at first, then ever more seldom, until its time is over', async () => {

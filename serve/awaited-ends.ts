@@ -1,0 +1,35 @@
+/**
+ * Callers in this process that wait for the end of an execution, and learn of it without reading again.
+ *
+ * Owns: who waits for which execution. Does not own: the answer (`lib/scheduler/wait.ts`), which reads the
+ * table: an announcement may come again, and is a hint alone.
+ */
+
+import { EVENTS } from '../lib/aws/names.ts';
+import type { Ends } from '../lib/core/ports.ts';
+import type { Listener } from './announcer.ts';
+
+export class AwaitedEnds implements Ends {
+  readonly #waiting = new Map<string, Set<AbortController>>();
+
+  readonly of: Ends['of'] = (executionId) => {
+    const waiting = this.#waiting.get(executionId) ?? new Set();
+    this.#waiting.set(executionId, waiting);
+    const own = new AbortController();
+    waiting.add(own);
+    const release = (): void => {
+      waiting.delete(own);
+      if (waiting.size === 0) this.#waiting.delete(executionId);
+    };
+    return { signal: own.signal, release };
+  };
+
+  readonly listener: Listener = ({ detailType, detail }) => {
+    if (detailType !== EVENTS.end.detailType) return;
+    for (const one of this.#waiting.get(String(detail['executionId'])) ?? []) one.abort();
+  };
+
+  get size(): number {
+    return this.#waiting.size;
+  }
+}
