@@ -18,8 +18,8 @@ const TOKEN = `${ID}.paid.8c2e…`;
 export function addCallbacks(program: Command, cli: Cli): void {
   program
     .command('complete')
-    .argument('<token>', 'of the callback; "show <execution>" has it')
-    .description('answer a callback: it is done')
+    .argument('<token>', 'the token of the callback; "show <execution>" prints it')
+    .description('answer a callback: the work is done')
     .option('--output <json>', "the step's output as JSON, or @file to read it from a file")
     .addHelpText(
       'after',
@@ -32,8 +32,8 @@ export function addCallbacks(program: Command, cli: Cli): void {
     });
   program
     .command('fail')
-    .argument('<token>', 'of the callback; "show <execution>" has it')
-    .description('answer a callback: it cannot be done')
+    .argument('<token>', 'the token of the callback; "show <execution>" prints it')
+    .description('answer a callback: the work cannot be done')
     .option('--message <text>', 'why; kept with the step')
     .addHelpText('after', examples(`fail ${TOKEN} --message "the card has expired"`))
     .action(async (token: string, { message }: { message?: string }, command: Command) => {
@@ -42,8 +42,8 @@ export function addCallbacks(program: Command, cli: Cli): void {
     });
   program
     .command('heartbeat')
-    .argument('<token>', 'of the callback; "show <execution>" has it')
-    .description('say that whoever was asked is still at it')
+    .argument('<token>', 'the token of the callback; "show <execution>" prints it')
+    .description('report that the external party is still working on it')
     .addHelpText('after', examples(`heartbeat ${TOKEN}`))
     .action(async (token: string, _options, command: Command) => {
       const answer = await client(command).heartbeatCallback(token);
@@ -55,10 +55,10 @@ export function addCallbacks(program: Command, cli: Cli): void {
 function addApprovals(program: Command, cli: Cli): void {
   program
     .command('approve')
-    .argument('<id>', 'of the execution, or how it begins')
-    .argument('<step>', 'the approval')
-    .description('approve what an execution waits for')
-    .option('--comment <text>', 'for the steps behind it')
+    .argument('<id>', 'the id of the execution, or its first characters')
+    .argument('<step>', 'the name of the approval')
+    .description('approve an approval that an execution waits for')
+    .option('--comment <text>', 'for the steps that follow')
     .addHelpText('after', examples(`approve ${ID} release --comment "fine with me"`))
     .action(async (id: string, step: string, options: { comment?: string }, command: Command) => {
       const answer = await client(command).approve(id, step, options).catch(withNextStep(command, id));
@@ -66,9 +66,9 @@ function addApprovals(program: Command, cli: Cli): void {
     });
   program
     .command('reject')
-    .argument('<id>', 'of the execution, or how it begins')
-    .argument('<step>', 'the approval')
-    .description('reject what an execution waits for: the step fails')
+    .argument('<id>', 'the id of the execution, or its first characters')
+    .argument('<step>', 'the name of the approval')
+    .description('reject an approval that an execution waits for: its step fails')
     .option('--reason <text>', 'why; kept with the step')
     .addHelpText('after', examples(`reject ${ID} release --reason "the title is wrong"`))
     .action(async (id: string, step: string, options: { reason?: string }, command: Command) => {
@@ -95,7 +95,7 @@ const withNextStep =
         token === undefined
           ? `See its steps: ${invocation(command, `show ${id}`)}`
           : `A callback is answered with its token: ${invocation(command, `complete ${token}`)}`,
-      'not-open': `See where it stands: ${invocation(command, `why ${id}`)}`,
+      'not-open': `See what happens next: ${invocation(command, `why ${id}`)}`,
     };
     const step = next[error.code];
     throw step === undefined ? error : new CliError(error.code, `${error.message}\n${step}`, EXIT.failed);

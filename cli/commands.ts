@@ -71,7 +71,7 @@ export function addCommands(program: Command, cli: Cli): void {
     });
   program
     .command('agents')
-    .description('tell of each agent how full its queue is, and whether its service is alive')
+    .description('show for each agent how full its queue is and whether its service answers')
     .addHelpText('after', examples('agents', 'agents --json'))
     .action(async (_options, command: Command) => {
       const agents = await client(command).agents();
@@ -80,7 +80,7 @@ export function addCommands(program: Command, cli: Cli): void {
   program
     .command('health')
     .description(
-      'tell how the deployment is: whether a supervisor is at work, agents are there and their services answer',
+      'show whether the deployment is healthy: a supervisor is at work, agents are deployed, their services answer',
     )
     .addHelpText('after', examples('health', 'health --json'))
     .action(async (_options, command: Command) => {
@@ -120,10 +120,10 @@ function localName(url: string, as: string): string {
   if (!isLocal(url))
     throw new CliError(
       'bad-as',
-      `--as is for an API on this machine; ${url} records who calls as its authorizer says. Leave --as out`,
+      `--as works only with an API on this machine; ${url} takes the caller from its authorizer. Leave --as out`,
     );
   if (AS_NAME.test(as)) return as;
-  throw new CliError('bad-as', '--as takes a name of letters, digits and +=,.@_-, up to 64');
+  throw new CliError('bad-as', '--as takes a name of up to 64 letters, digits and +=,.@_-');
 }
 
 export function say(cli: Cli, command: Command, answer: unknown, text: () => string): void {
@@ -142,13 +142,13 @@ interface StartFlags {
 function addStart(program: Command, cli: Cli): void {
   program
     .command('start')
-    .argument('<workflow>', 'its name')
+    .argument('<workflow>', 'the name of the workflow')
     .description('start an execution')
     .option('--input <json>', 'the input as JSON, or @file to read it from a file', '{}')
-    .option('--key <key>', 'idempotency key: the same key and input is the same execution')
-    .option('--tag <name:value>', 'a tag, one each', tagsOf, {})
-    .option('--redrive-of <id>', 'the execution that this one is to make good for')
-    .option('--wait', 'wait for the end and show the execution')
+    .option('--key <key>', 'idempotency key: the same key and input return the same execution')
+    .option('--tag <name:value>', 'a tag; repeat the option for more', tagsOf, {})
+    .option('--redrive-of <id>', 'the ended execution in whose place this one starts')
+    .option('--wait', 'wait until the execution ends, then show it')
     .addHelpText(
       'after',
       examples(
@@ -170,15 +170,15 @@ function addStart(program: Command, cli: Cli): void {
       const { executionId, status } = started;
       const next =
         status === 'paused'
-          ? `Its workflow is paused. Have it go on: ${invocation(command, `resume ${executionId}`)}`
-          : `Look at it: ${invocation(command, `show ${executionId} --wait`)}`;
+          ? `Its workflow is paused. To run this execution: ${invocation(command, `resume ${executionId}`)}`
+          : `See it: ${invocation(command, `show ${executionId} --wait`)}`;
       say(cli, command, started, () => `${executionId}  ${status}\n${next}\n`);
     });
 }
 
 function tagsOf(text: string, before: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const [, name, value] = /^([^:]+):([^]*)$/.exec(text) ?? [];
-  if (name === undefined || value === undefined) throw new InvalidArgumentError('name:value is wanted.');
+  if (name === undefined || value === undefined) throw new InvalidArgumentError('write name:value.');
   return { ...before, [name]: value };
 }
 
@@ -195,7 +195,7 @@ export function inputOf(text: string, option = '--input'): Json {
   } catch (error) {
     if (error instanceof ApiError) throw error;
     if (file !== undefined && 'code' in Object(error)) {
-      throw new CliError('bad-input-file', `the input file ${file} cannot be read: ${messageOf(error)}`);
+      throw new CliError('bad-input-file', `cannot read the input file ${file}: ${messageOf(error)}`);
     }
     throw new CliError(
       'bad-json',
@@ -298,11 +298,11 @@ interface ShowFlags {
 function addShow(program: Command, cli: Cli): void {
   program
     .command('show')
-    .argument('<id>', 'of the execution, or how it begins')
+    .argument('<id>', 'the id of the execution, or its first characters')
     .description('show an execution with its steps and attempts')
-    .option('--wait', 'wait for the end first')
-    .option('--watch', 'show it again whenever it has changed, until it has ended; with --json a line each')
-    .option('--step <name>', 'one of its steps, with all that it answered')
+    .option('--wait', 'wait until it ends, then show it')
+    .option('--watch', 'show it again after each change until it ends; with --json one line per change')
+    .option('--step <name>', 'only this step, with its whole output')
     .addHelpText(
       'after',
       examples(
@@ -341,8 +341,8 @@ async function showStep(cli: Cli, command: Command, executionId: string, step: s
 function addWhy(program: Command, cli: Cli): void {
   program
     .command('why')
-    .argument('<id>', 'of the execution, or how it begins')
-    .description('tell what happened to an execution, where its time went, and what happens next and when')
+    .argument('<id>', 'the id of the execution, or its first characters')
+    .description('say what happened to an execution, where its time went, and what happens next and when')
     .addHelpText('after', examples('why 0f343b0931126a20f133d67c2b018a3b'))
     .action(async (id: string, _options, command: Command) => {
       const api = client(command);
@@ -353,7 +353,7 @@ function addWhy(program: Command, cli: Cli): void {
         : answer;
       const now = Date.now();
       const view = await api.get(id).catch((error: unknown) => {
-        cli.io.err(`where the time went could not be read: ${messageOf(error)}\n`);
+        cli.io.err(`cannot read where the time went: ${messageOf(error)}\n`);
       });
       const timeline = view === undefined ? [] : rowsOf(view, now);
       say(cli, command, { ...reasons, timeline }, () => whyText(reasons, timeline, now));

@@ -32,7 +32,7 @@ export function addIncidents(program: Command, cli: Cli): void {
   program
     .command('incidents')
     .description(
-      'list what waits for a person or another system: incidents, approvals, callbacks; latest first',
+      'list what waits for a person or an external party (incidents, approvals, callbacks), latest first',
     )
     .addHelpText('after', examples('incidents', 'incidents --json'))
     .action(async (_options, command: Command) => {
@@ -41,9 +41,9 @@ export function addIncidents(program: Command, cli: Cli): void {
     });
   program
     .command('resolve')
-    .argument('<id>', 'of the execution, or how it begins')
-    .argument('<number>', 'of the incident', numberOf)
-    .description('answer the question of an incident; "show <id> --json" tells which answers are safe now')
+    .argument('<id>', 'the id of the execution, or its first characters')
+    .argument('<number>', 'the number of the incident', numberOf)
+    .description('answer an incident; "show <id> --json" lists the answers that are safe now')
     .addOption(new Option('--choice <choice>', 'the answer').choices(ANSWERS).makeOptionMandatory())
     .option('--reason <text>', 'why; kept with the incident')
     .option('--input <json>', "for 'retry-with-input': JSON, or @file")

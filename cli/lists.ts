@@ -25,31 +25,31 @@ interface ListFlags extends Omit<ListOptions, 'limit' | 'cursor'> {
 /** The options that say which executions are meant. */
 export const withFilter = (command: Command, clock: Clock): Command =>
   command
-    .option('--workflow <name>', 'only of this workflow')
+    .option('--workflow <name>', 'only executions of this workflow')
     .addOption(
       new Option(
         '--status <status>',
-        'only in this status; open: not ended; bad: ended, but not succeeded',
+        'only this status; open: not ended; bad: ended without success',
       ).choices(['open', 'bad', ...STATUSES]),
     )
-    .option('--at-risk', 'only those that may not end well or in time without help')
-    .option('--key <key>', 'the one that was started with this idempotency key; with --workflow')
-    .option('--tag <name:value>', 'only those with this tag, which a workflow names in its search')
-    .option('--code <code>', 'only those that ended with this failure, or ask about it')
+    .option('--at-risk', 'only executions that may not end well or in time without help')
+    .option('--key <key>', 'the execution that was started with this idempotency key; needs --workflow')
+    .option('--tag <name:value>', 'only executions with this tag, which a workflow names in its search')
+    .option('--code <code>', 'only executions that ended with this failure code, or have a question about it')
     .option(
       '--plan <hash>',
-      "only those that have this version of their workflow, or with 'old' any but the one that new ones start with; open ones unless --status says otherwise",
+      "only executions with this plan, or with 'old' any plan but the deployed one; only open executions unless --status is given",
     )
     .option(
       '--since <time>',
-      'from then on: 2h (ago), 09:30 (the latest), 2026-01-31 or 2026-01-31T09:30Z',
+      'from this time on: 2h (ago), 09:30 (the latest), 2026-01-31 or 2026-01-31T09:30Z',
       timeOption(clock),
     )
-    .option('--until <time>', 'before then', timeOption(clock));
+    .option('--until <time>', 'before this time', timeOption(clock));
 
 export function addLists(program: Command, cli: Cli, clock: Clock = CLOCK): void {
   withFilter(
-    program.command('list').description('list executions: all of them, or what a filter finds'),
+    program.command('list').description('list executions: all of them, or those that match the filters'),
     clock,
   )
     .option('--limit <count>', `how many, 1 to ${MAX_LIMIT}`, countOf, 20)
@@ -72,10 +72,10 @@ export function addLists(program: Command, cli: Cli, clock: Clock = CLOCK): void
     });
   program
     .command('status')
-    .description('tell on one screen whether all is well, what is at risk, and who or what is waited for')
+    .description('show on one screen whether all is well, what is at risk, and what waits for people')
     .option(
       '--watch',
-      `print it again every ${WATCH_EVERY_MS / 1_000} s, until it is interrupted; with --json a line each`,
+      `print it again every ${WATCH_EVERY_MS / 1_000} s until you press Ctrl-C; with --json one line each time`,
     )
     .addHelpText('after', examples('status', 'status --watch', 'status --json'))
     .action(async ({ watch }: { readonly watch?: true }, command: Command) => {
@@ -108,7 +108,7 @@ export const timeOption =
     const at = instantOf(text, clock.now());
     if (Number.isFinite(at)) return at;
     throw new InvalidArgumentError(
-      'a time is wanted: 2h (ago), 09:30 (the latest), 2026-01-31 or 2026-01-31T09:30Z.',
+      'give a time: 2h (ago), 09:30 (the latest), 2026-01-31 or 2026-01-31T09:30Z.',
     );
   };
 

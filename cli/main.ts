@@ -50,7 +50,7 @@ Exit codes:
   1  refused by the API, or failed
   2  wrong usage
   3  no API answers
-  4  the execution that was waited for did not succeed, or the health is not ok`;
+  4  the execution waited for did not succeed, or the deployment is not healthy`;
 
 /** @returns the exit code. Never rejects */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
@@ -71,14 +71,17 @@ function programOf(cli: Cli): Command {
     .version(packageVersion(), '-V, --version', 'print the version')
     .option(
       '--url <url>',
-      'of the API; unless given, that of STEADFAST_URL, or of the steadfast dev that runs in this folder',
+      'address of the API; default: STEADFAST_URL, or the steadfast dev that runs in this folder',
       DEFAULT_URL,
     )
     .option(
       '--region <region>',
-      'sign requests for this AWS region (at amazonaws.com it is read off the URL)',
+      'sign requests for this AWS region (read from the URL if it is at amazonaws.com)',
     )
-    .option('--as <name>', 'on a laptop: as whom, recorded as local:<name>; a deployed API refuses it')
+    .option(
+      '--as <name>',
+      'on this machine: the name to act under, recorded as local:<name>; a deployed API refuses it',
+    )
     .option('--json', 'print the API’s answer as JSON instead of text for people')
     .helpCommand(false)
     .helpOption('-h, --help', 'print this help')
@@ -146,41 +149,43 @@ function described(error: unknown): { code: string; message: string; details?: u
 /** What to do about it, where the API's message does not say so itself. */
 function nextStep(code: string, message: string, program: Command): string {
   // In an option's own words, for the API speaks of its fields.
-  if (message.includes('nothingHappened')) return '--nothing-happened says so\n';
+  if (message.includes('nothingHappened')) return 'If you have checked, add --nothing-happened\n';
   if (/needs an input|takes no input/.test(message))
-    return 'An input is given with --input JSON or --input @file\n';
+    return 'Give an input with --input JSON or --input @file\n';
   if (/needs an output|takes no output/.test(message))
-    return 'An output is given with --output JSON or --output @file\n';
+    return 'Give an output with --output JSON or --output @file\n';
   switch (code) {
     case 'forbidden':
-      return 'Use AWS credentials that may execute-api:Invoke it; behind a domain of your own add --region <region>; a JWT goes into STEADFAST_TOKEN\n';
+      return 'Use AWS credentials that allow execute-api:Invoke on it; for a custom domain add --region <region>; put a JWT into STEADFAST_TOKEN\n';
     case 'no-credentials':
       return 'Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, as for the AWS CLI\n';
     case 'not-another':
-      return 'On a laptop --as NAME says as whom you call\n';
+      return 'On this machine, --as NAME acts as another person\n';
     case 'unknown-execution':
-      return `The executions there are: ${invocation(program, 'list')}\n`;
+      return `See the executions: ${invocation(program, 'list')}\n`;
     case 'unknown-workflow':
       return `See the workflows: ${invocation(program, 'workflows')}\n`;
     case 'unknown-agent':
       return `See the agents: ${invocation(program, 'agents')}\n`;
     case 'unknown-bulk':
-      return `The bulk actions there were: ${invocation(program, 'list --workflow steadfast-bulk')}\n`;
+      return `See the earlier bulk actions: ${invocation(program, 'list --workflow steadfast-bulk')}\n`;
     case 'bad-request':
     case 'bad-duration':
-      return program.args[0] === undefined ? '' : `What it takes: npx steadfast ${program.args[0]} --help\n`;
+      return program.args[0] === undefined
+        ? ''
+        : `See its options: npx steadfast ${program.args[0]} --help\n`;
     case 'bulk-expired':
     case 'not-collected':
-      return `Make it anew: ${invocation(program, 'bulk <action> …')}\n`;
+      return `Make a new one: ${invocation(program, 'bulk <action> …')}\n`;
     case 'unknown-callback':
-      return `An open callback's token is in: ${invocation(program, 'show <execution>')}\n`;
+      return `See the token of an open callback: ${invocation(program, 'show <execution>')}\n`;
     case 'bad-output':
-      return 'Give one that fits with --output JSON or --output @file; its schema is in the workflow’s workflow.ts\n';
+      return 'Give a valid output with --output JSON or --output @file; its schema is in the workflow’s workflow.ts\n';
     case 'bad-input': {
       const [option, where] = message.startsWith('the output')
         ? ['--output', 'its agent’s declaration']
         : ['--input', 'the workflow’s workflow.ts'];
-      return `Give one that fits with ${option} JSON or ${option} @file; its schema is in ${where}\n`;
+      return `Give a valid one with ${option} JSON or ${option} @file; its schema is in ${where}\n`;
     }
     default:
       return seeIt(code, message, program);

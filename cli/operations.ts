@@ -24,7 +24,7 @@ export function addOperations(program: Command, cli: Cli): void {
   const add = (name: string, description: string, ...lines: readonly string[]): Command =>
     program
       .command(name)
-      .argument('<id>', 'of the execution, or how it begins')
+      .argument('<id>', 'the id of the execution, or its first characters')
       .description(description)
       .option('--reason <text>', 'why; kept with the execution')
       .addHelpText('after', examples(...lines.map((line) => `${name} ${ID}${line}`)));
@@ -35,11 +35,11 @@ export function addOperations(program: Command, cli: Cli): void {
 
   add(
     'cancel',
-    'cancel an execution: nothing new starts, and what has acted is undone',
+    'cancel an execution: nothing new starts, and every step that acted is undone',
     ' --reason "ordered twice"',
     ' --no-undo',
   )
-    .option('--no-undo', "leave what has acted as it is: it ends as 'failed', and can be tried again")
+    .option('--no-undo', "undo nothing: the execution ends as 'failed', and can be retried")
     .action(async (id: string, flags: Flags, command: Command) => {
       const answer = await client(command).cancel(id, {
         ...reasonOf(flags),
@@ -48,42 +48,42 @@ export function addOperations(program: Command, cli: Cli): void {
       told(
         command,
         answer,
-        see(command, flags.undo ? 'See it being undone' : 'See it end', `show ${id} --wait`),
+        see(command, flags.undo ? 'See its steps being undone' : 'See it end', `show ${id} --wait`),
       );
     });
   add(
     'pause',
-    'pause an execution: nothing new starts, what was begun goes on to its end',
+    'pause an execution: nothing new starts, attempts under way run to their end',
     ' --within 2h --reason "the bank is closed"',
   )
     .option('--within <duration>', 'how long it may last before a person is asked, 30d at most')
     .action(async (id: string, flags: Flags, command: Command) => {
       const within = flags.within === undefined ? {} : { within: flags.within };
       const answer = await client(command).pause(id, { ...reasonOf(flags), ...within });
-      told(command, answer, see(command, 'Have it go on', `resume ${id}`));
+      told(command, answer, see(command, 'Resume it', `resume ${id}`));
     });
   add('resume', 'end the pause of an execution', '').action(
     async (id: string, flags: Flags, command: Command) => {
       const answer = await client(command).resume(id, reasonOf(flags));
-      told(command, answer, see(command, 'See it go on', `show ${id} --wait`));
+      told(command, answer, see(command, 'See it continue', `show ${id} --wait`));
     },
   );
   withInput(
     add(
       'retry',
-      'have a failed execution go on where it failed, or answer its questions with retry; one that was undone, canceled or succeeded is started anew: start --redrive-of',
+      'continue a failed execution where it failed, or answer its questions with retry; to start one that was compensated or canceled again: start --redrive-of',
       ' --reason "the bank is back"',
       ` --input '{"address":"2 Main Street"}' --step ship`,
     ),
   ).action(async (id: string, flags: Flags, command: Command) => {
-    told(command, await retried(id, flags, command), see(command, 'See it go on', `show ${id} --wait`));
+    told(command, await retried(id, flags, command), see(command, 'See it continue', `show ${id} --wait`));
   });
 }
 
 const withInput = (command: Command): Command =>
   command
-    .option('--input <json>', 'of a failed one: what its failed step is given instead of its own input')
-    .option('--step <name>', 'with --input, where several have failed: the step that gets it');
+    .option('--input <json>', 'for a failed execution: another input for its failed step')
+    .option('--step <name>', 'with --input, if several steps failed: the step that gets it');
 
 const retried = (id: string, { input, step, ...flags }: Flags, command: Command): Promise<Stopped> =>
   client(command).retry(id, {

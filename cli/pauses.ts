@@ -19,10 +19,8 @@ interface Flags {
 export function addPauses(program: Command, cli: Cli): void {
   program
     .command('pause-workflow')
-    .argument('<name>', 'of the workflow')
-    .description(
-      'stop all starts of a workflow: what is started is born paused, what was started before goes on',
-    )
+    .argument('<name>', 'the name of the workflow')
+    .description('pause all starts of a workflow: new executions start paused, earlier ones continue')
     .option('--reason <text>', 'why; kept with the pause and with each execution')
     .option(
       '--within <duration>',
@@ -36,13 +34,15 @@ export function addPauses(program: Command, cli: Cli): void {
         cli,
         command,
         answer,
-        () => `${workflow}  ${pauseText(answer.pause, Date.now())}\nHave starts run again: ${next}\n`,
+        () => `${workflow}  ${pauseText(answer.pause, Date.now())}\nResume starts: ${next}\n`,
       );
     });
   program
     .command('resume-workflow')
-    .argument('<name>', 'of the workflow')
-    .description('have executions of a workflow be born running again; those that were born paused stay so')
+    .argument('<name>', 'the name of the workflow')
+    .description(
+      'resume the starts of a workflow: new executions run again; those that started paused stay paused',
+    )
     .addHelpText('after', examples('resume-workflow hello-greeting'))
     .action(async (workflow: string, _flags: Flags, command: Command) => {
       const answer = await client(command).resumeWorkflow(workflow);
@@ -51,7 +51,8 @@ export function addPauses(program: Command, cli: Cli): void {
         cli,
         command,
         answer,
-        () => `${workflow}  not paused\nWhat was born paused is resumed one by one (resume <id>): ${next}\n`,
+        () =>
+          `${workflow}  not paused\nResume the executions that started paused one by one (resume <id>): ${next}\n`,
       );
     });
   addAgentPauses(program, cli);
@@ -62,9 +63,9 @@ function addAgentPauses(program: Command, cli: Cli): void {
     say(cli, command, { agent, breaker }, () => `${agent}  ${breakerText(breaker, Date.now())}\n${next}\n`);
   program
     .command('outages')
-    .argument('<agent>', 'its name')
+    .argument('<agent>', 'the name of the agent')
     .description(
-      'tell when its service was away, what failed meanwhile, and how each unknown outcome was settled',
+      'show when the service of an agent was down, which calls failed, and how each unknown outcome was resolved',
     )
     .addHelpText('after', examples('outages charge-card'))
     .action(async (agent: string, _flags: Flags, command: Command) => {
@@ -73,21 +74,23 @@ function addAgentPauses(program: Command, cli: Cli): void {
     });
   program
     .command('pause-agent')
-    .argument('<name>', 'of the agent')
-    .description('stop calling the service behind an agent: nothing new is sent to it, and executions wait')
-    .option('--reason <text>', 'why; kept with the pause and shown by why')
+    .argument('<name>', 'the name of the agent')
+    .description(
+      'pause an agent, so that its service is not called: nothing new is sent to it, and its steps wait',
+    )
+    .option('--reason <text>', 'why; kept with the pause and shown by the command "why"')
     .addHelpText('after', examples('pause-agent charge-card --reason "the bank asked us to"'))
     .action(async (agent: string, flags: Flags, command: Command) => {
       const answer = await client(command).pauseAgent(agent, flags);
-      told(command, answer, `Have it go on: ${invocation(command, `resume-agent ${agent}`)}`);
+      told(command, answer, `Resume it: ${invocation(command, `resume-agent ${agent}`)}`);
     });
   program
     .command('resume-agent')
-    .argument('<name>', 'of the agent')
-    .description('end the pause of an agent: what waited comes by itself within six minutes')
+    .argument('<name>', 'the name of the agent')
+    .description('end the pause of an agent: the steps that waited are sent again within six minutes')
     .addHelpText('after', examples('resume-agent charge-card'))
     .action(async (agent: string, _flags: Flags, command: Command) => {
       const answer = await client(command).resumeAgent(agent);
-      told(command, answer, `See how it is: ${invocation(command, 'agents')}`);
+      told(command, answer, `See its state: ${invocation(command, 'agents')}`);
     });
 }

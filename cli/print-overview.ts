@@ -54,7 +54,7 @@ const withNext = (count: number, command: string): string =>
 const sweptFact = ({ sweptAt, at }: Overview): Fact[] =>
   sweptAt === undefined
     ? []
-    : [['swept', `a supervisor found something due ${durationText(Math.max(0, at - sweptAt))} ago`]];
+    : [['swept', `a supervisor last found work ${durationText(Math.max(0, at - sweptAt))} ago`]];
 
 function openText({ open: { count, atLeast, byStatus } }: Overview, command: string): string {
   return count === 0 ? '0' : `${many(count, atLeast)}: ${listed(byStatus)}: ${command}`;
@@ -89,7 +89,7 @@ const oldPlanFacts = ({ workflows }: Overview, next: (line: string) => string): 
 function overdueFact({ oldestOverdue, at }: Overview): Fact[] {
   if (oldestOverdue === undefined) return [];
   const { executionId, workflow, wakeAt } = oldestOverdue;
-  return [['due longest', `${executionId} (${workflow}), for ${durationText(at - wakeAt)}`]];
+  return [['overdue longest', `${executionId} (${workflow}), for ${durationText(at - wakeAt)}`]];
 }
 
 function badText({ endedWithoutSuccess, at }: Overview, command: string): string {
@@ -122,7 +122,7 @@ function workflowsText(overview: Overview, command: string): string {
     oldPlansText(plans),
   ]);
   const head = ['WORKFLOW', 'OPEN', 'WAITING', 'PAUSED', 'AT RISK', 'ENDED WITHOUT SUCCESS', 'OLD PLANS'];
-  return `\n${table(head, rows)}\nThose of one: ${command} (or --at-risk, or ${badFilter(overview)})\n`;
+  return `\n${table(head, rows)}\nFor one workflow: ${command} (or --at-risk, or ${badFilter(overview)})\n`;
 }
 
 function oldPlansText(plans: Overview['workflows'][number]['plans']): string {

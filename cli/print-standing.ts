@@ -9,7 +9,7 @@ type Facts = (readonly [string, string])[];
 
 /** An execution that ends as it is has the status of one that is compensated; nothing of it is. */
 export const statusText = (status: ExecutionStatus, undo: false | undefined): string =>
-  status === 'compensating' && undo === false ? 'ending as it is, nothing is undone' : status;
+  status === 'compensating' && undo === false ? 'ending as it is; nothing is undone' : status;
 
 /**
  * Prints what stands of an execution that ended without success, or waits for a person; while
@@ -59,5 +59,5 @@ export const stoppedText = ({ executionId, status, undo, standing }: Stopped): s
     `${executionId}  ${statusText(status, undo)}`,
     ...(standing === undefined || status === 'running' || status === 'waiting'
       ? []
-      : [`${undo === false ? 'It stays as it is; ' : ''}${textOf(standing)}`]),
+      : [`${undo === false ? 'Nothing is undone; ' : ''}${textOf(standing)}`]),
   ].join('\n');

@@ -50,9 +50,8 @@ export function listText({ items, more, orderedBy }: Found, now: number): string
   // What no row has is no column.
   const shown = columns.filter(([, textOf]) => items.some((item) => textOf(item) !== ''));
   const rows = items.map((item) => shown.map(([, textOf]) => textOf(item)));
-  const order =
-    orderedBy === 'wakeAt' ? 'More than 10,000 are open: those are first that are due first.\n' : '';
-  const rest = more ? 'There are more: raise --limit, or narrow with a filter (list --help).\n' : '';
+  const order = orderedBy === 'wakeAt' ? 'More than 10,000 are open, listed by what is due first.\n' : '';
+  const rest = more ? 'There are more: raise --limit, or filter (list --help).\n' : '';
   return (
     table(
       shown.map(([head]) => head),
@@ -147,17 +146,17 @@ export function stepText(view: ExecutionView, now: number): string {
 /** What the API has left out, and how to get it. */
 function omittedText(view: ExecutionView, invocation: (line: string) => string): string {
   const cut = view.steps.filter(({ omitted }) => omitted !== undefined).map(({ name }) => name);
-  const own = view.omitted === undefined ? '' : `\nLeft out, it is too large: ${view.omitted.join(', ')}.\n`;
+  const own = view.omitted === undefined ? '' : `\nLeft out because too large: ${view.omitted.join(', ')}.\n`;
   if (cut.length === 0) return own;
   const names = `${cut.slice(0, MAX_NAMED).join(', ')}${cut.length > MAX_NAMED ? ', …' : ''}`;
   const look = invocation(`show ${view.executionId} --step ${cut[0] ?? ''}`);
-  return `${own}\nLeft out of ${cut.length} steps, for all would be too large: ${names}\nLook at one: ${look}\n`;
+  return `${own}\nOutputs of ${cut.length} steps are left out, because all together would be too large: ${names}\nShow one step: ${look}\n`;
 }
 
 const MAX_NAMED = 5;
 
 const endText = ({ status, at }: NonNullable<ExecutionView['end']>): string =>
-  `${status}, ${timeText(at)}; its on-failure steps follow`;
+  `${status}, ${timeText(at)}; its on-failure steps run next`;
 
 /** Prints the pause under way. */
 function pauseFact({ status, pauses }: ExecutionView, now: number): (readonly [string, string])[] {

@@ -22,10 +22,15 @@ interface WorkerFlags {
 export function addWorker(program: Command, _cli: Cli): void {
   program
     .command('worker')
-    .description('perform the attempts of an agent that runs in a container, until SIGTERM')
-    .requiredOption('--agent <name>', 'whose messages to take')
-    .option('--concurrency <count>', 'attempts at the same time, each in its own process', wholeNumber, 1)
-    .option('--stop-within <seconds>', 'how long attempts may go on after SIGTERM', wholeNumber, 110)
+    .description('run the attempts of an agent that runs in a container, until SIGTERM')
+    .requiredOption('--agent <name>', 'the agent whose messages to take')
+    .option(
+      '--concurrency <count>',
+      'how many attempts to run at the same time, each in its own process',
+      wholeNumber,
+      1,
+    )
+    .option('--stop-within <seconds>', 'how long attempts may keep running after SIGTERM', wholeNumber, 110)
     .addHelpText(
       'after',
       '\nIt needs the environment that docs/AGENTS-ELSEWHERE.md lists, and AWS credentials.\n\nExamples:\n  $ npx steadfast worker --agent encode\n  $ npx steadfast worker --agent encode --concurrency 4',
@@ -52,11 +57,11 @@ function fileOf(agent: string): string {
   const examined = folders.map(({ name }) => `${name}/agents/${agent}.ts`).join(', ');
   throw new CliError(
     'unknown-agent',
-    `no agent is named '${agent}': looked for ${examined || 'workflow folders'}`,
+    `no agent is named '${agent}': searched ${examined || 'workflow folders'}`,
   );
 }
 
 function wholeNumber(text: string): number {
   if (/^[0-9]{1,5}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('a whole number is wanted.');
+  throw new InvalidArgumentError('give a whole number.');
 }

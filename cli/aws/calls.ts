@@ -51,7 +51,7 @@ export class CallError extends CliError {
     super(
       denied ? 'not-allowed' : 'aws',
       denied
-        ? `not allowed: ${action}. ${text}\nThe actions that this command needs are in docs/SECURITY.md`
+        ? `AWS denied ${action}: ${text}\ndocs/SECURITY.md lists the actions that this command needs`
         : `${action}: ${code}: ${text}`,
       EXIT.failed,
     );
@@ -74,7 +74,7 @@ export function callsOf({ io }: Cli, command: Command): Calls {
   const region =
     options.region || io.env['AWS_REGION'] || io.env['AWS_DEFAULT_REGION'] || regionOf(options.url);
   if (!region)
-    throw new CliError('no-region', 'no region is given: add --region <region>, or set AWS_REGION');
+    throw new CliError('no-region', 'no AWS region is set: add --region <region>, or set AWS_REGION');
   return new Calls({ region, endpoint: io.env['AWS_ENDPOINT_URL'] || undefined, clock: CLOCK });
 }
 

@@ -26,7 +26,7 @@ export function checkedStack(stack: string): string {
   if (STACK.test(stack)) return stack;
   throw new CliError(
     'bad-stack',
-    `'${stack}' is no name of a stack; allowed are letters, digits and dashes, beginning with a letter`,
+    `'${stack}' is not a stack name; allowed are letters, digits and dashes, beginning with a letter`,
   );
 }
 
@@ -35,9 +35,8 @@ export async function taggedWith(calls: Calls, stack: string): Promise<readonly 
   const found = await resources(calls, [stack]);
   if (found.length > 0) return found.map(({ arn = '', [TAGS.part]: part = '' }) => ({ arn, part }));
   const stacks = [...new Set((await resources(calls)).map((tags) => String(tags[TAGS.stack])))];
-  const there =
-    stacks.length === 0 ? 'there is none in this region and account' : `there are ${stacks.join(', ')}`;
-  throw new CliError('no-stack', `no deployment of Steadfast is a stack named '${stack}'; ${there}`);
+  const there = stacks.length === 0 ? 'this region and account have none' : `there are ${stacks.join(', ')}`;
+  throw new CliError('no-stack', `no stack named '${stack}' holds a Steadfast deployment; ${there}`);
 }
 
 /** https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html */

@@ -42,33 +42,36 @@ export function addBulk(program: Command, cli: Cli, clock: Clock = CLOCK): void 
   const command = program
     .command('bulk')
     .addArgument(
-      new Argument('<action>', 'what is done, or with one that was made').choices([...ACTIONS, ...OF_ONE]),
+      new Argument(
+        '<action>',
+        'what to do to each execution; or show or confirm an earlier bulk action',
+      ).choices([...ACTIONS, ...OF_ONE]),
     )
-    .argument('[id]', 'of the bulk action: for show and confirm')
+    .argument('[id]', 'the id of the bulk action, for show and confirm')
     .description(
-      'give one command to many executions: first how many and ten of them, then, once you confirm it, each of them once',
+      'give one command to many executions: first it shows how many and ten of them; once you confirm, each gets it once',
     );
   withFilter(command, clock)
-    .option('--ids <ids>', 'these executions instead of a filter: with commas between them, or @file')
+    .option('--ids <ids>', 'act on these executions instead of a filter: ids separated by commas, or @file')
     .option('--reason <text>', 'why; kept with each execution')
-    .option('--no-undo', 'of cancel: leave what has acted as it is')
-    .option('--within <duration>', 'of pause: how long each may last before a person is asked')
-    .addOption(new Option('--choice <choice>', 'of resolve: the answer').choices(ANSWERS))
+    .option('--no-undo', 'for cancel: undo nothing; the effects of steps that acted stay')
+    .option('--within <duration>', 'for pause: how long each pause may last before a person is asked')
+    .addOption(new Option('--choice <choice>', 'for resolve: the answer').choices(ANSWERS))
     .option(
       '--input <json>',
-      'of retry: another input for the step that asks or has failed; of resolve retry-with-input',
+      'for retry: another input for the step that asks or has failed; for resolve: with retry-with-input',
     )
-    .option('--output <json>', 'of resolve give-output')
-    .option('--nothing-happened', 'of resolve: you have checked that no attempt had an effect')
+    .option('--output <json>', 'for resolve: with give-output')
+    .option('--nothing-happened', 'for resolve: you have checked that no attempt had an effect')
     .option(
       '--step <name>',
-      'of resolve, approve, reject and retry --input: the step that asks, or has failed',
+      'for resolve, approve, reject and retry --input: the step that asks or has failed',
     )
-    .option('--comment <text>', 'of approve: for the steps behind it')
-    .option('--bulk-key <key>', 'the same key and options are the same bulk action')
-    .option('--dry-run', 'only say how many and which')
+    .option('--comment <text>', 'for approve: for the steps that follow')
+    .option('--bulk-key <key>', 'idempotency key: the same key and options return the same bulk action')
+    .option('--dry-run', 'only show how many and which')
     .option('--yes', 'confirm it without asking')
-    .option('--watch', 'then tell how far it is until it is done; with --json a line each')
+    .option('--watch', 'then print the progress until it is done; with --json one line per change')
     .addHelpText(
       'after',
       examples(
@@ -84,7 +87,10 @@ export function addBulk(program: Command, cli: Cli, clock: Clock = CLOCK): void 
       const api = client(it);
       if (action !== 'show' && action !== 'confirm') return made(cli, it, clock, action, id, flags);
       if (id === undefined)
-        throw new CliError('no-id', `which one? ${invocation(it, `bulk ${action} <id>`)}`);
+        throw new CliError(
+          'no-id',
+          `the id of the bulk action is missing: ${invocation(it, `bulk ${action} <id>`)}`,
+        );
       const view = await api.bulk(id);
       if (action === 'confirm') return confirmed(cli, it, clock, await collected(cli, api, view), flags);
       return flags.watch ? watched(cli, it, clock, view) : told(cli, it, view);
@@ -102,14 +108,14 @@ async function made(
   if (id !== undefined)
     throw new CliError(
       'stray-id',
-      `which executions are meant is said by a filter or --ids; of one: ${invocation(command, `${action} ${id}`)}`,
+      `name the executions by a filter or --ids; for a single execution: ${invocation(command, `${action} ${id}`)}`,
     );
   const api = client(command);
   const view = await collected(cli, api, await api.makeBulk(optionsOf(action, flags)));
   const isJson = command.optsWithGlobals<{ json?: boolean }>().json === true;
   const text = foundText(view);
   if (view.count === 0) return say(cli, command, view, () => text);
-  const later = `Confirm it within a day: ${invocation(command, `bulk confirm ${view.bulkId}`)}`;
+  const later = `Confirm within a day: ${invocation(command, `bulk confirm ${view.bulkId}`)}`;
   if (flags.dryRun) return say(cli, command, view, () => `${text}Nothing was done. ${later}\n`);
   if (!flags.yes && !isJson) cli.io.out(text);
   if (flags.yes || (await isAgreed(cli, view))) return confirmed(cli, command, clock, view, flags);
@@ -121,7 +127,7 @@ async function isAgreed({ io }: Cli, { action, count, bulkId }: BulkView): Promi
   if (io.ask === undefined)
     throw new CliError(
       'not-confirmed',
-      `nothing was done: nobody can be asked here. Confirm it with: npx steadfast bulk confirm ${bulkId}, or add --yes`,
+      `nothing was done: this is not a terminal, so you cannot be asked. Confirm with: npx steadfast bulk confirm ${bulkId}, or add --yes`,
     );
   return /^y(es)?$/i.test((await io.ask(`${action} these ${count} executions? [y/N] `)).trim());
 }
@@ -171,7 +177,7 @@ function told(cli: Cli, command: Command, view: BulkView): void {
     status === 'collecting' || status === 'collected'
       ? `Confirm it: ${invocation(command, `bulk confirm ${bulkId}`)}`
       : status === 'acting'
-        ? `See how far it is: ${invocation(command, `bulk show ${bulkId} --watch`)}\nStop it: ${invocation(command, `pause ${executionId}`)}, or cancel`
+        ? `See its progress: ${invocation(command, `bulk show ${bulkId} --watch`)}\nStop it: ${invocation(command, `pause ${executionId}`)}, or cancel`
         : `See its execution: ${invocation(command, `show ${executionId}`)}`;
   const text = view.progress === undefined ? foundText(view) : progressText(view);
   say(cli, command, view, () => `${text}${next}\n`);
@@ -208,7 +214,7 @@ function idsIn(text: string): readonly string[] {
   try {
     return words(textOfFile(file));
   } catch (error) {
-    throw new CliError('bad-input-file', `the file ${file} cannot be read: ${messageOf(error)}`);
+    throw new CliError('bad-input-file', `cannot read the file ${file}: ${messageOf(error)}`);
   }
 }
 

@@ -5,7 +5,7 @@ import { printable, table, timeText } from '../../lib/view/text.ts';
 
 /** What is meant: how many, and the first of them. */
 export function foundText({ action, count, leftOut, examples = [] }: BulkView): string {
-  if (count === 0) return `No execution is found to ${action}.\n${leftOutText(leftOut, action)}`;
+  if (count === 0) return `No execution matches for ${action}.\n${leftOutText(leftOut, action)}`;
   const rows = examples.map((item) => [
     item.executionId,
     item.workflow,
@@ -25,9 +25,9 @@ export function foundText({ action, count, leftOut, examples = [] }: BulkView): 
 const leftOutText = (count: number, action: string): string =>
   count === 0
     ? ''
-    : `Left out: ${count}, whose status does not take a ${action}${action === 'retry' ? REDRIVE : ''}\n`;
+    : `Left out: ${count}; their status does not allow ${action}${action === 'retry' ? REDRIVE : ''}\n`;
 
-const REDRIVE = '; what was undone or canceled is started anew: start <workflow> --redrive-of <id>';
+const REDRIVE = '; start compensated or canceled executions again with: start <workflow> --redrive-of <id>';
 
 /** How far it is, and what has refused why. */
 export function progressText(view: BulkView): string {
@@ -39,8 +39,8 @@ export function progressText(view: BulkView): string {
     ...examples.slice(0, 3).map(({ executionId, message }) => `    ${executionId}: ${printable(message)}`),
   ]);
   return [
-    `${action}: ${status}${held}, ${acted} of ${count} told, ${applied} obeyed`,
-    ...(lines.length === 0 ? [] : ['It does not apply (any more) to:', ...lines]),
+    `${action}: ${status}${held}, ${acted} of ${count} processed, ${applied} applied`,
+    ...(lines.length === 0 ? [] : ['It does not apply, or no longer applies, to:', ...lines]),
     '',
   ].join('\n');
 }

@@ -23,9 +23,12 @@ export async function apiUrlOf(calls: Calls, stack: string): Promise<string> {
   if (url === undefined)
     throw new CliError(
       'no-api',
-      `no API is tagged as one of '${stack}': say where it is with --url`,
+      `no API is tagged with stack '${stack}': give its address with --url`,
       EXIT.failed,
     );
   if (urls.length === 1) return url;
-  throw new CliError('several-apis', `'${stack}' has several: choose with --url one of ${urls.join(', ')}`);
+  throw new CliError(
+    'several-apis',
+    `stack '${stack}' has several APIs: choose one with --url: ${urls.join(', ')}`,
+  );
 }

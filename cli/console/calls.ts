@@ -42,7 +42,7 @@ const ROUTES = Object.keys(CALLS).map((route) => {
 
 export function routeRefusal(method: string, path: string): Refusal | undefined {
   if (ROUTES.some((route) => route.method === method && route.pattern.test(path))) return undefined;
-  return { status: 404, code: 'unknown-route', message: `the console has no ${method} of this path` };
+  return { status: 404, code: 'unknown-route', message: `the console does not allow ${method} on this path` };
 }
 
 const CALLBACK = /^\/callbacks\/([^/]+)\/([a-z]+)$/;
@@ -53,7 +53,7 @@ export function withToken(call: Call, handles: CallbackHandles): Call | Refusal 
   if (handle === undefined) return call;
   const token = handles.tokenOf(handle);
   if (token !== undefined) return { ...call, path: `/callbacks/${token}/${what}` };
-  const message = 'the console has not shown this callback: read its execution again';
+  const message = 'the console does not know this callback: reload its execution';
   return { status: 404, code: 'unknown-callback', message };
 }
 
@@ -89,7 +89,7 @@ async function answered(answer: Response): Promise<Answered | Refusal> {
     return {
       status: 502,
       code: 'not-steadfast',
-      message: `the API answered ${status}, but not as a Steadfast API does`,
+      message: `a server answered ${status}, but it is not a Steadfast API`,
     };
   }
   const wait = headers.get('retry-after') ?? '';

@@ -63,5 +63,5 @@ export class ChartSource {
 const NO_METRICS: Refusal = {
   status: 404,
   code: 'no-metrics',
-  message: 'the API does not say under which names its metrics are: it is of an older version',
+  message: 'the API does not name its metrics: its version is older; deploy it again',
 };

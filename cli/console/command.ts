@@ -39,13 +39,13 @@ export function addConsole(program: Command, cli: Cli): void {
   program
     .command('console')
     .description('open the console of a deployment, on this machine, with your own AWS credentials')
-    .requiredOption('--stack <name>', 'of CloudFormation, as it was deployed')
-    .option('--read-only', 'pass on nothing that changes anything')
-    .option('--port <port>', 'of 127.0.0.1; 0 takes any free one', portOf, DEFAULT_PORT)
+    .requiredOption('--stack <name>', 'the name of the CloudFormation stack')
+    .option('--read-only', 'allow no changes')
+    .option('--port <port>', 'the port at 127.0.0.1; 0 takes any free port', portOf, DEFAULT_PORT)
     .addHelpText(
       'after',
       `
-It prints an address that opens it once, in one browser. A system on this machine has it at
+It prints an address that opens the console once, in one browser. A local system (npx steadfast dev) serves it at
 ${DEFAULT_URL}/console/ without this command.
 ${examples(
   'console --stack Steadfast-prod --region eu-central-1',
@@ -82,7 +82,7 @@ async function upstreamOf(cli: Cli, command: Command, stack: string): Promise<Up
   if (signedFor !== undefined) return { url, fetch: signedFetch({ region: signedFor }) };
   throw new CliError(
     'no-region',
-    `in which region is ${url}? Add --region <region>, or put a token into STEADFAST_TOKEN`,
+    `the AWS region of ${url} is not known: add --region <region>, or put a token into STEADFAST_TOKEN`,
   );
 }
 
@@ -91,7 +91,7 @@ function plainUrl(given: string): string {
   const { url } = createClient({ url: given });
   const { protocol, hostname } = new URL(url);
   if (protocol === 'https:' || hostname === '127.0.0.1') return url;
-  throw new CliError('bad-url', `${url} is not asked with credentials: only https: is`);
+  throw new CliError('bad-url', `credentials are sent only over https:, and ${url} is not https:`);
 }
 
 interface Served {
@@ -125,7 +125,7 @@ Open it: ${url}
 The address works once, within ${CODE_WITHIN_MS / 60_000} minutes. ${
   readOnly === true
     ? 'Nothing can be changed there.'
-    : 'What is done there is done as you; --read-only prevents it.'
+    : 'Actions there are done in your name; --read-only prevents them.'
 }
 Ctrl-C stops it.
 `;

@@ -81,7 +81,7 @@ const refused = ({ status, code, message }: Refusal): Reply =>
 
 const LOGS = /^\/console\/logs\/([^/]+)$/;
 
-const UNKNOWN: Refusal = { status: 404, code: 'unknown-route', message: 'the console has no such path' };
+const UNKNOWN: Refusal = { status: 404, code: 'unknown-route', message: 'the console has no such page' };
 
 export function consoleListener(options: ConsoleOptions): RequestListener {
   const console_ = new Console(options);
@@ -116,7 +116,8 @@ class Console {
     const wrongHost = hostRefusal(request);
     if (wrongHost !== undefined) return refused(wrongHost);
     const { path, query } = target;
-    if (path === '/console') return reply(308, TEXT, 'it is at /console/\n', { location: '/console/' });
+    if (path === '/console')
+      return reply(308, TEXT, 'the console is at /console/\n', { location: '/console/' });
     const code = new URLSearchParams(query).get('code');
     if (path === '/console/' && code !== null && this.#options.login !== undefined)
       return this.#opened(request, this.#options.login, code);
@@ -224,7 +225,11 @@ class Console {
 
   async #write(request: IncomingMessage, call: Call, signal: AbortSignal): Promise<Call | Refusal> {
     if (this.#options.settings.readOnly)
-      return { status: 403, code: 'read-only', message: 'this console was started with --read-only' };
+      return {
+        status: 403,
+        code: 'read-only',
+        message: 'the console was started with --read-only and allows no changes',
+      };
     const refusal = writeRefusal(request);
     if (refusal !== undefined) return refusal;
     const body = await bodyOf(request, signal);
@@ -241,7 +246,7 @@ async function bodyOf(request: IncomingMessage, signal: AbortSignal): Promise<st
   const tooLarge = {
     status: 413,
     code: 'too-large',
-    message: `a body has at most ${MAX_BODY_BYTES} bytes`,
+    message: `the request body is larger than ${MAX_BODY_BYTES} bytes`,
   };
   if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return tooLarge;
   const leave = (): unknown => request.destroy();
@@ -256,14 +261,14 @@ const NOT_OPENED: Refusal = {
   status: 401,
   code: 'forbidden',
   message:
-    'this browser has not opened the console: call npx steadfast console again, and open what it prints',
+    'this browser is not logged in to the console: run npx steadfast console again, and open the address that it prints',
 };
 
 const TEXT = 'text/plain; charset=utf-8';
 const HTML = 'text/html; charset=utf-8';
 const OPEN_IT =
-  'This address opens the console no more, or not in this browser.\nCall npx steadfast console again, and open what it prints: it works once, within two minutes.\n';
+  'This address has expired, or was opened in another browser.\nRun npx steadfast console again, and open the address that it prints: it works once, within two minutes.\n';
 const NOT_BUILT =
-  'The console is not built. In the repository of Steadfast: npm run build:console\nThe published package has it.\n';
+  'The console is not built. In the Steadfast repository, run: npm run build:console\nThe published package contains it.\n';
 const GO_ON =
   '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/console/"><title>Steadfast</title><a href="/console/">To the console</a>';

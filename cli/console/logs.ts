@@ -125,7 +125,7 @@ export async function logsText(
 const LATE: Refusal = {
   status: 504,
   code: 'no-answer',
-  message: 'the log lines took too long to be found: npx steadfast logs waits for them',
+  message: 'the query for log lines took too long: npx steadfast logs waits longer',
 };
 
 function shown(line: LogLine): object {

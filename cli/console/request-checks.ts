@@ -39,7 +39,11 @@ export function targetOf({ url = '' }: IncomingMessage): { path: string; query: 
 export function hostRefusal({ headers, socket }: IncomingMessage): Refusal | undefined {
   const names = ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${socket.localPort}`);
   if (headers.host !== undefined && names.includes(headers.host)) return undefined;
-  return { status: 403, code: 'wrong-host', message: `the console is asked as one of ${names.join(', ')}` };
+  return {
+    status: 403,
+    code: 'wrong-host',
+    message: `the console answers only under the names ${names.join(', ')}`,
+  };
 }
 
 /**
@@ -49,7 +53,7 @@ export function hostRefusal({ headers, socket }: IncomingMessage): Refusal | und
 export function tokenRefusal({ headers }: IncomingMessage, token: string): Refusal | undefined {
   const given = headers[TOKEN_HEADER];
   if (typeof given === 'string' && isSame(given, token)) return undefined;
-  return { status: 403, code: 'forbidden', message: 'the page is of an earlier server: reload it' };
+  return { status: 403, code: 'forbidden', message: 'the page belongs to an earlier server: reload it' };
 }
 
 /**
@@ -57,7 +61,7 @@ export function tokenRefusal({ headers }: IncomingMessage, token: string): Refus
  */
 export function writeRefusal({ headers }: IncomingMessage): Refusal | undefined {
   if (headers.origin !== `http://${headers.host}`)
-    return { status: 403, code: 'wrong-origin', message: 'only the console’s own page may change anything' };
+    return { status: 403, code: 'wrong-origin', message: 'only the console’s own page may make changes' };
   if (/^application\/json(?:\s*;\s*charset=utf-8)?$/i.test(headers['content-type'] ?? '')) return undefined;
-  return { status: 415, code: 'wrong-content-type', message: 'a change is asked for as application/json' };
+  return { status: 415, code: 'wrong-content-type', message: 'changes must be sent as application/json' };
 }

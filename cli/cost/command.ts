@@ -46,24 +46,34 @@ export function addCost(program: Command, cli: Cli): void {
   const { executions, payloadBytes, items, batch, workMs, memoryMb } = COST_DEFAULTS;
   program
     .command('cost')
-    .argument('<workflow>', 'its name')
+    .argument('<workflow>', 'the name of the workflow')
     .description('estimate what executions of a workflow cost on AWS, from its plan and dated prices')
-    .option('--executions <count>', 'how many', between(1, 1e12), executions)
-    .option('--payload <bytes>', 'of the input, and of each step’s output', between(0, 262_144), payloadBytes)
-    .option('--items <count>', 'of each list that a step maps over', between(0, 25_000), items)
+    .option('--executions <count>', 'how many executions', between(1, 1e12), executions)
+    .option(
+      '--payload <bytes>',
+      'size of the input and of each step’s output',
+      between(0, 262_144),
+      payloadBytes,
+    )
+    .option(
+      '--items <count>',
+      'number of items in each list that a step maps over',
+      between(0, 25_000),
+      items,
+    )
     .option(
       '--batch <messages>',
-      'that one invocation of an agent takes: 1 at rest, up to the agents’ batchSize under load',
+      'messages per invocation of an agent: 1 when idle, up to the agent’s batchSize under load',
       between(1, 10),
       batch,
     )
-    .option('--work <ms>', 'that an agent’s own code takes each time', between(0, 885_000), workMs)
-    .option('--memory <mb>', 'of the functions', between(128, 10_240), memoryMb)
+    .option('--work <ms>', 'time that an agent’s own code takes per attempt', between(0, 885_000), workMs)
+    .option('--memory <mb>', 'memory of each function', between(128, 10_240), memoryMb)
     .addHelpText(
       'after',
       `
 Prices are those of ${AWS_PRICES.region} on ${AWS_PRICES.asOf}. Steadfast's own sum is within ${TOLERANCE * 100} % of what its benchmark counts
-on the wire; an agent's own time is what --work says. Failures, retries, and what is paid by the month are not counted.
+on the wire; --work sets the time of an agent's own code. Failures, retries and monthly costs are not counted.
 A workflow that is not deployed is taken from the project around the working directory.
 ${examples('cost hello-greeting', 'cost hello-greeting --executions 30000 --payload 4096', 'cost hello-greeting --batch 10 --work 250 --json')}`,
     )

@@ -43,9 +43,9 @@ export async function banner(
       : [`A debugger reaches ${inspected.agent} at 127.0.0.1:${inspected.port}`]),
     '',
     ...(first === undefined ? [] : commands(apiUrl, first, key)),
-    `The same as tables: npx steadfast list${isFound(folder, apiUrl) ? '' : ` --url ${apiUrl}`}, npx steadfast --help`,
+    `As tables: npx steadfast list${isFound(folder, apiUrl) ? '' : ` --url ${apiUrl}`}, npx steadfast --help`,
     '',
-    `Data  ${shown(folder.path)}  (--fresh forgets it)`,
+    `Data  ${shown(folder.path)}  (--fresh deletes it)`,
     `Logs  ${shown(folder.logs)}`,
     'Ctrl-C stops it.',
     '',
@@ -78,7 +78,8 @@ export function changedText(
   const devFiles = new Set(folders.map(({ devFile }) => devFile));
   const kept = files.filter((file) => devFiles.has(join(root, file)));
   const lines = kept.map(
-    (file) => `What ${file} has started goes on as it was: Ctrl-C and a new start run it again.`,
+    (file) =>
+      `What ${file} started keeps running unchanged: press Ctrl-C and start again to apply the change.`,
   );
   return `\n${[`${files[0]} has changed.`, ...lines].join('\n')}\n`;
 }
@@ -117,7 +118,7 @@ function firstOf(folders: readonly WorkflowFolder[], workflows: readonly Workflo
   }
   const workflow = workflows[0]?.workflow;
   if (workflow === undefined) return undefined;
-  const hint = `(put an input that fits into example-input.json in the folder ${workflow}; it is then shown here)`;
+  const hint = `(put a valid input into example-input.json in the folder ${workflow}, and it is shown here)`;
   return { workflow, input: {}, hint };
 }
 

@@ -45,16 +45,16 @@ export function addDev(program: Command, cli: Cli): void {
   program
     .command('dev')
     .description('run everything on this machine, without an AWS account')
-    .option('--port <port>', 'of the HTTP API; 0 takes any free one', portOf, 4510)
-    .option('--data <folder>', 'where tables, queues and logs are kept', DEFAULT_DATA)
-    .option('--fresh', 'forget the data of earlier runs first')
-    .option('--try', 'start the first workflow with its example input, show how it ends, and go on running')
-    .option('--once', 'as --try, then stop; the exit code is 4 unless it succeeded')
-    .option('--no-restart', 'do not start again when a file of the project changes')
-    .option('--app <command>', 'that runs the CDK app, instead of the one in the nearest cdk.json')
-    .option('--stack <name>', 'the stack to run, where several hold a Steadfast')
-    .option('--name <construct>', 'the Steadfast behind the port, where the stack holds several')
-    .option('--inspect <agent>', 'let a debugger into the process of this agent')
+    .option('--port <port>', 'port of the HTTP API; 0 takes any free port', portOf, 4510)
+    .option('--data <folder>', 'folder for tables, queues and logs', DEFAULT_DATA)
+    .option('--fresh', 'delete the data of earlier runs first')
+    .option('--try', 'start the first workflow with its example input, show how it ends, and keep running')
+    .option('--once', 'like --try, then stop; the exit code is 4 unless the execution succeeded')
+    .option('--no-restart', 'do not restart when a file of the project changes')
+    .option('--app <command>', 'command that runs the CDK app, instead of the one in the nearest cdk.json')
+    .option('--stack <name>', 'the stack to run, if several hold a Steadfast')
+    .option('--name <construct>', 'the Steadfast to serve at the port, if the stack holds several')
+    .option('--inspect <agent>', 'open a debugger port in the process of this agent')
     .addHelpText(
       'after',
       '\nExamples:\n  $ npx steadfast dev\n  $ npx steadfast dev --port 4600 --fresh\n  $ npx steadfast dev --once --fresh --port 0   # in CI\n\nCtrl-C stops it; the next start finds its data again.',
@@ -164,7 +164,9 @@ async function again(
     io.out(`Steadfast runs at ${running.system.apiUrl} with the change.\n`);
   } catch (error) {
     if (signal.aborted) throw error;
-    io.err(`${messageOf(error)}\nWhat ran before goes on; the next change is tried again.\n`);
+    io.err(
+      `${messageOf(error)}\nThe system from before the change keeps running; the next change is tried again.\n`,
+    );
   }
 }
 
@@ -197,7 +199,7 @@ function listenForStop(io: Io): Stopping {
     abort.abort();
     ask();
     setTimeout(() => {
-      io.err(`not everything stopped within ${STOP_WITHIN_MS / 1_000} s; ending without it\n`);
+      io.err(`some processes did not stop within ${STOP_WITHIN_MS / 1_000} s; exiting anyway\n`);
       process.exit(EXIT.failed);
     }, STOP_WITHIN_MS).unref();
   };

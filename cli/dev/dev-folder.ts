@@ -43,7 +43,7 @@ export function openDevFolder(directory: string, fresh: boolean): DevFolder {
     if (error instanceof CliError || !/^E[A-Z]+$/.test(code)) throw error;
     throw new CliError(
       'bad-data',
-      `${path} cannot hold the data: ${WHY[code] ?? messageOf(error)}; give --data another folder`,
+      `the data cannot be stored in ${path}: ${WHY[code] ?? messageOf(error)}; choose another folder with --data`,
     );
   }
 }
@@ -51,9 +51,9 @@ export function openDevFolder(directory: string, fresh: boolean): DevFolder {
 const WHY: Readonly<Record<string, string>> = {
   EEXIST: 'a file is in the way',
   ENOTDIR: 'a file is in the way',
-  EACCES: 'it may not be written',
-  EPERM: 'it may not be written',
-  EROFS: 'it is on a disk that cannot be written',
+  EACCES: 'it is not writable',
+  EPERM: 'it is not writable',
+  EROFS: 'its disk is read-only',
   ENOSPC: 'the disk is full',
 };
 
@@ -62,7 +62,10 @@ function openAt(path: string, fresh: boolean): DevFolder {
   const marker = join(path, MARKER);
   const content = readdirSync(path);
   if (content.length > 0 && !content.includes(MARKER)) {
-    throw new CliError('not-ours', `${path} holds other files; give --data an empty or a new folder`);
+    throw new CliError(
+      'not-ours',
+      `${path} contains other files; choose an empty or a new folder with --data`,
+    );
   }
   takeLock(marker, path);
   // The assembly is made again; assets of code that is gone would only pile up.
@@ -98,7 +101,7 @@ function takeLock(marker: string, path: string): void {
   if (pid !== undefined && isAlive(pid)) {
     throw new CliError(
       'in-use',
-      `another steadfast dev (process ${pid}) runs on ${path}; stop it, or give --data another folder and --port another port`,
+      `another steadfast dev (process ${pid}) uses ${path}; stop it, or choose another folder with --data and another port with --port`,
     );
   }
   writeFileSync(marker, `${JSON.stringify({ pid: process.pid })}\n`);

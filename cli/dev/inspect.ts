@@ -48,7 +48,7 @@ export async function inspectIn(
   if (logicalId !== undefined) return { inspect: { logicalId, port } };
   const inContainers = containersIn(found.assembly).includes(agent);
   const problem = inContainers
-    ? `agent '${agent}' runs in a container, and a debugger reaches functions alone: leave out its runsIn meanwhile`
+    ? `agent '${agent}' runs in a container, and a debugger can only reach functions: leave out its runsIn while you debug`
     : `no agent is named '${agent}'`;
   throw new CliError(
     'no-agent',

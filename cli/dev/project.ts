@@ -28,7 +28,7 @@ export function findProject(cwd: string, app?: string): Project {
     if (app !== undefined) return { root: cwd, app, context: {} };
     throw new CliError(
       'no-project',
-      `there is no cdk.json in ${cwd} or above it. Run this in the folder of your CDK app, or say how it is run: --app 'npx tsx bin/app.ts'`,
+      `there is no cdk.json in ${cwd} or above it. Run this in the folder of your CDK app, or name the command that runs the app: --app 'npx tsx bin/app.ts'`,
       EXIT.usage,
     );
   }
@@ -37,7 +37,7 @@ export function findProject(cwd: string, app?: string): Project {
   if (typeof own !== 'string') {
     throw new CliError(
       'bad-project',
-      `${join(root, 'cdk.json')} does not say how the app is run: give it "app": "npx tsx bin/app.ts", or use --app`,
+      `${join(root, 'cdk.json')} has no command that runs the app: add "app": "npx tsx bin/app.ts", or use --app`,
       EXIT.usage,
     );
   }
@@ -80,7 +80,7 @@ export function steadfastIn(assembly: string, { stack, name }: Choice = {}): Cho
   const all = stacks.flatMap(({ steadfasts }) => steadfasts);
   if (all.length === 0) throw noSteadfast(stacks.map((each) => each.stack));
   const inStack = stack === undefined ? all : all.filter((each) => each.stack === stack);
-  if (inStack.length === 0) throw severalStacks(`no stack '${stack}' holds one`, all);
+  if (inStack.length === 0) throw severalStacks(`no stack '${stack}' holds a Steadfast`, all);
   const named = name === undefined ? inStack : inStack.filter(({ path }) => `/${path}`.endsWith(`/${name}`));
   if (named.length === 0) throw severalSteadfasts(`no Steadfast is named '${name}'`, inStack);
   const [chosen] = named;

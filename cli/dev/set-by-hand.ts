@@ -32,10 +32,12 @@ export const setByHand = ({
 export function lostText(before: SetByHand, after: SetByHand): string {
   const schedules = before.schedulesOff.filter((name) => !after.schedulesOff.includes(name));
   const lines = [
-    ...(before.faults.length === 0 ? [] : [`Armed faults are gone: ${before.faults.join(', ')}.`]),
+    ...(before.faults.length === 0
+      ? []
+      : [`Faults that were set by hand are gone: ${before.faults.join(', ')}.`]),
     ...(schedules.length === 0
       ? []
-      : [`Schedules that were switched off run again: ${schedules.join(', ')}.`]),
+      : [`Schedules that were switched off by hand run again: ${schedules.join(', ')}.`]),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }

@@ -80,12 +80,12 @@ export async function synthesise(
   const said = collect(child);
   const [code] = (await once(child, 'close')) as [number | null];
   signal.removeEventListener('abort', end);
-  const how = signal.aborted ? 'broken off' : 'failed';
+  const how = signal.aborted ? 'stopped' : 'failed';
   progress.end(code === 0 ? `done in ${((Date.now() - startedAt) / 1_000).toFixed(1)} s` : how);
   if (code === 0) return;
   throw new CliError(
     'synthesis',
-    reasonIn(said()) || `the CDK app (${app}) ended without a word`,
+    reasonIn(said()) || `the CDK app (${app}) failed and printed nothing`,
     EXIT.failed,
   );
 }

@@ -60,7 +60,8 @@ export async function startSystem(options: SystemOptions, io: Io): Promise<Syste
     throw error;
   });
   starting.end('done');
-  if (cloud.notRun.length > 0) io.out(`Not run here:\n${cloud.notRun.map((each) => `  ${each}\n`).join('')}`);
+  if (cloud.notRun.length > 0)
+    io.out(`Does not run locally:\n${cloud.notRun.map((each) => `  ${each}\n`).join('')}`);
   const work = (only?: readonly string[]): LocalWorker[] =>
     startWorkers(
       found.assembly,

@@ -15,12 +15,12 @@ export function addGraph(program: Command, cli: Cli): void {
   program
     .command('graph')
     .argument('<plan>', 'the name of a workflow, or the id of an execution')
-    .description('draw a plan as a flowchart of Mermaid; of an execution with how each step is')
+    .description('draw a plan as a Mermaid flowchart; for an execution, with the status of each step')
     .addHelpText(
       'after',
       `
 A workflow that is not deployed is taken from the project around the working directory.
-GitHub draws a file that ends with .mmd, and in Markdown what is between \`\`\`mermaid and \`\`\`.
+GitHub draws files that end with .mmd, and in Markdown what stands between \`\`\`mermaid and \`\`\`.
 ${examples(
   'graph hello-greeting > hello-greeting.mmd',
   'graph 0f343b0931126a20f133d67c2b018a3b > execution.mmd',
@@ -34,7 +34,7 @@ ${examples(
       say(cli, command, graphData(graph), () => {
         if (lines > MOST_LINES)
           cli.io.err(
-            `it has ${lines} lines between steps, and Mermaid draws ${MOST_LINES}; the console draws it, and as data: ${invocation(command, `graph ${wanted} --json`)}\n`,
+            `it has ${lines} lines between steps, and Mermaid draws at most ${MOST_LINES}; use the console, or print it as data: ${invocation(command, `graph ${wanted} --json`)}\n`,
           );
         return mermaidText(graph);
       });

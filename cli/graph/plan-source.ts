@@ -47,7 +47,7 @@ export async function planSource(api: Client, wanted: string, cwd: string): Prom
   const names = deployed.map(({ workflow }) => workflow).join(', ') || 'none';
   throw new CliError(
     'unknown-plan',
-    `'${wanted}' is neither an execution nor a workflow of ${api.url}, nor of the project here. The workflows there: ${names}`,
+    `'${wanted}' is neither an execution or workflow of ${api.url} nor a workflow of this project. Workflows of the API: ${names}`,
     EXIT.failed,
   );
 }

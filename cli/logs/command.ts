@@ -47,18 +47,22 @@ ${examples(
 export function addLogs(program: Command, cli: Cli): void {
   program
     .command('logs')
-    .argument('<id>', 'of the execution, or how it begins')
-    .description('print what all functions have logged of an execution, in the order of time')
-    .option('-f, --follow', 'go on until the execution has ended')
-    .option('--children', 'also of the executions of its steps')
-    .addOption(new Option('--level <level>', 'from this one on').choices(LEVELS).default('trace'))
+    .argument('<id>', 'the id of the execution, or its first characters')
+    .description('print the log lines of an execution from all functions, oldest first')
+    .option('-f, --follow', 'keep printing new lines until the execution ends')
+    .option('--children', 'also print lines of its child executions')
+    .addOption(new Option('--level <level>', 'this level and above').choices(LEVELS).default('trace'))
     .option(
       '--since <when>',
-      'not before: 30m (ago), 09:30 (the latest), 2026-01-31 or 2026-01-31T09:30Z',
+      'only lines from this time on: 30m (ago), 09:30 (the latest), 2026-01-31 or 2026-01-31T09:30Z',
       timeOption(CLOCK),
     )
-    .option('--data <folder>', 'of an API on this machine, as it was started', DEFAULT_DATA)
-    .option('--stack <name>', 'of an API on AWS: of CloudFormation, as it was deployed')
+    .option(
+      '--data <folder>',
+      'for an API on this machine: the data folder it was started with',
+      DEFAULT_DATA,
+    )
+    .option('--stack <name>', 'for an API on AWS: the name of its CloudFormation stack')
     .addHelpText('after', HELP)
     .action(async (id: string, flags: Flags, command: Command) => {
       const api = client(command);
@@ -121,7 +125,7 @@ function placeOf(command: Command, { url }: Client, { stack }: Flags): 'aws' | '
     if (isHere(url)) return 'files';
     throw new CliError(
       'no-stack-given',
-      `${url} is not on this machine: say which stack it is of, whose log groups are read: --stack <name>`,
+      `${url} is not on this machine: name the stack whose log groups to read: --stack <name>`,
     );
   }
   checkedStack(stack);
@@ -129,7 +133,7 @@ function placeOf(command: Command, { url }: Client, { stack }: Flags): 'aws' | '
   if (isGiven) return 'aws';
   throw new CliError(
     'no-url',
-    `the API of '${stack}' says when the execution began and ended: add --url <url>, or set STEADFAST_URL (the stack's output ApiUrl)`,
+    `the address of the API is needed, because the API knows when the execution began and ended: add --url <url>, or set STEADFAST_URL (output ApiUrl of stack '${stack}')`,
   );
 }
 
@@ -146,12 +150,12 @@ const insights = (cli: Cli, command: Command, flags: Flags, view: ExecutionView)
   insightsOf({ calls: callsOf(cli, command), clock: CLOCK, stack: flags.stack ?? '' }, view, wantedOf(flags));
 
 const nothingText = ({ level, stack }: Flags): string =>
-  `no lines${level === 'trace' ? '' : ` from level ${level} on`}: what a healthy step does is logged at level DEBUG alone (docs/OPERATIONS.md says how to have it)${
-    stack === undefined ? '; if this API keeps its data in another folder, say so with --data' : ''
+  `no lines${level === 'trace' ? '' : ` from level ${level} on`}: a healthy step logs only at level DEBUG (docs/OPERATIONS.md says how to switch it on)${
+    stack === undefined ? '; if this API keeps its data in another folder, name it with --data' : ''
   }\n`;
 
 function sayCost({ io }: Cli, { scannedBytes, isCut }: Insights): void {
   if (isCut)
-    io.err(`more than ${MOST_LINES} lines: these are the first of them; narrow with --since or --level\n`);
+    io.err(`more than ${MOST_LINES} lines: only the first are shown; narrow with --since or --level\n`);
   io.err(`CloudWatch Logs has scanned ${(scannedBytes / 1e6).toFixed(1)} MB\n`);
 }

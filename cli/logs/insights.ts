@@ -102,7 +102,7 @@ export class Insights implements LogSource {
     if (names.length > 0) return names.sort();
     throw new CliError(
       'no-logs',
-      `no log group of '${stack}' is tagged: it was deployed by an older version. Deploy it anew`,
+      `stack '${stack}' has no tagged log group: an older version deployed it. Deploy it again`,
       EXIT.failed,
     );
   }

@@ -35,7 +35,7 @@ export class LocalFiles implements LogSource {
     if (names === undefined)
       throw new CliError(
         'no-logs',
-        `there are no logs in ${this.#folder}; say where the API keeps its data: --data <folder>, as it was started, or for a deployment --stack <name>`,
+        `there are no logs in ${this.#folder}; name the data folder that the API was started with: --data <folder>, or for a deployment --stack <name>`,
         EXIT.failed,
       );
     const lines: LogLine[] = [];

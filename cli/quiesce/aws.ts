@@ -85,7 +85,7 @@ export class AwsAccount implements Account {
   async #tables(): Promise<readonly string[]> {
     const tables = await this.#deployment.variables(ENV.table);
     if (tables.length > 0) return tables;
-    throw new CliError('no-table', 'no function behind the API says which table it uses; deploy it anew');
+    throw new CliError('no-table', 'no function of the API names its table; deploy it again');
   }
 
   /** https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_Scan.html */

@@ -26,16 +26,16 @@ export function addQuiesce(program: Command, cli: Cli): void {
     program
       .command(name)
       .description(description)
-      .requiredOption('--stack <name>', 'of CloudFormation, as it was deployed')
-      .option('--dry-run', 'print what would change, and change nothing');
-  add('quiesce', 'bring a deployment to rest: nothing starts, nothing runs, nothing writes')
-    .option('--drain', 'let everything that is open end first')
-    .option('--sources', 'stop rules and schedules of triggers too: what they would have sent is lost')
+      .requiredOption('--stack <name>', 'the name of the CloudFormation stack')
+      .option('--dry-run', 'print the changes without making them');
+  add('quiesce', 'stop a deployment: nothing starts, nothing runs, nothing writes')
+    .option('--drain', 'first wait until every open execution has ended')
+    .option('--sources', 'also stop the rules and schedules of triggers; the events in that time are lost')
     .addHelpText(
       'after',
       `
-Triggers' queues keep what comes meanwhile, for 14 days; callers are told 429; reading goes on.
-Interrupted, it goes on when it is called again.
+Meanwhile the queues of triggers keep their messages for 14 days, callers get status 429, and reading still works.
+If it is interrupted, run it again to continue.
 ${examples(
   'quiesce --stack Steadfast-prod --region eu-central-1',
   'quiesce --stack Steadfast-prod --drain',
@@ -56,13 +56,13 @@ ${examples(
       const next =
         flags.dryRun === true
           ? ''
-          : `'${flags.stack}' is at rest. Have it go on: npx steadfast unquiesce --stack ${flags.stack}\n`;
+          : `'${flags.stack}' is stopped. To restore it: npx steadfast unquiesce --stack ${flags.stack}\n`;
       told(cli, command, flags, changed.map(plain), next);
     });
-  add('unquiesce', 'give a deployment back what quiesce stopped, as it was before')
+  add('unquiesce', 'restore what quiesce stopped, as it was before')
     .addHelpText(
       'after',
-      `\nInterrupted, it goes on when it is called again.\n${examples(
+      `\nIf it is interrupted, run it again to continue.\n${examples(
         'unquiesce --stack Steadfast-prod --region eu-central-1',
       )}`,
     )
@@ -72,7 +72,7 @@ ${examples(
         flags.dryRun === true
           ? planned(await account.load(), { sources: true }).toReversed()
           : await unquiesce(account, { say: progress(cli) });
-      const next = changed.length === 0 ? `nothing of '${flags.stack}' was at rest\n` : '';
+      const next = changed.length === 0 ? `nothing of '${flags.stack}' was stopped\n` : '';
       told(cli, command, flags, changed.map(plain), next);
     });
 }

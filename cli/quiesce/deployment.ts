@@ -39,7 +39,7 @@ export class Deployment {
     if (missing.length > 0)
       throw new CliError(
         'incomplete',
-        `of '${this.#stack}' were not found by their tags: ${missing.join(', ')}. Tags are found some minutes after a deployment; a deployment that is older than its tags has to be deployed anew`,
+        `of '${this.#stack}' were not found by their tags: ${missing.join(', ')}. Tags can be found some minutes after a deployment; if an older version deployed the stack, deploy it again`,
       );
     return parts;
   }
@@ -52,7 +52,7 @@ export class Deployment {
     if (stranger !== undefined)
       throw new CliError(
         'unknown-part',
-        `${stranger.arn} is a part '${stranger.part}', which this version does not know; use the version that was deployed`,
+        `${stranger.arn} is tagged as the part '${stranger.part}', which this version does not know; use the version of steadfast that was deployed`,
       );
     return this.#tagged;
   }
@@ -85,7 +85,10 @@ export class Deployment {
         // The function is stopped by what calls it; its settings are asked for where they are needed.
         return [];
       default:
-        throw new CliError('unknown-part', `${arn} is tagged as a part, and nothing is known that stops one`);
+        throw new CliError(
+          'unknown-part',
+          `${arn} is tagged as a part, but this version does not know how to stop it`,
+        );
     }
   }
 

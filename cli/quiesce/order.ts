@@ -92,7 +92,7 @@ export async function unquiesce(account: Account, { say }: Pick<Options, 'say'>)
     say(`restoring ${what}: ${now.length}`);
     for (const former of now) {
       if (await account.restore(former)) restored.push(changeOf(former));
-      else say(`gone, so left out: ${keyOf(former)}`);
+      else say(`no longer there, left out: ${keyOf(former)}`);
     }
   }
   await account.forget();
@@ -141,7 +141,7 @@ async function untilStill(
     await clock.sleep(POLL_EVERY_MS);
   }
   if (tailMs === 0) return;
-  say(`waiting ${Math.ceil(tailMs / 1_000)} s for what they had begun`);
+  say(`waiting ${Math.ceil(tailMs / 1_000)} s until running invocations have ended`);
   await clock.sleep(tailMs);
 }
 
@@ -152,7 +152,7 @@ async function untilNoLease(account: Account, clock: Clock, { say }: Options): P
     if (count === 0) return;
     const now = clock.now();
     const seconds = Math.max(0, Math.ceil((lastAt - now) / 1_000));
-    say(`${count} leased or with a process that may be alive, the last for ${seconds} s at most`);
+    say(`${count} attempts leased or possibly still running, for ${seconds} s at most`);
     await clock.sleep(Math.max(POLL_EVERY_MS, (now - beganAt) / READING_SHARE));
   }
 }
@@ -161,7 +161,7 @@ async function untilNothingIsOpen(account: Account, clock: Clock, { say }: Optio
   for (;;) {
     const count = await account.open();
     if (count === 0) return;
-    say(`${count} open; what waits for a person is in: npx steadfast incidents`);
+    say(`${count} open; see which wait for a person: npx steadfast incidents`);
     await clock.sleep(POLL_EVERY_MS);
   }
 }

@@ -44,9 +44,9 @@ export function missingLine(
       : [
           `${waiting} ${waiting === 1 ? 'execution waits' : 'executions wait'} for it now${sinceText(since, now)}`,
         ]),
-    ...(planned === 0 ? [] : [`${planned} of ${examined} open executions looked at have it in their plan`]),
+    ...(planned === 0 ? [] : [`${planned} of ${examined} examined open executions have it in their plan`]),
   ];
-  return `No agent '${name}' is deployed: ${needs.join('; ')}. Deploy it again until they have ended; what waits for it goes on within a minute.`;
+  return `No agent '${name}' is deployed: ${needs.join('; ')}. Deploy it again until they have ended; the waiting executions continue within a minute.`;
 }
 
 /** Prints since when a supervisor has met what waits for an agent that is not deployed. */
@@ -105,12 +105,14 @@ export function situationLines(
 function auditText({ auditedAt, pass, whole }: AuditHealth, now: number): string {
   const of = ({ scanned, healed, removed, failed }: AuditHealth['pass']): string =>
     `${scanned} records, ${healed} healed, ${removed} removed, ${failed} failed`;
-  const last = whole === undefined ? 'no whole pass yet' : `last whole pass: ${of(whole)}`;
+  const last = whole === undefined ? 'no complete pass yet' : `last complete pass: ${of(whole)}`;
   return `audit: ran ${durationText(Math.max(0, now - auditedAt))} ago; ${last}; this pass: ${of(pass)}`;
 }
 
 export const outagesText = (items: readonly OutageView[]): string =>
-  items.length === 0 ? 'Its breaker has not opened.\n' : items.map(outageText).join('\n');
+  items.length === 0
+    ? 'No outages: the breaker of this agent has never opened.\n'
+    : items.map(outageText).join('\n');
 
 function outageText(outage: OutageView): string {
   const { beganAt, openedAt, closedAt, failure, failed, calls } = outage;
@@ -129,7 +131,7 @@ function outageText(outage: OutageView): string {
       BECAME[settled],
     ]);
   const rest = failed - calls.length;
-  const more = rest > 0 ? `${rest} more failed than are named\n` : '';
+  const more = rest > 0 ? `${rest} more failed; they are not listed\n` : '';
   const shown = rows.length === 0 ? '' : table(['EXECUTION', 'STEP', 'ATTEMPT', 'SETTLED'], rows);
   return `${lines.join('\n')}\n${shown}${more}`;
 }
@@ -147,17 +149,17 @@ export function unknownText({ closedAt, failed, calls }: OutageView): string {
   const by = decided === 0 ? '' : `, ${decided} by a person or a default`;
   const settled = left === 0 ? `each settled${by}` : `${left} not settled${by}`;
   const text = unknown.length === 0 ? 'none' : `${unknown.length}, ${settled}`;
-  if (failed > calls.length) return `${text}, of those that are named`;
-  return closedAt !== undefined && left + decided === 0 ? `${text}: nothing was doubled or lost` : text;
+  if (failed > calls.length) return `${text}, of those listed`;
+  return closedAt !== undefined && left + decided === 0 ? `${text}: nothing was done twice or lost` : text;
 }
 
 /** What became of a call whose outcome was unknown. */
 export const BECAME: Readonly<Record<NonNullable<OutageView['calls'][number]['settled']>, string>> = {
-  done: 'it was done, and counts once',
-  'not-done': 'it was not done, and was tried again',
+  done: 'the work was done, and counts once',
+  'not-done': 'the work was not done, and was tried again',
   repeated: 'repeated under the same effect key',
   undone: 'undone',
   person: 'a person, or the default, decided',
   open: 'still unknown',
-  gone: 'its history is gone',
+  gone: 'its history was removed',
 };

@@ -78,11 +78,11 @@ export interface Estimate {
 
 /** Said with every estimate. */
 export const LEFT_OUT: readonly string[] = [
-  'failures: each further attempt costs about what the step does',
+  'failures: each further attempt costs about as much as the step',
   'steps that wait in a queue for longer than their pickup time, and heartbeats of attempts that outlast their lease',
-  'what agents call (other services), and containers in place of functions',
-  'conditions: each step is taken, and on-failure steps are not',
-  'what is paid by the month: supervisors, alarms, metrics, storage, backups',
+  'services that agents call, and containers instead of functions',
+  'conditions: every step is counted, and on-failure steps are not',
+  'monthly costs: supervisors, alarms, metrics, storage, backups',
   'free tiers, taxes, discounts, other regions',
 ];
 
@@ -186,7 +186,7 @@ export function estimateCost(
     tolerance: TOLERANCE,
     leftOut: [
       ...LEFT_OUT,
-      ...[...unknown].map((name) => `executions of '${name}': that workflow is not known here`),
+      ...[...unknown].map((name) => `executions of '${name}': this project does not have that workflow`),
     ],
   };
 }

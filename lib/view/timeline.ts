@@ -217,7 +217,7 @@ function underWay({ claimedAt, leaseUntil, status, attempt }: StepView, now: num
       kind: 'lease',
       from: now,
       to: leaseUntil,
-      note: 'its lease: until then it may stay silent',
+      note: 'its lease; no report or heartbeat is needed before it ends',
       ahead: true,
     },
   ];
@@ -249,11 +249,11 @@ function between(
   if (after.kind === 'undo' && before.kind !== 'undo')
     return [{ kind: 'wait', from: Math.max(from, cause?.at ?? 0), to, note: 'before its undo' }];
   if (before.kind === 'lost' && after.kind === 'probe')
-    return [{ kind: 'wait', from, to, note: 'its outcome was unknown, until it was looked for' }];
+    return [{ kind: 'wait', from, to, note: 'its outcome was unknown until a probe began' }];
   const retriedAt = retries.findLast(({ at }) => at >= from && at <= to)?.at;
-  if (retriedAt === undefined) return [{ kind: 'backoff', from, to, note: 'backoff, until it was taken' }];
+  if (retriedAt === undefined) return [{ kind: 'backoff', from, to, note: 'backoff until an agent took it' }];
   return [
-    { kind: 'wait', from, to: retriedAt, note: 'failed, until it was tried again' },
+    { kind: 'wait', from, to: retriedAt, note: 'failed, until it was retried' },
     { kind: 'queue', from: retriedAt, to, note: QUEUED },
   ];
 }

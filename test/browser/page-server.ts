@@ -24,7 +24,7 @@ export interface Weather {
 
 export interface PageServer {
   readonly url: string;
-  /** What is still in effect between the page and the API; each test begins without. */
+  /** What stands between the page and the API; each test begins without. */
   readonly weather: Weather;
   /** Requests to the API, as 'GET /agents'. */
   readonly asked: string[];

@@ -20,7 +20,10 @@ test('says as whom, on this machine', async () => {
 
 test('is refused for an API elsewhere, before anything is sent', async () => {
   const { exitCode, err } = await steadfast(['cancel', 'e1', '--as', 'ann', '--url', 'https://api.example']);
-  expect([exitCode, err]).toMatchObject([2, expect.stringContaining('--as is for an API on this machine')]);
+  expect([exitCode, err]).toMatchObject([
+    2,
+    expect.stringContaining('--as works only with an API on this machine'),
+  ]);
 });
 
 test.each(['', 'ann b', 'ann/b', 'x'.repeat(65)])('takes no %j', async (name) => {
@@ -33,7 +36,10 @@ test('an answer that must be another person’s names the next step', async () =
   const error = { code: 'not-another', message: 'takes an answer from another person only' };
   api.answers.push({ status: 403, body: { error } });
   const { exitCode, err } = await steadfast(['complete', 'e1.ok.k', '--url', api.url]);
-  expect([exitCode, err]).toEqual([1, `${error.message}\nOn a laptop --as NAME says as whom you call\n`]);
+  expect([exitCode, err]).toEqual([
+    1,
+    `${error.message}\nOn this machine, --as NAME acts as another person\n`,
+  ]);
 });
 
 const AT = Date.UTC(2026, 0, 2, 3, 4, 5);

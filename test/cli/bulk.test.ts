@@ -70,10 +70,10 @@ test('--dry-run collects, says how many and which, confirms nothing and says how
     'r',
   );
   expect(exitCode).toBe(0);
-  expect(out).toContain('To retry: 12 executions\nLeft out: 2,');
+  expect(out).toContain('To retry: 12 executions\nLeft out: 2;');
   expect(out).toContain('e1         pay       failed  2026-11-18 11:06:40Z  no\\u001b\nand 11 more\n');
   expect(out).toContain(
-    `Nothing was done. Confirm it within a day: npx steadfast bulk confirm b1 --url ${api.url}`,
+    `Nothing was done. Confirm within a day: npx steadfast bulk confirm b1 --url ${api.url}`,
   );
   expect(paths()).toEqual(['POST /bulk', 'POST /bulk/b1/collect']);
   expect(api.asked[0]?.body).toEqual({
@@ -88,13 +88,13 @@ test('where nobody can be asked it refuses, and says how to confirm', async () =
   const { err, exitCode } = await cli('bulk', 'retry', '--status', 'failed');
   expect(exitCode).toBe(2);
   expect(err).toContain(
-    'nobody can be asked here. Confirm it with: npx steadfast bulk confirm b1, or add --yes',
+    'this is not a terminal, so you cannot be asked. Confirm with: npx steadfast bulk confirm b1, or add --yes',
   );
   expect(paths()).toEqual(['POST /bulk']);
 });
 
 test.each([
-  ['y', ['POST /bulk', 'POST /bulk/b1/confirm'], 'See how far it is: npx steadfast bulk show b1 --watch'],
+  ['y', ['POST /bulk', 'POST /bulk/b1/confirm'], 'See its progress: npx steadfast bulk show b1 --watch'],
   ['n', ['POST /bulk'], 'Nothing was done.'],
 ])('a person is asked, and %j is taken for what it says', async (typed, asked, said) => {
   answers(found, acting);
@@ -122,7 +122,7 @@ test('--yes --watch tells how far it is until it is done, and what has refused w
   expect(exitCode).toBe(0);
   expect(api.asked[0]?.body).toEqual({ action: 'retry', ids: ['e1', 'e2'] });
   expect(out).toBe(
-    'retry: done, 12 of 12 told, 11 obeyed\nIt does not apply (any more) to:\n  1 × not-retryable\n    e2: it is running\n',
+    'retry: done, 12 of 12 processed, 11 applied\nIt does not apply, or no longer applies, to:\n  1 × not-retryable\n    e2: it is running\n',
   );
 });
 
@@ -144,8 +144,8 @@ test('one that approves is confirmed by the route for answers; ids are read from
 });
 
 test.each([
-  [['bulk', 'confirm'], 'which one? npx steadfast bulk confirm <id>'],
-  [['bulk', 'retry', 'e1'], 'of one: npx steadfast retry e1'],
+  [['bulk', 'confirm'], 'the id of the bulk action is missing: npx steadfast bulk confirm <id>'],
+  [['bulk', 'retry', 'e1'], 'for a single execution: npx steadfast retry e1'],
   [['bulk', 'mend'], 'Allowed choices are retry'],
 ])('%j is refused with the next command', async (args, said) => {
   const { err, exitCode } = await cli(...args);

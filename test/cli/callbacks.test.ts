@@ -108,11 +108,11 @@ describe('complete, fail and heartbeat', () => {
     const unknown = await cli('heartbeat', 'x');
     expect([unknown.exitCode, unknown.err]).toEqual([
       1,
-      `there is no callback with this token\nAn open callback's token is in: npx steadfast show <execution> --url ${api.url}\n`,
+      `there is no callback with this token\nSee the token of an open callback: npx steadfast show <execution> --url ${api.url}\n`,
     ]);
     refuse(400, 'bad-output', "the output does not fit callback 'paid': amount: wanted");
     expect((await cli('complete', 'e1.paid.k')).err).toMatch(
-      /amount: wanted\nGive one that fits with --output/,
+      /amount: wanted\nGive a valid output with --output/,
     );
     refuse(409, 'already-closed', "this callback is not open any more: 'paid' is done already");
     const late = await cli('fail', 'e1.paid.k');
@@ -158,10 +158,10 @@ describe('approve and reject', () => {
       'paid',
       /is of kind callback\. Its approvals are: ok, later, early\nA callback is answered with its token: npx steadfast complete e1\.paid\.k/,
     ],
-    ['later', /'later' cannot be answered now: it comes after ok\nSee where it stands: npx steadfast why e1/],
+    ['later', /'later' cannot be answered now: it comes after ok\nSee what happens next: npx steadfast why e1/],
     [
       'early',
-      /'early' cannot be answered now: it is done since 2026-01-02 03:04:05Z, answered by local:bob\nSee where/,
+      /'early' cannot be answered now: it is done since 2026-01-02 03:04:05Z, answered by local:bob\nSee what/,
     ],
   ])('of %s are refused with the next step, and nothing is sent', async (step, text) => {
     ok(open);

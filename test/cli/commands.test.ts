@@ -94,7 +94,7 @@ describe('start', () => {
     api.answers.push(ok({ executionId: 'e1', status: 'running' }, 202));
     const { exitCode, out } = await cli('start', 'order-fulfilment', '--input', '{"total":1}', '--key', 'k1');
     expect(exitCode).toBe(0);
-    expect(out).toBe(`e1  running\nLook at it: npx steadfast show e1 --wait --url ${api.url}\n`);
+    expect(out).toBe(`e1  running\nSee it: npx steadfast show e1 --wait --url ${api.url}\n`);
     expect(api.asked).toEqual([
       {
         method: 'POST',
@@ -138,7 +138,7 @@ describe('start', () => {
     ]);
     const missing = await cli('start', 'order', '--input', `@${folder}/none.json`);
     expect(missing.exitCode).toBe(2);
-    expect(missing.err).toContain(`the input file ${folder}/none.json cannot be read: ENOENT`);
+    expect(missing.err).toContain(`cannot read the input file ${folder}/none.json: ENOENT`);
     expect(api.asked).toEqual([]);
   });
 
@@ -152,7 +152,7 @@ describe('start', () => {
     const { exitCode, out, err } = await cli('start', 'order');
     expect([exitCode, out]).toEqual([1, '']);
     expect(err).toBe(
-      `${message}\nGive one that fits with --input JSON or --input @file; its schema is in the workflow’s workflow.ts\n`,
+      `${message}\nGive a valid one with --input JSON or --input @file; its schema is in the workflow’s workflow.ts\n`,
     );
     const json = await cli('start', 'order', '--json');
     expect(JSON.parse(json.err)).toEqual({ error: { code: 'bad-input', message, details } });
@@ -199,9 +199,9 @@ describe('show', () => {
     );
     api.answers.push(ok({ ...ended, steps, omitted: ['incidents'] }));
     const { out } = await cli('show', 'e1');
-    expect(out).toContain('\nLeft out, it is too large: incidents.\n');
+    expect(out).toContain('\nLeft out because too large: incidents.\n');
     expect(out).toContain(
-      `\nLeft out of 2 steps, for all would be too large: charge, ship\nLook at one: npx steadfast show e1 --step charge --url ${api.url}\n`,
+      `\nOutputs of 2 steps are left out, because all together would be too large: charge, ship\nShow one step: npx steadfast show e1 --step charge --url ${api.url}\n`,
     );
   });
 
@@ -222,7 +222,7 @@ describe('show', () => {
     const { exitCode, err } = await cli('show', 'e9');
     expect(exitCode).toBe(1);
     expect(err).toBe(
-      `there is no execution 'e9'\nThe executions there are: npx steadfast list --url ${api.url}\n`,
+      `there is no execution 'e9'\nSee the executions: npx steadfast list --url ${api.url}\n`,
     );
   });
 });
@@ -293,7 +293,9 @@ test('why prints the past, and each step with its reason and what is next', asyn
 test('cancel sends the reason and says how to watch the undo', async () => {
   api.answers.push(ok({ executionId: 'e1', status: 'compensating' }, 202));
   const { out } = await cli('cancel', 'e1', '--reason', 'ordered twice');
-  expect(out).toBe(`e1  compensating\nSee it being undone: npx steadfast show e1 --wait --url ${api.url}\n`);
+  expect(out).toBe(
+    `e1  compensating\nSee its steps being undone: npx steadfast show e1 --wait --url ${api.url}\n`,
+  );
   expect(api.asked).toEqual([
     { method: 'POST', path: '/executions/e1/cancel', body: { reason: 'ordered twice' } },
   ]);

@@ -55,7 +55,7 @@ describe('the folder of dev', () => {
   test('D1 that holds other files is refused and left as it is', () => {
     write({ 'thesis.txt': 'years of work', 'cdk.out/x': '' });
     expect(() => openDevFolder(root, true)).toThrow(
-      `${root} holds other files; give --data an empty or a new folder`,
+      `${root} contains other files; choose an empty or a new folder with --data`,
     );
     expect(existsSync(join(root, 'thesis.txt'))).toBe(true);
     expect(existsSync(join(root, 'cdk.out/x'))).toBe(true);
@@ -67,14 +67,14 @@ describe('the folder of dev', () => {
   ])('that cannot be one is refused with the next step: %s', (_, name, why) => {
     write({ notes: 'mine' });
     expect(() => openDevFolder(join(root, name), false)).toThrow(
-      `${join(root, name)} cannot hold the data: ${why}; give --data another folder`,
+      `the data cannot be stored in ${join(root, name)}: ${why}; choose another folder with --data`,
     );
   });
 
   test('whose marker cannot be written is refused', () => {
     mkdirSync(join(root, 'steadfast-dev.json'));
     expect(() => openDevFolder(root, false)).toThrow(
-      / cannot hold the data: EISDIR.*; give --data another folder$/,
+      /^the data cannot be stored in .*: EISDIR.*; choose another folder with --data$/,
     );
   });
 
@@ -101,7 +101,7 @@ describe('the folder of dev', () => {
   test('D2 in use by a living process is refused; a dead one’s is taken over', () => {
     write({ 'steadfast-dev.json': JSON.stringify({ pid: process.ppid }) });
     expect(() => openDevFolder(root, true)).toThrow(
-      `another steadfast dev (process ${process.ppid}) runs on`,
+      `another steadfast dev (process ${process.ppid}) uses`,
     );
     write({ 'steadfast-dev.json': 'cut off in the mid' });
     openDevFolder(root, false).release();
@@ -263,7 +263,7 @@ describe('the banner', () => {
     );
     await api.stop();
     expect(commandsIn(text)[0]).toContain('"input":{}');
-    expect(text).toContain('put an input that fits into example-input.json');
+    expect(text).toContain('put a valid input into example-input.json');
   });
 
   test('names the agents that work in containers', async () => {

@@ -17,7 +17,7 @@ test('a restart says which faults and switched off schedules it has forgotten, a
     });
   const after = stateOf([], ['nightly']);
   expect(lostText(stateOf(['armed', 'over'], ['tick', 'nightly']), after)).toBe(
-    'Armed faults are gone: kill pay.\nSchedules that were switched off run again: tick.\n',
+    'Faults that were set by hand are gone: kill pay.\nSchedules that were switched off by hand run again: tick.\n',
   );
   expect(lostText(stateOf(['over'], ['nightly']), after)).toBe('');
 });

@@ -67,6 +67,6 @@ test('of a changed dev.ts it is said that it is not run again', () => {
   const folders = foldersAt();
   expect(changedText(['lib/a.ts'], folders, root)).toBe('\nlib/a.ts has changed.\n');
   expect(changedText(['lib/a.ts', 'examples/a/dev.ts'], folders, root)).toBe(
-    '\nlib/a.ts has changed.\nWhat examples/a/dev.ts has started goes on as it was: Ctrl-C and a new start run it again.\n',
+    '\nlib/a.ts has changed.\nWhat examples/a/dev.ts started keeps running unchanged: press Ctrl-C and start again to apply the change.\n',
   );
 });

@@ -181,7 +181,7 @@ test.each([
     ['bulk', 'show', 'x'],
     'unknown-bulk',
     "there is no bulk action 'x'",
-    'The bulk actions there were: npx steadfast list --workflow steadfast-bulk',
+    'See the earlier bulk actions: npx steadfast list --workflow steadfast-bulk',
   ],
 ])('a refusal names the next command: %j', async (args, code, message, next) => {
   api.answers.push({ status: 409, body: { error: { code, message } } });
@@ -195,7 +195,7 @@ test('of what a command takes its help is named; a query of the API is not spoke
   };
   refused('bad-request', 'since must be before until');
   expect((await steadfast(['list', '--url', api.url])).err).toBe(
-    'since must be before until\nWhat it takes: npx steadfast list --help\n',
+    'since must be before until\nSee its options: npx steadfast list --help\n',
   );
   refused('unknown-step', "execution e1 has no step 'x'; without ?step= it shows all of them");
   expect((await steadfast(['show', 'e1', '--step', 'x', '--url', api.url])).err).toBe(

@@ -207,7 +207,7 @@ test('more lines than Mermaid draws are said, with what draws them', async () =>
   answer({ items: [{ ...order, steps }] }, { items: [{ ...order, steps: steps.slice(1) }] });
   const { err } = await cli('graph', 'order');
   expect(err).toBe(
-    `it has 501 lines between steps, and Mermaid draws 500; the console draws it, and as data: npx steadfast graph order --json --url ${api.url}\n`,
+    `it has 501 lines between steps, and Mermaid draws at most 500; use the console, or print it as data: npx steadfast graph order --json --url ${api.url}\n`,
   );
   expect((await cli('graph', 'order')).err).toBe('');
 });
@@ -256,7 +256,7 @@ describe('a workflow that is not deployed', () => {
     refuse('unknown-execution');
     await expect(planSource(createClient({ url: api.url }), 'odrer', folder)).rejects.toMatchObject({
       code: 'unknown-plan',
-      message: `'odrer' is neither an execution nor a workflow of ${api.url}, nor of the project here. The workflows there: order`,
+      message: `'odrer' is neither an execution or workflow of ${api.url} nor a workflow of this project. Workflows of the API: order`,
     });
     const silent = createClient({ url: 'http://127.0.0.1:9' });
     await expect(planSource(silent, 'order', folder)).rejects.toMatchObject({ code: 'no-answer' });

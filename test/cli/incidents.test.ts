@@ -216,27 +216,19 @@ test.each([
   [
     'unsafe-choice',
     `an attempt may have acted: 'retry' needs "nothingHappened": true from somebody who has checked`,
-    '--nothing-happened says so',
+    'If you have checked, add --nothing-happened',
   ],
-  [
-    'unsafe-choice',
-    "'retry-with-input' needs an input",
-    'An input is given with --input JSON or --input @file',
-  ],
-  [
-    'unsafe-choice',
-    "'give-output' needs an output",
-    'An output is given with --output JSON or --output @file',
-  ],
+  ['unsafe-choice', "'retry-with-input' needs an input", 'Give an input with --input JSON or --input @file'],
+  ['unsafe-choice', "'give-output' needs an output", 'Give an output with --output JSON or --output @file'],
   [
     'bad-input',
     "the output does not fit agent 'charge-card': id: wanted",
-    'Give one that fits with --output JSON or --output @file; its schema is in its agent’s declaration',
+    'Give a valid one with --output JSON or --output @file; its schema is in its agent’s declaration',
   ],
   [
     'bad-input',
     "the input does not fit agent 'charge-card': id: wanted",
-    'Give one that fits with --input JSON or --input @file; its schema is in the workflow’s workflow.ts',
+    'Give a valid one with --input JSON or --input @file; its schema is in the workflow’s workflow.ts',
   ],
 ])('a refused answer is explained in the words of the command line: %s %s', async (code, message, hint) => {
   api.answers.push(refusal(409, code, message));

@@ -46,7 +46,7 @@ it.each([
   ['scheduler', "no agent is named 'scheduler'"],
   [
     'encode',
-    "agent 'encode' runs in a container, and a debugger reaches functions alone: leave out its runsIn meanwhile",
+    "agent 'encode' runs in a container, and a debugger can only reach functions: leave out its runsIn while you debug",
   ],
 ])('is no other part: %s', async (agent, problem) => {
   await expect(inspect(agent)).rejects.toThrow(`--inspect: ${problem}; there are book-parcel, charge-card`);

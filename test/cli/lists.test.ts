@@ -49,7 +49,7 @@ describe('list', () => {
       'EXECUTION  WORKFLOW  STATUS     STARTED               TOOK       CODE',
       'e1         order     succeeded  2026-01-02 03:04:05Z  1 min 5 s',
       'e2         order     failed     2026-01-02 03:04:05Z  1 min 5 s  card-declined',
-      'More than 10,000 are open: those are first that are due first.',
+      'More than 10,000 are open, listed by what is due first.',
     ]);
   });
 
@@ -197,13 +197,13 @@ describe('status', () => {
       [
         "health                 at risk: Agent 'pay' fails since 2026-01-02 03:00:05Z (4 min) (TransientError: it answered 500); 2 executions wait for it; the first runs out in 1 h; nothing is to be done before but to mend its service: they go on by themselves once it answers.",
         "                       Agent 'gone' is not deployed; 2 executions wait for it; deploy it again: what waits for it goes on within a minute.",
-        'swept                  a supervisor found something due 1.5 s ago',
+        'swept                  a supervisor last found work 1.5 s ago',
         "breaker                agent 'pay': open for 1 min, 5 s more",
         "breaker                agent 'ship': paused for 1 min by local:ann: a move",
         "missing                agent 'gone' is not deployed; 2 wait for it",
         `at risk                3: npx steadfast list --at-risk ${at}`,
         `open                   1,204: 1,200 running, 4 waiting: npx steadfast list --status open ${at}`,
-        'due longest            e1 (order), for 2 s',
+        'overdue longest        e1 (order), for 2 s',
         `ended without success  9 in the last 1 d (at least 10,000 were started in that time): 7 card-declined, 2 lost: npx steadfast list --status bad --since 24h ${at}`,
         `inbox                  5: 2 recovery, 3 approval; e2 runs out first, in 30 min: npx steadfast incidents ${at}`,
         "paused                 starts of 'order': paused for 2 s by local:ann: the bank is away",
@@ -212,7 +212,7 @@ describe('status', () => {
         'WORKFLOW  OPEN   WAITING  PAUSED  AT RISK  ENDED WITHOUT SUCCESS  OLD PLANS',
         'order     1,204  4        0       3        9                      4 of 1',
         '',
-        `Those of one: npx steadfast list --workflow <name> --status open ${at} (or --at-risk, or --status bad --since 24h)`,
+        `For one workflow: npx steadfast list --workflow <name> --status open ${at} (or --at-risk, or --status bad --since 24h)`,
         '',
       ].join('\n'),
     ]);

@@ -125,7 +125,7 @@ it('12 retry these and not those', async () => {
   const out = await said(12, { more: ['--yes'] });
   const [, bulk = ''] = /Stop it: .* pause ([0-9a-f]{32})/.exec(out) ?? [];
   await world.run(bulk);
-  expect(await said(12, { more: ['--dry-run'] })).toMatch(line('No execution is found to retry'));
+  expect(await said(12, { more: ['--dry-run'] })).toMatch(line('No execution matches for retry'));
   for (const id of world.declined) expect((await world.view(id)).status).not.toBe('failed');
   expect((await world.view(world.ids['4712'])).status).toBe('failed');
 });
@@ -145,7 +145,7 @@ it('15 what did last night’s outage do', async () => {
   expect(commandOf(15)).toBe('outages charge-card');
   const { out } = await steadfast(['outages', 'carrier', '--url', 'http://127.0.0.1:4510']);
   expect(out).toMatch(
-    /^began .*Z, noticed after 4 s, ended .*Z \(10 min 4 s\): Error: socket hang up\n1 call failed; outcome unknown: 1, each settled: nothing was doubled or lost\n/,
+    /^began .*Z, noticed after 4 s, ended .*Z \(10 min 4 s\): Error: socket hang up\n1 call failed; outcome unknown: 1, each settled: nothing was done twice or lost\n/,
   );
 });
 

@@ -20,20 +20,20 @@ test.each([
     'compensating',
     'See it end: npx steadfast show e1 --wait',
   ],
-  [['cancel', 'e1'], {}, 'compensating', 'See it being undone: npx steadfast show e1 --wait'],
-  [['pause', 'e1', '--within', '2h'], { within: '2h' }, 'pausing', 'Have it go on: npx steadfast resume e1'],
+  [['cancel', 'e1'], {}, 'compensating', 'See its steps being undone: npx steadfast show e1 --wait'],
+  [['pause', 'e1', '--within', '2h'], { within: '2h' }, 'pausing', 'Resume it: npx steadfast resume e1'],
   [
     ['resume', 'e1', '--reason', 'open'],
     { reason: 'open' },
     'running',
-    'See it go on: npx steadfast show e1 --wait',
+    'See it continue: npx steadfast show e1 --wait',
   ],
-  [['retry', 'e1'], {}, 'running', 'See it go on: npx steadfast show e1 --wait'],
+  [['retry', 'e1'], {}, 'running', 'See it continue: npx steadfast show e1 --wait'],
   [
     ['retry', 'e1', '--input', '{"to":"2 Main Street"}', '--step', 'ship'],
     { input: { to: '2 Main Street' }, step: 'ship' },
     'running',
-    'See it go on: npx steadfast show e1 --wait',
+    'See it continue: npx steadfast show e1 --wait',
   ],
 ])('%j asks for it and says what to type next', async (args, body, status, next) => {
   api.answers.push(told(status));
@@ -57,12 +57,12 @@ test('a cancel says what is in effect, and never that something is undone where 
   const body = { executionId: 'e1', status: 'compensating', undo: false, standing };
   api.answers.push({ status: 202, body });
   expect((await cli('cancel', 'e1', '--no-undo')).out.split('\n').slice(0, 2)).toEqual([
-    'e1  ending as it is, nothing is undone',
-    'It stays as it is; in effect: charge, ship (e1.ship.0); maybe in effect: book',
+    'e1  ending as it is; nothing is undone',
+    'Nothing is undone; in effect: charge, ship (e1.ship.0); maybe in effect: book',
   ]);
   api.answers.push({ status: 202, body: { ...body, status: 'failed' } });
   const { out } = await cli('resolve', 'e1', '1', '--choice', 'fail');
-  expect(out).toMatch(/^e1 {2}failed\nIt stays as it is; in effect: charge, /);
+  expect(out).toMatch(/^e1 {2}failed\nNothing is undone; in effect: charge, /);
   expect(out).not.toContain('compensating');
 });
 
@@ -98,7 +98,7 @@ describe('a workflow', () => {
     api.answers.push({ status: 202, body: { workflow: 'order', pause } });
     const { out } = await cli('pause-workflow', 'order', '--reason', 'closed', '--within', '2h');
     expect(out).toBe(
-      `order  paused for 3 d 4 h by local:ann: closed\nHave starts run again: npx steadfast resume-workflow order --url ${api.url}\n`,
+      `order  paused for 3 d 4 h by local:ann: closed\nResume starts: npx steadfast resume-workflow order --url ${api.url}\n`,
     );
     const body = { reason: 'closed', within: '2h' };
     expect(api.asked).toEqual([{ method: 'POST', path: '/workflows/order/pause', body }]);
@@ -107,7 +107,7 @@ describe('a workflow', () => {
   test('is resumed, and says what is still paused', async () => {
     api.answers.push({ status: 202, body: { workflow: 'order' } });
     expect((await cli('resume-workflow', 'order')).out).toBe(
-      `order  not paused\nWhat was born paused is resumed one by one (resume <id>): npx steadfast list --workflow order --status paused --url ${api.url}\n`,
+      `order  not paused\nResume the executions that started paused one by one (resume <id>): npx steadfast list --workflow order --status paused --url ${api.url}\n`,
     );
   });
 
@@ -118,7 +118,7 @@ describe('a workflow', () => {
     });
     expect((await cli('workflows')).out).toContain('order: paused for 3 d 4 h by local:ann: closed');
     api.answers.push(told('paused'));
-    expect((await cli('start', 'order')).out).toContain('Have it go on: npx steadfast resume e1');
+    expect((await cli('start', 'order')).out).toContain('To run this execution: npx steadfast resume e1');
   });
 });
 
@@ -126,9 +126,9 @@ test.each([
   [
     'pause-agent',
     { status: 'paused', since: 1, pause: { at: Date.now() - 76.5 * 3_600_000, reason: 'asked to' } },
-    'pay  paused for 3 d 4 h: asked to\nHave it go on: npx steadfast resume-agent pay',
+    'pay  paused for 3 d 4 h: asked to\nResume it: npx steadfast resume-agent pay',
   ],
-  ['resume-agent', { status: 'closed' }, 'pay  closed\nSee how it is: npx steadfast agents'],
+  ['resume-agent', { status: 'closed' }, 'pay  closed\nSee its state: npx steadfast agents'],
 ])('%s says how the agent is and what to type next', async (command, breaker, said) => {
   api.answers.push({ status: 202, body: { agent: 'pay', breaker } });
   expect((await cli(command, 'pay')).out).toBe(`${said} --url ${api.url}\n`);
@@ -144,13 +144,13 @@ test('outages says when a service was away, what failed, and how each unknown ou
   expect((await cli('outages', 'pay')).out).toBe(
     [
       'began 1970-01-01 00:00:00Z, noticed after 4 s, ended 1970-01-01 00:10:40Z (10 min 40 s): Error: socket hang up',
-      '3 calls failed; outcome unknown: 1, each settled, of those that are named',
+      '3 calls failed; outcome unknown: 1, each settled, of those listed',
       'EXECUTION  STEP  ATTEMPT  SETTLED',
-      'e1         pay   1        it was not done, and was tried again',
-      '1 more failed than are named\n',
+      'e1         pay   1        the work was not done, and was tried again',
+      '1 more failed; they are not listed\n',
     ].join('\n'),
   );
-  expect((await cli('outages', 'pay')).out).toBe('Its breaker has not opened.\n');
+  expect((await cli('outages', 'pay')).out).toBe('No outages: the breaker of this agent has never opened.\n');
 });
 
 const OVER = { closedAt: 640_000 };
@@ -160,11 +160,11 @@ test.each([
     'each is, by evidence',
     ['done', 'not-done', 'repeated', 'undone'],
     OVER,
-    '4, each settled: nothing was doubled or lost\n',
+    '4, each settled: nothing was done twice or lost\n',
   ],
   ['a person decided one', ['done', 'person'], OVER, '2, each settled, 1 by a person or a default\n'],
   ['each is, and it is not over', ['done'], {}, '1, each settled\n'],
-  ['there was none', [], OVER, 'none: nothing was doubled or lost\n'],
+  ['there was none', [], OVER, 'none: nothing was done twice or lost\n'],
 ])('outages says what may be doubled or lost: %s', async (_, unknown, end, said) => {
   const failure = { code: 'Error', message: 'socket hang up' };
   const calls = unknown.map((settled) => ({

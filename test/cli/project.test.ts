@@ -45,9 +45,9 @@ describe('the project', () => {
       /^there is no cdk\.json in .* or above it\. Run this in .* --app 'npx tsx bin\/app\.ts'$/,
     ],
     [
-      'does not say how it is run',
+      'has no command that runs the app',
       { 'cdk.json': {} },
-      /cdk\.json does not say how the app is run: give it "app"/,
+      /cdk\.json has no command that runs the app: add "app"/,
     ],
     ['is not JSON', { 'cdk.json': '{' }, /cdk\.json is not readable JSON: /],
   ])('that %s is refused, with what to do', (_, files, message) => {
@@ -131,7 +131,7 @@ describe('the Steadfast', () => {
     expect(() => steadfastIn(root)).toThrow(said);
     expect(() => steadfastIn(root, { name: 'It' })).toThrow(said);
     expect(() => steadfastIn(root, { stack: 'C' })).toThrow(
-      "no stack 'C' holds one; choose with --stack one of: A, B",
+      "no stack 'C' holds a Steadfast; choose with --stack one of: A, B",
     );
   });
 

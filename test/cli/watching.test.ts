@@ -50,12 +50,12 @@ test('agents: those that are not deployed, who needs them and what to do', async
     { name: 'write', waiting: 0, planned: 1 },
   ];
   api.answers.push(ok({ items: [], missing, examined: 7 }));
-  const again = 'Deploy it again until they have ended; what waits for it goes on within a minute.';
+  const again = 'Deploy it again until they have ended; the waiting executions continue within a minute.';
   expect((await cli('agents')).out.split('\n')).toEqual([
     'No agents.',
-    `No agent 'pay-trip' is deployed: 3 executions wait for it now; 5 of 7 open executions looked at have it in their plan. ${again}`,
+    `No agent 'pay-trip' is deployed: 3 executions wait for it now; 5 of 7 examined open executions have it in their plan. ${again}`,
     `No agent 'tell' is deployed: 1 execution waits for it now. ${again}`,
-    `No agent 'write' is deployed: 1 of 7 open executions looked at have it in their plan. ${again}`,
+    `No agent 'write' is deployed: 1 of 7 examined open executions have it in their plan. ${again}`,
     '',
   ]);
 });
@@ -116,7 +116,7 @@ test('health tells what those who watch left behind', async () => {
   const text = healthText(health, now);
   expect(text).toContain('0      1 s      20 s ago      12   1\n');
   expect(text).toContain(
-    'audit: ran 1 h ago; last whole pass: 40 records, 2 healed, 3 removed, 0 failed; this pass: 40 records',
+    'audit: ran 1 h ago; last complete pass: 40 records, 2 healed, 3 removed, 0 failed; this pass: 40 records',
   );
   api.answers.push(ok(health));
   expect((await cli('health')).out).toContain('2 healed, 3 removed');

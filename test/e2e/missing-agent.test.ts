@@ -97,7 +97,7 @@ test('an agent that is gone is named everywhere, holds only its own work up, and
 
   api = await deployed(after);
   expect(await missingAgentsText(cloud?.apiUrl ?? '')).toBe(
-    "WARNING: No agent 'book-trip' is deployed: 1 of 1 open executions looked at have it in their plan. Deploy it again until they have ended; what waits for it goes on within a minute.\n",
+    "WARNING: No agent 'book-trip' is deployed: 1 of 1 examined open executions have it in their plan. Deploy it again until they have ended; the waiting executions continue within a minute.\n",
   );
   expect((await api.health()).status).not.toBe('down');
   await api.failCallback(token, { message: 'not this year' });

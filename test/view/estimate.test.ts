@@ -100,7 +100,7 @@ describe('an estimate', () => {
     expect(known.units).toMatchObject({ writeUnits: 31, events: 2, lambdaRequests: 6, sqsRequests: 15 });
     const unknown = cost(parent, { payloadBytes: 100 });
     expect(unknown.agentSteps).toBe(0);
-    expect(unknown.leftOut.at(-1)).toBe("executions of 'chain5': that workflow is not known here");
+    expect(unknown.leftOut.at(-1)).toBe("executions of 'chain5': this project does not have that workflow");
   });
 
   it('counts a list of workflows by its items', () => {

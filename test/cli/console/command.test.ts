@@ -57,7 +57,7 @@ test('prints an address that opens it, asks the API as the operator, and ends wh
   const text = await printed;
   const [address = ''] = /http:\/\/127\.0\.0\.1:\d+\/console\/\?code=[\w-]+/.exec(text) ?? [];
   expect(text).toBe(
-    `Console of Shop, API ${url}\nOpen it: ${address}\nThe address works once, within 2 minutes. What is done there is done as you; --read-only prevents it.\nCtrl-C stops it.\n`,
+    `Console of Shop, API ${url}\nOpen it: ${address}\nThe address works once, within 2 minutes. Actions there are done in your name; --read-only prevents them.\nCtrl-C stops it.\n`,
   );
   expect(asked).toEqual([
     {
@@ -108,14 +108,14 @@ test('finds the API by the tags of the stack', async () => {
   aws.tagged = [stage('a1'), stage('b2'), ...tagged.filter(([, part]) => part !== 'api')];
   expect(await ran('--stack', 'Shop')).toMatchObject({
     exitCode: 2,
-    err: "'Shop' has several: choose with --url one of https://a1.execute-api.eu-central-1.amazonaws.com, https://b2.execute-api.eu-central-1.amazonaws.com\n",
+    err: "stack 'Shop' has several APIs: choose one with --url: https://a1.execute-api.eu-central-1.amazonaws.com, https://b2.execute-api.eu-central-1.amazonaws.com\n",
   });
   aws.tagged = tagged.filter(([arn]) => !arn.includes('apigateway'));
   expect((await ran('--stack', 'Shop')).err).toBe(
-    "no API is tagged as one of 'Shop': say where it is with --url\n",
+    "no API is tagged with stack 'Shop': give its address with --url\n",
   );
   expect((await ran('--stack', 'Shoop')).err).toContain(
-    "no deployment of Steadfast is a stack named 'Shoop'; there are Shop",
+    "no stack named 'Shoop' holds a Steadfast deployment; there are Shop",
   );
   const calls = new Calls({ region: 'eu-central-1', endpoint: aws.url, clock: CLOCK });
   aws.tagged = tagged;
@@ -127,9 +127,12 @@ test('finds the API by the tags of the stack', async () => {
 });
 
 test.each([
-  [['--stack', 'Shop', '--url', 'http://orders.example.com', '--region', 'eu-central-1'], 'only https: is'],
-  [['--stack', 'Shop', '--url', 'https://orders.example.com'], 'Add --region <region>'],
-  [['--stack', 'no/stack'], 'no name of a stack'],
+  [
+    ['--stack', 'Shop', '--url', 'http://orders.example.com', '--region', 'eu-central-1'],
+    'sent only over https:',
+  ],
+  [['--stack', 'Shop', '--url', 'https://orders.example.com'], 'add --region <region>'],
+  [['--stack', 'no/stack'], 'not a stack name'],
   [['--stack', 'Shop', '--port', '70000'], 'allowed are 0 to 65535'],
   [[], '--stack <name>'],
 ])('what is missing or wrong is said: %j', async (args, message) => {

@@ -138,7 +138,7 @@ test('a refusal names the action; a query that fails and a stack without log gro
   await expect(source().next()).rejects.toMatchObject({
     code: 'not-allowed',
     message:
-      'not allowed: logs:StartQuery. User x is not authorized\nThe actions that this command needs are in docs/SECURITY.md',
+      'AWS denied logs:StartQuery: User x is not authorized\ndocs/SECURITY.md lists the actions that this command needs',
   });
   says('StartQuery', { queryId: 'q1' });
   says('GetQueryResults', { status: 'Timeout' });
@@ -149,6 +149,6 @@ test('a refusal names the action; a query that fails and a stack without log gro
   aws.tagged = aws.tagged.filter(([, part]) => part !== 'logs');
   await expect(source().next()).rejects.toMatchObject({ code: 'no-logs' });
   await expect(source({ stack: 'Shoop' }).next()).rejects.toMatchObject({
-    message: "no deployment of Steadfast is a stack named 'Shoop'; there are Shop",
+    message: "no stack named 'Shoop' holds a Steadfast deployment; there are Shop",
   });
 });

@@ -77,7 +77,7 @@ describe('on a laptop', () => {
     const { out, err } = await cli('--since', '1m', '--level', 'error');
     expect([out, err]).toEqual([
       '',
-      'no lines from level error on: what a healthy step does is logged at level DEBUG alone (docs/OPERATIONS.md says how to have it); if this API keeps its data in another folder, say so with --data\n',
+      'no lines from level error on: a healthy step logs only at level DEBUG (docs/OPERATIONS.md says how to switch it on); if this API keeps its data in another folder, name it with --data\n',
     ]);
   });
 
@@ -173,7 +173,7 @@ describe('what is missing is said, with what to do', () => {
     const { exitCode, err } = await cli();
     expect([exitCode, err]).toEqual([
       1,
-      `there is none\nThe executions there are: npx steadfast list --url ${api.url}\n`,
+      `there is none\nSee the executions: npx steadfast list --url ${api.url}\n`,
     ]);
   });
 
@@ -183,7 +183,7 @@ describe('what is missing is said, with what to do', () => {
     const { exitCode, err } = await cli();
     expect([exitCode, err]).toEqual([
       1,
-      `there are no logs in ${logs}; say where the API keeps its data: --data <folder>, as it was started, or for a deployment --stack <name>\n`,
+      `there are no logs in ${logs}; name the data folder that the API was started with: --data <folder>, or for a deployment --stack <name>\n`,
     ]);
   });
 
@@ -194,7 +194,7 @@ describe('what is missing is said, with what to do', () => {
       /^https:\/\/api\.example is not on this machine: .* --stack <name>/,
     ],
     ['the API of a stack', ['--stack', 'Shop', '--url', 'http://127.0.0.1:4510'], /add --url <url>/],
-    ['a stack that can be one', ['--stack', 'no/stack'], /^'no\/stack' is no name of a stack/],
+    ['a stack that can be one', ['--stack', 'no/stack'], /^'no\/stack' is not a stack name/],
     ['a time', ['--since', 'yesterday'], /2h \(ago\), 09:30/],
   ])('%s', async (_, args, message) => {
     const { exitCode, err } = await cli(...args);

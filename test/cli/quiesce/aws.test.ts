@@ -164,7 +164,7 @@ test('a part that is gone is left out, before it is kept and after', async () =>
 test('a stack that is none, a part that is unknown, and parts that are missing are named', async () => {
   await expect(accountOf('Shoop').find()).rejects.toMatchObject({
     code: 'no-stack',
-    message: "no deployment of Steadfast is a stack named 'Shoop'; there are Shop",
+    message: "no stack named 'Shoop' holds a Steadfast deployment; there are Shop",
   });
   aws.tagged = [...aws.tagged, ['arn:aws:sqs:eu-central-1:123456789012:x', 'new-part']];
   await expect(accountOf().find()).rejects.toMatchObject({ code: 'unknown-part' });
@@ -196,7 +196,7 @@ test('a refusal names the action; what is busy or throttled is tried again', asy
   aws.mappings['m2']!.State = 'Enabled';
   await expect(account.stop({ role: 'work', kind: 'mapping', id: 'm2', state: true })).rejects.toMatchObject({
     code: 'not-allowed',
-    message: expect.stringContaining('not allowed: lambda:UpdateEventSourceMapping. User x') as string,
+    message: expect.stringContaining('AWS denied lambda:UpdateEventSourceMapping: User x') as string,
   });
 });
 
@@ -228,17 +228,17 @@ describe('the commands', () => {
     expect(restored.exitCode).toBe(0);
     expect(restored.out).toContain('start       mapping   m1');
     expect(restored.err).toContain('restoring starts: 3');
-    expect((await ran('unquiesce', '--stack', 'Shop')).out).toBe("nothing of 'Shop' was at rest\n");
+    expect((await ran('unquiesce', '--stack', 'Shop')).out).toBe("nothing of 'Shop' was stopped\n");
   });
 
   test('what is missing in the command is said in one sentence', async () => {
     expect(await ran('quiesce', '--stack', 'no/stack')).toMatchObject({ exitCode: 2 });
     const { err, exitCode } = await steadfast(['quiesce', '--stack', 'Shop']);
-    expect([exitCode, err]).toEqual([2, 'no region is given: add --region <region>, or set AWS_REGION\n']);
+    expect([exitCode, err]).toEqual([2, 'no AWS region is set: add --region <region>, or set AWS_REGION\n']);
     const none = await ran('quiesce', '--stack', 'Shoop', '--dry-run');
     expect([none.exitCode, none.err]).toEqual([
       2,
-      "no deployment of Steadfast is a stack named 'Shoop'; there are Shop\n",
+      "no stack named 'Shoop' holds a Steadfast deployment; there are Shop\n",
     ]);
   });
 });
