@@ -181,7 +181,7 @@ export class Agent extends Construct implements IGrantable {
     if (settings.container === undefined) {
       Validations.of(this).addWarning(
         'steadfast:noContainer',
-        `agent '${agentName}' runs in a container, and nothing here runs it: set agentSettings['${agentName}'].container, or run it yourself with a role that steadfast.grantWork('${agentName}', …) allows the work`,
+        `agent '${agentName}' runs in a container, and this stack does not run it: set agentSettings['${agentName}'].container, or run it yourself with a role that you pass to steadfast.grantWork('${agentName}', …)`,
       );
       return undefined;
     }

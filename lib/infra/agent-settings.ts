@@ -97,7 +97,9 @@ export function checkSettings(
     throw new Error(`agent '${agent}': ${what}`);
   };
   if (runsIn === undefined && settings.container !== undefined)
-    refuse("container: it runs in a Lambda function; declare it with runsIn: 'container'");
+    refuse(
+      "container: this agent runs in a Lambda function; to use it, declare the agent with runsIn: 'container'",
+    );
   const {
     container: _container,
     environment: _environment,
@@ -107,7 +109,7 @@ export function checkSettings(
   } = settings;
   if (runsIn === 'container' && Object.keys(ofFunctions).length > 0)
     refuse(
-      `${Object.keys(ofFunctions).join(', ')}: it runs in a container; allowed are container, environment, logLevel and remoteFunction`,
+      `${Object.keys(ofFunctions).join(', ')}: not allowed for an agent in a container; allowed are container, environment, logLevel and remoteFunction`,
     );
   const within = (name: string, value: number, [least, most]: readonly [number, number]): void => {
     if (!Number.isInteger(value) || value < least || value > most)
@@ -139,7 +141,7 @@ export function remoteEnvironment(
 ): Readonly<Record<string, string>> {
   if (remote === 'lambda' && remoteFunction === undefined)
     throw new Error(
-      `agent '${agent}': a Lambda function does its work (lambda: true), and none is named: set agentSettings['${agent}'].remoteFunction`,
+      `agent '${agent}': it is declared with lambda: true, but no function is set: set agentSettings['${agent}'].remoteFunction`,
     );
   if (remoteFunction === undefined) return {};
   if (remote === 'lambda') return { [ENV.remoteFunction]: remoteFunction.functionArn };
@@ -159,7 +161,7 @@ export function adopt(
   if (own instanceof LambdaFunction) {
     if (own.timeout !== undefined && own.timeout.toSeconds() < timeout.toSeconds()) {
       throw new Error(
-        `agent '${agent}': its own function ends after ${own.timeout.toSeconds()} s; an attempt needs ${timeout.toSeconds()} s`,
+        `agent '${agent}': your own function has a timeout of ${own.timeout.toSeconds()} s; an attempt needs ${timeout.toSeconds()} s`,
       );
     }
     for (const [name, value] of Object.entries(environment)) own.addEnvironment(name, value);
@@ -169,6 +171,6 @@ export function adopt(
   const variables = Object.keys(environment).join(', ');
   Validations.of(scope).addWarning(
     'steadfast:importedFunction',
-    `agent '${agent}': the imported function ${own.functionName} cannot be changed from here. Set on it: the environment variables ${variables}, STEADFAST_QUEUES and STEADFAST_AGENTS as other agents have them, RecursiveLoop Allow, a timeout of ${timeout.toSeconds()} s or more, and the permissions that its role is lacking`,
+    `agent '${agent}': the imported function ${own.functionName} cannot be changed from here. Set on it: the environment variables ${variables}, STEADFAST_QUEUES and STEADFAST_AGENTS as other agents have them, RecursiveLoop Allow, a timeout of ${timeout.toSeconds()} s or more, and the permissions that its role lacks`,
   );
 }

@@ -29,5 +29,5 @@ const isHeard = (scope: Construct, { topicArn }: ITopic): boolean =>
 const warn = (scope: Construct): void =>
   Validations.of(scope).addWarning(
     'steadfast:alarmsReachNobody',
-    "its alarms reach nobody: no one subscribes to their topic. Give alarmEmail (of a SteadfastStack), alarmTopic (a topic of your own), or call monitoring?.topic.addSubscription(…). If you subscribe outside of this program: Validations.of(…).acknowledge({ id: 'steadfast:alarmsReachNobody', reason: '…' })",
+    "its alarms reach nobody, because their topic has no subscription. Set alarmEmail (of a SteadfastStack), alarmTopic (a topic of your own), or call monitoring?.topic.addSubscription(…). If you subscribe outside of this program: Validations.of(…).acknowledge({ id: 'steadfast:alarmsReachNobody', reason: '…' })",
   );

@@ -108,7 +108,7 @@ export class Alarms extends Construct {
   private supervisorSilent({ metricOf }: AlarmsProps): Alarm {
     return new Alarm(this, 'SupervisorSilent', {
       alarmDescription:
-        'Nobody sweeps: lost messages and dead agents go unnoticed. Look at the errors of the supervisor and whether its rule is enabled.',
+        'No supervisor is sweeping, so lost messages and dead agents go unnoticed. Check the errors of the supervisor, and that its rule is enabled.',
       metric: metricOf('Sweeps', { period: MINUTE }),
       comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
       threshold: 1,
@@ -120,7 +120,7 @@ export class Alarms extends Construct {
   private auditSilent({ metricOf, audit }: AlarmsProps): Alarm {
     return new Alarm(this, 'AuditSilent', {
       alarmDescription:
-        'The audit has not come to the end of a run three times in a row: an execution that lost its wake time would stay lost. Look at the errors of its function and whether its rule is enabled.',
+        'Three runs of the audit in a row did not finish, so an execution that lost its wake time would stay lost. Check the errors of the audit function, and that its rule is enabled.',
       metric: metricOf('Audits', { period: audit.runEvery }),
       comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
       threshold: 1,
@@ -133,7 +133,7 @@ export class Alarms extends Construct {
     return [
       this.raise('OldestOverdue', {
         alarmDescription:
-          'Something has been due for minutes and nobody has looked: the supervisor cannot keep up, or cannot handle an execution: npx steadfast list --at-risk names them.',
+          'Executions have been overdue for minutes: the supervisor cannot keep up, or cannot handle one of them. To list them: npx steadfast list --at-risk',
         metric: metricOf('OldestOverdue', { period: MINUTE }),
         threshold: OVERDUE.toMilliseconds(),
         bad: 3,
@@ -141,7 +141,7 @@ export class Alarms extends Construct {
       }),
       this.raise('EvaluationsFailing', {
         alarmDescription:
-          'The supervisor has failed for a quarter of an hour to look at some execution. Its log names it: evaluation-failed.',
+          'For 15 minutes the supervisor has failed to evaluate an execution. Its log entry evaluation-failed names the execution.',
         metric: metricOf('EvaluationsFailed', { period: FIVE_MINUTES }),
         threshold: 1,
         bad: 3,
@@ -149,7 +149,7 @@ export class Alarms extends Construct {
       }),
       this.raise('ClockSkewed', {
         alarmDescription:
-          "The clock of a process is more than 2 s from the store's: what is due may be noticed late. Its log says by how much: clock-skewed.",
+          'The clock of a process differs from the clock of the table by more than 2 s, so due work may be noticed late. The log entry clock-skewed says by how much.',
         metric: metricOf('ClocksSkewed', { period: FIVE_MINUTES }),
         threshold: 1,
         bad: 1,
@@ -163,7 +163,7 @@ export class Alarms extends Construct {
     return [
       this.raise('AuditBehind', {
         alarmDescription:
-          'The audit has not come through the whole table for a day: what executions leave behind grows, and one that lost its wake time waits for so long. Raise auditMegabytes; if the function runs into its time, memorySize.',
+          'The audit has not finished a pass over the table for a day, so leftovers of executions grow, and an execution that lost its wake time waits that long. Raise auditMegabytes; if the function times out, raise its memorySize.',
         metric: metricOf('AuditAge', { period }),
         threshold: Math.max(DAY.toMilliseconds(), MISSED_AUDITS * audit.every.toMilliseconds()),
         bad: 1,
@@ -171,7 +171,7 @@ export class Alarms extends Construct {
       }),
       this.raise('WakeTimeHealed', {
         alarmDescription:
-          'The audit found an open execution that nobody would have looked at, and had it looked at. Expected after a restore and after wakeShards was lowered; else a hand in the table, or a defect.',
+          'The audit found an open execution that no supervisor would have evaluated, and had it evaluated. This is expected after a restore or after wakeShards was lowered; otherwise somebody edited the table, or there is a bug.',
         metric: metricOf('WakeTimesHealed', { period: FIVE_MINUTES }),
         threshold: 1,
         bad: 1,
@@ -179,7 +179,7 @@ export class Alarms extends Construct {
       }),
       this.raise('RecordsUnaudited', {
         alarmDescription:
-          'The audit could not read a record, or could not put it in order. Its log names the execution: audit-failed.',
+          'The audit could not read or repair a record. Its log entry audit-failed names the execution.',
         metric: metricOf('RecordsUnaudited', { period: FIVE_MINUTES }),
         threshold: 1,
         bad: 1,
@@ -192,7 +192,7 @@ export class Alarms extends Construct {
     return [
       this.raise('IncidentOpened', {
         alarmDescription:
-          'A question to a person was opened: npx steadfast incidents names its execution, and what happens without an answer. The event of the incident has the id.',
+          'An incident was opened and asks a person. npx steadfast incidents lists its execution and what happens without an answer. The event of the incident has the id.',
         metric: metricOf('IncidentsOpened', { period: FIVE_MINUTES }),
         threshold: 1,
         bad: 1,
@@ -200,14 +200,14 @@ export class Alarms extends Construct {
       }),
       this.raise('IncidentOpen', {
         alarmDescription:
-          'A question to a person has been open for a quarter of an hour, and is over when none is: npx steadfast incidents names its execution.',
+          'An incident has been open for 15 minutes. The alarm ends when no incident is open. To list them: npx steadfast incidents',
         metric: metricOf('OpenIncidents', { period: FIVE_MINUTES }),
         threshold: 1,
         bad: 3,
         of: 3,
       }),
       this.raise('BreakerOpen', {
-        alarmDescription: `The service behind an agent has been away for ${BREAKER_OPEN_MINUTES} minutes: what needs it waits. npx steadfast agents says which, since when and with which error; npx steadfast list --at-risk names what waits.`,
+        alarmDescription: `The service behind an agent has been down for ${BREAKER_OPEN_MINUTES} minutes, and steps that need it wait. npx steadfast agents shows which agent, since when and with which error; npx steadfast list --at-risk lists the executions.`,
         metric: metricOf('OpenBreakers', { period: MINUTE }),
         threshold: 1,
         bad: BREAKER_OPEN_MINUTES,
@@ -217,7 +217,7 @@ export class Alarms extends Construct {
       }),
       this.raise('AgentMissing', {
         alarmDescription:
-          'Executions under way need an agent that is no longer deployed: they stand still, also what is to be undone. npx steadfast agents says which, npx steadfast list --at-risk what waits for it. Deploy it again until they have ended; they go on within a minute.',
+          'Open executions need an agent that is no longer deployed: their steps and undos wait. npx steadfast agents shows which agent, npx steadfast list --at-risk lists the executions. Deploy the agent again until they have ended; they continue within a minute.',
         metric: metricOf('AgentsMissing', { period: MINUTE }),
         threshold: 1,
         bad: MISSING_MINUTES,
@@ -229,7 +229,7 @@ export class Alarms extends Construct {
   private failureRate({ metricOf, failurePercent }: AlarmsProps): Alarm {
     const period = FIVE_MINUTES;
     return this.raise('FailureRate', {
-      alarmDescription: `Of the executions that ended, ${failurePercent} % or more failed or had to be undone: npx steadfast list --status bad names them, each with the code of its failure.`,
+      alarmDescription: `${failurePercent} % or more of the executions that ended have failed or were undone. To list them with the code of each failure: npx steadfast list --status bad`,
       metric: new MathExpression({
         label: 'failed or undone, %',
         expression: `IF(FILL(s,0)+FILL(f,0)+FILL(u,0)+FILL(c,0)>=${FEWEST_ENDS}, 100*(FILL(f,0)+FILL(u,0))/(FILL(s,0)+FILL(f,0)+FILL(u,0)+FILL(c,0)), 0)`,
@@ -249,7 +249,7 @@ export class Alarms extends Construct {
 
   private deadLetters({ agentName, deadLetterQueue }: Agent): Alarm {
     return this.raise(`DeadLetters-${agentName}`, {
-      alarmDescription: `Agent '${agentName}' could not take messages five times: its function fails before or at its claim. The executions are watched and go on; the cause stays.`,
+      alarmDescription: `Agent '${agentName}' failed five times to take a message: its function fails before or at its claim. The supervisor keeps its executions going, but the cause needs a fix.`,
       metric: deadLetterQueue.metricApproximateNumberOfMessagesVisible({
         period: FIVE_MINUTES,
         statistic: Stats.MAXIMUM,
@@ -280,7 +280,7 @@ export class Alarms extends Construct {
     ];
     return this.sums('Throttled', all, period, {
       alarmDescription:
-        'DynamoDB or Lambda has been refusing calls for minutes. Nothing is lost, but everything is late: raise the limit, or set an agent a lower maxConcurrency.',
+        'DynamoDB or Lambda has been throttling calls for minutes. Nothing is lost, but everything is late: raise the limit, or lower the maxConcurrency of an agent.',
       threshold: 1,
       bad: 3,
       of: 5,
@@ -300,7 +300,7 @@ export class Alarms extends Construct {
     );
     return this.sums('RecursionDropped', all, FIVE_MINUTES, {
       alarmDescription:
-        'Lambda took a chain of steps for a loop and dropped an invocation: set RecursiveLoop to Allow on the function.',
+        'Lambda mistook a chain of steps for a loop and dropped an invocation: set RecursiveLoop to Allow on the function.',
       threshold: 1,
       bad: 1,
       of: 1,

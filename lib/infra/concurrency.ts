@@ -40,7 +40,7 @@ function warn(scope: Construct, { agents, triggers, account }: Takers): void {
   if (reserved > 0) {
     Annotations.of(scope).addInfoV2(
       'steadfast:reserved',
-      `${reserved} concurrent executions are set aside: the account must have ${reserved + UNRESERVED} or more in this region (aws lambda get-account-settings --query AccountLimit.ConcurrentExecutions)`,
+      `${reserved} concurrent function runs are reserved: the account must allow ${reserved + UNRESERVED} or more in this region (aws lambda get-account-settings --query AccountLimit.ConcurrentExecutions)`,
     );
   }
   const takers = [...agents.values(), ...triggers.values()];
@@ -49,7 +49,7 @@ function warn(scope: Construct, { agents, triggers, account }: Takers): void {
   const each = Math.max(2, Math.floor((account - UNRESERVED) / takers.length));
   Validations.of(scope).addWarning(
     'steadfast:concurrency',
-    `${agents.size} agents and ${triggers.size} triggers may have ${most} executions at the same time, and the account has ${account}: while a backlog lasts the API and the supervisor would be throttled. Set agentConcurrency to ${each} or less, set executions aside (schedulerConcurrency, supervisorConcurrency), or have the account's limit raised and say so (accountConcurrency)`,
+    `${agents.size} agents and ${triggers.size} triggers may run ${most} functions at the same time, and the account allows ${account}: during a backlog the API and the supervisor would be throttled. Set agentConcurrency to ${each} or less, reserve some (schedulerConcurrency, supervisorConcurrency), or have the account's limit raised and set accountConcurrency`,
   );
 }
 

@@ -103,18 +103,14 @@ function atRisk(props: DashboardProps): IWidget[] {
   const { metricOf, agents } = props;
   return [
     ...charts('atRisk', props),
-    graph('Looks that failed', [
+    graph('Evaluations that failed', [
       metricOf('EvaluationsFailed'),
       metricOf('RecordsUnaudited'),
       metricOf('AgentsMissing'),
       metricOf('ClocksSkewed'),
     ]),
-    graph('Found and made good', [
-      metricOf('Adoptions'),
-      metricOf('Dispatches'),
-      metricOf('WakeTimesHealed'),
-    ]),
-    graph('Held back, and people asked', [
+    graph('Found and repaired', [metricOf('Adoptions'), metricOf('Dispatches'), metricOf('WakeTimesHealed')]),
+    graph('Deferred, and people asked', [
       metricOf('Deferred'),
       metricOf('BreakersOpened'),
       metricOf('BreakersClosed'),
@@ -122,12 +118,12 @@ function atRisk(props: DashboardProps): IWidget[] {
       metricOf('IncidentsClosed'),
     ]),
     graph(
-      'Messages nobody could take, by agent',
+      'Dead letters, by agent',
       agents.map(({ agentName: label, deadLetterQueue }) =>
         deadLetterQueue.metricApproximateNumberOfMessagesVisible({ label, statistic: Stats.MAXIMUM }),
       ),
     ),
-    graph('Trying again', [
+    graph('Retries', [
       metricOf('Attempts'),
       metricOf('Retries'),
       metricOf('Probes'),

@@ -72,7 +72,7 @@ function named<One>(prop: keyof TriggerSources, name: string, all: Readonly<Reco
   if (one !== undefined) return one;
   const there = Object.keys(all);
   throw new Error(
-    `it listens to '${name}', and the stack does not say what that is: new Steadfast(…, { ${prop}: { ${JSON.stringify(name)}: … } })${there.length === 0 ? '' : `; there are ${there.join(', ')}`}`,
+    `it listens to '${name}', which the stack does not define: new Steadfast(…, { ${prop}: { ${JSON.stringify(name)}: … } })${there.length === 0 ? '' : `; there are ${there.join(', ')}`}`,
   );
 }
 

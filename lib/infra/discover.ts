@@ -127,7 +127,7 @@ async function loadFolder(folder: string, relativeToRoot: (path: string) => stri
       if (agentFile(folder, spec.name) === undefined) {
         const expected = join(folder, AGENT_FOLDER, `${spec.name}${extname(file)}`);
         const like = misnamedFile(basename(expected), folder, exported);
-        const meant = like === undefined ? '' : `; ${like} is there: is that the one?`;
+        const meant = like === undefined ? '' : `; did you mean ${like}?`;
         throw new DiscoveryError(
           `workflow '${workflow.name}' uses the agent '${spec.name}', but ${relativeToRoot(expected)} does not exist; it must export its handler (export const handler = ….handler({ … }))${meant}`,
         );
@@ -192,7 +192,7 @@ async function unseenHandlers(
   return files.flatMap((given, at): FoundWarning[] => {
     const answer = answers[at];
     if (answer === undefined || 'failed' in answer) {
-      const message = `${given.shown} does not show what its handler has, and does not load here: ${answer?.failed ?? 'no answer'}. What it lacks of agent '${given.spec.name}' is found where it runs: write its parts out in handler({ … })`;
+      const message = `${given.shown} hides the parts of its handler, and could not be loaded to check them: ${answer?.failed ?? 'no answer'}. A part that agent '${given.spec.name}' needs would be missed only when it runs: list the parts in handler({ … })`;
       return [{ id: `steadfast:unseenHandler[${given.shown}]`, message }];
     }
     const problem = handlerProblem(given, answer.agent, answer.parts);
@@ -257,7 +257,7 @@ function unusedFiles(
     .filter((name) => !used.has(withoutEnding(name)))
     .map((name) => {
       const shown = relativeToRoot(join(folder, AGENT_FOLDER, name));
-      const message = `${shown} is deployed nowhere: no workflow of its folder uses an agent '${withoutEnding(name)}'`;
+      const message = `${shown} is not deployed: no workflow in its folder uses an agent '${withoutEnding(name)}'`;
       return { id: `steadfast:unusedAgent[${shown}]`, message };
     });
 }
@@ -271,7 +271,7 @@ function refuseBuiltIn(
   const one = found.find(({ name }) => isBuiltIn(name));
   if (one === undefined) return;
   throw new DiscoveryError(
-    `${relativeToRoot(one.file)}: no ${what} may be named '${one.name}': '${BUILT_IN_PREFIX}…' is what a deployment brings itself; give it another name`,
+    `${relativeToRoot(one.file)}: no ${what} may be named '${one.name}': names that begin with '${BUILT_IN_PREFIX}' are reserved; choose another name`,
   );
 }
 

@@ -106,7 +106,7 @@ function refuseUnknown(text: string, path: readonly string[], shape: EventShape,
     at = at[field];
     if (at === undefined) {
       throw new Error(
-        `${place}: '${text}' is in no event of this kind; ${walked.join('.')} has ${fields.join(', ') || 'no fields'}`,
+        `${place}: '${text}' is not in events of this kind; ${walked.join('.')} has ${fields.join(', ') || 'no fields'}`,
       );
     }
     walked.push(field);
@@ -123,7 +123,7 @@ export function compileKey(
   const constant = paths.find((path) => !path.startsWith('$'));
   if (paths.length === 0 || constant !== undefined) {
     throw new Error(
-      `${place}: ${constant === undefined ? 'no path' : `'${constant}' is the same for every event`}; allowed are paths into the event that tell one from another`,
+      `${place}: ${constant === undefined ? 'no path' : `'${constant}' is the same for every event`}; allowed are paths into the event whose value differs from event to event`,
     );
   }
   return paths.map((path) => compileMapping(path, shape, place));

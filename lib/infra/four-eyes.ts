@@ -28,11 +28,11 @@ export function checkFourEyes(
   const which = callbackAuthorizer === undefined ? 'authorizer' : 'callbackAuthorizer';
   if (vouchesForNobody(callbackAuthorizer ?? authorizer))
     throw new Error(
-      `${whose}, and ${which} vouches for nobody, so no answer would be taken; give it an HttpIamAuthorizer, an HttpJwtAuthorizer or an HttpUserPoolAuthorizer`,
+      `${whose}, and ${which} does not identify callers, so no answer would be accepted; give it an HttpIamAuthorizer, an HttpJwtAuthorizer or an HttpUserPoolAuthorizer`,
     );
   if (callbackAuthorizer === undefined || callbackAuthorizer === authorizer) return;
   Validations.of(scope).addWarning(
     'steadfast:fourEyes',
-    `${whose}, and answers have another authorizer than starts: who can pass both counts as two persons. Leave callbackAuthorizer out, or let nobody pass both`,
+    `${whose}, and answers use another authorizer than starts: somebody who can pass both counts as two people. Leave callbackAuthorizer out, or make sure that nobody can pass both`,
   );
 }

@@ -54,7 +54,7 @@ function tooManyResources(scope: Construct, deployment: Deployment): string[] {
   const folders = foldersOf(deployment);
   const base = all - folders.reduce((sum, { resources }) => sum + resources, 0);
   const room = MOST_RESOURCES - base;
-  const needs = `${all} resources, and a CloudFormation stack holds ${MOST_RESOURCES}`;
+  const needs = `${all} resources, and a CloudFormation stack can have ${MOST_RESOURCES}`;
   const alone = folders.find(({ resources }) => resources > room);
   if (alone !== undefined) {
     return [

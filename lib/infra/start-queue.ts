@@ -144,13 +144,13 @@ export class StartQueue extends Construct {
         'DeadLetters',
         this.deadLetterQueue.metricApproximateNumberOfMessagesVisible(latest),
         1,
-        `Trigger '${this.triggerName}' got messages that start nothing. Each has the reason in its attributes; repair the cause, then move them back.`,
+        `Trigger '${this.triggerName}' got messages that cannot start an execution. Each message has the reason in its attributes; fix the cause, then redrive the messages to the queue.`,
       ),
       raise(
         'Late',
         this.queue.metricApproximateAgeOfOldestMessage(latest),
         LATE.toSeconds(),
-        `Trigger '${this.triggerName}' has been unable for a quarter of an hour to start what waits: its function fails or is throttled.`,
+        `Trigger '${this.triggerName}' has not been able to start executions for 15 minutes: its function fails or is throttled.`,
       ),
     ];
   }

@@ -285,6 +285,6 @@ export function transportSetting({ transport }: SteadfastProps): Readonly<Record
 export function checkedRetention(retention: Duration): Duration {
   if (retention.toMilliseconds() >= Duration.hours(MIN_RETENTION_HOURS).toMilliseconds()) return retention;
   throw new Error(
-    `retention is ${retention.toHumanString()}; allowed are ${MIN_RETENTION_HOURS} hours or more, for so long is an idempotency key remembered`,
+    `retention is ${retention.toHumanString()}; allowed are ${MIN_RETENTION_HOURS} hours or more, because an idempotency key is remembered that long`,
   );
 }

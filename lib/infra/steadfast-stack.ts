@@ -42,8 +42,8 @@ export class SteadfastStack extends Stack {
       monitoring?.topic.addSubscription(new EmailSubscription(props.alarmEmail));
     const outputs: Record<string, readonly [string | undefined, string]> = {
       StateTableName: [this.steadfast.stateTable.table.tableName, 'The state table'],
-      EventBusName: [this.steadfast.eventBus.eventBusName, 'Hears of ended executions'],
-      AlarmTopicArn: [monitoring?.topic.topicArn, 'Hears of every alarm'],
+      EventBusName: [this.steadfast.eventBus.eventBusName, 'Receives an event when an execution ends'],
+      AlarmTopicArn: [monitoring?.topic.topicArn, 'Receives every alarm'],
       DashboardName: [monitoring?.dashboard?.dashboard.dashboardName, 'The dashboard in CloudWatch'],
     };
     const others = Object.entries(outputs).flatMap(([name, [value, description]]) =>

@@ -63,7 +63,7 @@ import { WakeUps } from './wake-ups.ts';
 
 /** Most of a step is waiting for calls, at the price of all of it (decision 19). */
 const DEFAULT_MEMORY_MB = 384;
-const API_URL = 'Where executions are started and asked for';
+const API_URL = 'The address of the API';
 /** The limit of an account that is not new and has asked for no more. */
 const DEFAULT_ACCOUNT_CONCURRENCY = 1_000;
 

@@ -139,7 +139,7 @@ export class Triggers extends Construct {
     if (found === undefined) {
       const names = workflows.map(({ name }) => name).join(', ');
       throw new Error(
-        `a trigger starts '${nameOf(workflow)}', which is no workflow of this deployment; there are ${names}`,
+        `a trigger starts '${nameOf(workflow)}', which is not a workflow of this deployment; there are ${names}`,
       );
     }
     const { input, ...own } = props;
@@ -233,7 +233,7 @@ function makeSchedule(
 function refuseTokens(mapping: unknown, place: string): void {
   if (Token.isUnresolved(mapping)) {
     throw new Error(
-      `${place}: a value that is known only after the deployment cannot be in a mapping; let a step know it instead`,
+      `${place}: a value that is known only after the deployment cannot be in a mapping; give it to a step instead`,
     );
   }
   // What is neither is no JSON, which is said elsewhere.
@@ -262,7 +262,7 @@ function announceObjects(bucket: BucketReference, trigger: StartQueue): void {
   if (!(own instanceof CfnBucket)) {
     Validations.of(trigger).addWarning(
       'steadfast:importedBucket',
-      `${trigger.triggerName}: the bucket is not of this program; its owner has to turn on its notifications to EventBridge`,
+      `${trigger.triggerName}: this app does not define the bucket; its owner must turn on its EventBridge notifications`,
     );
     return;
   }

@@ -86,7 +86,7 @@ export function workflowsOf(
   for (const [exportName, value] of Object.entries(module)) {
     if (isTrigger(value))
       throw new DiscoveryError(
-        `${shown} exports the trigger '${exportName}', which no function needs; move it to ${TRIGGERS}${extname(file)} beside it`,
+        `${shown} exports the trigger '${exportName}', but a workflow file must not export triggers; move it to ${TRIGGERS}${extname(file)} beside it`,
       );
     // One object under two names (a named and a default export) is one workflow.
     if (isWorkflow(value) && !found.some(({ workflow }) => workflow === value)) {

@@ -61,7 +61,7 @@ function discovered(props: DiscoverProps): Discovery {
   // Modules that are loaded may print lines of their own: the last one is the answer.
   const answer = status === 0 ? stdout.trimEnd().split('\n').at(-1) : undefined;
   if (answer === undefined)
-    throw new DiscoveryError(`the workflows could not be looked for: ${error?.message ?? stderr.trim()}`);
+    throw new DiscoveryError(`cannot search for workflows: ${error?.message ?? stderr.trim()}`);
   const result = JSON.parse(answer) as Discovered;
   if ('problem' in result) throw new DiscoveryError(result.problem);
   return result.found;

@@ -56,7 +56,10 @@ async function run(
   if (!isAskedHere(request.headers) || !mayWriteHere(request))
     return [
       403,
-      problem('forbidden', 'the control answers pages of this machine only, and writes as application/json'),
+      problem(
+        'forbidden',
+        'the control API answers only pages of this machine, and accepts only application/json',
+      ),
     ];
   const parts = path
     .split('/')

@@ -52,7 +52,9 @@ export function outsideDynamo(endpoint: string): DynamoServer {
     accepting: true,
     ready: async () => {},
     restart: async () => {
-      throw new Error('DynamoDB is not ours to restart: AWS_ENDPOINT_URL_DYNAMODB is set');
+      throw new Error(
+        'the local cloud cannot restart DynamoDB, because AWS_ENDPOINT_URL_DYNAMODB points to another one',
+      );
     },
     stop: async () => {},
   };

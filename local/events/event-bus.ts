@@ -169,7 +169,7 @@ export class EventBus {
       return;
     }
     this.#settings.onProblem(
-      `rule ${rule.ruleName}: its target ${target.arn} does not run locally; the event is dropped`,
+      `rule ${rule.ruleName}: its target ${target.arn} does not run locally, so the event is dropped`,
     );
   }
 

@@ -48,7 +48,7 @@ const notYet: RequestListener = (_request, response) => {
 
 const notHere: RequestListener = (_request, response) => {
   response.writeHead(403, { 'content-type': 'application/json' });
-  response.end('{"message":"call this machine localhost or 127.0.0.1: other names are refused"}');
+  response.end('{"message":"use localhost or 127.0.0.1 in the address: other host names are refused"}');
 };
 
 async function listening(server: Server, port: number, purpose: string): Promise<void> {

@@ -134,7 +134,7 @@ function queriedKey(body: Body, table: string, place: CallPlace): Context {
   }
   // A query of an index, or in an older form: a value that only `*` matches, so that it does not pass as
   // none.
-  return { 'dynamodb:leadingkeys': ['(not known here)'] };
+  return { 'dynamodb:leadingkeys': ['(not known to the local cloud)'] };
 }
 
 /** The text of an attribute value, as the condition key has it. */

@@ -48,7 +48,7 @@ export class AsyncInvoker {
     const delayMs = RETRY_AFTER_MS[attempt];
     const isTooOld = delayMs !== undefined && this.#clock.now() + delayMs - since > asyncMaxAgeMs;
     if (attempt >= asyncRetries || delayMs === undefined || isTooOld) {
-      this.#onGivenUp(`${functionName}: an asynchronous event was given up: ${result.error.errorMessage}`);
+      this.#onGivenUp(`${functionName}: an asynchronous event failed for good: ${result.error.errorMessage}`);
       return;
     }
     const cancel = this.#clock.setTimer(delayMs, () => {

@@ -84,7 +84,7 @@ export class MetricStore {
     try {
       writeFileSync(file, lines.join(''));
     } catch {
-      onProblem(`the metrics cannot be kept: ${file}`);
+      onProblem(`cannot write the metrics file ${file}`);
     }
   }
 
@@ -100,7 +100,7 @@ export class MetricStore {
       }
     } catch {
       this.#series.clear();
-      onProblem(`the metrics of earlier runs cannot be read and begin anew: ${file}`);
+      onProblem(`cannot read the metrics of earlier runs, so they start empty: ${file}`);
     }
   }
 
@@ -122,7 +122,7 @@ export class MetricStore {
     }
     if (this.#series.size < MOST_METRICS || this.#isFull) return;
     this.#isFull = true;
-    this.#options.onProblem(`there are more than ${MOST_METRICS} metrics; further ones are not kept`);
+    this.#options.onProblem(`there are more than ${MOST_METRICS} metrics; others are not stored`);
   }
 
   #forget(minutes: Series['minutes']): void {

@@ -31,7 +31,7 @@ export async function endLeftBehind(
     const commandLine = isAlive(pid) ? await commandLineOf(pid) : '';
     if (commandLine === undefined) {
       throw new Error(
-        `process ${pid} may be what an earlier local cloud has left behind, with ${filePath} open: end it, or if it is ` +
+        `process ${pid} may be left over from an earlier local cloud, with ${filePath} open: end it, or if it is ` +
           `something else delete ${pidPath}`,
       );
     }

@@ -134,7 +134,7 @@ export function readStackModel(template: ResolvedTemplate): StackModel {
   for (const rule of rules) {
     if (rule.scheduleExpression !== undefined && rule.everyMs === undefined) {
       notRun.push(
-        `${rule.logicalId} (${rule.scheduleExpression}: only rate(…) ticks by itself; tick it by hand)`,
+        `${rule.logicalId} (${rule.scheduleExpression}: only rate(…) runs by itself; trigger it by hand)`,
       );
     }
   }

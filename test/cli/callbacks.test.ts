@@ -158,7 +158,10 @@ describe('approve and reject', () => {
       'paid',
       /is of kind callback\. Its approvals are: ok, later, early\nA callback is answered with its token: npx steadfast complete e1\.paid\.k/,
     ],
-    ['later', /'later' cannot be answered now: it comes after ok\nSee what happens next: npx steadfast why e1/],
+    [
+      'later',
+      /'later' cannot be answered now: it comes after ok\nSee what happens next: npx steadfast why e1/,
+    ],
     [
       'early',
       /'early' cannot be answered now: it is done since 2026-01-02 03:04:05Z, answered by local:bob\nSee what/,

@@ -221,9 +221,7 @@ describe('show', () => {
     api.answers.push(refusal(404, 'unknown-execution', "there is no execution 'e9'"));
     const { exitCode, err } = await cli('show', 'e9');
     expect(exitCode).toBe(1);
-    expect(err).toBe(
-      `there is no execution 'e9'\nSee the executions: npx steadfast list --url ${api.url}\n`,
-    );
+    expect(err).toBe(`there is no execution 'e9'\nSee the executions: npx steadfast list --url ${api.url}\n`);
   });
 });
 

@@ -100,9 +100,7 @@ describe('the folder of dev', () => {
 
   test('D2 in use by a living process is refused; a dead one’s is taken over', () => {
     write({ 'steadfast-dev.json': JSON.stringify({ pid: process.ppid }) });
-    expect(() => openDevFolder(root, true)).toThrow(
-      `another steadfast dev (process ${process.ppid}) uses`,
-    );
+    expect(() => openDevFolder(root, true)).toThrow(`another steadfast dev (process ${process.ppid}) uses`);
     write({ 'steadfast-dev.json': 'cut off in the mid' });
     openDevFolder(root, false).release();
   });

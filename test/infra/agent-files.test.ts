@@ -126,7 +126,7 @@ describe('an agent’s file whose text does not say what its handler has', () =>
     expect((await asking(spread, { failed: 'no TABLE' })).end).toEqual([
       {
         id: `steadfast:unseenHandler[${ENTRY}]`,
-        message: `${ENTRY} does not show what its handler has, and does not load here: no TABLE. What it lacks of agent 'pay' is found where it runs: write its parts out in handler({ … })`,
+        message: `${ENTRY} hides the parts of its handler, and could not be loaded to check them: no TABLE. A part that agent 'pay' needs would be missed only when it runs: list the parts in handler({ … })`,
       },
     ]);
   });

@@ -126,9 +126,9 @@ describe('the API', () => {
       ['authorizer', { authorizer: own() }],
       ['callbackAuthorizer', { callbackAuthorizer: new HttpNoneAuthorizer() }],
       ['callbackAuthorizer', { authorizer: jwt(), callbackAuthorizer: own() }],
-    ])('is refused where %s vouches for nobody', (name, props) => {
+    ])('is refused where %s does not identify callers', (name, props) => {
       expect(() => makeStack({ workflows: asking, ...props })).toThrow(
-        `workflow 'order' has an approval that must be another person's (by: 'another'), and ${name} vouches for nobody`,
+        `workflow 'order' has an approval that must be another person's (by: 'another'), and ${name} does not identify callers`,
       );
     });
 
@@ -136,7 +136,7 @@ describe('the API', () => {
       const warned = (props: Partial<SteadfastProps>): boolean =>
         JSON.stringify(
           makeStack({ workflows: asking, ...props }).node.findChild('Steadfast').node.metadata,
-        ).includes('who can pass both counts as two persons');
+        ).includes('somebody who can pass both counts as two people');
       const tokens = jwt();
       expect(warned({})).toBe(false);
       expect(warned({ authorizer: tokens, callbackAuthorizer: tokens })).toBe(false);

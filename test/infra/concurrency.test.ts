@@ -20,15 +20,15 @@ test('agents and triggers that may take more than the account has are told, with
   expect(said({ agentConcurrency: 333 }).text).toBe('');
   const { text } = said({ agentConcurrency: 333 }, 1);
   expect(text).toMatch(
-    /3 agents and 1 triggers may have 1009 executions at the same time, and the account has 1000: .*agentConcurrency to 225 or less.*schedulerConcurrency/,
+    /3 agents and 1 triggers may run 1009 functions at the same time, and the account allows 1000: .*agentConcurrency to 225 or less.*schedulerConcurrency/,
   );
   expect(said({ agentConcurrency: 333, accountConcurrency: 3_000 }, 1).text).toBe('');
-  expect(said({ accountConcurrency: 10 }).text).toContain('may have 150 executions');
+  expect(said({ accountConcurrency: 10 }).text).toContain('may run 150 functions');
 });
 
 test('what is set aside names the account that it needs', () => {
   const { text, reader } = said({ supervisorConcurrency: 4, schedulerConcurrency: 20 });
-  expect(text).toContain('24 concurrent executions are set aside: the account must have 124 or more');
+  expect(text).toContain('24 concurrent function runs are reserved: the account must allow 124 or more');
   expect(reader.functionOf('Scheduler').Properties['ReservedConcurrentExecutions']).toBe(20);
   // Half of it may wait for an end.
   expect(reader.environmentOf('Scheduler')).toMatchObject({ STEADFAST_OPEN_WAITS: '10' });

@@ -125,12 +125,12 @@ describe('is refused with its file and its export', () => {
     [
       'a bucket that the stack does not know',
       onObjectCreated(report, { bucket: 'upload', input }),
-      `${at}it listens to 'upload', and the stack does not say what that is: new Steadfast(…, { buckets: { "upload": … } }); there are uploads`,
+      `${at}it listens to 'upload', which the stack does not define: new Steadfast(…, { buckets: { "upload": … } }); there are uploads`,
     ],
     [
       'a bus that the stack does not know',
       onEvent(report, { bus: 'constructor', pattern: {}, input: {} }),
-      `${at}it listens to 'constructor', and the stack does not say what that is: new Steadfast(…, { eventBuses: { "constructor": … } }); there are shop`,
+      `${at}it listens to 'constructor', which the stack does not define: new Steadfast(…, { eventBuses: { "constructor": … } }); there are shop`,
     ],
     [
       'cron with five fields',
@@ -140,12 +140,12 @@ describe('is refused with its file and its export', () => {
     [
       'a path that no event has',
       onSchedule(report, { schedule: 'rate(1 day)', input: { day: '$.date' } }),
-      `${at}trigger 'report-schedule': input.day: '$.date' is in no event of this kind`,
+      `${at}trigger 'report-schedule': input.day: '$.date' is not in events of this kind`,
     ],
     [
       'a workflow that is not deployed',
       onMessage({ ...report, name: 'else' }),
-      `${at}a trigger starts 'else', which is no workflow of this deployment`,
+      `${at}a trigger starts 'else', which is not a workflow of this deployment`,
     ],
   ])('%s', (_, trigger, message) => {
     refused(trigger).toThrow(message);

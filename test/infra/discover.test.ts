@@ -90,7 +90,7 @@ test.each([
   ['that is the only one that is no other agent’s', 'post-letter'],
 ])('a file %s is named', async (_, name) => {
   const { 'examples/order/agents/ship.ts': file, ...files } = TWO_FOLDERS;
-  const meant = new RegExp(`ship\\.ts does not exist; .*; ${name}\\.ts is there: is that the one\\?$`);
+  const meant = new RegExp(`ship\\.ts does not exist; .*; did you mean ${name}\\.ts\\?$`);
   expect(await refusal({ ...files, [`examples/order/agents/${name}.ts`]: file })).toMatch(meant);
 });
 
@@ -122,7 +122,7 @@ test('an agent file that nothing uses is a warning; tests beside agents are not'
     'examples/order/agents/pay.test.ts': '',
   });
   expect(warnings.map(({ message }) => message)).toEqual([
-    "examples/order/agents/fly.ts is deployed nowhere: no workflow of its folder uses an agent 'fly'",
+    "examples/order/agents/fly.ts is not deployed: no workflow in its folder uses an agent 'fly'",
   ]);
 });
 
@@ -222,7 +222,7 @@ describe('what starts a workflow, in triggers.ts beside it', () => {
     files[file] += `import { onMessage } from '${core}';
       export const intake: unknown = onMessage({ name: 'report', input: { '~standard': {} } });`;
     expect(await refusal(files)).toBe(
-      `${file} exports the trigger 'intake', which no function needs; move it to triggers.ts beside it`,
+      `${file} exports the trigger 'intake', but a workflow file must not export triggers; move it to triggers.ts beside it`,
     );
   });
 });
@@ -268,7 +268,7 @@ describe('forms', () => {
 test('no workflow and no agent has a name of what a deployment brings itself', async () => {
   const own = { 'examples/own/workflow.ts': workflowModule('steadfast-bulk', []) };
   expect(await refusal(own)).toBe(
-    "examples/own/workflow.ts: no workflow may be named 'steadfast-bulk': 'steadfast-…' is what a deployment brings itself; give it another name",
+    "examples/own/workflow.ts: no workflow may be named 'steadfast-bulk': names that begin with 'steadfast-' are reserved; choose another name",
   );
   const agent = {
     'examples/own/workflow.ts': workflowModule('own', ['steadfast-pay']),

@@ -173,7 +173,9 @@ describe('alarms', () => {
       Threshold: 1,
       TreatMissingData: 'notBreaching',
     });
-    expect(Properties['AlarmDescription']).toMatch(/npx steadfast agents says which.* Deploy it again/);
+    expect(Properties['AlarmDescription']).toMatch(
+      /npx steadfast agents shows which.* Deploy the agent again/,
+    );
   });
 
   test('are sent, raised and over, to one topic, which takes them from CloudWatch and over TLS alone', () => {

@@ -124,7 +124,7 @@ describe('a function of your own', () => {
       new Steadfast(stack, id, { workflows: FOUND, agentSettings: { pay } });
     const mine = own(Duration.seconds(30));
     expect(refused('A', { function: mine })).toThrow(
-      "agent 'pay': its own function ends after 30 s; an attempt needs 36 s",
+      "agent 'pay': your own function has a timeout of 30 s; an attempt needs 36 s",
     );
     expect(refused('B', { function: mine, memorySize: 512 })).toThrow(
       "agent 'pay': memorySize: set it on your own",

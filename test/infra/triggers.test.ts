@@ -176,7 +176,7 @@ describe('is refused when the stack is built', () => {
     [
       'a workflow that is not there',
       () => other.startQueue('orders'),
-      "'orders', which is no workflow of this deployment; there are order, report",
+      "'orders', which is not a workflow of this deployment; there are order, report",
     ],
     [
       'a name that is none',
@@ -191,7 +191,7 @@ describe('is refused when the stack is built', () => {
     [
       'a path that no event has',
       () => other.triggerOnObjectCreated(uploads, 'report', { input: { key: '$.detail.object.name' } }),
-      "trigger 'report-object-created': input.key: '$.detail.object.name' is in no event of this kind; $.detail.object has key, size, etag, version-id, sequencer",
+      "trigger 'report-object-created': input.key: '$.detail.object.name' is not in events of this kind; $.detail.object has key, size, etag, version-id, sequencer",
     ],
     [
       'a path of another source',

@@ -49,7 +49,12 @@ test.each<[string, string, object, string[]]>([
   ['a table of which nothing is known', 'GetItem', { TableName: 'X', Key: a }, ['GetItem @X']],
   ['a scan', 'Scan', { TableName: 'T', Select: 'COUNT' }, ['Scan @T select=COUNT']],
   ['a query', 'Query', query, ['Query @T leadingkeys=a']],
-  ['a query of an index', 'Query', { ...query, ...due }, ['Query @T/index/due leadingkeys=(not known here)']],
+  [
+    'a query of an index',
+    'Query',
+    { ...query, ...due },
+    ['Query @T/index/due leadingkeys=(not known to the local cloud)'],
+  ],
   [
     'a transaction of writes: each part',
     'TransactWriteItems',

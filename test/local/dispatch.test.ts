@@ -186,7 +186,7 @@ describe('an asynchronous invocation', () => {
     expect([await step(59_999), await step(1), await step(119_999), await step(1)]).toEqual([1, 2, 2, 3]);
     expect(await step(86_400_000)).toBe(3);
     expect(ids.size).toBe(1);
-    expect(problems).toEqual(['f: an asynchronous event was given up: no']);
+    expect(problems).toEqual(['f: an asynchronous event failed for good: no']);
   });
 
   test('is given up when it would be too old', async () => {

@@ -153,8 +153,8 @@ describe('the store', () => {
     rmSync(folder, { recursive: true });
     store.keep();
     expect(problems).toEqual([
-      expect.stringContaining('begin anew'),
-      expect.stringContaining('cannot be kept'),
+      expect.stringContaining('start empty'),
+      expect.stringContaining('cannot write the metrics file'),
     ]);
     folder = mkdtempSync(join(tmpdir(), 'metrics-'));
   });

@@ -240,7 +240,7 @@ describe('the stack model', () => {
 
   test('a schedule that does not tick by itself is listed', () => {
     const model = modelOf(set('Every', 'ScheduleExpression', 'cron(0 12 * * ? *)'));
-    expect(model.notRun).toContainEqual(expect.stringMatching(/^Every \(cron.*tick it by hand/));
+    expect(model.notRun).toContainEqual(expect.stringMatching(/^Every \(cron.*trigger it by hand/));
   });
 });
 
