@@ -131,10 +131,12 @@ export class OracleGroups {
   }
 }
 
-/** The step that has ended it, if that is because its service has declined. */
+/** The step that has ended it, if its service has declined its latest attempt, and its time was not over. */
 function declinedIn(child: Snapshot | undefined): string | undefined {
   const { cause } = child?.execution ?? {};
-  return cause?.kind === 'failure' && cause.failure.message === DECLINED ? cause.step : undefined;
+  const step = cause?.kind === 'failure' ? child?.steps[cause.step ?? ''] : undefined;
+  const latest = step?.attempts.findLast(({ mode }) => mode === 'execute');
+  return latest?.failure?.message === DECLINED && step?.isOverTime !== true ? step?.name : undefined;
 }
 
 /** It has announced an end, or is about to. */

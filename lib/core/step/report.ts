@@ -158,7 +158,7 @@ function afterFailure(
     // A stage that is not entered any more needs no known outcome.
     return isOverTime && variant.effect === 'idempotent'
       ? forTime()
-      : stepAfter(record, 'lose', inputs, { ...changes, probes: 0, retryAt: inputs.now });
+      : stepAfter(record, 'lose', inputs, { ...last, probes: 0, retryAt: inputs.now });
   }
   return stepAfter(record, 'retry', inputs, {
     ...changes,
@@ -200,7 +200,8 @@ function reportedProbe(ending: Ending, report: Report): Step | undefined {
   switch (report.verdict) {
     case 'done': {
       const { output } = report;
-      return stepAfter(record, 'find-done', inputs, { ...ended(ending, 'done'), output, failure: undefined });
+      const known = { output, failure: undefined, isPermanent: undefined };
+      return stepAfter(record, 'find-done', inputs, { ...ended(ending, 'done'), ...known });
     }
     case 'running':
       return stepAfter(record, 'find-open', inputs, {
@@ -239,9 +240,11 @@ function foundNothing(ending: Ending): Step {
     });
   }
   const { stage, stageAttempt } = record;
+  const permanent = record.isPermanent === true;
   // Its charge was given back, because a dead service had failed it (S9): the attempt is still to come.
   const again = { kind: 'attempt', stage, retryAt: inputs.now } as const;
-  const next = stageAttempt === 0 ? again : nextTry(step, record, inputs.now, inputs.random);
+  const next =
+    stageAttempt === 0 ? again : nextTry(step, { stage, stageAttempt, permanent }, inputs.now, inputs.random);
   if (next.kind !== 'attempt' && isOverTime)
     return stepAfter(record, 'find-nothing-last', inputs, { ...proven, ...FAILED_FOR_TIME });
   if (next.kind === 'end') return stepAfter(record, 'find-nothing-last', inputs, proven);
@@ -278,7 +281,8 @@ function probedInVain(ending: Ending, report: Report): Step {
  */
 function withoutProbe({ step, variant, record, inputs, isOverTime }: Ending, changes: StepChanges): Step {
   const { stage, stageAttempt } = record;
-  const next = isOverTime ? { kind: 'end' as const } : nextTry(step, { stage, stageAttempt }, inputs.now, 0);
+  const failed = { stage, stageAttempt, permanent: record.isPermanent === true };
+  const next = isOverTime ? { kind: 'end' as const } : nextTry(step, failed, inputs.now, 0);
   const isChanged = next.kind === 'attempt' && changesBetween(step, stage, next.stage);
   if (isChanged && variant.undo !== 'none')
     return stepAfter(record, 'give-up', inputs, { ...changes, nextStage: next.stage, retryAt: undefined });

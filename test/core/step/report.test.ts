@@ -50,6 +50,8 @@ const HAD_FAILED = suspendedAs('execute', { failure });
 const GIVEN = suspendedAs('execute', { givenInput: 1 });
 const ASKED_TWICE = suspendedAs('execute', { probes: 2 });
 const LAST_PROBE = suspendedAs('probe', { probes: 19 });
+const DECLINED = { isPermanent: true } as const;
+const IN_DOUBT = suspendedAs('execute', { mayHaveActed: true });
 const PROBE_OF_FAILED = suspendedAs('probe', { failure });
 const RESTARTED = probing({ restarted: true, stage: 1, stageAttempt: 2 });
 const NOBODY = found('cannot-tell', { failure: { code: 'no-probe', message: '' } });
@@ -85,8 +87,20 @@ const rows: readonly Row[] = [
     { ...DOUBT, stageAttempt: 0, ...notCharged('probe') },
     probed,
   ],
+  [
+    'failed for good, an earlier one being unknown',
+    IN_DOUBT,
+    FOR_GOOD,
+    { status: 'unknown', ...DECLINED, retryAt: NOW },
+  ],
   ['undone of an execute', EXECUTE, UNDONE],
   ['found done', PROBE_OF_FAILED, found('done', { output: 5 }), { status: 'done', failure: null, output: 5 }],
+  [
+    'found done, the latest having failed for good',
+    probing(DECLINED),
+    found('done', { output: 5 }),
+    { status: 'done', isPermanent: null, output: 5 },
+  ],
   ['found running', PROBE, found('running'), { status: 'unknown', ...afterMs(30_000) }],
   ['found nothing, asked too early', PROBE, NOTHING, { status: 'unknown', ...afterMs(55_000) }],
   [
@@ -106,6 +120,18 @@ const rows: readonly Row[] = [
     probing({ stageAttempt: 0, stage: 2 }),
     NOTHING,
     { status: 'retrying', ...SURE, retryAt: NOW },
+  ],
+  [
+    'found nothing, the latest having failed for good',
+    probing({ ...DECLINED, processDeadlineAt: NOW - 15_000 }),
+    NOTHING,
+    { ...SECOND, ...SURE },
+  ],
+  [
+    'nobody to ask, the latest having failed for good',
+    probing(DECLINED),
+    NOBODY,
+    { status: 'failed', probes: 20, nextStage: 2 },
   ],
   ['found nothing after the last try', probing({ stage: 2 }), NOTHING, { status: 'failed', ...SURE }],
   ['found nothing, a person being next', probing({}), NOTHING, { status: 'waiting', ...SURE }, PERSON],
