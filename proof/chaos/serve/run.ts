@@ -146,12 +146,18 @@ class Starts {
     this.#timer = setInterval(() => {
       index += 1;
       const key = `page-${index}`;
-      const start = this.#client
-        .start('stamping', { input: { page: key }, idempotencyKey: key })
-        .then(({ executionId }) => this.ids.set(key, executionId))
-        .finally(() => this.#underWay.delete(start));
+      const start = this.#start(key).finally(() => this.#underWay.delete(start));
       this.#underWay.add(start);
     }, this.#everyMs);
+  }
+
+  /** With its key it is the same start, however often it is asked for. */
+  async #start(key: string): Promise<void> {
+    const options = { input: { page: key }, idempotencyKey: key };
+    while (!this.ids.has(key)) {
+      const answer = await this.#client.start('stamping', options).catch(() => undefined);
+      if (answer !== undefined) this.ids.set(key, answer.executionId);
+    }
   }
 
   stop(): void {
