@@ -19,7 +19,6 @@ const ROOT = join(import.meta.dirname, '..');
 const REPLACED: Readonly<Record<string, string>> = {
   held: 'leased, suspended, deferred or claim',
   holding: 'claim',
-  hold: 'open breaker, or suspend',
   sealed: 'fenced',
   seal: 'fence',
   undoing: 'compensating',

@@ -10,9 +10,8 @@
 
 import type { Outages, Ports } from '../core/ports.ts';
 import { type Addition, type Opening, outageAfter, outageBegun } from '../core/step/outage.ts';
+import { changeRecord } from '../engine/change-record.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
-
-const MAX_ROUNDS = 5;
 
 /** Never rejects. */
 export const noteOpening = (ports: Ports, agent: string, opening: Opening): Promise<void> =>
@@ -28,13 +27,12 @@ export const addToOutage = (
   addition: Addition,
 ): Promise<void> =>
   kept(ports, agent, async (outages) => {
-    for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      const before = await outages.read(agent, openedAt);
-      // The opening of the breaker could not be written, or not yet: the book loses these calls, and nothing
-      // else.
-      if (before === undefined) return;
-      if ((await outages.write(outageAfter(before, addition, decisionInputsOf(ports)))) === 'written') return;
-    }
+    // If the opening could not be written, or not yet, the book loses these calls, and nothing else.
+    await changeRecord(
+      outages,
+      [agent, openedAt],
+      (before) => before && outageAfter(before, addition, decisionInputsOf(ports)),
+    );
   });
 
 async function kept(ports: Ports, agent: string, write: (outages: Outages) => Promise<void>): Promise<void> {

@@ -13,7 +13,7 @@ import type { Entry } from '../core/records/entry.ts';
 import type { Failure } from '../core/values/failure.ts';
 import type { Incident } from '../core/records/incident.ts';
 import type { Json } from '../core/values/json.ts';
-import type { EndedOperatorPause, OperatorPause } from '../core/records/operator-pause.ts';
+import type { EndedHold, Hold } from '../core/records/hold.ts';
 import type { ShownOutage } from '../scheduler/outages.ts';
 import type { AuditReceipt, ShardReceipt } from '../core/records/receipts.ts';
 import type { ExecutionStatus } from '../core/transitions.ts';
@@ -115,9 +115,9 @@ export interface BreakerView {
   readonly until?: number;
   /** A trial is under way. */
   readonly trialUntil?: number;
-  readonly pause?: OperatorPause;
+  readonly pause?: Hold;
   /** The latest that is over. */
-  readonly lastPause?: EndedOperatorPause;
+  readonly lastPause?: EndedHold;
 }
 
 /** What an opening of an agent's breaker has left. */

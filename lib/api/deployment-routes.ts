@@ -2,7 +2,7 @@
  * The routes about what is deployed: workflows and agents, and their pauses, and the overview.
  *
  * Owns: which call does what. Does not own: the routes about executions (`routes.ts`), what a pause is
- * (`scheduler/workflow-pauses.ts`).
+ * (`scheduler/holds.ts`).
  */
 
 import type { Hono } from 'hono';
@@ -11,8 +11,7 @@ import { given } from '../core/values/given.ts';
 import type { Breaker } from '../core/step/breaker.ts';
 import { type Registered, type Scheduler, workflowOf } from '../scheduler/start.ts';
 import { outagesOf } from '../scheduler/outages.ts';
-import { pauseWorkflow, resumeWorkflow, showPause } from '../scheduler/workflow-pauses.ts';
-import { pauseAgent, resumeAgent } from '../scheduler/agent-pauses.ts';
+import { pauseAgent, pauseWorkflow, resumeAgent, resumeWorkflow, showPause } from '../scheduler/holds.ts';
 import { agentsOf, breakerView } from './agents.ts';
 import type { AgentPauseView, AllForms, WorkflowView } from './deployment-answers.ts';
 import { callerOf } from './callers.ts';

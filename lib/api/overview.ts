@@ -19,7 +19,7 @@ import { given } from '../core/values/given.ts';
 import { atRiskSince } from '../core/records/risk.ts';
 import { isPausedOrPausing } from '../core/records/state.ts';
 import type { Scheduler } from '../scheduler/start.ts';
-import { showPause } from '../scheduler/workflow-pauses.ts';
+import { showPause } from '../scheduler/holds.ts';
 import type { Overview, WorkflowCounts } from './deployment-answers.ts';
 import { readHealth } from './health.ts';
 

@@ -18,7 +18,7 @@ import {
   unknownOnce,
 } from '../core/step/outage.ts';
 import { sideBySide } from '../engine/side-by-side.ts';
-import { refuseUnknownAgent } from './agent-pauses.ts';
+import { refuseUnknownAgent } from './holds.ts';
 import type { Scheduler } from './start.ts';
 
 export interface ShownOutage extends Omit<Outage, 'version' | 'writeId' | 'calls'> {

@@ -2,7 +2,7 @@
  * Which workflows are paused, as one process knows it.
  *
  * Owns: how often the record is read. Does not own: the record and what it means
- * (`core/holds/workflow-pause.ts`), the commands (`workflow-pauses.ts`).
+ * (`core/holds/workflow-pause.ts`), the commands (`holds.ts`).
  *
  * Every start asks, and what was read is believed for a moment: a start costs no call of its own while others
  * come. So a pause holds everywhere once that moment is over. Where the record cannot be read nothing is

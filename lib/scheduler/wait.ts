@@ -12,6 +12,7 @@
 import type { Waits } from '../core/ports.ts';
 import { DEFAULT_MOST_WAITS, type OpenWaits, withoutWait, withWait } from '../core/records/open-waits.ts';
 import { isTerminal } from '../core/records/state.ts';
+import { changeRecord } from '../engine/change-record.ts';
 import { type Scheduler, show, type Shown } from './start.ts';
 
 /** A fast execution is answered soon; each try at a slow one costs a read. */
@@ -19,8 +20,6 @@ const FIRST_LOOK_MS = 15;
 const LAST_LOOK_MS = 1_000;
 /** After its time the answer is still to be read and sent. */
 const ANSWER_MS = 3_000;
-/** Each conflict means that another caller has begun or ended to wait. */
-const MAX_CONFLICTS = 8;
 
 /** As `show`, but waits up to `waitMs` for the end, unless too many do. */
 export async function showAtEnd(scheduler: Scheduler, executionId: string, waitMs: number): Promise<Shown> {
@@ -69,8 +68,8 @@ async function enter({ ports }: Scheduler, untilAt: number): Promise<(() => Prom
 }
 
 /**
- * @param known the record as this caller has written it; it may have changed since. @default it is read
- * @returns what was written; nothing where there was nothing to write, or others were first each time
+ * @param known the record as this caller has written it. @default it is read
+ * @returns what was written; nothing where there was nothing to write
  */
 async function changed(
   waits: Waits,
@@ -78,16 +77,10 @@ async function changed(
   known?: OpenWaits,
 ): Promise<OpenWaits | undefined> {
   try {
-    let stored = known ?? (await waits.read());
-    for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
-      const next = change(stored);
-      if (next === undefined) return undefined;
-      if ((await waits.write(next)) === 'written') return next;
-      stored = await waits.read();
-    }
+    return (await changeRecord(waits, [], change, known)).written;
   } catch {
     // Unread, it may be full: the caller is answered at once. Unwritten, a wait
     // that is over ends by its own time.
+    return undefined;
   }
-  return undefined;
 }

@@ -12,6 +12,7 @@
 
 import { type Presence, presenceAfter } from '../core/supervision/presence.ts';
 import type { Ports, Presences } from '../core/ports.ts';
+import { changeRecord } from '../engine/change-record.ts';
 
 /** What a supervisor asks in the course of its sweeps. None of them rejects. */
 export interface Stay {
@@ -46,7 +47,6 @@ const FIRST_SWEEPS = 2;
 const RENEW_WITHIN_MS = 1_000;
 /** Two of one tick promise the same: what the other has promised, to within so much, will do. */
 const AS_GOOD_MS = 2_000;
-const MAX_CONFLICTS = 3;
 
 const NO_LIMIT = (): number => Number.POSITIVE_INFINITY;
 
@@ -72,12 +72,11 @@ export function tickStay(presences: Presences, world: World, untilAt: number): S
 
 async function promise(presences: Presences, { random, log }: World, untilAt: number): Promise<void> {
   try {
-    for (let conflicts = 0; conflicts < MAX_CONFLICTS; conflicts += 1) {
-      const stored = await presences.read();
-      if (stored !== undefined && stored.untilAt >= untilAt - AS_GOOD_MS) return;
-      const wanted = presenceAfter(stored ?? { version: 0 }, random.id(), untilAt);
-      if ((await presences.write(wanted)) === 'written') return;
-    }
+    await changeRecord(presences, [], (stored) =>
+      stored !== undefined && stored.untilAt >= untilAt - AS_GOOD_MS
+        ? undefined
+        : presenceAfter(stored ?? { version: 0 }, random.id(), untilAt),
+    );
   } catch (error) {
     // It stays all the same; at worst one is called in vain.
     log.note({ what: 'presence-failed', detail: error instanceof Error ? error.name : 'error' });

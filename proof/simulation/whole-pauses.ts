@@ -7,7 +7,8 @@
 
 import type { WorkflowPauses } from '../../lib/core/ports.ts';
 import { callerIn } from './cast.ts';
-import { withPausedAgent, withResumedAgent } from '../../lib/core/step/breaker.ts';
+import { withHold, withoutHold } from '../../lib/core/records/hold.ts';
+import { newBreaker } from '../../lib/core/step/breaker.ts';
 import type { Host } from './process.ts';
 import { AGENT_NAMES } from './service.ts';
 
@@ -82,8 +83,8 @@ async function changeBreaker(host: Host, agent: string, what: 'pause' | 'resume'
   const inputs = { now: host.events.now, writeId: random.id(), random: 0 };
   const next =
     what === 'pause'
-      ? withPausedAgent(before, agent, { reason: 'simulated' }, inputs)
-      : withResumedAgent(before, undefined, inputs);
+      ? withHold(before ?? newBreaker(agent), { reason: 'simulated' }, inputs)
+      : withoutHold(before, undefined, inputs);
   if (next === undefined) return;
   if (what === 'pause') host.kinds.pausedAgent += 1;
   if ((await breakers.write(next)) === 'conflict') await changeBreaker(host, agent, what);

@@ -7,7 +7,7 @@ import { explain } from '../../lib/core/explain/why.ts';
 import { workflow } from '../../lib/core/plan/builder/workflow.ts';
 import type { Step } from '../../lib/core/records/state.ts';
 import { afterCalls, afterTrial, type Breaker, passageOf } from '../../lib/core/step/breaker.ts';
-import { pauseAgent, resumeAgent } from '../../lib/scheduler/agent-pauses.ts';
+import { pauseAgent, resumeAgent } from '../../lib/scheduler/holds.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { memoryBreakers } from '../../lib/testing/memory-side-records.ts';
 import { anAgent, anyObject, drain, harness, settle } from '../engine/harness.ts';

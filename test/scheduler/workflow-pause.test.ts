@@ -7,7 +7,7 @@ import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts
 import { pause, resume } from '../../lib/scheduler/commands.ts';
 import { createScheduler, type Scheduler, start } from '../../lib/scheduler/start.ts';
 import { FRESH_MS } from '../../lib/scheduler/paused-starts.ts';
-import { pauseWorkflow, resumeWorkflow, showPause } from '../../lib/scheduler/workflow-pauses.ts';
+import { pauseWorkflow, resumeWorkflow, showPause } from '../../lib/scheduler/holds.ts';
 import { startFrom } from '../../lib/scheduler/starter.ts';
 import type { MemoryWorld } from '../../lib/testing/memory.ts';
 import { memoryWorkflowPauses } from '../../lib/testing/memory-side-records.ts';

@@ -14,7 +14,7 @@ import type { Failure } from '../values/failure.ts';
 import type { Choice } from '../records/incident.ts';
 import type { Json } from '../values/json.ts';
 import type { Message } from './message.ts';
-import type { OperatorPause } from '../records/operator-pause.ts';
+import type { Hold } from '../records/hold.ts';
 import type { Acted } from '../records/people.ts';
 
 export type Event = DecisionInputs &
@@ -249,7 +249,7 @@ export interface OpenBreaker {
   readonly since: number;
   readonly until: number;
   /** An operator holds it open: the service may be well. */
-  readonly pause?: Omit<OperatorPause, 'at'>;
+  readonly pause?: Omit<Hold, 'at'>;
 }
 
 /** What a supervisor may send to an agent now. */

@@ -1,9 +1,9 @@
 /**
  * A pause of a workflow: its executions are born paused from then on.
  *
- * Owns: the record of it, how it begins and ends, and the first record of an execution that is born
- * during it. Does not own: who reads the record, and how often (`scheduler/paused-starts.ts`), what a
- * pause of an execution is (`pause.ts`).
+ * Owns: the record of it, and the first record of an execution that is born during it. Does not own: how it
+ * begins and ends (`records/hold.ts`), who reads the record, and how often (`scheduler/paused-starts.ts`),
+ * what a pause of an execution is (`pause.ts`).
  *
  * It touches no execution that exists, and what was born paused stays paused after its end: each is resumed
  * by a resume of its own. F1 an execution that is born paused was never read otherwise, so nothing of it has
@@ -12,9 +12,7 @@
  */
 
 import type { Plan } from '../plan/plan.ts';
-import type { Caller } from '../values/caller.ts';
-import type { DecisionInputs } from '../decisions/change.ts';
-import { type EndedOperatorPause, endedBy, type OperatorPause } from '../records/operator-pause.ts';
+import type { EndedHold, Hold } from '../records/hold.ts';
 import type { Execution } from '../records/state.ts';
 import { nextPause } from './pause.ts';
 
@@ -29,41 +27,15 @@ export interface WorkflowPause {
   readonly lastPause?: EndedPause;
 }
 
-export interface PausedStarts extends OperatorPause {
+export interface PausedStarts extends Hold {
   /** How long each execution may be paused before a person is asked; absent: as its plan says. */
   readonly withinMs?: number;
 }
 
-export type EndedPause = PausedStarts & EndedOperatorPause;
+export type EndedPause = PausedStarts & EndedHold;
 
-/** The record after a pause, or nothing where it is paused already. */
-export function withPausedWorkflow(
-  before: WorkflowPause | undefined,
-  workflow: string,
-  asked: Omit<PausedStarts, 'at'>,
-  { now: at, writeId }: DecisionInputs,
-): WorkflowPause | undefined {
-  if (before?.pause !== undefined) return undefined;
-  const pause = { at, ...asked };
-  return {
-    ...before,
-    workflow,
-    version: (before?.version ?? 0) + 1,
-    writeId,
-    pause,
-  };
-}
-
-/** The record after its end, or nothing where it is not paused. */
-export function withResumedWorkflow(
-  before: WorkflowPause | undefined,
-  by: Caller | undefined,
-  { now, writeId }: DecisionInputs,
-): WorkflowPause | undefined {
-  if (before?.pause === undefined) return undefined;
-  const { workflow, version, pause } = before;
-  return { workflow, version: version + 1, writeId, lastPause: endedBy(pause, now, by) };
-}
+/** Before its first pause. */
+export const neverPaused = (workflow: string): WorkflowPause => ({ workflow, version: 0, writeId: '' });
 
 /**
  * The first record of an execution whose workflow is paused. S12 its wake time is the deadline of its pause.

@@ -14,7 +14,7 @@ import type { Caller } from '../values/caller.ts';
 import type { Children, Parent } from './children.ts';
 import type { Failure } from '../values/failure.ts';
 import type { Json } from '../values/json.ts';
-import type { OperatorPause } from './operator-pause.ts';
+import type { Hold } from './hold.ts';
 import type { People } from './people.ts';
 
 /** What an attempt is for: perform the step, ask the external service for its outcome, or compensate it. */
@@ -109,7 +109,7 @@ export interface Deferred {
   /** Since when, for `breaker`, `paused` and `not-deployed`. */
   readonly since?: number;
   /** Who has paused its agent, and why. */
-  readonly pause?: Omit<OperatorPause, 'at'>;
+  readonly pause?: Omit<Hold, 'at'>;
 }
 
 /** What puts an execution at risk. */

@@ -14,8 +14,7 @@
  */
 
 import type { DecisionInputs } from '../decisions/change.ts';
-import { endedBy, type EndedOperatorPause, type OperatorPause } from '../records/operator-pause.ts';
-import type { Caller } from '../values/caller.ts';
+import type { EndedHold, Hold } from '../records/hold.ts';
 import type { OpenBreaker, Report } from '../decisions/events.ts';
 import { CANNOT_TELL, type Failure } from '../values/failure.ts';
 import { cut } from '../values/text.ts';
@@ -79,9 +78,9 @@ export interface Breaker {
   readonly trialUntil?: number;
   readonly closedAt?: number;
   /** An operator holds it open. */
-  readonly pause?: OperatorPause;
+  readonly pause?: Hold;
   /** The latest that is over. */
-  readonly lastPause?: EndedOperatorPause;
+  readonly lastPause?: EndedHold;
 }
 
 export type Passage =
@@ -121,7 +120,8 @@ export interface Calls {
   readonly calls?: readonly FailedCall[];
 }
 
-const blank = (agent: string): Breaker => ({
+/** Before the first failed call. */
+export const newBreaker = (agent: string): Breaker => ({
   agent,
   version: 0,
   score: 0,
@@ -129,29 +129,6 @@ const blank = (agent: string): Breaker => ({
   cooldowns: 0,
   writeId: '',
 });
-
-/** The record that an operator holds open, or nothing where one does already. */
-export function withPausedAgent(
-  known: Breaker | undefined,
-  agent: string,
-  asked: Omit<OperatorPause, 'at'>,
-  { now: at, writeId }: DecisionInputs,
-): Breaker | undefined {
-  if (known?.pause !== undefined) return undefined;
-  const before = known ?? blank(agent);
-  return { ...before, version: before.version + 1, writeId, pause: { at, ...asked } };
-}
-
-/** The record that no operator holds open any more, or nothing where none does. */
-export function withResumedAgent(
-  before: Breaker | undefined,
-  by: Caller | undefined,
-  { now, writeId }: DecisionInputs,
-): Breaker | undefined {
-  if (before?.pause === undefined) return undefined;
-  const { pause, ...rest } = before;
-  return { ...rest, version: before.version + 1, writeId, lastPause: endedBy(pause, now, by) };
-}
 
 /** The record after failed calls, or nothing where they were no news: it is open already. */
 export function afterCalls(
@@ -161,7 +138,7 @@ export function afterCalls(
   inputs: DecisionInputs,
 ): Breaker | undefined {
   if (breaker?.openedAt !== undefined || breaker?.pause !== undefined) return undefined;
-  const before = breaker ?? blank(agent);
+  const before = breaker ?? newBreaker(agent);
   const recent = inputs.now - before.failedAt < WINDOW_MS;
   const left = Math.max(0, (recent ? before.score : 0) - calls.answered);
   const score = left + calls.failed;
@@ -212,7 +189,7 @@ export function afterAnswers(
   { now, writeId }: DecisionInputs,
   answeredAt: number = now,
 ): Breaker | undefined {
-  const { failingSince, ...before } = breaker ?? blank('');
+  const { failingSince, ...before } = breaker ?? newBreaker('');
   if (failingSince === undefined || answeredAt < failingSince) return undefined;
   if (before.openedAt !== undefined || before.pause !== undefined) return undefined;
   const recent = now - before.failedAt < WINDOW_MS;

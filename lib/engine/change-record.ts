@@ -1,0 +1,31 @@
+/**
+ * Changes a record beside the executions: reads it, writes what follows, and again where another was faster.
+ *
+ * Owns: how often. Does not own: what follows, and what it means where that cannot be written (the caller's).
+ */
+
+import type { SideRecord, SideRecords } from '../core/ports.ts';
+
+/** Lost races in a row: while a service is in trouble every failed call writes its breaker. */
+const MAX_ROUNDS = 20;
+
+/**
+ * @param change the record's next version; nothing where there is nothing to write
+ * @param known the record as the caller has written it; it may have changed since. @default it is read
+ * @returns the record as it was, and as it was written
+ */
+export async function changeRecord<Kept extends SideRecord, Key extends readonly unknown[]>(
+  records: SideRecords<Kept, Key>,
+  key: Key,
+  change: (before: Kept | undefined) => Kept | undefined,
+  known?: Kept,
+): Promise<{ readonly before: Kept | undefined; readonly written?: Kept }> {
+  let before = known ?? (await records.read(...key));
+  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+    const next = change(before);
+    if (next === undefined) return { before };
+    if ((await records.write(next)) === 'written') return { before, written: next };
+    before = await records.read(...key);
+  }
+  throw new Error(`another was faster at each of ${MAX_ROUNDS} tries to change a record: ${key.join(' ')}`);
+}
