@@ -36,6 +36,8 @@ export const TABLE_NAME = 'steadfast';
 export interface DatabaseOptions {
   /** @default TABLE_NAME */
   readonly table?: string;
+  /** Bounds the file, in pages of 8 KB: behind it the disk counts as full. @default as large as the disk */
+  readonly mostPages?: number;
   /** Is called once, when the disk can no longer be read or written: all further commands are rejected. */
   readonly onBroken?: (error: Error) => void;
 }
@@ -57,8 +59,8 @@ const MOST_EXPIRED = 2_000;
  * @throws FileRefused, in a sentence: open elsewhere, not ours, newer, cut short
  */
 export function openDatabase(file: string = IN_MEMORY, options: DatabaseOptions = {}): Database {
-  const { table: name = TABLE_NAME, onBroken = () => undefined } = options;
-  const { db, close } = openFile(file);
+  const { table: name = TABLE_NAME, mostPages, onBroken = () => undefined } = options;
+  const { db, close } = openFile(file, mostPages);
   const table = new Table(db);
   const group = new CommitGroup(db, onBroken);
   const send = async (command: Sent): Promise<unknown> => {

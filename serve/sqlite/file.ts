@@ -35,7 +35,7 @@ export interface OpenFile {
 }
 
 /** @throws FileRefused, in a sentence */
-export function openFile(given: string): OpenFile {
+export function openFile(given: string, mostPages?: number): OpenFile {
   if (given === IN_MEMORY) {
     const db = new Sqlite(IN_MEMORY);
     prepare(db, given);
@@ -47,12 +47,14 @@ export function openFile(given: string): OpenFile {
     const db = new Sqlite(file);
     try {
       prepare(db, file);
+      if (mostPages !== undefined) db.exec(`PRAGMA max_page_count = ${mostPages}`);
       syncFolder(dirname(file));
     } catch (error) {
       db.close();
       throw error;
     }
     const close = (): void => {
+      takeOverLog(db);
       db.close();
       lock.close();
     };
@@ -60,6 +62,15 @@ export function openFile(given: string): OpenFile {
   } catch (error) {
     lock.close();
     throw error instanceof FileRefused ? error : refusedFile(given, error);
+  }
+}
+
+/** What is closed is whole without its log; where the disk is full, the log stays beside it. */
+function takeOverLog(db: Sqlite.Database): void {
+  try {
+    db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  } catch {
+    // All of it is in the log, from which the next process reads it.
   }
 }
 

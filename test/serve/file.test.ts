@@ -1,0 +1,240 @@
+/** The file behind the client: one process, one format, whole or refused, and each refusal a sentence. */
+
+import {
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+  TransactWriteItemsCommand,
+} from '@aws-sdk/client-dynamodb';
+import Sqlite from 'libsql';
+import { type Database, openDatabase, TABLE_NAME as TableName } from '../../serve/sqlite/client.ts';
+import type { Item } from '../../serve/sqlite/values.ts';
+
+let folder: string;
+let file: string;
+const open: Database[] = [];
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'steadfast-file-'));
+  file = join(folder, 'steadfast.db');
+});
+afterEach(() => {
+  for (const one of open.splice(0)) one.close();
+  rmSync(folder, { recursive: true });
+});
+
+function opened(at = file): Database {
+  const database = openDatabase(at);
+  open.push(database);
+  return database;
+}
+
+const item = (sk: string, more: Item = {}): Item => ({ pk: { S: 'exec#a' }, sk: { S: sk }, ...more });
+const put = ({ client }: Database, Item: Item, ConditionExpression?: string) =>
+  client.send(new PutItemCommand({ TableName, Item, ...(ConditionExpression && { ConditionExpression }) }));
+const sks = async ({ client }: Database): Promise<(string | undefined)[]> => {
+  const ask = {
+    TableName,
+    KeyConditionExpression: 'pk = :pk',
+    ExpressionAttributeValues: { ':pk': { S: 'exec#a' } },
+  };
+  return ((await client.send(new QueryCommand(ask))).Items ?? []).map(({ sk }) => sk?.S);
+};
+
+/** Changes the file by SQLite's own means, as nothing of ours would. */
+function tamper(sql: string): void {
+  const db = new Sqlite(file);
+  db.exec(sql);
+  db.close();
+}
+
+it('has what was written when it is opened again', async () => {
+  const first = opened();
+  await put(first, item('a'));
+  first.close();
+  expect(await sks(opened())).toEqual(['a']);
+});
+
+it('is opened once: a second says so, and can when the first is closed', () => {
+  const first = opened();
+  expect(() => opened()).toThrow(/is open in another process, and only one may serve it/);
+  first.close();
+  expect(() => opened()).not.toThrow();
+});
+
+describe('is refused', () => {
+  it('when it is no SQLite file, and left as it was', () => {
+    writeFileSync(file, 'a letter to nobody, '.repeat(1_000));
+    const before = readFileSync(file);
+    expect(() => opened()).toThrow(/is no SQLite file\. Name another with --data$/);
+    expect(readFileSync(file)).toEqual(before);
+  });
+
+  it('when it is a SQLite file of something else', () => {
+    tamper('CREATE TABLE letters (text TEXT)');
+    expect(() => opened()).toThrow(/is a SQLite file, but not one of Steadfast's/);
+  });
+
+  it('when a newer release has written it', () => {
+    opened().close();
+    tamper('PRAGMA user_version = 2');
+    expect(() => opened()).toThrow(/newer release \(format 2; this one reads up to 1\): start that release$/);
+  });
+
+  it('when it is cut short', async () => {
+    const first = opened();
+    for (let at = 0; at < 20; at += 1) await put(first, item(`s${at}`, { text: { S: 'x'.repeat(9_000) } }));
+    first.close();
+    // As another process finds it: in this one SQLite remembers how long it was.
+    const cut = join(folder, 'cut.db');
+    copyFileSync(file, cut);
+    truncateSync(cut, 8_192 * 10);
+    expect(() => opened(cut)).toThrow(/is damaged or cut short: put back a whole copy/);
+  });
+
+  it('when its folder is not there', () => {
+    expect(() => opened(join(folder, 'nowhere', 'steadfast.db'))).toThrow(
+      /cannot be opened .*folder is there/,
+    );
+  });
+
+  it('and can be opened when that is mended: the lock was given up', () => {
+    writeFileSync(file, 'nonsense '.repeat(100));
+    expect(() => opened()).toThrow(/no SQLite file/);
+    rmSync(file);
+    expect(() => opened()).not.toThrow();
+  });
+});
+
+describe('a full disk', () => {
+  it('has the writes of a commit rejected, all of them, and whole once there is room', async () => {
+    const first = opened();
+    await put(first, item('a'));
+    first.close();
+    // As full as it is: SQLite says of a page too many what it says of a full disk.
+    const full = openDatabase(file, { mostPages: 14 });
+    open.push(full);
+    const large = { text: { S: 'x'.repeat(100_000) } };
+    const small = put(full, item('b'));
+    const Puts = ['c', 'd'].map((sk) => ({ Put: { TableName, Item: item(sk, large) } }));
+    const both = full.client.send(new TransactWriteItemsCommand({ TransactItems: Puts }));
+    const answers = await Promise.allSettled([small, both]);
+    for (const answer of answers)
+      expect(answer).toMatchObject({ status: 'rejected', reason: { name: 'DiskFull' } });
+    expect((answers[0] as PromiseRejectedResult).reason.message).toBe(
+      'the disk is full: nothing of this was written. Make room and ask again',
+    );
+    expect(await sks(full)).toEqual(['a']);
+    full.close();
+    const roomy = opened();
+    await put(roomy, item('b'));
+    expect(await sks(roomy)).toEqual(['a', 'b']);
+  });
+});
+
+describe('a commit', () => {
+  it('holds all writes of a turn, in their order; of two on one condition one is made', async () => {
+    const database = opened();
+    const answers = await Promise.allSettled([
+      put(database, item('a', { by: { S: 'one' } }), 'attribute_not_exists(pk)'),
+      put(database, item('a', { by: { S: 'other' } }), 'attribute_not_exists(pk)'),
+      put(database, item('b')),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    const { Item } = await database.client.send(new GetItemCommand({ TableName, Key: item('a') }));
+    expect(Item?.['by']).toEqual({ S: 'one' });
+  });
+
+  it('is not seen before it is made: a read shows what is on the disk', async () => {
+    const database = opened();
+    const written = put(database, item('a'));
+    expect(await sks(database)).toEqual([]);
+    await written;
+    expect(await sks(database)).toEqual(['a']);
+  });
+
+  it('is made when the file is closed, and nothing after that', async () => {
+    const database = opened();
+    const written = put(database, item('a'));
+    database.close();
+    await written;
+    await expect(put(database, item('b'))).rejects.toThrow('the file is closed');
+    expect(await sks(opened())).toEqual(['a']);
+    expect(existsSync(`${file}-lock`)).toBe(true);
+  });
+
+  it('is of what was given, whatever becomes of it afterwards', async () => {
+    const database = opened();
+    const given = item('a', { by: { S: 'one' } });
+    const written = put(database, given);
+    given['by'] = { S: 'other' };
+    await written;
+    const { Item } = await database.client.send(new GetItemCommand({ TableName, Key: item('a') }));
+    expect(Item?.['by']).toEqual({ S: 'one' });
+  });
+});
+
+it('removes what has expired, and nothing else', async () => {
+  const database = opened();
+  await put(database, item('gone', { expiresAt: { N: '1700000000' } }));
+  await put(database, item('later', { expiresAt: { N: '1700000001' } }));
+  await put(database, item('kept'));
+  expect(await database.expire(1_700_000_000_999)).toBe(1);
+  expect(await sks(database)).toEqual(['kept', 'later']);
+  expect(await database.expire(1_800_000_000_000)).toBe(1);
+});
+
+/** A power cut: of the log there is as much as the disk had taken, to the byte. */
+describe('after a power cut', () => {
+  /** Bytes of the log's header, and of one of its frames: a header and a page. */
+  const [HEADER, FRAME] = [32, 24 + 8_192];
+
+  it('all is there that was answered, and of the rest the whole commit or nothing of it', async () => {
+    const database = opened();
+    await put(database, item('a', { text: { S: 'x'.repeat(20_000) } }));
+    const answeredAt = readFileSync(`${file}-wal`).length;
+    const pair = ['b', 'c'].map((sk) => ({
+      Put: { TableName, Item: item(sk, { text: { S: 'y'.repeat(30_000) } }) },
+    }));
+    await database.client.send(new TransactWriteItemsCommand({ TransactItems: pair }));
+    const log = readFileSync(`${file}-wal`);
+    expect([(answeredAt - HEADER) % FRAME, (log.length - HEADER) % FRAME]).toEqual([0, 0]);
+    expect(log.length - answeredAt).toBeGreaterThan(6 * FRAME);
+
+    const cuts = [];
+    for (let at = answeredAt; at <= log.length; at += FRAME)
+      cuts.push(at, at + 1, at + 24, at + FRAME / 2, at + FRAME - 1);
+    for (const cut of cuts.filter((at) => at <= log.length)) {
+      const copy = join(folder, `cut-${cut}.db`);
+      copyFileSync(file, copy);
+      writeFileSync(`${copy}-wal`, log.subarray(0, cut));
+      const found = openDatabase(copy);
+      expect(await sks(found)).toEqual(cut === log.length ? ['a', 'b', 'c'] : ['a']);
+      await put(found, item('d'));
+      found.close();
+    }
+    expect(cuts.length).toBeGreaterThan(30);
+  });
+
+  it('a frame that was torn counts as none', async () => {
+    const database = opened();
+    await put(database, item('a'));
+    await put(database, item('b', { text: { S: 'y'.repeat(30_000) } }));
+    const log = readFileSync(`${file}-wal`);
+    log.fill(0, log.length - 4_096);
+    const copy = join(folder, 'torn.db');
+    copyFileSync(file, copy);
+    writeFileSync(`${copy}-wal`, log);
+    expect(await sks(opened(copy))).toEqual(['a']);
+  });
+});
