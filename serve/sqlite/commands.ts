@@ -20,7 +20,7 @@ import type {
   TransactWriteItemsCommandInput,
 } from '@aws-sdk/client-dynamodb';
 import { TABLE } from '../../lib/aws/names.ts';
-import { type Expression, expressionOf, type Given, holds, refuseUnused } from './expressions.ts';
+import { type Expression, expressionOf, type Given, holds, nameOf, refuseUnused } from './expressions.ts';
 import { type Key, keyIn, keyOnly, keyText } from './keys.ts';
 import { canceled, conditionFailed, invalid, noSuchTable } from './refusals.ts';
 import { readyItem, type Stored, type Table } from './table.ts';
@@ -42,6 +42,8 @@ interface Part extends Key {
   readonly given: Given;
   readonly showsStored: boolean;
   readonly write: (before: Stored | undefined) => void;
+  /** Where all that is asked is that it is not there: writes it then, and reads nothing first. */
+  readonly add?: (() => boolean) | undefined;
 }
 
 type Conditional = Given &
@@ -73,7 +75,8 @@ function putPart(table: Table, input: Conditional & { readonly Item: Item | unde
   const { pk, sk } = keyIn(item);
   const ready = readyItem(item, pk, sk);
   if (ready.bytes > MAX_ITEM_BYTES) throw invalid('Item size has exceeded the maximum allowed size');
-  return partOf({ pk, sk }, input, ready.bytes, (before) => table.write(ready, before));
+  const part = partOf({ pk, sk }, input, ready.bytes, (before) => table.write(ready, before));
+  return asksForNone(part) ? { ...part, add: () => table.add(ready) } : part;
 }
 
 const deletePart = (table: Table, input: Conditional & { readonly Key: Item | undefined }): Part =>
@@ -84,11 +87,19 @@ const deletePart = (table: Table, input: Conditional & { readonly Key: Item | un
 const checkPart = (input: Conditional & { readonly Key: Item | undefined }): Part =>
   partOf(keyOnly(input.Key), input, 0, () => undefined);
 
+/** A record's first version, which every second write is. */
+function asksForNone({ condition, given }: Part): boolean {
+  const root = condition?.root;
+  if (root?.is !== 'exists' || root.wanted || !('path' in root.path)) return false;
+  return nameOf(root.path.path, given) === TABLE.pk;
+}
+
 const isMet = ({ condition, given }: Part, before: Stored | undefined): boolean =>
   condition === undefined || holds(condition.root, given, before?.item ?? {});
 
 function single(table: Table, part: Part, isOldShown: boolean): () => Answer {
   return () => {
+    if (part.add?.() === true) return {};
     const before = table.read(part.pk, part.sk);
     if (!isMet(part, before)) throw conditionFailed(part.showsStored ? before?.item : undefined);
     part.write(before);
