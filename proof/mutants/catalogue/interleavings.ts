@@ -3,7 +3,7 @@
  * find each among the seeds of every commit, or the model by its search of every interleaving.
  */
 
-import { jest, model, type Mutant, simulation } from '../mutant.ts';
+import { model, type Mutant, simulation } from '../mutant.ts';
 
 export const INTERLEAVINGS: readonly Mutant[] = [
   {
@@ -53,14 +53,6 @@ export const INTERLEAVINGS: readonly Mutant[] = [
     find: 'isLeaving(step, record) ? effectsSettledAt(step, record) : 0;',
     replace: 'isLeaving(step, record) ? 0 : 0;',
     killer: simulation(),
-  },
-  {
-    id: 'decline-forgotten-for-a-probe',
-    bug: 'A probe of an earlier attempt erases that a later one failed for good: the same is tried again.',
-    file: 'lib/core/step/report.ts',
-    find: '{ ...last, probes: 0, retryAt: inputs.now }',
-    replace: '{ ...changes, probes: 0, retryAt: inputs.now }',
-    killer: jest('core/step/report', 'failed for good, an earlier one being unknown'),
   },
   {
     id: 'not-done-believed-early',

@@ -109,10 +109,10 @@ describe('the charts', () => {
       (await read({ by: ['agent'] })).asked - queues,
     ];
     expect(guide).toContain(
-      `${whole} metrics a minute, ${(queues - whole) / 2} for each agent; with \`metricsBy\` ${workflow} for each workflow and ${agent / 2} for each agent`,
+      `each minute ${whole} metrics and ${(queues - whole) / 2} for each agent; with \`metricsBy\` ${workflow} more for each workflow and ${agent / 2} for each agent`,
     );
     const hourly = (60 * (whole + 4 * ((queues - whole) / 2)) * 0.01) / 1_000;
-    expect(guide).toContain(`with four agents $${hourly.toFixed(3)} an hour`);
+    expect(guide).toContain(`four agents cost $${hourly.toFixed(3)} an hour`);
   });
 
   it('have of counts what is not written as none, once there is any', async () => {
