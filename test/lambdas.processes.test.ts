@@ -62,6 +62,7 @@ describe('a Lambda function', () => {
   it('would be caught reaching them', async () => {
     const contents = "import 'aws-cdk-lib/core'; import './lib/infra/event-shapes.ts';";
     expect(reached(await bundled({ stdin: { contents, resolveDir: ROOT } }))).toEqual([
+      'lib/infra/event-mapping.ts is part of a function',
       'lib/infra/event-shapes.ts is part of a function',
       '<stdin> brings aws-cdk-lib/core into a function',
     ]);

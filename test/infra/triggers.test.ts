@@ -196,7 +196,7 @@ describe('is refused when the stack is built', () => {
     [
       'a path of another source',
       () => other.triggerOnEvent(bus, 'report', { input: '$.body' }),
-      "'$.body' is in no event",
+      "'$.body' is not in events of this kind",
     ],
     ['what is no path', on('$detail..x'), "'$detail..x' is not a path; write $.field"],
     ['another operator', on({ a: { $join: ['x'] } }), 'is not understood; of keys with $ there are'],
