@@ -41,7 +41,13 @@ export async function exportTo(file: string, to: string, now: number): Promise<n
       () => true,
     );
     const Item = { ...MARK, at: { N: String(now) } };
-    if (!isClosed) await client.send(new PutItemCommand({ TableName, Item }));
+    const closing = {
+      TableName,
+      Item,
+      ConditionExpression: 'attribute_not_exists(#pk)',
+      ExpressionAttributeNames: { '#pk': TABLE.pk },
+    };
+    if (!isClosed) await client.send(new PutItemCommand(closing));
     const part = `${to}.part`;
     const count = await writeItems(client, part);
     await rename(part, to);

@@ -5,7 +5,12 @@
  * nothing reads it.
  */
 
-import { type DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import {
+  ConditionalCheckFailedException,
+  type DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+} from '@aws-sdk/client-dynamodb';
 import { TABLE } from '../lib/aws/names.ts';
 import type { Planned } from './schedules.ts';
 
@@ -22,6 +27,19 @@ export const plannedIn = (client: DynamoDBClient, TableName: string): Planned =>
     return Item === undefined ? undefined : Number(Item['at']?.N);
   },
   write: async (trigger, at) => {
-    await client.send(new PutItemCommand({ TableName, Item: { ...keyOf(trigger), at: { N: String(at) } } }));
+    try {
+      await client.send(
+        new PutItemCommand({
+          TableName,
+          Item: { ...keyOf(trigger), at: { N: String(at) } },
+          ConditionExpression: 'attribute_not_exists(#pk) OR #at < :at',
+          ExpressionAttributeNames: { '#pk': TABLE.pk, '#at': 'at' },
+          ExpressionAttributeValues: { ':at': { N: String(at) } },
+        }),
+      );
+    } catch (error) {
+      // A later time is kept: none is begun twice.
+      if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    }
   },
 });

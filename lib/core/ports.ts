@@ -262,7 +262,7 @@ export interface ChildInputs {
   readonly problem: (plan: Plan, input: Json) => Promise<string | undefined>;
 }
 
-/** The ends of executions, where every announcement is made in this process. */
+/** How a caller learns of an end at once, if the process that it waits in makes all announcements. */
 export interface Ends {
   /** @returns a signal that is aborted when the end is announced, and what gives it back */
   readonly of: (executionId: string) => { readonly signal: AbortSignalLike; readonly release: () => void };

@@ -17,7 +17,6 @@ import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Execution } from '../core/records/state.ts';
 import { announceOnce, originOf } from './announce.ts';
 import { mayBeOfMany, quietIfAnother } from './announced-lists.ts';
-
 import { wakeFor } from './wake-up.ts';
 
 /**

@@ -13,11 +13,11 @@
  * Other programs may read the file while it is served (a backup by `sqlite3 <file> '.backup copy'`).
  */
 
-import { closeSync, existsSync, fsyncSync, openSync, realpathSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import Sqlite from 'libsql';
 import { createTable } from './schema.ts';
-import { FileRefused, foreignFile, newerFile, openElsewhere, refusedFile } from './trouble.ts';
+import { emptiedFile, FileRefused, foreignFile, newerFile, openElsewhere, refusedFile } from './trouble.ts';
 
 /** `stdf`: tells a file of ours from any other SQLite file. */
 const APPLICATION_ID = 0x73746466;
@@ -42,8 +42,10 @@ export function openFile(given: string, mostPages?: number): OpenFile {
     return { db, close: () => db.close() };
   }
   const file = existsSync(given) ? realpathSync(given) : resolve(given);
+  const wasServed = existsSync(`${file}-lock`);
   const lock = locked(file);
   try {
+    if (wasServed && existsSync(file) && statSync(file).size === 0) throw emptiedFile(given);
     const db = new Sqlite(file);
     try {
       prepare(db, file);

@@ -52,6 +52,12 @@ export const newerFile = (file: string, format: number, known: number): FileRefu
 export const foreignFile = (file: string): FileRefused =>
   new FileRefused(`${file} is a SQLite file, but not one of Steadfast's. Name another with --data`);
 
+/** To SQLite it would be a new one, and what was under way would be begun anew. */
+export const emptiedFile = (file: string): FileRefused =>
+  new FileRefused(
+    `${file} is empty, and has been served before: put back a whole copy, or remove it with ${file}-lock to begin anew`,
+  );
+
 export const closedFile = (): DynamoDBServiceException => serverError('FileClosed', 'the file is closed');
 
 /** All writes of one commit are lost to it: none of them is in the file. */

@@ -102,6 +102,15 @@ describe('is refused', () => {
     expect(() => opened(cut)).toThrow(/is damaged or cut short: put back a whole copy/);
   });
 
+  it('when nothing is left of it: a new one would begin anew what was under way', () => {
+    const emptied = join(folder, 'emptied.db');
+    writeFileSync(emptied, '');
+    writeFileSync(`${emptied}-lock`, '');
+    expect(() => opened(emptied)).toThrow(/is empty, and has been served before: put back a whole copy/);
+    rmSync(`${emptied}-lock`);
+    expect(() => opened(emptied)).not.toThrow();
+  });
+
   it('when its folder is not there', () => {
     expect(() => opened(join(folder, 'nowhere', 'steadfast.db'))).toThrow(
       /cannot be opened .*folder is there/,

@@ -3,7 +3,9 @@
 import type { ScheduleTrigger } from '../../lib/core/plan/triggers/trigger-declaration.ts';
 import type { StartMessage } from '../../lib/core/plan/triggers/trigger.ts';
 import { ManualClock, seededSource } from '../../lib/testing/memory.ts';
+import { plannedIn } from '../../serve/planned.ts';
 import { compiledSchedule, keepSchedule, nextAfter, type Planned } from '../../serve/schedules.ts';
+import { openDatabase, TABLE_NAME } from '../../serve/sqlite/client.ts';
 
 const times = (schedule: string, from: string, timeZone?: string, count = 3): string[] => {
   const next = nextAfter({ schedule, input: {}, ...(timeZone === undefined ? {} : { timeZone }) });
@@ -35,6 +37,17 @@ it.each(['5 * * * *', 'rate(0 minutes)', 'cron(0 2 * * *)'])(
     expect(() => nextAfter({ schedule: text, input: {} })).toThrow('allowed are rate(5 minutes)');
   },
 );
+
+it('keeps the latest planned time of each, and goes back to none before it', async () => {
+  const { client, close } = openDatabase();
+  const planned = plannedIn(client, TABLE_NAME);
+  expect(await planned.read('a')).toBeUndefined();
+  await planned.write('a', 2_000);
+  await planned.write('a', 1_000);
+  await planned.write('b', 1_000);
+  expect([await planned.read('a'), await planned.read('b')]).toEqual([2_000, 1_000]);
+  close();
+});
 
 const nightly: ScheduleTrigger = {
   kind: 'steadfast:trigger',
