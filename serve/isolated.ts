@@ -4,10 +4,11 @@
  * Owns: their start, their calls, one at a time each, and their end. Does not own: what runs in them
  * (`isolated-process.ts`), leases and reports, which are the server's: to those a call is author code.
  *
- * I1 a process that is silent for as long as a lease is killed, as AWS's would have lost its lease. I2 one
- * whose attempt was aborted has two seconds, then it is killed with all that it has started. I3 a call whose
- * process is dead ends when nothing of it runs any more; its outcome is unknown. I4 no process outlives the
- * server: a thread in it ends its group when the pipe to the server closes.
+ * I1 a process that is silent for as long as a lease is killed, as AWS's would have lost its lease; one that
+ * starts has half a minute, because a busy machine loads its code slowly. I2 one whose attempt was aborted has
+ * two seconds, then it is killed with all that it has started. I3 a call whose process is dead ends when
+ * nothing of it runs any more; its outcome is unknown. I4 no process outlives the server: a thread in it ends
+ * its group when the pipe to the server closes.
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
@@ -23,6 +24,7 @@ import { endAll, killGroup, MARK } from '../lib/worker/process-group.ts';
 export const PIPE_FD = 4;
 export const PULSE_MS = 500;
 const ABORT_GRACE_MS = 2_000;
+const STARTING_MS = 30_000;
 
 /** To the process. */
 export type Told = Call | 'abort';
@@ -115,6 +117,7 @@ class OwnProcess {
   #onWord: (word: Word) => void = () => undefined;
   #heardAt: number;
   #exit = '';
+  #isReady = false;
   isAlive = true;
 
   constructor(file: string, { leaseMs, now }: { leaseMs: number; now: () => number }, onGone: () => void) {
@@ -145,8 +148,11 @@ class OwnProcess {
     this.#ready = new Promise((ready) => {
       this.#child.on('message', (word: Word) => {
         this.#heardAt = now();
-        if (word.kind === 'ready') ready();
-        else this.#onWord(word);
+        if (word.kind === 'ready') {
+          this.#isReady = true;
+          ready();
+        }
+        this.#onWord(word);
       });
     });
   }
@@ -167,7 +173,8 @@ class OwnProcess {
     signal.addEventListener('abort', abort);
     this.#heardAt = this.#now();
     const watching = setInterval(() => {
-      if (this.#now() - this.#heardAt > this.#leaseMs) void this.end();
+      const mayBeSilentMs = this.#isReady ? this.#leaseMs : Math.max(this.#leaseMs, STARTING_MS);
+      if (this.#now() - this.#heardAt > mayBeSilentMs) void this.end();
     }, PULSE_MS);
     const answered = new Promise<Answered>((answer) => {
       this.#onWord = (word) => {

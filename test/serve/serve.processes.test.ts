@@ -115,7 +115,8 @@ describe('an agent in a process of its own', () => {
     const { executionId } = await start(server, 'block 600000');
     await atWork(server, 2);
     const { steps } = await client.get(executionId);
-    expect(steps.find(({ name }) => name === 'send')).toMatchObject({ attempt: 2 });
+    // On a busy machine the second may be over by now.
+    expect(steps.find(({ name }) => name === 'send')?.attempt).toBeGreaterThanOrEqual(2);
     expect(server.lines.filter((line) => line.includes('loop-blocked'))).toEqual([]);
   });
 });
