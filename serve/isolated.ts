@@ -5,7 +5,7 @@
  * (`isolated-process.ts`), leases and reports, which are the server's: to those a call is author code.
  *
  * I1 a process that is silent for as long as a lease is killed, as AWS's would have lost its lease; one that
- * starts has half a minute, because a busy machine loads its code slowly. I2 one whose attempt was aborted has
+ * starts has half a minute, because a busy machine loads code slowly. I2 one whose attempt was aborted has
  * two seconds, then it is killed with all that it has started. I3 a call whose process is dead ends when
  * nothing of it runs any more; its outcome is unknown. I4 no process outlives the server: a thread in it ends
  * its group when the pipe to the server closes.

@@ -53,7 +53,7 @@ export interface ServerOptions {
   readonly concurrency?: number;
   /**
    * Agents each of whose attempts has a process of its own, which can be killed.
-   * @default those that run in containers on AWS
+   * @default those that say `isolate`, or run in containers on AWS
    */
   readonly isolate?: readonly string[];
   /** How long an ended execution is kept. @default 30 days */

@@ -22,7 +22,7 @@ export interface ServedAgent {
   readonly worker: Worker;
   /** Absent: of the process's own. */
   readonly file?: string;
-  /** Its author has it run where an attempt can be killed, and no other program does its work. */
+  /** Its author asks for attempts that can be killed, and no other program does its work. */
   readonly isIsolated: boolean;
 }
 
@@ -89,7 +89,8 @@ async function loadAgent(
         ? `${shown} does not export 'handler'; write: export const handler = ….handler({ … })`
         : `${shown} exports the handler of the agent '${owner}'; ${basename(file)} must export that of '${name}'`,
     );
-  return [name, { worker, file, isIsolated: runsIn === 'container' && remote === undefined }];
+  const asks = runsIn === 'container' || worker.agent.spec.isolate === true;
+  return [name, { worker, file, isIsolated: asks && remote === undefined }];
 }
 
 async function loaded(file: string, shown: string): Promise<unknown> {

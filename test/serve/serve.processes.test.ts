@@ -7,6 +7,7 @@ import { createClient } from '../../lib/client.ts';
 import { serveProcess, type ServeProcess } from './processes.ts';
 
 const HELLO = join(import.meta.dirname, 'workflows', 'hello');
+const ALONE = join(import.meta.dirname, 'workflows', 'alone');
 
 let folder: string;
 const started: ServeProcess[] = [];
@@ -96,17 +97,20 @@ describe('an agent in a process of its own', () => {
     return one;
   };
 
-  it('does its work there, one process for several attempts', async () => {
-    const server = await isolated();
+  it('has one where its declaration says so, for several attempts', async () => {
+    const server = await serveProcess([ALONE, '--data', join(folder, 'state.db')]);
+    started.push(server);
     const client = createClient({ url: server.url });
-    for (const name of ['Ada', 'Bob']) {
-      const { executionId } = await start(server, name);
-      expect(await client.untilEnd(executionId)).toMatchObject({
-        status: 'succeeded',
-        output: { sent: `Hello, ${name}` },
-      });
+    const pids: unknown[] = [];
+    for (const ms of [1, 2]) {
+      const { executionId } = await client.start('alone', { input: { ms } });
+      const { status, output } = await client.untilEnd(executionId);
+      expect(status).toBe('succeeded');
+      pids.push((output as { readonly pid: number }).pid);
     }
-    expect(server.lines.filter((line) => line.includes('"message":"sending"'))).toHaveLength(2);
+    expect(pids[0]).toBe(pids[1]);
+    expect(pids[0]).not.toBe(server.child.pid);
+    expect(server.lines.filter((line) => line.includes('"message":"computing"'))).toHaveLength(2);
   });
 
   it('is killed where it is silent for longer than its lease, and blocks nobody meanwhile', async () => {

@@ -37,6 +37,12 @@ export interface AgentOptions<I, O> {
    */
   readonly runsIn?: 'lambda' | 'container';
   /**
+   * true: `steadfast serve` runs its code in processes of its own, which can be killed, for code that
+   * computes for long or may not come back. On AWS a function performs one attempt at a time.
+   * @default false, and true of one that runs in a container
+   */
+  readonly isolate?: boolean;
+  /**
    * An attempt that is silent for so long is taken for dead. Renewed by itself three times in that time.
    * @default '30s'
    */
@@ -86,6 +92,8 @@ export interface AgentSpec {
   readonly probe?: 'required' | 'none';
   /** Absent: in a Lambda function. */
   readonly runsIn?: 'container';
+  /** Absent: its attempts may share a process. */
+  readonly isolate?: true;
 }
 
 export interface Agent<I = unknown, O = unknown> {
@@ -210,6 +218,7 @@ export function declareAgent<I, O>(name: string, options: AgentOptions<I, O>): A
     ...(options.probe === undefined ? {} : { probe: options.probe }),
     // Left out where it says nothing: a plan is addressed by its content.
     ...(options.runsIn === undefined || options.runsIn === 'lambda' ? {} : { runsIn: options.runsIn }),
+    ...(options.isolate === undefined || !options.isolate ? {} : { isolate: options.isolate }),
   };
   const problem = agentProblem(spec);
   if (problem !== undefined) throw refuse('bad-agent', `agent '${name}': ${problem}`);
@@ -222,6 +231,8 @@ export function agentProblem(spec: AgentSpec): string | undefined {
   }
   if (spec.runsIn !== undefined && spec.runsIn !== 'container')
     return `runsIn is ${JSON.stringify(spec.runsIn)}; allowed are 'lambda' and 'container'`;
+  if (spec.isolate !== undefined && (spec.isolate as unknown) !== true)
+    return `isolate is ${JSON.stringify(spec.isolate)}; allowed are true and false`;
   if (spec.runsIn === undefined && spec.timeoutMs > MAX_TIMEOUT_MS)
     return "timeout is over 14m, which a Lambda function cannot give; with runsIn: 'container' it may be up to 24h";
   if (spec.timeoutMs > MAX_CONTAINER_TIMEOUT_MS) return 'timeout is over 24h; cut the work into steps';

@@ -35,7 +35,7 @@ it('says little, and has all that it needs', () => {
     least as unknown as AgentOptions<Anything, Anything>,
   );
   expect(agent).toStrictEqual({ kind: 'steadfast:agent', spec: defaults, input: any, output: any });
-  expect(declared({ runsIn: 'lambda' }).spec).toStrictEqual(defaults);
+  expect(declared({ runsIn: 'lambda', isolate: false }).spec).toStrictEqual(defaults);
 });
 
 it('may say more', () => {
@@ -47,6 +47,7 @@ it('may say more', () => {
     settle: '6s',
     maxNoProgress: '7s',
     undo: 'none',
+    isolate: true,
   };
   expect(declared({ ...more, runsIn: 'container' }).spec).toStrictEqual({
     name: 'worker',
@@ -58,6 +59,7 @@ it('may say more', () => {
     maxNoProgressMs: 7_000,
     undo: 'none',
     runsIn: 'container',
+    isolate: true,
   });
 });
 
@@ -78,6 +80,8 @@ it.each<[Partial<Record<keyof AgentSpec, unknown>>, string | undefined]>([
   [{ effect: 'x' }, "effect is \"x\"; allowed are 'idempotent', 'probed', 'unsafe' and 'none'"],
   [{ effect: 'unsafe' }, undefined],
   [{ runsIn: 'vm' }, "runsIn is \"vm\"; allowed are 'lambda' and 'container'"],
+  [{ isolate: true }, undefined],
+  [{ isolate: 'yes' }, 'isolate is "yes"; allowed are true and false'],
   [{ timeoutMs: 14 * 60_000 }, undefined],
   [{ timeoutMs: 14 * 60_000 + 1 }, lambda],
   [{ runsIn: 'container', timeoutMs: 24 * 3_600_000 }, undefined],
