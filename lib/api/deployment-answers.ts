@@ -84,8 +84,9 @@ export interface WorkflowStepView {
   readonly undo?: 'none' | 'required';
   /** What follows a failure, stage by stage; of a map's items. */
   readonly recovery?: readonly RecoveryView[];
-  /** A wait has one of `forMs` and `until`. */
+  /** A wait has one of `forMs`, `for` and `until`. */
   readonly forMs?: number;
+  readonly for?: Json;
   /** As the plan has it: a time, or where it is read from. */
   readonly until?: Json;
   readonly withinMs?: number;

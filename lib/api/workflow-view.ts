@@ -41,7 +41,7 @@ function specialOf(step: PlanStep): Omit<WorkflowStepView, 'name' | 'kind' | 'af
     case 'wait':
       return {
         ...(step.forMs === undefined ? {} : { forMs: step.forMs }),
-        ...(step.until === undefined ? {} : { until: step.until }),
+        ...given({ for: step.for, until: step.until }),
       };
     case 'callback':
     case 'approval':

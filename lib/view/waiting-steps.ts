@@ -148,6 +148,7 @@ const timeOf = ({ kind, withinMs }: WorkflowStepView): string =>
 function performedBy(step: WorkflowStepView): string {
   switch (step.kind) {
     case 'wait':
+      if (step.for !== undefined) return 'wait as long as its data says';
       return step.forMs === undefined ? 'wait until a time' : `wait ${durationText(step.forMs)}`;
     case 'callback':
     case 'approval':

@@ -92,6 +92,8 @@ export interface AgentStep extends StepBase, MayFail, StepLimits {
 export interface WaitStep extends StepBase, MayFail {
   readonly kind: 'wait';
   readonly forMs?: number;
+  /** Seconds, or a duration, read from the data. */
+  readonly for?: Expr;
   /** Epoch ms, or a date in ISO form. */
   readonly until?: Expr;
 }
@@ -287,7 +289,7 @@ export function ownExpressions(step: PlanStep): Expr[] {
     case 'child':
       return [step.input, ...inputsOf(step.recovery ?? [])];
     case 'wait':
-      return step.until === undefined ? [] : [step.until];
+      return [step.for ?? [], step.until ?? []].flat();
     case 'map':
       return [step.over, ...ownExpressions(step.each)];
     case 'callback':

@@ -19,13 +19,14 @@ import {
   isPlainObject,
   keptOf,
 } from '../values/json.ts';
+import { matchesPattern } from '../values/text.ts';
 import type { Condition, Input, MaybeRef, Ref } from './ref-types.ts';
 
 export type { Condition, Input, MaybeRef, MayBeAbsent, MayNotSucceed, OutputOf, Ref } from './ref-types.ts';
 
 /**
- * An expression's JSON form; plain JSON stands for itself. An object literal with a
- * `$` key is quoted by `$literal`.
+ * An expression's JSON form; plain JSON stands for itself. An object with a `$` key is quoted by `$literal`,
+ * or is a list of its fields (`$object`) where it holds references.
  */
 export type Expr = Json;
 
@@ -123,6 +124,12 @@ export const isIn = <T extends Scalar>(value: Ref<T>, list: readonly T[]): Condi
 export const and = (...all: readonly Condition[]): Condition => condition({ $and: all.map(toExpr) });
 export const or = (...any: readonly Condition[]): Condition => condition({ $or: any.map(toExpr) });
 export const not = (inner: Condition): Condition => condition({ $not: toExpr(inner) });
+/** The text fits the pattern, in which each `*` stands for any characters, and `\*` for itself. */
+export const matches = (text: Ref<string>, pattern: string): Condition =>
+  condition({ $matches: [toExpr(text), pattern] });
+/** How many items the list has, or how many UTF-16 units the text. */
+export const length = (value: Ref<string> | Ref<readonly unknown[]>): Ref<number> =>
+  condition({ $length: toExpr(value) }) as unknown as Ref<number>;
 /** Joins texts and references to texts or numbers into one text. */
 export const concat = (...parts: readonly Input<string | number>[]): Ref<string> =>
   condition({ $concat: parts.map(toExpr) }) as unknown as Ref<string>;
@@ -169,8 +176,23 @@ export function toExpr(value: unknown): Expr {
   if (Array.isArray(value)) return value.map(toExpr);
   if (!isPlainObject(value)) return value as Expr;
   const entries = Object.entries(value).filter(([, item]) => item !== undefined);
-  const object = Object.fromEntries(entries.map(([key, item]) => [key, toExpr(item)]));
-  return entries.some(([key]) => key.startsWith('$')) ? { $literal: literalOf(value) } : object;
+  if (entries.some(([key]) => key.startsWith('$')))
+    return holdsReference(value)
+      ? { $object: entries.map(([key, item]) => [key, toExpr(item)]) }
+      : { $literal: literalOf(value) };
+  return Object.fromEntries(entries.map(([key, item]) => [key, toExpr(item)]));
+}
+
+/** What holds itself, or is too deep, is refused with the plan. */
+function holdsReference(value: unknown, depth = 0): boolean {
+  if (typeof value !== 'object' || value === null || depth > JSON_LIMITS.depth) return false;
+  if (SOURCE in value) return true;
+  const items = Array.isArray(value)
+    ? (value as unknown[])
+    : isPlainObject(value)
+      ? Object.values(value)
+      : [];
+  return items.some((item) => holdsReference(item, depth + 1));
 }
 
 /** The value as it is, but for what is undefined in it. */
@@ -217,6 +239,12 @@ function evaluateOperator(operator: string, expr: JsonObject, scope: Scope): Jso
       return follow(sourceValue(argument, scope), expr['path']);
     case '$literal':
       return argument;
+    case '$object':
+      return objectOf(argument, scope);
+    case '$length': {
+      const value = evaluateExpression(argument, scope);
+      return Array.isArray(value) || typeof value === 'string' ? value.length : undefined;
+    }
     case '$concat':
       return listOf(argument, scope).map(textOf).join('');
     case '$exists':
@@ -236,6 +264,16 @@ function evaluateOperator(operator: string, expr: JsonObject, scope: Scope): Jso
   }
 }
 
+function objectOf(fields: Expr, scope: Scope): JsonObject {
+  const result: Record<string, Json> = {};
+  for (const field of Array.isArray(fields) ? (fields as Json[]) : []) {
+    const [key, item = null] = Array.isArray(field) ? (field as Json[]) : [];
+    const value = evaluateExpression(item, scope);
+    if (typeof key === 'string' && value !== undefined) result[key] = value;
+  }
+  return result;
+}
+
 function compare(operator: string, [left, right]: readonly (Json | undefined)[]): boolean {
   switch (operator) {
     case '$eq':
@@ -244,6 +282,8 @@ function compare(operator: string, [left, right]: readonly (Json | undefined)[])
       return !same(left, right);
     case '$in':
       return Array.isArray(right) && right.some((item) => same(left, item as Json));
+    case '$matches':
+      return typeof left === 'string' && typeof right === 'string' && matchesPattern(left, right);
     case '$lt':
       return ordered(left, right) && left < (right as typeof left);
     case '$gt':
@@ -353,7 +393,7 @@ export function valuesReadIn(expr: Expr): Reference[] {
 
 /** Operators of the language; anything else that starts with `$` is refused when the plan is checked. */
 export const OPERATORS: ReadonlySet<string> = new Set(
-  ['ref', 'literal', 'concat', 'exists', 'orElse', 'and', 'or', 'not', 'eq', 'ne', 'lt', 'gt', 'in'].map(
-    (name) => `$${name}`,
-  ),
+  'ref literal object concat length exists orElse and or not eq ne lt gt in matches'
+    .split(' ')
+    .map((name) => `$${name}`),
 );

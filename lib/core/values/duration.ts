@@ -60,6 +60,23 @@ export function formatDuration(ms: number): string {
   return text;
 }
 
+/** Milliseconds of what data says: seconds, or a duration such as '90s'; nothing when it is none. */
+export function lengthMsOf(given: Json | undefined): number | undefined {
+  if (typeof given === 'number') {
+    const ms = Math.max(0, Math.round(given * 1_000));
+    return ms <= MAX_DURATION_MS ? ms : undefined;
+  }
+  try {
+    return typeof given === 'string' ? parseDuration(given, 'it') : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Why it is none: what is allowed. */
+export const lengthProblem = (given: Json | undefined): string =>
+  `'for' is ${JSON.stringify(given)?.slice(0, MAX_CHARS) ?? 'absent'}; allowed is a number of seconds, or a duration such as '30s', '2m', '1h30m', at most 366d`;
+
 /** Whether a plan may hold it as a time: finite, positive, not longer than any clock of ours counts. */
 export const isDurationMs = (ms: number): boolean => Number.isFinite(ms) && ms > 0 && ms <= MAX_DURATION_MS;
 

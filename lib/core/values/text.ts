@@ -29,6 +29,26 @@ const NOT_PRINTABLE = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-
 const escaped = (character: string): string =>
   `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`;
 
+/**
+ * Whether the text fits the pattern: `*` stands for any characters, also none, and `\*` for itself. It
+ * takes at most the product of both lengths: each piece is searched for once, behind the one before it.
+ */
+export function matchesPattern(text: string, pattern: string): boolean {
+  const [first = '', ...rest] = pattern.split(/(?<!\\)\*/).map((piece) => piece.replaceAll('\\*', '*'));
+  const last = rest.pop();
+  if (last === undefined) return text === first;
+  if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last))
+    return false;
+  let at = first.length;
+  const end = text.length - last.length;
+  for (const piece of rest) {
+    const found = text.indexOf(piece, at);
+    if (found < 0 || found + piece.length > end) return false;
+    at = found + piece.length;
+  }
+  return true;
+}
+
 /** Whether it has U+FFFD, as which bytes that are no UTF-8 are read, whichever they were. */
 export const hasReplacement = (text: string): boolean => text.includes('\uFFFD');
 

@@ -9,7 +9,7 @@
  * L1 every callback has a deadline. A step whose own time is over (`within`) ends here, too.
  */
 
-import { timeOf, timeProblem } from '../values/duration.ts';
+import { lengthMsOf, lengthProblem, timeOf, timeProblem } from '../values/duration.ts';
 import {
   type CallbackStep,
   hasChildren,
@@ -18,7 +18,7 @@ import {
   type PlanStep,
   type WaitStep,
 } from '../plan/plan.ts';
-import { evaluateExpression } from '../plan/refs.ts';
+import { evaluateExpression, type Expr } from '../plan/refs.ts';
 import { blankStep, type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
 import type { Failure } from '../values/failure.ts';
 import type { Json } from '../values/json.ts';
@@ -32,12 +32,16 @@ import { FAILED_FOR_TIME, pausedSince, timeOverAt } from '../step/within.ts';
 /** When a wait whose turn has come is over; nothing when the data names no time. */
 function elapsesAt(step: WaitStep, snapshot: Snapshot): number | undefined {
   if (step.forMs !== undefined) return turnAt(step, snapshot) + step.forMs;
-  const isLeftOut = leftOutIn(step.until, snapshot.steps) !== undefined;
-  return isLeftOut ? undefined : timeOf(untilOf(step, snapshot));
+  const isLeftOut = leftOutIn(exprOf(step), snapshot.steps) !== undefined;
+  if (isLeftOut) return undefined;
+  if (step.for === undefined) return timeOf(readOf(step, snapshot));
+  const lengthMs = lengthMsOf(readOf(step, snapshot));
+  return lengthMs === undefined ? undefined : turnAt(step, snapshot) + lengthMs;
 }
 
-const untilOf = (step: WaitStep, snapshot: Snapshot): Json | undefined =>
-  evaluateExpression(step.until ?? null, scopeOf(snapshot));
+const exprOf = (step: WaitStep): Expr => step.for ?? step.until ?? null;
+const readOf = (step: WaitStep, snapshot: Snapshot): Json | undefined =>
+  evaluateExpression(exprOf(step), scopeOf(snapshot));
 
 /** When the time for the answer is over, or that for the next heartbeat. */
 function expiresAt(step: CallbackStep, snapshot: Snapshot): number {
@@ -94,9 +98,9 @@ export const isWaiting = (plan: Plan, snapshot: Snapshot): boolean =>
   isForward(snapshot.execution.status) && plan.steps.some((step) => waitsUntil(step, snapshot) !== undefined);
 
 const badTime = (step: WaitStep, snapshot: Snapshot): Failure =>
-  leftOutIn(step.until, snapshot.steps) ?? {
+  leftOutIn(exprOf(step), snapshot.steps) ?? {
     code: 'bad-time',
-    message: timeProblem(untilOf(step, snapshot)),
+    message: (step.for === undefined ? timeProblem : lengthProblem)(readOf(step, snapshot)),
   };
 
 /** Executions of its own are stopped first; between two tries there are none. */

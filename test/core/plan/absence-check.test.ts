@@ -10,6 +10,9 @@ import {
   eq,
   exists,
   failed,
+  gt,
+  length,
+  matches,
   or,
   orElse,
   present,
@@ -50,6 +53,11 @@ const Loose = z.object({
 const loose = agent('loose', { input: Loose, output: z.object({}), effect: 'none' });
 const sized = agent('sized', {
   input: z.object({ lines: z.array(z.object({ size: z.string() })) }),
+  output: z.object({}),
+  effect: 'none',
+});
+const mongo = agent('mongo', {
+  input: z.object({ update: z.object({ $set: z.object({ name: z.string() }) }) }),
   output: z.object({}),
   effect: 'none',
 });
@@ -168,6 +176,17 @@ it.each<[string, (w: WorkflowBuilder<Free>, l: Free) => unknown, string]>([
   ],
   ['as a list', (w) => w.map('b', strict, inFlow(w).address.lines, () => ({ text: 'x' })), 'input.address'],
   ['as a time', (w) => w.wait('b', { until: inFlow(w).vat }), 'input.vat, which may be absent, and it waits'],
+  ['as a length', (w) => w.wait('b', { for: inFlow(w).vat }), 'input.vat, which may be absent, and it waits'],
+  [
+    'below a key that begins with $',
+    (w) => w.step('b', mongo, { update: { $set: { name: inFlow(w).vat } } }),
+    "and agent 'mongo' needs update.$set.name",
+  ],
+  [
+    'in a pattern',
+    (w) => w.step('b', strict, { text: 'x' }, { when: matches(inFlow(w).vat, 'x*') }),
+    'and its condition compares it',
+  ],
   [
     'in a condition',
     (w) => w.step('b', strict, { text: 'x' }, { when: eq(inFlow(w).vat, 'x') }),
@@ -293,6 +312,13 @@ it('types say it as well', () => {
     w.map('i', strict, lines, (item) => ({ text: item.size }));
     // @ts-expect-error of which both may be absent
     w.step('p', strict, { text: orElse(vat, lines[0]?.size) });
+    // @ts-expect-error a length of time
+    w.wait('r', { for: vat });
+    // @ts-expect-error what is neither a list nor a text
+    length(urgent);
+    w.step('s', strict, { text: id }, { when: and(matches(id, 'a*'), gt(length(lines), length(id))) });
+    w.step('t', mongo, { update: { $set: { name: id } } });
+    w.wait('u', { for: length(id) });
     // @ts-expect-error what is null in a list
     w.step('j', loose, { texts: [vat] });
 

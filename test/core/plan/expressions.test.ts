@@ -69,6 +69,24 @@ it.each<[Expr, Json | undefined]>([
   [{ $exists: { $ref: 'nothing' } }, false],
   [{ $concat: ['a', 1, true, null, { b: 1 }, 'c'] }, 'a1c'],
   [{ $concat: 'a' }, ''],
+  [{ $length: ['a', 'b'] }, 2],
+  [{ $length: 'ab€' }, 3],
+  [{ $length: { $ref: 'input', path: ['list'] } }, 1],
+  [{ $length: { a: 1 } }, undefined],
+  [{ $length: null }, undefined],
+  [{ $length: { $ref: 'nothing' } }, undefined],
+  [
+    {
+      $object: [
+        ['$set', { $ref: 'input', path: ['text'] }],
+        ['b', { $ref: 'nothing' }],
+        ['c', 1],
+      ],
+    },
+    { $set: 'ab', c: 1 },
+  ],
+  [{ $object: 'a' }, {}],
+  [{ $object: ['a', [1, 2], ['b']] }, { b: null }],
   [{ $nothing: [1, 1] }, false],
   [{ $literal: { $ref: 'input' } }, { $ref: 'input' }],
 ])('%j is %j', (expr, value) => {
@@ -142,6 +160,36 @@ it('what is read is found once, sorted, and not within literals', () => {
   expect(stepsIn('step:a')).toEqual([]);
 });
 
+it.each<[Json, Json, boolean]>([
+  ['order-7', 'order-*', true],
+  ['order-', 'order-*', true],
+  ['Order-7', 'order-*', false],
+  ['a.log', '*.log', true],
+  ['a.log.gz', '*.log', false],
+  ['2026-11-eu', '*-*-eu', true],
+  ['2026-eu', '*-*-eu', false],
+  ['abcabc', 'a*b*c', true],
+  ['ab', 'a*b*b', false],
+  ['aXc', 'a*X*X*c', false],
+  ['', '*', true],
+  ['', '', true],
+  ['a', '', false],
+  ['aba', 'aba*aba', false],
+  ['a*b', String.raw`a\*b`, true],
+  ['aXb', String.raw`a\*b`, false],
+  ['.x', '.*x', true],
+  [7, '*', false],
+  [null, '*', false],
+])('%j matches %j: %s', (text, pattern, expected) => {
+  expect(valueOf({ $matches: [text, pattern] })).toBe(expected);
+});
+
+it('a pattern of many pieces takes no longer than a search for each', () => {
+  const text = 'a'.repeat(100_000);
+  expect(valueOf({ $matches: [text, `${'a*'.repeat(20_000)}b`] })).toBe(false);
+  expect(valueOf({ $matches: [text, `${'a*'.repeat(20_000)}a`] })).toBe(true);
+});
+
 it('these are the operators', () => {
   expect([...OPERATORS].toSorted()).toEqual([
     '$and',
@@ -150,10 +198,13 @@ it('these are the operators', () => {
     '$exists',
     '$gt',
     '$in',
+    '$length',
     '$literal',
     '$lt',
+    '$matches',
     '$ne',
     '$not',
+    '$object',
     '$or',
     '$orElse',
     '$ref',

@@ -10,7 +10,9 @@ import {
   exists,
   gt,
   isIn,
+  length,
   lt,
+  matches,
   ne,
   not,
   OPERATORS,
@@ -68,6 +70,21 @@ describe('a reference compiles', () => {
       { $ref: 'step:x', path: [] },
       { $literal: { $ref: 'step:x', path: [] } },
     ],
+    ['length', length(order.items), { $length: { $ref: 'input', path: ['items'] } }],
+    ['length of a text', length(order.id), { $length: { $ref: 'input', path: ['id'] } }],
+    ['matches', matches(order.id, 'o-*'), { $matches: [{ $ref: 'input', path: ['id'] }, 'o-*'] }],
+    [
+      'references below a key with a $',
+      { update: { $set: { total: order.total }, $inc: undefined, by: 1 } },
+      {
+        update: {
+          $object: [
+            ['$set', { total }],
+            ['by', 1],
+          ],
+        },
+      },
+    ],
     ['one deeper inside', { a: { $set: 1 } }, { a: { $literal: { $set: 1 } } }],
   ])('%s', (_, written, expr) => {
     expect(toExpr(written)).toEqual(expr);
@@ -91,6 +108,13 @@ describe('an expression has the value', () => {
     ['without the keys that have none', { a: order.items[9]?.sku, b: 1 }, { b: 1 }],
     ['null in a list where there is none', [order.items[9]?.sku, 1], [null, 1]],
     ['of a literal as it stands', { $ref: 'input' }, { $ref: 'input' }],
+    [
+      'with references below a key with a $',
+      { $set: { total: order.total, $each: [order.id] } },
+      { $set: { total: 5, $each: ['o-1'] } },
+    ],
+    ['length', gt(length(order.items), 0), true],
+    ['matches', matches(order.id, 'o-*'), true],
     ['eq', eq(order.total, 5), true],
     ['eq of another type', eq(order.total as unknown as Ref<string>, '5'), false],
     ['eq of structures', { $quoted: 1 }, { $quoted: 1 }],

@@ -84,6 +84,34 @@ describe('a wait', () => {
       failure: { code: 'bad-time', message: "'until' is 5, as epoch ms a time before 2001" },
     });
   });
+  const forData: WaitStep = { kind: 'wait', name: 'w', after: ['it'], for: { $ref: 'input', path: ['for'] } };
+  it.each<[Json, number]>([
+    [10, NOW],
+    [2.5, TURN + 2_500],
+    ['10s', NOW],
+    ['1m30s', TURN + 90_000],
+    [0, TURN],
+    [-5, TURN],
+    [366 * 86_400, TURN + 366 * 86_400_000],
+  ])('lasts as long as its data says: %j', (length, at) => {
+    expect(until(forData, undefined, { input: { for: length } })).toBe(at);
+  });
+  it.each<[Json | undefined, string]>([
+    ['soon', '"soon"'],
+    ['', '""'],
+    [367 * 86_400, '31708800'],
+    [true, 'true'],
+    [{ s: 1 }, '{"s":1}'],
+    [undefined, 'absent'],
+  ])('fails where %j is no length of time', (length, said) => {
+    expect(passed(forData, undefined, { input: { for: length ?? null } })).toMatchObject({
+      status: 'failed',
+      failure: {
+        code: 'bad-time',
+        message: `'for' is ${length === undefined ? 'null' : said}; allowed is a number of seconds, or a duration such as '30s', '2m', '1h30m', at most 366d`,
+      },
+    });
+  });
   it('fails where the data names no time', () => {
     const failure = {
       code: 'bad-time',

@@ -87,7 +87,8 @@ export interface TolerateOptions {
 
 export interface WaitOptions extends AnyStepOptions, TolerateOptions {
   /** So long from when its predecessors are done. One of `for` and `until`. */
-  readonly for?: Duration;
+  /** Or a reference to a duration, or to a number of seconds; no time at all, or less, does not wait. */
+  readonly for?: Duration | Ref<string> | Ref<number>;
   /** Epoch ms, or a date in ISO form with its zone. A time that has passed does not wait. */
   readonly until?: Input<string> | Input<number>;
 }
@@ -222,10 +223,17 @@ export const baseOf = (
     : { tolerate: options.tolerate as true }),
 });
 
+function lengthOf(name: string, given: WaitOptions['for']): Pick<WaitStep, 'for' | 'forMs'> {
+  if (given === undefined) return {};
+  return typeof given === 'object'
+    ? { for: toExpr(given) }
+    : { forMs: parseDuration(given, `for of step '${name}'`) };
+}
+
 export const waitStep = (name: string, options: WaitOptions): WaitStep => ({
   kind: 'wait',
   ...baseOf(name, options),
-  ...(options.for === undefined ? {} : { forMs: parseDuration(options.for, `for of step '${name}'`) }),
+  ...lengthOf(name, options.for),
   ...(options.until === undefined ? {} : { until: toExpr(options.until) }),
 });
 

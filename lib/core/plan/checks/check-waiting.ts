@@ -48,8 +48,8 @@ export function waitingStepProblem(
   }
 }
 
-function waitProblem({ forMs, until }: WaitStep, plan: Plan): Problem | undefined {
-  if ((forMs === undefined) === (until === undefined))
+function waitProblem({ forMs, for: dataMs, until }: WaitStep, plan: Plan): Problem | undefined {
+  if ([forMs, dataMs, until].filter((one) => one !== undefined).length !== 1)
     return problem('unbounded', "a wait has one of 'for' and 'until'");
   const isFixed = until !== undefined && (typeof until !== 'object' || until === null);
   if (isFixed && timeOf(until) === undefined) return problem('bad-time', timeProblem(until));

@@ -251,8 +251,7 @@ const EXPR_LIMITS = { depth: 64, nodes: 20_000 };
 function exprProblem(expr: Expr): string | undefined {
   // Also inside literals, which hold values as they are: no references, no dates, no functions.
   const notJson = jsonProblem(expr, EXPR_LIMITS);
-  if (notJson !== undefined)
-    return `must become JSON: ${notJson.replaceAll('/$literal', '')}${underDollar(notJson)}`;
+  if (notJson !== undefined) return `must become JSON: ${notJson.replaceAll('/$literal', '')}`;
   const queue: Expr[] = [expr];
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
     if (Array.isArray(next)) queue.push(...(next as Expr[]));
@@ -264,12 +263,6 @@ function exprProblem(expr: Expr): string | undefined {
   }
   return undefined;
 }
-
-/** An object that has such a key is taken as it is, with all that is in it. */
-const underDollar = (found: string): string =>
-  found.includes('/$literal')
-    ? "; an object with a key that begins with '$' is plain data and holds no references: give the agent the reference under another key, beside it"
-    : '';
 
 function strangersIn(expr: Expr, plan: Plan): string | undefined {
   const stranger = stepsIn(expr).find((name) => !plan.steps.some((step) => step.name === name));

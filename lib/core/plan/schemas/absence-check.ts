@@ -82,9 +82,11 @@ function readsOf(step: PlanStep, workflow: Workflow, jsonSchemaOf: JsonSchemaOf)
         ...readsOfInput(step.each, workflow, jsonSchemaOf),
       ];
     case 'wait':
-      return step.until === undefined
-        ? inCondition
-        : [...inCondition, ...readsIn(step.until, { ...OPERAND, needs: 'it waits until then' })];
+      return [
+        ...inCondition,
+        ...readsIn(step.for ?? null, { ...OPERAND, needs: 'it waits so long' }),
+        ...readsIn(step.until ?? null, { ...OPERAND, needs: 'it waits until then' }),
+      ];
     default:
       // What an approval shows is left out where there is none.
       return step.show === undefined ? inCondition : [...inCondition, ...readsIn(step.show, ANYTHING)];
@@ -140,6 +142,10 @@ function readsIn(expr: Expr, place: Place): Read[] {
       return Object.entries(expr).flatMap(([key, value]) => readsIn(value, fieldPlace(place, key)));
     case '$literal':
       return [];
+    case '$object':
+      return (expr['$object'] as [string, Expr][]).flatMap(([key, value]) =>
+        readsIn(value, fieldPlace(place, key)),
+      );
     case '$ref':
       return [{ ...referenceOf(expr), place }];
     case '$exists':
