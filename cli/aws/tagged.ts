@@ -14,6 +14,8 @@ export interface Tagged {
   readonly arn: string;
   /** One of `PARTS`, of this version or another. */
   readonly part: string;
+  /** Of an API with a domain of its own. */
+  readonly url?: string;
 }
 
 /**
@@ -33,7 +35,12 @@ export function checkedStack(stack: string): string {
 /** @throws CliError `no-stack`, naming those there are */
 export async function taggedWith(calls: Calls, stack: string): Promise<readonly Tagged[]> {
   const found = await resources(calls, [stack]);
-  if (found.length > 0) return found.map(({ arn = '', [TAGS.part]: part = '' }) => ({ arn, part }));
+  if (found.length > 0)
+    return found.map(({ arn = '', [TAGS.part]: part = '', [TAGS.url]: url }) => ({
+      arn,
+      part,
+      ...(url === undefined ? {} : { url }),
+    }));
   const stacks = [...new Set((await resources(calls)).map((tags) => String(tags[TAGS.stack])))];
   const there = stacks.length === 0 ? 'this region and account have none' : `there are ${stacks.join(', ')}`;
   throw new CliError('no-stack', `no stack named '${stack}' holds a Steadfast deployment; ${there}`);

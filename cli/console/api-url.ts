@@ -1,5 +1,5 @@
 /**
- * Where the API of a deployment is: found by its tags, at AWS's own address.
+ * Where the API of a deployment is: found by its tags, at its own domain or at AWS's address.
  *
  * Owns: that it is one. Does not own: the tags (`lib/infra/scheduler-api.ts`).
  */
@@ -14,7 +14,8 @@ const STAGE = /^arn:(aws[a-z-]*):apigateway:([a-z0-9-]+)::\/apis\/([a-z0-9]+)\/s
 /** @throws CliError `no-stack`, `no-api`, `several-apis`, naming those there are */
 export async function apiUrlOf(calls: Calls, stack: string): Promise<string> {
   const parts = await taggedWith(calls, stack);
-  const urls = parts.flatMap(({ arn, part }) => {
+  const urls = parts.flatMap(({ arn, part, url: own }) => {
+    if (part === 'api' && own !== undefined) return [own];
     const [, partition, region = '', api = ''] = (part === 'api' && STAGE.exec(arn)) || [];
     const suffix = partition === 'aws-cn' ? 'amazonaws.com.cn' : 'amazonaws.com';
     return partition === undefined ? [] : [`https://${api}.execute-api.${region}.${suffix}`];

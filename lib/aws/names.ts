@@ -116,10 +116,26 @@ export const INDEXES: readonly TableIndex[] = [
 ];
 
 /**
+ * Sparse, and written by nobody yet: CloudFormation makes one index in an update, so a release that needs
+ * another way to find things takes one of these. An empty index costs nothing.
+ */
+export const SPARE_INDEXES: readonly TableIndex[] = ['spare1', 'spare2'].map((name) => ({
+  name,
+  pk: name,
+  sk: `${name}At`,
+  projected: ['kind', 'workflow', 'startedAt', 'plan'],
+}));
+
+/**
  * What the command line finds a deployment's parts by. Only what has to stand still for `steadfast quiesce`
  * carries them, what says where the state is, and the logs that `steadfast logs` reads.
  */
-export const TAGS = { stack: 'steadfast:stack', part: 'steadfast:part' } as const;
+export const TAGS = {
+  stack: 'steadfast:stack',
+  part: 'steadfast:part',
+  /** The API's with a domain of its own: its address. */
+  url: 'steadfast:url',
+} as const;
 
 /**
  * - `source`: rules and schedule groups that fill the queue of a trigger

@@ -45,7 +45,7 @@ export interface ContainerSettings {
    * @default false
    */
   readonly assignPublicIp?: boolean;
-  /** @default - a new one in the network */
+  /** @default - a new one, which all agents in this network share */
   readonly cluster?: ICluster;
   /**
    * What the image is made from: Node 22 or newer and a user `node`, with the programs that the agent calls.
@@ -99,6 +99,8 @@ export interface AgentContainerProps {
   readonly imageFolder: string | undefined;
   readonly environment: Readonly<Record<string, string>>;
   readonly logs: LogSettings;
+  /** Holds the clusters that agents share. */
+  readonly clusters: Construct;
 }
 
 export class AgentContainer extends Construct implements IGrantable {
@@ -116,13 +118,7 @@ export class AgentContainer extends Construct implements IGrantable {
     tagPart('logs', this.logGroup);
     this.taskDefinition = this.defineTask(props);
     this.grantPrincipal = this.taskDefinition.taskRole;
-    // The class spells an optional member otherwise than its interface (exactOptionalPropertyTypes).
-    const cluster =
-      settings.cluster ??
-      (new Cluster(this, 'Cluster', {
-        vpc: settings.vpc,
-        containerInsightsV2: ContainerInsights.ENABLED,
-      }) as ICluster);
+    const cluster = settings.cluster ?? clusterIn(props.clusters, settings.vpc);
     this.service = new FargateService(this, 'Service', {
       cluster,
       taskDefinition: this.taskDefinition,
@@ -211,6 +207,15 @@ export class AgentContainer extends Construct implements IGrantable {
       );
     return task;
   }
+}
+
+/** One for each network, because Container Insights is charged by the cluster. */
+function clusterIn(scope: Construct, vpc: IVpc): ICluster {
+  const id = `Cluster${vpc.node.addr.slice(-8)}`;
+  const made = scope.node.tryFindChild(id) as Cluster | undefined;
+  const cluster = made ?? new Cluster(scope, id, { vpc, containerInsightsV2: ContainerInsights.ENABLED });
+  // The class spells an optional member otherwise than its interface (exactOptionalPropertyTypes).
+  return cluster as ICluster;
 }
 
 function imageFrom(

@@ -1,15 +1,16 @@
 /**
- * One queue, one dead-letter queue and one function per agent.
+ * One queue and one function per agent, and one dead-letter queue for all of them.
  *
  * Owns: the queues' settings and who may send to them. Does not own: what a message says, the queues' names
  * (`queue-names.ts`).
  *
  * A message is a hint, the table decides; so a queue may lose, repeat or keep one too long, and the
- * dead-letter queue is evidence for people and nothing else.
+ * dead-letter queue is evidence for people and nothing else: each message in it says from which queue it
+ * came. A stack holds 500 resources, so what agents can share they do.
  */
 
 import type { Grant, IGrantable, IPrincipal } from 'aws-cdk-lib/aws-iam';
-import { Grant as Grants, UnknownPrincipal } from 'aws-cdk-lib/aws-iam';
+import { AnyPrincipal, Effect, Grant as Grants, PolicyStatement, UnknownPrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import {
   type Code,
@@ -19,7 +20,7 @@ import {
   type Tracing,
 } from 'aws-cdk-lib/aws-lambda';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
-import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { Queue, QueueEncryption, QueuePolicy, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Duration, Names, RemovalPolicy, Stack, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { ENV } from '../aws/names.ts';
@@ -38,6 +39,12 @@ const LONGEST_SECONDS = 900;
 const VISIBILITY_FACTOR = 6;
 /** A poll may take a message and never run the function; fewer receives would call that poison. */
 const MAX_RECEIVES = 5;
+
+/**
+ * Queues that a function's policy names one by one; what is too long for the role becomes a policy of its
+ * own, another resource for each agent.
+ */
+const MOST_NAMED = 30;
 
 /** What Lambda does on a queue with the function's role. */
 const CONSUME = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
@@ -77,6 +84,10 @@ export interface AgentProps {
   readonly encryptionKey?: IKey;
   /** What is set for this agent alone. */
   readonly settings: AgentSettings;
+  /** Holds what agents share. */
+  readonly fleet: Construct;
+  /** Shared by all agents. */
+  readonly deadLetterQueue: Queue;
 }
 
 /**
@@ -87,6 +98,7 @@ export class Agent extends Construct implements IGrantable {
   /** Messages under work at the same time; of a container nothing, for it takes none of Lambda's. */
   readonly maxConcurrency: number;
   readonly queue: Queue;
+  /** Shared by all agents. */
   readonly deadLetterQueue: Queue;
   /** None when it runs in a container. */
   readonly function?: IFunction;
@@ -112,12 +124,11 @@ export class Agent extends Construct implements IGrantable {
     this.maxConcurrency = inFunction ? maxConcurrency : 0;
     const timeout = inFunction ? functionTimeout(props.agentName, props.timeout) : props.timeout;
     const longest = settings.function instanceof LambdaFunction ? settings.function.timeout : undefined;
-    const { queue, deadLetterQueue } = this.makeQueues(
+    this.deadLetterQueue = props.deadLetterQueue;
+    this.queue = this.makeQueue(
       props,
       inFunction ? Duration.seconds((longest ?? timeout).toSeconds() * VISIBILITY_FACTOR) : WORKER_VISIBILITY,
     );
-    this.queue = queue;
-    this.deadLetterQueue = deadLetterQueue;
     if (!inFunction) {
       const container = this.makeContainer(props);
       this.grantPrincipal = container?.grantPrincipal ?? new UnknownPrincipal({ resource: this });
@@ -148,31 +159,21 @@ export class Agent extends Construct implements IGrantable {
     this.grantPrincipal = this.function.grantPrincipal;
   }
 
-  private makeQueues(
-    { queueName, encryptionKey: key }: AgentProps,
+  private makeQueue(
+    { queueName, encryptionKey, deadLetterQueue }: AgentProps,
     visibilityTimeout: Duration,
-  ): { readonly queue: Queue; readonly deadLetterQueue: Queue } {
-    const atRest =
-      key === undefined
-        ? { encryption: QueueEncryption.SQS_MANAGED }
-        : { encryption: QueueEncryption.KMS, encryptionMasterKey: key };
-    const deadLetterQueue = new Queue(this, 'DeadLetterQueue', {
-      enforceSSL: true,
-      ...atRest,
-      retentionPeriod: Duration.days(14),
-    });
+  ): Queue {
     const queue = new Queue(this, 'Queue', {
       queueName,
-      enforceSSL: true,
       // Always deleted: its messages are hints, and its name has to be free for a deployment that comes
       // again.
       removalPolicy: RemovalPolicy.DESTROY,
-      ...atRest,
+      ...atRest(encryptionKey),
       visibilityTimeout,
       deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount: MAX_RECEIVES },
     });
     tagPart('agent', queue);
-    return { queue, deadLetterQueue };
+    return queue;
   }
 
   private makeContainer(props: AgentProps): AgentContainer | undefined {
@@ -191,6 +192,7 @@ export class Agent extends Construct implements IGrantable {
       imageFolder,
       environment: { ...settings.environment, ...props.environment },
       logs: atLevel(logs, settings),
+      clusters: props.fleet,
     });
   }
 
@@ -236,6 +238,11 @@ export class Agent extends Construct implements IGrantable {
     return Grants.addToPrincipal({ grantee, actions, resourceArns: [this.queue.queueArn] });
   }
 }
+
+const atRest = (key: IKey | undefined): Pick<QueueProps, 'encryption' | 'encryptionMasterKey'> =>
+  key === undefined
+    ? { encryption: QueueEncryption.SQS_MANAGED }
+    : { encryption: QueueEncryption.KMS, encryptionMasterKey: key };
 
 const atLevel = (logs: LogSettings, { logLevel }: AgentSettings): LogSettings =>
   logLevel === undefined ? logs : { ...logs, level: logLevel };
@@ -287,6 +294,10 @@ export class AgentFleet extends Construct {
         `settings for an agent '${stranger}', which does not exist; there are ${names.join(', ')}`,
       );
     this.queuePrefix = queuePrefix(this);
+    const deadLetterQueue = new Queue(this, 'DeadLetterQueue', {
+      ...atRest(props.encryptionKey),
+      retentionPeriod: Duration.days(14),
+    });
     const made = (declared: readonly AgentDeclaration[]): ReadonlyMap<string, Agent> =>
       new Map(
         declared.map(({ name, timeoutMs, runsIn, remote }) => {
@@ -299,12 +310,15 @@ export class AgentFleet extends Construct {
             code: () => code(name),
             imageFolder: () => imageFolder(name),
             settings: settings[name] ?? {},
+            fleet: this,
+            deadLetterQueue,
           };
           return [name, new Agent(this, name, { ...shared, ...own })];
         }),
       );
     this.agents = made(agents);
     this.builtIn = made(builtIn);
+    this.refusePlainText([deadLetterQueue, ...this.all.map(({ queue }) => queue)]);
     for (const { name, peers } of agents) {
       const agent = this.agents.get(name);
       if (agent?.function !== undefined) this.allowSending(agent.function, peers);
@@ -314,9 +328,32 @@ export class AgentFleet extends Construct {
     }
   }
 
+  private get all(): readonly Agent[] {
+    return [...this.agents.values(), ...this.builtIn.values()];
+  }
+
+  /**
+   * One policy for all queues. CDK's `enforceSSL` makes one for each, which would be a fifth of a stack; each
+   * queue takes `*` for itself.
+   */
+  private refusePlainText(queues: readonly Queue[]): void {
+    const policy = new QueuePolicy(this, 'Policy', { queues: [...queues] });
+    policy.document.addStatements(
+      new PolicyStatement({
+        effect: Effect.DENY,
+        principals: [new AnyPrincipal()],
+        actions: ['sqs:*'],
+        resources: ['*'],
+        conditions: { Bool: { 'aws:SecureTransport': 'false' } },
+      }),
+    );
+  }
+
   /** Lets a function send to these agents, and tells it which they are. */
   allowSending(sender: IFunction, names: readonly string[]): void {
-    tell(sender, this.grantSending(sender, names));
+    const known = names.filter((name) => this.agents.has(name));
+    if (known.length <= MOST_NAMED) tell(sender, this.grantSending(sender, known));
+    else this.allowAll(sender, ['sqs:SendMessage'], known);
   }
 
   /**
@@ -327,6 +364,7 @@ export class AgentFleet extends Construct {
   allowAll(
     sender: IFunction,
     actions: readonly string[] = ['sqs:SendMessage', 'sqs:GetQueueAttributes'],
+    told: readonly string[] = [...this.agents.keys(), ...this.builtIn.keys()],
   ): void {
     const stack = Stack.of(this);
     const queues = stack.formatArn({ service: 'sqs', resource: `${this.queuePrefix}*` });
@@ -340,7 +378,7 @@ export class AgentFleet extends Construct {
         id: `AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:sqs:<AWS::Region>:<AWS::AccountId>:${this.queuePrefix}*]`,
         reason: 'the queues of all agents of this deployment, and no others, have names with this prefix',
       });
-    tell(sender, this.environmentFor([...this.agents.keys(), ...this.builtIn.keys()]));
+    tell(sender, this.environmentFor(told));
   }
 
   /** @returns what the sender must find in its environment */

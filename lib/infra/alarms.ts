@@ -88,7 +88,7 @@ export class Alarms extends Construct {
       ...this.ofTheAudit(props),
       ...this.ofWhatIsOpen(props),
       this.failureRate(props),
-      ...props.agents.map((agent) => this.deadLetters(agent)),
+      ...this.deadLetters(props),
       ...this.throttled(props),
       ...this.recursionDropped(props),
     ];
@@ -247,10 +247,13 @@ export class Alarms extends Construct {
     });
   }
 
-  private deadLetters({ agentName, deadLetterQueue }: Agent): Alarm {
-    return this.raise(`DeadLetters-${agentName}`, {
-      alarmDescription: `Agent '${agentName}' failed five times to take a message: its function fails before or at its claim. The supervisor keeps its executions going, but the cause needs a fix.`,
-      metric: deadLetterQueue.metricApproximateNumberOfMessagesVisible({
+  /** All agents have one queue of them. */
+  private deadLetters({ agents: [agent] }: AlarmsProps): Alarm[] {
+    if (agent === undefined) return [];
+    const alarm = this.raise('DeadLetters', {
+      alarmDescription:
+        'An agent failed five times to take a message: its function fails before or at its claim. The message’s attribute DeadLetterQueueSourceArn names the queue of the agent. The supervisor keeps its executions going, but the cause needs a fix.',
+      metric: agent.deadLetterQueue.metricApproximateNumberOfMessagesVisible({
         period: FIVE_MINUTES,
         statistic: Stats.MAXIMUM,
       }),
@@ -258,6 +261,7 @@ export class Alarms extends Construct {
       bad: 1,
       of: 1,
     });
+    return [alarm];
   }
 
   private throttled({ agents, scheduler, supervisor, table }: AlarmsProps): Alarm[] {

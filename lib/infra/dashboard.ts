@@ -118,10 +118,15 @@ function atRisk(props: DashboardProps): IWidget[] {
       metricOf('IncidentsClosed'),
     ]),
     graph(
-      'Dead letters, by agent',
-      agents.map(({ agentName: label, deadLetterQueue }) =>
-        deadLetterQueue.metricApproximateNumberOfMessagesVisible({ label, statistic: Stats.MAXIMUM }),
-      ),
+      'Dead letters',
+      agents
+        .slice(0, 1)
+        .map(({ deadLetterQueue }) =>
+          deadLetterQueue.metricApproximateNumberOfMessagesVisible({
+            label: 'of all agents',
+            statistic: Stats.MAXIMUM,
+          }),
+        ),
     ),
     graph('Retries', [
       metricOf('Attempts'),

@@ -23,16 +23,26 @@ const USE = [
 ];
 
 /**
+ * A role uses the key only through these: with a key that others share it decrypts nothing of theirs. The
+ * key is of one region, so the region need not be said.
+ * https://docs.aws.amazon.com/kms/latest/developerguide/conditions-kms.html#conditions-kms-via-service
+ */
+const THROUGH = { StringLike: { 'kms:ViaService': ['dynamodb.*', 'sqs.*'] } };
+
+/**
  * What reading and writing the table, and sending and receiving messages, needs of the key. Who has no policy
- * in this account is named in the key's own, which cannot be done from here where it is imported.
+ * in this account is named in the key's own, which cannot be done from here where it is imported. A service
+ * that sends calls the key by itself.
  */
 export function grantUse(key: IKey, grantee: IGrantable): Grant {
+  const isService = 'Service' in grantee.grantPrincipal.policyFragment.principalJson;
   return Grant.addToPrincipalOrResource({
     grantee,
     actions: USE,
     resourceArns: [key.keyArn],
     resource: key,
     resourceSelfArns: ['*'],
+    ...(isService ? {} : { conditions: THROUGH }),
   });
 }
 

@@ -33,8 +33,6 @@ export interface Deployment {
   readonly found: Discovery;
   readonly agents: ReadonlyMap<string, Agent>;
   readonly triggers: ReadonlyMap<string, StartQueue>;
-  /** Resources of each agent that are not below its own construct. */
-  readonly alarmsPerAgent: number;
 }
 
 /** Checks the limits when the app is synthesised: what is added until then counts as well. */
@@ -75,7 +73,7 @@ interface Folder {
 }
 
 /** What is deployed or left out together, with what that costs. */
-function foldersOf({ found, agents, triggers, alarmsPerAgent }: Deployment): Folder[] {
+function foldersOf({ found, agents, triggers }: Deployment): Folder[] {
   const nameOf = (file: string): string => basename(dirname(file));
   const names = [...new Set(found.workflows.map(({ file }) => nameOf(file)))].sort();
   return names.map((name) => {
@@ -86,7 +84,7 @@ function foldersOf({ found, agents, triggers, alarmsPerAgent }: Deployment): Fol
       workflows.some((workflow) => workflow.name === workflowName),
     );
     const counted = [...ofAgents, ...ofTriggers].map((part) => resourcesIn(part).length);
-    const resources = counted.reduce((sum, each) => sum + each, alarmsPerAgent * ofAgents.length);
+    const resources = counted.reduce((sum, each) => sum + each, 0);
     return { name, agents: ofAgents.length, resources };
   });
 }

@@ -38,3 +38,8 @@ export function tagPart(part: Part, ...resources: readonly IConstruct[]): void {
     Tags.of(resource).add(TAGS.part, part, only);
   }
 }
+
+/** Where commands find an API that AWS's own address does not lead to. */
+export function tagAddress(stage: IConstruct, url: string): void {
+  Tags.of(stage).add(TAGS.url, url, { includeResourceTypes: ['AWS::ApiGatewayV2::Stage'] });
+}

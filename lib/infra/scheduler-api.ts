@@ -42,7 +42,7 @@ import { type CallKind, CALLS } from '../api/calls.ts';
 import { ENV } from '../aws/names.ts';
 import { addFunction, type LogSettings } from './function.ts';
 import { grantCalls } from './grants.ts';
-import { tagPart } from './parts.ts';
+import { tagAddress, tagPart } from './parts.ts';
 
 /** API Gateway gives up after 29 s; the longest `?wait` ends before that. */
 const INTEGRATION_TIMEOUT = Duration.seconds(29);
@@ -98,7 +98,7 @@ export interface SchedulerApiProps {
   readonly throttle?: ThrottleSettings;
   /** @default - no page of another origin may call */
   readonly cors?: CorsPreflightOptions;
-  /** @default - AWS's own address alone */
+  /** AWS's own address is off then. @default - that address alone */
   readonly domain?: DomainMappingOptions;
   /** Executions set aside for its function, which are its most as well. @default - none */
   readonly reservedConcurrency?: number;
@@ -163,6 +163,8 @@ export class SchedulerApi extends Construct {
       createDefaultStage: false,
       defaultAuthorizer: props.authorizer ?? new HttpIamAuthorizer(),
       ...(props.cors === undefined ? {} : { corsPreflight: props.cors }),
+      // What stands in front of the domain could be passed by at AWS's own address.
+      ...(props.domain === undefined ? {} : { disableExecuteApiEndpoint: true }),
     });
     this.stage = this.api.addStage('Stage', {
       autoDeploy: true,
@@ -172,6 +174,7 @@ export class SchedulerApi extends Construct {
     });
     tagPart('api', this.stage, this.function);
     this.url = props.domain === undefined ? this.api.apiEndpoint : withoutSlash(this.stage.domainUrl);
+    if (props.domain !== undefined) tagAddress(this.stage, this.url);
     this.defaultRoute = this.addRoutes(props);
   }
 

@@ -19,7 +19,7 @@ import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { RemovalPolicy } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { INDEXES, TABLE } from '../aws/names.ts';
+import { INDEXES, SPARE_INDEXES, TABLE, type TableIndex } from '../aws/names.ts';
 import { onceInUse } from './removal.ts';
 
 /**
@@ -39,7 +39,35 @@ const ACTIONS = {
   ],
 } as const;
 
+/** What an execution of four steps writes, in write units: 6 and 2 a step (bench/results/cost.json). */
+const UNITS_A_START = 14;
+/** Of these at most so many are the index's own: an execution moves in `wake` two to six times. */
+const INDEX_UNITS_A_START: Readonly<Record<string, number>> = { [TABLE.wakeIndex.name]: 6 };
+const OTHER_INDEX_UNITS_A_START = 2;
+/**
+ * What every table and index takes on its first day; less cannot be asked for.
+ * https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/warm-throughput.html
+ */
+const FIRST_DAY_UNITS = 4_000;
+
+/** Executions of four steps that start in a second. */
+export interface StartsPerSecond {
+  /**
+   * The table is made ready for so many, once, for a price by the unit
+   * (https://aws.amazon.com/dynamodb/pricing/on-demand/).
+   * @default - what every table takes on its first day: some 280, and twice its last peak later
+   */
+  readonly warm?: number;
+  /**
+   * What bounds a bill: DynamoDB refuses writes beyond, and then everything is late, and nothing lost.
+   * @default - what the account allows
+   */
+  readonly most?: number;
+}
+
 export interface StateTableProps {
+  /** @default - as every table */
+  readonly startsPerSecond?: StartsPerSecond;
   /**
    * What becomes of the table when it leaves the stack.
    * @default RemovalPolicy.RETAIN
@@ -77,7 +105,12 @@ export class StateTable extends Construct {
     super(scope, id);
     const removalPolicy = props.removalPolicy ?? RemovalPolicy.RETAIN;
     const deletionProtection = props.deletionProtection ?? removalPolicy !== RemovalPolicy.DESTROY;
+    const { startsPerSecond = {} } = props;
+    checkStarts(startsPerSecond);
+    const { warm = 0, most } = startsPerSecond;
     this.own = new Table(this, 'Table', {
+      ...warmFor(warm * UNITS_A_START),
+      ...(most === undefined ? {} : { maxWriteRequestUnits: Math.ceil(most * UNITS_A_START) }),
       partitionKey: { name: TABLE.pk, type: AttributeType.STRING },
       sortKey: { name: TABLE.sk, type: AttributeType.STRING },
       billingMode: BillingMode.PAY_PER_REQUEST,
@@ -91,18 +124,23 @@ export class StateTable extends Construct {
       removalPolicy: deletionProtection ? removalPolicy : onceInUse(removalPolicy),
       deletionProtection,
     });
-    for (const { name, pk, sk, projected } of INDEXES) {
-      this.own.addGlobalSecondaryIndex({
-        indexName: name,
-        partitionKey: { name: pk, type: AttributeType.STRING },
-        sortKey: { name: sk, type: AttributeType.NUMBER },
-        ...(projected.length === 0
-          ? { projectionType: ProjectionType.KEYS_ONLY }
-          : { projectionType: ProjectionType.INCLUDE, nonKeyAttributes: [...projected] }),
-      });
-    }
+    for (const index of INDEXES)
+      this.addIndex(index, warm * (INDEX_UNITS_A_START[index.name] ?? OTHER_INDEX_UNITS_A_START));
+    for (const index of SPARE_INDEXES) this.addIndex(index, 0);
     const { restoredTable: name } = props;
     this.table = name === undefined ? (this.own as ITable) : Table.fromTableName(this, 'Restored', name);
+  }
+
+  private addIndex({ name, pk, sk, projected }: TableIndex, units: number): void {
+    this.own.addGlobalSecondaryIndex({
+      indexName: name,
+      partitionKey: { name: pk, type: AttributeType.STRING },
+      sortKey: { name: sk, type: AttributeType.NUMBER },
+      ...warmFor(units),
+      ...(projected.length === 0
+        ? { projectionType: ProjectionType.KEYS_ONLY }
+        : { projectionType: ProjectionType.INCLUDE, nonKeyAttributes: [...projected] }),
+    });
   }
 
   /** Reading executions and plans by key, and conditional writes: what every decision needs. */
@@ -148,4 +186,16 @@ export class StateTable extends Construct {
     const resourceArns = [`${this.table.tableArn}${part}`];
     return Grant.addToPrincipal({ grantee, actions: [...actions], resourceArns });
   }
+}
+
+const warmFor = (units: number): { readonly warmThroughput?: { readonly writeUnitsPerSecond: number } } =>
+  units > FIRST_DAY_UNITS ? { warmThroughput: { writeUnitsPerSecond: Math.ceil(units) } } : {};
+
+/** @throws Error naming what is set and what is allowed */
+function checkStarts({ warm, most }: StartsPerSecond): void {
+  for (const [name, value] of Object.entries({ warm, most }))
+    if (value !== undefined && !(Number.isFinite(value) && value > 0))
+      throw new Error(`startsPerSecond.${name} is ${value}; allowed is a number above 0`);
+  if (warm !== undefined && most !== undefined && most < warm)
+    throw new Error(`startsPerSecond: most is ${most}, less than warm, which is ${warm}`);
 }

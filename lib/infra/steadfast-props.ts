@@ -23,7 +23,7 @@ import type { AgentSettings } from './agent-settings.ts';
 import type { TriggerSources } from './declared-triggers.ts';
 import type { Discovery } from './discovery.ts';
 import type { SchedulerApiProps, Scopes } from './scheduler-api.ts';
-import type { StateTableProps } from './state-table.ts';
+import type { StartsPerSecond, StateTableProps } from './state-table.ts';
 
 export interface SteadfastProps extends TriggerSources {
   /** The workflows to deploy: `Workflows.fromFolder('workflows')`. */
@@ -44,6 +44,12 @@ export interface SteadfastProps extends TriggerSources {
    * @default true
    */
   readonly pointInTimeRecovery?: boolean;
+  /**
+   * How many starts a second the state table is ready for from its first minute on, and beyond how many it
+   * refuses to write.
+   * @default - as every table on demand: some 280 on its first day, and no end
+   */
+  readonly startsPerSecond?: StartsPerSecond;
   /**
    * The name of a table restored from the state table's backup, to be used in its place (OPERATIONS.md).
    * @default - the state table of this stack is used
@@ -95,7 +101,7 @@ export interface SteadfastProps extends TriggerSources {
   readonly cors?: CorsPreflightOptions;
   /**
    * A domain of your own for the API: `new DomainName(stack, …)` with its certificate. The
-   * record in your DNS is yours to make.
+   * record in your DNS is yours to make. AWS's own address of the API is off then.
    * @default - none
    */
   readonly domain?: DomainMappingOptions;
@@ -231,8 +237,9 @@ export interface SteadfastProps extends TriggerSources {
 
 /** Those that are given: an absent one has a default of its own. */
 export function tableSettings(props: SteadfastProps): Partial<StateTableProps> {
-  const { deletionProtection, pointInTimeRecovery, restoredTable } = props;
+  const { deletionProtection, pointInTimeRecovery, restoredTable, startsPerSecond } = props;
   return {
+    ...(startsPerSecond === undefined ? {} : { startsPerSecond }),
     ...(deletionProtection === undefined ? {} : { deletionProtection }),
     ...(pointInTimeRecovery === undefined ? {} : { pointInTimeRecovery }),
     ...(restoredTable === undefined ? {} : { restoredTable }),

@@ -325,8 +325,7 @@ export class Steadfast extends Construct {
     checkFourEyes(this, workflows.workflows, authorizer, callbackAuthorizer);
     const parts = { agents: this.agents, triggers: this.triggers.all };
     warnOfConcurrency(this, { ...parts, account: accountConcurrency ?? DEFAULT_ACCOUNT_CONCURRENCY });
-    const alarmsPerAgent = this.monitoring === undefined ? 0 : 1;
-    keepWithinLimits(this, { ...parts, found: workflows, alarmsPerAgent });
+    keepWithinLimits(this, { ...parts, found: workflows });
   }
 
   private environment(props: SteadfastProps): Readonly<Record<string, string>> {

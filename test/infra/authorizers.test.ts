@@ -197,8 +197,16 @@ describe('what else may be set of the API', () => {
       ),
     }) as IDomainName;
     const steadfast = new Steadfast(stack, 'Steadfast', { workflows: FOUND, domain: { domainName } });
-    const [mapping] = new Reader(stack).ofType('AWS::ApiGatewayV2::ApiMapping');
+    const reader = new Reader(stack);
+    const [mapping] = reader.ofType('AWS::ApiGatewayV2::ApiMapping');
     expect(mapping?.Properties).toMatchObject({ Stage: '$default' });
+    // AWS's own address would lead past what stands before the domain; commands find the domain by a tag.
+    const [api] = reader.ofType('AWS::ApiGatewayV2::Api');
+    expect(api?.Properties).toMatchObject({ DisableExecuteApiEndpoint: true });
+    const [stage] = reader.ofType('AWS::ApiGatewayV2::Stage');
+    expect(Object(stage?.Properties['Tags'])['steadfast:url']).toEqual(
+      stack.resolve(steadfast.scheduler.url),
+    );
     const domain = stack.getLogicalId(domainName.node.defaultChild as CfnElement);
     expect(stack.resolve(steadfast.scheduler.url)).toEqual({
       'Fn::Join': ['', ['https://', { Ref: domain }]],

@@ -117,6 +117,25 @@ describe('an agent in a container', () => {
     expect(JSON.stringify(policy.Properties)).toContain('kms:Decrypt');
   });
 
+  test('shares the cluster of its network, for which Container Insights is charged once', () => {
+    const stack = new Stack(makeApp(), 'Test');
+    const [one, two] = ['One', 'Two'].map((id) => new Vpc(stack, id, { maxAzs: 2 }) as IVpc);
+    const agents = found.agents.map((agent) => ({ ...agent, runsIn: 'container' as const }));
+    new Steadfast(stack, 'Steadfast', {
+      workflows: { ...found, agents },
+      agentSettings: {
+        pay: { container: { vpc: one! } },
+        ship: { container: { vpc: one! } },
+        mail: { container: { vpc: two! } },
+      },
+    });
+    const reader = new Reader(stack);
+    const services = reader.ofType('AWS::ECS::Service');
+    expect(services).toHaveLength(3);
+    expect(reader.ofType('AWS::ECS::Cluster')).toHaveLength(2);
+    expect(new Set(services.map(({ Properties }) => JSON.stringify(Properties['Cluster']))).size).toBe(2);
+  });
+
   test('passes cdk-nag', () => {
     expect(findingsOf(deployed().stack)).toEqual([]);
   });

@@ -57,10 +57,10 @@ test('100 agents are refused with the stacks that hold them, and these do', () =
   const counts = { a: 30, b: 25, c: 20, d: 15, e: 10 };
   const message = messageOf(() => synthesised(foldersOf(counts)));
   expect(message).toMatch(
-    /the workflows need 1\d{3} resources, and a CloudFormation stack can have 500; deploy them as 3 stacks:/,
+    /the workflows need \d{3} resources, and a CloudFormation stack can have 500; deploy them as 2 stacks:/,
   );
   const parts = [...message.matchAll(/-c steadfast:only=([a-e,]+)/g)].map(([, list = '']) => list.split(','));
-  expect(parts).toHaveLength(3);
+  expect(parts).toHaveLength(2);
   expect(parts.flat().sort()).toEqual(Object.keys(counts));
   for (const part of parts) {
     const reader = synthesised(foldersOf(counts, part));
@@ -69,14 +69,17 @@ test('100 agents are refused with the stacks that hold them, and these do', () =
 });
 
 test('a folder that no stack holds is named, with how many agents it has', () => {
-  const message = messageOf(() => synthesised(foldersOf({ small: 2, large: 60 })));
+  const message = messageOf(() => synthesised(foldersOf({ small: 2, large: 80 })));
   expect(message).toMatch(
-    /large alone has 60 agents, and beside \d+ other resources there is room for \d+ of its \d+/,
+    /large alone has 80 agents, and beside \d+ other resources there is room for \d+ of its \d+/,
   );
 });
 
+/** Agents of one folder that a stack holds. */
+const FULL = 67;
+
 describe('the fullest stack', () => {
-  const stack = new SteadfastStack(makeApp(), 'T'.repeat(60), { workflows: foldersOf({ full: 40 }) });
+  const stack = new SteadfastStack(makeApp(), 'T'.repeat(60), { workflows: foldersOf({ full: FULL }) });
   const reader = new Reader(stack);
   const text = JSON.stringify(reader.template.toJSON());
   const of = (type: string): readonly Resource[] => reader.ofType(type);
@@ -85,7 +88,7 @@ describe('the fullest stack', () => {
 
   test('is near the end of its resources, so that the others are what they can be', () => {
     expect(reader.all.length).toBeGreaterThan(480);
-    expect(messageOf(() => synthesised(foldersOf({ full: 47 })))).toContain('full alone has 47 agents');
+    expect(messageOf(() => synthesised(foldersOf({ full: 75 })))).toContain('full alone has 75 agents');
   });
 
   test('has a template that CloudFormation takes: 1 MB from S3', () => {

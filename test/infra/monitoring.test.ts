@@ -78,10 +78,7 @@ describe('alarms', () => {
         'BreakerOpen',
         'AgentMissing',
         'FailureRate',
-        'DeadLetters-pay',
-        'DeadLetters-ship',
-        'DeadLetters-steadfast-bulk',
-        'DeadLetters-mail',
+        'DeadLetters',
         'Throttled',
         'Throttled2',
         'RecursionDropped',
@@ -234,8 +231,8 @@ test('the operators’ guide says what metrics and alarms cost, and names every 
   expect(guide).toContain(`| metrics: ${names} names at 0.30`);
   expect(guide).toContain(`is written | up to ${(names * 0.3).toFixed(1)} |`);
   const { agents } = stack.steadfast;
-  const read = alarms.flatMap(watchedBy).length - 2 * agents.size;
-  expect(guide).toContain(`that they read | ${(read * 0.1).toFixed(1)}, 0.2 an agent`);
+  const read = alarms.flatMap(watchedBy).length - agents.size;
+  expect(guide).toContain(`that they read | ${(read * 0.1).toFixed(1)}, 0.1 an agent`);
   const ids = alarms.map(({ Metadata }) => Metadata!['aws:cdk:path']!.split('/').at(-2)!);
   const told = ids.map((id) => id.replace(/-.*/, '-<agent>').replace(/\d+$/, ''));
   expect(told.filter((id) => !guide.includes(`| \`${id}\` |`))).toEqual([]);
@@ -247,8 +244,8 @@ test('an own topic takes the alarms; the dashboard, or all of it, can be left aw
     ['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::Dashboard', 'AWS::SNS::Topic'].map(
       (type) => one.ofType(type).length,
     );
-  expect(counts(new Reader(some))).toEqual([20, 0, 1]);
+  expect(counts(new Reader(some))).toEqual([17, 0, 1]);
   expect(counts(new Reader(makeStack({ monitoring: 'none' })))).toEqual([0, 0, 0]);
   const topic = Topic.fromTopicArn(some, 'Own', 'arn:aws:sns:us-east-1:123456789012:own');
-  expect(counts(new Reader(makeStack({ alarmTopic: topic })))).toEqual([20, 1, 0]);
+  expect(counts(new Reader(makeStack({ alarmTopic: topic })))).toEqual([17, 1, 0]);
 });

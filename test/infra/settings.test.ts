@@ -183,6 +183,16 @@ describe('a deployment', () => {
         ]),
       );
     }
+    // Roles use the key through these two services alone: it may be shared.
+    const uses = reader
+      .ofType('AWS::IAM::Policy')
+      .flatMap(statementsIn)
+      .filter(({ Action }) => JSON.stringify(Action).includes('kms:'));
+    expect(uses.length).toBeGreaterThan(5);
+    for (const use of uses)
+      expect(use).toMatchObject({
+        Condition: { StringLike: { 'kms:ViaService': ['dynamodb.*', 'sqs.*'] } },
+      });
     const statements = (key.Properties['KeyPolicy'] as { Statement: { Principal: object }[] }).Statement;
     expect(JSON.stringify(statements.map(({ Principal }) => Principal))).toMatch(
       /logs\..*cloudwatch\.amazonaws\.com/,

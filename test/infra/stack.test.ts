@@ -2,6 +2,7 @@ import { Capture, Match } from 'aws-cdk-lib/assertions';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Duration } from 'aws-cdk-lib/core';
 import { MIN_RETENTION_HOURS } from '../../lib/aws/names.ts';
+import type { StartsPerSecond } from '../../lib/infra/state-table.ts';
 import { MIN_RETENTION_MS } from '../../lib/core/records/retention.ts';
 import { FOUND } from './fixture.ts';
 import { FATES, makeStack, Reader, statementsIn } from './template.ts';
@@ -36,6 +37,11 @@ describe('the state table', () => {
           IndexName,
           Projection: { ProjectionType: 'KEYS_ONLY' },
         })),
+        // Nobody writes them: a release that needs an index takes one, and makes none.
+        ...['spare1', 'spare2'].map((IndexName) => ({
+          IndexName,
+          Projection: { ProjectionType: 'INCLUDE' },
+        })),
       ].map((index) => Match.objectLike(index)),
       BillingMode: 'PAY_PER_REQUEST',
       TimeToLiveSpecification: { AttributeName: 'expiresAt', Enabled: true },
@@ -50,9 +56,42 @@ describe('the state table', () => {
   });
 });
 
+describe('starts a second', () => {
+  const tableOf = (startsPerSecond?: StartsPerSecond): Record<string, unknown> =>
+    new Reader(makeStack(startsPerSecond === undefined ? {} : { startsPerSecond })).one(
+      'AWS::DynamoDB::Table',
+      'State',
+    ).Properties;
+  const warmOf = (properties: Record<string, unknown>): unknown[] =>
+    [
+      properties,
+      ...(properties['GlobalSecondaryIndexes'] as (Record<string, unknown> & { IndexName: string })[]),
+    ].flatMap(({ IndexName = 'table', WarmThroughput: warm }) =>
+      warm === undefined ? [] : [[IndexName, Object(warm)]],
+    );
+
+  test('are what table and indexes are warm for, where that is more than they take on their first day', () => {
+    expect(warmOf(tableOf())).toEqual([]);
+    expect(warmOf(tableOf({ warm: 285 }))).toEqual([]);
+    expect(warmOf(tableOf({ warm: 1_000 }))).toEqual([
+      ['table', { WriteUnitsPerSecond: 14_000 }],
+      ['wake', { WriteUnitsPerSecond: 6_000 }],
+    ]);
+  });
+
+  test('bound what the table writes', () => {
+    expect(tableOf({ most: 2_000 })).toMatchObject({
+      OnDemandThroughput: { MaxWriteRequestUnits: 28_000 },
+    });
+    expect(tableOf()).not.toHaveProperty('OnDemandThroughput');
+    expect(() => tableOf({ most: 0 })).toThrow('startsPerSecond.most is 0; allowed is a number above 0');
+    expect(() => tableOf({ warm: 9, most: 8 })).toThrow('most is 8, less than warm, which is 9');
+  });
+});
+
 describe('an agent', () => {
-  test.each(AGENTS)('%s: its queue gives up to a dead-letter queue after five receives', (name) => {
-    const dead = dev.one('AWS::SQS::Queue', `Agents/${name}/DeadLetterQueue`);
+  test.each(AGENTS)('%s: its queue gives up to the dead-letter queue of all after five receives', (name) => {
+    const dead = dev.one('AWS::SQS::Queue', 'Agents/DeadLetterQueue');
     expect(dev.one('AWS::SQS::Queue', `Agents/${name}/Queue`).Properties).toMatchObject({
       RedrivePolicy: { deadLetterTargetArn: { 'Fn::GetAtt': [dead.id, 'Arn'] }, maxReceiveCount: 5 },
       SqsManagedSseEnabled: true,
@@ -61,6 +100,27 @@ describe('an agent', () => {
       MessageRetentionPeriod: 14 * 86_400,
       SqsManagedSseEnabled: true,
     });
+  });
+
+  test('its queue takes nothing in plain text; one policy says so of all of them', () => {
+    const [policy, ...others] = dev
+      .ofType('AWS::SQS::QueuePolicy')
+      .filter(({ Metadata }) => Metadata?.['aws:cdk:path']?.includes('/Agents/'));
+    expect(others).toEqual([]);
+    const queues = dev
+      .ofType('AWS::SQS::Queue')
+      .filter(({ Metadata }) => Metadata?.['aws:cdk:path']?.includes('/Agents/'));
+    expect(policy?.Properties['Queues']).toHaveLength(queues.length);
+    expect(policy?.Properties['Queues']).toEqual(expect.arrayContaining(queues.map(({ id }) => ({ Ref: id }))));
+    expect(statementsIn(policy!)).toEqual([
+      {
+        Action: 'sqs:*',
+        Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+        Effect: 'Deny',
+        Principal: { AWS: '*' },
+        Resource: '*',
+      },
+    ]);
   });
 
   test.each([
