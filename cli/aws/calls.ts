@@ -1,9 +1,9 @@
 /**
  * Signed calls of AWS's own APIs, without a client for each of ten services.
  *
- * Owns: addresses, the two shapes of a request (JSON with a target, REST), when a call is tried again, how a
- * refusal reads. Does not own: the signature and its credentials (`../signed-fetch.ts`), what is called
- * (`../quiesce/`, `../logs/`, `../console/`).
+ * Owns: addresses, the shapes of a request (JSON with a target, REST, CloudFormation's form), when a call is
+ * tried again, how a refusal reads. Does not own: the signature and its credentials (`../signed-fetch.ts`),
+ * what is called (`../quiesce/`, `../logs/`, `../console/`).
  */
 
 import type { Command } from 'commander';
@@ -107,6 +107,19 @@ export class Calls {
     });
   }
 
+  /**
+   * CloudFormation takes a form and answers in XML.
+   * @returns the XML
+   */
+  form(operation: string, fields: Readonly<Record<string, string>>): Promise<string> {
+    const body = new URLSearchParams({ Action: operation, Version: '2010-05-15', ...fields });
+    return this.#text('cloudformation', actionOf('cloudformation', operation), '/', {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: String(body),
+    });
+  }
+
   /** Page after page of it; `next` reads a page's token. */
   async *pages(
     ask: (token: string | undefined) => Promise<Answer>,
@@ -123,6 +136,11 @@ export class Calls {
   }
 
   async #send(service: string, action: string, path: string, init: RequestInit): Promise<Answer> {
+    const text = await this.#text(service, action, path, init);
+    return text === '' ? {} : (JSON.parse(text) as Answer);
+  }
+
+  async #text(service: string, action: string, path: string, init: RequestInit): Promise<string> {
     const { region, credentials, clock } = this.#options;
     const signed = signedFetch({ service, region, ...(credentials === undefined ? {} : { credentials }) });
     let pauseMs = FIRST_PAUSE_MS;
@@ -134,7 +152,7 @@ export class Calls {
         throw new CliError('no-answer', `${action}: ${messageOf(cause ?? error)}`, EXIT.noAnswer);
       });
       const text = await answer.text();
-      if (answer.ok) return text === '' ? {} : (JSON.parse(text) as Answer);
+      if (answer.ok) return text;
       const { code, message } = refusal(answer, text);
       if (left <= 1 || !(BUSY.test(code) || answer.status >= 500))
         throw new CallError(action, code, message, answer.status);
@@ -152,9 +170,12 @@ export class Calls {
 
 /**
  * What it was, wherever the service says it: `x-amzn-ErrorType: Name:http://…`,
- * `__type: prefix#Name`, `code`.
+ * `__type: prefix#Name`, `code`; in XML `<Code>` and `<Message>`.
  */
 function refusal(answer: Response, text: string): { readonly code: string; readonly message: string } {
+  const [inError] = inXml(text, 'Code');
+  if (inError !== undefined)
+    return { code: inError, message: plainOf(inXml(text, 'Message')[0] ?? text.slice(0, 500)) };
   let body: Answer = {};
   try {
     body = JSON.parse(text) as Answer;
@@ -166,6 +187,23 @@ function refusal(answer: Response, text: string): { readonly code: string; reado
   const said = body['message'] ?? body['Message'];
   return { code, message: typeof said === 'string' ? said : text.slice(0, 500) };
 }
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', apos: "'", gt: '>', lt: '<', quot: '"' };
+
+/** The text of each element of this name, which holds no others of the same name. */
+export const inXml = (xml: string, name: string): string[] =>
+  [...xml.matchAll(new RegExp(`<${name}>([^]*?)</${name}>`, 'g'))].map(([, text = '']) => text);
+
+/** The text as it was before it was put into XML. */
+export const plainOf = (text: string): string =>
+  text.replaceAll(
+    /&(?:#x([0-9a-fA-F]+)|#(\d+)|(\w+));/g,
+    (all, hex?: string, dec?: string, name?: string) => {
+      if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16));
+      if (dec !== undefined) return String.fromCodePoint(Number(dec));
+      return ENTITIES[name ?? ''] ?? all;
+    },
+  );
 
 /** @returns nothing where what was asked for is gone */
 export async function unlessGone<Result>(result: Promise<Result>): Promise<Result | undefined> {

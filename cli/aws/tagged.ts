@@ -14,7 +14,7 @@ export interface Tagged {
   readonly arn: string;
   /** One of `PARTS`, of this version or another. */
   readonly part: string;
-  /** Of an API with a domain of its own. */
+  /** The address of an API with a domain of its own. */
   readonly url?: string;
 }
 

@@ -50,6 +50,8 @@ export interface Account {
   stop(part: Former): Promise<boolean>;
   /** Makes it what it was; once more does nothing. @returns false where the part is gone */
   restore(part: Former): Promise<boolean>;
+  /** Whether it is stopped now, or is gone. */
+  isStopped(part: Former | Part): Promise<boolean>;
   /** Whether something of it still goes on after `stop`, which AWS carries out by and by. */
   runs(part: Former): Promise<boolean>;
   /** @param at of leases and process deadlines, those that are later; epoch ms */

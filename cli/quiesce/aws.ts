@@ -18,9 +18,10 @@ export class AwsAccount implements Account {
   readonly #deployment: Deployment;
   readonly #kept: Kept;
 
-  constructor(calls: Calls, stack: string) {
+  /** @param left as `Deployment` takes it */
+  constructor(calls: Calls, stack: string, left: readonly string[] = []) {
     this.#calls = calls;
-    this.#deployment = new Deployment(calls, stack);
+    this.#deployment = new Deployment(calls, stack, left);
     this.#kept = new Kept(calls, stack);
   }
 
@@ -38,6 +39,11 @@ export class AwsAccount implements Account {
 
   restore({ kind, id, state }: Former): Promise<boolean> {
     return KINDS[kind].set(this.#calls, id, state);
+  }
+
+  async isStopped({ kind, id }: Former | Part): Promise<boolean> {
+    const state = await KINDS[kind].state(this.#calls, id);
+    return state === undefined || KINDS[kind].isStopped(state);
   }
 
   runs({ kind, id }: Former): Promise<boolean> {

@@ -9,16 +9,18 @@ import type { Command } from 'commander';
 import { examples, say } from '../commands.ts';
 import { callsOf } from '../aws/calls.ts';
 import { checkedStack } from '../aws/tagged.ts';
-import { type Cli, CLOCK } from '../io.ts';
+import { type Cli, CLOCK, EXIT } from '../io.ts';
 import type { Account } from './account.ts';
 import { AwsAccount } from './aws.ts';
-import { type Change, planned, quiesce, unquiesce } from './order.ts';
+import { awake, type Change, planned, quiesce, unquiesce } from './order.ts';
 
 interface Flags {
   readonly stack: string;
   readonly dryRun?: true;
   readonly drain?: true;
   readonly sources?: true;
+  readonly check?: true;
+  readonly leave?: readonly string[];
 }
 
 export function addQuiesce(program: Command, cli: Cli): void {
@@ -27,10 +29,12 @@ export function addQuiesce(program: Command, cli: Cli): void {
       .command(name)
       .description(description)
       .requiredOption('--stack <name>', 'the name of the CloudFormation stack')
+      .option('--leave <ids...>', 'logical ids of resources of the stack that are not Steadfast’s')
       .option('--dry-run', 'print the changes without making them');
   add('quiesce', 'stop a deployment: nothing starts, nothing runs, nothing writes')
     .option('--drain', 'first wait until every open execution has ended')
     .option('--sources', 'also stop the rules and schedules of triggers; the events in that time are lost')
+    .option('--check', 'change nothing; fail and name what runs, as a deployment in between may cause')
     .addHelpText(
       'after',
       `
@@ -44,6 +48,7 @@ ${examples(
     )
     .action(async (flags: Flags, command: Command) => {
       const account = accountOf(cli, command, flags);
+      if (flags.check === true) return checkRest(cli, command, flags, await awake(account));
       const options = {
         drain: flags.drain === true,
         sources: flags.sources === true,
@@ -77,6 +82,16 @@ ${examples(
     });
 }
 
+function checkRest(cli: Cli, command: Command, flags: Flags, running: readonly Change[]): void {
+  const { stack } = flags;
+  const next =
+    running.length === 0
+      ? `'${stack}' is at rest\n`
+      : `these run: stop them with npx steadfast quiesce --stack ${stack}\n`;
+  told(cli, command, flags, running.map(plain), next);
+  if (running.length > 0) cli.exitCode = EXIT.failed;
+}
+
 /** Not of the answer, so that it can be read by a program. */
 const progress =
   ({ io }: Cli) =>
@@ -97,6 +112,6 @@ function told(
   say(cli, command, { stack, dryRun: dryRun === true, changed }, () => `${lines.join('')}${next}`);
 }
 
-function accountOf(cli: Cli, command: Command, { stack }: Flags): Account {
-  return new AwsAccount(callsOf(cli, command), checkedStack(stack));
+function accountOf(cli: Cli, command: Command, { stack, leave }: Flags): Account {
+  return new AwsAccount(callsOf(cli, command), checkedStack(stack), leave);
 }

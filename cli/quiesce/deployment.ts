@@ -7,9 +7,13 @@
  *
  * Mappings are found by their queue and not by their function: every reader of an agent's queue has to stop,
  * also with a function that another stack made.
+ *
+ * Tags are found minutes after a deployment, so CloudFormation is asked as well: what the stack holds that
+ * sends or reads by itself and is not found by tags is named, and nothing is stopped.
  */
 
 import { ENV, PARTS } from '../../lib/aws/names.ts';
+import { stackResources } from '../aws/stack-resources.ts';
 import { type Tagged, taggedWith } from '../aws/tagged.ts';
 import { CliError } from '../io.ts';
 import type { Part, Role } from './account.ts';
@@ -20,15 +24,33 @@ const STARTS: readonly string[] = ['POST /workflows/{name}/executions', '$defaul
 /** Readers change nothing, and operators want to see. */
 const READS = /^(GET|HEAD|OPTIONS) /;
 
+/** What sends or reads without being called. */
+const BY_ITSELF: readonly string[] = [
+  'AWS::ECS::Service',
+  'AWS::Events::Rule',
+  'AWS::Lambda::EventSourceMapping',
+  'AWS::Scheduler::ScheduleGroup',
+];
+
+/** As CloudFormation names it: of a rule `bus|rule`, of a group its name, of all else the whole. */
+const nameOf = (id: string): string => {
+  const [, rule] = /:rule\/(.*)$/.exec(id) ?? [];
+  if (rule !== undefined) return rule.replace(/\/([^/]*)$/, '|$1');
+  return id.replace(/^.*:schedule-group\//, '');
+};
+
 export class Deployment {
   readonly #calls: Calls;
   readonly #stack: string;
+  readonly #left: readonly string[];
   readonly #asked = new Map<string, Promise<Answer | undefined>>();
   #tagged: readonly Tagged[] | undefined;
 
-  constructor(calls: Calls, stack: string) {
+  /** @param left logical ids of what the stack holds beside Steadfast, which is left alone */
+  constructor(calls: Calls, stack: string, left: readonly string[] = []) {
     this.#calls = calls;
     this.#stack = stack;
+    this.#left = left;
   }
 
   async parts(): Promise<readonly Part[]> {
@@ -41,7 +63,22 @@ export class Deployment {
         'incomplete',
         `of '${this.#stack}' were not found by their tags: ${missing.join(', ')}. Tags can be found some minutes after a deployment; if an older version deployed the stack, deploy it again`,
       );
+    await this.#refuseStrangers(found, parts);
     return parts;
+  }
+
+  async #refuseStrangers(found: readonly Tagged[], parts: readonly Part[]): Promise<void> {
+    const known = new Set([...parts.map(({ id }) => id), ...found.map(({ arn }) => arn)].map(nameOf));
+    const strangers = (await stackResources(this.#calls, this.#stack)).filter(
+      ({ logicalId, type, id }) =>
+        BY_ITSELF.includes(type) && !known.has(nameOf(id)) && !this.#left.includes(logicalId),
+    );
+    if (strangers.length === 0) return;
+    const names = strangers.map(({ logicalId, type }) => `${logicalId} (${type})`);
+    throw new CliError(
+      'incomplete',
+      `'${this.#stack}' holds what its tags do not show: ${names.join(', ')}. Tags can be found some minutes after a deployment; what is not Steadfast's is left alone with --leave ${strangers.map(({ logicalId }) => logicalId).join(' ')}`,
+    );
   }
 
   async #found(): Promise<readonly Tagged[]> {

@@ -15,6 +15,8 @@ export interface KindOfPart {
   state(calls: Calls, id: string): Promise<Value | undefined>;
   /** @param state as `state` gave it, or 'stopped' */
   set(calls: Calls, id: string, state: Value): Promise<boolean>;
+  /** @param state as `state` gave it */
+  isStopped(state: Value): boolean;
   runs(calls: Calls, id: string): Promise<boolean>;
 }
 
@@ -39,6 +41,7 @@ const mapping: KindOfPart = {
     await calls.rest('lambda', 'UpdateEventSourceMapping', 'PUT', mappingPath(id), { Enabled: enabled });
     return true;
   },
+  isStopped: (state) => state === false,
   async runs(calls, id) {
     const found = await getMapping(calls, id);
     return found !== undefined && found['State'] !== 'Disabled';
@@ -69,6 +72,7 @@ const rule: KindOfPart = {
       await calls.json('events', wanted === 'DISABLED' ? 'DisableRule' : 'EnableRule', ruleOf(id));
     return true;
   },
+  isStopped: (state) => state === 'DISABLED',
   runs: isNever,
 };
 /**
@@ -99,6 +103,7 @@ const schedule: KindOfPart = {
     await calls.rest('scheduler', 'UpdateSchedule', 'PUT', `/schedules/${name}`, { ...rest, State });
     return true;
   },
+  isStopped: (state) => state === 'DISABLED',
   runs: isNever,
 };
 const scheduleOf = (id: string): { readonly group: string; readonly name: string } => {
@@ -147,6 +152,7 @@ const service: KindOfPart = {
       await setScaling(calls, id, { ...NONE_SUSPENDED, ...(wanted.scaling as object) });
     return true;
   },
+  isStopped: (state) => Object(state)['desired'] === 0,
   async runs(calls, id) {
     const found = await getService(calls, id);
     return found !== undefined && Number(found['runningCount']) + Number(found['pendingCount']) > 0;
@@ -207,6 +213,7 @@ const route: KindOfPart = {
     });
     return true;
   },
+  isStopped: (state) => Object(state)['throttlingRateLimit'] === 0,
   runs: isNever,
 };
 function routeOf(id: string): { readonly stage: string; readonly key: string } {

@@ -16,7 +16,7 @@
  * meanwhile: the wait may be as long as an attempt, and what falls due in it is moved on.
  */
 
-import type { Clock } from '../io.ts';
+import { CliError, type Clock } from '../io.ts';
 import type { Account, Former, Part, Role } from './account.ts';
 
 /** Between two reads of a state that may take long to change. */
@@ -82,6 +82,21 @@ export async function quiesce(account: Account, clock: Clock, options: Options):
   return stopped;
 }
 
+/**
+ * What is not at rest of a deployment that should be: a deployment in between enables again the rules that it
+ * changes, and adds parts that quiesce has never seen. Sources are left out where none was stopped.
+ */
+export async function awake(account: Account): Promise<Change[]> {
+  const kept = await account.load();
+  const sources = kept.some(({ role }) => role === 'source');
+  const parts = planned(await account.find(), { sources });
+  const known = new Set(parts.map(keyOf));
+  const found: Change[] = [];
+  for (const part of [...parts, ...kept.filter((former) => !known.has(keyOf(former)))])
+    if (!(await account.isStopped(part))) found.push(changeOf(part));
+  return found;
+}
+
 /** @returns what is as it was. Called again after a crash it goes on, and ends the same */
 export async function unquiesce(account: Account, { say }: Pick<Options, 'say'>): Promise<Change[]> {
   const formers = await account.load();
@@ -96,7 +111,27 @@ export async function unquiesce(account: Account, { say }: Pick<Options, 'say'>)
     }
   }
   await account.forget();
+  await sayAdded(account, formers, say);
   return restored;
+}
+
+/** What a deployment in between has added is as that deployment made it. */
+async function sayAdded(
+  account: Account,
+  formers: readonly Former[],
+  say: (line: string) => void,
+): Promise<void> {
+  if (formers.length === 0) return;
+  const known = new Set(formers.map(keyOf));
+  const sources = formers.some(({ role }) => role === 'source');
+  try {
+    const unknown = planned(await account.find(), { sources }).filter((part) => !known.has(keyOf(part)));
+    for (const part of unknown) say(`deployed since, left as it is: ${keyOf(part)}`);
+  } catch (error) {
+    // All of it is restored; what else there is can wait for the tags.
+    if (!(error instanceof CliError)) throw error;
+    say(`what was deployed since is not known: ${error.message}`);
+  }
 }
 
 /**

@@ -10,7 +10,13 @@
  */
 
 import type { Grant, IGrantable, IPrincipal } from 'aws-cdk-lib/aws-iam';
-import { AnyPrincipal, Effect, Grant as Grants, PolicyStatement, UnknownPrincipal } from 'aws-cdk-lib/aws-iam';
+import {
+  AnyPrincipal,
+  Effect,
+  Grant as Grants,
+  PolicyStatement,
+  UnknownPrincipal,
+} from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import {
   type Code,

@@ -119,14 +119,12 @@ function atRisk(props: DashboardProps): IWidget[] {
     ]),
     graph(
       'Dead letters',
-      agents
-        .slice(0, 1)
-        .map(({ deadLetterQueue }) =>
-          deadLetterQueue.metricApproximateNumberOfMessagesVisible({
-            label: 'of all agents',
-            statistic: Stats.MAXIMUM,
-          }),
-        ),
+      agents.slice(0, 1).map(({ deadLetterQueue }) =>
+        deadLetterQueue.metricApproximateNumberOfMessagesVisible({
+          label: 'of all agents',
+          statistic: Stats.MAXIMUM,
+        }),
+      ),
     ),
     graph('Retries', [
       metricOf('Attempts'),

@@ -41,7 +41,7 @@ const ACTIONS = {
 
 /** What an execution of four steps writes, in write units: 6 and 2 a step (bench/results/cost.json). */
 const UNITS_A_START = 14;
-/** Of these at most so many are the index's own: an execution moves in `wake` two to six times. */
+/** At most so many of these are an index's own: an execution moves in `wake` two to six times. */
 const INDEX_UNITS_A_START: Readonly<Record<string, number>> = { [TABLE.wakeIndex.name]: 6 };
 const OTHER_INDEX_UNITS_A_START = 2;
 /**

@@ -111,7 +111,9 @@ describe('an agent', () => {
       .ofType('AWS::SQS::Queue')
       .filter(({ Metadata }) => Metadata?.['aws:cdk:path']?.includes('/Agents/'));
     expect(policy?.Properties['Queues']).toHaveLength(queues.length);
-    expect(policy?.Properties['Queues']).toEqual(expect.arrayContaining(queues.map(({ id }) => ({ Ref: id }))));
+    expect(policy?.Properties['Queues']).toEqual(
+      expect.arrayContaining(queues.map(({ id }) => ({ Ref: id }))),
+    );
     expect(statementsIn(policy!)).toEqual([
       {
         Action: 'sqs:*',

@@ -203,6 +203,7 @@ class Running implements Clock, Account {
   find = async (): Promise<Part[]> => PARTS.map(([role, kind, id]) => ({ role, kind, id, tailMs: 2_000 }));
   state = async ({ id }: Former | Part): Promise<boolean> => !this.#off.has(id);
   stop = async ({ id }: Former): Promise<boolean> => Boolean(this.#off.add(id));
+  isStopped = async ({ id }: Former | Part): Promise<boolean> => this.#off.has(id);
   runs = async (): Promise<boolean> => false;
   load = async (): Promise<readonly Former[]> => this.#kept;
   open = async (): Promise<number> => 0;

@@ -5,9 +5,12 @@ import { AwsAccount } from '../../../cli/quiesce/aws.ts';
 import { Calls } from '../../../cli/aws/calls.ts';
 import { type Options, planned, quiesce, unquiesce } from '../../../cli/quiesce/order.ts';
 import { steadfast } from '../fake-api.ts';
+import { stackResources } from '../../../cli/aws/stack-resources.ts';
 import { FakeAws, SERVICE } from './fake-aws.ts';
 
 const KEYS = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY' };
+const DENIED =
+  '<ErrorResponse><Error><Code>AccessDenied</Code><Message>User &#39;x&#39; is not authorized</Message></Error></ErrorResponse>';
 const OPTIONS: Options = { drain: false, sources: true, say: () => undefined };
 
 let aws: FakeAws;
@@ -98,6 +101,7 @@ test('each request is signed for its own service, where AWS knows it by another 
   expect([...services].sort((a, b) => a.localeCompare(b))).toEqual([
     'apigateway',
     'application-autoscaling',
+    'cloudformation',
     'dynamodb',
     'ecs',
     'events',
@@ -175,6 +179,35 @@ test('a stack that is none, a part that is unknown, and parts that are missing a
   });
 });
 
+test('what CloudFormation lists and tags do not show yet is named, and nothing stops, unless it is left out', async () => {
+  aws.resources = [
+    ...aws.resources,
+    ['NewStarter', 'AWS::Lambda::EventSourceMapping', 'm9'],
+    ['Theirs', 'AWS::Events::Rule', 'a&b'],
+  ];
+  await expect(quiesce(accountOf(), clock, OPTIONS)).rejects.toMatchObject({
+    code: 'incomplete',
+    message: expect.stringContaining(
+      'NewStarter (AWS::Lambda::EventSourceMapping), Theirs (AWS::Events::Rule)',
+    ) as string,
+  });
+  expect(aws.changes.filter((change) => !change.startsWith('ListStackResources'))).toEqual([]);
+  const calls = new Calls({ region: 'eu-central-1', endpoint: aws.url, credentials: KEYS, clock });
+  const left = new AwsAccount(calls, 'Shop', ['NewStarter', 'Theirs']);
+  expect(await left.find()).toHaveLength(11);
+});
+
+test('a refusal in XML reads like any other', async () => {
+  const calls = new Calls({ region: 'eu-central-1', endpoint: aws.url, credentials: KEYS, clock });
+  aws.refusals.push({ what: /ListStackResources/, status: 403, body: {}, times: 9, text: DENIED });
+  await expect(stackResources(calls, 'Shop')).rejects.toMatchObject({
+    code: 'not-allowed',
+    message: expect.stringContaining(
+      "AWS denied cloudformation:ListStackResources: User 'x' is not authorized",
+    ) as string,
+  });
+});
+
 test('a refusal names the action; what is busy or throttled is tried again', async () => {
   aws.refusals.push({
     what: /event-source-mappings\/m2/,
@@ -229,6 +262,20 @@ describe('the commands', () => {
     expect(restored.out).toContain('start       mapping   m1');
     expect(restored.err).toContain('restoring starts: 3');
     expect((await ran('unquiesce', '--stack', 'Shop')).out).toBe("nothing of 'Shop' was stopped\n");
+  });
+
+  test('--check names what a deployment has turned on again, and fails', async () => {
+    await quiesce(accountOf(), clock, { ...OPTIONS, sources: false });
+    expect(await ran('quiesce', '--stack', 'Shop', '--check')).toMatchObject({
+      exitCode: 0,
+      out: "'Shop' is at rest\n",
+    });
+    aws.rules['Shop-Tick'] = 'ENABLED';
+    const awake = await ran('quiesce', '--stack', 'Shop', '--check');
+    expect(awake.exitCode).toBe(1);
+    expect(awake.out).toMatch(
+      /^supervision rule .*Shop-Tick\nthese run: stop them with npx steadfast quiesce/,
+    );
   });
 
   test('what is missing in the command is said in one sentence', async () => {

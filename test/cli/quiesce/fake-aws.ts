@@ -49,6 +49,17 @@ export class FakeAws {
       STEADFAST_QUEUES: 'https://sqs.eu-central-1.amazonaws.com/123456789012/Shop-0a1b2c3d_',
     },
   };
+  /** What CloudFormation lists of the stack: logical id, type, physical id, status. */
+  resources: readonly (readonly [logical: string, type: string, id: string, status?: string])[] = [
+    ['Table', 'AWS::DynamoDB::Table', 'Shop-Table'],
+    ['Starter', 'AWS::Lambda::EventSourceMapping', 'm1'],
+    ['Pay', 'AWS::Lambda::EventSourceMapping', 'm2'],
+    ['Sold', 'AWS::Events::Rule', 'aws.partner/shop|Sold'],
+    ['Tick', 'AWS::Events::Rule', 'Shop-Tick'],
+    ['Daily', 'AWS::Scheduler::ScheduleGroup', 'Shop-Schedules'],
+    ['Encode', 'AWS::ECS::Service', SERVICE],
+    ['Former', 'AWS::Events::Rule', 'Shop-Former', 'DELETE_COMPLETE'],
+  ];
   readonly mappings: Record<string, { State: string; readonly queue: string; readonly fn: string }> = {
     m1: { State: 'Enabled', queue: 'Shop-Trigger', fn: 'Shop-Starter' },
     m2: { State: 'Enabled', queue: 'Shop-0a1b2c3d_pay', fn: 'Shop-Pay' },
@@ -89,15 +100,19 @@ export class FakeAws {
     readonly what: RegExp;
     readonly status: number;
     readonly body: Body;
+    /** In place of the body. */
+    readonly text?: string;
     times: number;
   }[] = [];
   url = '';
   readonly #server = createServer((request, response) => {
     void readBody(request, 1e6).then((bytes) => {
       const text = bytes === 'tooLarge' ? '' : bytes.toString();
-      const body = (text === '' ? {} : JSON.parse(text)) as Body;
+      const isForm = request.headers['content-type']?.includes('form') === true;
+      const form = Object.fromEntries(new URLSearchParams(text)) as Body;
+      const body = isForm ? form : ((text === '' ? {} : JSON.parse(text)) as Body);
       const target = String(request.headers['x-amz-target'] ?? '').split('.')[1];
-      const what = target ?? `${request.method} ${request.url}`;
+      const what = isForm ? String(form['Action']) : (target ?? `${request.method} ${request.url}`);
       const [, , , service = ''] =
         /Credential=[^/]+\/(\d+)\/([^/]+)\/([^/]+)\//.exec(request.headers.authorization ?? '') ?? [];
       this.calls.push({ service, what, body, headers: request.headers });
@@ -106,7 +121,8 @@ export class FakeAws {
       const [status, answer] =
         refusal === undefined ? this.#answer(what, body) : [refusal.status, refusal.body];
       response.statusCode = status;
-      response.end(JSON.stringify(answer));
+      const given = refusal === undefined && isForm ? this.#resources(body) : JSON.stringify(answer);
+      response.end(refusal?.text ?? given);
     });
   });
 
@@ -130,6 +146,19 @@ export class FakeAws {
   #answer(what: string, body: Body): readonly [number, Body] {
     if (/^[A-Z][a-z]/.test(what)) return [200, this.#json(what, body)];
     return this.#rest(what, body);
+  }
+
+  /** `ListStackResources`, one a page. */
+  #resources(body: Body): string {
+    const at = Number(body['NextToken'] ?? 0);
+    const members = this.resources
+      .slice(at, at + 1)
+      .map(
+        ([logical, type, id, status = 'CREATE_COMPLETE']) =>
+          `<member><LogicalResourceId>${logical}</LogicalResourceId><ResourceType>${type}</ResourceType><PhysicalResourceId>${id.replaceAll('&', '&amp;')}</PhysicalResourceId><ResourceStatus>${status}</ResourceStatus></member>`,
+      );
+    const next = at + 1 < this.resources.length ? `<NextToken>${at + 1}</NextToken>` : '';
+    return `<ListStackResourcesResponse><ListStackResourcesResult><StackResourceSummaries>${members.join('')}</StackResourceSummaries>${next}</ListStackResourcesResult></ListStackResourcesResponse>`;
   }
 
   #json(operation: string, body: Body): Body {

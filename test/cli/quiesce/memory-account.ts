@@ -25,7 +25,7 @@ export class MemoryAccount implements Account, Clock {
   readonly kept: Former[] = [];
   readonly broken: string[] = [];
   readonly events: string[] = [];
-  readonly #parts: readonly (Part & { readonly state: Value })[];
+  #parts: readonly (Part & { readonly state: Value })[];
   /** Calls until it breaks down; before the effect of the last or after it. */
   crash: { left: number; readonly after: boolean } | undefined;
   openCount = 0;
@@ -39,6 +39,14 @@ export class MemoryAccount implements Account, Clock {
     this.#parts = given.map((each, at) => ({ ...each, id: `${each.role}-${at}`, tailMs: at * 1_000 }));
     for (const { id, state } of this.#parts) this.states.set(id, state);
     this.#work();
+  }
+
+  /** A deployment: turns on what there was, and adds a part. */
+  deploy(on: readonly string[], added: Given): void {
+    for (const id of on) this.states.set(id, this.#parts.find((part) => part.id === id)?.state ?? OFF);
+    const id = `${added.role}-${this.#parts.length}`;
+    this.#parts = [...this.#parts, { ...added, id, tailMs: 0 }];
+    this.states.set(id, added.state);
   }
 
   now(): number {
@@ -80,6 +88,10 @@ export class MemoryAccount implements Account, Clock {
       this.states.set(part.id, part.state);
       return true;
     });
+  }
+
+  async isStopped({ id }: Former | Part): Promise<boolean> {
+    return this.states.get(id) === OFF;
   }
 
   async runs({ id }: Former): Promise<boolean> {

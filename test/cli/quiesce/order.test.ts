@@ -3,7 +3,7 @@
 import * as fc from 'fast-check';
 import type { Kind, Role } from '../../../cli/quiesce/account.ts';
 import { packed } from '../../../cli/quiesce/kept.ts';
-import { type Options, quiesce, unquiesce } from '../../../cli/quiesce/order.ts';
+import { awake, type Options, quiesce, unquiesce } from '../../../cli/quiesce/order.ts';
 import { Crash, type Given, MemoryAccount } from './memory-account.ts';
 
 const OPTIONS: Options = { drain: false, sources: false, say: () => undefined };
@@ -151,4 +151,19 @@ test('what is kept is cut into texts of 4 KB at most, and nothing of it is lost'
   expect(Math.max(...texts.map((text) => Buffer.byteLength(text)))).toBeLessThanOrEqual(4_096);
   expect(texts.flatMap((text) => JSON.parse(text) as unknown[])).toEqual(formers);
   expect(packed([], 4_096)).toEqual([]);
+});
+
+test('what a deployment in between turns on or adds is found, stopped by another quiesce, and named at the end', async () => {
+  const account = new MemoryAccount(SMALL);
+  await quiesce(account, account, OPTIONS);
+  expect(await awake(account)).toEqual([]);
+  account.deploy(['supervision-0'], part('start', 'mapping', true));
+  expect((await awake(account)).map(({ id }) => id)).toEqual(['start-7', 'supervision-0']);
+  await quiesce(account, account, OPTIONS);
+  expect(await awake(account)).toEqual([]);
+  account.deploy([], part('work', 'mapping', true));
+  const said: string[] = [];
+  await unquiesce(account, { say: (line) => said.push(line) });
+  expect(said.at(-1)).toBe('deployed since, left as it is: mapping work-8');
+  expect(account.kept).toEqual([]);
 });
