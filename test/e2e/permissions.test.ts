@@ -68,7 +68,6 @@ test('without any one denial, what must be refused is not refused any more', () 
   const queues = [...resolved(template, STACK).resources.values()].filter(
     ({ type }) => type === 'AWS::SQS::Queue',
   );
-  expect(denials).toHaveLength(queues.length);
   const plain = (changed: Json): string[] => {
     const policies = policiesOf(resolved(changed, STACK));
     return queues.flatMap(({ arnPlace, physicalName }) => {
@@ -84,7 +83,9 @@ test('without any one denial, what must be refused is not refused any more', () 
     });
   };
   expect(plain(template)).toEqual([]);
-  for (const { without } of denials) expect(plain(without(template))).toHaveLength(1);
+  // Every queue is refused by one of them, and by no other: agents' queues share theirs.
+  const lost = denials.flatMap(({ without }) => plain(without(template)));
+  expect(lost.toSorted()).toEqual(queues.map(({ physicalName }) => physicalName).toSorted());
 });
 
 describe('a run really fails', () => {
