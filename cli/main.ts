@@ -24,6 +24,7 @@ import { addGraph } from './graph/command.ts';
 import { addQuiesce } from './quiesce/command.ts';
 import { addServe } from './serve/command.ts';
 import { addMove } from './serve/move.ts';
+import { addVerify } from './verify/command.ts';
 import { addWorker } from './worker.ts';
 import {
   CliError,
@@ -110,6 +111,7 @@ function programOf(cli: Cli): Command {
   addIncidents(program, cli);
   addCallbacks(program, cli);
   addQuiesce(program, cli);
+  addVerify(program, cli);
   addWorker(program, cli);
   addMove(program, cli);
   return program;

@@ -13,6 +13,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { Control } from './control/control.ts';
 import { controlListener } from './control/control-http.ts';
 import { Faults } from './control/faults.ts';
+import { Outages } from './control/outages.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
 import { type DynamoServer, EmbeddedDynamo, outsideDynamo } from './dynamodb/dynamo-process.ts';
 import { DynamoProxy } from './dynamodb/proxy.ts';
@@ -293,7 +294,10 @@ function run(prepared: Prepared): Control {
   const schedules = new Schedules(model.rules, bus, clock, shared);
   undo.push(() => schedules.stop());
   const sources = connectSources(model.mappings, platform, { queues, functionByName, clock });
-  const control = new Control({ functions, queues, bus, buckets, schedules, dynamo, counts, access, faults });
+  const { resources } = template;
+  const parts = { functions, queues, bus, buckets, schedules, sources, resources };
+  const outages = outagesOf(clock, undo);
+  const control = new Control({ ...parts, outages, dynamo, counts, access, faults });
   // The first one is at the root.
   const served = model.apis.toSorted(
     (one, other) => Number(other.logicalId === options.api) - Number(one.logicalId === options.api),
@@ -313,6 +317,12 @@ function run(prepared: Prepared): Control {
   if (options.schedules !== false) schedules.start();
   undo.push(...endOfWork(functions, sources, [bus, schedules]));
   return control;
+}
+
+function outagesOf(clock: Clock, undo: Undo): Outages {
+  const outages = new Outages(clock);
+  undo.push(() => outages.stop());
+  return outages;
 }
 
 /**

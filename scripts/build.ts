@@ -37,6 +37,10 @@ const ENTRIES = {
 /** Started by their path, or bundled into functions and images. */
 const PROGRAMS = [
   'bin/steadfast',
+  'cli/verify/stack/app',
+  ...['workflow', 'triggers', 'agents/verify-act', 'agents/verify-pass', 'agents/verify-closed'].map(
+    (file) => `cli/verify/stack/workflows/proof/${file}`,
+  ),
   'lambdas/agent',
   'lambdas/audit',
   'lambdas/bulk',

@@ -87,6 +87,9 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/worker/': { may: ['lib/core/', 'lib/engine/', 'lib/aws/'], builtins: true },
   // What command line and page both draw.
   'lib/view/': { may: [...ANSWERS, 'lib/core/', 'lib/aws/names.ts', 'lib/aws/charts.ts'] },
+  // Author code that is deployed for the checks, and the app that deploys it.
+  'cli/verify/stack/app.ts': { may: ['aws-cdk-lib', 'lib/infra/'], builtins: true },
+  'cli/verify/stack/': { may: ['lib/index.ts', 'zod/mini', '@aws-sdk/client-dynamodb'], builtins: true },
   'cli/': {
     may: [
       ...CLIENT,

@@ -23,6 +23,7 @@ const TARGETS = {
   events: ['AWSEvents', '1.1'],
   logs: ['Logs_20140328', '1.1'],
   monitoring: ['GraniteServiceVersion20100801', '1.0'],
+  sqs: ['AmazonSQS', '1.0'],
   ssm: ['AmazonSSM', '1.1'],
   tagging: ['ResourceGroupsTaggingAPI_20170126', '1.1'],
 } as const;

@@ -122,8 +122,12 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   },
   'GET schedules': (control) => control.schedules(),
   'POST schedules/*/tick': async (control, name) => await control.tick(name),
-  'POST schedules/*/disable': (control, name) => control.disable(name),
+  'POST schedules/*/disable': (control, name, body) => control.disable(name, forMsOf(body)),
   'POST schedules/*/enable': (control, name) => control.enable(name),
+  'GET mappings': (control) => control.mappings(),
+  'POST mappings/*/disable': (control, name, body) => control.disableMapping(name, forMsOf(body)),
+  'POST mappings/*/enable': (control, name) => control.enableMapping(name),
+  'GET resources': (control) => control.resources(),
   'GET events': (control) => control.events(),
   'POST events': (control, _name, body) => ({ id: control.putEvent(eventOf(body)) }),
   'GET buckets': (control) => control.buckets(),
@@ -164,6 +168,8 @@ function momentOf(body: Body): FaultMoment {
   }
   return 'now';
 }
+
+const forMsOf = ({ forMs }: Body): number | undefined => (forMs === undefined ? undefined : Number(forMs));
 
 function callsOf(body: Body): { calls: number; operation?: string } {
   const calls = Number(body['calls'] ?? 1);

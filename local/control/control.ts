@@ -13,11 +13,14 @@ import type { EmittedEvent, EventBus, ToldEvent } from '../events/event-bus.ts';
 import type { ScheduleState, Schedules } from '../events/schedules.ts';
 import type { CallCount, CallCounts } from '../gateway/call-counts.ts';
 import type { InvocationResult } from '../lambda/function-process.ts';
+import type { EventSource } from '../lambda/event-source.ts';
 import type { LocalFunction } from '../lambda/local-function.ts';
 import type { Buckets, BucketState } from '../s3/buckets.ts';
 import type { QueueDirectory } from '../sqs/queue-directory.ts';
 import type { ArmedFault, CallFault, FaultMoment, FaultState } from './fault.ts';
+import type { ResolvedResource } from '../template/template.ts';
 import type { Faults } from './faults.ts';
+import type { Outages } from './outages.ts';
 
 export interface ProcessState {
   readonly pid: number;
@@ -67,6 +70,17 @@ export interface ControlParts {
   readonly counts: CallCounts;
   readonly access: Access;
   readonly faults: Faults;
+  readonly sources: readonly EventSource[];
+  readonly outages: Outages;
+  readonly resources: ReadonlyMap<string, ResolvedResource>;
+}
+
+/** A queue that a function reads. */
+export interface MappingState {
+  readonly logicalId: string;
+  readonly queueArn: string;
+  readonly functionName: string;
+  readonly enabled: boolean;
 }
 
 export class Control {
@@ -220,12 +234,43 @@ export class Control {
     await this.#parts.schedules.tick(this.#schedule(name));
   }
 
-  disable(name: string): void {
-    this.#parts.schedules.setEnabled(this.#schedule(name), false);
+  /** @param forMs after which it is enabled again by itself */
+  disable(name: string, forMs?: number): void {
+    const schedule = this.#schedule(name);
+    this.#parts.outages.begin(schedule, () => this.enable(schedule), forMs);
+    this.#parts.schedules.setEnabled(schedule, false);
   }
 
   enable(name: string): void {
-    this.#parts.schedules.setEnabled(this.#schedule(name), true);
+    const schedule = this.#schedule(name);
+    this.#parts.outages.forget(schedule);
+    this.#parts.schedules.setEnabled(schedule, true);
+  }
+
+  mappings(): MappingState[] {
+    return this.#parts.sources.map(({ spec, isReading: enabled }) => {
+      const { logicalId, queueArn, functionName } = spec;
+      return { logicalId, queueArn, functionName, enabled };
+    });
+  }
+
+  /** Its function takes no more messages; what it has taken goes on. */
+  disableMapping(name: string, forMs?: number): void {
+    const source = this.#source(name);
+    const { logicalId } = source.spec;
+    this.#parts.outages.begin(logicalId, () => this.enableMapping(logicalId), forMs);
+    source.stop();
+  }
+
+  enableMapping(name: string): void {
+    const source = this.#source(name);
+    this.#parts.outages.forget(source.spec.logicalId);
+    if (!source.isReading) source.start();
+  }
+
+  /** The stack's resources as the template has them, resolved where they run here. */
+  resources(): ResolvedResource[] {
+    return [...this.#parts.resources.values()];
   }
 
   /** Puts an event on a bus, also one of a service of AWS; returns its id. */
@@ -253,6 +298,14 @@ export class Control {
     return pick('function', name, this.#parts.functions, (local) => [
       local.spec.logicalId,
       local.spec.functionName,
+    ]);
+  }
+
+  #source(name: string): EventSource {
+    return pick('mapping', name, this.#parts.sources, ({ spec }) => [
+      spec.logicalId,
+      spec.queueArn,
+      spec.functionName,
     ]);
   }
 

@@ -52,6 +52,10 @@ export class EventSource {
     this.#clock = clock;
   }
 
+  get isReading(): boolean {
+    return this.#stopListening.length > 0;
+  }
+
   start(): void {
     // AWS asks for the queue's settings once, when the mapping is made.
     if (!this.#mayDo('sqs:GetQueueAttributes')) return;

@@ -1,0 +1,84 @@
+/**
+ * What a check is: data, and how it is run through ports.
+ *
+ * Owns: the types, and the two ways in which a row of docs/not-verified.md is answered. Does not own: the
+ * checks (`checks/`), the ports' answers (`local.ts`, `aws.ts`), the order (`run.ts`).
+ *
+ * V1 a check that cannot be answered is 'not run' with its reason, and counts as neither good nor bad.
+ */
+
+import type { Need, Ports } from './ports.ts';
+
+/** In this order; all but the first four run only where an option asks for them. */
+export const PHASES = [
+  'preflight',
+  'settings',
+  'smoke',
+  'traces',
+  'game-day',
+  'slow',
+  'load',
+  'teardown',
+] as const;
+export type Phase = (typeof PHASES)[number];
+
+/** The headings of the page. */
+export const AREAS = [
+  'Account and template',
+  'Executions',
+  'API and access',
+  'Triggers and events',
+  'Supervision',
+  'Observation and cost',
+  'Agents elsewhere',
+  'Upgrade and removal',
+] as const;
+export type Area = (typeof AREAS)[number];
+
+interface Row {
+  readonly id: string;
+  readonly area: Area;
+  /** The row of the page. */
+  readonly row: string;
+  /** A failure here stops work until a person acts. */
+  readonly stops?: true;
+}
+
+export interface Check extends Row {
+  readonly phase: Phase;
+  readonly needs: readonly Need[];
+  /** What it costs at most, in US dollars. */
+  readonly dollars: number;
+  /** What must be so, beside the row, for a report. */
+  readonly expected: string;
+  run(ports: Ports): Promise<Finding>;
+}
+
+/** What no program checks. */
+export interface ByHand extends Row {
+  /** Why not. */
+  readonly byHand: string;
+}
+
+export type Entry = Check | ByHand;
+export const isCheck = (entry: Entry): entry is Check => 'run' in entry;
+
+export interface Finding {
+  readonly ok: boolean;
+  /** What was seen: figures, ids, names. */
+  readonly evidence: string;
+}
+
+/** Thrown by a port that has no answer; the check is not run then. */
+export class CannotAnswer extends Error {
+  override readonly name = 'CannotAnswer';
+}
+
+export const finding = (problems: readonly string[], evidence: string): Finding =>
+  problems.length === 0 ? { ok: true, evidence } : { ok: false, evidence: cut(problems) };
+
+const MOST_PROBLEMS = 5;
+const cut = (problems: readonly string[]): string =>
+  problems.length <= MOST_PROBLEMS
+    ? problems.join('; ')
+    : `${problems.slice(0, MOST_PROBLEMS).join('; ')}; and ${problems.length - MOST_PROBLEMS} more`;

@@ -1,0 +1,126 @@
+/**
+ * Checks of what starts executions beside the API, and of what is said of their end.
+ */
+
+import { type Entry, type Finding, finding } from '../check.ts';
+import type { Ports } from '../ports.ts';
+import { ended, is, smoke, until } from '../starting.ts';
+
+/** Would be rounded by JavaScript. */
+const LARGE = '9007199254740993';
+
+export const TRIGGERS: readonly Entry[] = [
+  smoke(
+    {
+      id: 'event-trigger',
+      area: 'Triggers and events',
+      row: 'An event said twice starts one execution.',
+      expected: 'one execution',
+    },
+    async (ports) => {
+      const id = `${ports.runId}-event`;
+      const detail = JSON.stringify({ id, text: 'by event' });
+      for (let twice = 0; twice < 2; twice += 1) await ports.probes.putEvent(detail);
+      return begunBy(ports, id);
+    },
+  ),
+  smoke(
+    {
+      id: 'refused-start',
+      area: 'Triggers and events',
+      row: 'A start that is refused waits in the dead-letter queue; whole numbers beyond 2^53 keep their digits.',
+      expected: `the message with ${LARGE}, and no execution`,
+      needs: ['probes', 'settings'],
+    },
+    refusedStart,
+  ),
+  smoke(
+    {
+      id: 'message-trigger',
+      area: 'Triggers and events',
+      row: 'A message starts an execution.',
+      expected: 'one execution with its id',
+    },
+    async (ports) => {
+      const id = `${ports.runId}-message`;
+      await ports.probes.send(ports.probes.requests, JSON.stringify({ id, text: 'by message' }));
+      return begunBy(ports, id);
+    },
+  ),
+  smoke(
+    {
+      id: 'schedule-trigger',
+      area: 'Triggers and events',
+      row: 'A schedule starts an execution with its planned time.',
+      expected: 'an execution whose id is a time',
+    },
+    scheduleTrigger,
+  ),
+  smoke(
+    {
+      id: 'end-once',
+      area: 'Triggers and events',
+      row: 'An end arrives on the bus once.',
+      expected: 'one event',
+    },
+    async (ports) => {
+      const { executionId } = await ended(ports, 'verify-part', { n: 1 }, 'end-once');
+      const seen = await until(ports, async () => (await ports.probes.ends()).get(executionId));
+      return finding(is('events', seen, 1), `${executionId}: ${seen}`);
+    },
+  ),
+];
+
+/** Not parsed: the number would be rounded. By the event trigger, whose messages are whole events. */
+async function refusedStart(ports: Ports): Promise<Finding> {
+  const { queues } = await ports.settings();
+  const dead = queues.find(({ url }) => url === ports.probes.requests)?.deadLetters;
+  const url = queues.find(({ name }) => name === dead)?.url;
+  if (url === undefined) return { ok: false, evidence: 'the queue of the trigger has no dead-letter queue' };
+  const id = `${ports.runId}-refused`;
+  await ports.probes.send(ports.probes.requests, `{"id":${JSON.stringify(id)},"text":${LARGE}}`);
+  const found = await until(ports, async () =>
+    (await ports.probes.take(url)).find((body) => body.includes(id)),
+  );
+  const begun = (await begunNow(ports)).filter(({ input }) => input.includes(id));
+  return finding(
+    [
+      ...(found === undefined ? ['it did not come to the dead-letter queue'] : []),
+      ...(found === undefined || found.includes(LARGE) ? [] : [`it came as ${found}`]),
+      ...begun.map(({ executionId }) => `it started ${executionId}`),
+    ],
+    found ?? '',
+  );
+}
+
+/** Exactly one execution of `verify-event` with this id in its input. */
+async function begunBy(ports: Ports, id: string): Promise<Finding> {
+  const found = await until(ports, async () => {
+    const all = await begunNow(ports);
+    return all.some(({ input }) => input.includes(id)) ? all : undefined;
+  });
+  const own = (found ?? []).filter(({ input }) => input.includes(id));
+  return finding(is('executions', own.length, 1), own.map(({ executionId }) => executionId).join(', '));
+}
+
+interface Begun {
+  readonly executionId: string;
+  readonly input: string;
+}
+async function begunNow({ api }: Ports): Promise<readonly Begun[]> {
+  const { items } = await api.list({ workflow: 'verify-event', limit: 50 });
+  const views = await Promise.all(items.map(({ executionId }) => api.get(executionId)));
+  return views.map(({ executionId, input }) => ({ executionId, input: JSON.stringify(input) }));
+}
+
+async function scheduleTrigger(ports: Ports): Promise<Finding> {
+  await ports.probes.tick('rate(5 minutes)');
+  const found = await until(
+    ports,
+    async () => (await begunNow(ports)).find(({ input }) => /"id":"\d{4}-\d\d-\d\dT/.test(input)),
+    LONGEST_RATE_MS,
+  );
+  return finding(found === undefined ? ['no execution was started'] : [], found?.input ?? '');
+}
+/** The schedule fires every five minutes. */
+const LONGEST_RATE_MS = 6 * 60_000;

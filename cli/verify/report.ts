@@ -1,0 +1,96 @@
+/**
+ * The report of a run: JSON and Markdown, for a person who signs it.
+ *
+ * Owns: its form, and that no account and no request can be read from it. Does not own: what was found.
+ */
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { AREAS } from './check.ts';
+import type { Result } from './run.ts';
+
+export interface Subject {
+  /** Which deployment, for example `stack Steadfast-verify` or `the local cloud`. */
+  readonly deployment: string;
+  readonly region: string;
+  readonly version: string;
+  readonly beganAt: number;
+  readonly endedAt: number;
+}
+
+export interface Counts {
+  readonly rows: number;
+  readonly held: number;
+  readonly failed: number;
+  readonly notRun: number;
+}
+
+export const countsOf = (results: readonly Result[]): Counts => {
+  const count = (outcome: Result['outcome']): number =>
+    results.filter((result) => result.outcome === outcome).length;
+  return {
+    rows: results.length,
+    held: count('held'),
+    failed: count('failed'),
+    notRun: count('not run'),
+  };
+};
+
+/** Account numbers, and ids of requests and of whatever else has a UUID. */
+export const redacted = (text: string): string =>
+  text
+    .replaceAll(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, '<id>')
+    .replaceAll(/\b\d{12}\b/g, '<account>')
+    .replaceAll(/\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/g, '<key>');
+
+export function jsonReport(results: readonly Result[], subject: Subject): string {
+  const rows = results.map(({ entry, outcome, evidence, tookMs, dollars }) => ({
+    id: entry.id,
+    row: entry.row,
+    outcome,
+    evidence: redacted(evidence),
+    tookMs,
+    dollars,
+  }));
+  const report = { verify: { ...countsOf(results), dollars: dollarsOf(results) }, subject, rows };
+  return `${redacted(JSON.stringify(report, null, 2))}\n`;
+}
+
+export function markdownReport(results: readonly Result[], subject: Subject): string {
+  const { rows, held, failed, notRun } = countsOf(results);
+  const { deployment, region, version, beganAt, endedAt } = subject;
+  const seconds = Math.round((endedAt - beganAt) / 1_000);
+  const head = [
+    `# Verified: ${deployment}`,
+    '',
+    `Steadfast ${version}, ${region}, ${new Date(beganAt).toISOString()}, ${seconds} s.`,
+    `Of ${rows} rows ${held} held, ${failed} failed, ${notRun} were not run. Cost at most $${dollarsOf(results).toFixed(2)}.`,
+  ];
+  const areas = AREAS.flatMap((area) => {
+    const own = results.filter(({ entry }) => entry.area === area);
+    return own.length === 0 ? [] : ['', `## ${area}`, '', ...TABLE_HEAD, ...own.map(tableRow)];
+  });
+  return `${redacted([...head, ...areas].join('\n'))}\n`;
+}
+
+const TABLE_HEAD = ['| outcome | row | evidence, or why not |', '| --- | --- | --- |'];
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\s*\n\s*/g, ' ');
+const tableRow = ({ entry, outcome, evidence }: Result): string =>
+  `| ${outcome} | ${cell(entry.row)} | ${cell(evidence)} |`;
+
+const dollarsOf = (results: readonly Result[]): number =>
+  results.reduce((sum, { dollars }) => sum + dollars, 0);
+
+/** @returns the two files */
+export function writeReport(folder: string, results: readonly Result[], subject: Subject): readonly string[] {
+  mkdirSync(folder, { recursive: true });
+  const files = {
+    'verify.json': jsonReport(results, subject),
+    'verify.md': markdownReport(results, subject),
+  };
+  return Object.entries(files).map(([name, text]) => {
+    const path = join(folder, name);
+    writeFileSync(path, text);
+    return path;
+  });
+}

@@ -1,0 +1,63 @@
+/**
+ * The CDK app of `steadfast verify --throwaway` and `--local`: one stack that goes without a trace.
+ *
+ * Owns: what the checks need beside a Steadfast: a table of effects, a queue for each kind of news, the role
+ * that ends faults. Does not own: the workflows (`workflows/proof/`).
+ */
+
+import { join, relative } from 'node:path';
+import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
+import { Rule } from 'aws-cdk-lib/aws-events';
+import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
+import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { SqsSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import { App, CfnOutput, RemovalPolicy, Tags } from 'aws-cdk-lib/core';
+import { discoverWorkflows } from '../../../lib/infra/discover.ts';
+import { SteadfastStack } from '../../../lib/infra/steadfast-stack.ts';
+
+const app = new App({ analyticsReporting: false });
+const name = String(app.node.tryGetContext('steadfast:verifyStack') ?? 'Steadfast-verify');
+// From the working directory: the package's own folder may be one that nobody may write to.
+const root = process.cwd();
+const folders = [relative(root, join(import.meta.dirname, 'workflows'))];
+const workflows = await discoverWorkflows({ root, folders });
+const stack = new SteadfastStack(app, name, {
+  workflows,
+  removalPolicy: RemovalPolicy.DESTROY,
+  agentConcurrency: 2,
+});
+Tags.of(stack).add('steadfast:verify', name);
+
+const effects = new Table(stack, 'Effects', {
+  partitionKey: { name: 'key', type: AttributeType.STRING },
+  sortKey: { name: 'id', type: AttributeType.STRING },
+  billingMode: BillingMode.PAY_PER_REQUEST,
+  removalPolicy: RemovalPolicy.DESTROY,
+});
+const { steadfast } = stack;
+for (const agent of [steadfast.agent('verify-act'), steadfast.agent('verify-closed')]) {
+  effects.grant(agent, 'dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:DeleteItem', 'dynamodb:GetItem');
+  if (agent.function instanceof LambdaFunction)
+    agent.function.addEnvironment('VERIFY_EFFECTS', effects.tableName);
+}
+
+const news = (id: string): Queue =>
+  new Queue(stack, id, { enforceSSL: true, removalPolicy: RemovalPolicy.DESTROY });
+const ends = news('Ends');
+const onEnd = new Rule(stack, 'OnEnd', {
+  eventBus: steadfast.eventBus,
+  eventPattern: { source: ['steadfast'], detailType: ['Steadfast Execution Ended'] },
+});
+onEnd.addTarget(new SqsQueue(ends));
+const alarms = news('Alarms');
+steadfast.monitoring?.topic.addSubscription(new SqsSubscription(alarms));
+
+const outputs = {
+  VerifyEffects: effects.tableName,
+  VerifyEnds: ends.queueUrl,
+  VerifyAlarms: alarms.queueUrl,
+  VerifyRequests: steadfast.trigger('verify-requests').queue.queueUrl,
+};
+Object.entries(outputs).map(([id, value]) => new CfnOutput(stack, id, { value }));
+app.synth();

@@ -1,0 +1,61 @@
+/**
+ * The service outside that the agents of `steadfast verify` act on: a table that keeps every request as an
+ * effect of its own, and so shows whatever was done twice.
+ *
+ * Owns: the table's form. Does not own: who reads it from outside (`cli/verify/probes.ts`).
+ */
+
+import { randomUUID } from 'node:crypto';
+import {
+  DeleteItemCommand,
+  DynamoDBClient,
+  GetItemCommand,
+  PutItemCommand,
+  QueryCommand,
+} from '@aws-sdk/client-dynamodb';
+import type { AttemptContext } from 'steadfast';
+
+const client = new DynamoDBClient();
+const TableName = (): string => process.env['VERIFY_EFFECTS'] ?? '';
+
+/** One for all attempts of a step, and known to whoever knows the execution. */
+export const keyOf = ({ executionId, step }: Pick<AttemptContext, 'executionId' | 'step'>): string =>
+  `${executionId}/${step}`;
+
+/** One more effect, also where there is one under the same key. @returns its id */
+export async function act(key: string): Promise<string> {
+  const id = randomUUID();
+  await client.send(new PutItemCommand({ TableName: TableName(), Item: { key: { S: key }, id: { S: id } } }));
+  return id;
+}
+
+export async function effectsOf(key: string): Promise<readonly string[]> {
+  const { Items = [] } = await client.send(
+    new QueryCommand({
+      TableName: TableName(),
+      ConsistentRead: true,
+      KeyConditionExpression: '#key = :key',
+      ExpressionAttributeNames: { '#key': 'key' },
+      ExpressionAttributeValues: { ':key': { S: key } },
+    }),
+  );
+  return Items.map((item) => item['id']?.S ?? '');
+}
+
+export async function takeBack(key: string): Promise<void> {
+  for (const id of await effectsOf(key))
+    await client.send(
+      new DeleteItemCommand({ TableName: TableName(), Key: { key: { S: key }, id: { S: id } } }),
+    );
+}
+
+export async function isOn(name: string): Promise<boolean> {
+  const { Item } = await client.send(
+    new GetItemCommand({
+      TableName: TableName(),
+      Key: { key: { S: name }, id: { S: 'on' } },
+      ConsistentRead: true,
+    }),
+  );
+  return Item !== undefined;
+}

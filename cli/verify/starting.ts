@@ -1,0 +1,74 @@
+/**
+ * How checks start executions of their own, and wait for what follows.
+ *
+ * Owns: that each run has keys of its own, and that no wait is without an end. Does not own: what must come
+ * of it (`checks/`).
+ */
+
+import { createHash } from 'node:crypto';
+import type { ExecutionView } from '../../lib/api/answers.ts';
+import { type Check, type Finding, finding } from './check.ts';
+import type { Ports } from './ports.ts';
+
+export type Rest = Pick<Check, 'id' | 'area' | 'row' | 'expected'> & Partial<Pick<Check, 'stops' | 'needs'>>;
+/** A check of the smoke, which costs a fraction of a cent. */
+export const smoke = (rest: Rest, run: Check['run']): Check => ({
+  phase: 'smoke',
+  needs: ['probes'],
+  dollars: 0.001,
+  ...rest,
+  run,
+});
+
+/** Begun with a key of this run, so that a repeated call starts nothing twice. */
+export async function begin(
+  { api, runId }: Ports,
+  workflow: string,
+  input: unknown,
+  key: string,
+): Promise<string> {
+  const started = await api.start(workflow, {
+    input: input as never,
+    idempotencyKey: `${runId}-${key}`,
+  });
+  return started.executionId;
+}
+
+export async function ended(
+  ports: Ports,
+  workflow: string,
+  input: unknown,
+  key: string,
+): Promise<ExecutionView> {
+  return ports.api.untilEnd(await begin(ports, workflow, input, key));
+}
+
+export const expects = (view: ExecutionView, status: string, more: readonly string[] = []): Finding =>
+  finding(
+    [...(view.status === status ? [] : [`${view.executionId} is ${view.status}, not ${status}`]), ...more],
+    `${view.executionId} ${view.status}`,
+  );
+
+export const is = (what: string, seen: unknown, wanted: unknown): string[] =>
+  seen === wanted ? [] : [`${what}: ${String(seen)}, not ${String(wanted)}`];
+
+const PATIENCE_MS = 120_000;
+const POLL_EVERY_MS = 1_000;
+
+/** Asks again until there is an answer. @returns nothing after two minutes without one */
+export async function until<Found>(
+  { clock }: Ports,
+  ask: () => Promise<Found | undefined>,
+  patienceMs: number = PATIENCE_MS,
+): Promise<Found | undefined> {
+  const lastAt = clock.now() + patienceMs;
+  for (;;) {
+    const found = await ask();
+    if (found !== undefined || clock.now() >= lastAt) return found;
+    await clock.sleep(POLL_EVERY_MS);
+  }
+}
+
+/** A short name that no other run has. */
+export const runIdOf = (at: number, random: string): string =>
+  `verify-${createHash('sha256').update(`${at} ${random}`).digest('hex').slice(0, 10)}`;

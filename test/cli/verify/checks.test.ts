@@ -1,0 +1,73 @@
+/**
+ * Every check of `steadfast verify` holds for a deployment that does what it should, and fails for one that
+ * does not: each has its planted fault here, and none has two names.
+ */
+
+import { type Check, isCheck } from '../../../cli/verify/check.ts';
+import { ENTRIES } from '../../../cli/verify/checks/all.ts';
+import type { Settings } from '../../../cli/verify/ports.ts';
+import { FakeDeployment, fakePorts, goodSettings } from './fake-deployment.ts';
+
+const checks = ENTRIES.filter(isCheck);
+
+type Change = (settings: Settings) => unknown;
+
+const first =
+  (key: keyof Settings, change: object): Change =>
+  (settings) => {
+    const all = settings[key] as unknown as object[];
+    return { ...settings, [key]: [{ ...all[0], ...change }, ...all.slice(1)] };
+  };
+
+/** By the id of a check: what is wrong with the settings, or the name of what is planted. */
+const PLANTED: Readonly<Record<string, Change | string>> = {
+  runtime: first('functions', { runtime: 'nodejs18.x' }),
+  'recursion-settings': first('functions', { recursionAllowed: false }),
+  visibility: first('queues', { visibilityS: 59 }),
+  mappings: first('mappings', { enabled: false }),
+  batches: first('mappings', { reportsItemFailures: false }),
+  'dead-letter-queues': first('queues', { deadLetters: undefined }),
+  indexes: (settings) => ({ ...settings, table: { ...settings.table, indexes: {} } }),
+  'table-keeps': (settings) => ({ ...settings, table: { ...settings.table, recovery: false } }),
+  rules: first('rules', { enabled: false }),
+  'alarm-metrics': first('alarms', { metrics: ['Steadfast/Sweps'] }),
+  'alarm-actions': first('alarms', { actions: 0 }),
+  subscribers: (settings) => ({ ...settings, subscribers: 0 }),
+  'log-settings': first('functions', { logFormat: 'Text' }),
+  metrics: 'metric Started',
+  sweeps: 'metric Sweeps',
+  called: 'no {"level":"INFO","message":"called","executionId":"e"}',
+  'execution-lines': 'no {"level":"INFO","message":"called","executionId":"e"}',
+};
+
+const run = async (check: Check, planted?: Change | string) => {
+  const fake = new FakeDeployment();
+  if (typeof planted === 'string') fake.planted.add(planted);
+  const good = goodSettings();
+  const settings = typeof planted === 'function' ? (planted(good) as Settings) : good;
+  return check.run(fakePorts(fake, settings));
+};
+
+it.each(checks)('$id holds for a good deployment, and fails for a bad one', async (check) => {
+  const good = await run(check);
+  expect([good.ok, good.evidence]).toEqual([true, expect.any(String)]);
+  const bad = await run(check, PLANTED[check.id] ?? check.id).catch(() => ({ ok: false, evidence: 'threw' }));
+  expect(bad.ok).toBe(false);
+  expect(bad.evidence).not.toBe('');
+});
+
+it('has one check or one reason for each row, and no row twice', () => {
+  const ids = ENTRIES.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(new Set(ENTRIES.map(({ row }) => row)).size).toBe(ids.length);
+  expect(Object.keys(PLANTED).filter((id) => !ids.includes(id))).toEqual([]);
+});
+
+it('acts twice, and the order’s check says so', async () => {
+  const order = checks.find(({ id }) => id === 'order');
+  const found = await run(order as Check, 'effects-lose-answer');
+  expect(found).toEqual({
+    ok: false,
+    evidence: expect.stringContaining('effects of the second step: 2, not 1'),
+  });
+});

@@ -1,0 +1,254 @@
+/**
+ * A deployment as the checks of `verify` see it, in memory: it does all that it should, but for what is
+ * planted.
+ *
+ * Owns: one planted fault for each check, by the check's id. Does not own: what the real ports answer.
+ */
+
+import { ApiError, type Client } from '../../../lib/api/client.ts';
+import { ENV, INDEXES, METRICS, TABLE } from '../../../lib/aws/names.ts';
+import type { FaultPort, Ports, Settings } from '../../../cli/verify/ports.ts';
+
+interface Execution {
+  readonly executionId: string;
+  readonly workflow: string;
+  readonly input: Record<string, unknown>;
+  status: string;
+  readonly steps: { readonly name: string; readonly status: string; readonly token?: string }[];
+  readonly incidents: { readonly number: number; resolvedAt?: number }[];
+}
+
+export class FakeDeployment {
+  readonly executions = new Map<string, Execution>();
+  readonly ends = new Map<string, number>();
+  readonly queues = new Map<string, string[]>();
+  /** What is wrong with it. */
+  readonly planted = new Set<string>();
+  /** Each call of the port of faults, with what was made when. */
+  readonly faultCalls: string[] = [];
+  now = 1_000_000;
+
+  has(fault: string): boolean {
+    return this.planted.has(fault);
+  }
+
+  begin(workflow: string, input: Record<string, unknown>, key: string): Execution {
+    const id = `${workflow}.${this.has('same-key') ? this.executions.size : key}`;
+    const known = this.executions.get(id);
+    if (known !== undefined) return known;
+    const made: Execution = {
+      executionId: id,
+      workflow,
+      input,
+      status: this.endOf(workflow, input),
+      steps: stepsOf(workflow, this.has('chain')),
+      incidents: workflow === 'verify-incident' && !this.has('incident') ? [{ number: 1 }] : [],
+    };
+    this.executions.set(id, made);
+    this.ends.set(id, this.has('end-once') ? 2 : 1);
+    return made;
+  }
+
+  private endOf(workflow: string, input: Record<string, unknown>): string {
+    const id = workflow.slice('verify-'.length);
+    const byWorkflow: Record<string, string> = {
+      parent: 'child',
+      order: 'order',
+      ask: 'callback',
+      list: 'list',
+    };
+    const check = input['mode'] === 'decline' ? 'undone' : (byWorkflow[id] ?? id);
+    if (this.has(check)) return 'failed';
+    if (workflow === 'verify-ask' || workflow === 'verify-incident') return 'waiting';
+    return input['mode'] === 'decline' ? 'compensated' : 'succeeded';
+  }
+
+  effects(key: string): number {
+    const [id = '', step] = key.split('/');
+    const { status, input } = this.executions.get(id) ?? this.begin('none', {}, id);
+    if (status !== 'succeeded') return this.has('undone') ? 1 : 0;
+    return step === 'second' && this.has(`effects-${String(input['mode'])}`) ? 2 : 1;
+  }
+}
+
+const stepsOf = (workflow: string, isCut: boolean): Execution['steps'] => {
+  if (workflow === 'verify-chain')
+    return Array.from({ length: isCut ? 16 : 40 }, (_, at) => ({ name: `step-${at}`, status: 'done' }));
+  if (workflow !== 'verify-ask') return [];
+  return ['answer', 'check'].map((name) => ({ name, status: 'leased', token: `token-of-${name}` }));
+};
+
+export function fakePorts(fake: FakeDeployment, settings: Settings = goodSettings()): Ports {
+  return {
+    lacks: {},
+    clock: {
+      now: () => fake.now,
+      sleep: async (ms) => {
+        fake.now += ms;
+      },
+    },
+    runId: 'run',
+    api: apiOf(fake),
+    raw: async (_method, path, { signed } = {}) => {
+      if (signed !== true) return { status: fake.has('unsigned') ? 200 : 403, text: '' };
+      const text = fake.has('unknown-route') ? 'Not Found' : '{"error":{"code":"unknown-route"}}';
+      return { status: 404, text: path === '/nothing' ? text : '' };
+    },
+    settings: async () => settings,
+    account: {} as Ports['account'],
+    probes: probesOf(fake),
+    logs: async (texts) =>
+      LINES.filter(([fault]) => fault === '' || fake.has(fault)).flatMap(([, line]) =>
+        texts.some((text) => line.includes(text)) && !fake.has(`no ${line}`) ? [line] : [],
+      ),
+    metric: async (name) => (fake.has(`metric ${name}`) ? undefined : 3),
+    alarms: {} as Ports['alarms'],
+    faults: faultsOf(fake),
+  };
+}
+
+/** What functions log, by the fault that makes the line. */
+const LINES: readonly (readonly [string, string])[] = [
+  ['', '{"level":"INFO","message":"called","executionId":"e"}'],
+  ['permissions', 'AccessDenied: User is not authorized to perform: dynamodb:PutItem'],
+  ['direct-calls', 'SignatureDoesNotMatch'],
+  ['credentials', 'no AWS credentials'],
+  ['debug-lines', '{"level":"DEBUG"}'],
+];
+
+function apiOf(fake: FakeDeployment): Client {
+  const one = (id: string): Execution => fake.executions.get(id) as Execution;
+  const api = {
+    health: async () => ({ status: fake.has('health') ? 'down' : 'healthy' }),
+    start: async (workflow: string, options: { input: Record<string, unknown>; idempotencyKey: string }) =>
+      fake.begin(workflow, options.input, options.idempotencyKey),
+    get: async (id: string) => one(id),
+    untilEnd: async (id: string) => one(id),
+    why: async () => ({ past: fake.has('order') ? [] : ['a probe found it'] }),
+    list: async ({ workflow, status }: { workflow?: string; status?: string }) => ({
+      items: [...fake.executions.values()]
+        .concat(fake.has('nothing-open') ? fake.begin('verify-ask', {}, 'left') : [])
+        .filter((each) => status !== 'open' || each.status === 'waiting')
+        .filter((each) => workflow === undefined || each.workflow === workflow)
+        .slice(fake.has('pages') ? 1 : 0),
+    }),
+    cancel: async (id: string) => {
+      one(id).status = fake.has('cancel') ? 'failed' : 'canceled';
+    },
+    incidents: async () => ({ items: [...fake.executions.values()].filter((each) => each.incidents.length) }),
+    resolve: async (id: string) => {
+      one(id).status = 'succeeded';
+    },
+    completeCallback: async (token: string) => {
+      if (token !== 'token-of-answer') throw new ApiError('unknown-callback', 'unknown', { status: 404 });
+    },
+    approve: async (id: string) => {
+      one(id).status = fake.has('callback') ? 'failed' : 'succeeded';
+    },
+  };
+  return api as unknown as Client;
+}
+
+function probesOf(fake: FakeDeployment): Ports['probes'] {
+  const queue = (url: string): string[] => {
+    const found = fake.queues.get(url) ?? [];
+    fake.queues.set(url, found);
+    return found;
+  };
+  return {
+    requests: 'https://queue/requests',
+    effects: async (key) => fake.effects(key),
+    switchOn: async () => {},
+    ends: async () => fake.ends,
+    putEvent: async (detail) => {
+      const { id } = JSON.parse(detail) as { id: string };
+      fake.begin('verify-event', { id }, `event-${fake.has('event-trigger') ? fake.executions.size : id}`);
+    },
+    send: async (url, body) => {
+      if (body.includes('9007199254740993'))
+        queue('https://queue/dead').push(fake.has('refused-start') ? body.replace(/3}$/, '2}') : body);
+      else if (url.endsWith('requests') && !fake.has('message-trigger'))
+        fake.begin('verify-event', JSON.parse(body) as Record<string, unknown>, body);
+    },
+    depth: async () => (fake.has('dead-letters') ? 1 : 0),
+    take: async (url) => queue(url).splice(0),
+    tick: async () => {
+      if (!fake.has('schedule-trigger'))
+        fake.begin('verify-event', { id: '2026-11-26T10:00:00Z' }, `at-${fake.executions.size}`);
+      return true;
+    },
+  };
+}
+
+const faultsOf = (fake: FakeDeployment): FaultPort => ({
+  make: async ({ kind, id, forMs }) => {
+    fake.faultCalls.push(`make ${kind} ${id} ${forMs}`);
+  },
+  end: async ({ kind, id }) => {
+    fake.faultCalls.push(`end ${kind} ${id}`);
+  },
+});
+
+const fn = (name: string, variables: Record<string, string>, recursionAllowed = true) => ({
+  name,
+  runtime: 'nodejs24.x',
+  timeoutS: 10,
+  recursionAllowed,
+  logFormat: 'JSON',
+  logGroup: `logs-${name}`,
+  variables: { [ENV.table]: 'table', ...variables },
+});
+const queueOf = (name: string, more: Partial<Settings['queues'][number]> = {}) => ({
+  name,
+  url: `https://queue/${name}`,
+  visibilityS: 60,
+  retentionS: 14 * 24 * 3_600,
+  ...more,
+});
+
+/** As the template sets it. */
+export const goodSettings = (): Settings => ({
+  functions: [
+    fn('scheduler', { [ENV.agents]: 'act' }),
+    fn('act', {}),
+    fn('starter', {}),
+    fn('supervisor', { [ENV.sweepEveryMs]: '2000' }, false),
+    fn('audit', { [ENV.auditEveryMs]: '3600000' }, false),
+  ],
+  queues: [
+    queueOf('p_act', { deadLetters: 'dead', maxReceives: 5 }),
+    queueOf('requests', { deadLetters: 'dead', maxReceives: 5 }),
+    queueOf('dead'),
+  ],
+  mappings: [
+    {
+      id: 'm1',
+      queue: 'p_act',
+      function: 'act',
+      enabled: true,
+      reportsItemFailures: true,
+      maxConcurrency: 2,
+    },
+    {
+      id: 'm2',
+      queue: 'requests',
+      function: 'starter',
+      enabled: true,
+      reportsItemFailures: true,
+      maxConcurrency: 2,
+    },
+  ],
+  rules: [
+    { name: 'tick', expression: 'rate(1 minute)', enabled: true, targets: 2 },
+    { name: 'audit', expression: 'rate(15 minutes)', enabled: true, targets: 1 },
+  ],
+  table: {
+    name: 'table',
+    indexes: Object.fromEntries(INDEXES.map(({ name, pk, sk }) => [name, `${pk}/${sk}`])),
+    expiresBy: TABLE.ttl,
+    recovery: true,
+  },
+  alarms: [{ name: 'SupervisorSilent', metrics: ['Steadfast/Sweeps', 'AWS/Lambda/Errors'], actions: 1 }],
+  drawn: Object.keys(METRICS).map((name) => `Steadfast/${name}`),
+  subscribers: 1,
+});
