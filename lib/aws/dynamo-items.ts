@@ -16,7 +16,7 @@ import { refuse } from '../core/values/errors.ts';
 import { type Entry, isOpenEntry } from '../core/records/entry.ts';
 import type { Incident } from '../core/records/incident.ts';
 import type { Json } from '../core/values/json.ts';
-import { isExecutionId, isName } from '../core/values/names.ts';
+import { isExecutionId, isStepName } from '../core/values/names.ts';
 import { expiresAt } from '../core/records/retention.ts';
 import type { Attempt, Execution, Step } from '../core/records/state.ts';
 import { childrenOf, groupedChildren } from './children-text.ts';
@@ -37,7 +37,7 @@ export const executionKey = (id: string): Item => ({
 });
 
 export const stepKey = (id: string, name: string): Item => {
-  if (!isName(name)) throw refuse('bad-key', `'${name}' is not a step's name`);
+  if (!isStepName(name)) throw refuse('bad-key', `'${name}' is not a step's name`);
   return { pk: { S: `exec#${checkedId(id)}` }, sk: { S: `${STEP_PREFIX}${name}` } };
 };
 

@@ -20,11 +20,20 @@ const MAX_PLANS = 200;
 export async function planOf(store: Store, cache: PlanCache, hash: string): Promise<Plan> {
   const known = cache.get(hash);
   if (known !== undefined) return known;
-  const stored = await store.readPlan(storedHash(hash));
+  const above = storedHash(hash);
+  const stored = cache.get(above) ?? (await store.readPlan(above));
   const plan = stored && planAt(stored, hash);
   if (plan === undefined) throw refuse('no-plan', `the plan ${hash} is not in the state table`);
+  keep(cache, hash, plan);
+  // A long list has a plan for each of its parts: what they follow from stays, and is read once.
+  keep(cache, above, stored as Plan);
+  return plan;
+}
+
+/** As the newest. */
+function keep(cache: PlanCache, hash: string, plan: Plan): void {
+  cache.delete(hash);
   const oldest = cache.keys().next();
   if (cache.size >= MAX_PLANS && oldest.done !== true) cache.delete(oldest.value);
   cache.set(hash, plan);
-  return plan;
 }

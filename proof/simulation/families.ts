@@ -9,6 +9,7 @@ import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
+import { keyPartOf } from '../../lib/core/values/names.ts';
 import type { Ledger } from './ledger.ts';
 import { actedAs } from './oracle-order.ts';
 
@@ -36,7 +37,7 @@ export function childrenOf(
       // The place of a try is taken before the next one is recorded.
       for (let at = 1; at === 1 || hasTries(step); at += 1) {
         const suffix = of === 1 && at === 1 ? '' : `-e${of}t${at}`;
-        const child = read(`${id}.${step.name}.${index}${suffix}`);
+        const child = read(`${id}.${keyPartOf(step.name)}.${index}${suffix}`);
         if (child === undefined) break;
         found.push(child);
       }

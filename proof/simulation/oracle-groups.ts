@@ -12,6 +12,7 @@ import type { Plan } from '../../lib/core/plan/plan.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isForward, isPausedOrPausing, type Step } from '../../lib/core/records/state.ts';
+import { keyPartOf } from '../../lib/core/values/names.ts';
 import { childrenOf, hasTries, type Others, standsIn } from './families.ts';
 import type { KindCounts } from './kinds.ts';
 import type { Ledger } from './ledger.ts';
@@ -96,7 +97,7 @@ export class OracleGroups {
     const problems: string[] = [];
     const number = children.try ?? 1;
     const epoch = children.epoch ?? after.epoch;
-    const id = `${execution.id}.${step.name}.0${epoch === 1 && number === 1 ? '' : `-e${epoch}t${number}`}`;
+    const id = `${execution.id}.${keyPartOf(step.name)}.0${epoch === 1 && number === 1 ? '' : `-e${epoch}t${number}`}`;
     const end = children.ended[0];
     if (end !== undefined && end.version !== known?.children?.ended[0]?.version) {
       const told = this.#ends.get(id)?.get(end.version);
@@ -119,7 +120,7 @@ export class OracleGroups {
     if (after.stageAttempt > declared + asked)
       problems.push(`S9 '${step.name}' is tried for the ${after.stageAttempt}th time of ${declared}`);
     if (stage?.kind === 'retry' && asked === 0 && execution.epoch === 1 && number > 1) {
-      const before = `${execution.id}.${step.name}.0${number === 2 ? '' : `-e${epoch}t${number - 1}`}`;
+      const before = `${execution.id}.${keyPartOf(step.name)}.0${number === 2 ? '' : `-e${epoch}t${number - 1}`}`;
       const declined = declinedIn(this.#others.read(before));
       if (declined !== undefined)
         problems.push(`S9 try ${number} of '${step.name}' is as the one whose '${declined}' was declined`);

@@ -19,6 +19,7 @@ import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../lib/core/records/state.ts';
 import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import type { StepStatus } from '../../lib/core/transitions.ts';
+import { keyPartOf } from '../../lib/core/values/names.ts';
 
 interface Reach {
   readonly dependents: ReadonlyMap<string, readonly PlanStep[]>;
@@ -148,7 +149,7 @@ type Act = Pick<AttemptContext, 'executionId' | 'step' | 'effectKey'>;
 
 /** One of the executions that an id has had: what an earlier one left is no matter of a later one. */
 const placeOf = ({ executionId, step, effectKey }: Act): string =>
-  `${executionId}.${effectKey.slice(`${executionId}.${step}.`.length).replace(/-\d+$/, '')}`;
+  `${executionId}.${effectKey.slice(`${executionId}.${keyPartOf(step)}.`.length).replace(/-\d+$/, '')}`;
 
 /**
  * The effects of steps by their executions, in the order in which they took place; from

@@ -25,7 +25,14 @@ const asking = (id: string, parent?: object, incident: object = {}): Write => {
   return {
     executionId: id,
     execution: { id, parent },
-    incident: { version: 1, writeId: `w-${writes}`, step: 'i0', wrongAnswer: '5', openedAt: 1, ...incident },
+    incident: {
+      version: 1,
+      writeId: `w-${writes}`,
+      step: 'list[0]',
+      wrongAnswer: '5',
+      openedAt: 1,
+      ...incident,
+    },
   } as never;
 };
 const part = (index: number, more = {}) => ({ executionId: 'flow', step: 'all', index, part: true, ...more });
@@ -49,7 +56,7 @@ it('another list, and the same one tried again, are announced', async () => {
 
 it('of a workflow for each item each step is; one above that is no list is none', async () => {
   const ports = portsWith();
-  const item = { executionId: 'of-flow', step: 'i0', index: 0 };
+  const item = { executionId: 'of-flow', step: 'list[0]', index: 0 };
   expect(await isQuiet(ports, asking('a', item, { step: 'x' }))).toBe(false);
   expect(await isQuiet(ports, asking('b', item, { step: 'x' }))).toBe(true);
   expect(await isQuiet(ports, asking('c', item, { step: 'y' }))).toBe(false);
@@ -58,7 +65,7 @@ it('of a workflow for each item each step is; one above that is no list is none'
   expect(await isQuiet(ports, asking('e', child, { step: 'x' }))).toBe(false);
 });
 
-const announced = { step: 'i0', wrongAnswer: '5', openedAt: 1 };
+const announced = { step: 'list[0]', wrongAnswer: '5', openedAt: 1 };
 it.each<[string, Asked[], number, boolean]>([
   ['that is open', [announced], 90_000, true],
   ['that is answered', [{ ...announced, resolvedAt: 2 }], 3, false],
@@ -73,7 +80,7 @@ it.each<[string, Asked[], number, boolean]>([
   ],
   ['that is about to be written', [], 60_000, true],
   ['that was never written', [], 60_001, false],
-  ['that is open, of another kind', [{ step: 'i0', openedAt: 1 }], 60_001, false],
+  ['that is open, of another kind', [{ step: 'list[0]', openedAt: 1 }], 60_001, false],
 ])('beside an announced one %s', async (_, asked, openedAt, expected) => {
   const ports = portsWith(memoryAnnouncedLists(), { a: asked });
   expect(await isQuiet(ports, asking('a', part(0)))).toBe(false);
@@ -81,7 +88,7 @@ it.each<[string, Asked[], number, boolean]>([
 });
 
 it('of a workflow for each item an answered question is not open for another step’s', async () => {
-  const item = { executionId: 'of-flow', step: 'i0', index: 0 };
+  const item = { executionId: 'of-flow', step: 'list[0]', index: 0 };
   const [x, y] = [
     { ...announced, step: 'x', resolvedAt: 2 },
     { ...announced, step: 'y' },

@@ -212,7 +212,7 @@ describe('the retry of an execution with a child that failed', () => {
 
 describe('the retry of an execution with a list', () => {
   it('repeats the items that failed and no others', async () => {
-    const { h, service } = broken(listed, '.i3', '.i7');
+    const { h, service } = broken(listed, '.0.3', '.0.7');
     const id = await failed(h, { items: Array.from({ length: 10 }, (_, n) => n) });
     service.keys.clear();
     await retry(h.scheduler, id, {});
@@ -223,7 +223,7 @@ describe('the retry of an execution with a list', () => {
   });
 
   it('of which some parts were stopped is refused, with the reason', async () => {
-    const { h } = broken(listed, '.0.i3');
+    const { h } = broken(listed, '.0.3');
     const { id } = await h.begin({ items: Array.from({ length: 60 }, (_, n) => n) });
     await h.run(id, { deliverable: ({ message }) => message.execution === `${id}.each.0` });
     await expect(retry(h.scheduler, id, {})).rejects.toMatchObject({

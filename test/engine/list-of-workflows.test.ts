@@ -75,11 +75,11 @@ describe('200 hosts, each drained, deployed and checked', () => {
     expect(output?.items.map((item) => item?.host ?? null)).toEqual(
       upTo(200).map((host) => (bad.has(host) ? null : host)),
     );
-    const item = await h.state(`${id}.hosts.1.i2.0`);
+    const item = await h.state(`${id}.hosts.1.27.0`);
     expect(item.execution).toMatchObject({
       status: 'compensated',
       workflow: 'deploy-host',
-      plan: expect.stringMatching(/\.hosts\.25x10\.i2$/),
+      plan: expect.stringMatching(/\.hosts\.25x10x25\.hosts\[27\]$/),
     });
   });
 

@@ -233,20 +233,20 @@ describe('an item of a list', () => {
       return never;
     };
     h.implementations['cars'] = {
-      execute: (ctx) => (ctx.step === 'i0' ? lost() : live(ctx)),
+      execute: (ctx) => (ctx.step === 'all[0]' ? lost() : live(ctx)),
       undo: decline,
     };
     const { id } = await h.begin({ list: [1, 2, 3] });
     const { execution } = await h.run(id, {
       portsOf: ({ message }) =>
-        message.step === 'i0' && message.mode === 'execute' ? dead.ports : undefined,
+        message.step === 'all[0]' && message.mode === 'execute' ? dead.ports : undefined,
     });
     const part = await h.state(`${id}.all.0`);
     expect(part.incidents ?? {}).toEqual({});
     expect(part.steps).toMatchObject({
-      i0: { status: 'tolerated', mayHaveActed: true },
-      i1: { status: 'done' },
-      i2: { status: 'done' },
+      'all[0]': { status: 'tolerated', mayHaveActed: true },
+      'all[1]': { status: 'done' },
+      'all[2]': { status: 'done' },
     });
     expect(execution.status).toBe('succeeded');
     expect(h.announced.at(-1)?.standing).toMatchObject({

@@ -65,7 +65,8 @@ it('a list goes on when a part has ended whose question is not announced', async
     w.step('after', anAgent('later'), {}, { after: [all] });
   });
   const { bus, on } = aBus();
-  const execute = async ({ step }: { readonly step: string }) => (step === 'i0' ? { at: new Date(0) } : {});
+  const execute = async ({ step }: { readonly step: string }) =>
+    step === 'all[0]' ? { at: new Date(0) } : {};
   const worker = { execute: execute as never, undo };
   const h = harness(flow, { worker, later: { execute: async () => ({}), undo } }, 1, on);
   const { id } = await h.begin({ list: ['a', 'b'] });

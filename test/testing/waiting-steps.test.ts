@@ -60,7 +60,7 @@ describe('a run', () => {
     const keys = trial
       .calls(bookHotel)
       .map(({ effectKey }) => effectKey.slice(run.id.length).replace(/\.[a-z0-9]+$/, ''));
-    expect(keys).toEqual(['.rooms.0.i0', '.rooms.0.i1', '.rooms.0.i2']);
+    expect(keys).toEqual(['.rooms.0.0', '.rooms.0.1', '.rooms.0.2']);
   });
 
   it('shows until when a step waits, and time is skipped over it', async () => {
@@ -191,7 +191,7 @@ describe('a mistake of an author', () => {
     expect(findings).toContainEqual(
       expect.objectContaining({
         kind: 'doubled',
-        effectKey: expect.stringMatching(/\.rooms\.0\.i\d\.[a-z0-9]+$/),
+        effectKey: expect.stringMatching(/\.rooms\.0\.\d\.[a-z0-9]+$/),
       }),
     );
   });

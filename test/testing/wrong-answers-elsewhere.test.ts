@@ -20,11 +20,11 @@ it('of a list the items are asked about one by one, and listeners are told once'
   await trial.skip('1h');
   const [part] = await run.children('all');
   expect((await part?.incidents())?.map(({ step, wrongAnswer }) => [step, wrongAnswer])).toEqual([
-    ['i0', '{"id":5}'],
-    ['i1', '{"id":5}'],
-    ['i2', '{"id":5}'],
+    ['all[0]', '{"id":5}'],
+    ['all[1]', '{"id":5}'],
+    ['all[2]', '{"id":5}'],
   ]);
-  expect(trial.incidentNews.map(({ change, step }) => [change, step])).toEqual([['opened', 'i0']]);
+  expect(trial.incidentNews.map(({ change, step }) => [change, step])).toEqual([['opened', 'all[0]']]);
 });
 
 it('of a list in several parts listeners are told once, reminded once, and told of one end', async () => {

@@ -4,7 +4,7 @@
  * Owns: its codec and version. Does not own: whether a message is still true (`decide.ts`).
  */
 
-import { isExecutionId, isName } from '../values/names.ts';
+import { isExecutionId, isStepName } from '../values/names.ts';
 import type { Mode } from '../records/state.ts';
 
 /** A hint that a step may be due. Ids only; the state decides (S13). */
@@ -43,7 +43,7 @@ export function parseMessage(text: string): Message | 'newer' | undefined {
     typeof execution === 'string' &&
     isExecutionId(execution) &&
     typeof step === 'string' &&
-    isName(step) &&
+    isStepName(step) &&
     MODES.has(mode) &&
     [attempt, seq].every((number) => Number.isSafeInteger(number) && (number as number) >= 0);
   if (!wellFormed) return undefined;

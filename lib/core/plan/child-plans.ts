@@ -2,9 +2,8 @@
  * The plans of children: a child step carries its workflow's plan, and a map step's is made from the step it
  * maps.
  *
- * Owns: how such a plan is named and found (`planAt`), and the plan of a part of a list. Does not own: which
- * children
- * there are, and what they are given (`waiting/child.ts`).
+ * Owns: how such a plan is named and found (`planAt`), and the plan of a part of a list, with the names of
+ * its items. Does not own: which children there are, and what they are given (`waiting/child.ts`).
  *
  * A child's plan follows from its parent's, so it is neither stored nor hashed: `<hash>.<step>` names it. An
  * execution keeps its plan, and its children theirs, after later deployments too.
@@ -17,11 +16,30 @@ export const storedHash = (planId: string): string => planId.slice(0, `${planId}
 
 export const childPlanId = (planId: string, step: ChildStep): string => `${planId}.${step.name}`;
 
-/** @param size items of this part of the list. @param tolerated items of the whole list that may fail */
-export const partPlanId = (planId: string, step: MapStep, size: number, tolerated: number): string =>
-  `${planId}.${step.name}.${size}x${tolerated}`;
+/** What a part has of its list. */
+interface Part {
+  /** Its items. */
+  readonly size: number;
+  /** Items of the whole list that may fail. */
+  readonly tolerated: number;
+  /** Items of the parts before it; absent: an earlier release began it. */
+  readonly before?: number;
+}
 
-const PART = /^(\d{1,4})x(\d{1,5})$/;
+export const partPlanId = (
+  planId: string,
+  step: MapStep,
+  { size, tolerated, before }: Required<Part>,
+): string => `${planId}.${step.name}.${size}x${tolerated}x${before}`;
+
+const PART = /^(\d{1,4})x(\d{1,5})(?:x(\d{1,5}))?$/;
+
+function partAt(name: string | undefined): Part | undefined {
+  const [, size, tolerated, before] = PART.exec(name ?? '') ?? [];
+  if (size === undefined) return undefined;
+  const first = before === undefined ? {} : { before: Number(before) };
+  return { size: Number(size), tolerated: Number(tolerated), ...first };
+}
 
 /** The plan that the id names, of the stored plan with its hash; nothing when there is no such plan. */
 export function planAt(stored: Plan, planId: string): Plan | undefined {
@@ -32,29 +50,34 @@ export function planAt(stored: Plan, planId: string): Plan | undefined {
     if (step?.kind === 'child') plan = step.plan;
     else if (step?.kind === 'map') {
       at += 1;
-      const part = PART.exec(way[at] ?? '');
-      plan = part === null ? undefined : partPlan(plan, step, Number(part[1]), Number(part[2]));
+      const part = partAt(way[at]);
+      plan = part && partPlan(plan, step, part);
     } else plan = undefined;
   }
   return plan;
 }
 
-/** Never the name of an author's step: a part has no others. */
-const itemName = (at: number): string => `i${at}`;
+/**
+ * By the list's step and the item's place in the whole list: what a person reads of it anywhere.
+ * Never the name of an author's step.
+ */
+const itemName = (step: MapStep, before: number | undefined, at: number): string =>
+  before === undefined ? `i${at}` : `${step.name}[${before + at}]`;
 
 /**
  * The plan of a part of a list: one step an item. A limit of concurrency is lanes: item n waits
  * for item n - concurrency, so that no counter is needed and a free lane's next item follows
  * from the report that freed it.
  */
-function partPlan(parent: Plan, step: MapStep, size: number, tolerated: number): Plan {
+function partPlan(parent: Plan, step: MapStep, { size, tolerated, before }: Part): Plan {
   const lanes = step.concurrency ?? size;
+  const nameAt = (at: number): string => itemName(step, before, at);
   const steps = Array.from({ length: size }, (_, at): AgentStep | ChildStep => ({
     ...step.each,
     ...(tolerated > 0 ? { tolerate: true as const } : {}),
-    name: itemName(at),
+    name: nameAt(at),
     input: { $ref: 'input', path: ['items', String(at)] },
-    after: at < lanes ? [] : [itemName(at - lanes)],
+    after: at < lanes ? [] : [nameAt(at - lanes)],
     ...recoveryOfItem(step.each.recovery, at),
   }));
   return {

@@ -15,6 +15,7 @@
  */
 
 import { canonicalJson, type Json } from '../values/json.ts';
+import { keyPartOf } from '../values/names.ts';
 import { variantNumber } from './recovery.ts';
 import { isOnFailure } from '../plan/on-failure.ts';
 import type { AgentStep, Plan } from '../plan/plan.ts';
@@ -36,7 +37,7 @@ export const lifeOf = (freshId: string): string =>
 /**
  * `<execution>.<step>.<life>`, of a later key `-<number>` after that. Of an
  * on-failure step `<execution>.on-failure-<epoch>.<step>.<life>`: the same end never
- * tells twice, and the next one tells again.
+ * tells twice, and the next one tells again. Of an item of a list its place stands for its name.
  * @param number from 1
  * @param epoch of an on-failure step, `keyEpoch`
  */
@@ -46,7 +47,7 @@ export function effectKeyOf(
   number = 1,
   epoch?: number,
 ): string {
-  const first = `${id}.${epoch === undefined ? '' : `on-failure-${epoch}.`}${step}.${life}`;
+  const first = `${id}.${epoch === undefined ? '' : `on-failure-${epoch}.`}${keyPartOf(step)}.${life}`;
   return number === 1 ? first : `${first}-${number}`;
 }
 

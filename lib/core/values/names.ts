@@ -1,14 +1,15 @@
 /**
  * Names of workflows, steps and agents, and of everything that becomes part of a key.
  *
- * Owns: what a legal name is. No key of the store is built from anything else (`#` separates key
- * parts and is in no legal name).
+ * Owns: what a legal name is, an item's among them. No key of the store is built from anything else (`#`
+ * separates key parts and is in no legal name).
  */
 
 import { refuse } from './errors.ts';
 
 const INHERITED: ReadonlySet<string> = new Set(['constructor', 'prototype']);
 const NAME = /^[a-z][a-z0-9-]{0,47}$/;
+const ITEM = /^([a-z][a-z0-9-]{0,47})\[(0|[1-9]\d{0,4})\]$/;
 /**
  * A child's id has the parent's id, its step and the index, with dots between;
  * no name and no other id has one.
@@ -28,6 +29,18 @@ export function checkName(name: string, what: string): void {
 /** Names become keys of records: none may be one that objects inherit. */
 export const isName = (text: string): boolean =>
   typeof text === 'string' && NAME.test(text) && !INHERITED.has(text);
+/** The name of an item of a list: the list's step and the item's place in it, 'rooms[3]'. */
+export const isItemName = (text: string): boolean => ITEM.test(text);
+
+/** A step's name in a plan: one that an author gave, or an item's. */
+export const isStepName = (text: string): boolean => isName(text) || isItemName(text);
+
+/**
+ * What stands for a step in ids and keys that leave the deployment: of an item of a list its place alone,
+ * because brackets have a meaning in a shell, in an address and in a pattern of files.
+ */
+export const keyPartOf = (stepName: string): string => ITEM.exec(stepName)?.[2] ?? stepName;
+
 /** The execution that was started from outside and that this one is a part of, or itself. */
 export const rootOf = (executionId: string): string => executionId.split('.', 1)[0] as string;
 

@@ -21,6 +21,7 @@ import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decision
 import type { EventOf } from '../decisions/events.ts';
 import type { Failure } from '../values/failure.ts';
 import { type Json, utf8Bytes } from '../values/json.ts';
+import { keyPartOf } from '../values/names.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isTerminal, type Step } from '../records/state.ts';
 import { leftOutIn, leftOutOfList } from '../step/left-out.ts';
@@ -56,7 +57,7 @@ const idsOf = (execution: Pick<Execution, 'id' | 'epoch'>, record: Step | undefi
 
 /** The id names epoch and try only after the first, so that most ids stay short. */
 const childId = (ids: Ids, step: string, index: number): string =>
-  `${ids.id}.${step}.${index}${ids.epoch > 1 || ids.try > 1 ? `-e${ids.epoch}t${ids.try}` : ''}`;
+  `${ids.id}.${keyPartOf(step)}.${index}${ids.epoch > 1 || ids.try > 1 ? `-e${ids.epoch}t${ids.try}` : ''}`;
 
 /** The step's executions, which its predecessors' outputs determine; or why there can be none. */
 export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family | Failure {
@@ -107,9 +108,12 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family 
   const tolerated = 'items' in tolerate ? tolerate.items : shareOf(list.length, tolerate.percent);
   const parts = partsOf(itemsOf(step, list as Json[], scope));
   if ('code' in parts) return parts;
-  const starts = parts.map((part, index) =>
-    startOf(index, partPlanId(execution.plan, step, part.length, tolerated), inputOf(part), true),
-  );
+  let before = 0;
+  const starts = parts.map((part, index) => {
+    const planId = partPlanId(execution.plan, step, { size: part.length, tolerated, before });
+    before += part.length;
+    return startOf(index, planId, inputOf(part), true);
+  });
   return { starts, items: list.length, tolerated };
 }
 

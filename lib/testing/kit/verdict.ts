@@ -28,7 +28,7 @@ export interface Problem {
    * `stuck`: it did not end.
    */
   readonly kind: 'lost' | 'doubled' | 'stuck' | 'wrong-answer';
-  /** As its author knows it: of an item of a list 'rooms[1]'. */
+  /** An item of a list is 'rooms[1]'. */
   readonly step?: string;
   readonly effectKey?: string;
   readonly message: string;
@@ -134,7 +134,7 @@ const aboutOf =
   ({ plan, state: { execution } }: Shown, step: Step, names: StepNames) =>
   ({ kind, message }: Wrong): Problem => ({
     kind,
-    step: names.nameOf(execution.id, step.name),
+    step: step.name,
     effectKey: effectKeyOf(execution, step.name, step.key, keyEpoch(plan, step)),
     message: `step ${names.quoted(execution.id, step.name)}: ${message}`,
   });
@@ -150,7 +150,7 @@ const unmended = ({ plan, state }: Shown, names: StepNames): Problem[] =>
     const { agent = '' } = performedStep(plan, step) ?? {};
     const { id } = state.execution;
     const message = `step ${names.quoted(id, step)} (${agent}): ${failure.message}; nobody answered the question in time, so it was '${choice}'; it answered ${wrongAnswer.slice(0, 200)}`;
-    return [{ kind: 'wrong-answer', step: names.nameOf(id, step), message }];
+    return [{ kind: 'wrong-answer', step, message }];
   });
 
 /** The outside world's book, or what the calls let one guess of it. */

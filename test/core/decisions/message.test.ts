@@ -5,17 +5,18 @@
 
 import * as fc from 'fast-check';
 import { formatMessage, type Message, parseMessage } from '../../../lib/core/decisions/message.ts';
-import { checkName, isExecutionId, isName } from '../../../lib/core/values/names.ts';
+import { checkName, isExecutionId, isName, isStepName, keyPartOf } from '../../../lib/core/values/names.ts';
 import { check } from '../check.ts';
 import { PermanentError, refuse, SteadfastError, TransientError } from '../../../lib/core/values/errors.ts';
 import { EXECUTION_EVENTS, STEP_EVENTS } from '../../../lib/core/moves.ts';
 
 const message: Message = { v: 1, execution: 'e-1', step: 'charge', attempt: 2, mode: 'execute', seq: 7 };
 const name = fc.stringMatching(/^[a-z][a-z0-9-]{0,47}$/).filter(isName);
+const item = fc.tuple(name, fc.nat(9_999)).map(([list, place]) => `${list}[${place}]`);
 const anyMessage: fc.Arbitrary<Message> = fc.record({
   v: fc.constant(1 as const),
   execution: fc.stringMatching(/^[a-z0-9-]{1,64}$/),
-  step: name,
+  step: fc.oneof(name, item),
   attempt: fc.nat(),
   mode: fc.constantFrom('execute', 'probe', 'undo'),
   seq: fc.nat(),
@@ -81,11 +82,29 @@ describe('a message', () => {
       fc.property(texts, (text) => {
         const parsed = parseMessage(text);
         if (parsed === undefined || parsed === 'newer') return;
-        expect(isName(parsed.step) && isExecutionId(parsed.execution)).toBe(true);
+        expect(isStepName(parsed.step) && isExecutionId(parsed.execution)).toBe(true);
         expect(Object.keys(parsed).sort()).toEqual(['attempt', 'execution', 'mode', 'seq', 'step', 'v']);
       }),
       1_000,
     );
+  });
+});
+
+describe('the name of an item of a list', () => {
+  it.each(['rooms[0]', 'rooms[9999]', 'a-b[10]'])('%s is one of a step, and of no author', (text) => {
+    expect([isStepName(text), isName(text)]).toEqual([true, false]);
+  });
+
+  it.each(['rooms[]', 'rooms[01]', 'rooms[1][2]', 'rooms[1', '[1]', 'rooms[1]x', 'rooms[100000]', 'a#[1]'])(
+    '%s is none',
+    (text) => {
+      expect(isStepName(text)).toBe(false);
+    },
+  );
+
+  it('leaves its place in ids and keys, where brackets would have a meaning', () => {
+    expect(['rooms[12]', 'i3', 'charge'].map(keyPartOf)).toEqual(['12', 'i3', 'charge']);
+    expect(isExecutionId(`a.rooms.0.${keyPartOf('rooms[12]')}.0`)).toBe(true);
   });
 });
 

@@ -30,16 +30,17 @@ const stored: Plan = { ...planOf({ ...child, plan: inner }, map, planStep), with
 
 it('are named by the way to them', () => {
   expect(childPlanId('h', child)).toBe('h.sub');
-  expect(partPlanId('h.sub', map, 25, 3)).toBe('h.sub.list.25x3');
-  expect(storedHash('h.sub.list.25x3')).toBe('h');
+  const part = { size: 25, tolerated: 3, before: 50 };
+  expect(partPlanId('h.sub', map, part)).toBe('h.sub.list.25x3x50');
+  expect(storedHash('h.sub.list.25x3x50')).toBe('h');
   expect(storedHash('hash')).toBe('hash');
 });
 
 it('are found by their names', () => {
   expect(planAt(stored, 'h')).toBe(stored);
   expect(planAt(stored, 'h.sub')).toBe(inner);
-  expect(planAt(stored, 'h.list.2x1')).toMatchObject({ workflow: 'flow', withinMs: 9_000, tolerated: 1 });
-  expect(planAt(stored, 'h.sub.deep.1x0')).toMatchObject({ workflow: 'inner', tolerated: 0 });
+  expect(planAt(stored, 'h.list.2x1x0')).toMatchObject({ workflow: 'flow', withinMs: 9_000, tolerated: 1 });
+  expect(planAt(stored, 'h.sub.deep.1x0x0')).toMatchObject({ workflow: 'inner', tolerated: 0 });
 });
 
 it.each([
@@ -60,6 +61,9 @@ it.each([
   'h.it.sub',
   'h.sub.sub',
   'h.list.2x1.i0',
+  'h.list.2x1x4.list[4]',
+  'h.list.2x1x',
+  'h.list.2x1x123456',
   'h.x.sub',
 ])('%s is the name of none', (id) => {
   expect(planAt(stored, id)).toBeUndefined();
@@ -67,10 +71,10 @@ it.each([
 
 describe('of a part', () => {
   const partOf = (step: Partial<MapStep>, size: number): Plan | undefined =>
-    planAt(planOf({ ...map, ...step }), `h.list.${size}x2`);
+    planAt(planOf({ ...map, ...step }), `h.list.${size}x2x50`);
   const itemAt = (at: number, after: readonly string[]) => ({
     ...map.each,
-    name: `i${at}`,
+    name: `list[${50 + at}]`,
     input: { $ref: 'input', path: ['items', String(at)] },
     after,
     tolerate: true,
@@ -83,22 +87,30 @@ describe('of a part', () => {
       withinMs: planOf(map).withinMs,
       steps: [itemAt(0, []), itemAt(1, [])],
       output: [
-        { $ref: 'step:i0', path: [] },
-        { $ref: 'step:i1', path: [] },
+        { $ref: 'step:list[50]', path: [] },
+        { $ref: 'step:list[51]', path: [] },
       ],
       tolerated: 2,
     });
   });
 
+  it('that an earlier release began keeps the names of its items', () => {
+    const plan = planAt(planOf({ ...map, concurrency: 1 }), 'h.list.2x1');
+    expect(plan?.steps.map(({ name, after }) => [name, after])).toEqual([
+      ['i0', []],
+      ['i1', ['i0']],
+    ]);
+  });
+
   it('has no item that may fail where none is tolerated', () => {
-    const none = planAt(planOf(map), 'h.list.2x0');
+    const none = planAt(planOf(map), 'h.list.2x0x0');
     expect(none?.steps.map((step) => 'tolerate' in step)).toEqual([false, false]);
   });
 
   it('has as many lanes as may be under way', () => {
     const lanes = partOf({ concurrency: 2 }, 5)?.steps.map(({ after }) => after);
-    expect(lanes).toEqual([[], [], ['i0'], ['i1'], ['i2']]);
-    expect(partOf({ concurrency: 1 }, 2)?.steps.map(({ after }) => after)).toEqual([[], ['i0']]);
+    expect(lanes).toEqual([[], [], ['list[50]'], ['list[51]'], ['list[52]']]);
+    expect(partOf({ concurrency: 1 }, 2)?.steps.map(({ after }) => after)).toEqual([[], ['list[50]']]);
   });
 
   it('has the other inputs of each item on its stages', () => {

@@ -113,17 +113,17 @@ describe('a list of workflows', () => {
     };
     expect(plan.steps[0]).toMatchObject({ kind: 'map', over: list, each, tolerate: { percent: 5 } });
     expect([agents, children]).toEqual([[agent], [inner]]);
-    const part = planAt(plan, 'hash.hosts.2x1');
+    const part = planAt(plan, 'hash.hosts.2x1x0');
     expect(part?.steps[1]).toMatchObject({
       ...each,
-      name: 'i1',
+      name: 'hosts[1]',
       input: { $ref: 'input', path: ['items', '1'] },
       recovery: [{ kind: 'withInput', input: { $ref: 'input', path: ['others', '1', '0'] } }],
       tolerate: true,
     });
     // The plan of an item follows from its part's, and so does that of a child in it.
-    expect(planAt(plan, 'hash.hosts.2x1.i1')).toBe(inner.plan);
-    expect(planAt(plan, 'hash.hosts.2x1.i2')).toBeUndefined();
+    expect(planAt(plan, 'hash.hosts.2x1x0.hosts[1]')).toBe(inner.plan);
+    expect(planAt(plan, 'hash.hosts.2x1x0.hosts[2]')).toBeUndefined();
     expect([...agentsNamed(plan)]).toEqual(['worker']);
   });
 
