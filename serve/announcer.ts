@@ -7,6 +7,7 @@
  */
 
 import { EVENTS } from '../lib/aws/names.ts';
+import { copyOf, type JsonObject } from '../lib/core/values/json.ts';
 import type { Announcer } from '../lib/core/ports.ts';
 
 export interface ServerEvent {
@@ -24,6 +25,8 @@ export const listenersAsBus = (listeners: ReadonlySet<Listener>): Announcer => (
   announce: async ({ about, ...news }) => {
     const { version, ...of } = EVENTS[about];
     const at = 'at' in news ? news.at : news.endedAt;
-    for (const listener of listeners) await listener({ ...of, at, detail: { version, ...news } });
+    // A listener may do with its event as it likes.
+    for (const listener of listeners)
+      await listener({ ...of, at, detail: { version, ...copyOf(news as object as JsonObject) } });
   },
 });

@@ -1,8 +1,9 @@
 /**
  * What the roles of this process work with: the same adapters as on AWS, over the client of one file.
  *
- * Owns: which adapter stands behind which port. Does not own: the adapters (`lib/aws/dynamo-*.ts`), the
- * client (`sqlite/client.ts`). No supervisor is called: the one of this process always sweeps.
+ * Owns: which adapter stands behind which port. Does not own: the adapters (`lib/aws/dynamo-*.ts`), the client
+ * (`sqlite/client.ts`), what is remembered (`known-executions.ts`). No supervisor is called: the one of this
+ * process always sweeps.
  */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -22,7 +23,9 @@ import { DEFAULT_WAKE_SHARDS } from '../lib/aws/names.ts';
 import type { Telemetry } from '../lib/aws/ports.ts';
 import { serviceLogger, tellAll } from '../lib/aws/telemetry.ts';
 import type { Announcer, Clock, Ends, Log, Ports, Queue, RandomSource } from '../lib/core/ports.ts';
+import { given } from '../lib/core/values/given.ts';
 import type { AuditPorts } from '../lib/supervisor/audit.ts';
+import { knownExecutions } from './known-executions.ts';
 import { TABLE_NAME } from './sqlite/client.ts';
 
 /** All metrics of a process are of one deployment. */
@@ -47,13 +50,7 @@ export function serverPorts({ client, retentionMs, ...parts }: PortParts, log: L
   const pause = (ms: number): Promise<void> => parts.clock.sleep(ms);
   return {
     ...parts,
-    store: dynamoStore(client, {
-      table,
-      wakeShards,
-      pause,
-      log,
-      ...(retentionMs === undefined ? {} : { retentionMs }),
-    }),
+    store: knownExecutions(dynamoStore(client, { table, wakeShards, pause, log, ...given({ retentionMs }) })),
     breakers: dynamoRecords(client, table, BREAKER),
     outages: dynamoRecords(client, table, OUTAGE),
     announcedLists: dynamoRecords(client, table, ANNOUNCED_LIST),

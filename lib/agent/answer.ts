@@ -11,7 +11,15 @@
 
 import type { Agent } from '../core/plan/agent.ts';
 import { type Failure, failureOf } from '../core/values/failure.ts';
-import { asJson, type Json, JSON_LIMITS, type JsonLimits, keptOf, utf8Bytes } from '../core/values/json.ts';
+import {
+  asJson,
+  copyOf,
+  type Json,
+  JSON_LIMITS,
+  type JsonLimits,
+  keptOf,
+  utf8Bytes,
+} from '../core/values/json.ts';
 import { cut, wellFormed } from '../core/values/text.ts';
 import { check, MAX_OUTPUT_BYTES } from '../engine/schema.ts';
 
@@ -48,7 +56,8 @@ async function checked(agent: Agent, answer: unknown): Promise<Answered> {
     return wrong('bad-output', `it does not fit the agent's schema: ${fitting.issues}`);
   const made = asJson(fitting.value, ANY_TEXT);
   if ('problem' in made) return wrong('bad-output', made.problem);
-  const output = wellFormed(made.json);
+  // A copy: the author may go on with what was answered.
+  const output = copyOf(wellFormed(made.json));
   const bytes = utf8Bytes(JSON.stringify(output));
   if (bytes <= MAX_OUTPUT_BYTES) return { output };
   const size = `it has ${bytes} bytes; allowed are ${MAX_OUTPUT_BYTES}: store it elsewhere and return a reference`;

@@ -20,6 +20,7 @@ import type { OpenBreaker, Progress, Report } from '../core/decisions/events.ts'
 import { given } from '../core/values/given.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { type LeasedStep, pauseOf } from '../core/records/state.ts';
+import { copyOf } from '../core/values/json.ts';
 import { cut } from '../core/values/text.ts';
 import { effectKeyOf, keyEpoch } from '../core/step/effect-key.ts';
 import { heartbeatEveryMs, isAdvance } from '../core/step/lease.ts';
@@ -121,21 +122,22 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
     record.keyInput === undefined ? evaluateExpression(planStep.input, scopeOf(state)) : record.keyInput;
   const isPlanned = record.mode === 'execute' && record.keyInput === undefined;
   const refused = isPlanned ? leftOutIn(planStep.input, state.steps) : undefined;
-  const work = perform(worker, {
-    mode: record.mode,
-    ctx,
-    input,
-    output: record.output,
-    ...given({ refused }),
-  });
+  // What the author's code does to its input is not done to the records that it comes from.
+  const task = { mode: record.mode, ctx, input: copyOf(input), output: copyOf(record.output) };
+  const work = perform(worker, { ...task, ...given({ refused }) });
   worker.underWay?.add(context);
   void work.then(() => worker.underWay?.delete(context));
   const report = await inTime(ports, work, abort, finished, claim, time);
   finished.end();
-  // A heartbeat that hangs is left behind: its write loses against the report's,
-  // or the report's is tried again.
-  await Promise.race([heartbeats, ports.clock.sleep(HEARTBEAT_PATIENCE_MS)]);
+  if (pulse.isBeating === true) await withPatience(ports, heartbeats);
   return { report, work, lost };
+}
+
+/** A heartbeat that hangs is left behind: its write loses against the report's, or that is tried again. */
+async function withPatience(ports: Ports, heartbeats: Promise<void>): Promise<void> {
+  const over = new Latch();
+  await Promise.race([heartbeats, ports.clock.sleep(HEARTBEAT_PATIENCE_MS, over)]);
+  over.end();
 }
 
 const nothing = (): void => undefined;
@@ -220,6 +222,8 @@ async function timeOverNow(ports: Ports, { planStep, state }: Claim, finished: L
 /** Between the author's code and the heartbeats. */
 interface Pulse {
   progress?: Progress;
+  /** A heartbeat is under way. */
+  isBeating?: boolean;
   /** Ends the pause before the next heartbeat. */
   wake?: (() => void) | undefined;
 }
@@ -244,11 +248,13 @@ async function keepLease(
     if (wait) await pause(ports, claim, pulse, everyMs, stop);
     if (stop.aborted) return;
     const leftMs = Math.max(0, (claim.state.steps[name]?.leaseUntil ?? 0) - ports.clock.now());
+    pulse.isBeating = true;
     const result = await Promise.race([
       heartbeatOnce(ports, claim, pulse.progress).catch(() => 'unanswered' as const),
       // A heartbeat that hangs past the lease's end has not renewed it.
       ports.clock.sleep(leftMs > 0 ? leftMs + 1 : everyMs, stop).then(() => 'unanswered' as const),
     ]);
+    pulse.isBeating = false;
     if (result === 'lost' || claim.state.steps[name]?.leaseUntil === undefined) return onLost();
     // After a lost race the state was read afresh and the token is still ours: heartbeat again at once.
     wait = result !== 'conflict';

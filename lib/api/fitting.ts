@@ -18,6 +18,8 @@ import type { ExecutionView, Reasons, StepView } from './answers.ts';
  * Bytes of a body inside the function's answer; the rest is for headers and the names of what is left out.
  */
 export const MAX_ANSWER_BYTES = 5_500_000;
+/** What a character of JSON text takes at most: a quote or a backslash two, any other up to three. */
+const MOST_CHAR_BYTES = 3;
 /** For the word that a part of a step is left out. */
 const MENTION_BYTES = 40;
 /** Characters of each reason, where the reasons of all steps would be too large. */
@@ -49,6 +51,7 @@ class Room {
  * @param only the step that is wanted: the others are left out, and it comes first
  */
 export function fittedExecution(view: ExecutionView, only?: string): ExecutionView {
+  if (only === undefined && JSON.stringify(view).length * MOST_CHAR_BYTES <= MAX_ANSWER_BYTES) return view;
   const { input, output, incidents, steps, ...head } = view;
   const room = new Room();
   const shown = only === undefined ? steps : steps.filter(({ name }) => name === only);

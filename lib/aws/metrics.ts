@@ -19,10 +19,10 @@ import { type DetailBy, type MetricName, METRICS, METRICS_NAMESPACE } from './na
 
 type MetricValues = (note: Note) => Partial<Record<MetricName, number>>;
 
-const one =
-  (...names: readonly MetricName[]): MetricValues =>
-  () =>
-    Object.fromEntries(names.map((name) => [name, 1]));
+const one = (...names: readonly MetricName[]): MetricValues => {
+  const values = Object.fromEntries(names.map((name) => [name, 1]));
+  return () => values;
+};
 
 const claimed: MetricValues = ({ detail, attempt = 1, ms = 0 }) => {
   const claim = { TimeToClaim: ms };
@@ -98,9 +98,9 @@ export function createMeter(options: MeterOptions): Meter {
   const { deployment, by = new Set(), fields } = options;
   const detailed = detailedMeter(deployment, by, fields['agent']);
   const add = (values: Partial<Record<MetricName, number>>): void => {
-    for (const [name, value] of Object.entries(values)) {
+    for (const name of Object.keys(values) as MetricName[]) {
       // Clocks of two machines may disagree by more than nothing.
-      metrics.addMetric(name, METRICS[name as MetricName], Math.max(0, value));
+      metrics.addMetric(name, METRICS[name], Math.max(0, values[name] ?? 0));
     }
   };
   return {

@@ -28,6 +28,8 @@ const ROUTINE: ReadonlySet<string> = new Set([
   'at-risk',
 ]);
 
+const DEBUG_LEVELS: ReadonlySet<string> = new Set(['DEBUG', 'TRACE']);
+
 /** Warnings, for a person to read: something was left undone, or may go wrong soon. */
 const WARNINGS: ReadonlySet<string> = new Set([
   'agent-missing',
@@ -80,12 +82,13 @@ export function tellAll(logger: Logger, ...others: readonly Log[]): Log {
   return {
     note: (note, origin) => {
       const { what, failure, ...about } = note;
+      for (const other of others) other.note(note, origin);
+      if (ROUTINE.has(what) && !DEBUG_LEVELS.has(logger.getLevelName())) return;
       const fields = { ...correlated(about), ...(failure === undefined ? {} : saidOf(failure)) };
       if (ROUTINE.has(what)) logger.debug(what, fields);
       else if (ERRORS.has(what)) logger.error(what, fields);
       else if (failure !== undefined || WARNINGS.has(what)) logger.warn(what, fields);
       else logger.info(what, fields);
-      for (const other of others) other.note(note, origin);
     },
   };
 }

@@ -62,7 +62,7 @@ export function openDatabase(file: string = IN_MEMORY, options: DatabaseOptions 
   const { table: name = TABLE_NAME, mostPages, onBroken = () => undefined } = options;
   const { db, close } = openFile(file, mostPages);
   const table = new Table(db);
-  const group = new CommitGroup(db, onBroken);
+  const group = new CommitGroup(db, { broken: onBroken, takenBack: () => table.forget() });
   const send = async (command: Sent): Promise<unknown> => {
     const { answer, isWrite } = COMMANDS.get(command.constructor) ?? unknownCommand(command);
     const { TableName = name } = command.input;

@@ -23,7 +23,8 @@ import { TABLE } from '../../lib/aws/names.ts';
 import { type Expression, expressionOf, type Given, holds, nameOf, refuseUnused } from './expressions.ts';
 import { type Key, keyIn, keyOnly, keyText } from './keys.ts';
 import { canceled, conditionFailed, invalid, noSuchTable } from './refusals.ts';
-import { readyItem, type Stored, type Table } from './table.ts';
+import type { Stored } from './recent-rows.ts';
+import { readyItem, type Table } from './table.ts';
 import { type Item, MAX_ITEM_BYTES } from './values.ts';
 
 const MAX_TRANSACTION_PARTS = 100;

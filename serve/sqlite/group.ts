@@ -26,6 +26,13 @@ interface Waiting {
 /** A write of the commit, done or refused. */
 type Made = readonly [settle: (value: never) => void, value: unknown];
 
+interface GroupEvents {
+  /** The disk can no longer be read or written. */
+  readonly broken: (error: Error) => void;
+  /** What was written since the last commit is not there. */
+  readonly takenBack: () => void;
+}
+
 export class CommitGroup {
   readonly #db: Sqlite.Database;
   readonly #begin: Sqlite.Statement;
@@ -33,11 +40,11 @@ export class CommitGroup {
   #waiting: Waiting[] = [];
   /** Why nothing more is done. */
   #ended: Error | undefined;
-  readonly #onBroken: (error: Error) => void;
+  readonly #on: GroupEvents;
 
-  constructor(db: Sqlite.Database, onBroken: (error: Error) => void) {
+  constructor(db: Sqlite.Database, on: GroupEvents) {
     this.#db = db;
-    this.#onBroken = onBroken;
+    this.#on = on;
     this.#begin = db.prepare('BEGIN IMMEDIATE');
     this.#commit = db.prepare('COMMIT');
   }
@@ -92,12 +99,13 @@ export class CommitGroup {
     const { error: said, isFinal } = troubleOf(error);
     if (isFinal && this.#ended === undefined) {
       this.#ended = said;
-      this.#onBroken(said);
+      this.#on.broken(said);
     }
     return said;
   }
 
   #takeBack(): void {
+    this.#on.takenBack();
     try {
       // A full disk has made SQLite do so already.
       if (this.#db.inTransaction) this.#db.exec('ROLLBACK');

@@ -39,7 +39,8 @@ export const indexNamed = (name: string): TableIndex => {
   return index;
 };
 
-const NONE: readonly Cell[] = COLUMNS.map(() => null);
+/** An item that is in no index has them. */
+export const NONE: readonly Cell[] = COLUMNS.map(() => null);
 
 /**
  * The cells of an item's key columns, in the order of `COLUMNS`.
@@ -47,7 +48,8 @@ const NONE: readonly Cell[] = COLUMNS.map(() => null);
  */
 export function cellsOf(item: Item): readonly Cell[] {
   let cells: Cell[] | undefined;
-  for (const [at, name] of COLUMNS.entries()) {
+  for (let at = 0; at < COLUMNS.length; at += 1) {
+    const name = COLUMNS[at] as string;
     const value = item[name];
     if (value === undefined) continue;
     cells ??= [...NONE];

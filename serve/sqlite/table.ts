@@ -5,18 +5,14 @@
  * own: conditions (`commands.ts`), pages (`pages.ts`), the columns (`schema.ts`).
  *
  * Each statement is prepared once. A write names only the columns that it changes: SQLite leaves the indexes
- * of the others alone.
+ * of the others alone. A row that was just written is not read again before the next write of it.
  */
 
 import type Sqlite from 'libsql';
 import { TABLE, type TableIndex } from '../../lib/aws/names.ts';
-import { type Cell, COLUMNS, cellsOf } from './schema.ts';
+import { RecentRows, Stored } from './recent-rows.ts';
+import { type Cell, COLUMNS, cellsOf, NONE } from './schema.ts';
 import { type Item, measured } from './values.ts';
-
-export interface Stored {
-  readonly id: number;
-  readonly item: Item;
-}
 
 /** What is to be written, made ready before its commit. */
 export interface Ready {
@@ -71,6 +67,7 @@ export class Table {
   readonly #remove: Sqlite.Statement;
   readonly #expire: Sqlite.Statement;
   readonly #updates = new Map<number, Sqlite.Statement>();
+  readonly #recent = new RecentRows();
 
   constructor(db: Sqlite.Database) {
     this.#db = db;
@@ -88,8 +85,15 @@ export class Table {
   }
 
   read(pk: string, sk: string): Stored | undefined {
+    const recent = this.#recent.get(pk, sk);
+    if (recent !== undefined) return recent;
     const row = this.#read.get(pk, sk) as readonly [number, string] | undefined;
-    return row && { id: row[0], item: JSON.parse(row[1]) as Item };
+    return row && new Stored({ pk, sk }, row[0], row[1]);
+  }
+
+  /** What was written last may have been taken back. */
+  forget(): void {
+    this.#recent.clear();
   }
 
   /** The same with its size. */
@@ -100,32 +104,38 @@ export class Table {
   /** @param before the row that is there */
   write(ready: Ready, before: Stored | undefined): void {
     if (before === undefined) this.add(ready);
-    else this.#update(before, ready.data, ready.bytes, ready.cells);
+    else this.#update(before, ready);
   }
 
   /** @returns whether it was not there yet; else nothing is changed */
-  add({ pk, sk, data, bytes, cells }: Ready): boolean {
-    const isPlain = cells.every((cell) => cell === null);
-    const { changes } = isPlain
-      ? this.#insertPlain.run(pk, sk, data, bytes)
-      : this.#insert.run(pk, sk, data, bytes, ...cells);
+  add(ready: Ready): boolean {
+    const { pk, sk, data, bytes, cells } = ready;
+    const { changes, lastInsertRowid } =
+      cells === NONE
+        ? this.#insertPlain.run(pk, sk, data, bytes)
+        : this.#insert.run(pk, sk, data, bytes, ...cells);
+    if (changes === 1) this.#recent.add(new Stored(ready, Number(lastInsertRowid), data, cells));
     return changes === 1;
   }
 
-  remove({ id }: Stored): void {
-    this.#remove.run(id);
+  remove(stored: Stored): void {
+    this.#recent.remove(stored);
+    this.#remove.run(stored.id);
   }
 
   /** @returns how many have gone */
   expire(untilS: number, most: number): number {
-    return this.#expire.run(untilS, most).changes;
+    const { changes } = this.#expire.run(untilS, most);
+    if (changes > 0) this.#recent.clear();
+    return changes;
   }
 
-  #update({ id, item }: Stored, data: string, bytes: number, cells: readonly Cell[]): void {
-    const old = cellsOf(item);
+  #update({ id, cells: old }: Stored, ready: Ready): void {
+    const { data, bytes, cells } = ready;
     let mask = 0;
     const changed: Cell[] = [];
-    for (const [at, cell] of cells.entries()) {
+    for (let at = 0; at < cells.length; at += 1) {
+      const cell = cells[at] as Cell;
       if (cell === old[at]) continue;
       mask |= 1 << at;
       changed.push(cell);
@@ -137,6 +147,7 @@ export class Table {
       this.#updates.set(mask, statement);
     }
     statement.run(data, bytes, ...changed, id);
+    this.#recent.add(new Stored(ready, id, data, cells));
   }
 
   /**

@@ -15,6 +15,8 @@ export type Item = Record<string, AttributeValue>;
 
 export const MAX_ITEM_BYTES = 409_600;
 
+/** A time or a count whose digits all count. */
+const COUNT = /^[1-9]\d{0,13}[1-9]$|^[1-9]$/;
 const PLAIN = /^(?:0|-?[1-9]\d{0,14})$/;
 const NUMBER = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?$/;
 const MAX_DIGITS = 38;
@@ -101,6 +103,7 @@ export const isSame = (one: Item, other: Item): boolean => isEqual({ M: one }, {
 const bytesOf = (text: string): number => Buffer.byteLength(text);
 
 const numberBytes = (text: string): number => {
+  if (COUNT.test(text)) return Math.ceil(text.length / 2) + 1;
   const digits = text.replace(/^-/, '').replace('.', '').replace(/^0+/, '').replace(/0+$/, '').length;
   return Math.ceil(digits / 2) + 1 + (text.startsWith('-') ? 1 : 0);
 };
@@ -112,8 +115,15 @@ interface Sized {
 
 /** The value as it is kept. @throws ValidationException */
 function sized(value: AttributeValue): Sized {
-  const [type, ...more] = Object.keys(value).filter((name) => value[name as 'S'] !== undefined);
-  if (more.length > 0)
+  let type: string | undefined;
+  let isOne = true;
+  for (const name in value) {
+    if (value[name as 'S'] === undefined) continue;
+    isOne = type === undefined;
+    type = name;
+    if (!isOne) break;
+  }
+  if (!isOne)
     throw invalid(
       'Supplied AttributeValue has more than one datatypes set, must contain exactly one of the supported datatypes',
     );

@@ -57,6 +57,23 @@ describe('an execution whose last step was done in time', () => {
 });
 
 describe('an agent', () => {
+  it('changes its input and what it has answered, and no record', async () => {
+    const passed = workflow('passed', { input: anyObject, within: '1h' }, (w) => {
+      const one = w.step('one', a, {});
+      w.step('two', b, { of: one.output });
+      return { one: one.output };
+    });
+    const answer = { deep: { n: 1 } };
+    const changes = async (_: unknown, input: unknown): Promise<object> => {
+      answer.deep.n = 2;
+      (input as { of: typeof answer }).of.deep.n += 2;
+      return {};
+    };
+    const h = harness(passed, { a: { ...ok, execute: async () => answer }, b: { ...ok, execute: changes } });
+    const { execution } = await h.run((await h.begin()).id, { supervised: false });
+    expect(execution.output).toEqual({ one: { deep: { n: 1 } } });
+  });
+
   it('undoes what it did although a later version of it would refuse that input', async () => {
     const loose = declareAgent('book', { input: z.object({}), output: z.object({}), effect: 'idempotent' });
     const trip = workflow('trip', { input: anyObject, within: '1h' }, (w) => {

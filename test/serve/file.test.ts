@@ -18,6 +18,7 @@ import {
   TransactWriteItemsCommand,
 } from '@aws-sdk/client-dynamodb';
 import Sqlite from 'libsql';
+import { TABLE } from '../../lib/aws/names.ts';
 import { type Database, openDatabase, TABLE_NAME as TableName } from '../../serve/sqlite/client.ts';
 import type { Item } from '../../serve/sqlite/values.ts';
 
@@ -144,11 +145,22 @@ describe('a full disk', () => {
       'the disk is full: nothing of this was written. Make room and ask again',
     );
     expect(await sks(full)).toEqual(['a']);
+    // Nor is it remembered as written.
+    const again = put(full, item('b'), 'attribute_exists(pk)');
+    await expect(again).rejects.toMatchObject({ name: 'ConditionalCheckFailedException' });
     full.close();
     const roomy = opened();
     await put(roomy, item('b'));
     expect(await sks(roomy)).toEqual(['a', 'b']);
   });
+});
+
+it('has nothing of what has expired, in memory neither', async () => {
+  const database = opened();
+  await put(database, item('a', { [TABLE.ttl]: { N: '100' } }));
+  expect(await database.expire(101_000)).toBe(1);
+  const again = put(database, item('a'), 'attribute_exists(pk)');
+  await expect(again).rejects.toMatchObject({ name: 'ConditionalCheckFailedException' });
 });
 
 describe('a commit', () => {

@@ -12,6 +12,9 @@ type Given<Fields> = { [Field in keyof Fields]?: Exclude<Fields[Field], undefine
 /** The fields without those that are `undefined`. */
 export function given<Fields extends object>(fields: Fields): Given<Fields> {
   const there: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(fields)) if (value !== undefined) there[name] = value;
+  for (const name of Object.keys(fields)) {
+    const value = fields[name as keyof Fields];
+    if (value !== undefined) there[name] = value;
+  }
   return there as Given<Fields>;
 }

@@ -38,6 +38,15 @@ export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** A copy down to the last value: what is done to the one is not done to the other. */
+export function copyOf<Value extends Json | undefined>(value: Value): Value {
+  if (Array.isArray(value)) return value.map((item) => copyOf(item as Json)) as Json as Value;
+  if (!isJsonObject(value)) return value;
+  const copy: Record<string, Json> = {};
+  for (const key of Object.keys(value)) copy[key] = copyOf(value[key] as Json);
+  return copy as Json as Value;
+}
+
 /** Keys sorted, no white space: equal values give equal text, in whatever order they were written. */
 export function canonicalJson(value: Json): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item as Json)).join(',')}]`;

@@ -1,0 +1,109 @@
+/**
+ * The store of a process that is alone with its file: it remembers the executions that it works on, and reads
+ * each of them once.
+ *
+ * Owns: which executions are remembered, and until when. Does not own: the store behind it, which makes every
+ * write under its condition. Nothing rests on what is remembered: a decision that it misled would be refused,
+ * as one that came too late is, and the execution is read again.
+ *
+ * Invariants
+ * - I1 what is remembered follows from a read by writes that were answered `written`, each one version on.
+ *   Where that cannot be said, nothing is remembered.
+ * - I2 the memory changes before a write is answered, so that who has written reads it.
+ * - I3 an execution that is over is not remembered, nor is a large one.
+ */
+
+import type { Write } from '../lib/core/decisions/decision.ts';
+import type { Store } from '../lib/core/ports.ts';
+import type { Snapshot } from '../lib/core/records/snapshot.ts';
+import type { Execution } from '../lib/core/records/state.ts';
+import { withWrite } from '../lib/engine/commit.ts';
+
+/** Some 30 KB each. */
+const MOST_EXECUTIONS = 1_000;
+/** Characters of all the values of one execution. */
+const MOST_CHARS = 20_000;
+/** A value takes about so many, beside its own. */
+const VALUE_CHARS = 8;
+
+interface Known {
+  readonly state: Snapshot;
+  /** At least as many as its values have. */
+  readonly chars: number;
+}
+
+/** It is being read: what is written meanwhile is in what is read, or not. */
+interface Reading {
+  readonly state?: never;
+}
+
+/** @param most executions that are remembered: those that were written last */
+export function knownExecutions(store: Store, most: number = MOST_EXECUTIONS): Store {
+  const known = new Map<string, Known | Reading>();
+  const keep = (id: string, state: Snapshot, chars: number): void => {
+    known.delete(id);
+    if (chars > MOST_CHARS || state.execution.wakeAt === undefined) return;
+    known.set(id, { state, chars });
+    const [oldest] = known.size > most ? known.keys() : [];
+    if (oldest !== undefined) known.delete(oldest);
+  };
+  const read: Store['read'] = async (id) => {
+    const before = known.get(id)?.state;
+    if (before !== undefined) return before;
+    const reading: Reading = {};
+    known.set(id, reading);
+    const isStill = (): boolean => known.get(id) === reading;
+    try {
+      const state = await store.read(id);
+      if (state !== undefined && isStill()) keep(id, state, charsOf(state));
+      return state;
+    } finally {
+      if (isStill()) known.delete(id);
+    }
+  };
+  const write: Store['write'] = async (changes) => {
+    const id = changes.executionId;
+    let isWritten = false;
+    try {
+      const result = await store.write(changes);
+      isWritten = result === 'written';
+      return result;
+    } finally {
+      const before = known.get(id);
+      if (isWritten && before?.state !== undefined && follows(changes, before.state))
+        keep(id, withWrite(before.state, changes), before.chars + charsOf(changes));
+      else known.delete(id);
+    }
+  };
+  return {
+    ...store,
+    read,
+    write,
+    readExecution: async (id) => known.get(id)?.state?.execution ?? store.readExecution(id),
+    readSteps: async (id, steps, withInput) =>
+      known.get(id)?.state ?? store.readSteps?.(id, steps, withInput) ?? read(id),
+  };
+}
+
+/** Each record is the next version of the one that is remembered, and of the same life. */
+function follows({ execution, step, incident, entry }: Write, before: Snapshot): boolean {
+  const { life } = before.execution;
+  const isNext = (
+    next: Pick<Execution, 'version' | 'life'> | undefined,
+    last: { readonly version: number } | undefined,
+  ): boolean => next === undefined || (next.life === life && next.version === (last?.version ?? 0) + 1);
+  return (
+    isNext(execution, before.execution) &&
+    isNext(step, step && before.steps[step.name]) &&
+    isNext(incident, incident && before.incidents?.[incident.number]) &&
+    isNext(entry, entry && before.entries?.[entry.step])
+  );
+}
+
+function charsOf(value: unknown): number {
+  if (typeof value === 'string') return VALUE_CHARS + value.length;
+  let chars = VALUE_CHARS;
+  if (typeof value !== 'object' || value === null) return chars;
+  for (const name in value) chars += charsOf(value[name as keyof typeof value]);
+  return chars;
+}

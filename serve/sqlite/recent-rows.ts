@@ -1,0 +1,69 @@
+/**
+ * Rows that were just written: the next write of one need not read it.
+ *
+ * Owns: how many, and how large they are. Does not own: the file (`table.ts`), which is this process's alone:
+ * what was written to it is what it has, until it is taken back.
+ */
+
+import { type Cell, cellsOf } from './schema.ts';
+import type { Item } from './values.ts';
+
+const MOST_ROWS = 4_000;
+const MOST_CHARS = 4_096;
+
+interface Place {
+  readonly pk: string;
+  readonly sk: string;
+}
+
+/** A row as it is in the file. Each reader has an item of its own. */
+export class Stored {
+  readonly pk: string;
+  readonly sk: string;
+  readonly id: number;
+  readonly data: string;
+  #cells: readonly Cell[] | undefined;
+
+  constructor({ pk, sk }: Place, id: number, data: string, cells?: readonly Cell[]) {
+    this.pk = pk;
+    this.sk = sk;
+    this.id = id;
+    this.data = data;
+    this.#cells = cells;
+  }
+
+  get item(): Item {
+    return JSON.parse(this.data) as Item;
+  }
+
+  get cells(): readonly Cell[] {
+    return (this.#cells ??= cellsOf(this.item));
+  }
+}
+
+const keyOf = ({ pk, sk }: Place): string => `${pk.length} ${pk}${sk}`;
+
+export class RecentRows {
+  readonly #rows = new Map<string, Stored>();
+
+  get(pk: string, sk: string): Stored | undefined {
+    return this.#rows.get(keyOf({ pk, sk }));
+  }
+
+  add(row: Stored): void {
+    const key = keyOf(row);
+    this.#rows.delete(key);
+    if (row.data.length > MOST_CHARS) return;
+    this.#rows.set(key, row);
+    const [oldest] = this.#rows.size > MOST_ROWS ? this.#rows.keys() : [];
+    if (oldest !== undefined) this.#rows.delete(oldest);
+  }
+
+  remove(row: Stored): void {
+    this.#rows.delete(keyOf(row));
+  }
+
+  clear(): void {
+    this.#rows.clear();
+  }
+}
