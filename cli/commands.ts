@@ -48,6 +48,7 @@ import {
   workflowsText,
 } from './print.ts';
 import { rowsOf } from '../lib/view/timeline.ts';
+import { compared, neededText } from './upgrade/needed.ts';
 
 interface Shared {
   readonly url: string;
@@ -72,10 +73,16 @@ export function addCommands(program: Command, cli: Cli): void {
   program
     .command('agents')
     .description('show for each agent how full its queue is and whether its service answers')
-    .addHelpText('after', examples('agents', 'agents --json'))
-    .action(async (_options, command: Command) => {
-      const agents = await client(command).agents();
-      say(cli, command, agents, () => agentsText(agents, Date.now()));
+    .option('--needed', 'compare with what a deployment would have; fail if it takes away a needed agent')
+    .option('--assembly <folder>', 'with --needed: the synthesised app', 'cdk.out')
+    .option('--stack <name>', 'with --needed: the stack of the app, where several hold a Steadfast')
+    .addHelpText('after', examples('agents', 'agents --json', 'agents --needed --assembly cdk.out --json'))
+    .action(async (flags: { needed?: true; assembly: string; stack?: string }, command: Command) => {
+      const agents = await client(command).agents(flags.needed === undefined ? {} : { needed: true });
+      if (flags.needed === undefined) return say(cli, command, agents, () => agentsText(agents, Date.now()));
+      const needed = compared(agents, flags.assembly, flags.stack);
+      if (needed.takenAway.length > 0) cli.exitCode = EXIT.failed;
+      say(cli, command, needed, () => neededText(needed));
     });
   program
     .command('health')

@@ -25,6 +25,7 @@ import { addQuiesce } from './quiesce/command.ts';
 import { addServe } from './serve/command.ts';
 import { addMove } from './serve/move.ts';
 import { addVerify } from './verify/command.ts';
+import { addUpgrade } from './upgrade/command.ts';
 import { addWorker } from './worker.ts';
 import {
   CliError,
@@ -112,6 +113,7 @@ function programOf(cli: Cli): Command {
   addCallbacks(program, cli);
   addQuiesce(program, cli);
   addVerify(program, cli);
+  addUpgrade(program, cli);
   addWorker(program, cli);
   addMove(program, cli);
   return program;

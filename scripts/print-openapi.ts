@@ -49,6 +49,7 @@ const PARAMETERS: Readonly<Record<string, Schema & { readonly description: strin
   },
   until: { description: 'Before then.' },
   wait: { description: "How long to wait for the end, for example '20s'; 25 s at most." },
+  needed: { description: "'true': also counts the open executions that have each agent in their plan." },
   step: { description: 'Only this step, also what would be left out of an answer that is too large.' },
 };
 

@@ -6,6 +6,7 @@
 
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ENV } from '../../lib/aws/names.ts';
 import { projectRoot } from '../../lib/project/project-files.ts';
 import { CliError, EXIT } from '../io.ts';
 
@@ -57,6 +58,10 @@ export interface FoundSteadfast {
   readonly path: string;
   /** The logical id of its API. */
   readonly api: string;
+  /** The file of its stack's template. */
+  readonly template: string;
+  /** The agents that it deploys. */
+  readonly agents: readonly string[];
 }
 
 export interface Chosen extends FoundSteadfast {
@@ -124,15 +129,18 @@ function stacksIn(assembly: string): Stack[] {
   return artifacts.flatMap(([id, { type, displayName: stackPath = id, properties = {} }]) => {
     if (type === 'cdk:cloud-assembly') return stacksIn(join(assembly, String(properties['directoryName'])));
     if (type !== 'aws:cloudformation:stack') return [];
-    const { Resources } = readObject(join(assembly, String(properties['templateFile'])));
+    const template = join(assembly, String(properties['templateFile']));
+    const { Resources } = readObject(template);
     const stack = String(properties['stackName'] ?? id);
     const found = steadfastsOf(Object(Resources) as Record<string, Resource>);
-    return [{ stack, steadfasts: found.map((each) => ({ assembly, stack, stackPath, ...each })) }];
+    return [{ stack, steadfasts: found.map((each) => ({ assembly, stack, stackPath, template, ...each })) }];
   });
 }
 
 /** By the function behind the API, which every Steadfast has once. */
-function steadfastsOf(resources: Readonly<Record<string, Resource>>): Pick<FoundSteadfast, 'path' | 'api'>[] {
+function steadfastsOf(
+  resources: Readonly<Record<string, Resource>>,
+): Pick<FoundSteadfast, 'path' | 'api' | 'agents'>[] {
   const all = Object.entries(resources).map(([id, resource]) => ({ id, ...resource }));
   const pathOf = ({ Metadata }: Resource): string => Metadata?.['aws:cdk:path'] ?? '';
   return all
@@ -142,8 +150,13 @@ function steadfastsOf(resources: Readonly<Record<string, Resource>>): Pick<Found
       if (!path.endsWith(SCHEDULER)) return [];
       const own = path.slice(0, -SCHEDULER.length);
       const api = all.find((each) => pathOf(each) === `${own}${API}`);
-      return api === undefined ? [] : [{ path: own, api: api.id }];
+      return api === undefined ? [] : [{ path: own, api: api.id, agents: agentsOf(resource) }];
     });
+}
+
+function agentsOf({ Properties }: Resource): string[] {
+  const { Variables } = Object(Properties?.['Environment']) as { Variables?: Record<string, unknown> };
+  return String(Variables?.[ENV.agents] ?? '').split(',');
 }
 
 interface Artifact {
@@ -162,7 +175,7 @@ const MARK = '"STEADFAST_TABLE"';
 const SCHEDULER = '/Scheduler/Function/Resource';
 const API = '/Scheduler/Api/Resource';
 
-function readObject(file: string): Readonly<Record<string, unknown>> {
+export function readObject(file: string): Readonly<Record<string, unknown>> {
   try {
     return Object(JSON.parse(readFileSync(file, 'utf8'))) as Record<string, unknown>;
   } catch (error) {

@@ -17,7 +17,7 @@ import type { Failure } from '../core/values/failure.ts';
 import { given } from '../core/values/given.ts';
 import { planOf } from '../engine/plans.ts';
 import type { Scheduler } from '../scheduler/start.ts';
-import type { Agents, AgentView, BreakerView } from './deployment-answers.ts';
+import type { Agents, AgentView, BreakerView, NeededAgents } from './deployment-answers.ts';
 import { missingNow } from './missing.ts';
 
 /**
@@ -32,6 +32,30 @@ export async function agentsOf(scheduler: Scheduler, receipts?: Receipts): Promi
     missingAgentsOf(scheduler, receipts),
   ]);
   return { items, missing, examined };
+}
+
+/**
+ * All agents that open executions have in their plans, deployed or not: what a deployment must not take away.
+ * Reads the keys of all that is open, and each plan once.
+ */
+export async function neededAgents({ ports: { store, clock }, plans }: Scheduler): Promise<NeededAgents> {
+  const { open } = await store.survey(clock.now(), []);
+  const byPlan = new Map<string, number>();
+  for (const { plan } of open.items) byPlan.set(plan, (byPlan.get(plan) ?? 0) + 1);
+  const counts = new Map<string, number>();
+  let isWhole = open.atLeast !== true;
+  for (const [hash, executions] of byPlan) {
+    const plan = await planOf(store, plans, hash).catch(() => undefined);
+    if (plan === undefined) isWhole = false;
+    for (const agent of plan === undefined ? [] : agentsNamed(plan))
+      counts.set(agent, (counts.get(agent) ?? 0) + executions);
+  }
+  const agents = [...counts].map(([name, executions]) => ({ name, executions }));
+  return {
+    agents: agents.sort((a, b) => (a.name < b.name ? -1 : 1)),
+    examined: open.items.length,
+    ...(isWhole ? {} : { atLeast: true }),
+  };
 }
 
 /** Those that stand in the way now, and those that open executions may come to. */

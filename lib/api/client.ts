@@ -140,8 +140,8 @@ export interface Client {
   /** What is started of it is born paused. */
   readonly pauseWorkflow: (workflow: string, options?: PauseWorkflowOptions) => Promise<WorkflowPauseView>;
   readonly resumeWorkflow: (workflow: string) => Promise<WorkflowPauseView>;
-  /** Their queues, their breakers, their latest failures. */
-  readonly agents: () => Promise<Agents>;
+  /** Their queues, their breakers, their latest failures; `needed`: how many open executions have each. */
+  readonly agents: (options?: { readonly needed?: true }) => Promise<Agents>;
   /**
    * The latest openings of its breaker: begun, noticed, ended, which calls failed, how
    * each unknown outcome was resolved.

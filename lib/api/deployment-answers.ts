@@ -164,6 +164,17 @@ export interface Agents {
   readonly missing: readonly MissingAgent[];
   /** Open executions whose plans were read, those that are due soonest. */
   readonly examined: number;
+  /** Asked for with `needed`. */
+  readonly needed?: NeededAgents;
+}
+
+/** Which agents open executions have in their plans. Some of them may need one no more. */
+export interface NeededAgents {
+  readonly agents: readonly { readonly name: string; readonly executions: number }[];
+  /** Open executions that were counted. */
+  readonly examined: number;
+  /** Where there are more than were counted, or a plan could not be read. */
+  readonly atLeast?: true;
 }
 
 export interface Health {

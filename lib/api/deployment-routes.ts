@@ -12,11 +12,20 @@ import type { Breaker } from '../core/step/breaker.ts';
 import { type Registered, type Scheduler, workflowOf } from '../scheduler/start.ts';
 import { outagesOf } from '../scheduler/outages.ts';
 import { pauseAgent, pauseWorkflow, resumeAgent, resumeWorkflow, showPause } from '../scheduler/holds.ts';
-import { agentsOf, breakerView } from './agents.ts';
+import { agentsOf, breakerView, neededAgents } from './agents.ts';
 import type { AgentPauseView, AllForms, WorkflowView } from './deployment-answers.ts';
 import { callerOf } from './callers.ts';
 import { overviewOf } from './overview.ts';
-import { bodyText, emptyBody, parseBody, pauseAgentBody, parsePause, pauseWorkflowBody } from './requests.ts';
+import {
+  agentsQuery,
+  bodyText,
+  checked,
+  emptyBody,
+  parseBody,
+  pauseAgentBody,
+  parsePause,
+  pauseWorkflowBody,
+} from './requests.ts';
 import { workflowView } from './workflow-view.ts';
 
 export function deploymentRoutes(
@@ -55,7 +64,11 @@ export function deploymentRoutes(
     return c.json({ workflow, ...(await resumeWorkflow(scheduler, workflow, callerOf(c))) }, 202);
   });
   app.get('/overview', async (c) => c.json(await overviewOf(scheduler, receipts)));
-  app.get('/agents', async (c) => c.json(await agentsOf(scheduler, receipts)));
+  app.get('/agents', async (c) => {
+    const { needed } = checked(c.req.query(), agentsQuery, 'query');
+    const answer = await agentsOf(scheduler, receipts);
+    return c.json({ ...answer, ...(needed === undefined ? {} : { needed: await neededAgents(scheduler) }) });
+  });
   const held = (agent: string, breaker: Breaker | undefined): AgentPauseView => ({
     agent,
     breaker: breakerView(breaker, scheduler.ports.clock.now()),

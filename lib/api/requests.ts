@@ -115,6 +115,8 @@ export const showQuery = z.strictObject({
   step: z.optional(z.string()),
 });
 
+export const agentsQuery = z.strictObject({ needed: z.optional(z.literal('true')) });
+
 const TIME_WANTED = 'a time in ms since 1970 is wanted, not before 2001 (or 0): are these seconds?';
 
 /**

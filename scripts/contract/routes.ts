@@ -22,6 +22,7 @@ import {
   pauseAgentBody,
   pauseBody,
   pauseWorkflowBody,
+  agentsQuery,
   showQuery,
   startBody,
 } from '../../lib/api/requests.ts';
@@ -229,8 +230,9 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
   'GET /agents': {
     summary:
       'Shows of each agent its queue, its breaker and its latest failure, and agents that are missing.',
+    query: agentsQuery,
     answers: { 200: 'Agents' },
-    errors: [],
+    errors: ['bad-request'],
   },
   'GET /agents/{name}/outages': {
     summary:

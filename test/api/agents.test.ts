@@ -61,6 +61,19 @@ it('leaves out a queue that cannot be asked', async () => {
   expect(items[0]).not.toHaveProperty('queue');
 });
 
+it('counts on demand the open executions that have an agent in their plan, deployed or not', async () => {
+  const c = client();
+  expect((await c.get('/agents')).body).not.toHaveProperty('needed');
+  expect((await c.get('/agents?needed=true')).body['needed']).toEqual({ agents: [], examined: 0 });
+  await c.begun();
+  await c.begun({ input: { orderId: 'o-2' } });
+  expect((await c.get('/agents?needed=true')).body['needed']).toEqual({
+    agents: [{ name: 'worker', executions: 2 }],
+    examined: 2,
+  });
+  expect((await c.get('/agents?needed=yes')).status).toBe(400);
+});
+
 describe('an agent that is not deployed', () => {
   const receipt = { shard: 0, version: 1, writeId: 'w', due: 1, failed: 0, oldestOverdueMs: 0 };
   const without = (...gone: readonly string[]) =>

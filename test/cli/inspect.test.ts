@@ -28,7 +28,15 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(assembly, { recursive: true }));
 
-const found = (path: string) => ({ assembly, stack: 'Shop', stackPath: 'Shop', path, api: 'Api' });
+const found = (path: string) => ({
+  assembly,
+  stack: 'Shop',
+  stackPath: 'Shop',
+  path,
+  api: 'Api',
+  template: join(assembly, 'Shop.template.json'),
+  agents: ['encode'],
+});
 const inspect = (agent: string, path = 'Shop/Orders') => inspectIn(found(path), { agent, port: 9_229 });
 
 it('is that of the agent, of the Steadfast that was chosen', async () => {

@@ -49,6 +49,10 @@ export class FakeAws {
       STEADFAST_QUEUES: 'https://sqs.eu-central-1.amazonaws.com/123456789012/Shop-0a1b2c3d_',
     },
   };
+  /** The template of the stack; nothing where there is none yet. */
+  deployed: string | undefined;
+  /** How often its last index is still being built when asked. */
+  building = 0;
   /** What CloudFormation lists of the stack: logical id, type, physical id, status. */
   resources: readonly (readonly [logical: string, type: string, id: string, status?: string])[] = [
     ['Table', 'AWS::DynamoDB::Table', 'Shop-Table'],
@@ -121,7 +125,9 @@ export class FakeAws {
       const [status, answer] =
         refusal === undefined ? this.#answer(what, body) : [refusal.status, refusal.body];
       response.statusCode = status;
-      const given = refusal === undefined && isForm ? this.#resources(body) : JSON.stringify(answer);
+      const isThere = what !== 'GetTemplate' || this.deployed !== undefined;
+      if (!isThere) response.statusCode = 400;
+      const given = refusal === undefined && isForm ? this.#form(what, body) : JSON.stringify(answer);
       response.end(refusal?.text ?? given);
     });
   });
@@ -146,6 +152,24 @@ export class FakeAws {
   #answer(what: string, body: Body): readonly [number, Body] {
     if (/^[A-Z][a-z]/.test(what)) return [200, this.#json(what, body)];
     return this.#rest(what, body);
+  }
+
+  #form(operation: string, body: Body): string {
+    if (operation !== 'GetTemplate') return this.#resources(body);
+    return this.deployed === undefined
+      ? '<Error><Code>ValidationError</Code><Message>Stack with id Shop does not exist</Message></Error>'
+      : `<TemplateBody>${this.deployed.replaceAll('"', '&quot;')}</TemplateBody>`;
+  }
+
+  /** The indexes of the deployed template; the last of them is building for some reads. */
+  #indexes(): Body[] {
+    const names = [...(this.deployed ?? '').matchAll(/"IndexName":"(\w+)"/g)].map(([, name]) => name);
+    const isBuilt = this.building <= 0;
+    this.building -= 1;
+    return names.map((IndexName, at) => ({
+      IndexName,
+      IndexStatus: isBuilt || at < names.length - 1 ? 'ACTIVE' : 'CREATING',
+    }));
   }
 
   /** `ListStackResources`, one a page. */
@@ -176,6 +200,8 @@ export class FakeAws {
         }));
         return { ResourceTagMappingList, PaginationToken: at + 3 < this.tagged.length ? String(at + 3) : '' };
       }
+      case 'DescribeTable':
+        return { Table: { GlobalSecondaryIndexes: this.#indexes() } };
       case 'DescribeRule':
         return { State: this.rules[ruleName(body)] };
       case 'EnableRule':

@@ -1,0 +1,68 @@
+/** What a deployment would take away of what open executions need. */
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type FakeApi, fakeApi, steadfast } from '../fake-api.ts';
+
+let folder: string;
+let api: FakeApi;
+beforeEach(async () => {
+  api = await fakeApi();
+  folder = mkdtempSync(join(tmpdir(), 'steadfast-needed-'));
+  const at = (path: string, Properties: object): object => ({
+    Properties,
+    Metadata: { 'aws:cdk:path': `Shop/Steadfast/Scheduler/${path}/Resource` },
+  });
+  const Variables = { STEADFAST_TABLE: 't', STEADFAST_AGENTS: 'pay,mail' };
+  const Resources = { Fn: at('Function', { Environment: { Variables } }), Api: at('Api', {}) };
+  writeFileSync(join(folder, 'Shop.template.json'), JSON.stringify({ Resources }));
+  const Shop = { type: 'aws:cloudformation:stack', properties: { templateFile: 'Shop.template.json' } };
+  writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ artifacts: { Shop } }));
+});
+afterEach(async () => {
+  rmSync(folder, { recursive: true });
+  await api.stop();
+});
+
+const NONE = { items: [], missing: [], examined: 0 };
+const asked = async (needed: object | undefined, ...more: string[]) => {
+  api.answers.push({ status: 200, body: { ...NONE, ...(needed === undefined ? {} : { needed }) } });
+  return steadfast(['agents', '--needed', '--assembly', folder, '--url', api.url, ...more]);
+};
+
+test('a deployment that takes away what an open execution may need fails', async () => {
+  const needed = {
+    agents: [
+      { name: 'pay', executions: 3 },
+      { name: 'ship', executions: 2 },
+    ],
+    examined: 3,
+  };
+  expect(await asked(needed)).toMatchObject({
+    exitCode: 1,
+    out: "'Shop' would take away the agent 'ship': 2 of 3 open executions may need it\nDeploy these agents until the executions have ended.\n",
+  });
+  expect(api.asked.at(-1)?.path).toBe('/agents?needed=true');
+  const { exitCode, out } = await asked({ ...needed, atLeast: true }, '--json');
+  expect([exitCode, JSON.parse(out)]).toEqual([
+    1,
+    { stack: 'Shop', takenAway: [{ name: 'ship', executions: 2 }], examined: 3, atLeast: true },
+  ]);
+});
+
+test('one that takes away nothing of it passes', async () => {
+  const needed = { agents: [{ name: 'pay', executions: 3 }], examined: 3 };
+  expect(await asked(needed)).toMatchObject({
+    exitCode: 0,
+    out: "'Shop' has every agent that 3 open executions may need\n",
+  });
+});
+
+test('an API that cannot say it, and a folder that is no app, are named', async () => {
+  expect(await asked(undefined)).toMatchObject({
+    exitCode: 1,
+    err: expect.stringContaining('the API does not say which agents are needed') as string,
+  });
+  expect(await asked({ agents: [], examined: 0 }, '--stack', 'Other')).toMatchObject({ exitCode: 2 });
+});
