@@ -6,6 +6,9 @@
 
 const { existsSync } = require('node:fs');
 
+// Where Node can keep what it has compiled: the next start takes less time.
+require('node:module').enableCompileCache?.();
+
 const isRepository = existsSync(`${__dirname}/steadfast.ts`);
 
 (isRepository

@@ -1,6 +1,7 @@
 /**
  * Builds what is published, into `dist/`: ES modules and declarations by tsc; for CommonJS one file per
- * entry, and files that they share, by esbuild; the console by Vite.
+ * entry, and files that they share, by esbuild; the command line the same way (`program.ts`); the console by
+ * Vite.
  *
  *     npm run build
  *
@@ -22,6 +23,7 @@ import {
 import { dirname, join, normalize } from 'node:path';
 import { build, transformSync } from 'esbuild';
 import { build as buildPage } from 'vite';
+import { bundleProgram } from './program.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
@@ -34,9 +36,8 @@ const ENTRIES = {
   client: 'lib/client',
 };
 
-/** Started by their path, or bundled into functions and images. */
+/** Started by their path, or bundled into functions and images; or loaded by the command line as they are. */
 const PROGRAMS = [
-  'bin/steadfast',
   'cli/verify/stack/app',
   ...['workflow', 'triggers', 'agents/verify-act', 'agents/verify-pass', 'agents/verify-closed'].map(
     (file) => `cli/verify/stack/workflows/proof/${file}`,
@@ -54,6 +55,10 @@ const PROGRAMS = [
   'lib/testing/cloud/external-process',
   'lib/worker/attempt',
   'lib/worker/main',
+  'lib/worker/run',
+  'local/cloud',
+  'local/http/servers',
+  'local/template/assembly',
   'serve/isolated-process',
 ];
 
@@ -118,6 +123,14 @@ function reached(starts: readonly string[], asFile: (file: string) => string): S
   return seen;
 }
 
+const program = await bundleProgram(ROOT, DIST);
+
+// In place of the modules that it was made of.
+writeFileSync(
+  join(DIST, 'lib/testing/server/start.js'),
+  "export { start } from '../../../bin/test-server.js';\n",
+);
+
 const modules = reached(
   [...Object.values(ENTRIES), ...PROGRAMS].map((each) => `${each}.js`),
   (file) => file,
@@ -128,10 +141,14 @@ const types = reached(
 );
 for (const path of readdirSync(DIST, { recursive: true, encoding: 'utf8' })) {
   const file = path.replaceAll('\\', '/');
+  if (program.includes(join(DIST, path))) continue;
   if (!/\.(js|d\.ts)$/.test(file)) continue;
   if (!(file.endsWith('.d.ts') ? types : modules).has(file)) rmSync(join(DIST, file));
-  else if (file.endsWith('.js'))
-    writeFileSync(join(DIST, file), transformSync(readFileSync(join(DIST, file), 'utf8')).code);
+  else if (file.endsWith('.js')) {
+    const code = readFileSync(join(DIST, file), 'utf8');
+    // What an entry of the package reaches is there to be read.
+    writeFileSync(join(DIST, file), transformSync(code, { minify: !file.startsWith('lib/') }).code);
+  }
 }
 
 // Applications load this one, and no other package with it.
@@ -197,6 +214,10 @@ const { outputFiles } = await build({
       // It starts programs that lie beside it, so there is one of it, an ES module that `import()` loads.
       name: 'one-cloud',
       setup: (bundling) => {
+        bundling.onResolve({ filter: /\/server\/start\.js$/ }, () => ({
+          path: '../bin/test-server.js',
+          external: true,
+        }));
         bundling.onResolve({ filter: /\/cloud\/start\.js$/ }, () => ({
           path: `../${CLOUD}.js`,
           external: true,

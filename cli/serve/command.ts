@@ -63,12 +63,15 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
   const beganAt = performance.now();
   try {
     // Loaded here: the other commands have no use for a server.
-    const [{ startServer }, { foldersOf, loadWorkflows }, { Tokens }, { fetchOf }] = await Promise.all([
-      import('../../serve/server.ts'),
-      import('../../serve/workflows.ts'),
-      import('../../serve/tokens.ts'),
-      import('../../serve/http.ts'),
-    ]);
+    const [{ startServer }, { foldersOf, loadWorkflows }, { Tokens }, { fetchOf }, author] =
+      await Promise.all([
+        import('../../serve/server.ts'),
+        import('../../serve/workflows.ts'),
+        import('../../serve/tokens.ts'),
+        import('../../serve/http.ts'),
+        import('../../serve/author.ts'),
+      ]);
+    await author.shareEntry();
     // Afterwards: what is loaded then takes the way through its loader, twice as long.
     await loadTypescript();
     const { root, folders, only } = foldersOf(resolve(folder));

@@ -181,6 +181,7 @@ export async function runUntil(
 /** Everything that a project of TypeScript does with it. @returns what its local system has said */
 export async function use(cwd: string): Promise<string> {
   await checked(cwd, 'npm');
+  await runUntil(cwd, 'npx steadfast serve --port 0 --data serve.db', /^Resumed: 0 open executions/m);
   return await tryIt(cwd);
 }
 

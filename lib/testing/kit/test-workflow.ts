@@ -6,7 +6,7 @@
  */
 
 import type { Workflow } from '../../core/plan/builder/workflow.ts';
-import type { KnownWorkflows } from '../../api/typed-client.ts';
+import { createClient, type KnownWorkflows } from '../../api/typed-client.ts';
 import type { LocalCloud, LocalCloudOptions } from '../cloud/local-cloud.ts';
 import type { TestServer, TestServerOptions } from '../server/test-server.ts';
 import { type TestOptions, WorkflowTest } from './workflow-test.ts';
@@ -79,5 +79,6 @@ export async function startServer<W extends KnownWorkflows = Readonly<Record<str
 ): Promise<TestServer<W>> {
   // Loaded here: a test in memory has no use for a server.
   const { start } = await import('../server/start.ts');
-  return start<W>(options);
+  const server = await start(options);
+  return { ...server, client: createClient<W>({ url: server.url }) };
 }

@@ -1,12 +1,11 @@
 /**
  * Starts a server for a test, in its own process.
  *
- * Owns: what a server is given of a test. Does not own: the server. It skips no time: a wait takes as long as
- * it says, which `testWorkflow` skips.
+ * Owns: what a server is given of a test. Does not own: the server, its client. It skips no time: a wait
+ * takes as long as it says, which `testWorkflow` skips.
  */
 
 import { resolve } from 'node:path';
-import { type KnownWorkflows, createClient } from '../../api/typed-client.ts';
 import { refuse } from '../../core/values/errors.ts';
 import { startServer } from '../../../serve/server.ts';
 import { IN_MEMORY } from '../../../serve/sqlite/file.ts';
@@ -14,7 +13,7 @@ import { foldersOf, loadWorkflows, type Served } from '../../../serve/workflows.
 import type { TestAgent } from '../kit/workflow-test.ts';
 import type { TestServer, TestServerOptions } from './test-server.ts';
 
-export async function start<W extends KnownWorkflows>(options: TestServerOptions): Promise<TestServer<W>> {
+export async function start(options: TestServerOptions): Promise<Omit<TestServer, 'client'>> {
   const { file = IN_MEMORY, stopWithinMs = 0, logs = false, onEvent } = options;
   const { url, resumed, stop } = await startServer({
     served: await servedOf(options),
@@ -24,7 +23,7 @@ export async function start<W extends KnownWorkflows>(options: TestServerOptions
     isQuiet: !logs,
     ...(onEvent === undefined ? {} : { listeners: [onEvent] }),
   });
-  return { url, client: createClient<W>({ url }), resumed, stop };
+  return { url, resumed, stop };
 }
 
 async function servedOf({ workflows, agents = [] }: TestServerOptions): Promise<Served> {
