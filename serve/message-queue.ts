@@ -1,8 +1,8 @@
 /**
  * The queue of a process that is alone: messages in memory, each given to its agent's work.
  *
- * Owns: how many messages of an agent are worked on at the same time, delays, and that one that is given back
- * comes again. Does not own: what becomes of a message (`agents.ts`).
+ * Owns: how many messages of an agent are worked on at the same time, whose turn it is, delays, and that one
+ * that is given back comes again. Does not own: what becomes of a message (`agents.ts`).
  *
  * Messages are hints: those that are lost with the process are sent again when the next one starts
  * (`resume.ts`), and the wake time makes good what is lost otherwise.
@@ -12,18 +12,23 @@ import type { Queue, QueueDepth } from '../lib/core/ports.ts';
 import { refuse } from '../lib/core/values/errors.ts';
 import type { Send } from '../lib/core/decisions/decision.ts';
 import type { Message } from '../lib/core/decisions/message.ts';
+import { FairLine } from '../local/sqs/fair-line.ts';
 
 /** A message that a process cannot take now is offered again after so long. */
 const GIVEN_BACK_MS = 2_000;
 
 export type Deliver = (message: Message) => Promise<'handled' | 'give-back'>;
 
+interface Waiting {
+  readonly id: string;
+  readonly message: Message;
+  readonly group: string | undefined;
+}
+
 interface Lane {
   readonly deliver: Deliver;
   readonly limit: number;
-  waiting: Message[];
-  /** Those of `waiting` that were taken. */
-  taken: number;
+  readonly waiting: FairLine<Waiting>;
   underWork: number;
   delayed: number;
 }
@@ -33,16 +38,18 @@ export class MessageQueue implements Queue {
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #underWork = new Set<Promise<void>>();
   #isStopped = false;
+  #taken = 0;
 
   /** @param limit messages at the same time */
   serve(agent: string, limit: number, deliver: Deliver): void {
-    this.#lanes.set(agent, { deliver, limit, waiting: [], taken: 0, underWork: 0, delayed: 0 });
+    this.#lanes.set(agent, { deliver, limit, waiting: new FairLine(), underWork: 0, delayed: 0 });
   }
 
   readonly reaches = (agent: string): boolean => this.#lanes.has(agent);
 
   readonly send = async (sends: readonly Send[]): Promise<void> => {
-    for (const { agent, message, delayMs } of sends) this.#take(this.#laneOf(agent), message, delayMs);
+    for (const { agent, message, delayMs, group } of sends)
+      this.#take(this.#laneOf(agent), message, group, delayMs);
   };
 
   readonly depths = async (agents: readonly string[]): Promise<Readonly<Record<string, QueueDepth>>> =>
@@ -50,8 +57,8 @@ export class MessageQueue implements Queue {
       agents.flatMap((agent) => {
         const lane = this.#lanes.get(agent);
         if (lane === undefined) return [];
-        const { waiting, taken, underWork, delayed } = lane;
-        return [[agent, { waiting: waiting.length - taken, underWork, delayed }]];
+        const { waiting, underWork, delayed } = lane;
+        return [[agent, { waiting: waiting.size, underWork, delayed }]];
       }),
     );
 
@@ -73,10 +80,11 @@ export class MessageQueue implements Queue {
     return lane;
   }
 
-  #take(lane: Lane, message: Message, delayMs: number): void {
+  #take(lane: Lane, message: Message, group: string | undefined, delayMs: number): void {
     if (this.#isStopped) return;
     if (delayMs <= 0) {
-      lane.waiting.push(message);
+      const id = String((this.#taken += 1));
+      lane.waiting.add(id, { id, message, group }, group);
       this.#deliver(lane);
       return;
     }
@@ -84,33 +92,31 @@ export class MessageQueue implements Queue {
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
       lane.delayed -= 1;
-      this.#take(lane, message, 0);
+      this.#take(lane, message, group, 0);
     }, delayMs);
     this.#timers.add(timer);
   }
 
   #deliver(lane: Lane): void {
-    while (!this.#isStopped && lane.underWork < lane.limit && lane.taken < lane.waiting.length) {
-      const message = lane.waiting[lane.taken] as Message;
-      lane.taken += 1;
-      // Not after each: to move what is left would cost more than the messages.
-      if (lane.taken * 2 > lane.waiting.length) {
-        lane.waiting = lane.waiting.slice(lane.taken);
-        lane.taken = 0;
-      }
-      this.#begin(lane, message);
+    while (!this.#isStopped && lane.underWork < lane.limit) {
+      const next = lane.waiting.next();
+      if (next === undefined) return;
+      lane.waiting.remove(next.id, next.group);
+      this.#begin(lane, next);
     }
   }
 
-  #begin(lane: Lane, message: Message): void {
+  #begin(lane: Lane, { message, group }: Waiting): void {
     lane.underWork += 1;
+    lane.waiting.began(group);
     const work = lane
       .deliver(message)
       .catch(() => 'give-back' as const)
       .then((how) => {
         this.#underWork.delete(work);
         lane.underWork -= 1;
-        if (how === 'give-back') this.#take(lane, message, GIVEN_BACK_MS);
+        lane.waiting.ended(group);
+        if (how === 'give-back') this.#take(lane, message, group, GIVEN_BACK_MS);
         this.#deliver(lane);
       });
     this.#underWork.add(work);

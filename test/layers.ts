@@ -134,6 +134,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
       'lib/infra/handlers.ts',
       'lib/project/',
       'local/http/',
+      'local/sqs/fair-line.ts',
       'hono',
       'croner',
       '@aws-sdk/client-dynamodb',

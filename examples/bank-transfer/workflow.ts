@@ -9,7 +9,7 @@
  * bank's slowest request may take.
  */
 
-import { agent, gt, retry, workflow } from 'steadfast';
+import { agent, gt, retry, workflow, type WorkflowOptions } from 'steadfast';
 import * as z from 'zod/mini';
 
 const LIMITS = { lease: '5s', pickup: '5s', timeout: '8s', settle: '4s' } as const;
@@ -62,7 +62,13 @@ export const postBooking = agent('post-booking', {
 const Transfer = z.object({ transfer: Text, from: Account, to: Account, amount: Amount });
 export type Transfer = z.infer<typeof Transfer>;
 
-const options = { input: Transfer, within: '3d', search: ['transfer'] } as const;
+const options: WorkflowOptions<Transfer> = {
+  input: Transfer,
+  within: '3d',
+  search: ['transfer'],
+  // A customer who pays ten thousand wages at once does not delay another's rent.
+  fairBy: ({ from }) => from.account,
+};
 export const bankTransfer = workflow('bank-transfer', options, (w) => {
   const { transfer, from, to, amount } = w.input;
   const reserve = w.step(

@@ -17,6 +17,8 @@ export const ENV = {
   bus: 'STEADFAST_BUS',
   /** Name of the event bus on which a supervisor is called. */
   wakeBus: 'STEADFAST_WAKE_BUS',
+  /** Some workflow says whose its executions are: messages of all others are one group. */
+  fair: 'STEADFAST_FAIR',
   /** Between two sweeps of a supervisor, in ms. */
   sweepEveryMs: 'STEADFAST_SWEEP_EVERY_MS',
   /** Number of shards of the wake index. */

@@ -150,7 +150,13 @@ export function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): OwnPorts
     breakers: dynamoRecords(dynamo, table, BREAKER),
     outages: dynamoRecords(dynamo, table, OUTAGE),
     announcedLists: dynamoRecords(dynamo, table, ANNOUNCED_LIST),
-    queue: metered(sqsQueue(transported(new SQSClient(CLIENT)), queues, atWork), meter),
+    queue: metered(
+      sqsQueue(transported(new SQSClient(CLIENT)), queues, {
+        ...(atWork === undefined ? {} : { atWork }),
+        isFair: process.env[ENV.fair] !== undefined,
+      }),
+      meter,
+    ),
     announcer: eventBus(events, fromEnvironment(ENV.bus)),
     events,
     presences: dynamoRecords(dynamo, table, PRESENCE),

@@ -25,14 +25,21 @@ export interface AtWork {
   messages: number;
 }
 
-/**
- * @param urls agent name → queue URL
- * @param atWork with several at work, sends wait for each other, for a moment
- */
+/** Messages of nobody: on a fair queue each without a group would be a group of its own, and come first. */
+const NOBODY = 'none';
+
+interface QueueOptions {
+  /** With several at work, sends wait for each other, for a moment. @default none are */
+  readonly atWork?: AtWork;
+  /** Some messages have a group. @default false */
+  readonly isFair?: boolean;
+}
+
+/** @param urls agent name → queue URL */
 export function sqsQueue(
   client: SQSClient,
   urls: ReadonlyMap<string, string>,
-  atWork: AtWork = { messages: 0 },
+  { atWork = { messages: 0 }, isFair = false }: QueueOptions = {},
 ): Queue {
   const urlOf = (agent: string): string => {
     const url = urls.get(agent);
@@ -49,7 +56,7 @@ export function sqsQueue(
     const known = outboxes.get(agent);
     if (known !== undefined) return known;
     const url = urlOf(agent);
-    const made = new Outbox((sends) => sendTo(client, url, sends), company);
+    const made = new Outbox((sends) => sendTo(client, url, isFair ? sends.map(ofAll) : sends), company);
     outboxes.set(agent, made);
     return made;
   };
@@ -70,6 +77,8 @@ export function sqsQueue(
     },
   };
 }
+
+const ofAll = (send: Send): Send => ({ group: NOBODY, ...send });
 
 /** @returns places of those that SQS refused */
 async function sendTo(client: SQSClient, url: string, sends: readonly Send[]): Promise<ReadonlySet<number>> {
@@ -172,8 +181,19 @@ async function depthOf(client: SQSClient, url: string): Promise<QueueDepth> {
   return { waiting, underWork, delayed };
 }
 
+interface Entry {
+  readonly MessageBody: string;
+  readonly DelaySeconds?: number;
+  /** A standard queue with groups is a fair one. */
+  readonly MessageGroupId?: string;
+}
+
 /** Rounded up: a message that arrives early is worth nothing. */
-function entry(send: Send): { MessageBody: string; DelaySeconds?: number } {
-  const delayS = Math.min(MAX_DELAY_S, Math.ceil(send.delayMs / 1_000));
-  return { MessageBody: formatMessage(send.message), ...(delayS > 0 ? { DelaySeconds: delayS } : {}) };
+function entry({ message, delayMs, group }: Send): Entry {
+  const delayS = Math.min(MAX_DELAY_S, Math.ceil(delayMs / 1_000));
+  return {
+    MessageBody: formatMessage(message),
+    ...(delayS > 0 ? { DelaySeconds: delayS } : {}),
+    ...(group === undefined ? {} : { MessageGroupId: group }),
+  };
 }

@@ -156,6 +156,7 @@ async function startChild(
       input: start.input,
       inputHash: '',
       parent: start.parent,
+      ...given({ fairGroup: start.fairGroup }),
       ...callbackKeysOf(plan, () => random.id()),
       ...freshOf(random),
     },

@@ -174,6 +174,7 @@ const foundWorkflow = (
   exportName,
   agents: workflow.agents.map(({ spec }) => spec.name),
   ...(workflow.plan !== undefined && asksAnother(workflow.plan) ? { asksAnother: true as const } : {}),
+  ...(workflow.plan?.fairBy === undefined ? {} : { isFair: true as const }),
   ...inputOf(workflow.input),
   ...formsIn(workflow, folder),
 });

@@ -43,6 +43,8 @@ export interface FoundWorkflow {
   readonly agents: readonly string[];
   /** An approval of it, or of a workflow below it, must be another person's. */
   readonly asksAnother?: true;
+  /** It says whose its executions are (`fairBy`). */
+  readonly isFair?: true;
   /** Absent: its schema does not say it. */
   readonly input?: InputShape;
   /** What a person can be asked to fill in. */

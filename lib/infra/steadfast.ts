@@ -337,6 +337,7 @@ export class Steadfast extends Construct {
       [ENV.deployment]: this.deploymentName,
       [ENV.retentionMs]: String(checkedRetention(props.retention ?? Duration.days(30)).toMilliseconds()),
       ...(props.metricsBy === undefined ? {} : { [ENV.metricsBy]: props.metricsBy.join(',') }),
+      ...(props.workflows.workflows.some(({ isFair }) => isFair === true) ? { [ENV.fair]: 'true' } : {}),
       ...transportSetting(props),
     };
   }

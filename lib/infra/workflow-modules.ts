@@ -22,6 +22,7 @@ import { testedReferences } from './tested-references.ts';
 
 /** What is read of a plan. */
 interface PlanLike {
+  readonly fairBy?: unknown;
   readonly steps: readonly { readonly kind: string; readonly by?: unknown; readonly plan?: PlanLike }[];
 }
 

@@ -11,6 +11,7 @@
 import { callbackKeysOf, newExecution } from '../core/execution/start.ts';
 import { bornPaused } from '../core/holds/workflow-pause.ts';
 import { isBuiltIn } from '../core/plan/built-in.ts';
+import { fairValueOf } from '../core/plan/fair.ts';
 import { asksAnother, type Plan } from '../core/plan/plan.ts';
 import type { Workflow } from '../core/plan/builder/workflow.ts';
 import type { Ports } from '../core/ports.ts';
@@ -157,6 +158,7 @@ export async function startOf(
       plan: planHash,
       input,
       inputHash: inputHashOf(scheduler, request),
+      ...fairGroupOf(scheduler, workflow.plan, input),
       ...given({ tags, redriveOf, startedBy: by }),
       ...people,
       ...callbackKeysOf(workflow.plan, () => ports.random.id()),
@@ -176,6 +178,14 @@ export async function startOf(
   const known = { state: { execution, steps: {} }, fresh: true, readAt: now };
   await Promise.all([firstSends(scheduler, workflow.plan, known), wakeFor(ports, execution.wakeAt)]);
   return execution;
+}
+
+const FAIR_GROUP_CHARS = 16;
+
+/** A hash of it: no value of an input leaves the table. */
+function fairGroupOf({ hash }: Scheduler, { fairBy }: Plan, input: Json): Pick<Execution, 'fairGroup'> {
+  const value = fairValueOf(fairBy, input);
+  return value === undefined ? {} : { fairGroup: hash(`fair\n${value}`).slice(0, FAIR_GROUP_CHARS) };
 }
 
 /**

@@ -14,6 +14,8 @@ export interface StoredMessage {
   readonly body: string;
   readonly md5OfBody: string;
   readonly attributes: Readonly<Record<string, AttributeValue>>;
+  /** Messages of several groups take turns. */
+  readonly group?: string;
   readonly senderId: string;
   readonly traceHeader: string | undefined;
   readonly sentAt: number;
@@ -37,6 +39,7 @@ export interface ReceivedMessage {
 export interface SendRequest {
   readonly body: string;
   readonly attributes?: Readonly<Record<string, AttributeValue>>;
+  readonly group?: string | undefined;
   readonly delayMs?: number | undefined;
   readonly senderId?: string;
   readonly traceHeader?: string | undefined;

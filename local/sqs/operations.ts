@@ -144,6 +144,7 @@ function send(queue: Queue, fields: Fields, context: SqsContext): Record<string,
   const message = queue.send({
     body,
     attributes,
+    group: groupOf(fields),
     delayMs: optionalSeconds(fields, 'DelaySeconds', MAX_DELAY_S),
     senderId: context.senderId,
     traceHeader: typeof trace === 'string' ? trace : undefined,
@@ -156,12 +157,25 @@ function send(queue: Queue, fields: Fields, context: SqsContext): Record<string,
   };
 }
 
+/** https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html */
+const GROUP = /^[A-Za-z0-9!"#$%&'()*+,\-./:;<=>?@[\\\]^_`{|}~]{1,128}$/;
+
+function groupOf({ MessageGroupId: group }: Fields): string | undefined {
+  if (group === undefined) return undefined;
+  if (typeof group === 'string' && GROUP.test(group)) return group;
+  throw new SqsError(
+    'InvalidParameterValue',
+    'MessageGroupId can only include alphanumeric and punctuation characters. 1 to 128 in length.',
+  );
+}
+
 function describe({ message, receiptHandle, receiveCount }: ReceivedMessage, fields: Fields): Json {
   const wanted = [fields['MessageSystemAttributeNames'], fields['AttributeNames']].flat();
   const wantedNames = [fields['MessageAttributeNames']].flat().filter((name) => typeof name === 'string');
   const system: Record<string, string> = {
     SenderId: message.senderId,
     SentTimestamp: String(message.sentAt),
+    ...(message.group === undefined ? {} : { MessageGroupId: message.group }),
     ApproximateReceiveCount: String(receiveCount),
     ApproximateFirstReceiveTimestamp: String(message.firstReceivedAt),
     ...(message.traceHeader === undefined ? {} : { AWSTraceHeader: message.traceHeader }),

@@ -13,6 +13,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import { DueHeap } from './due-heap.ts';
+import { FairLine } from './fair-line.ts';
 import type { QueueJournal } from './journal.ts';
 import {
   md5,
@@ -53,7 +54,7 @@ export class Queue {
   readonly #clock: Clock;
   readonly #journal: QueueJournal;
   readonly #messages = new Map<string, StoredMessage>();
-  readonly #visible = new Map<string, StoredMessage>();
+  readonly #visible = new FairLine<StoredMessage>();
   readonly #hidden = new DueHeap<StoredMessage>();
   readonly #waiters = new Set<Waiter>();
   readonly #watchers = new Set<() => void>();
@@ -76,6 +77,7 @@ export class Queue {
       body: request.body,
       md5OfBody: md5(request.body),
       attributes: request.attributes ?? {},
+      ...(request.group === undefined ? {} : { group: request.group }),
       senderId: request.senderId ?? 'local',
       traceHeader: request.traceHeader,
       sentAt: now,
@@ -92,8 +94,11 @@ export class Queue {
     const now = this.#clock.now();
     this.#promote(now);
     const received: ReceivedMessage[] = [];
-    for (const message of this.#visible.values()) {
-      if (received.length >= max) break;
+    for (
+      let message = this.#visible.next();
+      message !== undefined && received.length < max;
+      message = this.#visible.next()
+    ) {
       if (this.#expired(message, now) || this.#redriven(message)) continue;
       message.receiveCount += 1;
       message.firstReceivedAt ??= now;
@@ -157,7 +162,7 @@ export class Queue {
     this.#promote(now);
     const message = this.#messages.get(handle.messageId);
     if (message?.state !== 'inFlight' || message.receiveCount !== handle.receiveCount) return 'notInFlight';
-    this.#inFlightCount -= 1;
+    this.#leaveState(message);
     message.state = 'visible';
     this.#hide(message, 'inFlight', now + visibilityTimeoutMs);
     this.#journal.record({ kind: 'received', message });
@@ -213,16 +218,19 @@ export class Queue {
 
   #place(message: StoredMessage): void {
     this.#messages.set(message.messageId, message);
-    if (message.state === 'visible') this.#visible.set(message.messageId, message);
+    if (message.state === 'visible') this.#visible.add(message.messageId, message, message.group);
     else this.#hide(message, message.state, message.visibleAt);
   }
 
   #hide(message: StoredMessage, state: 'delayed' | 'inFlight', visibleAt: number): void {
-    this.#visible.delete(message.messageId);
+    this.#visible.remove(message.messageId, message.group);
     message.state = state;
     message.visibleAt = visibleAt;
     if (state === 'delayed') this.#delayedCount += 1;
-    else this.#inFlightCount += 1;
+    else {
+      this.#inFlightCount += 1;
+      this.#visible.began(message.group);
+    }
     this.#hidden.push(visibleAt, message);
     this.#armTimer();
   }
@@ -235,8 +243,11 @@ export class Queue {
 
   #leaveState(message: StoredMessage): void {
     if (message.state === 'delayed') this.#delayedCount -= 1;
-    if (message.state === 'inFlight') this.#inFlightCount -= 1;
-    this.#visible.delete(message.messageId);
+    if (message.state === 'inFlight') {
+      this.#inFlightCount -= 1;
+      this.#visible.ended(message.group);
+    }
+    this.#visible.remove(message.messageId, message.group);
   }
 
   /** Moves what is due from hidden to visible. Heap entries outlived by a change are skipped. */
@@ -256,7 +267,7 @@ export class Queue {
       if (!isCurrent) continue;
       this.#leaveState(message);
       message.state = 'visible';
-      this.#visible.set(message.messageId, message);
+      this.#visible.add(message.messageId, message, message.group);
       promoted = true;
     }
     // A receiver that came just before the timer may leave some of these

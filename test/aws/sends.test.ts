@@ -99,8 +99,20 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
     });
   });
 
+  describe('messages of several groups', () => {
+    it('have theirs, and of a fair queue those of nobody share one', async () => {
+      sqs.on(SendMessageCommand).resolves({});
+      sqs.on(SendMessageBatchCommand).resolves({});
+      await queue.send([send(0)]);
+      await queue.send([{ ...send(1), group: 'a' }]);
+      await sqsQueue(client, urls, { isFair: true }).send([{ ...send(2), group: 'a' }, send(3)]);
+      expect(singles().map(({ MessageGroupId }) => MessageGroupId)).toEqual([undefined, 'a']);
+      expect(batches()[0]?.Entries?.map(({ MessageGroupId }) => MessageGroupId)).toEqual(['a', 'none']);
+    });
+  });
+
   describe('a send of a process that works on several messages', () => {
-    const asks = (messages: number) => sqsQueue(client, urls, { messages });
+    const asks = (messages: number) => sqsQueue(client, urls, { atWork: { messages } });
 
     it('waits for the others, and all leave in one request when the last has come', async () => {
       sqs.on(SendMessageBatchCommand).resolves({});

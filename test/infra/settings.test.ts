@@ -34,6 +34,17 @@ function foreign(): { stack: Stack; own: (timeout?: Duration) => Function } {
 const addSteadfast = (stack: Stack, props: Partial<SteadfastProps>): Steadfast =>
   new Steadfast(stack, 'Steadfast', { workflows: FOUND, ...props });
 
+test('every function knows whether queues are fair', () => {
+  const [first, ...others] = FOUND.workflows;
+  const workflows: typeof FOUND = { ...FOUND, workflows: [{ ...first!, isFair: true }, ...others] };
+  const fair = new Reader(makeStack({ workflows }));
+  const usual = new Reader(makeStack());
+  for (const name of ['Agents/pay', 'Agents/mail', 'Scheduler', 'Supervisor']) {
+    expect(fair.environmentOf(name)).toMatchObject({ STEADFAST_FAIR: 'true' });
+    expect(usual.environmentOf(name)).not.toHaveProperty('STEADFAST_FAIR');
+  }
+});
+
 describe('a single agent', () => {
   test('has its own memory, concurrency, batch and environment; the others stay as they are', () => {
     const reader = withPay({

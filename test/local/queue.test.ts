@@ -16,6 +16,54 @@ const settings = {
   maxMessageBytes: 1000,
 };
 
+describe('messages of several groups', () => {
+  const bodies = (queue: Queue, max: number): string[] =>
+    queue.receiveNow(max).map(({ message }) => message.body);
+
+  test('take turns: the next is of the group with the fewest in flight, then the one that waits longest', () => {
+    const queue = new Queue(settings, new ManualClock(), noJournal);
+    for (let at = 1; at <= 4; at += 1) queue.send({ body: `a${at}`, group: 'a' });
+    queue.send({ body: 'b1', group: 'b' });
+    queue.send({ body: 'b2', group: 'b' });
+    expect(bodies(queue, 4)).toEqual(['a1', 'b1', 'a2', 'b2']);
+    queue.send({ body: 'c1', group: 'c' });
+    expect(bodies(queue, 2)).toEqual(['c1', 'a3']);
+  });
+
+  test('without a group each is its own, in the order of sending', () => {
+    const queue = new Queue(settings, new ManualClock(), noJournal);
+    queue.send({ body: 'a1', group: 'a' });
+    queue.send({ body: 'a2', group: 'a' });
+    queue.send({ body: 'x' });
+    queue.send({ body: 'y' });
+    expect(bodies(queue, 4)).toEqual(['a1', 'x', 'y', 'a2']);
+  });
+
+  test('count as long as they are in flight: until they are deleted, or visible again', () => {
+    const clock = new ManualClock();
+    const queue = new Queue(settings, clock, noJournal);
+    for (const body of ['a1', 'a2', 'a3']) queue.send({ body, group: 'a' });
+    const [first, second] = queue.receiveNow(2);
+    queue.send({ body: 'b1', group: 'b' });
+    queue.send({ body: 'b2', group: 'b' });
+    queue.delete(first?.receiptHandle ?? '');
+    queue.changeVisibility(second?.receiptHandle ?? '', 60_000);
+    expect(bodies(queue, 3)).toEqual(['b1', 'a3', 'b2']);
+    clock.advance(60_000);
+    // All are visible again, and none is in flight.
+    expect(bodies(queue, 4).toSorted()).toEqual(['a2', 'a3', 'b1', 'b2']);
+  });
+
+  test('one of ten thousand does not wait for the rest, nor does a backlog of one group take longer for it', () => {
+    const queue = new Queue(settings, new ManualClock(), noJournal);
+    for (let at = 0; at < 10_000; at += 1) queue.send({ body: `a${at}`, group: 'a' });
+    queue.receiveNow(10);
+    queue.send({ body: 'b1', group: 'b' });
+    expect(bodies(queue, 1)).toEqual(['b1']);
+    expect(queue.receiveNow(10_000)).toHaveLength(9_990);
+  });
+});
+
 describe('a queue on file', () => {
   let directory = '';
   let path = '';

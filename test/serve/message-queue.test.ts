@@ -26,6 +26,24 @@ it('works on so many at the same time, in their order', async () => {
   expect(begun).toEqual(['a', 'b', 'c']);
 });
 
+it('lets several groups take turns', async () => {
+  const queue = new MessageQueue();
+  const begun: string[] = [];
+  const ends: (() => void)[] = [];
+  queue.serve('pack', 2, ({ step }) => {
+    begun.push(step);
+    return new Promise((end) => ends.push(() => end('handled')));
+  });
+  await queue.send(['a1', 'a2', 'a3', 'a4'].map((step) => ({ ...sendOf(step), group: 'a' })));
+  await queue.send([{ ...sendOf('b1'), group: 'b' }, sendOf('x')]);
+  for (const end of ends.splice(0)) end();
+  await setImmediate();
+  expect(begun).toEqual(['a1', 'a2', 'b1', 'a3']);
+  for (const end of ends.splice(0)) end();
+  await setImmediate();
+  expect(begun).toEqual(['a1', 'a2', 'b1', 'a3', 'x', 'a4']);
+});
+
 it('refuses a message to nobody, and knows whom it reaches', async () => {
   const queue = new MessageQueue();
   queue.serve('pack', 1, async () => 'handled');

@@ -33,6 +33,8 @@ export interface Send {
   readonly message: Message;
   /** 0 to 900,000. */
   readonly delayMs: number;
+  /** Whose it is; absent where its workflow does not say. */
+  readonly group?: string;
 }
 
 /** For the log and the metrics: what happened, in the words of the glossary, never with a payload (S17). */

@@ -21,6 +21,7 @@ export type NewExecution = Pick<
   | 'input'
   | 'inputHash'
   | 'tags'
+  | 'fairGroup'
   | 'redriveOf'
   | 'parent'
   | 'callbackKeys'

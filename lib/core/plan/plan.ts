@@ -154,6 +154,8 @@ export interface Plan {
   readonly tolerated?: number;
   /** Tags by which its executions are found; given with the start, or else fields of the input. */
   readonly search?: readonly string[];
+  /** Whose an execution is, read from its input: messages of several take turns. */
+  readonly fairBy?: Expr;
   /**
    * What follows an end without success, in an order in which predecessors come
    * first; absent where nothing does.

@@ -89,6 +89,8 @@ export interface ChildStart {
   readonly planId: string;
   readonly input: Json;
   readonly parent: Parent;
+  /** Its parent's. */
+  readonly fairGroup?: string;
   /** It has failed, and goes on if this is the version of that end. */
   readonly restartedAfter?: number;
   /** Why it never begins: its place is taken instead. */

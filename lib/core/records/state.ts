@@ -157,6 +157,8 @@ export interface Execution {
   /** Hash of the start request's body: the same key with another body is refused (S11). */
   readonly inputHash: string;
   readonly tags?: Readonly<Record<string, string>>;
+  /** Whose it is, hashed (`fairBy`): goes out with each of its messages. */
+  readonly fairGroup?: string;
   /** Names of those by which it is found, one for each index of tags. */
   readonly search?: readonly string[];
   readonly startedAt: number;

@@ -76,10 +76,10 @@ function sendOf(plan: Plan, work: Work, state: Snapshot, now: number): Send[] {
   if (delayMs > MAX_DELAY_MS) return [];
   const { step, mode, attempt } = work;
   const seq = state.steps[step.name]?.version ?? 0;
-  const { id: execution, plan: planHash } = state.execution;
+  const { id: execution, plan: planHash, fairGroup } = state.execution;
   const hint = hasManySteps(plan) ? { plan: planHash } : {};
   const message = { v: 1, execution, step: step.name, attempt, mode, seq, ...hint } as const;
-  return [{ agent: step.agent, message, delayMs }];
+  return [{ agent: step.agent, message, delayMs, ...(fairGroup === undefined ? {} : { group: fairGroup }) }];
 }
 
 /**

@@ -20,6 +20,7 @@ import type { ChildEnd, Children, ChildStart, Family } from '../records/children
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
 import type { EventOf } from '../decisions/events.ts';
 import type { Failure } from '../values/failure.ts';
+import { given } from '../values/given.ts';
 import { type Json, utf8Bytes } from '../values/json.ts';
 import { keyPartOf } from '../values/names.ts';
 import type { Snapshot } from '../records/snapshot.ts';
@@ -78,6 +79,7 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family 
       ...(ids.try > 1 ? { try: ids.try } : {}),
       ...(part ? { part: true as const } : {}),
     },
+    ...given({ fairGroup: execution.fairGroup }),
     ...restartedAfterOf(record, index),
   });
   if (step.kind === 'child') {

@@ -32,6 +32,14 @@ const refusals: readonly [Partial<Plan>, string, string][] = [
     'bad-search',
     'search has "a:b"; a tag\'s name has up to 64 letters, digits and . _ -',
   ],
+  ...[5, 'tenant', { $concat: ['a'] }, { $ref: 'step:it', path: [] }].map(
+    (fairBy): (typeof refusals)[number] => [
+      { fairBy },
+      'bad-fair-by',
+      "'fairBy' reads nothing of the input: return a text or a number of it, for example fairBy: (input) => input.tenant",
+    ],
+  ),
+  [{ fairBy: { $what: 1 } }, 'bad-fair-by', "what it is fair by has the unknown operator '$what'"],
   [{ steps: [] }, 'no-end', 'it has no steps, so it would never reach an end'],
   [
     { steps: Array.from({ length: 1_001 }, (_, at) => ({ ...planStep, name: `s${at}` })) },

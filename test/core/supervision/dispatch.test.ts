@@ -46,6 +46,11 @@ describe('a worker sends', () => {
     });
   });
 
+  it('whose it is with each, where its workflow says so', () => {
+    const { sends } = sent([], {}, plan, { fairGroup: 'a1' });
+    expect(sends.map(({ group }) => group)).toEqual(['a1', 'a1']);
+  });
+
   it('what its own step concerns: itself and what depends on it', () => {
     expect(names([], { affected: ['b'] })).toEqual(['b']);
     expect(names([], { affected: ['c'] })).toEqual([]);

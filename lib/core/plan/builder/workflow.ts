@@ -82,6 +82,12 @@ export interface WorkflowOptions<I> {
    * @default none
    */
   readonly search?: readonly string[];
+  /**
+   * Whose an execution is: `(input) => input.tenant`. Messages of several take turns, so that the many of
+   * one do not delay the one of another; executions that it runs go with it.
+   * @default none: in the order of their messages
+   */
+  readonly fairBy?: (input: Ref<I>) => Ref<string> | Ref<number>;
 }
 
 export interface StepOptions extends AnyStepOptions, TolerateOptions {
@@ -204,7 +210,7 @@ export function workflow<I, R extends Readonly<Record<string, unknown>> | undefi
   const withinMs = parseDurationOrNone(options.within, `within of '${name}'`);
   const draft = emptyDraft(name, withinMs, ref);
   const output = built(draft, () => build(builderOf<I>(draft)));
-  const { pauseWithin, search = [] } = options;
+  const { pauseWithin, search = [], fairBy } = options;
   const { ordered, rest } = inOrder(draft.steps);
   const plan: Plan = {
     v: 1,
@@ -218,6 +224,7 @@ export function workflow<I, R extends Readonly<Record<string, unknown>> | undefi
     output: toExpr(output ?? {}),
     ...(draft.onFailure.length === 0 ? {} : { onFailure: draft.onFailure }),
     ...(search.length === 0 ? {} : { search }),
+    ...(fairBy === undefined ? {} : { fairBy: toExpr(fairBy(ref<I>('input'))) }),
   };
   checkPlan(plan);
   const declared = {

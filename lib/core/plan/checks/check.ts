@@ -34,6 +34,7 @@ import { pointProblem, undoProblem } from './check-points.ts';
 import { outcomeProblem, tolerateProblem } from '../outcomes.ts';
 import { type Expr, OPERATORS, stepsIn } from '../refs.ts';
 import { problem, type Problem, refusal } from '../refusal.ts';
+import { fairProblem } from '../fair.ts';
 import { searchProblem } from '../search.ts';
 
 /**
@@ -59,6 +60,10 @@ export function checkPlan(plan: Plan): void {
   }
   const search = searchProblem(plan.search ?? []);
   if (search !== undefined) throw refusal(plan.workflow, undefined, search);
+  const unread = plan.fairBy === undefined ? undefined : exprProblem(plan.fairBy);
+  if (unread !== undefined) throw refused('bad-fair-by', `what it is fair by ${unread}`);
+  const fair = fairProblem(plan.fairBy);
+  if (fair !== undefined) throw refusal(plan.workflow, undefined, fair);
   if (plan.steps.length === 0) throw refused('no-end', 'it has no steps, so it would never reach an end');
   if (plan.steps.length > PLAN_LIMITS.steps) {
     throw refused('too-many-steps', `it has ${plan.steps.length} steps; allowed are ${PLAN_LIMITS.steps}`);

@@ -1,0 +1,26 @@
+/**
+ * Fair shares: whose an execution is, so that one customer's many do not stand before another's one.
+ *
+ * Owns: what an author may name, and its value for an input. Does not own: the hash that goes out with each
+ * message (`scheduler/start.ts`), whose turn it is (the queue).
+ */
+
+import type { Json } from '../values/json.ts';
+import { evaluateExpression, type Expr, sourcesIn } from './refs.ts';
+import { problem, type Problem } from './refusal.ts';
+
+export function fairProblem(fairBy: Expr | undefined): Problem | undefined {
+  if (fairBy === undefined) return undefined;
+  const others = sourcesIn(fairBy).filter((source) => source !== 'input');
+  if (others.length === 0 && sourcesIn(fairBy).length > 0) return undefined;
+  const message =
+    "'fairBy' reads nothing of the input: return a text or a number of it, for example fairBy: (input) => input.tenant";
+  return problem('bad-fair-by', message);
+}
+
+/** Nothing where the input names none: such executions share one turn. */
+export function fairValueOf(fairBy: Expr | undefined, input: Json): string | undefined {
+  const value =
+    fairBy === undefined ? undefined : evaluateExpression(fairBy, { input, output: () => undefined });
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+}
