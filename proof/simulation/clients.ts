@@ -21,6 +21,7 @@ import { hashOf } from './bulk-world.ts';
 import { type Host, newProcess, portsOf } from './process.ts';
 import { passThrough } from './service.ts';
 import { withContainers } from './containers.ts';
+import { withShortWait } from './short-waits.ts';
 import { withStages } from './stages.ts';
 import { withReminders } from './reminders.ts';
 import { withTimes } from './within.ts';
@@ -141,7 +142,20 @@ export class Clients {
 }
 
 const workflowOf = (
-  { choice, emphasis, groups, tolerance, cast, times, stages, containers, onFailure, reminders, beats }: Host,
+  {
+    choice,
+    emphasis,
+    groups,
+    tolerance,
+    cast,
+    times,
+    stages,
+    containers,
+    onFailure,
+    reminders,
+    beats,
+    waits,
+  }: Host,
   at: number,
 ): Workflow => {
   const drawn = randomPlan(choice, `simulated-${at}`, 0, emphasis?.counts);
@@ -155,7 +169,8 @@ const workflowOf = (
   const timed = times === undefined ? asking : withTimes(asking, times);
   const followed = onFailure === undefined ? timed : withOnFailure(timed, onFailure);
   const reminded = reminders === undefined ? followed : withReminders(followed, reminders);
-  const plan = beats === undefined ? reminded : withBeats(reminded, beats);
+  const beating = beats === undefined ? reminded : withBeats(reminded, beats);
+  const plan = waits === undefined ? beating : withShortWait(beating, waits);
   const parts = { kind: 'steadfast:workflow', name: plan.workflow, input: passThrough, plan, agents: [] };
   return parts as unknown as Workflow;
 };

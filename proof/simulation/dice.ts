@@ -31,6 +31,7 @@ const ANSWER_DICE = 0x0b_ad_a4_55;
 const REMINDER_DICE = 0x4e_31_3d_e4;
 const PROBE_DICE = 0x09_40_be_5d;
 const BEAT_DICE = 0x0b_ea_75_11;
+const WAIT_DICE = 0x05_40_47_3a;
 const BULK_DICE = 0x0b_01_4d_1c;
 
 export function diceOf(
@@ -50,6 +51,7 @@ export function diceOf(
     answersWrongly,
     actsInBulk,
     livesTwice,
+    waitsShortly,
   }: Traits,
   isMild: boolean,
 ): Pick<
@@ -68,6 +70,7 @@ export function diceOf(
   | 'beats'
   | 'answers'
   | 'bulks'
+  | 'waits'
 > {
   const own = (dice: number): Choice => choiceOf(seededRandom(seed ^ dice));
   return {
@@ -84,6 +87,7 @@ export function diceOf(
     probing: probesSlowly && !isMild ? own(PROBE_DICE) : undefined,
     beats: beats && !isMild ? own(BEAT_DICE) : undefined,
     answers: answersWrongly && !isMild ? own(ANSWER_DICE) : undefined,
+    waits: waitsShortly && isMild ? own(WAIT_DICE) : undefined,
     // Under one id there is one execution, whose commands it distinguishes.
     bulks: actsInBulk && !isMild && !livesTwice ? new BulkWorld(own(BULK_DICE)) : undefined,
   };

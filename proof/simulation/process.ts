@@ -117,6 +117,8 @@ export interface Host {
   readonly beats: Choice | undefined;
   /** The dice for groups of steps that are tried again, in a world that has some. */
   readonly groups: Choice | undefined;
+  /** The dice for waits that are shorter than any lease, in a world that has some. */
+  readonly waits: Choice | undefined;
   /** Its bulk actions, in a world that has some. */
   readonly bulks: BulkWorld | undefined;
   /** What its functions' processes know of their agents' breakers. */

@@ -52,6 +52,8 @@ export interface Traits {
   readonly answersWrongly: boolean;
   /** Its operators act in bulk. */
   readonly actsInBulk: boolean;
+  /** Its workflows have waits that are shorter than any lease. */
+  readonly waitsShortly: boolean;
   /** What happens often in it. */
   readonly emphasis: Emphasis | undefined;
 }
@@ -94,5 +96,6 @@ export function traitsOf(seed: number): Traits {
     beats: choice.chance(0.12),
     answersWrongly: choice.chance(0.45),
     actsInBulk: choice.chance(0.45),
+    waitsShortly: choice.chance(0.5),
   };
 }

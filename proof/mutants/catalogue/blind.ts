@@ -4,7 +4,7 @@
  * would not take or keep, clocks that differ. Each is found within 20,000 executions.
  */
 
-import { type Mutant, simulated } from '../mutant.ts';
+import { type Mutant, simulated, simulation } from '../mutant.ts';
 
 export const BLIND: readonly Mutant[] = [
   {
@@ -124,7 +124,7 @@ export const BLIND: readonly Mutant[] = [
     file: 'lib/core/execution/time-rules.ts',
     find: '  if (untilAt >= execution.wakeAt) return undefined;',
     replace: '  if (untilAt >= 0) return undefined;',
-    killer: simulated('none'),
+    killer: simulation('none'),
   },
   {
     id: 'end-without-standing-effects',

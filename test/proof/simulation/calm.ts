@@ -44,6 +44,7 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
   probing: undefined,
   beats: undefined,
   bulks: undefined,
+  waits: undefined,
   running: new Running(),
   arrivals: new Arrivals(),
   kinds: noKinds(),

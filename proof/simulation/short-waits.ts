@@ -1,0 +1,22 @@
+/**
+ * Workflows with a wait that is shorter than any lease, behind a step that an agent performs.
+ *
+ * Owns: the share of such workflows and the waits' times. Does not own: which worlds have the trait
+ * (`traits.ts`), what is judged (`oracle-wake.ts`). It throws dice of its own, so that every other world
+ * stays as it was. Only worlds in which no process dies have it: in others the end of such a wait may be
+ * noticed a horizon later, so they could not tell.
+ */
+
+import type { Plan } from '../../lib/core/plan/plan.ts';
+import type { Choice } from './plans.ts';
+
+const SHARE = 0.7;
+const TIMES = [1_000, 2_000, 4_000] as const;
+
+export function withShortWait(plan: Plan, choice: Choice): Plan {
+  const agents = plan.steps.filter(({ kind }) => kind === 'agent');
+  if (agents.length === 0 || !choice.chance(SHARE)) return plan;
+  const after = [choice.pick(agents).name];
+  const brief = { kind: 'wait', name: 'brief', after, forMs: choice.pick(TIMES) } as const;
+  return { ...plan, steps: [...plan.steps, brief] };
+}
