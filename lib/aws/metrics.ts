@@ -11,7 +11,7 @@
 
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import type { Note } from '../core/decisions/decision.ts';
-import { isBuiltIn } from '../core/plan/built-in.ts';
+import { CANARY, isBuiltIn } from '../core/plan/built-in.ts';
 import type { Log, Queue } from '../core/ports.ts';
 import type { OpenNow } from './open-now.ts';
 import { detailedMeter } from './detailed-metrics.ts';
@@ -105,6 +105,7 @@ export function createMeter(options: MeterOptions): Meter {
   };
   return {
     note: (note, origin) => {
+      if (note.what === 'succeeded' && origin?.workflow === CANARY.name) add({ CanaryEnded: 1 });
       // What every deployment brings itself is in no rate of its executions.
       if ([origin?.workflow, note.agent, fields['agent']].some(isBuiltIn)) return;
       const values = METRICS_OF_NOTES[note.what]?.(note) ?? {};

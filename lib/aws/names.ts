@@ -194,6 +194,8 @@ export const METRICS = {
   Failed: 'Count',
   Compensated: 'Count',
   Canceled: 'Count',
+  /** Canaries that succeeded. */
+  CanaryEnded: 'Count',
   /** Claims: to perform a step, of these not the first, to ask for an outcome, to undo. */
   Attempts: 'Count',
   Retries: 'Count',

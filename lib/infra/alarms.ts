@@ -4,8 +4,8 @@
  * Owns: what is alarming, from when on, and what silence means. Does not own: who
  * is notified (`monitoring.ts`).
  *
- * Silence is alarming for two metrics only: sweeps, which a living supervisor makes every minute whatever
- * there is to do, and runs of the audit, which come in their own time. These alarms are about having no data,
+ * Silence is alarming for three metrics only: sweeps, which a living supervisor makes every minute whatever
+ * there is to do, runs of the audit and ends of canaries, which come in their own time. These alarms are about having no data,
  * which is a state of its own: it is notified when an alarm gets there, and a new deployment, which begins
  * there, raises none
  * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html).
@@ -58,6 +58,8 @@ export interface AlarmsProps {
    * Percent of the executions that ended which failed or had to be undone, from which on there is an alarm.
    */
   readonly failurePercent: number;
+  /** How often a canary starts; without one there is no alarm of it. */
+  readonly canary?: Duration;
   readonly audit: {
     /** How often a run is expected. */
     readonly runEvery: Duration;
@@ -80,7 +82,7 @@ export class Alarms extends Construct {
 
   constructor(scope: Construct, id: string, props: AlarmsProps) {
     super(scope, id);
-    const silent = [this.supervisorSilent(props), this.auditSilent(props)];
+    const silent = [this.supervisorSilent(props), this.auditSilent(props), ...this.canaryLate(props)];
     this.ofSilence = new Set(silent);
     this.all = [
       ...silent,
@@ -127,6 +129,21 @@ export class Alarms extends Construct {
       evaluationPeriods: MISSED_AUDITS,
       treatMissingData: TreatMissingData.MISSING,
     });
+  }
+
+  /** One may begin in one period and end in the next; two that end in neither are late. */
+  private canaryLate({ metricOf, canary }: AlarmsProps): Alarm[] {
+    if (canary === undefined) return [];
+    const late = new Alarm(this, 'CanaryLate', {
+      alarmDescription:
+        'The execution that the deployment starts to test itself has twice not come to its end in time: some part of it does not work. Where the latest one stands: npx steadfast list --workflow steadfast-canary, then npx steadfast why <id>; if there is none, read the log of its trigger.',
+      metric: metricOf('CanaryEnded', { period: canary }),
+      comparisonOperator: ComparisonOperator.LESS_THAN_THRESHOLD,
+      threshold: 1,
+      evaluationPeriods: 2,
+      treatMissingData: TreatMissingData.MISSING,
+    });
+    return [late];
   }
 
   private ofTheWakeTimes({ metricOf }: AlarmsProps): Alarm[] {

@@ -20,6 +20,7 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Duration, type RemovalPolicy, Token } from 'aws-cdk-lib/core';
 import { ENV, MIN_RETENTION_HOURS, type Transport, TRANSPORTS } from '../aws/names.ts';
 import type { AgentSettings } from './agent-settings.ts';
+import type { AuditClockProps } from './audit-clock.ts';
 import type { TriggerSources } from './declared-triggers.ts';
 import type { Discovery } from './discovery.ts';
 import type { SchedulerApiProps, Scopes } from './scheduler-api.ts';
@@ -229,6 +230,13 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly alarmTopic?: ITopic;
   /**
+   * How often an execution of two steps, which the deployment brings itself, is started to see that it comes
+   * to its end: 1 to 60 whole minutes. Two that do not are the alarm `CanaryLate`, the one alarm about the
+   * whole. Every 5 minutes costs some $2 a month.
+   * @default - none
+   */
+  readonly canary?: Duration;
+  /**
    * From how many percent of executions on that failed or had to be undone there is an alarm.
    * @default 10
    */
@@ -245,6 +253,14 @@ export function tableSettings(props: SteadfastProps): Partial<StateTableProps> {
     ...(restoredTable === undefined ? {} : { restoredTable }),
   };
 }
+
+export const auditSettings = ({
+  auditEvery = Duration.hours(1),
+  auditMegabytes = 1_000,
+}: SteadfastProps): Pick<AuditClockProps, 'every' | 'megabytes'> => ({
+  every: auditEvery,
+  megabytes: auditMegabytes,
+});
 
 /** What IAM allows in the name of a role. */
 const ROLE_NAME = /^[\w+=,.@-]{1,64}$/;

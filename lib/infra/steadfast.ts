@@ -31,7 +31,9 @@ import { warnOfConcurrency } from './concurrency.ts';
 import { addDeclared } from './declared-triggers.ts';
 import { allowServices, grantUse } from './encryption.ts';
 import type { WorkflowReference } from './event-mapping.ts';
+import { startCanary, withCanary } from './canary.ts';
 import { checkFourEyes } from './four-eyes.ts';
+import type { Discovery } from './discovery.ts';
 import { metricsOf } from './metrics.ts';
 import type { LogSettings } from './function.ts';
 import { keepWithinLimits } from './limits.ts';
@@ -42,6 +44,7 @@ import type { StartQueue } from './start-queue.ts';
 import { StateTable } from './state-table.ts';
 import {
   apiSettings,
+  auditSettings,
   callerSetting,
   checkedRetention,
   type SteadfastProps,
@@ -90,14 +93,15 @@ export class Steadfast extends Construct {
   constructor(scope: Construct, id: string, props: SteadfastProps) {
     super(scope, id);
     const removalPolicy = props.removalPolicy ?? RemovalPolicy.RETAIN;
-    const { encryptionKey, tracing } = props;
+    const { encryptionKey, tracing, canary } = props;
+    const found = withCanary(props.workflows, canary);
     const atRest = encryptionKey === undefined ? {} : { encryptionKey };
     this.deploymentName = Names.uniqueResourceName(this, { maxLength: 100, separator: '-' });
     this.stateTable = new StateTable(this, 'State', { removalPolicy, ...atRest, ...tableSettings(props) });
     // The class spells an optional member otherwise than its interface (exactOptionalPropertyTypes).
     this.eventBus = props.eventBus ?? (new EventBus(this, 'Events') as IEventBus);
     const logs = this.logSettings(props, removalPolicy);
-    const { code, imageFolder } = codeSource(this, props.workflows, this.deploymentName);
+    const { code, imageFolder } = codeSource(this, found, this.deploymentName);
     const shared = {
       logs,
       memorySize: props.memorySize ?? DEFAULT_MEMORY_MB,
@@ -108,7 +112,7 @@ export class Steadfast extends Construct {
     const fleet = new AgentFleet(this, 'Agents', {
       ...shared,
       ...atRest,
-      agents: props.workflows.agents,
+      agents: found.agents,
       builtIn: props.bulkActions === false ? [] : [BULK_AGENT],
       settings: bulkSettings(props),
       code: (name) => code(name === BULK_AGENT.name ? BULK_ENTRY : agentEntry(name)),
@@ -131,20 +135,12 @@ export class Steadfast extends Construct {
       code: code('supervisor'),
       settings: supervisorSettings(props),
     });
-    this.audit = new AuditClock(this, 'Audit', {
-      ...shared,
-      code: code('audit'),
-      every: props.auditEvery ?? Duration.hours(1),
-      megabytes: props.auditMegabytes ?? 1_000,
-    });
+    this.audit = new AuditClock(this, 'Audit', { ...shared, code: code('audit'), ...auditSettings(props) });
     this.grantRoles(fleet, encryptionKey);
     if (props.monitoring !== 'none') this.monitoring = this.watch(props);
-    this.triggers = new Triggers(this, 'Triggers', {
-      ...shared,
-      ...atRest,
-      removalPolicy,
-      ...this.starters(code),
-    });
+    const starters = this.starters(code, found);
+    this.triggers = new Triggers(this, 'Triggers', { ...shared, ...atRest, removalPolicy, ...starters });
+    startCanary(this.triggers, canary);
     addDeclared(this.triggers, props.workflows.triggers, props);
     this.check(props);
   }
@@ -284,7 +280,7 @@ export class Steadfast extends Construct {
   }
 
   private watch(props: SteadfastProps): Monitoring {
-    const { monitoring, alarmTopic, encryptionKey, failureAlarmPercent, metricsBy = [] } = props;
+    const { monitoring, alarmTopic, encryptionKey, failureAlarmPercent, canary, metricsBy = [] } = props;
     return new Monitoring(this, 'Monitoring', {
       metricOf: metricsOf(this.deploymentName),
       agents: [...this.agents.values(), ...this.#fleet.builtIn.values()],
@@ -296,6 +292,7 @@ export class Steadfast extends Construct {
       failurePercent: failureAlarmPercent ?? 10,
       withDashboard: monitoring !== 'alarms',
       detailed: metricsBy.map((by) => ({ deployment: this.deploymentName, by, names: this.namesOf(by) })),
+      ...(canary === undefined ? {} : { canary }),
       ...(alarmTopic === undefined ? {} : { alarmTopic }),
       ...(encryptionKey === undefined ? {} : { encryptionKey }),
     });
@@ -342,9 +339,12 @@ export class Steadfast extends Construct {
     };
   }
 
-  private starters(code: CodeSource['code']): Pick<TriggersProps, 'workflows' | 'code' | 'grantStart'> {
+  private starters(
+    code: CodeSource['code'],
+    { workflows }: Discovery,
+  ): Pick<TriggersProps, 'workflows' | 'code' | 'grantStart'> {
     return {
-      workflows: this.#props.workflows.workflows,
+      workflows,
       code: (name, file) => code('starter', { asset: `triggers/${name}`, file }),
       grantStart: (trigger, agents) => this.letStart(trigger, agents),
     };

@@ -145,6 +145,7 @@ test('every metric that has a name is emitted, and no other', async () => {
     for (const what of Object.keys(METRICS_OF_NOTES)) {
       for (const detail of ['execute', 'probe', 'undo']) meter.note({ what, detail, attempt: 2, ms: 1 });
     }
+    meter.note({ what: 'succeeded', executionId: 'e' }, { workflow: 'steadfast-canary' });
     meter.sent(1);
     meter.swept({ made: 1, oldestOverdueMs: 0, failed: 0 });
     meter.open({ incidents: 0, entries: 0, breakers: 0 });

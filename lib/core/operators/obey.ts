@@ -8,7 +8,7 @@
  * nothing is decided; the caller asks `commandProblem` for the reason.
  */
 
-import { isBuiltIn } from '../plan/built-in.ts';
+import { BULK } from '../plan/built-in.ts';
 import type { Plan } from '../plan/plan.ts';
 import { entering, executionAfter, type DecisionInputs, stop } from '../decisions/change.ts';
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
@@ -129,7 +129,7 @@ function redriveProblem(plan: Plan, state: Snapshot, isDeployed: boolean): strin
   if (status === 'succeeded') return 'it has succeeded, and there is nothing to make good for';
   if (status === 'failed' && restartProblemOf(plan, state) === undefined)
     return 'it goes on where it failed: retry it';
-  if (isBuiltIn(plan.workflow)) return 'it is a bulk action: ask for another one';
+  if (plan.workflow === BULK.name) return 'it is a bulk action: ask for another one';
   return isDeployed ? undefined : `workflow '${plan.workflow}' is not deployed any more`;
 }
 

@@ -1,8 +1,8 @@
 /**
- * What every deployment brings itself: the workflow and the agent behind bulk actions.
+ * What a deployment brings itself: the workflow and the agent behind bulk actions, and those of the canary.
  *
- * Owns: their names, and that no author takes one. Does not own: what they do (`scheduler/bulk-workflow.ts`).
- * The infrastructure loads this file, so it imports nothing.
+ * Owns: their names, and that no author takes one. Does not own: what they do (`scheduler/bulk-workflow.ts`,
+ * `scheduler/canary-workflow.ts`). The infrastructure loads this file, so it imports nothing.
  */
 
 /** Begins the names of workflows and agents; no author's name may begin so. */
@@ -15,4 +15,10 @@ export const BULK: { readonly name: string; readonly timeoutMs: number } = {
   name: `${BUILT_IN_PREFIX}bulk`,
   // A page takes seconds; a table that throttles makes them minutes.
   timeoutMs: 300_000,
+};
+
+/** The workflow that is started again and again to see that one comes to its end, and its agent. */
+export const CANARY: { readonly name: string; readonly timeoutMs: number } = {
+  name: `${BUILT_IN_PREFIX}canary`,
+  timeoutMs: 10_000,
 };

@@ -1,0 +1,50 @@
+/**
+ * The canary of a deployment: an execution that starts by itself every few minutes, and whose end is counted.
+ *
+ * Owns: that its workflow and its agent are deployed like those of the folders, when it starts. Does not own:
+ * its steps (`scheduler/canary-workflow.ts`), the alarm (`alarms.ts`).
+ */
+
+import { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
+import type { Duration } from 'aws-cdk-lib/core';
+import { CANARY } from '../core/plan/built-in.ts';
+import { programFile } from '../project/package-files.ts';
+import type { Discovery } from './discovery.ts';
+import type { Triggers } from './triggers.ts';
+
+/** CloudWatch's periods are whole minutes, and a later alarm would be of little use. */
+const MOST_MINUTES = 60;
+
+/** One for each, so that several stacks of an app share the bundles of what was found. */
+const made = new WeakMap<Discovery, Discovery>();
+
+/** What was found, with the canary beside it. @throws Error naming what is allowed */
+export function withCanary(found: Discovery, every: Duration | undefined): Discovery {
+  if (every === undefined) return found;
+  const minutes = every.toMinutes({ integral: false });
+  if (!Number.isInteger(minutes) || minutes < 1 || minutes > MOST_MINUTES)
+    throw new Error(`canary is ${every.toHumanString()}; allowed are 1 to ${MOST_MINUTES} whole minutes`);
+  const { name, timeoutMs } = CANARY;
+  const both = made.get(found) ?? {
+    ...found,
+    workflows: [
+      ...found.workflows,
+      {
+        name,
+        file: programFile('lib/scheduler/canary-workflow'),
+        exportName: 'canaryWorkflow',
+        agents: [name],
+      },
+    ],
+    agents: [...found.agents, { name, timeoutMs, file: programFile('lambdas/canary'), peers: [name] }],
+  };
+  made.set(found, both);
+  return both;
+}
+
+/** Starts it; what waits while the deployment is at rest is started after. */
+export function startCanary(triggers: Triggers, every: Duration | undefined): void {
+  if (every === undefined) return;
+  const { name } = CANARY;
+  triggers.onSchedule(ScheduleExpression.rate(every), name, { name, input: {}, maxConcurrency: 2 });
+}
