@@ -5,9 +5,9 @@
  * is notified (`monitoring.ts`).
  *
  * Silence is alarming for three metrics only: sweeps, which a living supervisor makes every minute whatever
- * there is to do, runs of the audit and ends of canaries, which come in their own time. These alarms are about having no data,
- * which is a state of its own: it is notified when an alarm gets there, and a new deployment, which begins
- * there, raises none
+ * there is to do, and runs of the audit and ends of canaries, which come in their own time. These alarms are
+ * about having no data, which is a state of its own: it is notified when an alarm gets there, and a new
+ * deployment, which begins there, raises none
  * (https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/alarms-and-missing-data.html).
  */
 
