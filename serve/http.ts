@@ -12,6 +12,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { Hono } from 'hono';
 import { AS_HEADER } from '../lib/api/client.ts';
+import { PLAIN, type PlainAnswer, type PlainRequest } from '../lib/api/plain.ts';
 import { MAX_BODY_BYTES } from '../lib/api/requests.ts';
 import { LOCAL } from '../lib/core/values/caller.ts';
 import { isCalledHere, mayWriteHere } from '../local/http/pages.ts';
@@ -77,18 +78,60 @@ async function answerTo(app: Fetches, tokens: Tokens, request: IncomingMessage):
   const body = await bodyOf(request);
   if (body === 'tooLarge')
     return problem(413, 'too-large', `a body has at most ${MAX_BODY_BYTES} bytes`, { connection: 'close' });
-  const asked = new Request(`http://${LOOPBACK}${url.startsWith('/') ? url : '/'}`, {
-    method,
-    headers: headersOf(headers),
-    ...(method === 'GET' || method === 'HEAD' || body.length === 0 ? {} : { body: new Uint8Array(body) }),
-  });
-  const answer = await app.fetch(asked, vouched(caller));
-  return {
-    status: answer.status,
-    headers: Object.fromEntries(answer.headers),
-    body: answer.body === null ? '' : Buffer.from(await answer.arrayBuffer()),
+  const valueOf = (name: string): string | undefined => {
+    const value = name === AS_HEADER ? undefined : headers[name];
+    return typeof value === 'object' ? value.join(', ') : value;
   };
+  const { text, ...answer } = await plainAnswer(app, caller, { method, path: url, body, valueOf });
+  return { ...answer, body: text };
 }
+
+interface Asked {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  readonly body: Buffer;
+  /** A header's, by its name in small letters. */
+  readonly valueOf: (name: string) => string | undefined;
+}
+
+async function plainAnswer(
+  app: Fetches,
+  caller: string,
+  { method, path, body, valueOf }: Asked,
+): Promise<Omit<PlainAnswer, 'text'> & { readonly text: string | Buffer }> {
+  const asked: PlainRequest = {
+    method,
+    url: `http://${LOOPBACK}${path.startsWith('/') ? path : '/'}`,
+    headers: { get: (name) => valueOf(name.toLowerCase()) ?? null },
+    arrayBuffer: async () => body,
+  };
+  const given: unknown = await app.fetch(asked as unknown as Request, { ...vouched(caller), ...PLAIN });
+  const answer = given as PlainAnswer | Response;
+  if (!('arrayBuffer' in answer)) return answer;
+  const text = answer.body === null ? '' : Buffer.from(await answer.arrayBuffer());
+  return { status: answer.status, headers: Object.fromEntries(answer.headers), text };
+}
+
+/** What a caller in this process asks of the API, without HTTP. */
+export interface Call {
+  readonly method?: 'GET' | 'POST';
+  /** With its query. */
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+export type Answers = (call: Call) => Promise<{ readonly status: number; readonly body: unknown }>;
+
+export const answersOf =
+  (app: Fetches): Answers =>
+  async ({ method = 'GET', path, body }) => {
+    const sent = Buffer.from(body === undefined ? '' : JSON.stringify(body));
+    const { status, text } = await plainAnswer(app, LOCAL, { method, path, body: sent, valueOf: noHeader });
+    return { status, body: JSON.parse(String(text)) };
+  };
+
+const noHeader = (): undefined => undefined;
 
 /** The caller's name, or the refusal. Nothing of the body was read. */
 function callerOf(tokens: Tokens, request: IncomingMessage): string | Answer {
@@ -108,17 +151,14 @@ function callerOf(tokens: Tokens, request: IncomingMessage): string | Answer {
   return problem(400, BAD_NAME.code, BAD_NAME.message);
 }
 
+const NO_BODY = Buffer.alloc(0);
+
 /** One that says its length is refused before it is read. */
 async function bodyOf(request: IncomingMessage): Promise<Buffer | 'tooLarge'> {
-  if (Number(request.headers['content-length'] ?? 0) > MAX_BODY_BYTES) return 'tooLarge';
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+  if (Number(length ?? 0) > MAX_BODY_BYTES) return 'tooLarge';
+  if (length === undefined && encoding === undefined) return NO_BODY;
   return await readBody(request, MAX_BODY_BYTES);
-}
-
-function headersOf(given: IncomingMessage['headers']): Record<string, string> {
-  const kept: Record<string, string> = {};
-  for (const [name, value] of Object.entries(given))
-    if (value !== undefined && name !== AS_HEADER && !name.startsWith(':')) kept[name] = String(value);
-  return kept;
 }
 
 export interface HttpServer {

@@ -2,8 +2,8 @@
  * What the roles of this process work with: the same adapters as on AWS, over the client of one file.
  *
  * Owns: which adapter stands behind which port. Does not own: the adapters (`lib/aws/dynamo-*.ts`), the
- * client (`sqlite/client.ts`), what is remembered (`known-executions.ts`). No supervisor is called: the one of this
- * process always sweeps.
+ * client (`sqlite/client.ts`), what is remembered (`known-executions.ts`). No supervisor is called: the one
+ * of this process always sweeps.
  */
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';

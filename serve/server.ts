@@ -25,7 +25,7 @@ import { type Blocked, BlockedSteps } from './blocked.ts';
 import { newBoot } from './boot.ts';
 import { EndingClock } from './ending-clock.ts';
 import { refuseClosed } from './export.ts';
-import { apiListener, type HttpServer, listenAt, LOOPBACK } from './http.ts';
+import { type Answers, answersOf, apiListener, type HttpServer, listenAt, LOOPBACK } from './http.ts';
 import { IsolatedAgent } from './isolated.ts';
 import { LoopClock } from './loop-clock.ts';
 import { MessageQueue } from './message-queue.ts';
@@ -81,6 +81,8 @@ export interface Server {
   readonly url: string;
   readonly port: number;
   readonly workflows: readonly string[];
+  /** Answers a call in this process as the port does. */
+  readonly answer: Answers;
   /** What the process before has left, once it is made good. */
   readonly resumed: Promise<Resumed>;
   readonly stop: () => Promise<void>;
@@ -137,6 +139,7 @@ class Running {
     return {
       url: http.url,
       port: http.port,
+      answer: answersOf(api),
       workflows: [...scheduler.workflows.keys()],
       resumed,
       stop: () => (this.#stopped ??= this.#stop(http, roles.queue, loops)),

@@ -25,14 +25,13 @@ import { bodyText, emptyBody, keyOf, parseBody } from './requests.ts';
 import { executionSummary } from './views.ts';
 
 export function bulkRoutes(app: Hono, scheduler: Scheduler): void {
-  const shown = async (c: Context, bulk: Bulk): Promise<Response> =>
-    c.json(bulkView(await shownBulk(scheduler, bulk), scheduler.ports.clock.now()), 202);
+  const shown = async (c: Context, bulk: Bulk, headers: Record<string, string> = {}): Promise<Response> =>
+    c.json(bulkView(await shownBulk(scheduler, bulk), scheduler.ports.clock.now()), 202, headers);
   app.post('/bulk', async (c) => {
     const request = parseBulk(await bodyText(c));
     const key = keyOf(c, request.idempotencyKey);
     const bulk = await makeBulk(scheduler, { ...request, ...given({ idempotencyKey: key }), ...callerOf(c) });
-    c.header('Location', `/bulk/${bulk.id}`);
-    return shown(c, bulk);
+    return shown(c, bulk, { Location: `/bulk/${bulk.id}` });
   });
   app.get('/bulk/:id', async (c) =>
     c.json(bulkView(await showBulk(scheduler, c.req.param('id')), scheduler.ports.clock.now())),

@@ -285,10 +285,12 @@ async function send(
   path: string,
   body: unknown,
 ): Promise<{ status: number; text: string }> {
+  const over = new AbortController();
+  const timer = setTimeout(() => over.abort(new DOMException('', 'TimeoutError')), ANSWER_WITHIN_MS);
   try {
     const response = await fetcher(`${base}${path}`, {
       method,
-      signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
+      signal: over.signal,
       headers: {
         ...(as === undefined ? {} : { [AS_HEADER]: as }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -302,6 +304,8 @@ async function send(
       'no-answer',
       `no Steadfast API at ${base} (${reasonOf(error)}); start one with: npx steadfast dev`,
     );
+  } finally {
+    clearTimeout(timer);
   }
 }
 

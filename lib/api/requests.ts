@@ -175,6 +175,8 @@ export const bulkBody = z.strictObject({
   comment: z.optional(z.string().check(z.maxLength(500))),
 });
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
 /**
  * The body's text. Bytes that are no UTF-8 would become one and the same character, and two keys one.
  * @throws SteadfastError `bad-json`
@@ -182,7 +184,7 @@ export const bulkBody = z.strictObject({
 export async function bodyText({ req }: Context): Promise<string> {
   const bytes = await req.arrayBuffer();
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return UTF8.decode(bytes);
   } catch {
     throw refuse('bad-json', 'the body is not UTF-8');
   }

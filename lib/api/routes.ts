@@ -54,6 +54,7 @@ import {
   showQuery,
   startBody,
 } from './requests.ts';
+import { answerAsAsked } from './plain.ts';
 import { STATUS } from './statuses.ts';
 import { askedOf, entryView, executionSummary, executionView, incidentView, stoppedView } from './views.ts';
 
@@ -74,6 +75,7 @@ export function routes(
 ): Hono {
   const app = new Hono();
   app.use(async (c, next) => {
+    answerAsAsked(c);
     // Here the caller is not authorized: it answers a browser's preflight, to which the gateway adds its
     // headers, and nothing else.
     if (c.req.method === 'OPTIONS') return c.body(null, 204);
@@ -127,8 +129,8 @@ function executionRoutes(app: Hono, scheduler: Scheduler): void {
       ...(body.redriveOf === undefined ? {} : { redriveOf: body.redriveOf }),
       ...callerOf(c),
     });
-    c.header('Location', `/executions/${execution.id}`);
-    return c.json({ executionId: execution.id, status: execution.status }, 202);
+    const started = { executionId: execution.id, status: execution.status };
+    return c.json(started, 202, { Location: `/executions/${execution.id}` });
   });
   app.get('/executions', async (c) => {
     const { items, ...page } = await list(scheduler, parseList(c.req.query()));

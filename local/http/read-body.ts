@@ -5,9 +5,18 @@ import type { IncomingMessage } from 'node:http';
 export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Buffer | 'tooLarge'> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size <= limitBytes) chunks.push(chunk);
-  }
-  return size > limitBytes ? 'tooLarge' : Buffer.concat(chunks);
+  await new Promise<void>((ended, failed) => {
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size <= limitBytes) chunks.push(chunk);
+    });
+    request.once('end', ended);
+    request.once('error', failed);
+    request.once('close', () => {
+      if (!request.complete) failed(new Error('the connection was closed within a request'));
+    });
+  });
+  if (size > limitBytes) return 'tooLarge';
+  const [first] = chunks;
+  return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
 }

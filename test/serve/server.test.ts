@@ -152,3 +152,19 @@ describe('who may call', () => {
     expect(() => Tokens.read(line)).toThrow('line 1 of the tokens is none');
   });
 });
+
+it('answers in this process what it answers over HTTP', async () => {
+  const server = await world.start({ served: echo });
+  const path = '/workflows/greeting/executions';
+  const began = await server.answer({ method: 'POST', path, body: { input: { text: 'Ada' } } });
+  expect(began).toMatchObject({ status: 202, body: { status: 'running' } });
+  const { executionId } = began.body as { readonly executionId: string };
+  await clientOf(server).untilEnd(executionId);
+  const here = await server.answer({ path: `/executions/${executionId}` });
+  expect(here).toMatchObject({ status: 200, body: { status: 'succeeded', output: { text: 'Hello, Ada' } } });
+  const refused = await server.answer({ method: 'POST', path, body: { input: 1 } });
+  expect(refused).toMatchObject({ status: 400, body: { error: { code: 'bad-input' } } });
+  expect((await server.answer({ path: '/openapi.json' })).body).toMatchObject({
+    openapi: expect.any(String),
+  });
+});

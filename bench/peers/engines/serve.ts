@@ -6,7 +6,7 @@
 
 import { join } from 'node:path';
 import { createClient } from '../../../lib/client.ts';
-import { type Api, startServer } from '../../../serve/server.ts';
+import { startServer } from '../../../serve/server.ts';
 import { loadWorkflows } from '../../../serve/workflows.ts';
 import { PAYLOAD, type Start, timed } from '../contract.ts';
 
@@ -20,15 +20,10 @@ export const start: Start = async (folder, variant) => {
     ends.set(id, known);
     return known;
   };
-  let api: Api | undefined;
   const server = await startServer({
     served: await loadWorkflows(ROOT, ['bench/workflows']),
     file: join(folder, 'state.db'),
     port: 0,
-    beside: (own) => {
-      api = own;
-      return {};
-    },
     listeners: [
       ({ detail }) => {
         // It may end before its start is answered.
@@ -37,19 +32,17 @@ export const start: Start = async (folder, variant) => {
     ],
   });
   const client = createClient({ url: server.url });
-  const asked = async (path: string, init?: RequestInit): Promise<unknown> => {
-    if (api === undefined) throw new Error('the server has no API');
-    return await (await api.request(path, init)).json();
-  };
   const inProcess = async (): Promise<unknown> => {
-    const { executionId } = (await asked('/workflows/chain5/executions', {
+    const { body } = await server.answer({
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ input: PAYLOAD, idempotencyKey: crypto.randomUUID() }),
-    })) as { readonly executionId: string };
+      path: '/workflows/chain5/executions',
+      body: { input: PAYLOAD, idempotencyKey: crypto.randomUUID() },
+    });
+    const { executionId } = body as { readonly executionId: string };
     await endOf(executionId).promise;
     ends.delete(executionId);
-    return ((await asked(`/executions/${executionId}`)) as { readonly output?: unknown }).output;
+    const ended = await server.answer({ path: `/executions/${executionId}` });
+    return (ended.body as { readonly output?: unknown }).output;
   };
   const overHttp = async (): Promise<unknown> => {
     const { executionId } = await client.start('chain5', { input: PAYLOAD });

@@ -1,0 +1,42 @@
+/**
+ * Requests and answers without the platform's `Request` and `Response`, whose streams take longer than most
+ * calls: for a caller in the same process.
+ *
+ * Owns: their form, and how an answer is made so where it is asked for. Does not own: the routes.
+ */
+
+import type { Context } from 'hono';
+
+/** As much of a `Request` as the routes read. */
+export interface PlainRequest {
+  readonly method: string;
+  /** Whole. */
+  readonly url: string;
+  readonly headers: { readonly get: (name: string) => string | null };
+  readonly arrayBuffer: () => Promise<Uint8Array>;
+}
+
+/** As much of a `Response` as a caller reads. */
+export interface PlainAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+/** What a caller gives beside its request so that answers in JSON are plain. */
+export const PLAIN = { plain: true } as const;
+
+/** Has the answers of this call made as its caller wants them. */
+export function answerAsAsked(c: Context): void {
+  if ((c.env as Partial<typeof PLAIN> | undefined)?.plain !== true) return;
+  const json = (
+    value: unknown,
+    status = 200,
+    headers: Readonly<Record<string, string>> = {},
+  ): PlainAnswer => ({
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
+    text: JSON.stringify(value),
+  });
+  Object.assign(c, { json });
+}
