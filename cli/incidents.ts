@@ -9,7 +9,7 @@ import {
   aboutText,
   ANSWERS,
   type Choice,
-  type EntryView,
+  type CallbackQuestionView,
   type IncidentPage,
   type IncidentView,
   type ResolveOptions,
@@ -86,7 +86,7 @@ const ABOUT_CHARS = 100;
 const shortened = (text: string, chars: number): string =>
   text.length <= chars ? text : `${text.slice(0, chars - 1)}…`;
 
-const remindersText = ({ reminders = 0 }: Pick<EntryView | IncidentView, 'reminders'>): string =>
+const remindersText = ({ reminders }: Pick<CallbackQuestionView | IncidentView, 'reminders'>): string =>
   reminders === 0 ? '' : `(reminded ${reminders === 1 ? 'once' : `${reminders} times`})`;
 
 /** The command that answers; the token of a callback is shown with its execution alone. */

@@ -83,7 +83,7 @@ export const answerFact = (one: IncidentView): readonly (readonly [string, strin
   one.wrongAnswer === undefined ? [] : [['it answered', printable(one.wrongAnswer)]];
 
 export const openIncidentFacts = (view: ExecutionView): readonly IncidentView[] =>
-  view.incidents.filter((one) => one.resolvedAt === undefined);
+  view.incidents.filter((one) => one.closedAt === undefined);
 
 /** The command that resolves an incident; the choice is left to the person. */
 export const answerLine = (executionId: string, { number }: IncidentView): string =>

@@ -13,6 +13,7 @@
  * - I3 an execution that is over is not remembered, nor is a large one.
  */
 
+import { questionKey } from '../lib/core/records/question.ts';
 import type { Write } from '../lib/core/decisions/decision.ts';
 import type { Store } from '../lib/core/ports.ts';
 import type { Snapshot } from '../lib/core/records/snapshot.ts';
@@ -86,7 +87,7 @@ export function knownExecutions(store: Store, most: number = MOST_EXECUTIONS): S
 }
 
 /** Each record is the next version of the one that is remembered, and of the same life. */
-function follows({ execution, step, incident, entry }: Write, before: Snapshot): boolean {
+function follows({ execution, step, question }: Write, before: Snapshot): boolean {
   const { life } = before.execution;
   const isNext = (
     next: Pick<Execution, 'version' | 'life'> | undefined,
@@ -95,8 +96,7 @@ function follows({ execution, step, incident, entry }: Write, before: Snapshot):
   return (
     isNext(execution, before.execution) &&
     isNext(step, step && before.steps[step.name]) &&
-    isNext(incident, incident && before.incidents?.[incident.number]) &&
-    isNext(entry, entry && before.entries?.[entry.step])
+    isNext(question, question && before.questions?.[questionKey(question)])
   );
 }
 

@@ -19,7 +19,7 @@ import { Payload } from '../parts/payload.tsx';
 import { Problem } from '../parts/states.tsx';
 import { Status, StepStatusOf } from '../parts/status.tsx';
 import { Clock, Lasted, Prose, Until } from '../parts/time.tsx';
-import { AnswerEntry } from '../people/answer-entry.tsx';
+import { AnswerCallback } from '../people/answer-callback.tsx';
 import { executionLink } from './head.tsx';
 
 interface PanelProps {
@@ -57,8 +57,8 @@ export function StepPanel({ step: brief, view, reasons, placeOf, done }: PanelPr
       {step.omitted === undefined ? null : (
         <Whole id={view.executionId} step={step} take={(one) => (whole.value = one)} />
       )}
-      {step.entry === undefined || settings.readOnly ? null : (
-        <AnswerEntry executionId={view.executionId} entry={step.entry} done={done} />
+      {step.question === undefined || settings.readOnly ? null : (
+        <AnswerCallback executionId={view.executionId} question={step.question} done={done} />
       )}
       <Children step={step} placeOf={placeOf} />
       <Attempts step={step} />

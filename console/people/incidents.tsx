@@ -10,8 +10,8 @@ import { resolvedText, whyAsked } from './words.ts';
 import { WrongAnswer } from './wrong-answer.tsx';
 
 export function Incidents({ view, done }: { view: ExecutionView; done: () => void }): JSX.Element | null {
-  const open = view.incidents.filter(({ resolvedAt }) => resolvedAt === undefined);
-  const over = view.incidents.filter(({ resolvedAt }) => resolvedAt !== undefined);
+  const open = view.incidents.filter(({ closedAt }) => closedAt === undefined);
+  const over = view.incidents.filter(({ closedAt }) => closedAt !== undefined);
   if (view.incidents.length === 0) return null;
   return (
     <section aria-labelledby="incidents">
@@ -41,10 +41,10 @@ export function Incidents({ view, done }: { view: ExecutionView; done: () => voi
         <p key={incident.number} class="faint">
           Incident {incident.number}
           {incident.step === undefined ? '' : ` at ${incident.step}`}: {resolvedText(incident)}
-          {incident.resolvedAt === undefined ? null : (
+          {incident.closedAt === undefined ? null : (
             <>
               {' '}
-              · <Clock at={incident.resolvedAt} />
+              · <Clock at={incident.closedAt} />
             </>
           )}
         </p>

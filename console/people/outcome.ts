@@ -36,7 +36,7 @@ function firstIn(view: ExecutionView, name: string | undefined): string {
     return `: ${who}; '${step.name}' is ${step.status}`;
   }
   const latest = view.incidents
-    .filter(({ resolvedAt }) => resolvedAt !== undefined)
-    .toSorted((one, other) => (other.resolvedAt ?? 0) - (one.resolvedAt ?? 0))[0];
+    .filter(({ closedAt }) => closedAt !== undefined)
+    .toSorted((one, other) => (other.closedAt ?? 0) - (one.closedAt ?? 0))[0];
   return latest === undefined ? '' : `: ${resolvedText(latest)}`;
 }

@@ -4,7 +4,12 @@
  */
 
 import type { JSX } from 'preact';
-import { type EntryView, type IncidentPage, type IncidentView, pairsText } from '../../lib/api/answers.ts';
+import {
+  type CallbackQuestionView,
+  type IncidentPage,
+  type IncidentView,
+  pairsText,
+} from '../../lib/api/answers.ts';
 import { api, settings } from '../api.ts';
 import { executionLink } from '../execution/head.tsx';
 import { useLive } from '../live.ts';
@@ -12,7 +17,7 @@ import { ShortId } from '../parts/copy.tsx';
 import { Empty, Loading, Problem, Shown } from '../parts/states.tsx';
 import { Ago, Clock, Prose, Until } from '../parts/time.tsx';
 import { addressOf, place, refine } from '../router.ts';
-import { AnswerEntry } from './answer-entry.tsx';
+import { AnswerCallback } from './answer-callback.tsx';
 import { AnswerIncident } from './answer-incident.tsx';
 import { whyAsked } from './words.ts';
 import { WrongAnswer } from './wrong-answer.tsx';
@@ -116,7 +121,7 @@ function Card({ item, again }: { item: Item; again: () => void }): JSX.Element {
           </button>
         )
       ) : (
-        <AnswerEntry executionId={executionId} entry={item} done={again} />
+        <AnswerCallback executionId={executionId} question={item} done={again} />
       )}
     </article>
   );
@@ -149,9 +154,9 @@ function About({ item }: { item: Item }): JSX.Element {
 }
 
 function remindersText({
-  reminders = 0,
+  reminders,
   remindAt,
-}: Pick<EntryView | IncidentView, 'reminders' | 'remindAt'>): JSX.Element {
+}: Pick<CallbackQuestionView | IncidentView, 'reminders' | 'remindAt'>): JSX.Element {
   return (
     <>
       {reminders === 0 ? '' : ` · reminded ${reminders === 1 ? 'once' : `${reminders} times`}`}
@@ -183,7 +188,7 @@ function Choices({
       <Problem error={live.error} again={live.again} />
     );
   const incident = live.data.incidents.find((one) => one.number === number);
-  if (incident === undefined || incident.resolvedAt !== undefined)
+  if (incident === undefined || incident.closedAt !== undefined)
     return <p class="notice">It is answered: see the execution.</p>;
   const done = (): void => {
     live.again();

@@ -13,15 +13,15 @@ const KIND: Readonly<Record<IncidentView['kind'], string>> = {
 export const whyAsked = ({ kind, wrongAnswer }: Pick<IncidentView, 'kind' | 'wrongAnswer'>): string =>
   wrongAnswer === undefined ? KIND[kind] : 'the work is done, but its answer cannot be used';
 
-export function resolvedText({ by, choice, caller, reason }: IncidentView): string {
+export function resolvedText({ closedBy, choice, caller, reason }: IncidentView): string {
   const who =
-    by === 'person'
+    closedBy === 'answer'
       ? caller === undefined
         ? 'a person'
         : callerText(caller)
-      : by === 'deadline'
+      : closedBy === 'deadline'
         ? 'nobody answered in time'
         : 'the execution moved on';
-  const chose = choice === undefined ? '' : by === 'person' ? ` chose ${choice}` : `: ${choice}`;
+  const chose = choice === undefined ? '' : closedBy === 'answer' ? ` chose ${choice}` : `: ${choice}`;
   return `${who}${chose}${reason === undefined || reason === '' ? '' : ` (${reason})`}`;
 }

@@ -112,7 +112,7 @@ const scenes: readonly Scene[] = [
       const executionId = await start(stage, transfer);
       const incident = await stage.until('the incident', async () => {
         const { incidents } = await stage.client.get(executionId);
-        return incidents.find(({ resolvedAt }) => resolvedAt === undefined);
+        return incidents.find(({ closedAt }) => closedAt === undefined);
       });
       await post(stage, `/${ADA.bank}/blocks/${back.id}/lift`, {});
       await as(stage, 'carl').resolve(executionId, incident.number, { choice: 'retry' });

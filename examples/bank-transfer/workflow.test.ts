@@ -117,7 +117,7 @@ describe('a large one', () => {
     const trial = testWorkflow(bankTransfer, { agents });
     const run = await trial.start(LARGE, { by: 'ann' });
     await run.untilAsked('release');
-    expect(trial.entryNews.map(({ shown }) => shown)).toEqual([
+    expect(trial.questionNews.map(({ shown }) => shown)).toEqual([
       { amount: LARGE.amount, from: LARGE.from.account, to: LARGE.to.account },
     ]);
     await expect(run.approve('release', { by: 'ann' })).rejects.toMatchObject({ code: 'not-another' });

@@ -23,12 +23,16 @@ import type { PlanStep } from '../core/plan/plan.ts';
 import type { Parent } from '../core/records/children.ts';
 import type { Standing } from '../core/records/ended.ts';
 import { type Caller, callerText } from '../core/values/caller.ts';
-import type { Entry } from '../core/records/entry.ts';
 import type { Failure } from '../core/values/failure.ts';
-import { type Choice, CHOICES, type Incident } from '../core/records/incident.ts';
+import {
+  type AskedOf,
+  type CallbackQuestion,
+  type Choice,
+  CHOICES,
+  type Incident,
+} from '../core/records/question.ts';
 import type { Json } from '../core/values/json.ts';
 import type { RiskReason } from '../core/records/state.ts';
-import type { AskedOf } from '../core/records/question.ts';
 import type { People } from '../core/records/people.ts';
 import { durationText, printable, printableLines, timeText } from '../core/values/text.ts';
 import type { Attempt, Cause, Deferred, Pause, Retried } from '../core/records/state.ts';
@@ -149,8 +153,8 @@ export interface StepView {
   readonly waitsUntil?: number;
   /** Only for an open callback or approval: `POST /callbacks/{token}/complete`. */
   readonly token?: string;
-  /** Only for an open approval or callback: its entry in the inbox. */
-  readonly entry?: EntryView;
+  /** Only for an open approval or callback: as in the inbox. */
+  readonly question?: CallbackQuestionView;
   /** Only for a child or map step; the ids of up to 100 of its executions. */
   readonly children?: {
     readonly executionIds: readonly string[];
@@ -223,11 +227,8 @@ export interface IncidentView extends Omit<Incident, Inner | 'quiet'> {
   }[];
 }
 
-/**
- * An open approval or callback in the inbox. It is no incident: it is answered by its token,
- * or with `approve` and `reject`.
- */
-export type EntryView = Omit<Entry, Inner>;
+/** An open approval or callback. It is answered by its token, or with `approve` and `reject`. */
+export type CallbackQuestionView = Omit<CallbackQuestion, Inner>;
 
 /**
  * The execution that a question belongs to. Workflow and tags are absent if an earlier release opened the
@@ -239,7 +240,7 @@ export interface Asked extends AskedOf {
 
 /** `kind` tells what is what. */
 export interface IncidentPage {
-  readonly items: readonly ((IncidentView | EntryView) & Asked)[];
+  readonly items: readonly ((IncidentView | CallbackQuestionView) & Asked)[];
   readonly cursor?: string;
 }
 

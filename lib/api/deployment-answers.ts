@@ -9,9 +9,8 @@ import type { Effect } from '../core/plan/agent.ts';
 import type { EndedPause, PausedStarts } from '../core/holds/workflow-pause.ts';
 import type { Finding, Verdict } from '../core/explain/situation.ts';
 import type { PlanStep, Stage } from '../core/plan/plan.ts';
-import type { Entry } from '../core/records/entry.ts';
 import type { Failure } from '../core/values/failure.ts';
-import type { Incident } from '../core/records/incident.ts';
+import type { Question } from '../core/records/question.ts';
 import type { Json } from '../core/values/json.ts';
 import type { EndedHold, Hold } from '../core/records/hold.ts';
 import type { ShownOutage } from '../scheduler/outages.ts';
@@ -290,11 +289,11 @@ export interface Overview {
   readonly inbox: {
     readonly count: number;
     readonly atLeast?: true;
-    readonly byKind: Readonly<Partial<Record<Incident['kind'] | Entry['kind'], number>>>;
+    readonly byKind: Readonly<Partial<Record<Question['kind'], number>>>;
     /** Whose time is over first. */
     readonly next?: {
       readonly executionId: string;
-      readonly kind: Incident['kind'] | Entry['kind'];
+      readonly kind: Question['kind'];
       readonly deadlineAt: number;
     };
   };

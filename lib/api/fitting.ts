@@ -64,7 +64,7 @@ export function fittedExecution(view: ExecutionView, only?: string): ExecutionVi
     omitted.push(name);
     return false;
   };
-  const open = incidents.filter((one) => one.resolvedAt === undefined);
+  const open = incidents.filter((one) => one.closedAt === undefined);
   const keepsInput = optional('input', input);
   const whole = only === undefined ? undefined : fittedSteps(shown, room);
   const keepsOutput = optional('output', output);

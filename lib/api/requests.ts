@@ -14,7 +14,7 @@ import { MAX_TAG_CHARS } from '../core/plan/search.ts';
 import { refusedNumbers, roundedIn } from '../core/values/whole-numbers.ts';
 import { refuse } from '../core/values/errors.ts';
 import { given } from '../core/values/given.ts';
-import { CHOICES } from '../core/records/incident.ts';
+import { CHOICES } from '../core/records/question.ts';
 import { misfitOf, misfitText } from '../core/values/issues.ts';
 import { type Json, jsonProblem } from '../core/values/json.ts';
 import { cut, hasReplacement, REPLACED_IN_KEY } from '../core/values/text.ts';

@@ -56,7 +56,7 @@ import {
 } from './requests.ts';
 import { answerAsAsked } from './plain.ts';
 import { STATUS } from './statuses.ts';
-import { askedOf, entryView, executionSummary, executionView, incidentView, stoppedView } from './views.ts';
+import { askedOf, executionSummary, executionView, questionView, stoppedView } from './views.ts';
 
 const STATUS_OF: Readonly<Record<string, ContentfulStatusCode>> = STATUS;
 
@@ -232,10 +232,10 @@ function incidentRoutes(app: Hono, scheduler: Scheduler): void {
     const { cursor, limit } = checked(c.req.query(), pageQuery, 'query');
     const page = await scheduler.ports.store.inbox(parseLimit(limit), cursor);
     return c.json({
-      items: page.items.map(({ executionId, incident, entry }) => ({
+      items: page.items.map(({ executionId, question }) => ({
         executionId,
-        ...askedOf(incident ?? entry),
-        ...(incident === undefined ? entryView(entry) : incidentView(incident)),
+        ...askedOf(question),
+        ...questionView(question),
       })),
       ...(page.cursor === undefined ? {} : { cursor: page.cursor }),
     });

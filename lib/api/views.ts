@@ -11,12 +11,11 @@ import { choicesFor } from '../core/questions/choices.ts';
 import { leftByFailing, standingAtEnd } from '../core/operators/in-effect.ts';
 import { isOnFailure, shownSteps } from '../core/plan/on-failure.ts';
 import { type AgentStep, isCallback, type Plan, type PlanStep } from '../core/plan/plan.ts';
-import { type Entry, isOpenEntry } from '../core/records/entry.ts';
+import { isOpen, type Question } from '../core/records/question.ts';
 import { given } from '../core/values/given.ts';
-import type { Incident } from '../core/records/incident.ts';
 import type { AskedOf } from '../core/records/question.ts';
 import { riskNow } from '../core/records/risk.ts';
-import type { Snapshot } from '../core/records/snapshot.ts';
+import { type Snapshot, incidentsIn, callbackOf } from '../core/records/snapshot.ts';
 import { callbackToken, type Execution, isForward, type Step } from '../core/records/state.ts';
 import { attemptedVariant, variantOf } from '../core/step/recovery.ts';
 import { leftOutOf } from '../core/step/history.ts';
@@ -69,8 +68,8 @@ const body = (state: Snapshot, plan: Plan, now: number): Record<string, unknown>
   input: state.execution.input,
   ...outputOf(plan, state),
   ...given({ standing: standingAtEnd(plan, state) }),
-  incidents: Object.values(state.incidents ?? {}).map((incident) => ({
-    ...incidentView(incident),
+  incidents: incidentsIn(state).map((incident) => ({
+    ...questionView(incident),
     choices: choicesFor(plan, state, incident, now).map((one) =>
       one.choice === 'fail' ? { ...one, leaves: leftByFailing(plan, state, incident) } : one,
     ),
@@ -115,11 +114,11 @@ function attemptsOf(
 function awaited(step: PlanStep, state: Snapshot): Record<string, unknown> {
   const untilAt = isForward(state.execution.status) ? waitsUntil(step, state) : undefined;
   const token = isCallback(step) ? callbackToken(state.execution, step.name) : undefined;
-  const entry = state.entries?.[step.name];
+  const question = callbackOf(state, step.name);
   return {
     ...(untilAt === undefined ? {} : { waitsUntil: untilAt }),
     ...(untilAt === undefined || token === undefined ? {} : { token }),
-    ...(isOpenEntry(entry) ? { entry: entryView(entry) } : {}),
+    ...(question !== undefined && isOpen(question) ? { question: questionView(question) } : {}),
   };
 }
 
@@ -172,13 +171,9 @@ function stepView(step: Step | undefined, status: StepView['status']): Record<st
 /** Only in the inbox: an execution's own answer has its workflow and tags already. */
 export const askedOf = ({ workflow, tags }: AskedOf): AskedOf => given({ workflow, tags });
 
-export function incidentView({ quiet: _quiet, ...incident }: Incident): Record<string, unknown> {
-  return withoutInner(incident);
-}
-export const entryView = (entry: Entry): Record<string, unknown> => withoutInner(entry);
-
-function withoutInner(question: Incident | Entry): Record<string, unknown> {
+export function questionView(question: Question): Record<string, unknown> {
   const { version: _v, writeId: _id, life: _life, unannounced: _not, ...rest } = question;
   const { workflow: _workflow, tags: _tags, ...shown } = rest;
-  return shown;
+  const { quiet: _quiet, ...seen }: typeof shown & { readonly quiet?: true } = shown;
+  return seen;
 }

@@ -7,11 +7,11 @@
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { InboxItem, Page } from '../core/ports.ts';
-import { isOpenEntry } from '../core/records/entry.ts';
+import { isOpen } from '../core/records/question.ts';
 import { BATCH, keyText, readItems } from './dynamo-batch.ts';
 import { IndexKeys } from './dynamo-index-keys.ts';
 import { INBOX_SHARDS, INBOX_KEY, shardsOf } from './dynamo-indexes.ts';
-import { entryOf, idOfKey, incidentOf, isEntryItem, type Item, text } from './dynamo-items.ts';
+import { idOfKey, type Item, questionOf, text } from './dynamo-items.ts';
 import { TABLE } from './names.ts';
 
 /** @throws SteadfastError `bad-cursor`: the cursor comes from a client */
@@ -43,10 +43,6 @@ export async function inboxPage(
 /** The index may lag: what was answered meanwhile is no longer open. */
 function openIn(item: Item): InboxItem[] {
   const executionId = idOfKey(item);
-  if (isEntryItem(item)) {
-    const entry = entryOf(item);
-    return isOpenEntry(entry) ? [{ executionId, entry }] : [];
-  }
-  const incident = incidentOf(item);
-  return incident.resolvedAt === undefined ? [{ executionId, incident }] : [];
+  const question = questionOf(item);
+  return isOpen(question) ? [{ executionId, question }] : [];
 }

@@ -11,8 +11,7 @@
 
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { badEndOf } from '../core/operators/list-filter.ts';
-import type { Entry } from '../core/records/entry.ts';
-import type { Incident } from '../core/records/incident.ts';
+import { isIncident, type Question } from '../core/records/question.ts';
 import { riskAt } from '../core/records/risk.ts';
 import { type Execution, isTerminal } from '../core/records/state.ts';
 import type { ExecutionStatus } from '../core/transitions.ts';
@@ -44,7 +43,7 @@ export const unsharded = (key: string): string => key.slice(0, key.lastIndexOf('
 
 export const WAKE_KEY = 'wake';
 export const wakeShardKey = (shard: number): string => sharded(WAKE_KEY, shard);
-/** Open incidents and entries, all workflows together. */
+/** Open questions, all workflows together. */
 export const INBOX_KEY = 'incident#open';
 
 /** Derived: none of these is a field of a record. */
@@ -118,17 +117,14 @@ function endedBadly(execution: Execution): Attributes {
  * The index attributes of an open question. The list index sorts by `startedAt`: here that is when it was
  * opened.
  */
-export const indexedInInbox = (
-  executionId: string,
-  { openedAt, deadlineAt }: Pick<Incident | Entry, 'openedAt' | 'deadlineAt'>,
-): Attributes => ({
+export const indexedQuestion = (executionId: string, question: Question): Attributes => ({
   [TABLE.listIndex.pk]: { S: sharded(INBOX_KEY, shardOf(executionId, INBOX_SHARDS)) },
-  [TABLE.listIndex.sk]: { N: String(openedAt) },
-  answerBy: { N: String(deadlineAt) },
-});
-
-export const indexedIncident = (executionId: string, incident: Incident): Attributes => ({
-  ...indexedInInbox(executionId, incident),
-  [TABLE.codeIndex.pk]: { S: sharded(incident.failure.code, shardOf(executionId, LIST_SHARDS)) },
-  [TABLE.codeIndex.sk]: { N: String(incident.openedAt) },
+  [TABLE.listIndex.sk]: { N: String(question.openedAt) },
+  answerBy: { N: String(question.deadlineAt) },
+  ...(isIncident(question)
+    ? {
+        [TABLE.codeIndex.pk]: { S: sharded(question.failure.code, shardOf(executionId, LIST_SHARDS)) },
+        [TABLE.codeIndex.sk]: { N: String(question.openedAt) },
+      }
+    : {}),
 });

@@ -15,19 +15,16 @@ import {
 import { type Found, type FoundInput, recordOf, type Removable } from '../core/supervision/audit.ts';
 import type { Inventory } from '../core/ports.ts';
 import {
-  entryOf,
-  entrySk,
   executionKey,
   executionOf,
   idOfKey,
-  incidentOf,
-  incidentSk,
   inputKeyOf,
   inputSk,
-  isEntryItem,
   isExecutionItem,
-  isIncidentItem,
   isInputItem,
+  isQuestionItem,
+  questionKeyOf,
+  questionOf,
   isStepItem,
   type Item,
   number,
@@ -95,9 +92,7 @@ function keyOf(found: Removable): Item {
   if (found.kind === 'input')
     return { ...executionKey(found.executionId), [TABLE.sk]: { S: inputSk(found.key) } };
   if (found.kind === 'step') return stepKey(found.executionId, found.step.name);
-  if (found.kind === 'entry')
-    return { ...executionKey(found.executionId), [TABLE.sk]: { S: entrySk(found.entry.step) } };
-  return { ...executionKey(found.executionId), [TABLE.sk]: { S: incidentSk(found.incident.number) } };
+  return questionKeyOf(found.executionId, found.question);
 }
 
 /** Nothing for a kind of record that this code does not know. */
@@ -109,8 +104,7 @@ function foundIn(item: Item, wakeShards: number): Found[] {
     }
     if (isStepItem(item)) return [{ kind: 'step', executionId, step: stepOf(item) }];
     if (isInputItem(item)) return [inputFound(item, executionId)];
-    if (isEntryItem(item)) return [{ kind: 'entry', executionId, entry: entryOf(item) }];
-    return isIncidentItem(item) ? [{ kind: 'incident', executionId, incident: incidentOf(item) }] : [];
+    return isQuestionItem(item) ? [{ kind: 'question', executionId, question: questionOf(item) }] : [];
   } catch {
     return [{ kind: 'unreadable', executionId }];
   }

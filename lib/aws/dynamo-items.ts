@@ -13,14 +13,13 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { Plan } from '../core/plan/plan.ts';
 import { given } from '../core/values/given.ts';
 import { refuse } from '../core/values/errors.ts';
-import { type Entry, isOpenEntry } from '../core/records/entry.ts';
-import type { Incident } from '../core/records/incident.ts';
+import { isIncident, isOpen, type Question } from '../core/records/question.ts';
 import type { Json } from '../core/values/json.ts';
 import { isExecutionId, isStepName } from '../core/values/names.ts';
 import { expiresAt } from '../core/records/retention.ts';
 import type { Attempt, Execution, Step } from '../core/records/state.ts';
 import { childrenOf, groupedChildren } from './children-text.ts';
-import { INDEX_ATTRIBUTES, indexedExecution, indexedIncident, indexedInInbox } from './dynamo-indexes.ts';
+import { INDEX_ATTRIBUTES, indexedExecution, indexedQuestion } from './dynamo-indexes.ts';
 import { TABLE } from './names.ts';
 
 export type Item = Record<string, AttributeValue>;
@@ -80,8 +79,7 @@ const STEP_JSON: ReadonlySet<string> = new Set([
   'children',
   'by',
 ]);
-const INCIDENT_JSON: ReadonlySet<string> = new Set(['failure', 'caller', 'tags', 'unannounced']);
-const ENTRY_JSON: ReadonlySet<string> = new Set(['unannounced', 'tags', 'shown']);
+const QUESTION_JSON: ReadonlySet<string> = new Set(['failure', 'caller', 'tags', 'unannounced', 'shown']);
 
 /** Left out of the item when they say nothing, which keeps a healthy step's item within one write unit. */
 const EXECUTION_DEFAULTS: Readonly<Record<string, unknown>> = { dispatched: 0, epoch: 1 };
@@ -147,40 +145,41 @@ function onlyAttempt({ status, attempt, mode, token, claimedAt, changedAt }: Ste
 
 export const INCIDENT_PREFIX = 'incident#';
 
-export const incidentSk = (at: number): string => `${INCIDENT_PREFIX}${at}`;
-
-export function incidentItem(executionId: string, incident: Incident): Item {
-  const { number: at, ...rest } = incident;
-  const key = { ...executionKey(executionId), [TABLE.sk]: { S: incidentSk(at) } };
-  const item: Item = { ...key, ...attributes(rest, INCIDENT_JSON, {}, []) };
-  return incident.resolvedAt === undefined ? { ...item, ...indexedIncident(executionId, incident) } : item;
-}
-
-export function incidentOf(item: Item): Incident {
-  const { [TABLE.listIndex.sk]: _listed, unannounced, ...rest } = values(item, INCIDENT_JSON);
-  return {
-    number: Number(text(item, TABLE.sk).slice(INCIDENT_PREFIX.length)),
-    ...rest,
-    // A release before this one announced reminders alone.
-    ...given({ unannounced: unannounced === true ? ['reminded'] : unannounced }),
-  } as unknown as Incident;
-}
-
 /** After the execution's own sort key: a read of a partition begins with that. */
-const ENTRY_PREFIX = 'inbox#';
+const INBOX_PREFIX = 'inbox#';
 
-export const entrySk = (step: string): string => `${ENTRY_PREFIX}${step}`;
+export const questionKeyOf = (executionId: string, question: Question): Item => ({
+  ...executionKey(executionId),
+  [TABLE.sk]: {
+    S: isIncident(question) ? `${INCIDENT_PREFIX}${question.number}` : `${INBOX_PREFIX}${question.step}`,
+  },
+});
 
-export function entryItem(executionId: string, entry: Entry): Item {
-  const { step, ...rest } = entry;
-  const key = { ...executionKey(executionId), [TABLE.sk]: { S: entrySk(step) } };
-  const item: Item = { ...key, ...attributes(rest, ENTRY_JSON, {}, []) };
-  return isOpenEntry(entry) ? { ...item, ...indexedInInbox(executionId, entry) } : item;
+export function questionItem(executionId: string, question: Question): Item {
+  const left = isIncident(question) ? ['number'] : ['step'];
+  const item: Item = {
+    ...questionKeyOf(executionId, question),
+    ...attributes(question, QUESTION_JSON, {}, left),
+  };
+  return isOpen(question) ? { ...item, ...indexedQuestion(executionId, question) } : item;
 }
 
-export function entryOf(item: Item): Entry {
-  const { [TABLE.listIndex.sk]: _listed, ...rest } = values(item, ENTRY_JSON);
-  return { step: text(item, TABLE.sk).slice(ENTRY_PREFIX.length), ...rest } as unknown as Entry;
+export function questionOf(item: Item): Question {
+  const { [TABLE.listIndex.sk]: _listed, ...rest } = values(item, QUESTION_JSON);
+  const sk = text(item, TABLE.sk);
+  const key = sk.startsWith(INBOX_PREFIX)
+    ? { step: sk.slice(INBOX_PREFIX.length) }
+    : { number: Number(sk.slice(INCIDENT_PREFIX.length)) };
+  return { ...key, reminders: 0, ...asWrittenNow(rest) } as unknown as Question;
+}
+
+/** An incident of the release before had other names for how it ended, and announced reminders alone. */
+function asWrittenNow({ resolvedAt, by, unannounced, ...rest }: Record<string, unknown>): object {
+  return given({
+    ...rest,
+    ...(resolvedAt === undefined ? {} : { closedAt: resolvedAt, closedBy: by === 'person' ? 'answer' : by }),
+    unannounced: unannounced === true ? ['reminded'] : unannounced,
+  });
 }
 
 const INPUT_PREFIX = 'input#';
@@ -189,8 +188,8 @@ export const inputSk = (key: string): string => `${INPUT_PREFIX}${key}`;
 export const inputKeyOf = (item: Item): string => text(item, TABLE.sk).slice(INPUT_PREFIX.length);
 
 export const isInputItem = (item: Item): boolean => text(item, TABLE.sk).startsWith(INPUT_PREFIX);
-export const isIncidentItem = (item: Item): boolean => text(item, TABLE.sk).startsWith(INCIDENT_PREFIX);
-export const isEntryItem = (item: Item): boolean => text(item, TABLE.sk).startsWith(ENTRY_PREFIX);
+export const isQuestionItem = (item: Item): boolean =>
+  [INCIDENT_PREFIX, INBOX_PREFIX].some((prefix) => text(item, TABLE.sk).startsWith(prefix));
 export const isStepItem = (item: Item): boolean => text(item, TABLE.sk).startsWith(STEP_PREFIX);
 export const isExecutionItem = (item: Item): boolean => text(item, TABLE.sk) === EXECUTION_SK;
 

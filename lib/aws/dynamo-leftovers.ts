@@ -6,19 +6,10 @@
  * replaces (`supervisor/audit.ts`).
  */
 
-import type { Entry } from '../core/records/entry.ts';
-import type { Incident } from '../core/records/incident.ts';
+import type { Question } from '../core/records/question.ts';
 import { isLeftover } from '../core/records/retention.ts';
 import type { Execution, Step } from '../core/records/state.ts';
-import {
-  entryOf,
-  incidentOf,
-  isEntryItem,
-  isIncidentItem,
-  isStepItem,
-  type Item,
-  stepOf,
-} from './dynamo-items.ts';
+import { isQuestionItem, isStepItem, type Item, questionOf, stepOf } from './dynamo-items.ts';
 import { instead, type Put } from './dynamo-put.ts';
 
 /**
@@ -50,8 +41,7 @@ export async function overLeftovers(
   });
 }
 
-function besideIn(item: Item): Step | Incident | Entry | undefined {
+function besideIn(item: Item): Step | Question | undefined {
   if (isStepItem(item)) return stepOf(item);
-  if (isEntryItem(item)) return entryOf(item);
-  return isIncidentItem(item) ? incidentOf(item) : undefined;
+  return isQuestionItem(item) ? questionOf(item) : undefined;
 }

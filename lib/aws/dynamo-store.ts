@@ -18,33 +18,29 @@ import {
 import type { Plan } from '../core/plan/plan.ts';
 import type { Due, Page, Store } from '../core/ports.ts';
 import type { Write } from '../core/decisions/decision.ts';
-import type { Entry } from '../core/records/entry.ts';
+import { type Question, questionKey } from '../core/records/question.ts';
 import { given } from '../core/values/given.ts';
-import type { Incident } from '../core/records/incident.ts';
 import { isLeftover, isOfEarlierLife } from '../core/records/retention.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Execution, Step } from '../core/records/state.ts';
 import { inputApart, inputIn, putInput } from './dynamo-inputs.ts';
 import {
-  entryItem,
-  entryOf,
   executionItem,
   executionKey,
   executionOf,
   idOfKey,
-  incidentItem,
-  incidentOf,
   inputKeyOf,
   inputSk,
-  isEntryItem,
   isExecutionItem,
-  isIncidentItem,
+  isQuestionItem,
   isStepItem,
   type Item,
   number,
   planItem,
   planKey,
   planOf,
+  questionItem,
+  questionOf,
   stepItem,
   stepKey,
   stepOf,
@@ -126,12 +122,11 @@ export function unlistedStore(client: DynamoDBClient, options: DynamoOptions): O
 }
 
 function putsOf(table: string, write: Write, itemOf: (execution: Execution) => Item): Put[] {
-  const { executionId, execution, step, incident, entry } = write;
+  const { executionId, execution, step, question } = write;
   return [
     ...(execution === undefined ? [] : [conditional(table, itemOf(execution), execution)]),
     ...(step === undefined ? [] : [conditional(table, stepItem(executionId, step), step)]),
-    ...(incident === undefined ? [] : [conditional(table, incidentItem(executionId, incident), incident)]),
-    ...(entry === undefined ? [] : [conditional(table, entryItem(executionId, entry), entry)]),
+    ...(question === undefined ? [] : [conditional(table, questionItem(executionId, question), question)]),
   ];
 }
 
@@ -224,11 +219,10 @@ async function readPartition(
   const execution = items.find(isExecutionItem);
   if (execution === undefined) return { snapshot: undefined, pages };
   const steps = items.filter(isStepItem).map(stepOf);
-  const incidents = items.filter(isIncidentItem).map(incidentOf);
-  const entries = items.filter(isEntryItem).map(entryOf);
+  const questions = items.filter(isQuestionItem).map(questionOf);
   const key = execution['inputKey']?.S;
   const input = key === undefined ? undefined : inputIn(items, key);
-  return { snapshot: snapshotOf(executionOf(execution, input), { steps, incidents, entries }), pages };
+  return { snapshot: snapshotOf(executionOf(execution, input), { steps, questions }), pages };
 }
 
 /** Strongly consistent each, and the execution's not before the others have been answered. */
@@ -259,13 +253,12 @@ function snapshotOf(
   execution: Execution,
   beside: {
     readonly steps: readonly Step[];
-    readonly incidents?: readonly Incident[];
-    readonly entries?: readonly Entry[];
+    readonly questions?: readonly Question[];
   },
 ): Snapshot {
-  const own = <Kept extends Step | Incident | Entry>(
+  const own = <Kept extends Step | Question>(
     records: readonly Kept[] = [],
-    keyOf: (record: Kept) => string | number,
+    keyOf: (record: Kept) => string,
   ): Readonly<Record<string, Kept>> | undefined => {
     const kept = records.filter((record) => !isLeftover(record, execution));
     return kept.length === 0 ? undefined : Object.fromEntries(kept.map((record) => [keyOf(record), record]));
@@ -273,10 +266,7 @@ function snapshotOf(
   return {
     execution,
     steps: own(beside.steps, ({ name }) => name) ?? {},
-    ...given({
-      incidents: own(beside.incidents, ({ number: at }) => at),
-      entries: own(beside.entries, ({ step }) => step),
-    }),
+    ...given({ questions: own(beside.questions, questionKey) }),
   };
 }
 

@@ -1,9 +1,9 @@
 /**
- * The announcer on EventBridge: one event at the end of an execution, one for each change of an incident and
- * of an entry of the inbox, and one for breakers, agents and executions at risk.
+ * The announcer on EventBridge: one event at the end of an execution, one for each change of a question, and
+ * one for breakers, agents and executions at risk.
  *
  * At least once: consumers recognise a repeated end by `detail.executionId` and `detail.endedAt`, a repeated
- * change of an incident or an entry by `incident` or `step`, `change` and `at` beside the id.
+ * change of a question by `incident` or `step`, `change` and `at` beside the id.
  */
 
 import { type EventBridgeClient, PutEventsCommand } from '@aws-sdk/client-eventbridge';

@@ -78,7 +78,7 @@ export const TABLE = {
   sk: 'sk',
   /** Sparse: open executions by their wake time. */
   wakeIndex: { name: 'wake', pk: 'wakeShard', sk: 'wakeAt' },
-  /** Sparse: executions by workflow and start; open incidents and entries by their opening. */
+  /** Sparse: executions by workflow and start; open questions by their opening. */
   listIndex: { name: 'list', pk: 'listKey', sk: 'startedAt' },
   /** Sparse: executions that ended other than well, by status and end. */
   endedIndex: { name: 'ended', pk: 'endedKey', sk: 'endedAt' },
@@ -167,8 +167,7 @@ export const DEFAULT_SUPERVISORS = 2;
  */
 export const EVENTS = {
   end: { source: 'steadfast', detailType: 'Steadfast Execution Ended', version: '1' },
-  entry: { source: 'steadfast', detailType: 'Steadfast Inbox Entry', version: '1' },
-  incident: { source: 'steadfast', detailType: 'Steadfast Incident', version: '1' },
+  question: { source: 'steadfast', detailType: 'Steadfast Question', version: '1' },
   breaker: { source: 'steadfast', detailType: 'Steadfast Breaker', version: '1' },
   missing: { source: 'steadfast', detailType: 'Steadfast Agent Missing', version: '1' },
   risk: { source: 'steadfast', detailType: 'Steadfast Execution At Risk', version: '1' },

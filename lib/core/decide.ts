@@ -15,6 +15,7 @@ import { heartbeat, processDied, report } from './execution/on-report.ts';
 import { obey } from './operators/obey.ts';
 import { enter } from './operators/enter.ts';
 import { answerIncident } from './operators/resolution.ts';
+import { closeCallback } from './questions/callback.ts';
 import { planDuring } from './plan/on-failure.ts';
 import type { Plan } from './plan/plan.ts';
 import { type Decision, nothing } from './decisions/decision.ts';
@@ -24,7 +25,6 @@ import { evaluate } from './rules.ts';
 import { noticeRisk } from './supervision/notice-risk.ts';
 import { bringForward } from './supervision/wake-time.ts';
 import { answerCallback } from './waiting/callback.ts';
-import { closeEntry } from './waiting/entry.ts';
 
 /**
  * The rules see the effective state, because one write ends a pause or begins a retry for all steps;
@@ -38,7 +38,7 @@ import { closeEntry } from './waiting/entry.ts';
 export function decide(whole: Plan, stored: Snapshot, event: Event): Decision {
   const state = effectiveState(whole, stored);
   const plan = planDuring(whole, stored.execution);
-  const decided = closeEntry(state, event, decideOn(plan, state, event));
+  const decided = closeCallback(state, event, decideOn(plan, state, event));
   return noticeRisk(plan, state, event.now, bringForward(whole, state, event, decided));
 }
 

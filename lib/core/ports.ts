@@ -9,8 +9,7 @@ import type { ListFilter, ListOrder, Survey } from './operators/list-filter.ts';
 import type { Plan } from './plan/plan.ts';
 import type { AnnouncedList } from './records/announced-list.ts';
 import type { Note, Send, Write } from './decisions/decision.ts';
-import type { Entry } from './records/entry.ts';
-import type { Incident } from './records/incident.ts';
+import type { Question } from './records/question.ts';
 import type { Json } from './values/json.ts';
 import type { News } from './decisions/news.ts';
 import type { OpenWaits } from './records/open-waits.ts';
@@ -31,14 +30,11 @@ export interface Due {
   readonly wakeAt: number;
 }
 
-/**
- * What waits for a person or another external party: an open incident, or the entry
- * of an open approval or callback.
- */
-export type InboxItem = { readonly executionId: string } & (
-  | { readonly incident: Incident; readonly entry?: never }
-  | { readonly entry: Entry; readonly incident?: never }
-);
+/** An open question to a person or another external party. */
+export interface InboxItem {
+  readonly executionId: string;
+  readonly question: Question;
+}
 
 export interface Page<Item> {
   readonly items: readonly Item[];

@@ -28,7 +28,8 @@ import { failStep, keepPast, passDeadline } from './execution/stop.ts';
 import { passedTime, wakeForTime } from './execution/time-rules.ts';
 import { tolerate } from './execution/tolerate.ts';
 import { askAboutDeadline } from './questions/deadline.ts';
-import { remindOfIncident } from './questions/incident.ts';
+import { askForAnswer, moveDeadline } from './questions/callback.ts';
+import { announceChange, remind } from './questions/life.ts';
 import { askAboutPause, halt, suspend } from './holds/pause.ts';
 import type { Plan } from './plan/plan.ts';
 import { type Decision, evaluateNext, nothing } from './decisions/decision.ts';
@@ -38,7 +39,6 @@ import { giveUpDeferred } from './step/defer.ts';
 import type { Rule } from './step/rule.ts';
 import { send, supervise } from './supervision/dispatch.ts';
 import type { ExecutionStatus } from './transitions.ts';
-import { announceChange, openEntry, remind } from './waiting/entry.ts';
 
 const FORWARD: readonly Rule[] = [
   endLease,
@@ -53,10 +53,10 @@ const FORWARD: readonly Rule[] = [
   askAboutDeadline,
   refuseCondition,
   skip,
-  openEntry,
+  askForAnswer,
   passedTime,
+  moveDeadline,
   remind,
-  remindOfIncident,
   endOverTime,
   beginTry,
   startChildren,
@@ -80,7 +80,7 @@ export const RULES: Readonly<Record<ExecutionStatus, readonly Rule[]>> = {
     endChildren,
     tolerate,
     enterNextStage,
-    remindOfIncident,
+    remind,
     keepPast,
     fence,
     stopChildren,
@@ -94,7 +94,7 @@ export const RULES: Readonly<Record<ExecutionStatus, readonly Rule[]>> = {
   'following-up': [
     endLease,
     closeIncidents,
-    remindOfIncident,
+    remind,
     notifyOfEnd,
     tolerate,
     refuseCondition,

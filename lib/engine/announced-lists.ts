@@ -11,6 +11,8 @@
  * written, nothing waits: the question is announced, perhaps once more.
  */
 
+import { incidentsIn } from '../core/records/snapshot.ts';
+import { asIncident, isOpen } from '../core/records/question.ts';
 import { isAnnouncedForList } from '../core/questions/incident.ts';
 import type { AnnouncedLists, Ports, Store } from '../core/ports.ts';
 import { type AnnouncedList, listKey } from '../core/records/announced-list.ts';
@@ -21,26 +23,26 @@ import type { Execution } from '../core/records/state.ts';
 const WRITTEN_WITHIN_MS = 60_000;
 
 /** Whether a write asks what may be one of many of a list: few do, and the others wait for nothing. */
-export const mayBeOfMany = ({ incident, execution }: Write): boolean =>
-  execution?.parent !== undefined &&
-  incident?.wrongAnswer !== undefined &&
-  incident.version === 1 &&
-  incident.quiet !== true;
+export function mayBeOfMany({ question, execution }: Write): boolean {
+  const { wrongAnswer, version, quiet } = asIncident(question) ?? {};
+  return execution?.parent !== undefined && wrongAnswer !== undefined && version === 1 && quiet !== true;
+}
 
 /** The write, with its question made quiet where another of its list is announced and open. */
 export async function quietIfAnother(ports: Ports, write: Write): Promise<Write> {
   const { announcedLists } = ports;
-  const { incident, execution } = write;
-  if (announcedLists === undefined || incident === undefined || execution === undefined) return write;
+  const { execution } = write;
+  const question = asIncident(write.question);
+  if (announcedLists === undefined || question === undefined || execution === undefined) return write;
   try {
-    const list = await listOf(ports, execution, incident.step);
+    const list = await listOf(ports, execution, question.step);
     if (list === undefined) return write;
-    const { writeId, openedAt: askedAt } = incident;
+    const { writeId, openedAt: askedAt } = question;
     const own = { ...list, writeId, executionId: execution.id, askedAt };
     const holder = await holderOf(announcedLists, ports.store, own);
     if (holder === execution.id) return write;
-    const { unannounced: _unannounced, remindAt: _remindAt, ...asked } = incident;
-    return { ...write, incident: { ...asked, quiet: true } };
+    const { unannounced: _unannounced, remindAt: _remindAt, ...asked } = question;
+    return { ...write, question: { ...asked, quiet: true } };
   } catch {
     return write;
   }
@@ -76,14 +78,11 @@ async function isAsking(
   now: number,
   step: string | undefined,
 ): Promise<boolean> {
-  const asked = Object.values((await store.read(executionId))?.incidents ?? {}).filter(
+  const asked = incidentsIn((await store.read(executionId)) ?? {}).filter(
     (one) => isAnnouncedForList(one) && (step === undefined || one.step === step),
   );
   const isWritten = asked.some(({ openedAt }) => openedAt >= askedAt);
-  return (
-    asked.some(({ resolvedAt }) => resolvedAt === undefined) ||
-    (!isWritten && now < askedAt + WRITTEN_WITHIN_MS)
-  );
+  return asked.some(isOpen) || (!isWritten && now < askedAt + WRITTEN_WITHIN_MS);
 }
 
 /**

@@ -13,7 +13,7 @@ import type { Ports, WriteResult } from '../core/ports.ts';
 import type { Decision, Send, Write } from '../core/decisions/decision.ts';
 import { given } from '../core/values/given.ts';
 import { riskNews } from '../core/decisions/news.ts';
-import type { Snapshot } from '../core/records/snapshot.ts';
+import { type Snapshot, withQuestion } from '../core/records/snapshot.ts';
 import type { Execution } from '../core/records/state.ts';
 import { announceOnce, originOf } from './announce.ts';
 import { mayBeOfMany, quietIfAnother } from './announced-lists.ts';
@@ -65,11 +65,8 @@ function reachable({ queue, log }: Ports, sends: readonly Send[]): readonly Send
 /** The state as it is after our own write, without a read. */
 export function withWrite(state: Snapshot, write: Write | undefined): Snapshot {
   if (write === undefined) return state;
-  const { incident, entry } = write;
-  const incidents =
-    incident === undefined ? state.incidents : { ...state.incidents, [incident.number]: incident };
   const { step, execution = state.execution } = write;
   const steps = step === undefined ? state.steps : { ...state.steps, [step.name]: step };
-  const entries = entry === undefined ? state.entries : { ...state.entries, [entry.step]: entry };
-  return { execution, steps, ...given({ incidents, entries }) };
+  const { questions } = withQuestion(state, write.question);
+  return { execution, steps, ...given({ questions }) };
 }

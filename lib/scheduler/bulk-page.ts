@@ -11,6 +11,7 @@
  * after the bulk action was made is not meant.
  */
 
+import { incidentsIn, openQuestions } from '../core/records/snapshot.ts';
 import { effectiveState } from '../core/execution/effective-state.ts';
 import {
   appliedOnce,
@@ -25,7 +26,7 @@ import {
 } from '../core/operators/bulk.ts';
 import { rememberedAt } from '../core/operators/remembered.ts';
 import type { Bulks } from '../core/ports.ts';
-import { isOpenEntry } from '../core/records/entry.ts';
+import { isOpen } from '../core/records/question.ts';
 import { isSteadfastError, PermanentError, refuse, sayable } from '../core/values/errors.ts';
 import type { CallbackAnswer } from '../core/decisions/events.ts';
 import { given } from '../core/values/given.ts';
@@ -202,11 +203,9 @@ async function answerIncident(
   const commandId = commandIdOf(id, executionId);
   const { state } = await show(scheduler, executionId);
   const { step, choice = 'retry-with-input', reason, input, output, nothingHappened } = command;
-  const incidents = Object.values(state.incidents ?? {}).filter(
-    (incident) => step === undefined || incident.step === step,
-  );
+  const incidents = incidentsIn(state).filter((incident) => step === undefined || incident.step === step);
   if (incidents.some((incident) => incident.commandId === commandId)) return state;
-  const open = incidents.filter(({ resolvedAt }) => resolvedAt === undefined);
+  const open = incidents.filter(isOpen);
   const meant = one(
     open.filter(({ openedAt }) => openedAt <= createdAt),
     {
@@ -239,10 +238,9 @@ async function answerApproval(
     .map(({ name }) => name);
   const tell = (name: string): Promise<unknown> =>
     closeCallback(scheduler, callbackToken(stored.execution, name) ?? '', answer, by);
-  const open = names.filter(
-    (name) => isOpenEntry(state.entries?.[name]) && callbackProblem(plan, state, name) === undefined,
-  );
-  const isMeant = (name: string): boolean => (state.entries?.[name]?.openedAt ?? 0) <= createdAt;
+  const isAsked = (name: string): boolean => openQuestions(state).some((asked) => asked.step === name);
+  const open = names.filter((name) => isAsked(name) && callbackProblem(plan, state, name) === undefined);
+  const isMeant = (name: string): boolean => (state.questions?.[name]?.openedAt ?? 0) <= createdAt;
   const meant = open.filter(isMeant);
   // What was answered since is the same answer of the same person, or it is refused;
   // another may have been asked after it.
@@ -250,7 +248,7 @@ async function answerApproval(
     (name) =>
       SETTLED.has(state.steps[name]?.status ?? '') &&
       isMeant(name) &&
-      (state.entries?.[name]?.closedAt ?? createdAt) >= createdAt,
+      (state.questions?.[name]?.closedAt ?? createdAt) >= createdAt,
   );
   if (meant.length === 0 && answered !== undefined) return tell(answered);
   return tell(one(meant, { what: 'approvals', steps: open, step }));

@@ -15,9 +15,9 @@ import { type Caller, callerText } from '../core/values/caller.ts';
 import { refuse, type SteadfastError } from '../core/values/errors.ts';
 import type { Resolution } from '../core/decisions/events.ts';
 import { given as present } from '../core/values/given.ts';
-import type { Incident } from '../core/records/incident.ts';
+import type { Incident } from '../core/records/question.ts';
 import { asJson, type Json, utf8Bytes } from '../core/values/json.ts';
-import type { Snapshot } from '../core/records/snapshot.ts';
+import { type Snapshot, incidentIn } from '../core/records/snapshot.ts';
 import type { Step } from '../core/records/state.ts';
 import { cut } from '../core/values/text.ts';
 import { variantOf } from '../core/step/recovery.ts';
@@ -28,7 +28,7 @@ import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { entry } from './people.ts';
 import { type Scheduler, show } from './start.ts';
 
-export interface ResolutionRequest extends Omit<Resolution, 'by' | 'caller'> {
+export interface ResolutionRequest extends Omit<Resolution, 'closedBy' | 'caller'> {
   readonly incident: number;
   /** Absent if the gateway does not say who calls. */
   readonly by?: Caller;
@@ -55,14 +55,14 @@ export async function resolveIncident(
   for (;;) {
     const readAt = ports.clock.now();
     const { state, plan } = await show(scheduler, executionId);
-    const incident = state.incidents?.[number];
+    const incident = incidentIn(state, number);
     if (incident === undefined) {
       throw refuse('unknown-incident', `execution ${executionId} has no incident ${number}`);
     }
-    if (incident.resolvedAt !== undefined) throw alreadyResolved(executionId, incident);
+    if (incident.closedAt !== undefined) throw alreadyResolved(executionId, incident);
     const answer: Resolution = {
       ...(await checkGiven(scheduler, plan, state.steps[incident.step ?? ''], given)),
-      by: 'person',
+      closedBy: 'answer',
       ...present({ caller: by }),
     };
     const problem = resolutionProblem(plan, state, incident, answer, asOf);
@@ -148,10 +148,10 @@ const misfit = (
 function alreadyResolved(executionId: string, incident: Incident): SteadfastError {
   const how = incident.choice === undefined ? 'by itself' : `with '${incident.choice}'`;
   const person = incident.caller === undefined ? 'a person' : callerText(incident.caller);
-  const who = { person, deadline: 'its deadline', moot: 'another turn of the execution' }[
-    incident.by ?? 'moot'
+  const who = { answer: person, deadline: 'its deadline', moot: 'another turn of the execution' }[
+    incident.closedBy ?? 'moot'
   ];
   const message = `incident ${incident.number} of execution ${executionId} was resolved ${how} by ${who}`;
-  const { choice, resolvedAt } = incident;
-  return refuse('already-resolved', message, { choice, resolvedAt });
+  const { choice, closedAt } = incident;
+  return refuse('already-resolved', message, { choice, closedAt });
 }

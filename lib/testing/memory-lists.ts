@@ -15,11 +15,10 @@ import {
   type Survey,
 } from '../core/operators/list-filter.ts';
 import type { ListedPage, ListQuery } from '../core/ports.ts';
-import { isOpenEntry } from '../core/records/entry.ts';
 import { refuse, type SteadfastError } from '../core/values/errors.ts';
 import { isExecutionId } from '../core/values/names.ts';
 import { riskOf } from '../core/records/risk.ts';
-import { openIncidents, type Snapshot } from '../core/records/snapshot.ts';
+import { openIncidents, type Snapshot, openQuestions } from '../core/records/snapshot.ts';
 import { type Execution, isTerminal } from '../core/records/state.ts';
 
 interface Options {
@@ -109,14 +108,12 @@ export function surveyIn(
     .filter((execution) => (badEndOf(execution)?.endedAt ?? -1) >= endedSince)
     .map(({ workflow, status, cause }) => ({ workflow, status, code: cause?.failure.code ?? '' }));
   const inbox = snapshots.flatMap((snapshot) =>
-    [...openIncidents(snapshot), ...Object.values(snapshot.entries ?? {}).filter(isOpenEntry)].map(
-      ({ kind, openedAt, deadlineAt }) => ({
-        executionId: snapshot.execution.id,
-        kind,
-        openedAt,
-        deadlineAt,
-      }),
-    ),
+    openQuestions(snapshot).map(({ kind, openedAt, deadlineAt }) => ({
+      executionId: snapshot.execution.id,
+      kind,
+      openedAt,
+      deadlineAt,
+    })),
   );
   const bounded = <Key>(items: readonly Key[]) =>
     items.length > most ? ({ items: items.slice(0, most), atLeast: true } as const) : { items };

@@ -12,11 +12,10 @@ import type { Plan } from '../core/plan/plan.ts';
 import { MOST_OPEN, type Survey } from '../core/operators/list-filter.ts';
 import type { Due, InboxItem, ListedPage, ListQuery, Page, WriteResult } from '../core/ports.ts';
 import type { Write } from '../core/decisions/decision.ts';
-import { type Entry, isOpenEntry } from '../core/records/entry.ts';
+import { questionKey } from '../core/records/question.ts';
 import { given } from '../core/values/given.ts';
-import type { Incident } from '../core/records/incident.ts';
 import { isLeftover, isOfEarlierLife } from '../core/records/retention.ts';
-import type { Snapshot } from '../core/records/snapshot.ts';
+import { type Snapshot, openQuestions, withQuestion } from '../core/records/snapshot.ts';
 import type { Execution } from '../core/records/state.ts';
 import { type Beside, besideOf, type Found, recordOf, type Removable } from '../core/supervision/audit.ts';
 import { listIn, parseCount, parsePlace, surveyIn } from './memory-lists.ts';
@@ -87,25 +86,20 @@ export class MemoryTable {
     return { execution: all.execution, steps: Object.fromEntries(steps) as Snapshot['steps'] };
   }
 
-  write({ executionId, execution, step, incident, entry }: Write): WriteResult {
+  write({ executionId, execution, step, question }: Write): WriteResult {
     const before = this.#executions.get(executionId);
     if (before === undefined) return 'conflict';
     if (execution !== undefined && !follows(execution, before.execution)) return 'conflict';
-    if (
-      [step, incident, entry].some((record) => record !== undefined && isLeftover(record, before.execution))
-    )
+    if ([step, question].some((record) => record !== undefined && isLeftover(record, before.execution)))
       return 'conflict';
     if (step !== undefined && !follows(step, before.steps[step.name])) return 'conflict';
-    if (incident !== undefined && !follows(incident, before.incidents?.[incident.number])) return 'conflict';
-    if (entry !== undefined && !follows(entry, before.entries?.[entry.step])) return 'conflict';
+    if (question !== undefined && !follows(question, before.questions?.[questionKey(question)]))
+      return 'conflict';
     const steps = step === undefined ? before.steps : { ...before.steps, [step.name]: step };
-    const incidents =
-      incident === undefined ? before.incidents : { ...before.incidents, [incident.number]: incident };
-    const entries = entry === undefined ? before.entries : { ...before.entries, [entry.step]: entry };
-    const after = { execution: execution ?? before.execution, steps };
-    this.#executions.set(executionId, besidesOf(after, incidents, entries));
-    if (this.#left.size > 0)
-      this.#replaceLeft(executionId, besidesIn(executionId, { step, incident, entry }));
+    const { questions } = withQuestion(before, question);
+    const after = { execution: execution ?? before.execution, steps, ...given({ questions }) };
+    this.#executions.set(executionId, after);
+    if (this.#left.size > 0) this.#replaceLeft(executionId, besidesIn(executionId, { step, question }));
     if (execution !== undefined) this.#wake(executionId, before.execution.wakeAt, execution.wakeAt);
     return 'written';
   }
@@ -130,17 +124,11 @@ export class MemoryTable {
   }
 
   inbox(limit: number, cursor?: string): Page<InboxItem> {
-    const openedAt = ({ incident, entry }: InboxItem): number => (incident ?? entry).openedAt;
     const all = [...this.#executions.values()]
-      .flatMap(({ execution: { id: executionId }, incidents, entries }): InboxItem[] => [
-        ...Object.values(incidents ?? {})
-          .filter(({ resolvedAt }) => resolvedAt === undefined)
-          .map((incident) => ({ executionId, incident })),
-        ...Object.values(entries ?? {})
-          .filter(isOpenEntry)
-          .map((entry) => ({ executionId, entry })),
-      ])
-      .sort((a, b) => openedAt(b) - openedAt(a) || (a.executionId < b.executionId ? 1 : -1));
+      .flatMap((state): InboxItem[] =>
+        openQuestions(state).map((question) => ({ executionId: state.execution.id, question })),
+      )
+      .sort((a, b) => b.question.openedAt - a.question.openedAt || (a.executionId < b.executionId ? 1 : -1));
     const from = cursor === undefined ? 0 : parseCount(cursor);
     const items = all.slice(from, from + limit);
     return from + limit < all.length ? { items, cursor: String(from + limit) } : { items };
@@ -199,10 +187,9 @@ export class MemoryTable {
 
   /** What is beside an execution, of this life or left from another. */
   #besides(executionId: string): Beside[] {
-    const { steps = {}, incidents = {}, entries = {} } = this.#executions.get(executionId) ?? {};
+    const { steps = {}, questions = {} } = this.#executions.get(executionId) ?? {};
     return [
-      ...Object.values(entries).map((entry) => ({ kind: 'entry', executionId, entry }) as const),
-      ...Object.values(incidents).map((incident) => ({ kind: 'incident', executionId, incident }) as const),
+      ...Object.values(questions).map((question) => ({ kind: 'question', executionId, question }) as const),
       ...Object.values(steps).map((step) => ({ kind: 'step', executionId, step }) as const),
       ...(this.#left.get(executionId) ?? []),
     ];
@@ -223,15 +210,16 @@ export class MemoryTable {
       else this.#left.set(execution.id, rest);
     }
     const steps = own.flatMap((one) => (one.kind === 'step' ? [[one.step.name, one.step]] : []));
-    const incidents = own.flatMap((one) =>
-      one.kind === 'incident' ? [[one.incident.number, one.incident]] : [],
+    const questions = own.flatMap((one) =>
+      one.kind === 'question' ? [[questionKey(one.question), one.question]] : [],
     );
-    const entries = own.flatMap((one) => (one.kind === 'entry' ? [[one.entry.step, one.entry]] : []));
-    return besidesOf(
-      { execution, steps: Object.fromEntries(steps) as Snapshot['steps'] },
-      incidents.length === 0 ? undefined : (Object.fromEntries(incidents) as Record<number, Incident>),
-      entries.length === 0 ? undefined : (Object.fromEntries(entries) as Record<string, Entry>),
-    );
+    return {
+      execution,
+      steps: Object.fromEntries(steps) as Snapshot['steps'],
+      ...(questions.length === 0
+        ? {}
+        : { questions: Object.fromEntries(questions) as NonNullable<Snapshot['questions']> }),
+    };
   }
 
   /** What is written stands in the place of what an earlier life left there. */
@@ -265,28 +253,16 @@ export class MemoryTable {
   }
 }
 
-const besidesOf = (
-  snapshot: Snapshot,
-  incidents: Snapshot['incidents'],
-  entries: Snapshot['entries'],
-): Snapshot =>
-  incidents === undefined && entries === undefined
-    ? snapshot
-    : { ...snapshot, ...given({ incidents, entries }) };
-
 const besidesIn = (
   executionId: string,
-  { step, incident, entry }: { [Kind in 'step' | 'incident' | 'entry']: Write[Kind] | undefined },
+  { step, question }: { [Kind in 'step' | 'question']: Write[Kind] | undefined },
 ): Beside[] => [
   ...(step === undefined ? [] : [{ kind: 'step', executionId, step } as const]),
-  ...(incident === undefined ? [] : [{ kind: 'incident', executionId, incident } as const]),
-  ...(entry === undefined ? [] : [{ kind: 'entry', executionId, entry } as const]),
+  ...(question === undefined ? [] : [{ kind: 'question', executionId, question } as const]),
 ];
 
-const keyOf = (found: Beside): string | number => {
-  if (found.kind === 'step') return found.step.name;
-  return found.kind === 'incident' ? found.incident.number : found.entry.step;
-};
+const keyOf = (found: Beside): string =>
+  found.kind === 'step' ? found.step.name : questionKey(found.question);
 
 /** Whether both have the same key. */
 const isSame = (one: Beside, other: Beside): boolean =>
@@ -297,12 +273,8 @@ function without(snapshot: Snapshot, found: Beside): Snapshot {
     const { [found.step.name]: _, ...steps } = snapshot.steps;
     return { ...snapshot, steps };
   }
-  if (found.kind === 'entry') {
-    const { [found.entry.step]: _, ...entries } = snapshot.entries ?? {};
-    return { ...snapshot, entries };
-  }
-  const { [found.incident.number]: _, ...incidents } = snapshot.incidents ?? {};
-  return { ...snapshot, incidents };
+  const { [keyOf(found)]: _, ...questions } = snapshot.questions ?? {};
+  return { ...snapshot, questions };
 }
 
 interface Stored {

@@ -10,8 +10,8 @@
 import type { Clock, RandomSource, Inventory, Ports, Store } from '../core/ports.ts';
 import type { Note, Send } from '../core/decisions/decision.ts';
 import type { Ended } from '../core/records/ended.ts';
-import type { EntryNews } from '../core/records/entry.ts';
-import type { IncidentNews, PassingNews } from '../core/decisions/news.ts';
+import { questionKey } from '../core/records/question.ts';
+import type { PassingNews, QuestionNews } from '../core/decisions/news.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Found } from '../core/supervision/audit.ts';
 import { memoryAnnouncedLists } from './memory-side-records.ts';
@@ -22,8 +22,7 @@ const INVENTORY_PAGE = 100;
 /** Where a record is in the order of the table. */
 function placeOf(found: Found): string {
   if (found.kind === 'execution') return `${found.execution.id} 0`;
-  if (found.kind === 'entry') return `${found.executionId} 1${found.entry.step}`;
-  if (found.kind === 'incident') return `${found.executionId} 1${found.incident.number}`;
+  if (found.kind === 'question') return `${found.executionId} 1${questionKey(found.question)}`;
   return found.kind === 'step' ? `${found.executionId} 2${found.step.name}` : `${found.executionId} 3`;
 }
 
@@ -155,18 +154,17 @@ export interface MemoryWorld extends Ports {
   /** Sent and not yet taken out. */
   readonly sent: Send[];
   readonly announced: Ended[];
-  /** News of approvals and callbacks. */
-  readonly entryNews: EntryNews[];
-  /** News of incidents, breakers and agents. */
-  readonly news: (PassingNews | IncidentNews)[];
+  readonly questionNews: QuestionNews[];
+  /** News of breakers, agents and risk. */
+  readonly news: PassingNews[];
   readonly notes: Note[];
 }
 
 export function memoryWorld(options: { readonly seed?: number; readonly shards?: number } = {}): MemoryWorld {
   const sent: Send[] = [];
   const announced: Ended[] = [];
-  const entryNews: EntryNews[] = [];
-  const news: (PassingNews | IncidentNews)[] = [];
+  const questionNews: QuestionNews[] = [];
+  const news: PassingNews[] = [];
   const notes: Note[] = [];
   return {
     store: new MemoryStore(options.shards),
@@ -181,14 +179,14 @@ export function memoryWorld(options: { readonly seed?: number; readonly shards?:
     announcer: {
       announce: async (one) => {
         if (one.about === 'end') announced.push(one);
-        else if (one.about === 'entry') entryNews.push(one);
+        else if (one.about === 'question') questionNews.push(one);
         else news.push(one);
       },
     },
     log: { note: (note) => notes.push(note) },
     sent,
     announced,
-    entryNews,
+    questionNews,
     news,
     notes,
   };

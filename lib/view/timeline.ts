@@ -311,6 +311,6 @@ const asked = ({ name }: StepView, { incidents, endedAt }: ExecutionView, now: n
     .map((incident) => ({
       kind: 'asked',
       from: incident.openedAt,
-      to: incident.resolvedAt ?? endedAt ?? now,
+      to: incident.closedAt ?? endedAt ?? now,
       note: `incident ${incident.number}: a person was asked`,
     }));

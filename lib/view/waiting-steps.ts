@@ -18,8 +18,8 @@ export function noteOfKind(step: StepView, now: number): string | undefined {
   return step.kind === 'wait' ? until : `waits for an answer, ${until}${defaultOf(step)}`;
 }
 
-const defaultOf = ({ entry }: StepView): string =>
-  entry === undefined || entry.otherwise === 'fail' ? '' : `, otherwise ${entry.otherwise}`;
+const defaultOf = ({ question }: StepView): string =>
+  question === undefined || question.otherwise === 'fail' ? '' : `, otherwise ${question.otherwise}`;
 
 /**
  * '2 of 3 ended'; of a list '3 of 3 items ended', for a person knows of its items and not of the
@@ -61,7 +61,7 @@ export const answerFacts = (
       step.kind === 'approval'
         ? `${invocation(`approve ${view.executionId} ${step.name}`)} (or reject)`
         : `${invocation(`complete ${step.token} --output …`)} (or fail, heartbeat)`;
-    const shown = pairsText(step.entry?.shown ?? {});
+    const shown = pairsText(step.question?.shown ?? {});
     const asked = shown === '' ? [] : [['asked', `${step.name}: ${printable(shown)}`] as const];
     return [...asked, ['answer', line] as const];
   });

@@ -8,7 +8,7 @@
 
 import { onFailureSteps, performedStep } from '../../lib/core/plan/on-failure.ts';
 import { type AgentStep, agentSteps, type Plan } from '../../lib/core/plan/plan.ts';
-import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { type Snapshot, openQuestions } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isTerminal, type Step } from '../../lib/core/records/state.ts';
 import type { Interruption } from './detection.ts';
 
@@ -58,7 +58,7 @@ function stuckOf({ execution, steps }: Snapshot): string[] {
   return [`${execution.id}: ${execution.status}${end}; ${shown.join(', ') || 'no step was claimed'}`];
 }
 
-function findingsOf({ execution, steps, entries = {} }: Snapshot, plan: Plan | undefined): string[] {
+function findingsOf({ execution, steps, questions = {} }: Snapshot, plan: Plan | undefined): string[] {
   if (plan === undefined) return [`${execution.id}: its plan ${execution.plan} is not in the table`];
   const records = Object.values(steps);
   const recoveries = [...agentSteps(plan), ...onFailureSteps(plan)].flatMap((step) =>
@@ -69,9 +69,7 @@ function findingsOf({ execution, steps, entries = {} }: Snapshot, plan: Plan | u
     ...recoveries,
     ...(isTerminal(execution.status) ? held.map(({ name }) => `${name} is held after the end`) : []),
     ...(isTerminal(execution.status)
-      ? Object.values(entries).flatMap(({ step, closedAt }) =>
-          closedAt === undefined ? [`${step} is in the inbox after the end`] : [],
-        )
+      ? openQuestions({ questions }).map(({ kind, step }) => `${step ?? kind} is in the inbox after the end`)
       : []),
     ...(!isTerminal(execution.status) && execution.wakeAt === undefined
       ? ['is open without a wake time']

@@ -152,7 +152,7 @@ export const AROUND: readonly Note[] = [
   },
   {
     file: 'lib/core/explain/past.ts',
-    at: 'if (resolvedAt === undefined || by === undefined) return asked;',
+    at: 'if (closedAt === undefined || closedBy === undefined) return asked;',
     answer: 'equivalent',
     said: 'what is resolved says by whom.',
   },

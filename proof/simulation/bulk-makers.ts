@@ -9,7 +9,7 @@
 import { BULK_ACTIONS, type BulkAction, type BulkCommand } from '../../lib/core/operators/bulk.ts';
 import { BULK } from '../../lib/core/plan/built-in.ts';
 import { isSteadfastError } from '../../lib/core/values/errors.ts';
-import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { type Snapshot, openIncidents, openQuestions } from '../../lib/core/records/snapshot.ts';
 import type { ExecutionStatus } from '../../lib/core/transitions.ts';
 import { type BulkRequest, collectBulk, confirmBulk, makeBulk } from '../../lib/scheduler/bulks.ts';
 import type { Scheduler } from '../../lib/scheduler/start.ts';
@@ -47,13 +47,13 @@ const MEANT: Readonly<Record<BulkAction, readonly ExecutionStatus[]>> = {
 };
 
 /** … and that it is asked what the action answers. */
-function isMeant(action: BulkAction, { execution, incidents = {}, entries = {} }: Snapshot): boolean {
-  const { status } = execution;
+function isMeant(action: BulkAction, state: Snapshot): boolean {
+  const { status } = state.execution;
   if (!MEANT[action].some((one) => one === status)) return false;
-  const isAsked = Object.values(incidents).some(({ resolvedAt }) => resolvedAt === undefined);
+  const isAsked = openIncidents(state).length > 0;
   if (action === 'resolve' || (action === 'retry' && status === 'waiting')) return isAsked;
   if (action !== 'approve' && action !== 'reject') return true;
-  return Object.values(entries).some((one) => one.kind === 'approval' && one.closedAt === undefined);
+  return openQuestions(state).some(({ kind }) => kind === 'approval');
 }
 
 /** @param schedulerOf the scheduler's function, which knows the world's workflows, in a process of its own */

@@ -5,6 +5,7 @@
  * (`oracle-bulks.ts`, `oracle-commands.ts`).
  */
 
+import { asCallback, asIncident } from '../../lib/core/records/question.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isPausedOrPausing } from '../../lib/core/records/state.ts';
@@ -26,17 +27,18 @@ export interface Deed {
   readonly incident?: number;
 }
 
-export function deedsIn(before: Snapshot, { execution, step, incident, entry }: Write): Deed[] {
-  const known = incident && before.incidents?.[incident.number];
+export function deedsIn(before: Snapshot, { execution, step, question }: Write): Deed[] {
+  const [incident, asked] = [asIncident(question), asCallback(question)];
+  const known = incident && before.questions?.[incident.number];
   const isAnswered =
-    incident?.by === 'person' && incident.resolvedAt !== undefined && known?.resolvedAt === undefined;
+    incident?.closedBy === 'answer' && incident.closedAt !== undefined && known?.closedAt === undefined;
   const ofExecution = execution && deedIn(before.execution, execution);
   // A pause that was asked about is ended in one write.
   if (isAnswered && ofExecution?.what !== 'resumed')
     return [{ what: 'resolved', since: incident.openedAt, incident: incident.number }];
   if (ofExecution !== undefined) return [ofExecution];
-  if (entry?.closedBy !== 'answer' || before.entries?.[entry.step]?.closedAt !== undefined) return [];
-  return [{ what: step?.failure === undefined ? 'approved' : 'rejected', since: entry.openedAt }];
+  if (asked?.closedBy !== 'answer' || before.questions?.[asked.step]?.closedAt !== undefined) return [];
+  return [{ what: step?.failure === undefined ? 'approved' : 'rejected', since: asked.openedAt }];
 }
 
 function deedIn(before: Execution, after: Execution): Deed | undefined {

@@ -7,7 +7,7 @@
  */
 
 import type { AgentStep, Plan, PlanStep, RetryStage } from '../../lib/core/plan/plan.ts';
-import type { Choice as Answer } from '../../lib/core/records/incident.ts';
+import type { Choice as Answer } from '../../lib/core/records/question.ts';
 import type { FaultKind } from './faults.ts';
 import type { Choice } from './plans.ts';
 

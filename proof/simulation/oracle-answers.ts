@@ -6,9 +6,10 @@
  * end says of it (`oracle-standing.ts`).
  */
 
+import { asIncident } from '../../lib/core/records/question.ts';
 import type { Plan } from '../../lib/core/plan/plan.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
-import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { type Snapshot, incidentsIn } from '../../lib/core/records/snapshot.ts';
 import type { Attempt, Step } from '../../lib/core/records/state.ts';
 import type { KindCounts } from './kinds.ts';
 import { isFollowing } from './on-failure.ts';
@@ -33,11 +34,12 @@ export function judgeAnswers(
   problems: string[],
   plan: Plan,
   before: Snapshot,
-  { step, incident }: Write,
+  { step, question }: Write,
   kinds: KindCounts,
 ): void {
-  if (incident?.wrongAnswer !== undefined && incident.resolvedAt !== undefined) {
-    if (incident.by === 'deadline') kinds.unmended += 1;
+  const incident = asIncident(question);
+  if (incident?.wrongAnswer !== undefined && incident.closedAt !== undefined) {
+    if (incident.closedBy === 'deadline') kinds.unmended += 1;
     if (incident.choice === 'retry') kinds.askedForAgain += 1;
   }
   const known = step && before.steps[step.name];
@@ -68,14 +70,14 @@ export function judgeAnswers(
 const isForAnother = ({ execution: { cause } }: Snapshot, name: string): boolean =>
   cause !== undefined && (cause.kind !== 'failure' || cause.step !== name);
 
-const isAnswered = ({ incidents }: Snapshot, name: string, { endedAt }: Attempt): boolean =>
-  Object.values(incidents ?? {}).some(
-    ({ step, wrongAnswer, openedAt, by }) =>
+const isAnswered = (state: Snapshot, name: string, { endedAt }: Attempt): boolean =>
+  incidentsIn(state).some(
+    ({ step, wrongAnswer, openedAt, closedBy }) =>
       step === name &&
       wrongAnswer !== undefined &&
       openedAt >= endedAt - CLOCKS_APART_MS &&
-      by !== undefined &&
-      by !== 'moot',
+      closedBy !== undefined &&
+      closedBy !== 'moot',
   );
 
 /** Another process may have opened it, whose clock is behind. */

@@ -10,7 +10,7 @@
 
 import type { Plan } from '../../lib/core/plan/plan.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
-import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { type Snapshot, incidentsIn } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isForward, isPausedOrPausing, type Step } from '../../lib/core/records/state.ts';
 import { keyPartOf } from '../../lib/core/values/names.ts';
 import { childrenOf, hasTries, type Others, standsIn } from './families.ts';
@@ -113,7 +113,7 @@ export class OracleGroups {
     if (!isForward(execution.status))
       problems.push(`S10 try ${number} of '${step.name}' is begun while ${execution.status}`);
     const stage = step.recovery?.[after.stage - 1];
-    const asked = Object.values(this.#others.read(execution.id)?.incidents ?? {}).filter(
+    const asked = incidentsIn(this.#others.read(execution.id) ?? {}).filter(
       (one) => one.step === step.name && (one.choice === 'retry' || one.choice === 'retry-with-input'),
     ).length;
     const declared = stage === undefined || stage.kind === 'human' ? 0 : stage.attempts;

@@ -1,5 +1,5 @@
 /**
- * The inbox against the records: an entry is open exactly while its step waits for an answer and its
+ * The inbox against the records: a callback is asked for exactly while its step waits for an answer and its
  * execution has not ended, and what is announced was written before.
  *
  * Owns: these checks, written independently and not by calling the rules they check; a book of what was
@@ -9,9 +9,9 @@
 
 import { isCallback, type CallbackStep, type Plan } from '../../lib/core/plan/plan.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
-import type { Entry, EntryChange } from '../../lib/core/records/entry.ts';
+import { asCallback, type CallbackQuestion, type QuestionChange } from '../../lib/core/records/question.ts';
 import type { QuestionNews } from '../../lib/core/decisions/news.ts';
-import { openIncidents, type Snapshot } from '../../lib/core/records/snapshot.ts';
+import { callbackOf, openIncidents, type Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isForward, isTerminal } from '../../lib/core/records/state.ts';
 import { applies } from '../../lib/core/step/turn.ts';
 import type { KindCounts } from './kinds.ts';
@@ -21,7 +21,11 @@ import { CLOCKS_DIFFER_MS, turnOf } from './oracle-wake.ts';
 /** By then somebody evaluates what was written last, whatever the plan's leases and pickups are. */
 const LOOKED_AFTER_MS = 60_000;
 
-const openIn = (entry: Entry | undefined): boolean => entry !== undefined && entry.closedAt === undefined;
+const openIn = (asked: CallbackQuestion | undefined): boolean =>
+  asked !== undefined && asked.closedAt === undefined;
+
+const callbacksIn = ({ questions = {} }: Snapshot): CallbackQuestion[] =>
+  Object.values(questions).flatMap((one) => asCallback(one) ?? []);
 
 /** Without an answer, whatever the records of an earlier epoch say. */
 function isUnanswered({ execution, steps }: Snapshot, name: string): boolean {
@@ -32,7 +36,7 @@ function isUnanswered({ execution, steps }: Snapshot, name: string): boolean {
 
 export class OracleInbox {
   /** Written and not announced yet, with what it is. */
-  readonly #owed = new Map<string, EntryChange>();
+  readonly #owed = new Map<string, QuestionChange>();
   readonly #announced = new Set<string>();
   readonly reminders = new OracleReminders();
   readonly #kinds: KindCounts;
@@ -45,90 +49,92 @@ export class OracleInbox {
   judge(problems: string[], plan: Plan, before: Snapshot, write: Write, after: Snapshot, now: number): void {
     const callbacks = plan.steps.filter(isCallback);
     if (callbacks.length === 0) {
-      if (after.entries !== undefined) problems.push('L1 an entry of no callback');
+      if (callbacksIn(after).length > 0) problems.push('L1 a question of no callback');
       return;
     }
-    for (const [name, entry] of Object.entries(after.entries ?? {})) {
-      if (!openIn(entry)) continue;
+    for (const asked of callbacksIn(after)) {
+      const name = asked.step;
+      if (!openIn(asked)) continue;
       if (isTerminal(after.execution.status))
-        problems.push(`L1 the entry of '${name}' outlives its execution`);
+        problems.push(`L1 the question of '${name}' outlives its execution`);
       if (!isUnanswered(after, name))
-        problems.push(`L1 the entry of '${name}' is open, and the step is ${after.steps[name]?.status}`);
+        problems.push(`L1 the question of '${name}' is open, and the step is ${after.steps[name]?.status}`);
     }
     judgeStatus(problems, after);
     if (write.execution !== undefined) judgeMissing(problems, callbacks, after, now);
-    if (write.entry !== undefined) this.#judgeEntry(problems, callbacks, before, write, write.entry, now);
+    const asked = asCallback(write.question);
+    if (asked !== undefined) this.#judgeQuestion(problems, callbacks, before, write, asked, now);
   }
 
-  #judgeEntry(
+  #judgeQuestion(
     problems: string[],
     callbacks: readonly CallbackStep[],
     before: Snapshot,
     write: Write,
-    entry: Entry,
+    asked: CallbackQuestion,
     now: number,
   ): void {
-    const known = before.entries?.[entry.step];
-    const step = callbacks.find(({ name }) => name === entry.step);
-    const what = `the entry of '${entry.step}'`;
+    const known = callbackOf(before, asked.step);
+    const step = callbacks.find(({ name }) => name === asked.step);
+    const what = `the question of '${asked.step}'`;
     if (step === undefined) return void problems.push(`L1 ${what} is of no callback`);
-    if (entry.version !== (known?.version ?? 0) + 1) problems.push(`S3 ${what}: version not + 1`);
-    const isOpened = openIn(entry) && !openIn(known);
+    if (asked.version !== (known?.version ?? 0) + 1) problems.push(`S3 ${what}: version not + 1`);
+    const isOpened = openIn(asked) && !openIn(known);
     if (isOpened) {
       if (write.execution === undefined || !isForward(before.execution.status))
         problems.push(`L1 ${what} is opened while ${before.execution.status}`);
-      if (entry.reminders !== 0) problems.push(`L1 ${what} begins with ${entry.reminders} reminders`);
-      this.#write(before.execution, entry, 'opened', entry.openedAt);
+      if (asked.reminders !== 0) problems.push(`L1 ${what} begins with ${asked.reminders} reminders`);
+      this.#write(before.execution, asked, 'opened', asked.openedAt);
     }
-    if (!openIn(entry) && openIn(known)) {
-      if (write.step?.name !== entry.step) problems.push(`L1 ${what} is closed beside its step's end`);
+    if (!openIn(asked) && openIn(known)) {
+      if (write.step?.name !== asked.step) problems.push(`L1 ${what} is closed beside its step's end`);
       // Dropped where it was not announced before the end.
       if (known?.unannounced?.includes('reminded') === true) this.#drop(before.execution, known);
-      this.#write(before.execution, entry, 'closed', entry.closedAt ?? 0);
+      this.#write(before.execution, asked, 'closed', asked.closedAt ?? 0);
     }
-    if (!isOpened && known !== undefined && entry.reminders !== known.reminders)
-      this.#judgeReminder(problems, step, before, known, entry, now);
+    if (!isOpened && known !== undefined && asked.reminders !== known.reminders)
+      this.#judgeReminder(problems, step, before, known, asked, now);
   }
 
   #judgeReminder(
     problems: string[],
     step: CallbackStep,
     { execution }: Snapshot,
-    known: Entry,
-    entry: Entry,
+    known: CallbackQuestion,
+    asked: CallbackQuestion,
     now: number,
   ): void {
     const { remindMs, withinMs } = step;
     const what = `a reminder of '${step.name}'`;
     if (remindMs === undefined) return void problems.push(`L1 ${what} that was not declared`);
-    if (!openIn(known)) problems.push(`L1 ${what} after its entry was closed`);
+    if (!openIn(known)) problems.push(`L1 ${what} after it was closed`);
     if (!isForward(execution.status)) problems.push(`L1 ${what} while ${execution.status}`);
-    if (entry.reminders !== known.reminders + 1) problems.push(`L1 ${what} counts ${entry.reminders}`);
-    if (entry.reminders * (remindMs - CLOCKS_DIFFER_MS) > withinMs + CLOCKS_DIFFER_MS)
-      problems.push(`L1 ${what} is the ${entry.reminders}th in ${withinMs} ms`);
+    if (asked.reminders !== known.reminders + 1) problems.push(`L1 ${what} counts ${asked.reminders}`);
+    if (asked.reminders * (remindMs - CLOCKS_DIFFER_MS) > withinMs + CLOCKS_DIFFER_MS)
+      problems.push(`L1 ${what} is the ${asked.reminders}th in ${withinMs} ms`);
     const sinceMs = now - (known.remindedAt ?? known.openedAt);
     if (sinceMs < remindMs - CLOCKS_DIFFER_MS) problems.push(`L1 ${what} after ${sinceMs} ms`);
     if (now > known.deadlineAt + CLOCKS_DIFFER_MS) problems.push(`L1 ${what} after its deadline`);
     if (known.unannounced?.includes('reminded') === true) this.#drop(execution, known);
     this.#kinds.reminded += 1;
-    this.#write(execution, entry, 'reminded', entry.remindedAt ?? 0);
+    this.#write(execution, asked, 'reminded', asked.remindedAt ?? 0);
   }
 
-  #write({ id }: Execution, { step }: Entry, change: EntryChange, at: number): void {
+  #write({ id }: Execution, { step }: CallbackQuestion, change: QuestionChange, at: number): void {
     this.#owed.set(keyOf(id, step, change, at), change);
   }
 
-  #drop({ id }: Execution, { step, remindedAt = 0 }: Entry): void {
+  #drop({ id }: Execution, { step, remindedAt = 0 }: CallbackQuestion): void {
     this.#owed.delete(keyOf(id, step, 'reminded', remindedAt));
   }
 
   /** @param now true time. @returns what is wrong with it, if anything is */
   announce(news: QuestionNews, now: number): string | undefined {
-    if (news.about === 'incident') return this.reminders.announce(news, now);
-    const { executionId, step, change, at } = news;
+    if (news.incident !== undefined) return this.reminders.announce(news, now);
+    const { executionId, step = '', change, at } = news;
     const key = keyOf(executionId, step, change, at);
     if (!this.#owed.delete(key) && !this.#announced.has(key) && change !== 'reminded')
-      return `L1 it is announced that the entry of '${step}' is ${change}, and it is not`;
+      return `L1 it is announced that the question of '${step}' is ${change}, and it is not`;
     this.#announced.add(key);
     return undefined;
   }
@@ -140,14 +146,14 @@ export class OracleInbox {
   }
 }
 
-const keyOf = (id: string, step: string, change: EntryChange, at: number): string =>
+const keyOf = (id: string, step: string, change: QuestionChange, at: number): string =>
   `${id}/${step} ${change} at ${at}`;
 
 /** An approval makes its execution wait, and nothing makes it wait but that and incidents. */
 function judgeStatus(problems: string[], after: Snapshot): void {
   const { status } = after.execution;
   if (!isForward(status)) return;
-  const asks = Object.values(after.entries ?? {}).some((one) => one.kind === 'approval' && openIn(one));
+  const asks = callbacksIn(after).some((one) => one.kind === 'approval' && openIn(one));
   if (asks && status !== 'waiting') problems.push(`L1 an approval is open, and the execution is ${status}`);
   if (status === 'waiting' && !asks && openIncidents(after).length === 0)
     problems.push('L1 the execution waits for nobody');
@@ -164,7 +170,7 @@ function judgeMissing(
   if (!isForward(status) || wakeAt <= now + LOOKED_AFTER_MS + CLOCKS_DIFFER_MS) return;
   for (const step of callbacks) {
     if (turnOf(step, after) === undefined || !applies(step, after)) continue;
-    if (isUnanswered(after, step.name) && !openIn(after.entries?.[step.name]))
+    if (isUnanswered(after, step.name) && !openIn(callbackOf(after, step.name)))
       problems.push(`L1 '${step.name}' waits for an answer, and is not in the inbox`);
   }
 }

@@ -13,7 +13,7 @@
 
 import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
-import type { Incident } from '../../lib/core/records/incident.ts';
+import { type Incident, asIncident } from '../../lib/core/records/question.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../lib/core/records/state.ts';
 import type { ExecutionStatus, StepStatus } from '../../lib/core/transitions.ts';
@@ -142,7 +142,7 @@ export function judgeMoves(
   problems: string[],
   plan: Plan,
   before: Snapshot,
-  { execution, step, incident }: Write,
+  { execution, step, question }: Write,
 ): void {
   if (execution !== undefined) judgeExecutionMove(problems, before.execution, execution);
   if (step === undefined) return;
@@ -156,7 +156,8 @@ export function judgeMoves(
   const isOther = isOverdue || isGivenAnotherInput(before, step, execution);
   if (!isOther && !mayLead(planned.kind, known, before.execution.epoch, step.status))
     problems.push(`S2 '${step.name}' (${planned.kind}): ${known?.status ?? 'ready'} → ${step.status}`);
-  if (known?.status !== step.status) judgeTurn(problems, plan, before, { planned, step, incident });
+  if (known?.status !== step.status)
+    judgeTurn(problems, plan, before, { planned, step, incident: asIncident(question) });
 }
 
 function judgeExecutionMove(problems: string[], before: Execution, after: Execution): void {

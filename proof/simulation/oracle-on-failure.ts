@@ -10,7 +10,7 @@
 import type { Plan } from '../../lib/core/plan/plan.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Ended } from '../../lib/core/records/ended.ts';
-import { openIncidents, type Snapshot } from '../../lib/core/records/snapshot.ts';
+import { openIncidents, type Snapshot, incidentsIn } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isTerminal, type Step } from '../../lib/core/records/state.ts';
 import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import type { KindCounts } from './kinds.ts';
@@ -120,7 +120,7 @@ export function judgeFollowed(plan: Plan, { execution, steps }: Snapshot, ended:
 /** When all is over. */
 export function judgeOnFailureEnd(
   plan: Plan,
-  { execution, steps, incidents }: Snapshot,
+  { execution, steps, questions = {} }: Snapshot,
   ledger: Ledger,
 ): string[] {
   const { status, cause, end, epoch } = execution;
@@ -132,7 +132,7 @@ export function judgeOnFailureEnd(
     const record = steps[name];
     const isLive = ledger.isLive(effectKeyOf(execution, name, 1, epoch));
     if (end === undefined) return isLive ? [`S21 '${name}' has acted, and nothing was to follow`] : [];
-    const isGiven = Object.values(incidents ?? {}).some(
+    const isGiven = incidentsIn({ questions }).some(
       (one) => one.step === name && one.choice === 'give-output',
     );
     if (record?.status === 'done' && !isLive && !isGiven) return [`S21 '${name}' is done without its effect`];

@@ -13,9 +13,9 @@
 import { isForAnother, type Plan } from '../../lib/core/plan/plan.ts';
 import type { Caller } from '../../lib/core/values/caller.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
-import type { Choice, Incident } from '../../lib/core/records/incident.ts';
+import { type Choice, type Incident, asIncident } from '../../lib/core/records/question.ts';
 import { isJsonObject } from '../../lib/core/values/json.ts';
-import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { type Snapshot, incidentIn } from '../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../lib/core/records/state.ts';
 import type { KindCounts } from './kinds.ts';
 
@@ -87,7 +87,7 @@ export class OraclePeople {
     problems: string[],
     plan: Plan,
     before: Snapshot,
-    { execution, step, incident }: Write,
+    { execution, step, question }: Write,
     root: Execution | undefined,
     kinds: KindCounts,
   ): void {
@@ -96,8 +96,9 @@ export class OraclePeople {
     const book = this.#bookOf(root);
     if (root.startedBy === undefined) problems.push('S19 who started it is not recorded');
     if (execution !== undefined) this.#noteCommands(problems, before.execution, execution, book);
+    const incident = asIncident(question);
     if (incident !== undefined)
-      this.#noteAnswer(problems, before.incidents?.[incident.number], incident, book);
+      this.#noteAnswer(problems, incidentIn(before, incident.number), incident, book);
     if (step !== undefined) this.#judgeApproval(problems, plan, before, step, book, kinds);
   }
 
@@ -123,8 +124,8 @@ export class OraclePeople {
   }
 
   #noteAnswer(problems: string[], before: Incident | undefined, after: Incident, book: Book): void {
-    const { by, choice, kind, caller, number } = after;
-    if (by !== 'person' || before?.resolvedAt !== undefined) return;
+    const { closedBy, choice, kind, caller, number } = after;
+    if (closedBy !== 'answer' || before?.closedAt !== undefined) return;
     // A pause is ended by a command as well, which gives nothing to what it pauses.
     if (GOES_ON.has(choice) && kind !== 'pause')
       return this.#note(problems, book, caller, `resolved incident ${number}: ${choice}`);

@@ -8,8 +8,8 @@
  */
 
 import type { Plan, Stage } from '../../lib/core/plan/plan.ts';
-import type { Incident } from '../../lib/core/records/incident.ts';
-import type { IncidentNews } from '../../lib/core/decisions/news.ts';
+import type { Incident } from '../../lib/core/records/question.ts';
+import type { QuestionNews } from '../../lib/core/decisions/news.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isPausedOrPausing } from '../../lib/core/records/state.ts';
 import type { KindCounts } from './kinds.ts';
@@ -34,7 +34,7 @@ function nextAt(plan: Plan, incident: Incident, fromAt: number): number | undefi
 
 /** Judges the first reminder of a question that is opened. */
 export function judgeFirstReminder(problems: string[], plan: Plan, incident: Incident): void {
-  const { number, openedAt, remindAt, reminders = 0 } = incident;
+  const { number, openedAt, remindAt, reminders } = incident;
   // In a list only the announced question about a wrong answer has reminders.
   const expected = incident.quiet === true ? undefined : nextAt(plan, incident, openedAt);
   if (remindAt !== expected || reminders !== 0)
@@ -66,10 +66,10 @@ export class OracleReminders {
   readonly #owedChanges = new Set<string>();
   readonly #changes = new Set<string>();
   /** By incident: when it was resolved. */
-  readonly #resolvedAt = new Map<string, number>();
+  readonly #closedAt = new Map<string, number>();
 
   /** An incident was opened or resolved by a write. Of a quiet one nothing is announced. */
-  change(executionId: string, incident: Incident, change: 'opened' | 'resolved'): void {
+  change(executionId: string, incident: Incident, change: 'opened' | 'closed'): void {
     if (incident.quiet === true) return;
     const key = `${aboutOf(executionId, incident.number, incident.openedAt)} ${change}`;
     this.#owedChanges.add(key);
@@ -97,9 +97,9 @@ export class OracleReminders {
     const owed = this.#owed.get(about);
     const unheardMs = owed === undefined || isPaused ? 0 : lateMs(owed.sinceAt);
     if (unheardMs > 0) problems.push(`L1 ${what} is not announced for ${unheardMs} ms too long`);
-    if (incident.resolvedAt !== undefined) {
+    if (incident.closedAt !== undefined) {
       this.#owed.delete(about);
-      this.#resolvedAt.set(about, now);
+      this.#closedAt.set(about, now);
     }
     if (incident.reminders === known.reminders) return judgeNext(problems, known, incident);
     judgeReminder(problems, plan, execution, known, incident, times);
@@ -109,7 +109,10 @@ export class OracleReminders {
   }
 
   /** @param now true time. @returns what is wrong with it, if anything is */
-  announce({ executionId, incident, openedAt, at, change }: IncidentNews, now: number): string | undefined {
+  announce(
+    { executionId, incident = 0, openedAt, at, change }: QuestionNews,
+    now: number,
+  ): string | undefined {
     const about = aboutOf(executionId, incident, openedAt);
     if (change !== 'reminded') {
       this.#owedChanges.delete(`${about} ${change}`);
@@ -119,9 +122,9 @@ export class OracleReminders {
     if (this.#owed.get(about)?.at === at) this.#owed.delete(about);
     if (!this.#written.has(`${about} at ${at}`))
       return `L1 a reminder of question ${incident} is announced, and there was none`;
-    const resolvedAt = this.#resolvedAt.get(about) ?? Number.POSITIVE_INFINITY;
-    return now > resolvedAt + OVERTAKEN_MS
-      ? `L1 a reminder of question ${incident} is announced ${now - resolvedAt} ms after its resolution`
+    const closedAt = this.#closedAt.get(about) ?? Number.POSITIVE_INFINITY;
+    return now > closedAt + OVERTAKEN_MS
+      ? `L1 a reminder of question ${incident} is announced ${now - closedAt} ms after its resolution`
       : undefined;
   }
 
@@ -138,13 +141,9 @@ const aboutOf = (executionId: string, number: number, openedAt: number): string 
   `${executionId}/${number} of ${openedAt}`;
 
 /** What is no reminder moves the next one with the deadline, and forgets it with the resolution. */
-function judgeNext(
-  problems: string[],
-  known: Incident,
-  { deadlineAt, remindAt, resolvedAt }: Incident,
-): void {
+function judgeNext(problems: string[], known: Incident, { deadlineAt, remindAt, closedAt }: Incident): void {
   const movedMs = deadlineAt - known.deadlineAt;
-  const isKept = known.remindAt !== undefined && resolvedAt === undefined;
+  const isKept = known.remindAt !== undefined && closedAt === undefined;
   const expected = isKept ? known.remindAt + movedMs : undefined;
   if (remindAt !== expected)
     problems.push(`L1 the next reminder of question ${known.number} is at ${remindAt} and not ${expected}`);
@@ -162,9 +161,9 @@ function judgeReminder(
   const { reminders, remindAt, remindedAt = 0 } = incident;
   const everyMs = declaredMs(plan, known);
   if (everyMs === undefined) return void problems.push(`L1 ${what} that was not declared`);
-  if (known.resolvedAt !== undefined) problems.push(`L1 ${what} after its resolution`);
+  if (known.closedAt !== undefined) problems.push(`L1 ${what} after its resolution`);
   if (isPausedOrPausing(status)) problems.push(`L1 ${what} while ${status}`);
-  if (reminders !== (known.reminders ?? 0) + 1) problems.push(`L1 ${what} counts ${reminders}`);
+  if (reminders !== known.reminders + 1) problems.push(`L1 ${what} counts ${reminders}`);
   const sinceAt = known.remindedAt ?? known.openedAt;
   // What is being undone gets no time of a pause back.
   const givenBackMs = status === 'compensating' ? 0 : pausedMs(sinceAt);

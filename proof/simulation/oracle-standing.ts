@@ -8,7 +8,7 @@
 
 import type { Plan, PlanStep } from '../../lib/core/plan/plan.ts';
 import type { Ended, Standing } from '../../lib/core/records/ended.ts';
-import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { type Snapshot, incidentsIn } from '../../lib/core/records/snapshot.ts';
 import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import type { Ledger } from './ledger.ts';
 import { childrenOf, type Others } from './families.ts';
@@ -72,8 +72,8 @@ function judgeSuccess(plan: Plan, state: Snapshot, standing: Standing | undefine
 }
 
 /** A person gave its output. */
-const isVouchedFor = ({ incidents }: Snapshot, step: string): boolean =>
-  Object.values(incidents ?? {}).some((one) => one.step === step && one.choice === 'give-output');
+const isVouchedFor = (state: Snapshot, step: string): boolean =>
+  incidentsIn(state).some((one) => one.step === step && one.choice === 'give-output');
 
 /** What its executions did is to be undone with it, or can never be. */
 const isTold = (step: PlanStep): boolean =>

@@ -11,7 +11,7 @@ import { type Found, isLeftBehind } from '../../lib/core/supervision/audit.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Json, JsonObject } from '../../lib/core/values/json.ts';
 import { expiresAt, isPastChild, MIN_RETENTION_MS, touchedAt } from '../../lib/core/records/retention.ts';
-import type { Incident } from '../../lib/core/records/incident.ts';
+import { type Incident, asIncident } from '../../lib/core/records/question.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../lib/core/records/state.ts';
 import type { MemoryTable } from '../../lib/testing/memory-table.ts';
@@ -49,8 +49,9 @@ const valuesOf = {
  */
 export function refusalOf(
   before: Snapshot | undefined,
-  { execution, step, incident }: Write,
+  { execution, step, question }: Write,
 ): string | undefined {
+  const incident = asIncident(question);
   return (
     (execution &&
       refusalOfItem(valuesOf.execution(execution), before && valuesOf.execution(before.execution))) ??
@@ -166,9 +167,8 @@ export function judgeRetention(table: MemoryTable): string[] {
 
 /** Nothing of what is kept: another execution had the id, and a key is remembered no longer than that. */
 function isOfEarlierLife(table: MemoryTable, found: Found, now: number): boolean {
-  if (found.kind !== 'step' && found.kind !== 'incident' && found.kind !== 'entry') return false;
-  const record =
-    found.kind === 'step' ? found.step : found.kind === 'incident' ? found.incident : found.entry;
+  if (found.kind !== 'step' && found.kind !== 'question') return false;
+  const record = found.kind === 'step' ? found.step : found.question;
   const isOther = record.life !== table.read(found.executionId)?.execution.life;
   return isOther && touchedAt(record) < now - MIN_RETENTION_MS;
 }

@@ -20,8 +20,8 @@ import {
   type Stage,
 } from '../../lib/core/plan/plan.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
-import type { Incident } from '../../lib/core/records/incident.ts';
-import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { type Incident, asIncident } from '../../lib/core/records/question.ts';
+import { type Snapshot, incidentIn } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isForward, isPausedOrPausing, type Step } from '../../lib/core/records/state.ts';
 import type { KindCounts } from './kinds.ts';
 import { isFollowing } from './on-failure.ts';
@@ -67,7 +67,8 @@ export class OracleTimes {
 
   judge(problems: string[], written: Written): void {
     const { plan, before, write, now, kinds, isLagging } = written;
-    if (write.incident !== undefined) this.#judgeQuestion(problems, written, write.incident);
+    const asked = asIncident(write.question);
+    if (asked !== undefined) this.#judgeQuestion(problems, written, asked);
     const { step } = write;
     if (step !== undefined) {
       const { id } = before.execution;
@@ -127,8 +128,8 @@ export class OracleTimes {
 
   #judgeQuestion(problems: string[], written: Written, incident: Incident): void {
     const { plan, before, now } = written;
-    const { number, kind, deadlineAt, by } = incident;
-    const known = before.incidents?.[number];
+    const { number, kind, deadlineAt, closedBy: by } = incident;
+    const known = incidentIn(before, number);
     const what = `question ${number} (${kind})`;
     const { id } = before.execution;
     if (known === undefined) {
@@ -136,8 +137,8 @@ export class OracleTimes {
       return judgeTerms(problems, plan, before, incident);
     }
     // The write after an announcement: nothing else of it changes.
-    if (known.resolvedAt !== undefined && isAnnounced(known, incident)) return;
-    if (incident.resolvedAt !== undefined) written.reminders.change(id, incident, 'resolved');
+    if (known.closedAt !== undefined && isAnnounced(known, incident)) return;
+    if (incident.closedAt !== undefined) written.reminders.change(id, incident, 'closed');
     written.reminders.judge(problems, plan, before, known, incident, {
       now,
       kinds: written.kinds,
@@ -145,13 +146,13 @@ export class OracleTimes {
       earlyMs: (sinceAt) => this.#earlyMs(id, sinceAt),
       lateMs: (dueAt) => this.#lateMs(written, dueAt),
     });
-    if (known.resolvedAt !== undefined) problems.push(`L1 ${what} was answered before`);
+    if (known.closedAt !== undefined) problems.push(`L1 ${what} was answered before`);
     if (
       deadlineAt !== known.deadlineAt &&
-      (incident.resolvedAt !== undefined || incident.movedFor === known.movedFor)
+      (incident.closedAt !== undefined || incident.movedFor === known.movedFor)
     )
       problems.push(`L1 the time of ${what} was moved, and not for a pause`);
-    if (incident.resolvedAt === undefined || by === 'moot') return;
+    if (incident.closedAt === undefined || by === 'moot') return;
     const isPaused = isPausedOrPausing(before.execution.status);
     const lateMs = isPaused && kind !== 'pause' ? 0 : this.#lateMs(written, known.deadlineAt);
     if (lateMs > 0) problems.push(`L1 ${what} was answered ${lateMs} ms too late, by ${by}`);
@@ -196,7 +197,7 @@ export class OracleTimes {
     const dueAt = this.#expiresAt(written, planned, sinceAt);
     const lateMs = this.#lateMs(written, dueAt);
     if (lateMs > 0) problems.push(`L1 '${step.name}' was ${step.status} ${lateMs} ms after its time`);
-    const byDefault = step.status === 'done' ? write.entry?.closedBy === 'deadline' : isSilence(step);
+    const byDefault = step.status === 'done' ? write.question?.closedBy === 'deadline' : isSilence(step);
     if (byDefault && now + this.#earlyMs(before.execution.id, sinceAt) < dueAt)
       problems.push(`L1 '${step.name}' was given up ${dueAt - now} ms before its time`);
     if (byDefault && planned.otherwise !== undefined) written.kinds.otherwise += 1;
@@ -287,7 +288,7 @@ const canStay = ({ undo, effect }: Pick<AgentStep, 'undo' | 'effect'>): boolean 
 /** Nothing is written but that a change is announced. */
 const isAnnounced = (known: Incident, { unannounced = [], ...incident }: Incident): boolean =>
   unannounced.length < (known.unannounced?.length ?? 0) &&
-  incident.resolvedAt === known.resolvedAt &&
+  incident.closedAt === known.closedAt &&
   incident.choice === known.choice;
 
 /** What is asked has the time and the default that were declared. */

@@ -6,8 +6,8 @@
  */
 
 import type { Plan } from '../../lib/core/plan/plan.ts';
-import type { Incident } from '../../lib/core/records/incident.ts';
-import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { Incident } from '../../lib/core/records/question.ts';
+import { type Snapshot, incidentsIn } from '../../lib/core/records/snapshot.ts';
 import type { Step } from '../../lib/core/records/state.ts';
 import { actedAs } from './oracle-order.ts';
 
@@ -50,8 +50,8 @@ export function judgeTries(problems: string[], plan: Plan, before: Snapshot, aft
 }
 
 /** People may have it tried again, each time once. */
-const askedAgain = ({ execution, incidents }: Snapshot, name: string): number =>
-  Object.values(incidents ?? {}).filter(
+const askedAgain = ({ execution, questions = {} }: Snapshot, name: string): number =>
+  incidentsIn({ questions }).filter(
     ({ step, choice }: Incident) => step === name && (choice === 'retry' || choice === 'retry-with-input'),
   ).length +
   execution.epoch -

@@ -9,8 +9,8 @@
  */
 
 import type { AgentStep, CallbackStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
-import type { Incident } from '../../lib/core/records/incident.ts';
-import { openIncidents, type Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { Incident } from '../../lib/core/records/question.ts';
+import { openIncidents, type Snapshot, incidentsIn } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isForward, isTerminal, type Mode, type Step } from '../../lib/core/records/state.ts';
 import { applies } from '../../lib/core/step/turn.ts';
 import { isFollowing } from './on-failure.ts';
@@ -105,9 +105,9 @@ const putOff = (at: number, now: number, putOffMs: number): number =>
 
 /** The defaults of open questions, and the end of a pause about which none was asked yet. */
 function questionDues(due: Due, state: Snapshot): void {
-  const { execution, incidents } = state;
+  const { execution } = state;
   const { status } = execution;
-  if (incidents !== undefined) {
+  if (state.questions !== undefined) {
     const isPaused = status === 'pausing' || status === 'paused';
     for (const incident of openIncidents(state)) {
       const { kind, deadlineAt, remindAt } = incident;
@@ -119,7 +119,7 @@ function questionDues(due: Due, state: Snapshot): void {
   }
   const pause = status === 'paused' ? execution.pauses?.at(-1) : undefined;
   if (pause?.deadlineAt === undefined) return;
-  const isAsked = Object.values(incidents ?? {}).some(
+  const isAsked = incidentsIn(state).some(
     ({ kind, stepVersion }) => kind === 'pause' && stepVersion === pause.number,
   );
   if (!isAsked) due(pause.deadlineAt, 'the end of a pause');
@@ -187,10 +187,10 @@ export function overTimeAt(
   name: string,
   withinMs: number,
   turnAt: number,
-  { execution, incidents }: Snapshot,
+  { execution, questions = {} }: Snapshot,
 ): number {
-  const again = Object.values(incidents ?? {}).flatMap(({ step, choice, resolvedAt }) =>
-    step === name && choice?.startsWith('retry') === true ? [resolvedAt ?? 0] : [],
+  const again = incidentsIn({ questions }).flatMap(({ step, choice, closedAt }) =>
+    step === name && choice?.startsWith('retry') === true ? [closedAt ?? 0] : [],
   );
   const sinceAt = Math.max(turnAt, ...again);
   const paused = (execution.pauses ?? []).map(({ at, endedAt = at }) =>

@@ -6,17 +6,17 @@
  */
 
 import type { ChildStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
-import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { type Snapshot, incidentsIn } from '../../lib/core/records/snapshot.ts';
 import { isPausedOrPausing, type Step } from '../../lib/core/records/state.ts';
 import type { KindCounts } from './kinds.ts';
 import { CLOCKS_DIFFER_MS, overTimeAt, turnOf } from './oracle-wake.ts';
 
 /** Since when the time of a step runs: its turn, or when a person had it tried again, and not its undo. */
 function sinceOf(step: PlanStep, state: Snapshot): number {
-  const again = Object.values(state.incidents ?? {})
+  const again = incidentsIn(state)
     .filter(({ step: about, kind }) => about === step.name && kind === 'recovery')
     .filter(({ choice }) => choice === 'retry' || choice === 'retry-with-input')
-    .map(({ resolvedAt }) => resolvedAt ?? 0);
+    .map(({ closedAt }) => closedAt ?? 0);
   return Math.max(turnOf(step, state) ?? 0, ...again);
 }
 

@@ -7,6 +7,7 @@
  * own: who may claim (`oracle.ts`).
  */
 
+import { asIncident } from '../../lib/core/records/question.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Step } from '../../lib/core/records/state.ts';
@@ -38,7 +39,7 @@ export class OracleWriters {
     }
   }
 
-  judge(problems: string[], before: Snapshot, { step: after, incident }: Write): void {
+  judge(problems: string[], before: Snapshot, { step: after, question }: Write): void {
     const writer = this.#writer;
     if (after?.token === undefined || writer === undefined) return;
     const known = before.steps[after.name];
@@ -46,7 +47,7 @@ export class OracleWriters {
       this.#claimants.set(after.token, writer);
       return;
     }
-    if (known === undefined || incident?.choice === 'give-output') return;
+    if (known === undefined || asIncident(question)?.choice === 'give-output') return;
     const isOwn = this.#isOwn(known.token);
     const isOfAskedAbout = after.status === 'done' && this.#isOwn(known.actedToken);
     if (isOwn || isOfAskedAbout) return;

@@ -8,7 +8,7 @@
 
 import { agentSteps, type Plan, type PlanStep } from '../../lib/core/plan/plan.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
-import { openIncidents, type Snapshot } from '../../lib/core/records/snapshot.ts';
+import { openIncidents, type Snapshot, incidentsIn } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isTerminal, type Step } from '../../lib/core/records/state.ts';
 import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import type { Ledger } from './ledger.ts';
@@ -53,12 +53,13 @@ export function judge(
 }
 
 /** The records as a write leaves them. */
-export const storedAfter = (before: Snapshot, { execution, step, incident, entry }: Write): Snapshot => ({
-  ...(entry === undefined ? before : { entries: { ...before.entries, [entry.step]: entry } }),
+export const storedAfter = (before: Snapshot, { execution, step, question }: Write): Snapshot => ({
   execution: execution ?? before.execution,
   steps: step === undefined ? before.steps : { ...before.steps, [step.name]: step },
-  incidents:
-    incident === undefined ? (before.incidents ?? {}) : { ...before.incidents, [incident.number]: incident },
+  questions:
+    question === undefined
+      ? (before.questions ?? {})
+      : { ...before.questions, ['number' in question ? question.number : question.step]: question },
 });
 
 function judgeExecution(problems: string[], before: Execution, after: Execution, snapshot: Snapshot): void {
@@ -186,7 +187,7 @@ const judgeUndo = (plan: Plan, snapshot: Snapshot, step: Step, now: number): str
 
 /** S12 the wake time of an open execution is not beyond all that it could be for. */
 function judgeFarthest(problems: string[], plan: Plan, after: Snapshot, now: number): void {
-  const { execution, incidents } = after;
+  const { execution } = after;
   const { wakeAt } = execution;
   if (isTerminal(execution.status) || wakeAt === undefined) return;
   let farthest = now;
@@ -199,7 +200,7 @@ function judgeFarthest(problems: string[], plan: Plan, after: Snapshot, now: num
   }
   const pause = execution.status === 'paused' ? execution.pauses?.at(-1) : undefined;
   if (pause?.deadlineAt !== undefined) farthest = Math.max(farthest, pause.deadlineAt);
-  if (incidents !== undefined)
+  if (after.questions !== undefined)
     for (const { deadlineAt } of openIncidents(after)) farthest = Math.max(farthest, deadlineAt);
   farthest += longestMs(plan);
   if (wakeAt > farthest + CLOCKS_DIFFER_MS)
@@ -232,7 +233,7 @@ export const isAnnounced = ({ execution }: Snapshot): boolean =>
 /** What the table says at the end against what the external services' ledger says. */
 export function judgeEnd(
   plan: Plan,
-  { execution, steps, incidents }: Snapshot,
+  { execution, steps, questions = {} }: Snapshot,
   ledger: Ledger,
   announced: boolean,
 ): string[] {
@@ -241,7 +242,7 @@ export function judgeEnd(
   }
   const problems: string[] = announced ? [] : ['L1 its end was not announced'];
   const succeeded = execution.status === 'succeeded';
-  const answered = Object.values(incidents ?? {});
+  const answered = incidentsIn({ questions });
   problems.push(...judgeDeadline(plan, { execution, steps }, answered));
   // A person may vouch for an output, and may leave effects in place; what the record
   // then says is the person's word.
@@ -250,7 +251,7 @@ export function judgeEnd(
   const left =
     execution.cause?.undo === false ||
     Object.values(steps).some((step) => step.status === 'compensation-failed');
-  if (openIncidents({ execution, steps, ...(incidents === undefined ? {} : { incidents }) }).length > 0) {
+  if (openIncidents({ questions }).length > 0) {
     problems.push('L1 it ended with an open question');
   }
   for (const step of agentSteps(plan)) {

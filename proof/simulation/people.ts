@@ -4,8 +4,8 @@
  */
 
 import { choicesFor } from '../../lib/core/questions/choices.ts';
-import type { Incident } from '../../lib/core/records/incident.ts';
-import { openIncidents, type Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { Incident } from '../../lib/core/records/question.ts';
+import { openIncidents, type Snapshot, incidentsIn } from '../../lib/core/records/snapshot.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { childrenOf, standsIn } from './families.ts';
@@ -63,7 +63,7 @@ async function answerSomething(host: Host, executionId: string): Promise<void> {
     );
     const usual = offered.find((one) => one.choice === host.emphasis?.answer);
     const chosen = usual !== undefined && choice.chance(0.9) ? usual : choice.pick(offered);
-    if (incident.kind === 'undo' && chosen.choice === 'skip' && incident.resolvedAt === undefined) {
+    if (incident.kind === 'undo' && chosen.choice === 'skip' && incident.closedAt === undefined) {
       ledger.undoByHand(key);
       order.left(state.execution, incident.step ?? '');
     }
@@ -81,8 +81,8 @@ async function answerSomething(host: Host, executionId: string): Promise<void> {
   }
 }
 
-const answeredIncidents = ({ incidents }: Snapshot): Incident[] =>
-  Object.values(incidents ?? {}).filter(({ resolvedAt }) => resolvedAt !== undefined);
+const answeredIncidents = (state: Snapshot): Incident[] =>
+  incidentsIn(state).filter(({ closedAt }) => closedAt !== undefined);
 
 /**
  * A second resolution of an incident that was resolved, by a person or by its

@@ -379,8 +379,7 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
   }
 }
 
-const isOwed = (news: News): news is OwedNews =>
-  news.about === 'end' || news.about === 'incident' || news.about === 'entry';
+const isOwed = (news: News): news is OwedNews => news.about === 'end' || news.about === 'question';
 
 export const clockOf = (host: Host, process: Process): Clock => new ProcessClock(host, process);
 

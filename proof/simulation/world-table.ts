@@ -5,6 +5,7 @@
  * records and their conditions (`lib/testing/memory-table.ts`), what is judged (`world.ts`).
  */
 
+import { questionKey } from '../../lib/core/records/question.ts';
 import type { Due, Page, WriteResult } from '../../lib/core/ports.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
@@ -62,7 +63,7 @@ export class WorldTable extends MemoryTable {
   }
 }
 
-const isRepeated = (before: Snapshot, { execution, step, entry }: Write): boolean =>
+const isRepeated = (before: Snapshot, { execution, step, question }: Write): boolean =>
   execution?.writeId === before.execution.writeId ||
-  (entry !== undefined && entry.writeId === before.entries?.[entry.step]?.writeId) ||
+  (question !== undefined && question.writeId === before.questions?.[questionKey(question)]?.writeId) ||
   (step !== undefined && step.writeId === before.steps[step.name]?.writeId);

@@ -186,6 +186,7 @@ export const EXAMPLES: Readonly<Record<Route, Example>> = {
           openedAt: AT,
           deadlineAt: AT + 86_400_000,
           otherwise: 'undo-all',
+          reminders: 0,
         },
       ],
     },

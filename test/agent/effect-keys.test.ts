@@ -227,7 +227,7 @@ describe('what a person gives', () => {
   it('keeps its key when it is tried again as it is', async () => {
     const external = service({ ...all, 4: declined });
     const { h, id } = await given(external);
-    await h.run(id, { until: ({ incidents }) => incidents?.[2] !== undefined });
+    await h.run(id, { until: ({ questions }) => questions?.[2] !== undefined });
     await resolveIncident(h.scheduler, id, { incident: 2, choice: 'retry' });
     expect((await h.run(id)).execution.status).toBe('succeeded');
     expect(texts(external.calls).slice(-2)).toEqual(['execute 4: second S', 'execute 4: second S']);

@@ -129,7 +129,7 @@ describe('what an attempt that met a dead service leaves', () => {
   it('of unknown outcome, unsafe: a person is asked, whatever the breaker says (S6)', async () => {
     const { h, id } = await failing('unsafe', () => new Error('socket hang up'));
     expect(await stepOf(h, id)).toMatchObject({ status: 'waiting', attempt: 1 });
-    expect((await h.state(id)).incidents).toMatchObject({ 1: { kind: 'recovery' } });
+    expect((await h.state(id)).questions).toMatchObject({ 1: { kind: 'recovery' } });
   });
 
   it('of an undo: the next one is no further attempt, until a day has passed', async () => {
@@ -141,7 +141,7 @@ describe('what an attempt that met a dead service leaves', () => {
     expect(steps['ship']?.attempts.filter(({ mode }) => mode === 'undo').length).toBeGreaterThan(3);
     expect(steps['ship']).toMatchObject({ status: 'compensating', undoAttempt: 0 });
     const asked = await h.run(id, {
-      until: ({ incidents }) => incidents !== undefined,
+      until: ({ questions }) => questions !== undefined,
       maxMs: MAX_NOT_CHARGED_MS + 48 * 3_600_000,
     });
     expect(asked.steps['ship']?.status).toBe('compensation-failed');

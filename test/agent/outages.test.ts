@@ -202,9 +202,9 @@ describe('the record', () => {
   });
 
   it('says that a person decided, and that an execution is gone', () => {
-    const incidents = { 1: { step: 's', openedAt: T + 1, choice: 'give-output' } };
+    const questions = { 1: { number: 1, step: 's', openedAt: T + 1, choice: 'give-output' } };
     const steps = { s: { attempt: 1, key: 1, status: 'done', attempts: [acted] } };
-    expect(knownOutcome(call(T), { execution: {}, steps, incidents } as never)).toBe('person');
+    expect(knownOutcome(call(T), { execution: {}, steps, questions } as never)).toBe('person');
     expect(knownOutcome(call(T), undefined)).toBe('gone');
   });
 });

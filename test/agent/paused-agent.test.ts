@@ -161,11 +161,11 @@ describe('whose record cannot be read', () => {
     await cancel(w.scheduler, id, {});
     const canceledAt = w.clock.now();
     const asked = await w.run(id, {
-      until: ({ incidents }) => incidents?.[1] !== undefined,
+      until: ({ questions }) => questions?.[1] !== undefined,
       maxMs: 2 * 86_400_000,
     });
-    expect(asked.incidents?.[1]).toMatchObject({ kind: 'undo', failure: { code: 'undo-overdue' } });
-    expect((asked.incidents?.[1]?.openedAt ?? 0) - canceledAt).toBeLessThan(86_400_000 + 3_600_000);
+    expect(asked.questions?.[1]).toMatchObject({ kind: 'undo', failure: { code: 'undo-overdue' } });
+    expect((asked.questions?.[1]?.openedAt ?? 0) - canceledAt).toBeLessThan(86_400_000 + 3_600_000);
     expect(w.service.calls).toBe(1);
   });
 });

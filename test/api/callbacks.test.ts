@@ -66,7 +66,7 @@ describe('a callback', () => {
 
   it('is in the inbox while it is open, and its step says what it has there', async () => {
     const { c, id, token } = await begun();
-    const entry = {
+    const question = {
       step: 'paid',
       kind: 'callback',
       openedAt: c.clock.now(),
@@ -75,13 +75,13 @@ describe('a callback', () => {
       reminders: 0,
     };
     expect((await c.get('/incidents')).body).toStrictEqual({
-      items: [{ executionId: id, workflow: 'waits', ...entry }],
+      items: [{ executionId: id, workflow: 'waits', ...question }],
     });
-    expect(await stepOf(c, id, 'paid')).toMatchObject({ entry });
+    expect(await stepOf(c, id, 'paid')).toMatchObject({ question });
     await c.post(`/callbacks/${token}/complete`, { output: { amount: 1 } });
     const { items } = (await c.get('/incidents')).body as { items: { step: string; kind: string }[] };
     expect(items.map(({ step, kind }) => `${kind} ${step}`)).toEqual(['approval ok']);
-    expect(await stepOf(c, id, 'paid')).not.toHaveProperty('entry');
+    expect(await stepOf(c, id, 'paid')).not.toHaveProperty('question');
     expect((await c.get(`/executions/${id}`)).body).toMatchObject({ status: 'waiting' });
   });
 

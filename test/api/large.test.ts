@@ -8,7 +8,7 @@ import type { ExecutionView, Reasons } from '../../lib/api/answers.ts';
 import { createClient } from '../../lib/api/client.ts';
 import { routes } from '../../lib/api/routes.ts';
 import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
-import type { Incident } from '../../lib/core/records/incident.ts';
+import type { Incident } from '../../lib/core/records/question.ts';
 import type { Attempt, Execution, Step } from '../../lib/core/records/state.ts';
 import { createScheduler } from '../../lib/scheduler/start.ts';
 import { memoryWorld } from '../../lib/testing/memory.ts';
@@ -50,7 +50,7 @@ async function stage(
   await world.store.create(anExecution({ workflow: 'flow', plan: 'h', ...execution }));
   for (const { name } of served.plan.steps)
     await world.store.write({ executionId: 'e-1', step: { ...stepOf(name), name, version: 1 } });
-  for (const incident of incidents) await world.store.write({ executionId: 'e-1', incident });
+  for (const incident of incidents) await world.store.write({ executionId: 'e-1', question: incident });
   const lambda = handle(routes(scheduler));
   const sizes: number[] = [];
   const fetcher = async (url: string | URL | Request): Promise<Response> => {
@@ -120,7 +120,7 @@ describe('an execution with large outputs', () => {
   it('keeps its input and what a person is asked before all else', async () => {
     const open = incidentOf({ number: 3, version: 1 });
     const over = Array.from({ length: 2 }, (_, at) =>
-      incidentOf({ number: at + 1, version: 1, resolvedAt: 1, reason: 'x'.repeat(3_000_000) }),
+      incidentOf({ number: at + 1, version: 1, closedAt: 1, reason: 'x'.repeat(3_000_000) }),
     );
     const { client, sizes } = await stage(
       40,

@@ -4,8 +4,8 @@ import * as fc from 'fast-check';
 import {
   executionItem,
   executionOf,
-  incidentItem,
-  incidentOf,
+  questionItem,
+  questionOf,
   isExecutionItem,
   isStepItem,
   type Item,
@@ -15,7 +15,7 @@ import {
   stepOf,
 } from '../../lib/aws/dynamo-items.ts';
 import { shardOf } from '../../lib/aws/dynamo-indexes.ts';
-import type { Incident } from '../../lib/core/records/incident.ts';
+import type { Incident } from '../../lib/core/records/question.ts';
 import type { Execution, Step } from '../../lib/core/records/state.ts';
 import { anExecution, aPlan, aStep, fullExecution, fullStep } from '../contract/records.ts';
 import { check } from '../core/check.ts';
@@ -88,9 +88,10 @@ describe('an item', () => {
       openedAt: 1,
       deadlineAt: 2,
       otherwise: 'undo-all',
+      reminders: 0,
       movedFor: 1,
     };
-    expect(incidentOf(incidentItem('e-1', asked))).toStrictEqual(asked);
+    expect(questionOf(questionItem('e-1', asked))).toStrictEqual(asked);
   });
 
   it('is told apart by its key', () => {

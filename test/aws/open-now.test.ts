@@ -4,10 +4,10 @@ import { type DynamoDBClient, QueryCommand } from '@aws-sdk/client-dynamodb';
 import { BREAKER, dynamoRecords } from '../../lib/aws/dynamo-side-records.ts';
 import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
 import { openNow } from '../../lib/aws/open-now.ts';
-import type { Incident } from '../../lib/core/records/incident.ts';
+import type { Incident } from '../../lib/core/records/question.ts';
 import type { Breaker } from '../../lib/core/step/breaker.ts';
 import { type Dynamo, startDynamo } from '../contract/dynamodb.ts';
-import { anEntry } from '../contract/entries.contract.ts';
+import { aCallback } from '../contract/open-callbacks.contract.ts';
 import { anExecution, aStep } from '../contract/records.ts';
 
 const T = 1_700_000_000_000;
@@ -31,6 +31,7 @@ const incident = (changes: Partial<Incident> = {}): Incident => ({
   openedAt: T,
   deadlineAt: T + 3_600_000,
   otherwise: 'undo-all',
+  reminders: 0,
   ...changes,
 });
 const opened = (agent: string): Breaker => ({
@@ -69,15 +70,15 @@ test('incidents count from when they are opened until they are answered', async 
     await store.create(anExecution({ id }));
     await store.write({ executionId: id, step: aStep() });
     const execution = anExecution({ id, version: 2, writeId: 'w-1' });
-    expect(await store.write({ executionId: id, execution, incident: incident() })).toBe('written');
+    expect(await store.write({ executionId: id, execution, question: incident() })).toBe('written');
   }
   expect((await counted()).incidents).toBe(3);
   // An approval is in the same inbox, and is no incident.
-  expect(await store.write({ executionId: 'e-1', entry: anEntry() })).toBe('written');
+  expect(await store.write({ executionId: 'e-1', question: aCallback() })).toBe('written');
   expect((await store.inbox(10)).items).toHaveLength(4);
   expect(await counted()).toMatchObject({ incidents: 3, entries: 1 });
-  const answer = { version: 2, writeId: 'w-2', resolvedAt: T + 1, choice: 'skip', by: 'person' } as const;
-  expect(await store.write({ executionId: 'e-2', incident: incident(answer) })).toBe('written');
+  const answer = { version: 2, writeId: 'w-2', closedAt: T + 1, choice: 'skip', closedBy: 'answer' } as const;
+  expect(await store.write({ executionId: 'e-2', question: incident(answer) })).toBe('written');
   expect((await counted()).incidents).toBe(2);
 });
 

@@ -16,9 +16,9 @@ import { routes } from '../../lib/api/routes.ts';
 import {
   executionItem,
   executionOf,
-  incidentOf,
+  questionOf,
   isExecutionItem,
-  isIncidentItem,
+  isQuestionItem,
   isStepItem,
   type Item,
   planOf,
@@ -78,8 +78,8 @@ async function restore(h: Harness, { now, executionId, plan, items, messages }: 
   );
   for (const item of items.filter(isStepItem))
     await upTo(stepOf(item), (step) => h.store.write({ executionId, step }));
-  for (const item of items.filter(isIncidentItem))
-    await upTo(incidentOf(item), (incident) => h.store.write({ executionId, incident }));
+  for (const item of items.filter(isQuestionItem))
+    await upTo(questionOf(item), (question) => h.store.write({ executionId, question }));
   for (const { agent, delayMs, body } of messages) {
     const message = parseMessage(body);
     if (message === undefined || message === 'newer') throw new Error(`not readable: ${body}`);
@@ -175,10 +175,10 @@ describe('what a later release wrote', () => {
 
   it('is refused as an item of any kind, saying what to do', () => {
     const step = written('under-work').items.find(isStepItem)!;
-    const incident = written('asking').items.find(isIncidentItem)!;
+    const incident = written('asking').items.find(isQuestionItem)!;
     expect(() => executionOf(newer(items[0]!))).toThrow(said);
     expect(() => stepOf(newer(step))).toThrow(said);
-    expect(() => incidentOf(newer(incident))).toThrow(said);
+    expect(() => questionOf(newer(incident))).toThrow(said);
     expect(() => planOf(newer(plan))).toThrow(said);
   });
 

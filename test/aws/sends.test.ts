@@ -19,8 +19,7 @@ import { TRANSPORTS } from '../../lib/aws/names.ts';
 import { sqsQueue } from '../../lib/aws/sqs-queue.ts';
 import type { Send } from '../../lib/core/decisions/decision.ts';
 import type { Ended } from '../../lib/core/records/ended.ts';
-import type { IncidentNews, News, PassingNews } from '../../lib/core/decisions/news.ts';
-import type { EntryNews } from '../../lib/core/records/entry.ts';
+import type { News, PassingNews, QuestionNews } from '../../lib/core/decisions/news.ts';
 import { answeredBy } from './mocked.ts';
 
 const mockedSqs = new SQSClient({ region: 'us-east-1' });
@@ -240,52 +239,12 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
       });
     });
 
-    const news: EntryNews = {
-      about: 'entry',
-      change: 'closed',
-      executionId: 'e-1',
-      workflow: 'flow',
-      step: 'release',
-      kind: 'approval',
-      at: 1_700_000_060_000,
-      openedAt: 1_700_000_000_000,
-      deadlineAt: 1_700_000_900_000,
-      otherwise: 'reject',
-      reminders: 1,
-      tags: { list: '2026-spring' },
-      shown: { title: 'Spring prices', items: 412 },
-      closedBy: 'answer',
-      outcome: 'done',
-      view: '/executions/e-1',
-    };
-
-    it('of an approval is an event of its own kind, and each of its fields is documented', async () => {
-      bus.reset();
-      bus.on(PutEventsCommand).resolves({ FailedEntryCount: 0 });
-      await announcer.announce(news);
-      const [entry] = bus.commandCalls(PutEventsCommand)[0]?.args[0].input.Entries ?? [];
-      expect(entry).toEqual({
-        EventBusName: 'the-bus',
-        Source: 'steadfast',
-        DetailType: 'Steadfast Inbox Entry',
-        Time: news.at / 1_000,
-        Detail: detailOf(news),
-      });
-      const text = readFileSync(new URL('../../docs/EVENTS.md', import.meta.url), 'utf8');
-      const example = JSON.parse(
-        /## Approvals and callbacks[\s\S]*?```json\n([\s\S]*?)```/.exec(text)?.[1] ?? '{}',
-      );
-      expect(Object.keys((example as { detail: object }).detail)).toEqual(
-        Object.keys(JSON.parse(entry?.Detail ?? '{}') as object),
-      );
-    });
-
-    it.each<[string, PassingNews | IncidentNews, string]>([
+    it.each<[string, PassingNews | QuestionNews, string]>([
       [
-        'Steadfast Incident',
+        'Steadfast Question',
         {
-          about: 'incident',
-          change: 'resolved',
+          about: 'question',
+          change: 'closed',
           executionId: 'c0f9da4ac5b9de15eb23061c771f2feb',
           workflow: 'order-fulfilment',
           incident: 1,
@@ -298,12 +257,32 @@ describe.each(TRANSPORTS)('by %s:', (transport) => {
           reminders: 1,
           code: 'PermanentError',
           tags: { orderId: '4711' },
+          closedBy: 'answer',
           choice: 'retry',
-          by: 'person',
           caller: { kind: 'local', name: 'ann' },
           view: '/executions/c0f9da4ac5b9de15eb23061c771f2feb',
         },
-        'Incidents',
+        'Questions',
+      ],
+      [
+        'Steadfast Question',
+        {
+          about: 'question',
+          change: 'opened',
+          executionId: 'c0f9da4ac5b9de15eb23061c771f2feb',
+          workflow: 'price-list',
+          step: 'release',
+          kind: 'approval',
+          at: 1_767_323_040_123,
+          openedAt: 1_767_323_040_123,
+          deadlineAt: 1_767_495_840_123,
+          otherwise: 'reject',
+          reminders: 0,
+          tags: { list: '2026-spring' },
+          shown: { title: 'Spring prices', items: 412 },
+          view: '/executions/c0f9da4ac5b9de15eb23061c771f2feb',
+        },
+        'Approvals and callbacks',
       ],
       [
         'Steadfast Breaker',

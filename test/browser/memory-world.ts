@@ -145,7 +145,7 @@ export function memoryApi(
     (await (await ask(`/executions/${id}`)).json()) as ExecutionView;
   const goOn = async (id: string): Promise<void> => {
     await h.run(id, { until: ({ execution }) => execution.status === 'waiting', maxMs: 60_000 });
-    await h.run(id, { until: ({ entries = {} }) => entries['release'] !== undefined, maxMs: 60_000 });
+    await h.run(id, { until: ({ questions = {} }) => questions['release'] !== undefined, maxMs: 60_000 });
   };
   return {
     ...h,

@@ -83,7 +83,7 @@ export async function onCall(declined = 3): Promise<OnCall> {
   const begun = async (orderId: string): Promise<string> =>
     (await start(world.scheduler, { workflow: 'order', input: { orderId, amount: 42 }, tags: { orderId } }))
       .id;
-  const waits = ({ entries = {} }: Snapshot): boolean => entries['release'] !== undefined;
+  const waits = ({ questions = {} }: Snapshot): boolean => questions['release'] !== undefined;
   const canceled = await begun('4712');
   await world.run(canceled, { until: waits });
   await world.post(`/executions/${canceled}/cancel`, { undo: false, reason: 'ordered twice' });

@@ -87,7 +87,7 @@ test('incidents and show say what is to be approved, and obey nothing that is wr
   const shown = 'amount: 5200, hotel: Ritz\\u001b[2J, room: {"number":7}';
   expect((await cli('incidents')).out).toContain(`  ${shown} · booking · bookingId: 4711  `);
   const step = { name: 'release', kind: 'approval', after: [], status: 'waiting', attempts: [], token: 't' };
-  api.answers.push(ok({ ...open, steps: [{ ...step, waitsUntil: AT, entry: approval }] }));
+  api.answers.push(ok({ ...open, steps: [{ ...step, waitsUntil: AT, question: approval }] }));
   expect((await cli('show', 'e1')).out).toContain(`  release: ${shown}\n`);
 });
 
@@ -130,7 +130,7 @@ test("show says what is in effect, and before the choice what 'fail' leaves", as
 });
 
 test('show does not tell how to answer what is answered', async () => {
-  api.answers.push(ok({ ...open, incidents: [{ ...incident, resolvedAt: AT, by: 'person' }] }));
+  api.answers.push(ok({ ...open, incidents: [{ ...incident, closedAt: AT, closedBy: 'answer' }] }));
   expect((await cli('show', 'e1')).out).not.toContain('resolve');
 });
 

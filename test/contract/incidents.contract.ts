@@ -4,7 +4,7 @@
  */
 
 import type { Store } from '../../lib/core/ports.ts';
-import type { Incident } from '../../lib/core/records/incident.ts';
+import { type Incident, questionKey } from '../../lib/core/records/question.ts';
 import { anExecution, aStep } from './records.ts';
 
 export const anIncident = (changes: Partial<Incident> = {}): Incident => ({
@@ -19,15 +19,16 @@ export const anIncident = (changes: Partial<Incident> = {}): Incident => ({
   openedAt: 1_700_000_000_000,
   deadlineAt: 1_700_003_600_000,
   otherwise: 'undo-all',
+  reminders: 0,
   ...changes,
 });
 const answered = (changes: Partial<Incident> = {}): Incident =>
   anIncident({
     version: 2,
     writeId: 'w-a',
-    resolvedAt: 1_700_000_001_000,
+    closedAt: 1_700_000_001_000,
     choice: 'skip',
-    by: 'person',
+    closedBy: 'answer',
     caller: { kind: 'local', name: 'ann' },
     ...changes,
   });
@@ -41,16 +42,16 @@ export function incidents(store: () => Store): void {
     store().write({
       executionId: 'e-1',
       execution: anExecution({ version: 2, writeId: incident.writeId }),
-      incident,
+      question: incident,
     });
 
   it('is read back as it was written, open and answered', async () => {
     expect(await open()).toBe('written');
-    expect((await store().read('e-1'))?.incidents).toStrictEqual({ 1: anIncident() });
-    expect(await store().write({ executionId: 'e-1', incident: answered({ reason: 'seen' }) })).toBe(
+    expect((await store().read('e-1'))?.questions).toStrictEqual({ 1: anIncident() });
+    expect(await store().write({ executionId: 'e-1', question: answered({ reason: 'seen' }) })).toBe(
       'written',
     );
-    expect((await store().read('e-1'))?.incidents).toStrictEqual({ 1: answered({ reason: 'seen' }) });
+    expect((await store().read('e-1'))?.questions).toStrictEqual({ 1: answered({ reason: 'seen' }) });
   });
 
   it('is answered once: of two answers one is a conflict, and nothing of it is written', async () => {
@@ -60,7 +61,7 @@ export function incidents(store: () => Store): void {
         executionId: 'e-1',
         execution: anExecution({ version: 3, writeId }),
         step: aStep({ version: 2, writeId, status }),
-        incident: answered({ writeId }),
+        question: answered({ writeId }),
       });
     expect([await answer('w-1', 'skipped'), await answer('w-2', 'failed')]).toEqual(['written', 'conflict']);
     expect((await store().read('e-1'))?.steps['a']?.status).toBe('skipped');
@@ -71,15 +72,15 @@ export function incidents(store: () => Store): void {
     for (const number of [1, 2, 3]) {
       await store().write({
         executionId: 'e-1',
-        incident: anIncident({ number, openedAt: 1_700_000_000_000 + number }),
+        question: anIncident({ number, openedAt: 1_700_000_000_000 + number }),
       });
     }
-    await store().write({ executionId: 'e-1', incident: answered({ number: 2 }) });
+    await store().write({ executionId: 'e-1', question: answered({ number: 2 }) });
     const numbers: number[] = [];
     let cursor: string | undefined;
     do {
       const page = await store().inbox(1, cursor);
-      numbers.push(...page.items.map(({ incident }) => incident?.number ?? 0));
+      numbers.push(...page.items.map(({ question }) => Number(questionKey(question))));
       expect(page.items.every(({ executionId }) => executionId === 'e-1')).toBe(true);
       cursor = page.cursor;
     } while (cursor !== undefined);
@@ -95,6 +96,6 @@ export function incidents(store: () => Store): void {
 
   it('is none where there never was one', async () => {
     expect(await store().inbox(10)).toEqual({ items: [] });
-    expect(await store().read('e-1')).not.toHaveProperty('incidents');
+    expect(await store().read('e-1')).not.toHaveProperty('questions');
   });
 }

@@ -4,11 +4,11 @@
  */
 
 import type { Inventory, Store } from '../../lib/core/ports.ts';
-import type { Incident } from '../../lib/core/records/incident.ts';
+import type { Incident } from '../../lib/core/records/question.ts';
 import { MIN_RETENTION_MS } from '../../lib/core/records/retention.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import { type Beside, besideOf, type Found } from '../../lib/core/supervision/audit.ts';
-import { anEntry } from './entries.contract.ts';
+import { aCallback } from './open-callbacks.contract.ts';
 import { anExecution, aStep } from './records.ts';
 
 export interface InventoryUnderTest {
@@ -39,6 +39,7 @@ const anIncident: Incident = {
   openedAt: T,
   deadlineAt: T + 1,
   otherwise: 'undo-all',
+  reminders: 0,
 };
 
 export function describeInventory(title: string, open: () => Promise<InventoryUnderTest>): void {
@@ -69,18 +70,17 @@ async function everything(inventory: Inventory): Promise<Found[]> {
   }
   return all;
 }
-const isBeside = (found: Found): found is Beside =>
-  found.kind === 'step' || found.kind === 'incident' || found.kind === 'entry';
+const isBeside = (found: Found): found is Beside => found.kind === 'step' || found.kind === 'question';
 const besides = async (inventory: Inventory): Promise<Beside[]> =>
   (await everything(inventory)).filter(isBeside);
 
-/** An execution with two steps, an incident and an entry; all of them written at T. */
+/** An execution with two steps, an incident and an approval; all of them written at T. */
 async function begin({ store }: InventoryUnderTest, id: string): Promise<void> {
   await store.create(anExecution({ id }));
   await store.write({ executionId: id, step: aStep({ status: 'done', output: { life: 1 }, changedAt: T }) });
   await store.write({ executionId: id, step: aStep({ name: 'b', changedAt: T }) });
-  await store.write({ executionId: id, incident: anIncident });
-  await store.write({ executionId: id, entry: anEntry({ openedAt: T, remindedAt: T }) });
+  await store.write({ executionId: id, question: anIncident });
+  await store.write({ executionId: id, question: aCallback({ openedAt: T, remindedAt: T }) });
 }
 
 function shown(under: () => InventoryUnderTest): void {
@@ -95,7 +95,13 @@ function shown(under: () => InventoryUnderTest): void {
         (found) => (found.kind === 'execution' ? found.execution.id : found.executionId) === id,
       );
       expect(own[0]).toStrictEqual({ kind: 'execution', execution: anExecution({ id }), wake: 'swept' });
-      expect(own.map(({ kind }) => kind).sort()).toEqual(['entry', 'execution', 'incident', 'step', 'step']);
+      expect(own.map(({ kind }) => kind).sort()).toEqual([
+        'execution',
+        'question',
+        'question',
+        'step',
+        'step',
+      ]);
     }
   });
 
@@ -215,11 +221,13 @@ function reborn(under: () => InventoryUnderTest): void {
     expect(await store.write({ executionId: 'e-1', step: claim })).toBe('written');
     const asked = { ...anIncident, life: 'life2', writeId: 'w-asked', openedAt: LATER };
     const execution = { ...again(LATER), version: 2, writeId: 'w-asked' };
-    const entry = anEntry({ life: 'life2', writeId: 'w-asked', openedAt: LATER });
-    const both = { executionId: 'e-1', execution, incident: asked, entry };
-    expect(await store.write(both)).toBe('written');
-    expect(await store.write(both)).toBe('written');
-    const state = { execution, steps: { a: claim }, incidents: { 1: asked }, entries: { a: entry } };
+    const entry = aCallback({ life: 'life2', writeId: 'w-asked', openedAt: LATER });
+    const both = [
+      { executionId: 'e-1', execution, question: asked },
+      { executionId: 'e-1', question: entry },
+    ];
+    for (const write of [...both, ...both]) expect(await store.write(write)).toBe('written');
+    const state = { execution, steps: { a: claim }, questions: { 1: asked, a: entry } };
     expect(await store.read('e-1')).toStrictEqual(state);
     expect((await besides(inventory)).map((found) => besideOf(found).writeId).sort()).toEqual([
       'w-1',

@@ -5,9 +5,9 @@
 
 import type { ListQuery, Store } from '../../lib/core/ports.ts';
 import { STATUS_GROUPS } from '../../lib/core/operators/list-filter.ts';
-import type { Incident } from '../../lib/core/records/incident.ts';
+import type { Incident } from '../../lib/core/records/question.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
-import { anEntry } from './entries.contract.ts';
+import { aCallback } from './open-callbacks.contract.ts';
 import { anIncident } from './incidents.contract.ts';
 import { anExecution, aStep } from './records.ts';
 
@@ -46,7 +46,7 @@ function ended(at: number, code: string, changes: Partial<Execution> = {}): Exec
 const asking = (execution: Execution, incident: Incident) => ({
   executionId: execution.id,
   execution: { ...execution, version: 2, writeId: incident.writeId },
-  incident,
+  question: incident,
 });
 
 export function lists(store: () => Store): void {
@@ -181,8 +181,8 @@ export function lists(store: () => Store): void {
     const { cause: _cause, endedAt: _endedAt, ...rest } = failed;
     const again = { ...rest, status: 'running', version: 2, writeId: 'w-2', wakeAt: T } as const;
     await store().write({ executionId: failed.id, execution: again });
-    const answer = { version: 2, writeId: 'w-a', resolvedAt: T, choice: 'skip', by: 'person' } as const;
-    await store().write({ executionId: asks.id, incident: { ...incident, ...answer } });
+    const answer = { version: 2, writeId: 'w-a', closedAt: T, choice: 'skip', closedBy: 'answer' } as const;
+    await store().write({ executionId: asks.id, question: { ...incident, ...answer } });
     expect(await found({ code: 'declined' })).toEqual([]);
     expect(await found(BAD)).toEqual(['b-4']);
   });
@@ -211,7 +211,7 @@ export function lists(store: () => Store): void {
     await put(one, over, ended(1, 'declined'), ended(2, 'lost', { status: 'canceled' }));
     await store().write({ executionId: one.id, step: aStep() });
     await store().write(asking(one, anIncident()));
-    await store().write({ executionId: one.id, entry: anEntry() });
+    await store().write({ executionId: one.id, question: aCallback() });
     const survey = await store().survey(T + 2 * 60_000, ['flow']);
     const { id: executionId, workflow, plan, startedAt, wakeAt } = one;
     const riskAt = Math.floor(startedAt + 0.75 * (one.deadlineAt - startedAt));
@@ -224,7 +224,7 @@ export function lists(store: () => Store): void {
     expect((await store().survey(T - HOUR, ['other'])).begun).toEqual({ count: 0 });
     const { openedAt, deadlineAt } = anIncident();
     const asked = { executionId, kind: 'recovery', openedAt, deadlineAt };
-    const entry = anEntry();
+    const entry = aCallback();
     const waits = { executionId, kind: entry.kind, openedAt: entry.openedAt, deadlineAt: entry.deadlineAt };
     expect(survey.inbox.items).toHaveLength(2);
     expect(survey.inbox.items).toEqual(expect.arrayContaining([asked, waits]));

@@ -1,7 +1,7 @@
 /** What every store must do: S3, S11, S15, the conditions of DESIGN §8, both indexes. */
 import type { Store } from '../../lib/core/ports.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
-import { entries } from './entries.contract.ts';
+import { openCallbacks } from './open-callbacks.contract.ts';
 import { incidents } from './incidents.contract.ts';
 import { lists } from './lists.contract.ts';
 import { parts } from './parts.contract.ts';
@@ -34,7 +34,7 @@ export function describeStore(title: string, open: () => Promise<StoreUnderTest>
     suite('a write of two records', together);
     suite('what is due', due);
     suite('an incident', incidents);
-    suite('an entry of the inbox', entries);
+    suite('an entry of the inbox', openCallbacks);
     suite('a list', listed);
     suite('a list by a filter', lists);
     suite('a plan', plans);

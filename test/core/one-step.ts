@@ -7,9 +7,9 @@ import { decide } from '../../lib/core/decide.ts';
 import type { AgentStage, AgentStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
 import { blankStep } from '../../lib/core/decisions/change.ts';
 import type { Decision } from '../../lib/core/decisions/decision.ts';
-import type { Entry } from '../../lib/core/records/entry.ts';
+import type { CallbackQuestion } from '../../lib/core/records/question.ts';
 import type { Event, EvaluateEvent } from '../../lib/core/decisions/events.ts';
-import type { Incident } from '../../lib/core/records/incident.ts';
+import type { Incident } from '../../lib/core/records/question.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution, LeasedStep, Mode, Step } from '../../lib/core/records/state.ts';
 import { planStep, planWith } from './refusals.ts';
@@ -138,7 +138,7 @@ export const stateOf = (records: readonly Step[], execution: Partial<Execution> 
 });
 
 /** An approval or a callback that was opened a little ago. */
-export const entryOf = (name: string, more: Partial<Entry> = {}): Entry => ({
+export const callbackAsked = (name: string, more: Partial<CallbackQuestion> = {}): CallbackQuestion => ({
   step: name,
   life: 'life1',
   version: 1,
@@ -164,6 +164,7 @@ export const incidentOf = (more: Partial<Incident> = {}): Incident => ({
   openedAt: NOW - 5,
   deadlineAt: NOW + 500,
   otherwise: 'fail',
+  reminders: 0,
   ...more,
 });
 

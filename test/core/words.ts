@@ -7,7 +7,7 @@ import type { Breakers } from '../../lib/core/explain/deferred.ts';
 import { type Explanation, explain } from '../../lib/core/explain/why.ts';
 import type { Plan } from '../../lib/core/plan/plan.ts';
 import type { Next } from '../../lib/core/explain/words.ts';
-import type { Incident } from '../../lib/core/records/incident.ts';
+import type { Incident } from '../../lib/core/records/question.ts';
 import type { Execution, Pause, Step } from '../../lib/core/records/state.ts';
 import { incidentOf as shortIncidentOf, planOf, stateOf, step } from './one-step.ts';
 import { NOW } from './states.ts';
@@ -32,7 +32,7 @@ export const explained = (
     more.plan ?? plan,
     {
       ...stateOf(records, { wakeAt: NOW, ...execution }),
-      incidents: Object.fromEntries((more.incidents ?? []).map((one) => [one.number, one])),
+      questions: Object.fromEntries((more.incidents ?? []).map((one) => [one.number, one])),
     },
     more.now ?? NOW,
     more.isDeployed,

@@ -6,7 +6,7 @@
 import { quietIfAnother, mayBeOfMany } from '../../lib/engine/announced-lists.ts';
 import type { Ports } from '../../lib/core/ports.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
-import type { Incident } from '../../lib/core/records/incident.ts';
+import { type Incident, asIncident } from '../../lib/core/records/question.ts';
 import { memoryAnnouncedLists } from '../../lib/testing/memory-side-records.ts';
 
 const around = { 'of-flow': { executionId: 'flow', step: 'all', index: 0, part: true } } as const;
@@ -16,7 +16,7 @@ const portsWith = (announcedLists = memoryAnnouncedLists(), asked: Record<string
     announcedLists,
     store: {
       readExecution: async (id: string) => ({ id, parent: around[id as keyof typeof around] }),
-      read: async (id: string) => ({ incidents: asked[id] }),
+      read: async (id: string) => ({ questions: asked[id] }),
     },
   }) as never;
 let writes = 0;
@@ -25,7 +25,8 @@ const asking = (id: string, parent?: object, incident: object = {}): Write => {
   return {
     executionId: id,
     execution: { id, parent },
-    incident: {
+    question: {
+      number: 1,
       version: 1,
       writeId: `w-${writes}`,
       step: 'list[0]',
@@ -37,7 +38,7 @@ const asking = (id: string, parent?: object, incident: object = {}): Write => {
 };
 const part = (index: number, more = {}) => ({ executionId: 'flow', step: 'all', index, part: true, ...more });
 const isQuiet = async (ports: Ports, write: Write): Promise<boolean> =>
-  mayBeOfMany(write) && (await quietIfAnother(ports, write)).incident?.quiet === true;
+  mayBeOfMany(write) && asIncident((await quietIfAnother(ports, write)).question)?.quiet === true;
 
 it('the execution that was first stays it, also after a process that died before its write', async () => {
   const ports = portsWith();
@@ -65,14 +66,14 @@ it('of a workflow for each item each step is; one above that is no list is none'
   expect(await isQuiet(ports, asking('e', child, { step: 'x' }))).toBe(false);
 });
 
-const announced = { step: 'list[0]', wrongAnswer: '5', openedAt: 1 };
+const announced = { number: 1, step: 'list[0]', wrongAnswer: '5', openedAt: 1 };
 it.each<[string, Asked[], number, boolean]>([
   ['that is open', [announced], 90_000, true],
-  ['that is answered', [{ ...announced, resolvedAt: 2 }], 3, false],
+  ['that is answered', [{ ...announced, closedAt: 2 }], 3, false],
   [
     'that is answered, and one that is not announced is open',
     [
-      { ...announced, resolvedAt: 2 },
+      { ...announced, closedAt: 2 },
       { ...announced, quiet: true },
     ],
     3,
@@ -80,7 +81,7 @@ it.each<[string, Asked[], number, boolean]>([
   ],
   ['that is about to be written', [], 60_000, true],
   ['that was never written', [], 60_001, false],
-  ['that is open, of another kind', [{ step: 'list[0]', openedAt: 1 }], 60_001, false],
+  ['that is open, of another kind', [{ number: 1, step: 'list[0]', openedAt: 1 }], 60_001, false],
 ])('beside an announced one %s', async (_, asked, openedAt, expected) => {
   const ports = portsWith(memoryAnnouncedLists(), { a: asked });
   expect(await isQuiet(ports, asking('a', part(0)))).toBe(false);
@@ -90,7 +91,7 @@ it.each<[string, Asked[], number, boolean]>([
 it('of a workflow for each item an answered question is not open for another step’s', async () => {
   const item = { executionId: 'of-flow', step: 'list[0]', index: 0 };
   const [x, y] = [
-    { ...announced, step: 'x', resolvedAt: 2 },
+    { ...announced, step: 'x', closedAt: 2 },
     { ...announced, step: 'y' },
   ];
   const ports = portsWith(memoryAnnouncedLists(), { a: [x, y] });
@@ -100,7 +101,7 @@ it('of a workflow for each item an answered question is not open for another ste
 });
 
 it('of two that find it answered at once one is announced', async () => {
-  const ports = portsWith(memoryAnnouncedLists(), { a: [{ ...announced, resolvedAt: 2 }] });
+  const ports = portsWith(memoryAnnouncedLists(), { a: [{ ...announced, closedAt: 2 }] });
   expect(await isQuiet(ports, asking('a', part(0)))).toBe(false);
   const both = ['b', 'c'].map(async (id) => isQuiet(ports, asking(id, part(1), { openedAt: 3 })));
   expect(await Promise.all(both)).toEqual([false, true]);

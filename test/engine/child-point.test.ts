@@ -229,8 +229,8 @@ it('the end of a pause stops the child first, too', async () => {
   const { id } = await h.begin();
   await runUntil(h, id, untilChild(h, id, 'notify', 'running'));
   await pause(h.scheduler, id, { withinMs: 60_000 });
-  await h.run(id, { until: ({ incidents }) => incidents?.[1] !== undefined });
-  expect((await h.state(id)).incidents?.[1]).toMatchObject({ kind: 'pause', otherwise: 'undo-all' });
+  await h.run(id, { until: ({ questions }) => questions?.[1] !== undefined });
+  expect((await h.state(id)).questions?.[1]).toMatchObject({ kind: 'pause', otherwise: 'undo-all' });
   open('mailer');
   await h.run(id, { until: ({ steps }) => steps['ship']?.children?.ended[0] !== undefined, maxMs: DAY });
   const end = await h.run(id, { maxMs: 8 * DAY });

@@ -15,8 +15,8 @@ import { anAgent, anyObject, drain, type Harness, harness } from './harness.ts';
 import { withStore } from './process.ts';
 import { moving, provided, type Provider } from './region.ts';
 
-const asked = ({ incidents }: Snapshot): boolean =>
-  Object.values(incidents ?? {}).some(({ resolvedAt }) => resolvedAt === undefined);
+const asked = ({ questions }: Snapshot): boolean =>
+  Object.values(questions ?? {}).some(({ closedAt }) => closedAt === undefined);
 
 describe('a try that was canceled, or left something', () => {
   it('is followed by a person: who has another tried with an input of theirs', async () => {
@@ -246,7 +246,7 @@ describe('a group with a point of no return', () => {
     await h.run(`${id}.up.0`, { until: asked });
     await resolveIncident(h.scheduler, `${id}.up.0`, { incident: 1, choice: 'fail' });
     const waits = await h.run(id, { until: asked });
-    expect(waits.incidents?.[1]).toMatchObject({ step: 'up', otherwise: 'fail' });
+    expect(waits.questions?.[1]).toMatchObject({ step: 'up', otherwise: 'fail' });
     expect(await h.store.read(`${id}.up.0-e1t2`)).toBeUndefined();
   });
 });

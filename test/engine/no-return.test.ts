@@ -36,7 +36,7 @@ const passed = (execute: () => Promise<object>) =>
   });
 const asked = async (h: Harness): Promise<string> => {
   const { id } = await h.begin();
-  await h.run(id, { until: ({ incidents }) => incidents?.[1] !== undefined });
+  await h.run(id, { until: ({ questions }) => questions?.[1] !== undefined });
   return id;
 };
 
@@ -44,10 +44,10 @@ describe('behind a point of no return', () => {
   it('a step that fails for good asks a person, who is not offered to undo', async () => {
     const h = passed(decline);
     const id = await asked(h);
-    const { execution, steps, incidents } = await h.state(id);
+    const { execution, steps, questions } = await h.state(id);
     expect(execution.status).toBe('waiting');
     expect(steps['c']).toMatchObject({ status: 'waiting' });
-    expect(incidents?.[1]).toMatchObject({ otherwise: 'fail', deadlineAt: h.clock.now() + 7 * DAY });
+    expect(questions?.[1]).toMatchObject({ otherwise: 'fail', deadlineAt: h.clock.now() + 7 * DAY });
     await expect(resolveIncident(h.scheduler, id, { incident: 1, choice: 'undo-all' })).rejects.toMatchObject(
       { code: 'unsafe-choice' },
     );
@@ -132,7 +132,7 @@ describe('beside a point of no return whose outcome is open', () => {
 
   it('a failure waits, and is put to a person when the point is passed', async () => {
     const { h, id } = await run('done');
-    await h.run(id, { until: ({ incidents }) => incidents?.[1] !== undefined });
+    await h.run(id, { until: ({ questions }) => questions?.[1] !== undefined });
     await resolveIncident(h.scheduler, id, { incident: 1, choice: 'skip' });
     expect((await h.run(id)).execution.status).toBe('succeeded');
     expect(undos).toEqual([]);
@@ -201,9 +201,9 @@ describe('an input that the agent does not accept', () => {
   it('is put to a person, within the time of the execution; the default undoes', async () => {
     const h = refusing();
     const id = await asked(h);
-    const { execution, incidents } = await h.state(id);
+    const { execution, questions } = await h.state(id);
     expect(execution.status).toBe('waiting');
-    expect(incidents?.[1]).toMatchObject({
+    expect(questions?.[1]).toMatchObject({
       step: 'b',
       otherwise: 'undo-all',
       deadlineAt: execution.deadlineAt,
@@ -229,7 +229,7 @@ describe('an input that the agent does not accept', () => {
     });
     const h = harness(declared, { strict: { execute: async () => ({}) } });
     const id = await asked(h);
-    expect((await h.state(id)).incidents?.[1]).toMatchObject({
+    expect((await h.state(id)).questions?.[1]).toMatchObject({
       otherwise: 'fail',
       deadlineAt: h.clock.now() + 3 * 3_600_000,
     });

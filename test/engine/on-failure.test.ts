@@ -3,6 +3,7 @@
  * its own, whatever becomes of it.
  */
 
+import { incidentsIn } from '../../lib/core/records/snapshot.ts';
 import { concat, eq, exists, orElse } from '../../lib/core/plan/refs.ts';
 import { human, retry as again, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
@@ -236,9 +237,9 @@ describe('an on-failure step that fails', () => {
       },
     });
     const { id } = await h.begin();
-    const asked = await h.run(id, { until: ({ incidents }) => Object.keys(incidents ?? {}).length === 2 });
+    const asked = await h.run(id, { until: ({ questions }) => Object.keys(questions ?? {}).length === 2 });
     expect(asked.execution.status).toBe('following-up');
-    expect(Object.values(asked.incidents ?? {})).toMatchObject([
+    expect(incidentsIn(asked)).toMatchObject([
       { kind: 'recovery', otherwise: 'continue' },
       { kind: 'recovery', otherwise: 'continue' },
     ]);
@@ -276,7 +277,7 @@ describe('an on-failure step that fails', () => {
       },
     });
     const { id } = await h.begin();
-    await h.run(id, { until: ({ incidents }) => Object.keys(incidents ?? {}).length === 2 });
+    await h.run(id, { until: ({ questions }) => Object.keys(questions ?? {}).length === 2 });
     works = true;
     await resolveIncident(h.scheduler, id, { incident: 1, choice: 'retry' });
     await resolveIncident(h.scheduler, id, { incident: 2, choice: 'give-output', output: {} });
@@ -295,7 +296,7 @@ describe('an on-failure step that fails', () => {
     const { steps } = await h.run(id, {
       maxMs: 10 * DAY,
       deliverable: ({ agent }) => agent !== 'desk',
-      until: ({ incidents }) => incidents !== undefined,
+      until: ({ questions }) => questions !== undefined,
     });
     expect(steps['tell']).toMatchObject({ status: 'waiting', failure: { code: 'on-failure-overdue' } });
     const { execution } = await h.run(id, { maxMs: 30 * DAY, deliverable: ({ agent }) => agent !== 'desk' });

@@ -91,9 +91,9 @@ describe('an encoder that stalls twice at 47 %', () => {
   it('has no lasting effect: it runs again at 720p when the former process is dead for certain and settled', async () => {
     const { h, done } = encoder(encoding({ effect: 'none' }));
     const { id } = await h.begin();
-    const { execution, steps, incidents } = await h.run(id);
+    const { execution, steps, questions } = await h.run(id);
     expect(execution).toMatchObject({ status: 'succeeded', output: { height: 720 } });
-    expect(incidents ?? {}).toEqual({});
+    expect(questions ?? {}).toEqual({});
     expect(done.map(({ what }) => what)).toEqual(['encode 1080', 'encode 1080', 'encode 720']);
     expect(steps['encode']?.attempts.map(({ failure }) => failure?.code)).toEqual([
       'no-progress',
@@ -109,9 +109,9 @@ describe('an encoder that stalls twice at 47 %', () => {
   it('has an undo: that comes first, with the agent, input and key of what it takes back, and without output', async () => {
     const { h, done } = encoder(encoding({ effect: 'idempotent' }));
     const { id } = await h.begin();
-    const { execution, incidents } = await h.run(id);
+    const { execution, questions } = await h.run(id);
     expect(execution).toMatchObject({ status: 'succeeded', output: { height: 720 } });
-    expect(incidents ?? {}).toEqual({});
+    expect(questions ?? {}).toEqual({});
     expect(done.map(({ what }) => what)).toEqual([
       'encode 1080',
       'encode 1080',
@@ -127,8 +127,8 @@ describe('an encoder that stalls twice at 47 %', () => {
   it('can be neither left nor undone: a person is asked, although no stage says so', async () => {
     const { h, done } = encoder(encoding({ probe: 'none', undo: 'none' }));
     const { id } = await h.begin();
-    const { incidents } = await h.run(id, { until: (state) => state.incidents?.[1] !== undefined });
-    expect(incidents?.[1]).toMatchObject({ kind: 'recovery', step: 'encode' });
+    const { questions } = await h.run(id, { until: (state) => state.questions?.[1] !== undefined });
+    expect(questions?.[1]).toMatchObject({ kind: 'recovery', step: 'encode' });
     expect(done.map(({ what }) => what)).toEqual(['encode 1080', 'encode 1080']);
   });
 });
@@ -216,8 +216,8 @@ describe('an undo between two stages', () => {
         throw new PermanentError('locked');
       },
     };
-    const asked = await h.run(id, { until: ({ incidents }) => incidents?.[1] !== undefined });
-    expect(asked.incidents?.[1]).toMatchObject({ kind: 'undo', otherwise: 'fail' });
+    const asked = await h.run(id, { until: ({ questions }) => questions?.[1] !== undefined });
+    expect(asked.questions?.[1]).toMatchObject({ kind: 'undo', otherwise: 'fail' });
     expect(asked.execution.status).toBe('waiting');
     await h.run(id, { maxMs: 2 * PROCESS_MS, until: () => h.clock.now() > 0 });
     h.clock.advanceTo(h.clock.now() + 2 * PROCESS_MS);

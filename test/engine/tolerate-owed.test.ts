@@ -100,9 +100,9 @@ describe('the undo of what failed', () => {
         if (!works) throw new PermanentError('cannot');
         book.push('undone');
       });
-      const asked = await h.run(id, { until: ({ incidents }) => incidents?.[1] !== undefined });
+      const asked = await h.run(id, { until: ({ questions }) => questions?.[1] !== undefined });
       expect(asked.steps['car']?.status).toBe('compensation-failed');
-      expect(asked.incidents?.[1]).toMatchObject({ kind: 'undo', otherwise: 'continue' });
+      expect(asked.questions?.[1]).toMatchObject({ kind: 'undo', otherwise: 'continue' });
       expect(explain(flow.plan, asked, h.clock.now()).next.what).toContain("taken for 'continue'");
       works = true;
       h.clock.advanceTo(h.clock.now() + 2 * PROCESS_MS);
@@ -118,7 +118,7 @@ describe('the undo of what failed', () => {
     const { h, id } = await lost(async () => {
       throw new PermanentError('cannot');
     });
-    await h.run(id, { until: ({ incidents }) => incidents?.[1] !== undefined });
+    await h.run(id, { until: ({ questions }) => questions?.[1] !== undefined });
     await resolveIncident(h.scheduler, id, { incident: 1, choice: 'fail' });
     const { execution } = await h.run(id);
     expect(execution).toMatchObject({ status: 'failed', cause: { step: 'car', undo: false } });
@@ -242,7 +242,7 @@ describe('an item of a list', () => {
         message.step === 'all[0]' && message.mode === 'execute' ? dead.ports : undefined,
     });
     const part = await h.state(`${id}.all.0`);
-    expect(part.incidents ?? {}).toEqual({});
+    expect(part.questions ?? {}).toEqual({});
     expect(part.steps).toMatchObject({
       'all[0]': { status: 'tolerated', mayHaveActed: true },
       'all[1]': { status: 'done' },

@@ -113,15 +113,15 @@ describe('a step that may fail', () => {
     });
     const portsOf = losesFirst(h, 'mails');
     const { id } = await h.begin();
-    const waiting = await h.run(id, { portsOf, until: ({ incidents }) => incidents?.[1] !== undefined });
+    const waiting = await h.run(id, { portsOf, until: ({ questions }) => questions?.[1] !== undefined });
     expect(waiting.execution.status).toBe('waiting');
-    expect(waiting.incidents?.[1]).toMatchObject({
+    expect(waiting.questions?.[1]).toMatchObject({
       kind: 'recovery',
       otherwise: 'continue',
       deadlineAt: expect.any(Number),
     });
     // Half of the time that is left: then it goes on, and is not undone for a mail.
-    const { openedAt = 0, deadlineAt = 0 } = waiting.incidents?.[1] ?? {};
+    const { openedAt = 0, deadlineAt = 0 } = waiting.questions?.[1] ?? {};
     expect(deadlineAt - openedAt).toBe((waiting.execution.deadlineAt - openedAt) / 2);
     await expect(resolveIncident(h.scheduler, id, { incident: 1, choice: 'undo-all' })).rejects.toMatchObject(
       {
@@ -148,11 +148,11 @@ describe('a step that may fail', () => {
       const h = harness(flow, { flights: does('flights'), mails: { execute: () => never } });
       const portsOf = losesFirst(h, 'mails');
       const { id } = await h.begin();
-      const { incidents } = await h.run(id, {
+      const { questions } = await h.run(id, {
         portsOf,
-        until: (state) => state.incidents?.[1] !== undefined,
+        until: (state) => state.questions?.[1] !== undefined,
       });
-      expect(incidents?.[1]).toMatchObject({ otherwise: 'undo-all' });
+      expect(questions?.[1]).toMatchObject({ otherwise: 'undo-all' });
       return { h, id };
     };
     const silent = await begun();
@@ -204,9 +204,9 @@ describe('behind a point of no return', () => {
     });
     const portsOf = losesFirst(h, 'cars');
     const { id } = await h.begin();
-    const { execution, incidents } = await h.run(id, { portsOf });
+    const { execution, questions } = await h.run(id, { portsOf });
     expect(execution.status).toBe('succeeded');
-    expect(incidents ?? {}).toEqual({});
+    expect(questions ?? {}).toEqual({});
     expect(book).toEqual(['pay by flights', 'undone']);
   });
 });

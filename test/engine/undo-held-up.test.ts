@@ -65,19 +65,19 @@ async function canceled(): Promise<Canceled> {
 /** The one message that was sent at once is lost; from then on a supervisor asks the breaker first. */
 const lost = { deliverable: () => false, maxMs: 48 * HOUR } as const;
 
-const asked = ({ incidents }: Snapshot): boolean =>
-  Object.values(incidents ?? {}).some(({ resolvedAt }) => resolvedAt === undefined);
+const asked = ({ questions }: Snapshot): boolean =>
+  Object.values(questions ?? {}).some(({ closedAt }) => closedAt === undefined);
 
 describe('an undo that an open breaker holds back', () => {
   it('is put to a person after a day, without one call to the dead service', async () => {
     const { h, id, undos } = await canceled();
     const since = h.clock.now();
-    const { steps, incidents } = await h.run(id, { until: asked, ...lost });
+    const { steps, questions } = await h.run(id, { until: asked, ...lost });
     expect(h.clock.now() - since).toBeGreaterThanOrEqual(MAX_NOT_CHARGED_MS);
     expect(h.clock.now() - since).toBeLessThan(MAX_NOT_CHARGED_MS + HOUR);
     expect(steps['ship']).toMatchObject({ status: 'compensation-failed', undoAttempt: 0 });
     expect(steps['ship']).not.toHaveProperty('deferred');
-    expect(incidents?.[1]).toMatchObject({ kind: 'undo', step: 'ship', failure: { code: 'undo-overdue' } });
+    expect(questions?.[1]).toMatchObject({ kind: 'undo', step: 'ship', failure: { code: 'undo-overdue' } });
     expect(undos()).toBe(0);
     const why = explain(flow.plan, await h.state(id), h.clock.now());
     expect(why.steps.find(({ name }) => name === 'ship')?.because).toContain('nobody could undo it');
@@ -97,9 +97,9 @@ describe('an undo that an open breaker holds back', () => {
     await h.run(id, { until: asked, ...lost });
     await resolveIncident(h.scheduler, id, { incident: 1, choice: 'retry' });
     const since = h.clock.now();
-    const { incidents } = await h.run(id, { until: asked, ...lost });
+    const { questions } = await h.run(id, { until: asked, ...lost });
     expect(h.clock.now() - since).toBeGreaterThanOrEqual(MAX_NOT_CHARGED_MS);
-    expect(incidents?.[2]).toMatchObject({ kind: 'undo', step: 'ship' });
+    expect(questions?.[2]).toMatchObject({ kind: 'undo', step: 'ship' });
   });
 });
 

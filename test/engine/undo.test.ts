@@ -103,8 +103,13 @@ describe('an undo', () => {
       const spy = async (ctx: AttemptContext): Promise<void> => void undone.push(ctx.step);
       const h = harness(chain, { worker: { execute, undo: spy }, other: { ...fine, undo } });
       const { id } = await h.begin();
-      const { execution, steps, incidents } = await h.run(id, { maxMs: 8 * 86_400_000 });
-      expect(incidents?.[1]).toMatchObject({ kind: 'undo', step: 'second', by: 'deadline', choice: 'fail' });
+      const { execution, steps, questions } = await h.run(id, { maxMs: 8 * 86_400_000 });
+      expect(questions?.[1]).toMatchObject({
+        kind: 'undo',
+        step: 'second',
+        closedBy: 'deadline',
+        choice: 'fail',
+      });
       expect(execution).toMatchObject({
         status: 'failed',
         cause: { failure: { code: 'compensation-failed', message: expect.stringContaining('second') } },

@@ -88,7 +88,7 @@ describe('a step that is not over within its time', () => {
     ({ id } = await h.begin());
     const end = await h.run(id);
     expect(end.execution).toMatchObject({ status: 'compensated', cause: { failure: { code: 'within' } } });
-    expect(end.incidents ?? {}).toEqual({});
+    expect(end.questions ?? {}).toEqual({});
     expect(book).toEqual(['undo']);
   });
 
@@ -133,7 +133,7 @@ describe('a step that is not over within its time', () => {
     });
     const h = harness(flow, { cars: { execute: () => never, undo: async () => undefined } });
     const { id } = await h.begin();
-    await h.run(id, { until: ({ incidents }) => incidents?.[1] !== undefined });
+    await h.run(id, { until: ({ questions }) => questions?.[1] !== undefined });
     h.implementations['cars'] = does('cars');
     h.clock.advanceTo(h.clock.now() + 10 * MINUTE);
     await resolveIncident(h.scheduler, id, { incident: 1, choice: 'retry', nothingHappened: true });
@@ -171,9 +171,9 @@ describe('a step that is not over within its time', () => {
     });
     const h = harness(flow, { cars: { execute: () => never, undo: async () => void book.push('undo') } });
     const { id } = await h.begin();
-    const { execution, incidents } = await h.run(id);
+    const { execution, questions } = await h.run(id);
     expect(execution).toMatchObject({ status: 'compensated', cause: { failure: { code: 'within' } } });
-    expect([incidents ?? {}, book]).toEqual([{}, ['undo']]);
+    expect([questions ?? {}, book]).toEqual([{}, ['undo']]);
   });
 
   it('begins no further stage', async () => {

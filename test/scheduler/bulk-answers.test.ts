@@ -52,8 +52,8 @@ describe('incidents in bulk', () => {
     expect((await confirmed(h, bulk.id)).result).toEqual({ applied: 3, refused: {} });
     expect(await statusesOf(h, ids)).toEqual(['succeeded', 'succeeded', 'succeeded']);
     expect(h.calls.filter((order) => order === 'corrected')).toHaveLength(3);
-    const { incidents } = await h.state(ids[0] ?? '');
-    expect(Object.values(incidents ?? {})).toMatchObject([
+    const { questions } = await h.state(ids[0] ?? '');
+    expect(Object.values(questions ?? {})).toMatchObject([
       { choice: 'retry-with-input', caller: ann, commandId: `${bulk.id}.${ids[0]}` },
     ]);
   });
@@ -93,7 +93,7 @@ describe('incidents in bulk', () => {
     const bulk = await make(h, { action: 'resolve', choice: 'retry' }, { ids: [id] });
     h.clock.advanceTo(h.clock.now() + 1_000);
     expect((await confirmed(h, bulk.id)).result).toMatchObject({ applied: 1 });
-    await h.run(id, { until: (state) => Object.keys(state.incidents ?? {}).length === 2 });
+    await h.run(id, { until: (state) => Object.keys(state.questions ?? {}).length === 2 });
     const later = await make(h, RETRY, { ids: [id] });
     await h.bulks.write({ bulk: { ...later, version: 2, writeId: 'w', createdAt: bulk.createdAt } });
     expect((await confirmed(h, later.id)).result).toMatchObject({
@@ -179,7 +179,7 @@ describe('approvals in bulk', () => {
     const bulk = await make(h, { action: 'approve' }, { ids: [id] });
     h.clock.advanceTo(h.clock.now() + 1_000);
     await confirmed(h, bulk.id, 'answer');
-    await h.run(id, { until: ({ entries }) => entries?.['two'] !== undefined });
+    await h.run(id, { until: ({ questions }) => questions?.['two'] !== undefined });
     const page = await h.bulks.readPage(bulk.id, 0);
     const { result: _, ...undone } = page!;
     await h.bulks.write({ pages: [{ ...undone, version: 3, writeId: 'again' }] });

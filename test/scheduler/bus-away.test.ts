@@ -47,16 +47,16 @@ it('an execution whose pause a person ends goes on, though its question is about
   const h = harness(flow, { worker: { execute: async () => ({}), undo } }, 1, on);
   const { id } = await h.begin();
   await pause(h.scheduler, id, { reason: 'x', withinMs: 60 * MINUTE });
-  await h.run(id, { until: ({ incidents }) => incidents !== undefined });
+  await h.run(id, { until: ({ questions }) => questions !== undefined });
   bus.isAway = true;
   await resolveIncident(h.scheduler, id, { incident: 1, choice: 'resume' });
   await minutes(h, 30);
-  const { execution, steps, incidents } = await h.state(id);
+  const { execution, steps, questions } = await h.state(id);
   expect([execution.status, steps['a']?.status]).toEqual(['succeeded', 'done']);
-  expect(incidents?.[1]?.unannounced).toContain('resolved');
+  expect(questions?.[1]?.unannounced).toContain('closed');
   bus.isAway = false;
   await minutes(h, 30);
-  expect((await h.state(id)).incidents?.[1]).not.toHaveProperty('unannounced');
+  expect((await h.state(id)).questions?.[1]).not.toHaveProperty('unannounced');
 });
 
 it('a list goes on when a part has ended whose question is not announced', async () => {
@@ -75,5 +75,5 @@ it('a list goes on when a part has ended whose question is not announced', async
   await resolveIncident(h.scheduler, `${id}.all.0`, { incident: 1, choice: 'give-output', output: {} });
   await minutes(h, 30);
   expect((await h.state(id)).steps['after']?.status).toBe('done');
-  expect((await h.state(`${id}.all.0`)).incidents?.[1]?.unannounced).toEqual(['resolved']);
+  expect((await h.state(`${id}.all.0`)).questions?.[1]?.unannounced).toEqual(['closed']);
 });

@@ -38,13 +38,13 @@ describe('history', () => {
     await resolution(h, id, { choice: 'retry', by: session('Ops', 'eve') });
     await cancel(h.scheduler, id, { by: person('fay') });
     const { state, plan } = { state: await h.state(id), plan: flow.plan };
-    const { execution, incidents, steps } = state;
+    const { execution, questions, steps } = state;
     expect(execution).toMatchObject({
       startedBy: user('ann'),
       pauses: [{ by: bob, endedBy: carl }],
       cause: { kind: 'cancel', by: person('fay') },
     });
-    expect(incidents?.[1]).toMatchObject({ by: 'person', caller: session('Ops', 'eve') });
+    expect(questions?.[1]).toMatchObject({ closedBy: 'answer', caller: session('Ops', 'eve') });
     expect(steps['ok']?.by).toEqual(token('https://login.example', 'dee'));
     const told = explain(plan, state, h.clock.now()).past.map(({ what }) => what);
     for (const what of [
@@ -65,7 +65,7 @@ describe('history', () => {
     const { id } = await begin(h, 'flow', ann);
     await drain(h);
     await retry(h.scheduler, id, { by: bob });
-    expect((await h.state(id)).incidents?.[1]).toMatchObject({ choice: 'retry', caller: bob });
+    expect((await h.state(id)).questions?.[1]).toMatchObject({ choice: 'retry', caller: bob });
   });
 
   it('says who ended a pause by a cancel', async () => {
@@ -89,8 +89,8 @@ describe('history', () => {
       await h.sweep();
       if (how === 'command') await resume(h.scheduler, id, { by: carl });
       else await resolution(h, id, { choice: how, by: carl });
-      const { execution, incidents } = await h.state(id);
-      expect(incidents?.[1]).toMatchObject({ kind: 'pause', by: 'person', caller: carl });
+      const { execution, questions } = await h.state(id);
+      expect(questions?.[1]).toMatchObject({ kind: 'pause', closedBy: 'answer', caller: carl });
       expect(execution.pauses).toMatchObject([{ endedBy: carl }]);
       expect(execution.cause?.by).toEqual(how === 'undo-all' ? carl : undefined);
     },

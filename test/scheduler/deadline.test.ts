@@ -6,7 +6,7 @@
 import { explain } from '../../lib/core/explain/why.ts';
 import { human, retry as again, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
-import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { type Snapshot, openIncidents } from '../../lib/core/records/snapshot.ts';
 import { pause, resume } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { anAgent, anyObject, type Harness, harness, type RunOptions } from '../engine/harness.ts';
@@ -29,8 +29,7 @@ const undo = async (ctx: { step: string }): Promise<void> => {
 };
 beforeEach(() => undos.splice(0));
 
-const isAsked = ({ incidents }: Snapshot): boolean =>
-  Object.values(incidents ?? {}).some(({ resolvedAt }) => resolvedAt === undefined);
+const isAsked = (state: Snapshot): boolean => openIncidents(state).length > 0;
 /** Nobody takes the messages of this step. */
 const without = (step: string): RunOptions => ({
   deliverable: ({ message }) => message.step !== step,
@@ -52,7 +51,7 @@ describe('an execution that is past its point of no return when its time is over
     const state = await h.state(id);
     expect(h.clock.now() - state.execution.deadlineAt).toBeLessThan(5_000);
     expect(state.execution.status).toBe('waiting');
-    expect(state.incidents?.[1]).toMatchObject({
+    expect(state.questions?.[1]).toMatchObject({
       kind: 'deadline',
       step: 'c',
       otherwise: 'fail',
@@ -66,7 +65,7 @@ describe('an execution that is past its point of no return when its time is over
       });
     const why = explain(flow.plan, state, h.clock.now());
     expect(why.steps.find(({ name }) => name === 'c')?.next.what).toContain('takes it: attempt 1');
-    expect(why.next.at).toBeLessThan(state.incidents?.[1]?.deadlineAt ?? 0);
+    expect(why.next.at).toBeLessThan(state.questions?.[1]?.deadlineAt ?? 0);
   });
 
   it('is left as it is when nobody answers for a week', async () => {
@@ -82,8 +81,8 @@ describe('an execution that is past its point of no return when its time is over
     await resolveIncident(h.scheduler, id, { incident: 1, choice: 'resume' });
     const { execution } = await h.state(id);
     expect(execution).toMatchObject({ status: 'running', deadlineAt: h.clock.now() + HOUR });
-    const { incidents } = await h.run(id, without('c'));
-    expect(incidents?.[2]).toMatchObject({ kind: 'deadline', openedAt: execution.deadlineAt });
+    const { questions } = await h.run(id, without('c'));
+    expect(questions?.[2]).toMatchObject({ kind: 'deadline', openedAt: execution.deadlineAt });
     await resolveIncident(h.scheduler, id, { incident: 2, choice: 'resume' });
     expect((await h.run(id)).execution.status).toBe('succeeded');
   });
@@ -98,9 +97,9 @@ describe('an execution that is past its point of no return when its time is over
 
   it('succeeds by itself although the question is open', async () => {
     const { h, id } = await late();
-    const { execution, incidents } = await h.run(id);
+    const { execution, questions } = await h.run(id);
     expect(execution.status).toBe('succeeded');
-    expect(incidents?.[1]).toMatchObject({ by: 'moot' });
+    expect(questions?.[1]).toMatchObject({ closedBy: 'moot' });
   });
 
   it('still waits for the answer after a pause', async () => {
@@ -126,13 +125,13 @@ it('a point of no return whose outcome nobody can find out is put to a person at
     after: { execute: async () => ({}), undo },
   });
   const { id } = await h.begin();
-  const { incidents, steps } = await h.run(id, {
+  const { questions, steps } = await h.run(id, {
     deliverable: ({ message }) => message.mode !== 'probe',
     maxMs: 3 * HOUR,
     until: isAsked,
   });
   expect(steps['p']?.status).toBe('unknown');
-  expect(incidents?.[1]).toMatchObject({ kind: 'deadline', step: 'p' });
+  expect(questions?.[1]).toMatchObject({ kind: 'deadline', step: 'p' });
 });
 
 it('whoever has a failed step tried again after the deadline is not asked about the deadline at once', async () => {
@@ -158,9 +157,9 @@ it('whoever has a failed step tried again after the deadline is not asked about 
   await h.sweep();
   isBroken = false;
   await resolveIncident(h.scheduler, id, { incident: 1, choice: 'retry' });
-  const { execution, incidents } = await h.run(id);
+  const { execution, questions } = await h.run(id);
   expect(execution.status).toBe('succeeded');
-  expect(Object.keys(incidents ?? {})).toEqual(['1']);
+  expect(Object.keys(questions ?? {})).toEqual(['1']);
 });
 
 it('one that waits for the external party alone is watched at its deadline (S12)', async () => {
@@ -171,7 +170,7 @@ it('one that waits for the external party alone is watched at its deadline (S12)
   });
   const h = harness(calling, { point: { execute: async () => ({}) } });
   const { id } = await h.begin();
-  const { execution, incidents } = await h.run(id, { until: isAsked, maxMs: 12 * HOUR });
-  expect(incidents?.[1]).toMatchObject({ kind: 'deadline', openedAt: execution.deadlineAt });
-  expect(incidents?.[1]).not.toHaveProperty('step');
+  const { execution, questions } = await h.run(id, { until: isAsked, maxMs: 12 * HOUR });
+  expect(questions?.[1]).toMatchObject({ kind: 'deadline', openedAt: execution.deadlineAt });
+  expect(questions?.[1]).not.toHaveProperty('step');
 });

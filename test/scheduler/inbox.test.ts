@@ -3,12 +3,13 @@
  * and what holds without an answer.
  */
 
+import { asCallback } from '../../lib/core/records/question.ts';
 import type { ApprovalOptions } from '../../lib/core/plan/builder/waiting-steps.ts';
 import { type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import type { Ref } from '../../lib/core/plan/refs.ts';
 import { explain } from '../../lib/core/explain/why.ts';
-import type { EntryNews } from '../../lib/core/records/entry.ts';
-import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { QuestionNews } from '../../lib/core/decisions/news.ts';
+import { type Snapshot, incidentsIn } from '../../lib/core/records/snapshot.ts';
 import { callbackToken } from '../../lib/core/records/state.ts';
 import { closeCallback } from '../../lib/scheduler/callbacks.ts';
 import { cancel, pause, resume, retry } from '../../lib/scheduler/commands.ts';
@@ -46,8 +47,8 @@ const tokenOf = async (h: Harness, id: string): Promise<string> =>
 const approve = async (h: Harness, id: string): Promise<unknown> =>
   closeCallback(h.scheduler, await tokenOf(h, id), { kind: 'complete', output: {} });
 const changes = (h: Harness): string[] =>
-  h.entryNews.map(({ change, reminders }) => (change === 'reminded' ? `reminded ${reminders}` : change));
-const listed = async (h: Harness) => (await h.store.inbox(10)).items.map(({ entry }) => entry?.step);
+  h.questionNews.map(({ change, reminders }) => (change === 'reminded' ? `reminded ${reminders}` : change));
+const listed = async (h: Harness) => (await h.store.inbox(10)).items.map(({ question }) => question.step);
 
 describe('an approval whose turn has come', () => {
   it('is in the inbox and makes its execution wait, and other branches go on (L1)', async () => {
@@ -58,11 +59,11 @@ describe('an approval whose turn has come', () => {
     expect((await h.store.inbox(10)).items).toMatchObject([
       {
         executionId: id,
-        entry: { kind: 'approval', step: 'ok', otherwise: 'reject', deadlineAt: at + HOUR },
+        question: { kind: 'approval', step: 'ok', otherwise: 'reject', deadlineAt: at + HOUR },
       },
     ]);
-    const news: EntryNews = {
-      about: 'entry',
+    const news: QuestionNews = {
+      about: 'question',
       change: 'opened',
       executionId: id,
       workflow: 'flow',
@@ -75,15 +76,15 @@ describe('an approval whose turn has come', () => {
       reminders: 0,
       view: `/executions/${id}`,
     };
-    expect(h.entryNews).toStrictEqual([news]);
+    expect(h.questionNews).toStrictEqual([news]);
   });
 
   it('leaves the inbox with its answer, in one write with its step and its execution (S10)', async () => {
     const { h, id } = await begun();
     await approve(h, id);
-    const { execution, steps, entries } = await h.state(id);
+    const { execution, steps, questions } = await h.state(id);
     expect([execution.status, steps['ok']?.status]).toEqual(['running', 'done']);
-    expect(entries?.['ok']).toMatchObject({ closedBy: 'answer', outcome: 'done' });
+    expect(questions?.['ok']).toMatchObject({ closedBy: 'answer', outcome: 'done' });
     expect(await listed(h)).toEqual([]);
     expect((await h.run(id)).execution.status).toBe('succeeded');
     expect(changes(h)).toEqual(['opened', 'closed']);
@@ -91,21 +92,21 @@ describe('an approval whose turn has come', () => {
 
   it('is no incident: nothing is asked, nothing is retried for it, and no metric counts it', async () => {
     const { h, id } = await begun();
-    expect(await h.state(id)).not.toHaveProperty('incidents');
+    expect(incidentsIn(await h.state(id))).toEqual([]);
     await expect(retry(h.scheduler, id, {})).rejects.toMatchObject({
       message: expect.stringContaining('none of its open questions is about a step'),
     });
     expect(h.notes.filter(({ what }) => what.startsWith('incident'))).toEqual([]);
   });
 
-  it('leaves the inbox with a cancel, and an entry never outlives its execution', async () => {
+  it('leaves the inbox with a cancel, and never outlives its execution', async () => {
     const { h, id } = await begun();
     await cancel(h.scheduler, id, {});
     const end = await h.run(id);
     expect(end.execution.status).toBe('canceled');
-    expect(end.entries?.['ok']).toMatchObject({ closedBy: 'moot' });
+    expect(end.questions?.['ok']).toMatchObject({ closedBy: 'moot' });
     expect(changes(h)).toEqual(['opened', 'closed']);
-    expect(h.entryNews.at(-1)).not.toHaveProperty('outcome');
+    expect(h.questionNews.at(-1)).not.toHaveProperty('outcome');
   });
 
   it('is opened again by a retry of its execution', async () => {
@@ -115,8 +116,8 @@ describe('an approval whose turn has come', () => {
     await retry(h.scheduler, id, {});
     await drain(h);
     expect((await h.state(id)).execution.status).toBe('waiting');
-    expect((await h.state(id)).entries?.['ok']).toMatchObject({ reminders: 0 });
-    expect((await h.state(id)).entries?.['ok']).not.toHaveProperty('closedAt');
+    expect((await h.state(id)).questions?.['ok']).toMatchObject({ reminders: 0 });
+    expect((await h.state(id)).questions?.['ok']).not.toHaveProperty('closedAt');
     await approve(h, id);
     expect((await h.run(id)).execution.status).toBe('succeeded');
     expect(changes(h)).toEqual(['opened', 'closed', 'opened', 'closed']);
@@ -164,13 +165,13 @@ describe('what an approval shows', () => {
       why: 'large',
     };
     const [item] = (await h.store.inbox(10)).items;
-    expect(item?.entry).toMatchObject({ step: 'ok', workflow: 'booking', tags, shown });
-    expect(item?.entry?.shown).toStrictEqual(shown);
-    await h.run(id, { until: () => h.entryNews.length === 2, maxMs: HOUR });
+    expect(item?.question).toMatchObject({ step: 'ok', workflow: 'booking', tags, shown });
+    expect(asCallback(item?.question)?.shown).toStrictEqual(shown);
+    await h.run(id, { until: () => h.questionNews.length === 2, maxMs: HOUR });
     await approve(h, id);
     await h.run(id);
     expect(changes(h)).toEqual(['opened', 'reminded 1', 'closed']);
-    for (const news of h.entryNews) expect(news).toMatchObject({ workflow: 'booking', tags, shown });
+    for (const news of h.questionNews) expect(news).toMatchObject({ workflow: 'booking', tags, shown });
   });
 
   it('is no secret: the token is refused where the workflow is built', () => {
@@ -210,7 +211,7 @@ describe('without an answer in time', () => {
     expect(output).toEqual(otherwise === 'approve' ? { approved: true } : undefined);
     expect(failure?.code).toBe({ approve: undefined, reject: 'rejected', fail: 'no-answer' }[otherwise]);
     expect(changedAt).toBeGreaterThanOrEqual(at + HOUR);
-    expect(h.entryNews.at(-1)).toMatchObject({ change: 'closed', closedBy: 'deadline', outcome });
+    expect(h.questionNews.at(-1)).toMatchObject({ change: 'closed', closedBy: 'deadline', outcome });
   });
 
   it('history says that it is approved by default, and before what silence means', async () => {
@@ -234,11 +235,11 @@ describe('without an answer in time', () => {
 describe('reminders', () => {
   it('come so often, as long as there is no answer and the time is not over', async () => {
     const { h, id, at } = await begun({ remindEvery: '20m' });
-    await h.run(id, { until: () => h.entryNews.length === 3, maxMs: HOUR });
+    await h.run(id, { until: () => h.questionNews.length === 3, maxMs: HOUR });
     await approve(h, id);
     await h.run(id);
     expect(changes(h)).toEqual(['opened', 'reminded 1', 'reminded 2', 'closed']);
-    const [, first, second] = h.entryNews.map((news) => news.at - at);
+    const [, first, second] = h.questionNews.map((news) => news.at - at);
     expect(first).toBeGreaterThanOrEqual(20 * MINUTE);
     expect(first).toBeLessThan(21 * MINUTE);
     expect(second).toBeLessThan(42 * MINUTE);
@@ -251,9 +252,9 @@ describe('reminders', () => {
     await h.sweep();
     expect(changes(h)).toEqual(['opened']);
     await resume(h.scheduler, id, {});
-    const { execution, entries } = await h.state(id);
+    const { execution, questions } = await h.state(id);
     expect(execution.status).toBe('waiting');
-    expect(entries?.['ok']).toMatchObject({
+    expect(questions?.['ok']).toMatchObject({
       deadlineAt: at + 3 * HOUR,
       remindAt: at + 2 * HOUR + 20 * MINUTE,
     });
@@ -267,7 +268,7 @@ describe('reminders', () => {
     h.clock.advanceTo(at + 45 * MINUTE);
     await h.sweep();
     expect(changes(h)).toEqual(['opened', 'reminded 1']);
-    expect((await h.state(id)).entries?.['ok']?.remindAt).toBe(at + 55 * MINUTE);
+    expect((await h.state(id)).questions?.['ok']?.remindAt).toBe(at + 55 * MINUTE);
   });
 });
 
@@ -303,7 +304,7 @@ describe('an event bus that takes nothing', () => {
     const { h, bus } = away();
     const { id } = await h.begin();
     await h.run(id, { supervised: false, until: ({ steps }) => steps['beside']?.status === 'done' });
-    expect((await h.state(id)).entries?.['ok']?.unannounced).toEqual(['opened']);
+    expect((await h.state(id)).questions?.['ok']?.unannounced).toEqual(['opened']);
     bus.isAway = false;
     const { wakeAt = 0, startedAt } = (await h.state(id)).execution;
     expect(wakeAt).toBeLessThanOrEqual(startedAt + MINUTE);
@@ -324,7 +325,7 @@ describe('an event bus that takes nothing', () => {
     bus.isAway = false;
     const end = await h.run(id);
     expect(changes(h)).toEqual(['opened', 'closed']);
-    expect(end.entries?.['ok']).not.toHaveProperty('unannounced');
+    expect(end.questions?.['ok']).not.toHaveProperty('unannounced');
     expect(h.announced).toHaveLength(1);
   });
 });

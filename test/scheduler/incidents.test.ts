@@ -39,11 +39,11 @@ describe('a step whose recovery ends with a person', () => {
     await h.sweep();
     h.clock.advanceTo((await h.state(id)).execution.wakeAt ?? 0);
     await h.sweep();
-    const { execution, steps, incidents } = await h.state(id);
+    const { execution, steps, questions } = await h.state(id);
     expect(execution.status).toBe('waiting');
     expect(steps['asked']).toMatchObject({ status: 'waiting', failure: { message: 'declined' } });
-    expect(incidents?.[1]).toMatchObject({ kind: 'recovery', step: 'asked', otherwise: 'undo-all' });
-    expect(execution.wakeAt).toBe(incidents?.[1]?.deadlineAt);
+    expect(questions?.[1]).toMatchObject({ kind: 'recovery', step: 'asked', otherwise: 'undo-all' });
+    expect(execution.wakeAt).toBe(questions?.[1]?.deadlineAt);
   });
 
   it.each([
@@ -70,9 +70,9 @@ describe('a step whose recovery ends with a person', () => {
     const { id } = await h.begin();
     await drain(h);
     await answer(h, id, { choice, ...more });
-    const { execution, steps, incidents } = await h.run(id);
+    const { execution, steps, questions } = await h.run(id);
     expect([execution.status, steps['asked']?.status]).toEqual([status, step]);
-    expect(incidents?.[1]).toMatchObject({ choice, by: 'person' });
+    expect(questions?.[1]).toMatchObject({ choice, closedBy: 'answer' });
     if (choice === 'fail') expect(steps['done']?.status).toBe('done');
     if (choice === 'retry-with-input') expect(inputs).toEqual([{}, { better: true }]);
     if (choice === 'give-output') expect(steps['asked']?.output).toEqual({ by: 'hand' });
@@ -82,9 +82,9 @@ describe('a step whose recovery ends with a person', () => {
     const h = stuck();
     const { id } = await h.begin();
     const startedAt = h.clock.now();
-    const { execution, incidents } = await h.run(id, { maxMs: 2 * 3_600_000 });
+    const { execution, questions } = await h.run(id, { maxMs: 2 * 3_600_000 });
     expect(execution.status).toBe('compensated');
-    expect(incidents?.[1]).toMatchObject({ by: 'deadline', choice: 'undo-all' });
+    expect(questions?.[1]).toMatchObject({ closedBy: 'deadline', choice: 'undo-all' });
     expect((execution.endedAt ?? 0) - startedAt).toBeGreaterThanOrEqual(3_600_000);
   });
 
@@ -194,7 +194,7 @@ describe('a question that comes up on the way', () => {
     const [asked, done] = h.sent.splice(0);
     Object.assign(h.store, {
       write: (one: Parameters<typeof write>[0]) =>
-        one.incident === undefined ? write(one) : new Promise(() => undefined),
+        one.question === undefined ? write(one) : new Promise(() => undefined),
     });
     void h.deliver(asked!);
     await settle();
@@ -202,7 +202,7 @@ describe('a question that comes up on the way', () => {
     await h.deliver(done!);
     await drain(h);
     expect(performed).toEqual(['done', 'after']);
-    expect((await h.state(id)).incidents?.[1]).toMatchObject({ step: 'asked' });
+    expect((await h.state(id)).questions?.[1]).toMatchObject({ step: 'asked' });
   });
 });
 
@@ -257,8 +257,8 @@ it('a question ends with the execution at the latest, and the answer that was de
     second: { execute: decline, undo },
   });
   const { id } = await h.begin();
-  const { execution, steps, incidents } = await h.run(id);
-  expect(incidents?.[1]).toMatchObject({ by: 'deadline', choice: 'fail' });
+  const { execution, steps, questions } = await h.run(id);
+  expect(questions?.[1]).toMatchObject({ closedBy: 'deadline', choice: 'fail' });
   expect([execution.status, steps['done']?.status]).toEqual(['failed', 'done']);
 });
 
@@ -289,9 +289,9 @@ it('a late success answers the question itself, in one transaction', async () =>
     await settle();
     h.clock.advanceTo(h.clock.now() + 500);
   }
-  const { execution, steps, incidents } = await h.state(id);
+  const { execution, steps, questions } = await h.state(id);
   expect([execution.status, steps['asked']?.output]).toEqual(['succeeded', { late: true }]);
-  expect(incidents?.[1]).toMatchObject({ by: 'moot' });
+  expect(questions?.[1]).toMatchObject({ closedBy: 'moot' });
 });
 
 it('why tells the question, the answer and who gave it, and does not blame a condition for a skip', async () => {

@@ -160,12 +160,12 @@ describe('the end of a pause', () => {
       'stands still',
     );
     expect((await resume(h.scheduler, id, {})).status).toBe('waiting');
-    const { execution, incidents } = await h.state(id);
+    const { execution, questions } = await h.state(id);
     expect(execution.status).toBe('waiting');
     expect(execution.deadlineAt).toBe(before.execution.deadlineAt + 5 * HOUR);
-    expect(incidents?.[1]).toMatchObject({
+    expect(questions?.[1]).toMatchObject({
       movedFor: 1,
-      deadlineAt: (before.incidents?.[1]?.deadlineAt ?? 0) + 5 * HOUR,
+      deadlineAt: (before.questions?.[1]?.deadlineAt ?? 0) + 5 * HOUR,
     });
     expect((await h.run(id, { maxMs: 9 * HOUR })).execution.status).toBe('compensated');
   });
@@ -221,11 +221,11 @@ describe('the end of a pause', () => {
     await pause(h.scheduler, id, { withinMs: 2 * HOUR });
     h.clock.advanceTo(h.clock.now() + 2 * HOUR);
     await h.sweep();
-    const { execution, incidents } = await h.state(id);
+    const { execution, questions } = await h.state(id);
     expect(execution.status).toBe('paused');
-    expect(incidents?.[1]).toMatchObject({ kind: 'pause', otherwise: 'undo-all' });
-    expect(incidents?.[1]).not.toHaveProperty('step');
-    expect(execution.wakeAt).toBe(incidents?.[1]?.deadlineAt);
+    expect(questions?.[1]).toMatchObject({ kind: 'pause', otherwise: 'undo-all' });
+    expect(questions?.[1]).not.toHaveProperty('step');
+    expect(execution.wakeAt).toBe(questions?.[1]?.deadlineAt);
     await resolveIncident(h.scheduler, id, { incident: 1, choice });
     expect((await h.run(id)).execution.status).toBe(status);
   });
@@ -234,9 +234,9 @@ describe('the end of a pause', () => {
     const h = quick();
     const { id } = await h.begin();
     await pause(h.scheduler, id, {});
-    const { execution, incidents } = await h.run(id, { maxMs: 20 * DAY });
+    const { execution, questions } = await h.run(id, { maxMs: 20 * DAY });
     expect(execution).toMatchObject({ status: 'failed', cause: { kind: 'deadline' } });
-    expect(incidents?.[1]).toMatchObject({ by: 'deadline', choice: 'undo-all' });
+    expect(questions?.[1]).toMatchObject({ closedBy: 'deadline', choice: 'undo-all' });
   });
 
   it('may be a cancel: held steps never start', async () => {
@@ -257,8 +257,8 @@ describe('the end of a pause', () => {
     h.clock.advanceTo(h.clock.now() + HOUR);
     await h.sweep();
     await resume(h.scheduler, id, { reason: 'open again' });
-    const { execution, incidents } = await h.run(id);
+    const { execution, questions } = await h.run(id);
     expect(execution.status).toBe('succeeded');
-    expect(incidents?.[1]).toMatchObject({ by: 'person', choice: 'resume', reason: 'open again' });
+    expect(questions?.[1]).toMatchObject({ closedBy: 'answer', choice: 'resume', reason: 'open again' });
   });
 });

@@ -6,7 +6,7 @@
 import { explain } from '../../lib/core/explain/why.ts';
 import { human, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
-import type { IncidentNews } from '../../lib/core/decisions/news.ts';
+import type { QuestionNews } from '../../lib/core/decisions/news.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { pause, resume } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
@@ -18,7 +18,7 @@ const HOUR = 60 * MINUTE;
 const refuses = async (): Promise<never> => {
   throw new PermanentError('no');
 };
-const asked = ({ incidents }: Snapshot): boolean => incidents !== undefined;
+const asked = ({ questions }: Snapshot): boolean => questions !== undefined;
 
 type HumanOptions = NonNullable<Parameters<typeof human>[0]>;
 
@@ -44,16 +44,16 @@ async function begun(
   return { h, id, at: h.clock.now() };
 }
 
-const news = (h: Harness): IncidentNews[] => h.news.filter((one) => one.about === 'incident');
+const news = (h: Harness): QuestionNews[] => h.questionNews;
 const changes = (h: Harness): string[] =>
   news(h).map(({ change, reminders }) => (change === 'reminded' ? `reminded ${reminders}` : change));
-const incident = async (h: Harness, id: string) => (await h.state(id)).incidents?.[1];
+const incident = async (h: Harness, id: string) => (await h.state(id)).questions?.[1];
 
 describe('a person who was asked', () => {
   it('is reminded so often, as long as there is no answer and the time is not over', async () => {
     const { h, id, at } = await begun();
     await h.run(id);
-    expect(changes(h)).toEqual(['opened', 'reminded 1', 'reminded 2', 'resolved']);
+    expect(changes(h)).toEqual(['opened', 'reminded 1', 'reminded 2', 'closed']);
     const [, first, second, resolved] = news(h).map((one) => one.at - at);
     expect(first).toBeGreaterThanOrEqual(20 * MINUTE);
     expect(first).toBeLessThan(21 * MINUTE);
@@ -73,12 +73,12 @@ describe('a person who was asked', () => {
     );
     const other = await none.begin();
     await none.run(other.id);
-    expect(changes(none)).toEqual(['opened', 'resolved']);
+    expect(changes(none)).toEqual(['opened', 'closed']);
     const { h, id, at } = await begun();
     await resolveIncident(h.scheduler, id, { incident: 1, choice: 'fail' });
     h.clock.advanceTo(at + HOUR);
     await h.sweep();
-    expect(changes(h)).toEqual(['opened', 'resolved']);
+    expect(changes(h)).toEqual(['opened', 'closed']);
     expect(await incident(h, id)).not.toHaveProperty('remindAt');
   });
 
@@ -124,7 +124,7 @@ describe('the time of a reminder', () => {
       remindAt: at + 2 * HOUR + 20 * MINUTE,
     });
     await h.run(id);
-    expect(changes(h)).toEqual(['opened', 'reminded 1', 'reminded 2', 'resolved']);
+    expect(changes(h)).toEqual(['opened', 'reminded 1', 'reminded 2', 'closed']);
   });
 });
 
@@ -158,7 +158,7 @@ describe('a reminder', () => {
       ...world,
       announcer: {
         announce: async (one) => {
-          if (one.about === 'incident') throw new Error('the bus is away');
+          if (one.about === 'question') throw new Error('the bus is away');
           await world.announcer.announce(one);
         },
       },
@@ -166,12 +166,12 @@ describe('a reminder', () => {
     h.clock.advanceTo(at + 20 * MINUTE);
     await h.sweep();
     await resolveIncident(h.scheduler, id, { incident: 1, choice: 'fail' });
-    const { execution, incidents } = await h.run(id, {
+    const { execution, questions } = await h.run(id, {
       until: (state) => state.execution.status === 'failed',
     });
     expect(execution.status).toBe('failed');
-    const unannounced = ['opened', 'resolved'];
-    expect(incidents?.[1]).toMatchObject({ reminders: 1, choice: 'fail', unannounced });
+    const unannounced = ['opened', 'closed'];
+    expect(questions?.[1]).toMatchObject({ reminders: 1, choice: 'fail', unannounced });
   });
 
   it('comes while on-failure steps are performed, too', async () => {
@@ -190,6 +190,6 @@ describe('a reminder', () => {
     const h = harness(told, { refuses: { execute: refuses, undo }, other: { execute: refuses, undo } });
     const { id } = await h.begin();
     await h.run(id);
-    expect(changes(h)).toEqual(['opened', 'reminded 1', 'reminded 2', 'resolved']);
+    expect(changes(h)).toEqual(['opened', 'reminded 1', 'reminded 2', 'closed']);
   });
 });

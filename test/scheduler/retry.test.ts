@@ -244,7 +244,7 @@ describe('the retry of a waiting execution', () => {
       },
     });
     const { id } = await h.begin();
-    await h.run(id, { until: ({ incidents }) => incidents?.[2] !== undefined });
+    await h.run(id, { until: ({ questions }) => questions?.[2] !== undefined });
     return { h, id };
   };
 
@@ -252,11 +252,11 @@ describe('the retry of a waiting execution', () => {
     const { h, id } = await asked(decline);
     const answered = await retry(h.scheduler, id, { commandId: 'r1', reason: 'fixed' });
     expect(rememberedAt(answered, 'r1')).toBeGreaterThan(0);
-    const { execution, incidents } = await h.run(id);
+    const { execution, questions } = await h.run(id);
     expect(execution.status).toBe('succeeded');
-    expect(Object.values(incidents ?? {})).toMatchObject([
-      { choice: 'retry', by: 'person', reason: 'fixed' },
-      { choice: 'retry', by: 'person', reason: 'fixed' },
+    expect(Object.values(questions ?? {})).toMatchObject([
+      { choice: 'retry', closedBy: 'answer', reason: 'fixed' },
+      { choice: 'retry', closedBy: 'answer', reason: 'fixed' },
     ]);
   });
 
@@ -266,10 +266,7 @@ describe('the retry of a waiting execution', () => {
       code: 'not-retryable',
       message: expect.stringMatching(/incident 2, step 'b': an attempt may have acted/),
     });
-    const { incidents } = await h.state(id);
-    expect(Object.values(incidents ?? {}).map(({ resolvedAt }) => resolvedAt)).toEqual([
-      undefined,
-      undefined,
-    ]);
+    const { questions } = await h.state(id);
+    expect(Object.values(questions ?? {}).map(({ closedAt }) => closedAt)).toEqual([undefined, undefined]);
   });
 });

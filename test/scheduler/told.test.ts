@@ -16,10 +16,10 @@ const stuck = () => harness(asking, { worker: { execute, undo: async () => undef
 it('is announced when it is opened and when it is resolved, and again once a bus that was away is back', async () => {
   const h = stuck();
   const { id } = await h.begin();
-  await h.run(id, { until: ({ incidents }) => incidents !== undefined });
+  await h.run(id, { until: ({ questions }) => questions !== undefined });
   const openedAt = h.clock.now();
   const deadlineAt = openedAt + 3_600_000;
-  const told = { about: 'incident', executionId: id, workflow: 'asking', incident: 1, kind: 'recovery' };
+  const told = { about: 'question', executionId: id, workflow: 'asking', incident: 1, kind: 'recovery' };
   const about = {
     step: 'asked',
     openedAt,
@@ -29,18 +29,18 @@ it('is announced when it is opened and when it is resolved, and again once a bus
     code: 'PermanentError',
   };
   const view = `/executions/${id}`;
-  expect(h.news).toEqual([{ ...told, ...about, change: 'opened', at: openedAt, view }]);
+  expect(h.questionNews).toEqual([{ ...told, ...about, change: 'opened', at: openedAt, view }]);
   const away = { announce: () => Promise.reject(new Error('away')) };
   const scheduler = { ...h.scheduler, ports: { ...h.scheduler.ports, announcer: away } };
   await resolveIncident(scheduler, id, { incident: 1, choice: 'fail', reason: 'secret' });
   expect(h.notes).toContainEqual({ what: 'not-announced', executionId: id, step: 'asked', detail: 'Error' });
   await h.run(id);
-  expect(h.news.at(-1)).toMatchObject({ change: 'resolved', choice: 'fail', by: 'person' });
+  expect(h.questionNews.at(-1)).toMatchObject({ change: 'closed', choice: 'fail', closedBy: 'answer' });
   const other = await h.begin({}, 'k2');
-  await h.run(other.id, { until: ({ incidents }) => incidents !== undefined });
+  await h.run(other.id, { until: ({ questions }) => questions !== undefined });
   const by = { kind: 'local', name: 'ann' } as const;
   await resolveIncident(h.scheduler, other.id, { incident: 1, choice: 'fail', reason: 'secret', by });
-  const resolved = { change: 'resolved', choice: 'fail', by: 'person', caller: by, at: h.clock.now() };
-  expect(h.news.at(-1)).toMatchObject({ ...told, executionId: other.id, ...resolved });
-  expect(JSON.stringify(h.news)).not.toContain('secret');
+  const resolved = { change: 'closed', choice: 'fail', closedBy: 'answer', caller: by, at: h.clock.now() };
+  expect(h.questionNews.at(-1)).toMatchObject({ ...told, executionId: other.id, ...resolved });
+  expect(JSON.stringify(h.questionNews)).not.toContain('secret');
 });

@@ -105,9 +105,9 @@ it('a person is asked when the pause of what was born paused is over (L1)', asyn
   await pauseWorkflow(w.scheduler, 'inner', { withinMs: 60_000 });
   const { id } = await w.begin();
   const asked = await w.run(id, {
-    until: ({ incidents }) => incidents !== undefined,
+    until: ({ questions }) => questions !== undefined,
   });
-  expect(asked.incidents).toMatchObject({
+  expect(asked.questions).toMatchObject({
     1: { kind: 'pause', otherwise: 'undo-all' },
   });
 });

@@ -150,9 +150,9 @@ describe('an undo whose agent is not deployed', () => {
       until: (state) => state.steps['pay']?.deferred !== undefined,
     });
     h.clock.advanceTo((before['pay']?.undoDeferredAt ?? 0) + 24 * HOUR_MS);
-    const { incidents, steps } = await h.run(id, { until: ({ incidents: open }) => open !== undefined });
+    const { questions, steps } = await h.run(id, { until: ({ questions: open }) => open !== undefined });
     expect(steps['pay']?.failure?.message).toContain('or its agent is not deployed');
-    expect(Object.values(incidents ?? {})).toMatchObject([{ step: 'pay' }]);
+    expect(Object.values(questions ?? {})).toMatchObject([{ step: 'pay' }]);
   });
 });
 

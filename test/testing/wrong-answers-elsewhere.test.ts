@@ -24,7 +24,7 @@ it('of a list the items are asked about one by one, and listeners are told once'
     ['all[1]', '{"id":5}'],
     ['all[2]', '{"id":5}'],
   ]);
-  expect(trial.incidentNews.map(({ change, step }) => [change, step])).toEqual([['opened', 'all[0]']]);
+  expect(trial.questionNews.map(({ change, step }) => [change, step])).toEqual([['opened', 'all[0]']]);
 });
 
 it('of a list in several parts listeners are told once, reminded once, and told of one end', async () => {
@@ -41,11 +41,11 @@ it('of a list in several parts listeners are told once, reminded once, and told 
   const asked = [];
   for (const part of (await runs[0]?.children('all')) ?? []) asked.push(...(await part.incidents()));
   expect(asked.filter(({ wrongAnswer }) => wrongAnswer === '{"id":5}')).toHaveLength(60);
-  expect(trial.incidentNews.map(({ change }) => change)).toEqual(['opened', 'opened']);
+  expect(trial.questionNews.map(({ change }) => change)).toEqual(['opened', 'opened']);
   await trial.skip('12h');
-  expect(trial.incidentNews.filter(({ change }) => change === 'reminded')).toHaveLength(2);
+  expect(trial.questionNews.filter(({ change }) => change === 'reminded')).toHaveLength(2);
   for (const run of runs) await run.untilEnd();
-  const ends = trial.incidentNews.filter(({ change, kind }) => change === 'resolved' && kind === 'recovery');
+  const ends = trial.questionNews.filter(({ change, kind }) => change === 'closed' && kind === 'recovery');
   // At least once: two who read the same state may both announce it.
   expect(new Set(ends.map(({ executionId }) => executionId)).size).toBe(2);
 });
@@ -60,7 +60,7 @@ it('once the question of a list that was announced is answered, the next one is 
   const run = await trial.start({ list: [...Array(60).keys()] });
   await trial.skip('1h');
   const parts = await run.children('all');
-  const news = () => trial.incidentNews.filter(({ change }) => change === 'opened');
+  const news = () => trial.questionNews.filter(({ change }) => change === 'opened');
   expect(news()).toHaveLength(1);
   const holder = parts.find(({ id }) => id === news()[0]?.executionId);
   const other = parts.find(({ id }) => id !== holder?.id);
@@ -110,7 +110,7 @@ it('of a list of workflows listeners are told once for each of their steps', asy
   const trial = testWorkflow(flow, { agents: [first.handler, second.handler], workflows: [each] });
   await trial.start({ list: [...Array(30).keys()] });
   await trial.skip('1h');
-  const told = trial.incidentNews.map(({ change, step }) => [change, step]);
+  const told = trial.questionNews.map(({ change, step }) => [change, step]);
   expect(told.toSorted(([, one = ''], [, other = '']) => one.localeCompare(other))).toEqual([
     ['opened', 'b'],
     ['opened', 'c'],

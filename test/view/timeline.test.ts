@@ -43,11 +43,11 @@ function said(step: Partial<StepView>, now: number, view: Partial<ExecutionView>
   });
 }
 
-const incident = (openedAt: number, resolvedAt?: number): object => ({
+const incident = (openedAt: number, closedAt?: number): object => ({
   number: 1,
   step: 'pay',
   openedAt: T + openedAt,
-  ...(resolvedAt === undefined ? {} : { resolvedAt: T + resolvedAt }),
+  ...(closedAt === undefined ? {} : { closedAt: T + closedAt }),
 });
 const asking = (...all: object[]): Partial<ExecutionView> => ({ incidents: all as never });
 const pausing = (at: number, endedAt?: number): Partial<ExecutionView> => ({

@@ -199,7 +199,7 @@ async function incident(ports: Ports): Promise<Finding> {
   const { api } = ports;
   const id = await begin(ports, 'verify-incident', { n: 1 }, 'incident');
   const found = await until(ports, async () =>
-    (await api.get(id)).incidents?.find(({ resolvedAt }) => resolvedAt === undefined),
+    (await api.get(id)).incidents?.find(({ closedAt }) => closedAt === undefined),
   );
   if (found === undefined) return { ok: false, evidence: `${id} opened no incident` };
   const listed = await until(ports, async () => {

@@ -9,7 +9,7 @@ import { moveExecution, moveStep } from '../transitions.ts';
 import type { Caller } from '../values/caller.ts';
 import { type Decision, evaluateNext, writing } from './decision.ts';
 import type { OrUndefined } from '../values/given.ts';
-import type { Incident } from '../records/incident.ts';
+import type { Incident } from '../records/question.ts';
 import type { ExecutionEvent, StepEvent } from '../moves.ts';
 import { type Acted, peopleAfter } from '../records/people.ts';
 import type { Snapshot } from '../records/snapshot.ts';
@@ -111,13 +111,13 @@ export const blankStep = (name: string, { life, epoch }: Pick<Execution, 'life' 
 
 /**
  * The write that stops an execution, after which everything is evaluated.
- * @param incident the one whose resolution stops it
+ * @param question the incident whose resolution stops it
  */
 export function stop(
   { execution }: Snapshot,
   inputs: DecisionInputs,
   cause: Cause,
-  incident?: Incident,
+  question?: Incident,
 ): Decision {
   const stopped = executionAfter(execution, 'stop', inputs, {
     cause,
@@ -125,7 +125,7 @@ export function stop(
     ...endedPause(execution, inputs.now, cause.by),
   });
   const note = { what: 'compensating', step: cause.step, detail: cause.kind };
-  return writing(execution.id, { execution: stopped, incident }, evaluateNext('all'), note);
+  return writing(execution.id, { execution: stopped, question }, evaluateNext('all'), note);
 }
 
 /**

@@ -9,10 +9,9 @@
  */
 
 import type { ChildStart, Family, ParentNotice } from '../records/children.ts';
-import type { Entry } from '../records/entry.ts';
 import type { Failure } from '../values/failure.ts';
 import { given, type OrUndefined } from '../values/given.ts';
-import type { Incident } from '../records/incident.ts';
+import type { Question } from '../records/question.ts';
 import type { Message } from './message.ts';
 import type { OwedNews } from './news.ts';
 import type { Execution, Step } from '../records/state.ts';
@@ -24,8 +23,7 @@ export interface Write {
   readonly executionId: string;
   readonly execution?: Execution;
   readonly step?: Step;
-  readonly incident?: Incident;
-  readonly entry?: Entry;
+  readonly question?: Question;
 }
 
 export interface Send {

@@ -11,7 +11,7 @@ import type { DecisionInputs } from './change.ts';
 import type { ChildEnd, Children, Family } from '../records/children.ts';
 import type { AffectedSteps } from './decision.ts';
 import type { Failure } from '../values/failure.ts';
-import type { Choice } from '../records/incident.ts';
+import type { Choice } from '../records/question.ts';
 import type { Json } from '../values/json.ts';
 import type { Message } from './message.ts';
 import type { Hold } from '../records/hold.ts';
@@ -143,7 +143,7 @@ export interface EvaluateEvent {
   /** Another process's write came first meanwhile. */
   readonly outrun?: true;
   /**
-   * Steps whose executions could not be started, stopped or read, or whose entries not announced,
+   * Steps whose executions could not be started, stopped or read, or whose questions not announced,
    * just now: they hold no other up.
    */
   readonly passOver?: readonly string[];
@@ -224,7 +224,7 @@ export type Command = {
 
 export interface Resolution {
   readonly choice: Choice;
-  readonly by: 'person' | 'deadline';
+  readonly closedBy: 'answer' | 'deadline';
   readonly caller?: Caller;
   readonly reason?: string;
   /** For 'retry-with-input'. */

@@ -12,26 +12,34 @@
 import type { Caller } from '../values/caller.ts';
 import type { Ended } from '../records/ended.ts';
 import { given } from '../values/given.ts';
-import type { EntryNews } from '../records/entry.ts';
-import type { Incident, IncidentChange } from '../records/incident.ts';
+import {
+  type CallbackQuestion,
+  type Incident,
+  isIncident,
+  type Question,
+  type QuestionChange,
+} from '../records/question.ts';
 import type { Execution } from '../records/state.ts';
 
-export interface IncidentNews
-  extends Pick<
-    Incident,
-    'kind' | 'step' | 'openedAt' | 'deadlineAt' | 'otherwise' | 'choice' | 'by' | 'caller' | 'tags'
-  > {
-  readonly about: 'incident';
-  /** Each is announced at least once. */
-  readonly change: IncidentChange;
+/**
+ * A change of a question. Never with a token or a comment, and of outputs only what its author shows; the
+ * message of a failure may hold a payload, so its code alone.
+ */
+export interface QuestionNews
+  extends Pick<Question, 'kind' | 'step' | 'openedAt' | 'deadlineAt' | 'otherwise' | 'reminders' | 'tags'>,
+    Pick<Partial<Incident>, 'choice' | 'caller'>,
+    Pick<CallbackQuestion, 'shown' | 'outcome'> {
+  readonly about: 'question';
+  readonly change: QuestionChange;
   readonly executionId: string;
   readonly workflow: string;
-  readonly incident: number;
+  /** The number of an incident; absent for an approval and a callback. */
+  readonly incident?: number;
+  /** When the change was written. */
   readonly at: number;
-  /** So many so far; of a reminder its own number. */
-  readonly reminders: number;
-  /** The code of the failure that it is about; its message may hold a payload. */
-  readonly code: string;
+  /** The code of the failure that an incident is about. */
+  readonly code?: string;
+  readonly closedBy?: Question['closedBy'];
   /** Where all of it is shown: a path of the API. */
   readonly view: string;
 }
@@ -72,9 +80,6 @@ export interface RiskNews {
   readonly view: string;
 }
 
-/** What is announced of a question to a person or an external party. */
-export type QuestionNews = EntryNews | IncidentNews;
-
 /** What no record says that it is owed: announced once, and never again. */
 export type PassingNews = BreakerNews | MissingNews | RiskNews;
 
@@ -102,30 +107,32 @@ export function riskNews(
   };
 }
 
-/** What is announced of a change of an incident. */
-export function incidentNews(
+export function questionNews(
   { id, workflow }: Pick<Execution, 'id' | 'workflow'>,
-  incident: Incident,
-  change: IncidentChange,
-): IncidentNews {
-  const { number, kind, openedAt, deadlineAt, otherwise, failure, reminders = 0 } = incident;
-  const { step, choice, by, caller, tags, remindedAt = openedAt, resolvedAt = openedAt } = incident;
+  question: Question,
+  change: QuestionChange,
+): QuestionNews {
+  const { kind, step, openedAt, deadlineAt, otherwise, reminders, tags, closedBy } = question;
+  const { remindedAt = openedAt, closedAt = openedAt } = question;
+  const [asked, answered] = isIncident(question)
+    ? [
+        { incident: question.number, code: question.failure.code },
+        { choice: question.choice, caller: question.caller },
+      ]
+    : [{ shown: question.shown }, { outcome: question.outcome }];
   return {
-    about: 'incident',
+    about: 'question',
     change,
     executionId: id,
     workflow,
-    incident: number,
     kind,
-    ...given({ step }),
-    at: { opened: openedAt, reminded: remindedAt, resolved: resolvedAt }[change],
+    at: { opened: openedAt, reminded: remindedAt, closed: closedAt }[change],
     openedAt,
     deadlineAt,
     otherwise,
     reminders,
-    code: failure.code,
-    ...given({ tags }),
-    ...(change === 'resolved' ? given({ choice, by, caller }) : {}),
+    ...given({ step, tags, ...asked }),
+    ...(change === 'closed' ? given({ closedBy, ...answered }) : {}),
     view: `/executions/${id}`,
   };
 }

@@ -16,7 +16,7 @@ import type { Failure } from '../values/failure.ts';
 import { given } from '../values/given.ts';
 import { type Decision, evaluateNext, nothing, IDLE, writing } from '../decisions/decision.ts';
 import type { EventOf } from '../decisions/events.ts';
-import { isApprovalOpen, openIncidents, type Snapshot } from '../records/snapshot.ts';
+import { openQuestions, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { isForward, isLeased, isSatisfied, isTerminal, type Step } from '../records/state.ts';
 import { hasNoDeadline } from '../step/defer.ts';
 import { afterHeartbeat } from '../step/lease.ts';
@@ -64,7 +64,7 @@ export function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): D
   const adopted = executionAfter(execution, answered.move, event, {});
   return writing(
     execution.id,
-    { step, execution: adopted, incident: answered.incident },
+    { step, execution: adopted, question: answered.question },
     evaluateNext([event.step]),
     { what: 'adopted', ...about, ms },
   );
@@ -102,7 +102,7 @@ function recoveredIn(before: Step | undefined, step: Step, now: number): number 
 }
 
 const waitsForApprovalAlone = (state: Snapshot): boolean =>
-  isApprovalOpen(state) && openIncidents(state).length === 0;
+  openQuestions(state).some(({ kind }) => kind === 'approval') && openIncidents(state).length === 0;
 
 /**
  * After an on-time `done` the second read may be spared (C1) where the claim's snapshot is enough: to

@@ -14,7 +14,7 @@ import { blankStep, stepAfter } from '../decisions/change.ts';
 import { alsoAffected, type Decision, evaluateNext, joined, writing } from '../decisions/decision.ts';
 import type { Evaluation } from '../decisions/events.ts';
 import { given } from '../values/given.ts';
-import { holdsNow, type Incident } from '../records/incident.ts';
+import { holdsNow, type Incident } from '../records/question.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { isLeased } from '../records/state.ts';
 import { closedWithoutAttempt } from '../step/claim.ts';
@@ -76,7 +76,7 @@ export const closeIncidents: Rule = {
   says: {
     'incident-timed-out': 'the time for an answer is over',
     'incident-moot': 'an open question is closed, because the execution went another way',
-    'incident-moved': 'the time for an answer is moved by the time of the pause',
+    'question-moved': 'the time for an answer is moved by the time of the pause',
     compensating: 'the time for an answer is over: what has acted is undone',
     resumed: 'the time for an answer is over: the pause ends',
     'incident-resolved': 'the time for an answer is over',

@@ -10,8 +10,8 @@ import { performedStep, shownSteps } from '../plan/on-failure.ts';
 import type { Plan } from '../plan/plan.ts';
 import { type Caller, callerText } from '../values/caller.ts';
 import { given } from '../values/given.ts';
-import type { Incident } from '../records/incident.ts';
-import type { Snapshot } from '../records/snapshot.ts';
+import type { Incident } from '../records/question.ts';
+import { incidentsIn, type Snapshot } from '../records/snapshot.ts';
 import type { Attempt, Pause, Retried, Step } from '../records/state.ts';
 import { FIRST_KEPT, leftOutOf } from '../step/history.ts';
 import { variantAt } from '../step/recovery.ts';
@@ -20,7 +20,7 @@ import { type Happened } from './words.ts';
 import { timeText } from '../values/text.ts';
 
 export function past(plan: Plan, state: Snapshot): Happened[] {
-  const { execution, steps, incidents } = state;
+  const { execution, steps } = state;
   const happened: Happened[] = [
     {
       at: execution.startedAt,
@@ -38,7 +38,7 @@ export function past(plan: Plan, state: Snapshot): Happened[] {
     if (record !== undefined) happened.push(...leftOutText(record));
   }
   happened.push(...pastOfWaiting(plan, state));
-  for (const incident of Object.values(incidents ?? {})) happened.push(...happenedIncident(incident));
+  for (const incident of incidentsIn(state)) happened.push(...happenedIncident(incident));
   happened.push(
     ...(execution.pauses ?? []).flatMap((pause) => happenedPause(execution.workflow, pause)),
     ...(execution.retries ?? []).map(happenedRetry),
@@ -178,13 +178,13 @@ function variantWords(plan: Plan, name: string, { variant = 0, given: isGiven }:
   return ` (${words.join(', ')})`;
 }
 
-const BY = {
+const CLOSED_BY = {
   deadline: 'nobody answered in time, so it was',
   moot: 'it needed no answer any more',
 };
 
 function happenedIncident(incident: Incident): Happened[] {
-  const { number, openedAt, resolvedAt, choice, by, caller, reason } = incident;
+  const { number, openedAt, closedAt, choice, closedBy, caller, reason } = incident;
   const about = given({ step: incident.step });
   const opened = {
     at: openedAt,
@@ -193,8 +193,8 @@ function happenedIncident(incident: Incident): Happened[] {
     evidence: { ...incident.failure },
   };
   const asked = [opened, ...reminded(incident, about)];
-  if (resolvedAt === undefined || by === undefined) return asked;
-  const who = by === 'person' ? `${personText(caller)} chose` : BY[by];
+  if (closedAt === undefined || closedBy === undefined) return asked;
+  const who = closedBy === 'answer' ? `${personText(caller)} chose` : CLOSED_BY[closedBy];
   const what = `incident ${number}: ${who}${choice === undefined ? '' : ` '${choice}'`}${reason === undefined ? '' : ` (${reason})`}`;
-  return [...asked, { at: resolvedAt, what, ...about, evidence: given({ by, caller, choice }) }];
+  return [...asked, { at: closedAt, what, ...about, evidence: given({ closedBy, caller, choice }) }];
 }

@@ -18,10 +18,9 @@ import {
 } from '../plan/plan.ts';
 import { callerText } from '../values/caller.ts';
 import type { Children } from '../records/children.ts';
-import type { Entry } from '../records/entry.ts';
+import { type CallbackQuestion, isIncident, type Question } from '../records/question.ts';
 import { given } from '../values/given.ts';
-import type { Incident } from '../records/incident.ts';
-import type { Snapshot } from '../records/snapshot.ts';
+import { type Snapshot, callbackOf } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
 import { hasOpenChildren } from '../step/turn.ts';
 import { childIds } from '../waiting/child.ts';
@@ -61,10 +60,10 @@ export function becauseOfWaiting(step: PlanStep, state: Snapshot): string | unde
 
 const isApproval = (step: CallbackStep): boolean => step.kind === 'approval';
 
-function answered(step: CallbackStep, { by }: Step, { entries }: Snapshot): string {
-  // An entry of an earlier epoch may not be announced yet, and says nothing of this answer.
-  const entry = entries?.[step.name];
-  if (entry?.closedBy === 'deadline' && entry.outcome === 'done')
+function answered(step: CallbackStep, { by }: Step, state: Snapshot): string {
+  // That of an earlier epoch may not be announced yet, and says nothing of this answer.
+  const asked = callbackOf(state, step.name);
+  if (asked?.closedBy === 'deadline' && asked.outcome === 'done')
     return 'it is approved by default: nobody answered in time';
   if (isApproval(step)) return `${by === undefined ? 'a person' : callerText(by)} approved it`;
   return `the external party answered${by === undefined ? '' : ` (${callerText(by)})`}`;
@@ -154,8 +153,8 @@ export function nextOfChildren(step: PlanStep, { execution, steps }: Snapshot): 
 
 /** What happened to these steps. */
 export function pastOfWaiting(plan: Plan, state: Snapshot): Happened[] {
-  const { steps, entries = {} } = state;
-  const happened = Object.values(entries).flatMap(happenedEntry);
+  const { steps, questions = {} } = state;
+  const happened = Object.values(questions).flatMap((one) => (isIncident(one) ? [] : happenedQuestion(one)));
   for (const record of Object.values(steps)) {
     const step = graphOf(plan).step.get(record.name);
     if (step === undefined || step.kind === 'agent') continue;
@@ -179,15 +178,15 @@ export function pastOfWaiting(plan: Plan, state: Snapshot): Happened[] {
   return happened;
 }
 
-function happenedEntry(entry: Entry): Happened[] {
-  const { step, openedAt, deadlineAt, otherwise } = entry;
+function happenedQuestion(question: CallbackQuestion): Happened[] {
+  const { step, openedAt, deadlineAt, otherwise } = question;
   const opened = { at: openedAt, what: 'an answer was asked for', step, evidence: { deadlineAt, otherwise } };
-  return [opened, ...reminded(entry, { step })];
+  return [opened, ...reminded(question, { step })];
 }
 
-/** The latest reminder of an entry, or of an incident. */
+/** The latest reminder of a question. */
 export function reminded(
-  { reminders, remindedAt }: Pick<Entry | Incident, 'reminders' | 'remindedAt'>,
+  { reminders, remindedAt }: Pick<Question, 'reminders' | 'remindedAt'>,
   about: Pick<Happened, 'step'>,
 ): Happened[] {
   if (remindedAt === undefined) return [];

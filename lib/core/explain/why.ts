@@ -10,8 +10,8 @@ import { effectiveState } from '../execution/effective-state.ts';
 import { isOnFailure, planDuring, shownSteps } from '../plan/on-failure.ts';
 import { graphOf, type Plan, type PlanStep } from '../plan/plan.ts';
 import { given } from '../values/given.ts';
-import type { Choice } from '../records/incident.ts';
-import { openIncidents, type Snapshot } from '../records/snapshot.ts';
+import type { Choice } from '../records/question.ts';
+import { openIncidents, type Snapshot, incidentsIn } from '../records/snapshot.ts';
 import { isForward, isLeased, isPausedOrPausing, isSatisfied, isTerminal } from '../records/state.ts';
 import { RULES, ruleThatApplies } from '../rules.ts';
 import { failureWaits, lastPoint } from '../step/point-of-no-return.ts';
@@ -146,7 +146,7 @@ function failedFor(plan: Plan, step: PlanStep, state: Snapshot): string {
 }
 
 const chosenBy = (state: Snapshot, step: string, choice: Choice): boolean =>
-  Object.values(state.incidents ?? {}).some((one) => one.step === step && one.choice === choice);
+  incidentsIn(state).some((one) => one.step === step && one.choice === choice);
 
 function becauseUnbegun(plan: Plan, step: PlanStep, state: Snapshot): string {
   if (isPausedOrPausing(state.execution.status)) return 'it has not begun, and the execution is paused';

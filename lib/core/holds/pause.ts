@@ -24,8 +24,8 @@ import {
 } from '../decisions/change.ts';
 import { type Decision, evaluateNext, IDLE, writing } from '../decisions/decision.ts';
 import { given } from '../values/given.ts';
-import type { Incident } from '../records/incident.ts';
-import { askedAboutPause, isApprovalOpen, openIncidents, type Snapshot } from '../records/snapshot.ts';
+import type { Incident } from '../records/question.ts';
+import { askedAboutPause, openQuestions, type Snapshot } from '../records/snapshot.ts';
 import {
   type Cause,
   type Execution,
@@ -134,15 +134,14 @@ export const askAboutPause: Rule = {
     const pause = pauseOf(execution);
     if (pause?.deadlineAt === undefined || pause.deadlineAt > event.now) return undefined;
     if (askedAboutPause(state, pause) !== undefined) return undefined;
-    const question = {
+    const asked = {
       kind: 'pause' as const,
       stepVersion: pause.number,
       failure: { code: 'paused', message: `it has been paused since ${timeText(pause.at)}: ${pause.reason}` },
-      openedAt: event.now,
       deadlineAt: event.now + PAUSE_INCIDENT_MS,
       otherwise: mayBeStopped(plan, state) ? ('undo-all' as const) : ('fail' as const),
     };
-    return openIncident(state, question, event.affected, event);
+    return openIncident(state, asked, event.affected, event);
   },
   dueAt: (_plan, state) => {
     const pause = pauseOf(state.execution);
@@ -169,20 +168,22 @@ export function goOn(
 ): Decision {
   const { execution } = state;
   const pause = pauseOf(execution);
-  const isAsked = openIncidents(state).some(({ kind }) => kind !== 'pause') || isApprovalOpen(state);
+  const isAsked = openQuestions(state).some(({ kind }) => kind !== 'pause' && kind !== 'callback');
   const goesOn = executionAfter(execution, isAsked ? 'go-on-asking' : 'go-on', inputs, {
     ...changes,
     ...endedPause(execution, inputs.now, by),
     deadlineAt: execution.deadlineAt + Math.max(0, inputs.now - (pause?.at ?? inputs.now)),
   });
-  return writing(execution.id, { execution: goesOn, incident }, evaluateNext('all'), { what: 'resumed' });
+  return writing(execution.id, { execution: goesOn, question: incident }, evaluateNext('all'), {
+    what: 'resumed',
+  });
 }
 
 /** The resolution of the incident about a pause. @param closed the incident once it is resolved */
 export function endPause(state: Snapshot, closed: Incident, inputs: DecisionInputs): Decision {
   if (closed.choice === 'resume') return goOn(state, inputs, { incident: closed, by: closed.caller });
   const cause: Cause = {
-    kind: closed.choice === 'fail' ? 'failure' : closed.by === 'person' ? 'cancel' : 'deadline',
+    kind: closed.choice === 'fail' ? 'failure' : closed.closedBy === 'answer' ? 'cancel' : 'deadline',
     at: inputs.now,
     failure: closed.failure,
     ...(closed.choice === 'fail' ? { undo: false as const } : {}),

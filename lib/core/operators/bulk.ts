@@ -10,7 +10,7 @@
  */
 
 import type { Caller } from '../values/caller.ts';
-import type { Choice } from '../records/incident.ts';
+import type { Choice } from '../records/question.ts';
 import type { Json } from '../values/json.ts';
 import type { ExecutionStatus } from '../transitions.ts';
 import { type ListFilter, STATUS_GROUPS } from './list-filter.ts';

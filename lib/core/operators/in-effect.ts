@@ -22,7 +22,7 @@ import {
   type PlanStep,
 } from '../plan/plan.ts';
 import type { Standing, StandingEffect } from '../records/ended.ts';
-import type { Incident } from '../records/incident.ts';
+import type { Incident } from '../records/question.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isLeased, type Step } from '../records/state.ts';
 import { isKept, standsUnmended } from '../step/ready.ts';

@@ -8,8 +8,7 @@
  */
 
 import { isBuiltIn } from '../plan/built-in.ts';
-import type { Entry } from '../records/entry.ts';
-import type { Incident } from '../records/incident.ts';
+import type { Question } from '../records/question.ts';
 import { atRiskSince, type Risk, riskOf } from '../records/risk.ts';
 import { type Execution, isTerminal } from '../records/state.ts';
 import { EXECUTION_STATUSES, type ExecutionStatus } from '../transitions.ts';
@@ -137,10 +136,10 @@ export interface EndedKey {
   readonly code: string;
 }
 
-/** An open incident or entry, as the index has it. */
+/** An open question, as the index has it. */
 export interface InboxKey {
   readonly executionId: string;
-  readonly kind: Incident['kind'] | Entry['kind'];
+  readonly kind: Question['kind'];
   readonly openedAt: number;
   readonly deadlineAt: number;
 }

@@ -220,8 +220,8 @@ function resume(state: Snapshot, command: Of<'resume'>): Decision {
   const current = pauseOf(execution);
   const asked = current && askedAboutPause(state, current);
   const caller = given({ caller: command.by });
-  const answer = { choice: 'resume', by: 'person', reason: command.reason, ...caller } as const;
-  const isOpen = asked !== undefined && asked.resolvedAt === undefined;
+  const answer = { choice: 'resume', closedBy: 'answer', reason: command.reason, ...caller } as const;
+  const isOpen = asked !== undefined && asked.closedAt === undefined;
   return goOn(state, command, {
     incident: isOpen ? resolved(asked, answer, command) : undefined,
     changes: { commands: remembering(execution, command) },

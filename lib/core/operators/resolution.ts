@@ -23,9 +23,9 @@ import { type Decision, evaluateNext, nothing, writing } from '../decisions/deci
 import type { EventOf, Resolution } from '../decisions/events.ts';
 import { type Failure, MAX_FAILURE_CHARS } from '../values/failure.ts';
 import { given } from '../values/given.ts';
-import { type Choice, holdsNow, type Incident } from '../records/incident.ts';
+import { type Choice, holdsNow, type Incident } from '../records/question.ts';
 import type { StepEvent } from '../moves.ts';
-import { openIncidents, type Snapshot } from '../records/snapshot.ts';
+import { incidentIn, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import {
   type Cause,
   type Execution,
@@ -44,12 +44,13 @@ import { actsUntil } from '../step/turn.ts';
 import { vouchedFor } from '../waiting/child-tries.ts';
 import { choicesFor, resolutionProblem } from '../questions/choices.ts';
 import { resolveDeadline, timeAgain } from '../questions/deadline.ts';
-import { resolved, waitsForThisAlone } from '../questions/incident.ts';
+import { resolved } from '../questions/incident.ts';
+import { changed, movedBy, waitsForThisAlone } from '../questions/life.ts';
 import { endPause, pausedMs } from '../holds/pause.ts';
 
 /** An answer that is not possible now changes nothing; the caller asks `resolutionProblem` for the reason. */
 export function answerIncident(plan: Plan, state: Snapshot, event: EventOf<'resolve'>): Decision {
-  const incident = state.incidents?.[event.incident];
+  const incident = incidentIn(state, event.incident);
   if (incident === undefined || isTerminal(state.execution.status)) return nothing();
   if (resolutionProblem(plan, state, incident, event.answer, event.now) !== undefined) return nothing();
   return entering(resolve(plan, state, incident, event.answer, event), state.execution, event.acted);
@@ -74,7 +75,7 @@ export function resolve(
   const tolerated = planned !== undefined && isTolerated(planned);
   const variant = planned?.kind === 'agent' ? attemptedVariant(planned, record) : undefined;
   const failure =
-    answer.by === 'deadline' && incident.wrongAnswer !== undefined
+    answer.closedBy === 'deadline' && incident.wrongAnswer !== undefined
       ? unmended(incident.failure, answer.choice, variant, inputs.now)
       : undefined;
   const isProbed = incident.wrongAnswer !== undefined && variant?.effect === 'probed';
@@ -89,18 +90,18 @@ export function resolve(
           failure,
         );
   const cause = causeOf(execution, { ...incident, ...given({ failure }) }, answer, inputs.now);
-  const closed = resolved(incident, answer, inputs);
-  const what = answer.by === 'deadline' ? 'incident-timed-out' : 'incident-resolved';
+  const question = resolved(incident, answer, inputs);
+  const what = answer.closedBy === 'deadline' ? 'incident-timed-out' : 'incident-resolved';
   const note = { what, step: incident.step, detail: answer.choice };
   if (cause !== undefined) {
-    const stopped = stop(state, inputs, cause, closed);
+    const stopped = stop(state, inputs, cause, question);
     return writing(execution.id, { ...stopped.write, step }, stopped.next, note);
   }
   const move = waitsForThisAlone(state, incident) ? 'resume' : 'resolve';
   const goesOn = executionAfter(execution, move, inputs, {
     ...(mayBeStopped(plan, state) ? {} : timeAgain(plan, execution, inputs.now)),
   });
-  const records = { execution: goesOn, step, incident: closed };
+  const records = { execution: goesOn, step, question };
   return writing(execution.id, records, evaluateNext([incident.step]), note);
 }
 
@@ -231,11 +232,11 @@ export function resolvedBySuccess(
   state: Snapshot,
   step: string,
   inputs: DecisionInputs,
-): { readonly incident?: Incident; readonly move: 'adopt' | 'resume' } {
+): { readonly question?: Incident; readonly move: 'adopt' | 'resume' } {
   const asked = openIncidents(state).find(({ kind, step: about }) => kind === 'recovery' && about === step);
   if (asked === undefined) return { move: 'adopt' };
   const move = waitsForThisAlone(state, asked) ? 'resume' : 'adopt';
-  return { incident: resolved(asked, { by: 'moot' }, inputs), move };
+  return { question: resolved(asked, { closedBy: 'moot' }, inputs), move };
 }
 
 /** What an evaluation does with open incidents: one is moot, its deadline has moved, or its time is over. */
@@ -245,13 +246,18 @@ export function closeDueIncidents(plan: Plan, state: Snapshot, inputs: DecisionI
     if (isMoot(plan, state, incident)) return mootIncident(state, incident, inputs);
     const paused = pausedMs(execution, incident);
     if (isForward(execution.status) && paused.until > (incident.movedFor ?? 0))
-      return moveDeadline(execution, incident, paused, inputs);
+      return changed(
+        state,
+        [],
+        { question: movedBy(incident, paused.ms, inputs, { movedFor: paused.until }) },
+        'question-moved',
+      );
     if (incident.deadlineAt > inputs.now || !holdsNow(execution, incident)) continue;
     return resolve(
       plan,
       state,
       incident,
-      { choice: choiceOfTime(plan, state, incident), by: 'deadline' },
+      { choice: choiceOfTime(plan, state, incident), closedBy: 'deadline' },
       inputs,
     );
   }
@@ -281,24 +287,6 @@ export function choiceOfTime(plan: Plan, state: Snapshot, incident: Incident): C
   return isPast ? 'fail' : 'undo-all';
 }
 
-function moveDeadline(
-  { id }: Execution,
-  incident: Incident,
-  { ms, until }: { readonly ms: number; readonly until: number },
-  inputs: DecisionInputs,
-): Decision {
-  const moved: Incident = {
-    ...incident,
-    version: incident.version + 1,
-    writeId: inputs.writeId,
-    deadlineAt: incident.deadlineAt + ms,
-    movedFor: until,
-    ...(incident.remindAt === undefined ? {} : { remindAt: incident.remindAt + ms }),
-  };
-  const note = { what: 'incident-moved', step: incident.step };
-  return writing(id, { incident: moved }, evaluateNext([]), note);
-}
-
 /** Where no other incident is open, the execution waits for no person any more. */
 function mootIncident(state: Snapshot, incident: Incident, inputs: DecisionInputs): Decision {
   const { execution } = state;
@@ -306,7 +294,7 @@ function mootIncident(state: Snapshot, incident: Incident, inputs: DecisionInput
     execution: waitsForThisAlone(state, incident)
       ? executionAfter(execution, 'resume', inputs, {})
       : undefined,
-    incident: resolved(incident, { by: 'moot' }, inputs),
+    question: resolved(incident, { closedBy: 'moot' }, inputs),
   };
   return writing(execution.id, records, evaluateNext([]), { what: 'incident-moot', step: incident.step });
 }

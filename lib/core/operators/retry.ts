@@ -17,7 +17,7 @@ import type { Caller } from '../values/caller.ts';
 import { executionAfter, type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
 import { type Decision, evaluateNext, writing } from '../decisions/decision.ts';
 import { given as present } from '../values/given.ts';
-import type { Incident } from '../records/incident.ts';
+import type { Incident } from '../records/question.ts';
 import type { Json } from '../values/json.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
 import type { Execution, Step } from '../records/state.ts';
@@ -33,7 +33,7 @@ import { timeText } from '../values/text.ts';
 export const openRecoveryIncidents = (state: Snapshot, asOf: number = Number.POSITIVE_INFINITY): Incident[] =>
   openIncidents(state).filter(({ kind, openedAt }) => kind === 'recovery' && openedAt <= asOf);
 
-export const RETRY_RESOLUTION = { choice: 'retry', by: 'person' } as const;
+export const RETRY_RESOLUTION = { choice: 'retry', closedBy: 'answer' } as const;
 
 /** Why a retry is not possible, or nothing. */
 export function retryProblem(plan: Plan, state: Snapshot, now: number): string | undefined {

@@ -13,7 +13,7 @@ import { planDuring } from '../plan/on-failure.ts';
 import { isTolerated } from '../plan/outcomes.ts';
 import { type AgentStep, agentStep, type ChildStep, graphOf, type Plan } from '../plan/plan.ts';
 import type { Resolution } from '../decisions/events.ts';
-import type { Choice, Incident } from '../records/incident.ts';
+import type { Choice, Incident } from '../records/question.ts';
 import type { Deed } from '../records/people.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isPausedOrPausing, isPerforming, type Step } from '../records/state.ts';
@@ -27,7 +27,7 @@ import { timeText } from '../values/text.ts';
 
 /** The choices that are safe now, and for those that are not yet or not without a word, why. */
 export function choicesFor(whole: Plan, state: Snapshot, incident: Incident, now: number): Offered[] {
-  if (incident.resolvedAt !== undefined) return [];
+  if (incident.closedAt !== undefined) return [];
   const plan = planDuring(whole, state.execution);
   const undoAll = { choice: 'undo-all' } as const;
   const isPaused = isPausedOrPausing(state.execution.status);

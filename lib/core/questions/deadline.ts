@@ -21,11 +21,12 @@ import {
 import { type Decision, evaluateNext, writing } from '../decisions/decision.ts';
 import type { Resolution } from '../decisions/events.ts';
 import { given } from '../values/given.ts';
-import type { Choice, Incident } from '../records/incident.ts';
+import type { Choice, Incident } from '../records/question.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, isLeased, isPausedOrPausing, type Step } from '../records/state.ts';
 import { isAskedAtDeadline, lastPoint } from '../step/point-of-no-return.ts';
-import { resolved, openIncident, LAST_INCIDENT_MS, waitsForThisAlone } from './incident.ts';
+import { LAST_INCIDENT_MS, openIncident, resolved } from './incident.ts';
+import { waitsForThisAlone } from './life.ts';
 import type { Rule } from '../step/rule.ts';
 
 /** After `passDeadline`, which knows the executions that can be undone. */
@@ -34,7 +35,7 @@ export const askAboutDeadline: Rule = {
     if (event.now < state.execution.deadlineAt || !isAskedAtDeadline(plan, state)) return undefined;
     const step = stepThatHangs(plan, state);
     const point = lastPoint(plan, state)?.name ?? '';
-    const question = {
+    const asked = {
       kind: 'deadline' as const,
       step: step?.name,
       stepVersion: step?.version ?? 0,
@@ -42,11 +43,10 @@ export const askAboutDeadline: Rule = {
         code: 'deadline',
         message: `it was not over within its time, and nothing is undone behind the point of no return '${point}'`,
       },
-      openedAt: event.now,
       deadlineAt: event.now + LAST_INCIDENT_MS,
       otherwise: 'fail' as const,
     };
-    return openIncident(state, question, event.affected, event);
+    return openIncident(state, asked, event.affected, event);
   },
   dueAt: (plan, state) =>
     isAskedAtDeadline(plan, state)
@@ -92,11 +92,11 @@ export function resolveDeadline(
   inputs: DecisionInputs,
 ): Decision {
   const { execution } = state;
-  const closed = resolved(incident, answer, inputs);
+  const question = resolved(incident, answer, inputs);
   if (answer.choice === 'fail') {
     const { failure } = incident;
     const by = given({ by: answer.caller });
-    return stop(state, inputs, { kind: 'deadline', at: inputs.now, failure, undo: false, ...by }, closed);
+    return stop(state, inputs, { kind: 'deadline', at: inputs.now, failure, undo: false, ...by }, question);
   }
   const record = state.steps[incident.step ?? ''];
   const step =
@@ -114,7 +114,7 @@ export function resolveDeadline(
   });
   return writing(
     execution.id,
-    { execution: goesOn, step, incident: closed },
+    { execution: goesOn, step, question },
     evaluateNext(step === undefined ? 'all' : [step.name]),
     { what: 'incident-resolved', detail: answer.choice },
   );

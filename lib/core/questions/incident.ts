@@ -1,39 +1,28 @@
 /**
- * Incidents: when a person is asked about a step, how every incident is opened, and how it is closed.
+ * Incidents: when a person is asked about a step, and on what terms.
  *
- * Owns: the steps to ask about, the transaction that opens, reminders, the record once it is resolved,
- * and whether an execution then waits for no person. Does not own: the choices
- * (`questions/choices.ts`), what a resolution writes beside the incident (`operators/resolution.ts`),
- * how a reminder is announced (`waiting/entry.ts`), the incidents of a pause (`holds/pause.ts`) and
- * a deadline (`questions/deadline.ts`).
+ * Owns: the steps to ask about, the time and the default, the transaction that opens an incident. Does not
+ * own: what every question has (`life.ts`), the choices (`choices.ts`), what a resolution writes
+ * (`operators/resolution.ts`), the incidents of a pause (`holds/pause.ts`) and a deadline (`deadline.ts`).
  *
  * Opening is one transaction of all records concerned. L1 it brings the wake time forward, for every incident
  * has a deadline with a default. S10 an incident is closed in the same write as what its resolution changes.
  */
 
 import { isOutcomeRead } from '../plan/outcomes.ts';
-import {
-  type AgentStep,
-  type ChildStep,
-  graphOf,
-  type HumanStage,
-  type Plan,
-  type PlanStep,
-  type Stage,
-} from '../plan/plan.ts';
+import { type AgentStep, type ChildStep, type Plan, type PlanStep } from '../plan/plan.ts';
 import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
 import { type AffectedSteps, type Decision, evaluateNext, writing } from '../decisions/decision.ts';
-import { given, type OrUndefined } from '../values/given.ts';
-import type { Incident } from '../records/incident.ts';
-import { askedOf } from '../records/question.ts';
-import { incidentNumber, isApprovalOpen, openIncidents, type Snapshot } from '../records/snapshot.ts';
+import type { Resolution } from '../decisions/events.ts';
+import type { OrUndefined } from '../values/given.ts';
+import { type Incident, isOpen } from '../records/question.ts';
+import { incidentNumber, incidentsIn, openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, isPausedOrPausing, isPerforming, type Step } from '../records/state.ts';
 import { mayBePast, wayBackBeside } from '../step/point-of-no-return.ts';
 import { effectsSettledAt } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { mayFail } from '../step/turn.ts';
-import { nextReminder, withChange } from '../waiting/entry.ts';
-import type { Rule } from '../step/rule.ts';
+import { closed, humanOf, nextReminder, opened } from './life.ts';
 
 /** Where there is no way back, or an undo failed: then the execution ends as failed and says what is left. */
 export const LAST_INCIDENT_MS: number = 7 * 86_400_000;
@@ -45,9 +34,7 @@ export const LAST_INCIDENT_MS: number = 7 * 86_400_000;
 const UNDECLARED_MS = 86_400_000;
 
 const incidentOf = (state: Snapshot, step: string, kind: Incident['kind']): Incident | undefined =>
-  Object.values(state.incidents ?? {}).findLast(
-    (incident) => incident.step === step && incident.kind === kind,
-  );
+  incidentsIn(state).findLast((incident) => incident.step === step && incident.kind === kind);
 
 /** An agent's, or a child with a recovery: of others nothing is left to choose. */
 export type AskedStep = AgentStep | (ChildStep & { readonly recovery: NonNullable<ChildStep['recovery']> });
@@ -67,9 +54,8 @@ export function stepToAskAbout(
     // What a child could not undo its own person is asked about.
     if (kind === undefined || (kind === 'undo' && step.kind === 'child')) continue;
     const known = incidentOf(state, step.name, kind);
-    const asked =
-      known !== undefined && (known.resolvedAt === undefined || known.stepVersion === record?.version);
-    if (!asked) return { step, kind };
+    const isAsked = known !== undefined && (isOpen(known) || known.stepVersion === record?.version);
+    if (!isAsked) return { step, kind };
   }
   return undefined;
 }
@@ -97,19 +83,18 @@ export function ask(plan: Plan, state: Snapshot, inputs: DecisionInputs): Decisi
   // One mistake of an agent is announced once a list while it is open: of a part here, of others where it is
   // written.
   const isQuiet = wrongAnswer !== undefined && isListAsked(plan, state);
-  const question = {
+  const asked = {
     kind,
     step: step.name,
     stepVersion: record.version,
     failure: record.failure ?? { code: 'failed', message: 'the step failed' },
     wrongAnswer,
     quiet: isQuiet ? (true as const) : undefined,
-    openedAt: inputs.now,
     ...terms,
     // The step's reminders hold for every question about it, also about its undo.
     remindAt: isQuiet ? undefined : nextReminder(humanOf(step) ?? {}, inputs.now, terms.deadlineAt),
   };
-  return openIncident(state, question, [], inputs);
+  return openIncident(state, asked, [], inputs);
 }
 
 const isListAsked = (plan: Plan, state: Snapshot): boolean =>
@@ -152,9 +137,6 @@ function termsOf(
   };
 }
 
-const humanOf = (step: AskedStep): HumanStage | undefined =>
-  (step.recovery as readonly Stage[]).find((one) => one.kind === 'human');
-
 /**
  * Without an answer a failure is tolerated, but for one that may have acted, cannot be undone,
  * and that a condition rests on.
@@ -178,95 +160,34 @@ type NewIncident = OrUndefined<
     | 'failure'
     | 'wrongAnswer'
     | 'quiet'
-    | 'openedAt'
     | 'deadlineAt'
     | 'otherwise'
     | 'remindAt'
   >
 >;
 
-export function openIncident(
-  state: Snapshot,
-  question: NewIncident,
-  affected: AffectedSteps,
-  inputs: DecisionInputs,
-): Decision {
-  const { execution } = state;
-  const { step, remindAt, wrongAnswer, quiet, ...asked } = question;
-  const incident: Incident = {
-    number: incidentNumber(state),
-    life: execution.life,
-    version: 1,
-    writeId: inputs.writeId,
-    ...asked,
-    ...askedOf(execution),
-    ...given({ step, remindAt, wrongAnswer, quiet }),
-    ...(quiet === true ? {} : { unannounced: ['opened' as const] }),
-  };
-  const asks = executionAfter(execution, 'ask', inputs, remindAt === undefined ? {} : { wakeAt: remindAt });
-  const note = { what: 'incident-opened', step };
-  return writing(execution.id, { execution: asks, incident }, evaluateNext(affected), note);
-}
-
-/**
- * A reminder that is due. In one transaction with the execution, so that there is none during a pause. Of
- * several that were missed one is sent.
- */
-export const remindOfIncident: Rule = {
-  apply: (plan, state, event) => {
-    const { execution } = state;
-    const due = openIncidents(state).find(({ remindAt }) => remindAt !== undefined && remindAt <= event.now);
-    if (due === undefined) return undefined;
-    const { remindAt: _, ...incident } = due;
-    const step = graphOf(plan).step.get(due.step ?? '');
-    const declared = mayAskAbout(step) ? humanOf(step) : undefined;
-    const reminded: Incident = {
-      ...incident,
-      version: due.version + 1,
-      writeId: event.writeId,
-      reminders: (due.reminders ?? 0) + 1,
-      remindedAt: event.now,
-      unannounced: withChange(due.unannounced, 'reminded'),
-      ...given({ remindAt: nextReminder(declared ?? {}, event.now, due.deadlineAt) }),
-    };
-    const woken = executionAfter(execution, 'set-wake-time', event, {});
-    const note = { what: 'incident-reminded', step: due.step };
-    return writing(
-      execution.id,
-      { execution: woken, incident: reminded },
-      evaluateNext(event.affected),
-      note,
-    );
-  },
-  dueAt: (_plan, state) =>
-    openIncidents(state).flatMap(({ remindAt }) => (remindAt === undefined ? [] : [{ at: remindAt }])),
-  says: { 'incident-reminded': 'listeners are reminded of an open question' },
-};
-
-/** The incident's record once it is resolved: a reminder that was not announced yet never is. */
+/** An incident once it is closed: by an answer, by its deadline, or because it is moot. */
 export const resolved = (
-  { remindAt: _remindAt, unannounced: before, ...incident }: Incident,
+  incident: Incident,
   {
-    by,
+    closedBy,
     choice,
     reason,
     caller,
     commandId,
-  }: Pick<Incident, 'choice' | 'by' | 'reason' | 'caller' | 'commandId'>,
+  }: Required<Pick<Incident, 'closedBy'>> & Partial<Omit<Resolution, 'closedBy'>>,
   inputs: DecisionInputs,
-): Incident => ({
-  ...incident,
-  version: incident.version + 1,
-  writeId: inputs.writeId,
-  resolvedAt: inputs.now,
-  ...given({ by, choice, reason, caller, commandId }),
-  ...(incident.quiet === true
-    ? {}
-    : { unannounced: [...(before ?? []).filter((change) => change !== 'reminded'), 'resolved' as const] }),
-});
+): Incident => closed(incident, { closedBy, choice, reason, caller, commandId }, inputs);
 
-/** Whether the execution waits for the resolution of this incident, for no other and for no approval. */
-export const waitsForThisAlone = (state: Snapshot, { number }: Incident): boolean =>
-  state.execution.status === 'waiting' &&
-  openIncidents(state).every((other) => other.number === number) &&
-  !isApprovalOpen(state);
+export function openIncident(
+  state: Snapshot,
+  asked: NewIncident,
+  affected: AffectedSteps,
+  inputs: DecisionInputs,
+): Decision {
+  const { step, remindAt: wakeAt } = asked;
+  const question = opened<Incident>(state.execution, { number: incidentNumber(state), ...asked }, inputs);
+  const asks = executionAfter(state.execution, 'ask', inputs, wakeAt === undefined ? {} : { wakeAt });
+  const note = { what: 'incident-opened', step };
+  return writing(asks.id, { execution: asks, question }, evaluateNext(affected), note);
+}

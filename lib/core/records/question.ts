@@ -1,17 +1,128 @@
 /**
- * What a question says of its execution, its workflow and its tags, so that an inbox need not read the
- * execution.
+ * The record of a question to a person or an external party: an incident, an approval or a callback.
  *
- * Owns: the shape. Does not own: the questions (`records/incident.ts`, `records/entry.ts`). Records of a
- * release before have none of it.
+ * Owns: the shapes, the choices there are, when the deadline of a question holds. Does not own: its life
+ * (`questions/life.ts`), when one is opened (`questions/incident.ts`, `questions/callback.ts`), what an
+ * answer writes (`operators/resolution.ts`, `waiting/callback.ts`).
+ *
+ * An incident is known by its number. An approval or a callback is known by its step: a retry of the
+ * execution opens it again.
  */
 
+import type { Caller } from '../values/caller.ts';
+import type { Failure } from '../values/failure.ts';
 import { given } from '../values/given.ts';
-import type { Execution } from './state.ts';
+import type { Json } from '../values/json.ts';
+import { type Execution, isPausedOrPausing } from './state.ts';
 
+/** What a person may decide about an incident. */
+export const CHOICES = [
+  'retry',
+  'retry-with-input',
+  'give-output',
+  'skip',
+  'resume',
+  'undo-all',
+  'continue',
+  'fail',
+] as const;
+export type Choice = (typeof CHOICES)[number];
+
+/** What becomes of a question; each is announced on the event bus. */
+export type QuestionChange = 'opened' | 'reminded' | 'closed';
+
+/** What a question says of its execution, so that an inbox need not read that. Old records lack it. */
 export interface AskedOf {
   readonly workflow?: string;
   readonly tags?: Readonly<Record<string, string>>;
 }
 
 export const askedOf = ({ workflow, tags }: Execution): AskedOf => ({ workflow, ...given({ tags }) });
+
+interface Asked extends AskedOf {
+  /** The life of its execution, as in a step. */
+  readonly life: string;
+  readonly version: number;
+  readonly writeId: string;
+  readonly openedAt: number;
+  /** When the time for an answer is over. A missing heartbeat may end that of a callback sooner. */
+  readonly deadlineAt: number;
+  /** Reminders so far, since it was opened. */
+  readonly reminders: number;
+  readonly remindedAt?: number;
+  /** When the next reminder is due; absent if none is declared, or none comes before the deadline. */
+  readonly remindAt?: number;
+  /** The changes that are not announced yet, in order. Absent: none. */
+  readonly unannounced?: readonly QuestionChange[];
+  readonly closedAt?: number;
+  /** `deadline`: there was no answer in time. `moot`: the execution went another way. */
+  readonly closedBy?: 'answer' | 'deadline' | 'moot';
+}
+
+/** A question to a person about what went wrong, with the answers that are safe now. */
+export interface Incident extends Asked {
+  readonly number: number;
+  /**
+   * `recovery`: nothing is left to try by itself. `undo`: an effect could not be undone. `pause`: no
+   * operator has ended a pause within its time; it is about no step. `deadline`: the execution's time is
+   * over, and there is no way back.
+   */
+  readonly kind: 'recovery' | 'undo' | 'pause' | 'deadline';
+  /** `deadline`: a step that is not over and has no attempt under way, if there is one. */
+  readonly step?: string;
+  /**
+   * The step's version when the incident was opened: a later version that comes to this again is another
+   * incident. `pause`: the number of the pause.
+   */
+  readonly stepVersion: number;
+  readonly failure: Failure;
+  /**
+   * `recovery`: the step's work is done, but its agent answered this, which is no valid output; text, cut at
+   * 4 KB.
+   */
+  readonly wrongAnswer?: string;
+  /** The choice that holds when the time is over. */
+  readonly otherwise: Choice;
+  /** The deadline stands still during a pause; it has been moved for those up to this number. */
+  readonly movedFor?: number;
+  /** Not announced: an earlier incident about the same list was. It is asked and answered by itself. */
+  readonly quiet?: true;
+  readonly choice?: Choice;
+  /** The person, if the gateway vouches for one. */
+  readonly caller?: Caller;
+  readonly reason?: string;
+  /** The command to many executions by which it was answered: repeated, it is known. */
+  readonly commandId?: string;
+}
+
+/** An approval or a callback whose turn has come. */
+export interface CallbackQuestion extends Asked {
+  readonly kind: 'approval' | 'callback';
+  readonly step: string;
+  /** What holds at the deadline. */
+  readonly otherwise: 'approve' | 'reject' | 'fail';
+  /** What the approval shows to the approver, by name, as it was when it was opened. Absent: nothing. */
+  readonly shown?: Readonly<Record<string, Json>>;
+  /** Absent while it is open, and if it is moot. */
+  readonly outcome?: 'done' | 'failed';
+}
+
+export type Question = Incident | CallbackQuestion;
+
+export const isIncident = (question: Question): question is Incident => 'number' in question;
+
+export const asIncident = (question: Question | undefined): Incident | undefined =>
+  question !== undefined && isIncident(question) ? question : undefined;
+
+export const asCallback = (question: Question | undefined): CallbackQuestion | undefined =>
+  question === undefined || isIncident(question) ? undefined : question;
+
+/** Under which a snapshot has it: the number of an incident, else the name of the step. */
+export const questionKey = (question: Question): string =>
+  isIncident(question) ? String(question.number) : question.step;
+
+export const isOpen = ({ closedAt }: Pick<Question, 'closedAt'>): boolean => closedAt === undefined;
+
+/** During a pause no deadline of an incident holds, except that of the incident about the pause. */
+export const holdsNow = (execution: Execution, { kind }: Incident): boolean =>
+  kind === 'pause' || !isPausedOrPausing(execution.status);

@@ -4,15 +4,14 @@
  * Owns: how a record of an earlier life of the same id is known. Does not own: when an execution's own record
  * expires (the store's), or who removes what it leaves behind (`supervisor/audit.ts`).
  *
- * The record of an execution expires by itself, some time after its end; those of its steps, incidents and
- * entries do not, for no timer may delete what an open execution stands on. So the same idempotency key may
+ * The record of an execution expires by itself, some time after its end; those of its steps and
+ * questions do not, for no timer may delete what an open execution stands on. So the same idempotency key may
  * start an execution beside records from before; each says of which life it is. S11 until then it is the same
  * execution. S6 such a record is not the new one's: a step that was done before is not done.
  */
 
 import type { Parent } from './children.ts';
-import type { Entry } from './entry.ts';
-import type { Incident } from './incident.ts';
+import type { Question } from './question.ts';
 import { type Execution, isTerminal, type Step } from './state.ts';
 
 /** An idempotency key is remembered for so long after its execution's end, at least. */
@@ -25,23 +24,20 @@ export const MIN_RETENTION_MS = 86_400_000;
 export const LIFE_GAP_MS: number = MIN_RETENTION_MS / 2;
 
 /** When the record was last written, as far as it says. */
-export const touchedAt = (record: Step | Incident | Entry): number =>
+export const touchedAt = (record: Step | Question): number =>
   'openedAt' in record
-    ? Math.max(
-        record.openedAt,
-        ('number' in record ? record.resolvedAt : record.closedAt) ?? record.remindedAt ?? 0,
-      )
+    ? Math.max(record.openedAt, record.closedAt ?? record.remindedAt ?? 0)
     : Math.max(record.changedAt, record.claimedAt ?? 0, record.leaseUntil ?? 0, record.processDeadlineAt);
 
 /** Whether it belongs to another execution that had the same id. */
-export const isLeftover = (record: Step | Incident | Entry, { life }: Pick<Execution, 'life'>): boolean =>
+export const isLeftover = (record: Step | Question, { life }: Pick<Execution, 'life'>): boolean =>
   record.life !== life;
 
 /**
  * Whether a record that belongs to no execution any more may be removed: it was not written for
  * as long as a key is remembered.
  */
-export const isAbandoned = (record: Step | Incident | Entry, now: number): boolean =>
+export const isAbandoned = (record: Step | Question, now: number): boolean =>
   // A record that does not say when it was written is older than nothing.
   touchedAt(record) > 0 && isLongAgo(touchedAt(record), now);
 

@@ -2,46 +2,70 @@
  * All records of an execution, as one read finds them.
  *
  * Owns: the shape, and what is asked about an execution together with its
- * incidents. Does not own: the records.
+ * questions. Does not own: the records.
  */
 
-import { type Entry, isOpenEntry } from './entry.ts';
-import type { Incident } from './incident.ts';
+import {
+  asCallback,
+  asIncident,
+  type CallbackQuestion,
+  type Incident,
+  isIncident,
+  isOpen,
+  type Question,
+  questionKey,
+} from './question.ts';
 import type { Execution, Pause, Step } from './state.ts';
 
 /** One strongly consistent read of an execution's partition. */
 export interface Snapshot {
   readonly execution: Execution;
   readonly steps: Readonly<Record<string, Step>>;
-  /** By number; absent when there never was one. */
-  readonly incidents?: Readonly<Record<number, Incident>>;
-  /** By step; absent when there never was one. */
-  readonly entries?: Readonly<Record<string, Entry>>;
+  /** By number of the incident, or step of the approval or callback; absent when there never was one. */
+  readonly questions?: Readonly<Record<string, Question>>;
 }
 
-export const openIncidents = (snapshot: Snapshot): Incident[] =>
-  Object.values(snapshot.incidents ?? {}).filter((incident) => incident.resolvedAt === undefined);
+type Questions = Pick<Snapshot, 'questions'>;
 
-export const openEntries = ({ entries }: Snapshot): Entry[] =>
-  entries === undefined ? [] : Object.values(entries).filter(isOpenEntry);
+const questionsIn = ({ questions }: Questions): Question[] =>
+  questions === undefined ? [] : Object.values(questions);
 
-/** A change of an entry, or a reminder of an incident, is written, and not announced yet. */
-export const hasUnannounced = (snapshot: Snapshot): boolean =>
-  (snapshot.entries !== undefined &&
-    Object.values(snapshot.entries).some(({ unannounced }) => unannounced !== undefined)) ||
-  (snapshot.incidents !== undefined &&
-    Object.values(snapshot.incidents).some(({ unannounced }) => unannounced !== undefined));
+/** In the order of their numbers. */
+export const incidentsIn = (snapshot: Questions): Incident[] => questionsIn(snapshot).filter(isIncident);
 
-/** A person is asked to approve something: the execution waits. A callback's external party is no person. */
-export const isApprovalOpen = (snapshot: Snapshot, except?: string): boolean =>
-  openEntries(snapshot).some(({ kind, step }) => kind === 'approval' && step !== except);
+export const openIncidents = (snapshot: Questions): Incident[] => incidentsIn(snapshot).filter(isOpen);
+
+export const openQuestions = (snapshot: Questions): Question[] => questionsIn(snapshot).filter(isOpen);
+
+export const incidentIn = ({ questions }: Questions, number: number): Incident | undefined =>
+  asIncident(questions?.[number]);
+
+/** The question of an approval or callback step, open or closed. */
+export const callbackOf = ({ questions }: Questions, step: string): CallbackQuestion | undefined =>
+  asCallback(questions?.[step]);
+
+export const withQuestion = (snapshot: Questions, question: Question | undefined): Questions =>
+  question === undefined
+    ? snapshot
+    : { questions: { ...snapshot.questions, [questionKey(question)]: question } };
+
+/** A change of a question is written, and not announced yet. */
+export const hasUnannounced = (snapshot: Questions): boolean =>
+  questionsIn(snapshot).some(({ unannounced }) => unannounced !== undefined);
+
+/**
+ * A person is asked, so the execution waits. The external party of a callback is no person.
+ * @param except a question that is about to be closed
+ */
+export const isPersonAsked = (snapshot: Questions, except?: Question): boolean =>
+  openQuestions(snapshot).some(
+    (one) => one.kind !== 'callback' && (except === undefined || questionKey(one) !== questionKey(except)),
+  );
 
 /** The number of the next incident. */
-export const incidentNumber = ({ incidents }: Snapshot): number =>
-  Math.max(0, ...Object.keys(incidents ?? {}).map(Number)) + 1;
+export const incidentNumber = (snapshot: Questions): number =>
+  (incidentsIn(snapshot).at(-1)?.number ?? 0) + 1;
 
-/** The incident about this pause, open or resolved. */
-export const askedAboutPause = (state: Snapshot, pause: Pause): Incident | undefined =>
-  Object.values(state.incidents ?? {}).find(
-    (incident) => incident.kind === 'pause' && incident.stepVersion === pause.number,
-  );
+/** The incident about this pause, open or closed. */
+export const askedAboutPause = (state: Questions, pause: Pause): Incident | undefined =>
+  incidentsIn(state).find(({ kind, stepVersion }) => kind === 'pause' && stepVersion === pause.number);

@@ -2,7 +2,7 @@
  * The records of an execution and of its steps, as the store holds them.
  *
  * Owns: the shapes and a few total questions about them. Does not own: statuses and legal moves
- * (`transitions.ts`), the records beside these (`records/incident.ts`, `records/children.ts`), what to do
+ * (`transitions.ts`), the records beside these (`records/question.ts`, `records/children.ts`), what to do
  * next (`decide.ts`), how a record is stored (`aws/dynamo-items.ts`).
  *
  * A step has no record until it is first claimed, fenced, skipped or deferred: absent means `ready` (or not

@@ -11,7 +11,7 @@
 
 import type { DecisionInputs } from '../decisions/change.ts';
 import type { Failure } from '../values/failure.ts';
-import type { Snapshot } from '../records/snapshot.ts';
+import { type Snapshot, incidentsIn } from '../records/snapshot.ts';
 import type { Attempt } from '../records/state.ts';
 
 /** Calls that are named; of more only the number is kept. */
@@ -134,7 +134,7 @@ export function knownOutcome(call: FailedCall, state: Snapshot | undefined): Kno
     if (settled !== undefined) return settled;
   }
   if (record.attempt > acted.number && record.key === (acted.key ?? 1)) return 'repeated';
-  const isAnswered = Object.values(state?.incidents ?? {}).some(
+  const isAnswered = incidentsIn(state ?? {}).some(
     ({ step, openedAt, choice }) => step === call.step && openedAt >= call.at && choice !== undefined,
   );
   if (isAnswered) return 'person';

@@ -10,8 +10,7 @@
 
 import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
 import { type Decision, IDLE, writing } from '../decisions/decision.ts';
-import type { Entry } from '../records/entry.ts';
-import type { Incident } from '../records/incident.ts';
+import type { Question } from '../records/question.ts';
 import { isAbandoned, isLeftover, isLongAgo } from '../records/retention.ts';
 import { type Execution, isTerminal, type Step } from '../records/state.ts';
 
@@ -27,8 +26,7 @@ export type Found =
       readonly wake: 'none' | 'unswept' | 'swept';
     }
   | { readonly kind: 'step'; readonly executionId: string; readonly step: Step }
-  | { readonly kind: 'incident'; readonly executionId: string; readonly incident: Incident }
-  | { readonly kind: 'entry'; readonly executionId: string; readonly entry: Entry }
+  | { readonly kind: 'question'; readonly executionId: string; readonly question: Question }
   /** An input beside its execution's record, which names it by its key. */
   | FoundInput
   /** A newer version's, or damaged. */
@@ -50,12 +48,10 @@ export const recordOf = (found: Removable): { readonly version: number; readonly
   found.kind === 'execution' ? found.execution : found.kind === 'input' ? found : besideOf(found);
 
 /** What is beside an execution's own record. */
-export type Beside = Extract<Found, { kind: 'step' | 'incident' | 'entry' }>;
+export type Beside = Extract<Found, { kind: 'step' | 'question' }>;
 
-export function besideOf(found: Beside): Step | Incident | Entry {
-  if (found.kind === 'step') return found.step;
-  return found.kind === 'incident' ? found.incident : found.entry;
-}
+export const besideOf = (found: Beside): Step | Question =>
+  found.kind === 'step' ? found.step : found.question;
 
 /**
  * The wake time is set to now, in its right place: the next sweep evaluates it. Nothing for

@@ -13,7 +13,7 @@
 import type { Plan, PlanStep } from '../plan/plan.ts';
 import type { Decision, Write } from '../decisions/decision.ts';
 import { given } from '../values/given.ts';
-import { openEntries, openIncidents, type Snapshot } from '../records/snapshot.ts';
+import { openIncidents, openQuestions, type Snapshot, withQuestion } from '../records/snapshot.ts';
 import { isLate } from '../records/risk.ts';
 import { type Execution, isTerminal, type RiskReason, type Step } from '../records/state.ts';
 import { variantOf } from '../step/recovery.ts';
@@ -41,15 +41,10 @@ const isSame = (one: RiskReason | undefined, other: RiskReason | undefined): boo
   one?.why === other?.why && one?.step === other?.step && one?.agent === other?.agent;
 
 /** The step of the first question that is open once this is written. */
-function askedAbout(state: Snapshot, { incident, entry }: Write): string | undefined {
-  const incidents = {
-    ...state.incidents,
-    ...(incident === undefined ? {} : { [incident.number]: incident }),
-  };
-  const entries = { ...state.entries, ...(entry === undefined ? {} : { [entry.step]: entry }) };
-  const after = { ...state, incidents, entries };
+function askedAbout(state: Snapshot, { question }: Write): string | undefined {
+  const after = withQuestion(state, question);
   const [first] = openIncidents(after);
-  return first?.step ?? openEntries(after).find(({ kind }) => kind === 'approval')?.step;
+  return first?.step ?? openQuestions(after).find(({ kind }) => kind === 'approval')?.step;
 }
 
 /** What keeps it from going on comes before its time, and that before what may yet go well. */

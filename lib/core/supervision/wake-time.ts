@@ -9,6 +9,7 @@
  * the read while anything may be written at any moment, else the earliest `retryAt`.
  */
 
+import { asIncident } from '../records/question.ts';
 import { planDuring } from '../plan/on-failure.ts';
 import { graphOf, hasChildren, isCallback, type Plan, type PlanStep } from '../plan/plan.ts';
 import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
@@ -112,7 +113,7 @@ export function bringForward(
   if (written === undefined || isTerminal(written.status)) return decision;
   const before = state.execution.wakeAt ?? Number.POSITIVE_INFINITY;
   // What a new status or a resolution opens again counts as unfinished.
-  const isMoved = written.status !== state.execution.status || write.incident !== undefined;
+  const isMoved = written.status !== state.execution.status || asIncident(write.question) !== undefined;
   const lookAt = inputs.now + horizonMs(planDuring(plan, written), isMoved ? undefined : state);
   const wakeAt = Math.min(before, written.wakeAt ?? before, lookAt);
   return { ...decision, write: { ...write, execution: { ...written, wakeAt } } };

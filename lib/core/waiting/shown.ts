@@ -3,7 +3,7 @@
  *
  * Owns: their evaluation and their bound, which keeps the record and each event about it small. Does not own:
  * the names that are
- * allowed (`plan/checks/check-waiting.ts`), where they are kept (`records/entry.ts`).
+ * allowed (`plan/checks/check-waiting.ts`), where they are kept (`records/question.ts`).
  */
 
 import type { CallbackStep } from '../plan/plan.ts';

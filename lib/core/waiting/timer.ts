@@ -3,12 +3,13 @@
  * an approval with its deadline.
  *
  * Owns: until when such a step waits, and what is written when its time has come. Does not own:
- * an answer (`waiting/callback.ts`), the step's entry in the inbox (`waiting/entry.ts`), the
+ * an answer (`waiting/callback.ts`), its question in the inbox (`questions/callback.ts`), the
  * order of the rules (`rules.ts`).
  *
  * L1 every callback has a deadline. A step whose own time is over (`within`) ends here, too.
  */
 
+import { isIncident } from '../records/question.ts';
 import { lengthMsOf, lengthProblem, timeOf, timeProblem } from '../values/duration.ts';
 import {
   type CallbackStep,
@@ -23,7 +24,7 @@ import { blankStep, type DecisionInputs, stepAfter, type StepChanges } from '../
 import type { Failure } from '../values/failure.ts';
 import type { Json } from '../values/json.ts';
 import type { StepEvent } from '../moves.ts';
-import { openEntries, type Snapshot } from '../records/snapshot.ts';
+import { openQuestions, type Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
 import { leftOutIn } from '../step/left-out.ts';
 import { applies, isTurn, scopeOf, turnAt } from '../step/turn.ts';
@@ -89,7 +90,7 @@ export const externalTimes = (plan: Plan, snapshot: Snapshot): number[] =>
   isForward(snapshot.execution.status)
     ? [
         ...plan.steps.flatMap((step) => waitsUntil(step, snapshot) ?? endsAt(step, snapshot) ?? []),
-        ...openEntries(snapshot).flatMap(({ remindAt }) => remindAt ?? []),
+        ...openQuestions(snapshot).flatMap((one) => (isIncident(one) ? [] : (one.remindAt ?? []))),
       ]
     : [];
 

@@ -139,12 +139,11 @@ const through = <Port extends object>(port: Port, call: Call): Port =>
 /** For people: which record, which message. */
 function aboutCall(names: StepNames, method: string, args: readonly unknown[]): string {
   if (method === 'write') {
-    const { executionId: id, execution, step, incident, entry } = args[0] as Write;
+    const { executionId: id, execution, step, question } = args[0] as Write;
     const records = [
       ...(step === undefined ? [] : [`step ${names.quoted(id, step.name)} as ${step.status}`]),
       ...(execution === undefined ? [] : [`the execution as ${execution.status}`]),
-      ...(incident === undefined ? [] : [`incident ${incident.number}`]),
-      ...(entry === undefined ? [] : [`the entry of ${names.quoted(id, entry.step)}`]),
+      ...(question === undefined ? [] : [questionText(names, id, question)]),
     ];
     return `writes ${records.join(' and ')}`;
   }
@@ -159,10 +158,21 @@ function aboutCall(names: StepNames, method: string, args: readonly unknown[]): 
   return method === 'announce' ? `announces ${aboutNews(names, args[0] as News)}` : `calls ${method}`;
 }
 
+const questionText = (
+  names: StepNames,
+  executionId: string,
+  {
+    number,
+    kind,
+    step = '',
+  }: { readonly number?: number | undefined; readonly kind: string; readonly step?: string | undefined },
+): string => (number === undefined ? `the ${kind} ${names.quoted(executionId, step)}` : `incident ${number}`);
+
 function aboutNews(names: StepNames, news: News): string {
   if (news.about === 'end') return 'the end';
-  if (news.about === 'incident') return `that incident ${news.incident} is ${news.change}`;
-  if (news.about === 'entry')
-    return `that the entry of ${names.quoted(news.executionId, news.step)} is ${news.change}`;
+  if (news.about === 'question') {
+    const { executionId, incident: number, kind, step } = news;
+    return `that ${questionText(names, executionId, { number, kind, step })} is ${news.change}`;
+  }
   return `news: ${news.change}`;
 }

@@ -5,12 +5,13 @@
  * records (`core/records/state.ts`).
  */
 
+import { incidentsIn } from '../../core/records/snapshot.ts';
 import { shownSteps } from '../../core/plan/on-failure.ts';
 import { outputOf } from '../../core/execution/output.ts';
 import type { Explanation } from '../../core/explain/why.ts';
 import type { Children } from '../../core/records/children.ts';
 import type { Failure } from '../../core/values/failure.ts';
-import type { Incident } from '../../core/records/incident.ts';
+import type { Incident } from '../../core/records/question.ts';
 import type { Json } from '../../core/values/json.ts';
 import { type Attempt, isForward, isTerminal, type Step } from '../../core/records/state.ts';
 import { isTurn } from '../../core/step/turn.ts';
@@ -57,7 +58,7 @@ export interface RunState {
 }
 
 export function stateOf({ plan, state }: Shown): RunState {
-  const { execution, steps, incidents } = state;
+  const { execution, steps } = state;
   const shown = shownSteps(plan, state).map((step): [string, StepState] => {
     const record = steps[step.name];
     const untilAt = isForward(execution.status) ? waitsUntil(step, state) : undefined;
@@ -76,7 +77,7 @@ export function stateOf({ plan, state }: Shown): RunState {
     ...(output === undefined ? {} : { output: output as Readonly<Record<string, Json>> }),
     ...(cause === undefined ? {} : { failure: cause.failure }),
     steps: Object.fromEntries(shown),
-    incidents: Object.values(incidents ?? {}),
+    incidents: incidentsIn(state),
     ...(endedAt === undefined ? {} : { tookMs: endedAt - startedAt }),
   };
 }

@@ -12,8 +12,8 @@ import { graphOf, hasChildren, isCallback, type Plan, type PlanStep } from '../.
 import type { Caller } from '../../core/values/caller.ts';
 import { isSteadfastError, refuse } from '../../core/values/errors.ts';
 import type { CallbackAnswer } from '../../core/decisions/events.ts';
-import type { Choice, Incident } from '../../core/records/incident.ts';
-import type { Snapshot } from '../../core/records/snapshot.ts';
+import type { Choice, Incident } from '../../core/records/question.ts';
+import { type Snapshot, incidentsIn } from '../../core/records/snapshot.ts';
 import { callbackToken, type Execution } from '../../core/records/state.ts';
 import { childIds, idsOfEarlierTries } from '../../core/waiting/child.ts';
 import { closeCallback } from '../../scheduler/callbacks.ts';
@@ -87,7 +87,7 @@ export class TestRun {
 
   /** Lets time go on until a person is asked. @throws SteadfastError `stuck` if none is */
   async untilIncident(within: Duration = LONGEST): Promise<OpenIncident> {
-    await this.until((state) => state.incidents.some((one) => one.resolvedAt === undefined), within);
+    await this.until((state) => state.incidents.some((one) => one.closedAt === undefined), within);
     const [first] = await this.incidents();
     return first as OpenIncident;
   }
@@ -95,8 +95,8 @@ export class TestRun {
   /** Open incidents, with the resolutions that are safe now. */
   async incidents(): Promise<readonly OpenIncident[]> {
     const { state, plan } = await this.#driver.show(this.id);
-    return Object.values(state.incidents ?? {})
-      .filter((incident) => incident.resolvedAt === undefined)
+    return incidentsIn(state)
+      .filter((incident) => incident.closedAt === undefined)
       .map((incident) => ({
         ...incident,
         choices: choicesFor(plan, state, incident, this.#driver.world.clock.now()),

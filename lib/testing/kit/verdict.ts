@@ -11,7 +11,7 @@
 import { answerText } from '../../agent/answer.ts';
 import { isOnFailure, performedStep } from '../../core/plan/on-failure.ts';
 import type { AgentStep, Plan } from '../../core/plan/plan.ts';
-import type { Snapshot } from '../../core/records/snapshot.ts';
+import { type Snapshot, incidentsIn } from '../../core/records/snapshot.ts';
 import { isTerminal, type Step } from '../../core/records/state.ts';
 import { effectKeyOf, keyEpoch } from '../../core/step/effect-key.ts';
 import { attemptedVariant } from '../../core/step/recovery.ts';
@@ -144,9 +144,9 @@ const aboutOf =
  * because a question had no answer.
  */
 const unmended = ({ plan, state }: Shown, names: StepNames): Problem[] =>
-  Object.values(state.incidents ?? {}).flatMap((incident): Problem[] => {
-    const { wrongAnswer, by, choice, step = '', failure } = incident;
-    if (wrongAnswer === undefined || by !== 'deadline') return [];
+  incidentsIn(state).flatMap((incident): Problem[] => {
+    const { wrongAnswer, closedBy, choice, step = '', failure } = incident;
+    if (wrongAnswer === undefined || closedBy !== 'deadline') return [];
     const { agent = '' } = performedStep(plan, step) ?? {};
     const { id } = state.execution;
     const message = `step ${names.quoted(id, step)} (${agent}): ${failure.message}; nobody answered the question in time, so it was '${choice}'; it answered ${wrongAnswer.slice(0, 200)}`;
@@ -272,9 +272,7 @@ function lost(shown: Shown, step: Step, own: readonly Effect[], expected: Expect
 }
 
 const isGiven = (state: Snapshot, step: Step): boolean =>
-  Object.values(state.incidents ?? {}).some(
-    (incident) => incident.step === step.name && incident.choice === 'give-output',
-  );
+  incidentsIn(state).some((incident) => incident.step === step.name && incident.choice === 'give-output');
 
 const undoOf = (plan: Plan, step: Step): unknown => variantIn(plan, step)?.undo ?? 'none';
 

@@ -12,8 +12,7 @@ import { referenceProblems } from '../../core/plan/schemas/reference-check.ts';
 import type { Workflow } from '../../core/plan/builder/workflow.ts';
 import type { Note } from '../../core/decisions/decision.ts';
 import type { Ended } from '../../core/records/ended.ts';
-import type { EntryNews } from '../../core/records/entry.ts';
-import type { IncidentNews } from '../../core/decisions/news.ts';
+import type { QuestionNews } from '../../core/decisions/news.ts';
 import { refuse } from '../../core/values/errors.ts';
 import { jsonSchemaOf } from '../../infra/json-schema.ts';
 import { start } from '../../scheduler/start.ts';
@@ -252,14 +251,9 @@ export class WorkflowTest<I> {
     return this.#driver.calls.logged;
   }
 
-  /** What was announced of approvals and callbacks on the event bus, in order. */
-  get entryNews(): readonly EntryNews[] {
-    return this.#driver.world.entryNews;
-  }
-
-  /** What was announced of incidents on the event bus, in order. */
-  get incidentNews(): readonly IncidentNews[] {
-    return this.#driver.world.news.filter((one) => one.about === 'incident');
+  /** What was announced of questions (incidents, approvals, callbacks) on the event bus, in order. */
+  get questionNews(): readonly QuestionNews[] {
+    return this.#driver.world.questionNews;
   }
 
   /** What was announced of ends on the event bus, in order. */

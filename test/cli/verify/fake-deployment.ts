@@ -15,7 +15,7 @@ interface Execution {
   readonly input: Record<string, unknown>;
   status: string;
   readonly steps: { readonly name: string; readonly status: string; readonly token?: string }[];
-  readonly incidents: { readonly number: number; resolvedAt?: number }[];
+  readonly incidents: { readonly number: number; closedAt?: number }[];
 }
 
 export class FakeDeployment {

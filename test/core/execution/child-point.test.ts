@@ -148,10 +148,11 @@ describe('while its end is not known', () => {
       openedAt: NOW,
       deadlineAt: NOW + 1,
       otherwise: 'undo-all' as const,
+      reminders: 0,
     };
-    const state: Snapshot = { ...asked, incidents: { 1: incident } };
+    const state: Snapshot = { ...asked, questions: { 1: incident } };
     const answer = { type: 'resolve', incident: 1, ...inputs } as const;
-    const undoAll = { choice: 'undo-all', by: 'person' } as const;
+    const undoAll = { choice: 'undo-all', closedBy: 'answer' } as const;
     expect(decide(plan, state, { ...answer, answer: undoAll }).write).toBeUndefined();
     expect(resolutionProblem(plan, state, incident, undoAll, NOW)).toContain('a cancel stops that first');
     // Without an answer the step has failed, and that stops the child first.
@@ -166,7 +167,7 @@ describe('while its end is not known', () => {
       ...inputs,
       now: NOW + 2,
     });
-    expect(late.write).toMatchObject({ step: { status: 'failed' }, incident: { choice: 'undo-all' } });
+    expect(late.write).toMatchObject({ step: { status: 'failed' }, question: { choice: 'undo-all' } });
   });
 });
 

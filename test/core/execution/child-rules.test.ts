@@ -6,7 +6,7 @@ import type { MapStep, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { ChildEnd, Children, ChildStart } from '../../../lib/core/records/children.ts';
 import type { EvaluateEvent } from '../../../lib/core/decisions/events.ts';
 import type { Cause, Execution, Step } from '../../../lib/core/records/state.ts';
-import { changesOf, entryOf, planOf, recordOf, see, stateOf } from '../one-step.ts';
+import { changesOf, callbackAsked, planOf, recordOf, see, stateOf } from '../one-step.ts';
 import {
   agentStepOf,
   callbackOf,
@@ -42,7 +42,7 @@ describe('a time that has passed', () => {
   it('of a callback nobody has answered is its failure', () => {
     const { write, notes } = see(planOf(callbackOf('it', { withinMs: 5 })), {
       ...stateOf([], { startedAt: NOW - 5 }),
-      entries: { it: entryOf('it', { deadlineAt: NOW }) },
+      questions: { it: callbackAsked('it', { deadlineAt: NOW }) },
     });
     expect(write?.step?.status).toBe('failed');
     // One write with the execution: it fails on one that has been paused since, whose time is given back.

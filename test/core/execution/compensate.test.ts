@@ -75,15 +75,15 @@ describe('the end of an undo', () => {
     ['what nobody has said why', undefined, [recordOf('a', 'failed')], 'failed'],
   ])('after %s', (_, given, records, status) => {
     const { cause: __, ...execution } = compensating(records).execution;
-    const asked = { 1: incidentOf({ kind: 'undo', step: 'a', resolvedAt: NOW }) };
+    const asked = { 1: incidentOf({ kind: 'undo', step: 'a', closedAt: NOW }) };
     const state = { ...compensating(records), execution: { ...execution, ...(given && { cause: given }) } };
-    expect(ended({ ...state, incidents: asked })).toBe(status);
+    expect(ended({ ...state, questions: asked })).toBe(status);
   });
 
   it('names what could not be undone, and leaves what lies before that', () => {
     const asked = {
-      1: incidentOf({ kind: 'undo', step: 'b', resolvedAt: NOW }),
-      2: incidentOf({ kind: 'undo', step: 'c', number: 2, resolvedAt: NOW }),
+      1: incidentOf({ kind: 'undo', step: 'b', closedAt: NOW }),
+      2: incidentOf({ kind: 'undo', step: 'c', number: 2, closedAt: NOW }),
     };
     const stuck = [
       recordOf('a', 'done'),
@@ -91,7 +91,7 @@ describe('the end of an undo', () => {
       recordOf('c', 'compensation-failed'),
     ];
     const wide = planOf(a, b, undoableOf('c'));
-    const { write, notes } = see(wide, { ...compensating(stuck), incidents: asked });
+    const { write, notes } = see(wide, { ...compensating(stuck), questions: asked });
     expect(write?.execution).toMatchObject({ status: 'failed', endedAt: NOW });
     expect(write?.execution?.cause).toStrictEqual({
       ...cause,
@@ -103,12 +103,12 @@ describe('the end of an undo', () => {
     expect(notes).toStrictEqual([{ what: 'failed', executionId: 'e-1' }]);
     // What does not lie before it is undone first.
     const beside = planOf(a, undoableOf('b'), undoableOf('c'));
-    expect(ended({ ...compensating(stuck), incidents: asked }, beside)).toBeUndefined();
+    expect(ended({ ...compensating(stuck), questions: asked }, beside)).toBeUndefined();
     // Nobody may work on what is left, either.
     const busy = [suspendedAs('undo', { name: 'a' }), ...stuck.slice(1)];
-    expect(ended({ ...compensating(busy), incidents: asked }, wide)).toBeUndefined();
+    expect(ended({ ...compensating(busy), questions: asked }, wide)).toBeUndefined();
     const { cause: _, ...execution } = compensating(stuck).execution;
-    const blank = see(wide, { ...compensating(stuck), execution, incidents: asked });
+    const blank = see(wide, { ...compensating(stuck), execution, questions: asked });
     expect(blank.write?.execution).not.toHaveProperty('cause');
     expect(blank.write?.execution?.status).toBe('failed');
   });
@@ -116,8 +116,8 @@ describe('the end of an undo', () => {
   it('waits for the answer to a question', () => {
     const records = [recordOf('a', 'compensation-failed'), recordOf('b', 'fenced')];
     const open = { 1: incidentOf({ kind: 'undo', step: 'a' }) };
-    expect(ended({ ...compensating(records), incidents: open })).toBeUndefined();
-    expect(see(plan, compensating(records)).write?.incident).toMatchObject({ kind: 'undo', step: 'a' });
+    expect(ended({ ...compensating(records), questions: open })).toBeUndefined();
+    expect(see(plan, compensating(records)).write?.question).toMatchObject({ kind: 'undo', step: 'a' });
   });
 
   const childThat = (status: 'compensated' | 'canceled') => ({

@@ -278,7 +278,7 @@ describe('a report', () => {
     const state = stateOf([{ ...free, status: 'retrying' }], { wakeAt: DEADLINE });
     const { write, ...rest } = decide(plan, state, said());
     expect(write?.execution).toMatchObject({ wakeAt: NOW + 30_000, version: 2, status: 'running' });
-    expect(write).not.toHaveProperty('incident');
+    expect(write).not.toHaveProperty('question');
     expect(rest).toEqual({
       sends: [],
       next: { kind: 'evaluate', fresh: true, affected: ['it'] },

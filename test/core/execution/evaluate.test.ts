@@ -65,7 +65,7 @@ describe('a question that came up', () => {
   const waiting = stateOf([recordOf('it', 'waiting', { failure: { code: 'x', message: 'y' } })]);
   it('does not make the look forget what it was about', () => {
     const decision = see(plan, waiting);
-    expect(decision.write?.incident).toMatchObject({ kind: 'recovery', step: 'it' });
+    expect(decision.write?.question).toMatchObject({ kind: 'recovery', step: 'it' });
     expect(decision.next).toStrictEqual(next('x'));
     expect(see(plan, waiting, { affected: 'all' }).next).toMatchObject({ affected: 'all' });
   });
@@ -73,7 +73,7 @@ describe('a question that came up', () => {
   it('one that its time has answered concerns its step, or all where that stops the execution', () => {
     const late = (otherwise: 'undo-all' | 'fail') => ({
       ...stateOf([recordOf('it', 'waiting')], { status: 'waiting' }),
-      incidents: { 1: incidentOf({ deadlineAt: NOW, otherwise }) },
+      questions: { 1: incidentOf({ deadlineAt: NOW, otherwise }) },
     });
     expect(see(plan, late('undo-all')).next).toStrictEqual(next('x', 'it'));
     expect(see(plan, late('undo-all'), { affected: 'all' }).next).toMatchObject({ affected: 'all' });
@@ -134,7 +134,7 @@ describe('success', () => {
   });
 
   const doneAnd = (status: Step['status']) => stateOf([recordOf('a', 'done'), recordOf('it', status)]);
-  const asked = { ...stateOf(over, { status: 'waiting' }), incidents: { 1: incidentOf({ kind: 'undo' }) } };
+  const asked = { ...stateOf(over, { status: 'waiting' }), questions: { 1: incidentOf({ kind: 'undo' }) } };
   const item = { tolerated: 1 };
   it.each<[string, Snapshot, Partial<Plan>, boolean]>([
     ['while a step is not over', doneAnd('running'), {}, false],

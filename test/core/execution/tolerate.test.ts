@@ -49,10 +49,11 @@ const asked = (
   const incident = incidentOf({ kind, step: record.name, stepVersion: record.version, ...more });
   const state = {
     ...stateOf([record, ...others], { status: 'waiting', wakeAt: NOW }),
-    incidents: { 1: incident },
+    questions: { 1: incident },
   };
   const answer = (choice: Resolution['choice']) =>
-    decide(plan, state, { type: 'resolve', incident: 1, answer: { choice, by: 'person' }, ...inputs }).write;
+    decide(plan, state, { type: 'resolve', incident: 1, answer: { choice, closedBy: 'answer' }, ...inputs })
+      .write;
   return { state, incident, answer, offered: choicesFor(plan, state, incident, NOW) };
 };
 
@@ -145,7 +146,7 @@ describe('a question about it', () => {
     expect(offered.find(({ choice }) => choice === 'continue')).toMatchObject({ notBefore: NOW + 605_000 });
     expect(answer('continue')).toBeUndefined();
     const opened = see(planOf(a, b), stateOf([lost], { wakeAt: NOW, deadlineAt: NOW + 60_000 })).write
-      ?.incident;
+      ?.question;
     expect(opened).toMatchObject({ kind: 'undo', otherwise: 'continue', deadlineAt: NOW + 605_000 });
   });
 
@@ -156,10 +157,10 @@ describe('a question about it', () => {
       deadlineAt: NOW + 60_000,
     });
     const week = { otherwise: 'fail', deadlineAt: NOW + 7 * DAY };
-    expect(see(planOf(hotel, a, asks), stuck).write?.incident).toMatchObject({ kind: 'undo', ...week });
+    expect(see(planOf(hotel, a, asks), stuck).write?.question).toMatchObject({ kind: 'undo', ...week });
     const past = stateOf([recordOf('p', 'done'), recordOf('a', 'waiting', acted)], { wakeAt: NOW });
     const mail: AgentStep = { ...a, undo: 'none' };
-    expect(see(planOf(point, mail, asks), past).write?.incident).toMatchObject({ kind: 'recovery', ...week });
+    expect(see(planOf(point, mail, asks), past).write?.question).toMatchObject({ kind: 'recovery', ...week });
   });
 
   it("says that 'fail' leaves everything on the way forward", () => {

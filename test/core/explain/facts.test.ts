@@ -36,7 +36,7 @@ const longer = suspendedAs('execute', { leaseUntil: NOW + 30_000 });
 const isPast = [recordOf('point', 'done'), lateRetry];
 const asked = { ...passed, incidents: [atDeadline] };
 const bothAsked = { ...passed, incidents: [incidentOf(), atDeadline] };
-const answered = { incidents: [{ ...aboutPause, resolvedAt: NOW }] };
+const answered = { incidents: [{ ...aboutPause, closedAt: NOW }] };
 const endless = { status: 'paused', pauses: [{ number: 1, at: 1, reason: 'r', withinMs: 1 }] } as const;
 const waits = { status: 'waiting' } as const;
 const ofSub = { plan: planOf(child) };
@@ -133,7 +133,7 @@ it.each<[string, string, Step[], Partial<Execution>, More?]>([
   ['the answer of a person', answers, [waiting], waits, askedOf()],
   ['nothing where another thing is asked', NOTHING, [waiting], waits, askedOf({ kind: 'deadline' })],
   ['nothing where it is asked about another step', NOTHING, [waiting], waits, askedOf({ step: 'other' })],
-  ['nothing where it is answered', NOTHING, [waiting], waits, askedOf({ resolvedAt: NOW })],
+  ['nothing where it is answered', NOTHING, [waiting], waits, askedOf({ closedAt: NOW })],
   ['an answer whose deadline stands still', stands, [waiting], paused, askedOf()],
   ['nothing when it is done', NOTHING, [recordOf('it', 'done')], {}],
   ['nothing when the execution has ended', NOTHING, [], { status: 'succeeded' }],
@@ -171,12 +171,12 @@ it.each<[string, Step[], Partial<Execution>, More, object[]]>([
     {},
     {
       incidents: [
-        anIncident({ openedAt: NOW + 1, resolvedAt: NOW + 2, by: 'person', choice: 'skip' }),
-        anIncident({ number: 2, kind: 'pause', resolvedAt: NOW + 3, by: 'moot' }),
-        anIncident({ number: 3, resolvedAt: NOW + 4 }),
+        anIncident({ openedAt: NOW + 1, closedAt: NOW + 2, closedBy: 'answer', choice: 'skip' }),
+        anIncident({ number: 2, kind: 'pause', closedAt: NOW + 3, closedBy: 'moot' }),
+        anIncident({ number: 3, closedAt: NOW + 4 }),
       ],
     },
-    [failure, { by: 'person', choice: 'skip' }, { by: 'moot' }],
+    [failure, { closedBy: 'answer', choice: 'skip' }, { closedBy: 'moot' }],
   ],
   [
     'a pause',

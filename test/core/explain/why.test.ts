@@ -6,7 +6,7 @@
 
 import * as fc from 'fast-check';
 import { explain } from '../../../lib/core/explain/why.ts';
-import type { Incident } from '../../../lib/core/records/incident.ts';
+import type { Incident } from '../../../lib/core/records/question.ts';
 import type { Attempt, Cause, Execution, Mode, Deferred, Step } from '../../../lib/core/records/state.ts';
 import type { StepStatus } from '../../../lib/core/transitions.ts';
 import { check } from '../check.ts';
@@ -54,11 +54,11 @@ describe('why', () => {
         number: 2,
         step: 'chosen',
         choice: 'skip',
-        resolvedAt: NOW - 5,
-        by: 'person',
+        closedAt: NOW - 5,
+        closedBy: 'answer',
         reason: 'so',
       }),
-      incidentOf({ number: 3, step: 'skipped', choice: 'retry', resolvedAt: NOW - 4, by: 'person' }),
+      incidentOf({ number: 3, step: 'skipped', choice: 'retry', closedAt: NOW - 4, closedBy: 'answer' }),
     ];
     const given = [...records, record('chosen', 'skipped')];
     expect(told(given, { status: 'waiting' }, { plan, incidents })).toBe(`
@@ -255,9 +255,15 @@ point unknown: the outcome of attempt 0 is not known: nothing is repeated before
     const attempts = given.map((more, at) => attempt(100 * at, more));
     const cause: Cause = { kind: 'failure', at: NOW + 1_000, failure };
     const incidents: Incident[] = [
-      incidentOf({ resolvedAt: NOW + 2_000, choice: 'skip', by: 'person', reason: 'so' }),
-      incidentOf({ number: 2, resolvedAt: NOW + 2_001, by: 'deadline', choice: 'fail' }),
-      incidentOf({ number: 3, kind: 'pause', step: undefined as never, resolvedAt: NOW + 2_002, by: 'moot' }),
+      incidentOf({ closedAt: NOW + 2_000, choice: 'skip', closedBy: 'answer', reason: 'so' }),
+      incidentOf({ number: 2, closedAt: NOW + 2_001, closedBy: 'deadline', choice: 'fail' }),
+      incidentOf({
+        number: 3,
+        kind: 'pause',
+        step: undefined as never,
+        closedAt: NOW + 2_002,
+        closedBy: 'moot',
+      }),
     ];
     const ended: Partial<Execution> = {
       status: 'canceled',

@@ -5,7 +5,7 @@ import { decide } from '../../../lib/core/decide.ts';
 import { resolved } from '../../../lib/core/questions/incident.ts';
 import { DEFAULT_PAUSE_MS, endPause, goOn, nextPause } from '../../../lib/core/holds/pause.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
-import type { Incident } from '../../../lib/core/records/incident.ts';
+import type { Incident } from '../../../lib/core/records/question.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Pause, Step } from '../../../lib/core/records/state.ts';
 import {
@@ -140,7 +140,7 @@ describe('the time of a pause', () => {
     const state = paused();
     const { write, ...rest } = see(plan, state);
     const at = timeText(NOW - 90);
-    expect(write?.incident).toStrictEqual({
+    expect(write?.question).toStrictEqual({
       number: 1,
       life: 'life1',
       workflow: 'flow',
@@ -152,6 +152,7 @@ describe('the time of a pause', () => {
       openedAt: NOW,
       deadlineAt: NOW + 259_200_000,
       otherwise: 'undo-all',
+      reminders: 0,
       unannounced: ['opened'],
     });
     expect(write?.executionId).toBe('e-1');
@@ -166,14 +167,14 @@ describe('the time of a pause', () => {
     });
   });
 
-  const asks = (state: Snapshot) => see(plan, state).write?.incident !== undefined;
+  const asks = (state: Snapshot) => see(plan, state).write?.question !== undefined;
   it('is over to the millisecond, once, and only when the pause is complete', () => {
     expect([asks(paused()), asks(paused({ deadlineAt: NOW + 1 }))]).toStrictEqual([true, false]);
     expect(asks(paused({}, { status: 'running' }))).toBe(false);
-    const { step: _, ...about } = incidentOf({ kind: 'pause', stepVersion: 2, resolvedAt: NOW });
-    expect(asks({ ...paused(), incidents: { 1: about } })).toBe(false);
+    const { step: _, ...about } = incidentOf({ kind: 'pause', stepVersion: 2, closedAt: NOW });
+    expect(asks({ ...paused(), questions: { 1: about } })).toBe(false);
     expect(
-      see(plan, { ...paused(), incidents: { 1: { ...about, stepVersion: 1 } } }).write?.incident,
+      see(plan, { ...paused(), questions: { 1: { ...about, stepVersion: 1 } } }).write?.question,
     ).toMatchObject({ number: 2, stepVersion: 2 });
     const busy = paused();
     const working = {
@@ -212,8 +213,8 @@ describe('what goes on', () => {
 
   it('asks on where a question about anything else is open', () => {
     const of = (more: Partial<Incident>) =>
-      goOn({ ...paused(), incidents: { 1: incidentOf(more) } }, inputs).write?.execution?.status;
-    expect([of({}), of({ kind: 'pause' }), of({ resolvedAt: NOW })]).toStrictEqual([
+      goOn({ ...paused(), questions: { 1: incidentOf(more) } }, inputs).write?.execution?.status;
+    expect([of({}), of({ kind: 'pause' }), of({ closedAt: NOW })]).toStrictEqual([
       'waiting',
       'running',
       'running',
@@ -223,20 +224,20 @@ describe('what goes on', () => {
 
 describe('the answer to the question about a pause', () => {
   const { step: _, ...question } = incidentOf({ kind: 'pause', stepVersion: 2, deadlineAt: NOW + 9 });
-  const state = { ...paused(), incidents: { 1: question } };
+  const state = { ...paused(), questions: { 1: question } };
   const say = (choice: string, more: object = {}) =>
     decide(plan, state, {
       type: 'resolve',
       incident: 1,
-      answer: { choice, by: 'person', ...more },
+      answer: { choice, closedBy: 'answer', ...more },
       ...inputs,
     } as never);
 
   it('resumes', () => {
     const { write, next } = say('resume', { reason: 'r' });
     expect(write?.execution?.status).toBe('running');
-    expect(write?.incident).toStrictEqual(
-      resolved(question, { choice: 'resume', by: 'person', reason: 'r' }, inputs),
+    expect(write?.question).toStrictEqual(
+      resolved(question, { choice: 'resume', closedBy: 'answer', reason: 'r' }, inputs),
     );
     expect(next).toStrictEqual(evaluate('all'));
   });
@@ -250,12 +251,12 @@ describe('the answer to the question about a pause', () => {
     expect(write?.execution?.status).toBe('compensating');
     expect(write?.execution?.cause).toStrictEqual({ at: NOW, failure: question.failure, ...cause });
     expect(write?.execution?.pauses?.at(-1)?.endedAt).toBe(NOW);
-    expect(write?.incident).toMatchObject({ choice, by: 'person', resolvedAt: NOW });
+    expect(write?.question).toMatchObject({ choice, closedBy: 'answer', closedAt: NOW });
     expect(notes).toStrictEqual([{ what: 'compensating', executionId: 'e-1', detail: cause.kind }]);
   });
 
   it('that its time has given stops it as a deadline', () => {
-    const closed = resolved(question, { choice: 'undo-all', by: 'deadline' }, inputs);
+    const closed = resolved(question, { choice: 'undo-all', closedBy: 'deadline' }, inputs);
     expect(endPause(state, closed, inputs).write?.execution?.cause?.kind).toBe('deadline');
   });
 });

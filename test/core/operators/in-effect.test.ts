@@ -12,7 +12,7 @@ import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import { retry } from '../../../lib/core/plan/builder/workflow.ts';
 import type { ChildEnd } from '../../../lib/core/records/children.ts';
 import type { Standing } from '../../../lib/core/records/ended.ts';
-import type { Incident } from '../../../lib/core/records/incident.ts';
+import type { Incident } from '../../../lib/core/records/question.ts';
 import type { Step } from '../../../lib/core/records/state.ts';
 import { STEP_STATUSES } from '../../../lib/core/transitions.ts';
 import { check } from '../check.ts';
@@ -127,6 +127,7 @@ it("an answer of 'fail' leaves all that is in effect; of an undo that failed, wh
     step: 'b',
     stepVersion: 1,
     failure,
+    reminders: 0,
     openedAt: NOW,
     deadlineAt: NOW,
     otherwise: 'fail',

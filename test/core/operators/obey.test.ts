@@ -5,7 +5,7 @@ import { commandProblem, obey, possibleCommands } from '../../../lib/core/operat
 import { rememberedAt, remembering } from '../../../lib/core/operators/remembered.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { Command, Event } from '../../../lib/core/decisions/events.ts';
-import type { Incident } from '../../../lib/core/records/incident.ts';
+import type { Incident } from '../../../lib/core/records/question.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Cause, Execution, Pause, Step } from '../../../lib/core/records/state.ts';
 import { changesOf, incidentOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
@@ -150,11 +150,11 @@ describe('a resume', () => {
   });
   const { step: _, ...question } = incidentOf({ kind: 'pause', stepVersion: 1 });
   const of = (more: Partial<Incident>) =>
-    does({ ...paused, incidents: { 1: { ...question, ...more } } }, 'resume')?.write;
+    does({ ...paused, questions: { 1: { ...question, ...more } } }, 'resume')?.write;
 
   it('goes on, and the execution remembers the command', () => {
     const decision = does(paused, 'resume');
-    expect(decision?.write).not.toHaveProperty('incident');
+    expect(decision?.write).not.toHaveProperty('question');
     expect(decision).toMatchObject({
       write: { execution: { status: 'running', commands: marks('c', 'c-new') } },
       next: all,
@@ -163,18 +163,18 @@ describe('a resume', () => {
   });
 
   it('answers the question about this pause', () => {
-    expect(of({})?.incident).toStrictEqual({
+    expect(of({})?.question).toStrictEqual({
       ...question,
       version: 2,
       writeId: 'w-new',
-      resolvedAt: NOW,
+      closedAt: NOW,
       choice: 'resume',
-      by: 'person',
-      unannounced: ['resolved'],
+      closedBy: 'answer',
+      unannounced: ['closed'],
       reason: 'r',
     });
-    expect(of({ resolvedAt: NOW - 1 })).not.toHaveProperty('incident');
-    expect(of({ stepVersion: 2 })).not.toHaveProperty('incident');
+    expect(of({ closedAt: NOW - 1 })).not.toHaveProperty('question');
+    expect(of({ stepVersion: 2 })).not.toHaveProperty('question');
     expect(of({})?.execution?.status).toBe('running');
   });
 });
@@ -183,19 +183,19 @@ describe('a retry of what waits', () => {
   const two = planOf(agentStepOf('it'), agentStepOf('b'));
   const waiting = (...others: Incident[]): Snapshot => ({
     ...as('waiting', { commands: marks('c') }, [recordOf('it', 'waiting'), recordOf('b', 'waiting')]),
-    incidents: Object.fromEntries([incidentOf(), ...others].map((one) => [one.number, one])),
+    questions: Object.fromEntries([incidentOf(), ...others].map((one) => [one.number, one])),
   });
   it('answers one question at a time, and the first answer remembers the command', () => {
     const other = incidentOf({ number: 2, step: 'b' });
     const first = does(waiting(other), 'retry', {}, two)?.write;
-    expect(first?.incident).toMatchObject({ number: 1, choice: 'retry', by: 'person', reason: 'r' });
+    expect(first?.question).toMatchObject({ number: 1, choice: 'retry', closedBy: 'answer', reason: 'r' });
     expect(first?.step).toMatchObject({ name: 'it', status: 'retrying' });
     expect(first?.execution?.commands).toStrictEqual(marks('c', 'c-new'));
     const ahead = does(waiting({ ...other, openedAt: NOW + 3 }), 'retry', {}, two)?.write?.execution;
     expect(rememberedAt(ahead!, 'c-new')).toBe(NOW + 3);
-    const last = does(waiting({ ...other, resolvedAt: NOW }), 'retry', {}, two);
+    const last = does(waiting({ ...other, closedAt: NOW }), 'retry', {}, two);
     expect(last?.write?.execution).toMatchObject({ status: 'running', commands: marks('c', 'c-new') });
-    expect(last?.write).toMatchObject({ executionId: 'e-1', step: { name: 'it' }, incident: { number: 1 } });
+    expect(last?.write).toMatchObject({ executionId: 'e-1', step: { name: 'it' }, question: { number: 1 } });
     expect(last?.next).toStrictEqual({ kind: 'evaluate', fresh: true, affected: ['it'] });
   });
 

@@ -5,7 +5,7 @@
 import { resolvedBySuccess, resolve, closeDueIncidents } from '../../../lib/core/operators/resolution.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { Resolution } from '../../../lib/core/decisions/events.ts';
-import type { Incident } from '../../../lib/core/records/incident.ts';
+import type { Incident } from '../../../lib/core/records/question.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Pause } from '../../../lib/core/records/state.ts';
 import { changesOf, incidentOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
@@ -25,7 +25,7 @@ const waiting = recordOf('it', 'waiting', {
 });
 const asked = (execution: Partial<Execution> = {}, ...more: Incident[]): Snapshot => ({
   ...stateOf([waiting], { status: 'waiting', wakeAt: NOW + 99_000, ...execution }),
-  incidents: Object.fromEntries([incidentOf({ failure }), ...more].map((one) => [one.number, one])),
+  questions: Object.fromEntries([incidentOf({ failure }), ...more].map((one) => [one.number, one])),
 });
 const second = incidentOf({ number: 2, step: 'b' });
 const say = (
@@ -33,7 +33,7 @@ const say = (
   answer: Partial<Resolution>,
   incident = incidentOf({ failure }),
   of: Plan = plan,
-) => resolve(of, state, incident, { choice: 'retry', by: 'person', ...answer }, inputs);
+) => resolve(of, state, incident, { choice: 'retry', closedBy: 'answer', ...answer }, inputs);
 const pause: Pause = { number: 1, at: NOW - 4, reason: '', withinMs: 9 };
 const evaluate = (affected: 'all' | string[]) => ({ kind: 'evaluate', fresh: true, affected }) as const;
 const moved = { version: 2, writeId: 'w-new' };
@@ -53,13 +53,13 @@ describe('an answer to a question about a step', () => {
       changedAt: NOW,
       retryAt: NOW,
     });
-    expect(changesOf(incidentOf({ failure }), write?.incident)).toStrictEqual({
+    expect(changesOf(incidentOf({ failure }), write?.question)).toStrictEqual({
       ...moved,
-      resolvedAt: NOW,
+      closedAt: NOW,
       choice: 'retry',
-      by: 'person',
+      closedBy: 'answer',
       reason: 'r',
-      unannounced: ['resolved'],
+      unannounced: ['closed'],
     });
     expect(rest).toStrictEqual({
       sends: [],
@@ -147,7 +147,7 @@ describe('an answer about an undo', () => {
   const question = incidentOf({ kind: 'undo' });
   const state = (record = stuck): Snapshot => ({
     ...stateOf([record], { status: 'compensating', wakeAt: NOW }),
-    incidents: { 1: question },
+    questions: { 1: question },
   });
   const stepAfterSaying = (choice: Resolution['choice'], record = stuck) => {
     const after = say(state(record), { choice }, question).write?.step;
@@ -192,21 +192,21 @@ describe('a question that a late success answers', () => {
     const closed = {
       ...incidentOf({ failure }),
       ...moved,
-      resolvedAt: NOW,
-      by: 'moot',
-      unannounced: ['resolved'],
+      closedAt: NOW,
+      closedBy: 'moot',
+      unannounced: ['closed'],
     };
-    expect(resolvedBySuccess(asked(), 'it', inputs)).toStrictEqual({ incident: closed, move: 'resume' });
+    expect(resolvedBySuccess(asked(), 'it', inputs)).toStrictEqual({ question: closed, move: 'resume' });
     expect(resolvedBySuccess(asked({}, second), 'it', inputs)).toStrictEqual({
-      incident: closed,
+      question: closed,
       move: 'adopt',
     });
     expect(resolvedBySuccess(asked({ status: 'paused' }), 'it', inputs)).toStrictEqual({
-      incident: closed,
+      question: closed,
       move: 'adopt',
     });
     expect(resolvedBySuccess(asked(), 'b', inputs)).toStrictEqual({ move: 'adopt' });
-    const undo = { ...asked(), incidents: { 1: incidentOf({ kind: 'undo' }) } };
+    const undo = { ...asked(), questions: { 1: incidentOf({ kind: 'undo' }) } };
     expect(resolvedBySuccess(undo, 'it', inputs)).toStrictEqual({ move: 'adopt' });
     expect(closeDueIncidents(plan, stateOf([]), inputs)).toBeUndefined();
   });

@@ -6,7 +6,7 @@ import { restartProblemOf, retried, retryProblem } from '../../../lib/core/opera
 import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { ChildEnd } from '../../../lib/core/records/children.ts';
 import type { Event } from '../../../lib/core/decisions/events.ts';
-import type { Incident } from '../../../lib/core/records/incident.ts';
+import type { Incident } from '../../../lib/core/records/question.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Cause, Execution, Retried, Step } from '../../../lib/core/records/state.ts';
 import { changesOf, incidentOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
@@ -104,7 +104,7 @@ describe('what waits for a person is retried', () => {
       [recordOf('it', 'waiting'), recordOf('b', 'waiting', { mayHaveActed: true, processDeadlineAt: NOW })],
       { status: 'waiting' },
     ),
-    incidents: { 1: incidentOf(more) },
+    questions: { 1: incidentOf(more) },
   });
   const two = planOf(agentStepOf('it'), agentStepOf('b', { effect: 'probed' }));
 
@@ -112,17 +112,17 @@ describe('what waits for a person is retried', () => {
     expect(problem(waiting({}), two)).toBeUndefined();
     const none = 'none of its open questions is about a step that could be tried again';
     expect(problem(waiting({ kind: 'undo' }), two)).toBe(none);
-    expect(problem(waiting({ resolvedAt: NOW }), two)).toBe(none);
+    expect(problem(waiting({ closedAt: NOW }), two)).toBe(none);
     const needs =
       'an attempt may have acted: \'retry\' needs "nothingHappened": true from somebody who has checked';
     expect(
       problem(
-        { ...waiting({}), incidents: { 1: incidentOf({}), 2: incidentOf({ number: 2, step: 'b' }) } },
+        { ...waiting({}), questions: { 1: incidentOf({}), 2: incidentOf({ number: 2, step: 'b' }) } },
         two,
       ),
     ).toBe(`incident 2, step 'b': ${needs}`);
     const both = { 1: incidentOf({ step: 'b' }), 2: incidentOf({ number: 2, step: 'b' }) };
-    expect(problem({ ...waiting({}), incidents: both }, two)).toBe(
+    expect(problem({ ...waiting({}), questions: both }, two)).toBe(
       `incident 1, step 'b': ${needs}; incident 2, step 'b': ${needs}`,
     );
   });

@@ -17,7 +17,7 @@ import {
 import { child, map } from '../family.ts';
 import { planOf, stateOf } from '../one-step.ts';
 import { planStep } from '../refusals.ts';
-import { CHOICES } from '../../../lib/core/records/incident.ts';
+import { CHOICES } from '../../../lib/core/records/question.ts';
 import { askedAboutPause, type Snapshot } from '../../../lib/core/records/snapshot.ts';
 import { callbackToken, pauseOf } from '../../../lib/core/records/state.ts';
 import { EXECUTION_STATUSES, type ExecutionStatus, STEP_STATUSES } from '../../../lib/core/transitions.ts';
@@ -185,11 +185,11 @@ describe('an execution', () => {
 describe('questions', () => {
   const state = (...incidents: readonly ReturnType<typeof incidentOf>[]): Snapshot => ({
     ...stateOf([]),
-    incidents: Object.fromEntries(incidents.map((one) => [one.number, one])),
+    questions: Object.fromEntries(incidents.map((one) => [one.number, one])),
   });
   const open = incidentOf({ number: 3 });
   it('about a pause are known by its number', () => {
-    const about = incidentOf({ number: 5, kind: 'pause', stepVersion: 1, resolvedAt: NOW });
+    const about = incidentOf({ number: 5, kind: 'pause', stepVersion: 1, closedAt: NOW });
     expect(askedAboutPause(state(open, about), pause)).toBe(about);
     expect(askedAboutPause(state(open), pause)).toBeUndefined();
     expect(askedAboutPause(state(about), { ...pause, number: 2 })).toBeUndefined();

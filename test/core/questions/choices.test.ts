@@ -2,7 +2,7 @@
 
 import { timeText } from '../../../lib/core/values/text.ts';
 import { choicesFor, deedOf, resolutionProblem } from '../../../lib/core/questions/choices.ts';
-import { CHOICES } from '../../../lib/core/records/incident.ts';
+import { CHOICES } from '../../../lib/core/records/question.ts';
 import type { AgentStep, Plan } from '../../../lib/core/plan/plan.ts';
 import type { Resolution } from '../../../lib/core/decisions/events.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
@@ -72,7 +72,7 @@ describe('the choices', () => {
   });
 
   it('of a question that is answered: none', () => {
-    expect(of(during('waiting', waiting), incidentOf({ resolvedAt: NOW }))).toStrictEqual([]);
+    expect(of(during('waiting', waiting), incidentOf({ closedAt: NOW }))).toStrictEqual([]);
     const { step: _, ...none } = incidentOf();
     expect(of(during('waiting', waiting), none)).toStrictEqual([]);
   });
@@ -114,7 +114,7 @@ describe('the choices', () => {
 
 describe('an answer is refused', () => {
   const why = (state: Snapshot, answer: Partial<Resolution> & Pick<Resolution, 'choice'>, now = NOW) =>
-    resolutionProblem(plan, state, incidentOf(), { by: 'person', ...answer }, now);
+    resolutionProblem(plan, state, incidentOf(), { closedBy: 'answer', ...answer }, now);
   const sure = stateOf([waiting], { status: 'waiting' });
   const unsure = stateOf([{ ...waiting, ...acted }], { status: 'waiting' });
   const nothingHappened = true;

@@ -4,7 +4,7 @@ import { decide } from '../../../lib/core/decide.ts';
 import { resolveDeadline, deadlineChoices, timeAgain } from '../../../lib/core/questions/deadline.ts';
 import { LAST_INCIDENT_MS } from '../../../lib/core/questions/incident.ts';
 import type { Resolution } from '../../../lib/core/decisions/events.ts';
-import type { Incident } from '../../../lib/core/records/incident.ts';
+import type { Incident } from '../../../lib/core/records/question.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import { changesOf, incidentOf, planOf, recordOf, see, inputs, stateOf } from '../one-step.ts';
@@ -38,14 +38,14 @@ it('a last question lasts a week', () => {
 
 describe('the question about the deadline', () => {
   it('is asked behind a point of no return, about a step that hangs', () => {
-    const state = { ...late([hanging]), incidents: { 3: incidentOf({ number: 3, resolvedAt: 1 }) } };
+    const state = { ...late([hanging]), questions: { 3: incidentOf({ number: 3, closedAt: 1 }) } };
     const { write, ...rest } = see(plan, state);
     expect(write).toStrictEqual({
       executionId: 'e-1',
       execution: expect.anything(),
-      incident: expect.anything(),
+      question: expect.anything(),
     });
-    expect(write?.incident).toStrictEqual({
+    expect(write?.question).toStrictEqual({
       number: 4,
       life: 'life1',
       workflow: 'flow',
@@ -58,6 +58,7 @@ describe('the question about the deadline', () => {
       openedAt: NOW,
       deadlineAt: NOW + WEEK,
       otherwise: 'fail',
+      reminders: 0,
       unannounced: ['opened'],
     });
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({
@@ -75,11 +76,11 @@ describe('the question about the deadline', () => {
     });
   });
 
-  const isAsked = (state: Snapshot) => see(plan, state).write?.incident?.kind === 'deadline';
+  const isAsked = (state: Snapshot) => see(plan, state).write?.question?.kind === 'deadline';
   it('comes to the millisecond, and where there is no way back', () => {
     expect([isAsked(late([])), isAsked(late([], { deadlineAt: NOW + 1 }))]).toStrictEqual([true, false]);
     expect(isAsked({ ...late([]), steps: {} })).toBe(false);
-    expect(isAsked({ ...late([]), incidents: { 1: incidentOf({ step: 'p', kind: 'deadline' }) } })).toBe(
+    expect(isAsked({ ...late([]), questions: { 1: incidentOf({ step: 'p', kind: 'deadline' }) } })).toBe(
       false,
     );
   });
@@ -113,11 +114,11 @@ describe('its answer', () => {
   const question = incidentOf({ kind: 'deadline', failure });
   const asked = (more: Partial<Execution> = {}, ...others: Incident[]): Snapshot => ({
     ...late([hanging], { status: 'waiting', ...more }),
-    incidents: Object.fromEntries([question, ...others].map((one) => [one.number, one])),
+    questions: Object.fromEntries([question, ...others].map((one) => [one.number, one])),
   });
   const say = (state: Snapshot, answer: Partial<Resolution>, incident = question) =>
-    resolveDeadline(plan, state, incident, { choice: 'resume', by: 'person', ...answer }, inputs);
-  const closed = { ...question, ...moved, resolvedAt: NOW, by: 'person', unannounced: ['resolved'] };
+    resolveDeadline(plan, state, incident, { choice: 'resume', closedBy: 'answer', ...answer }, inputs);
+  const closed = { ...question, ...moved, closedAt: NOW, closedBy: 'answer', unannounced: ['closed'] };
 
   it('goes on: the execution has its time once more', () => {
     const state = asked();
@@ -125,7 +126,7 @@ describe('its answer', () => {
     expect(write).toStrictEqual({
       executionId: 'e-1',
       execution: expect.anything(),
-      incident: { ...closed, choice: 'resume' },
+      question: { ...closed, choice: 'resume' },
     });
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       ...moved,
@@ -140,17 +141,17 @@ describe('its answer', () => {
     const event = {
       type: 'resolve',
       incident: 1,
-      answer: { choice: 'resume', by: 'person' },
+      answer: { choice: 'resume', closedBy: 'answer' },
       ...inputs,
     } as const;
-    expect(decide(plan, state, event)).toMatchObject({ write: { incident: write?.incident }, ...rest });
+    expect(decide(plan, state, event)).toMatchObject({ write: { question: write?.question }, ...rest });
   });
 
   it('that ends it says by whom', () => {
     const by = { kind: 'local', name: 'ann' } as const;
     const { write } = say(asked(), { choice: 'fail', caller: by });
     expect(write?.execution?.cause).toMatchObject({ kind: 'deadline', by });
-    expect(write?.incident).toMatchObject({ caller: by });
+    expect(write?.question).toMatchObject({ caller: by });
     expect(say(asked(), { choice: 'fail' }).write?.execution?.cause).not.toHaveProperty('by');
   });
 
@@ -179,7 +180,7 @@ describe('its answer', () => {
     expect(write).toStrictEqual({
       executionId: 'e-1',
       execution: expect.anything(),
-      incident: { ...closed, choice: 'fail' },
+      question: { ...closed, choice: 'fail' },
     });
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       ...moved,
@@ -197,7 +198,7 @@ describe('its answer', () => {
     const statusOf = (state: Snapshot) => say(state, {}).write?.execution?.status;
     const other = incidentOf({ number: 2, step: 'a' });
     expect(statusOf(asked({}, other))).toBe('waiting');
-    expect(statusOf(asked({}, { ...other, resolvedAt: NOW }))).toBe('running');
+    expect(statusOf(asked({}, { ...other, closedAt: NOW }))).toBe('running');
     expect(statusOf(asked({ status: 'paused' }))).toBe('paused');
   });
 });

@@ -2,7 +2,7 @@
 
 import { stepToAskAbout } from '../../../lib/core/questions/incident.ts';
 import type { AgentStep, Plan, Stage } from '../../../lib/core/plan/plan.ts';
-import type { Incident } from '../../../lib/core/records/incident.ts';
+import { type Incident, asIncident } from '../../../lib/core/records/question.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import { DEADLINE, incidentOf, planOf, recordOf, see, stateOf, suspendedAs } from '../one-step.ts';
@@ -26,12 +26,12 @@ describe('a person is asked', () => {
     const of = (...known: Partial<Incident>[]) =>
       asks({
         ...stateOf([waiting]),
-        incidents: Object.fromEntries(known.map((one, at) => [at + 1, incidentOf(one)])),
+        questions: Object.fromEntries(known.map((one, at) => [at + 1, incidentOf(one)])),
       });
     expect(of({ stepVersion: 1 })).toBeUndefined();
-    expect(of({ stepVersion: 4, resolvedAt: NOW })).toBeUndefined();
-    expect(of({ stepVersion: 3, resolvedAt: NOW })).toBe('recovery');
-    expect(of({ stepVersion: 4, resolvedAt: NOW }, { stepVersion: 3, resolvedAt: NOW })).toBe('recovery');
+    expect(of({ stepVersion: 4, closedAt: NOW })).toBeUndefined();
+    expect(of({ stepVersion: 3, closedAt: NOW })).toBe('recovery');
+    expect(of({ stepVersion: 4, closedAt: NOW }, { stepVersion: 3, closedAt: NOW })).toBe('recovery');
     expect(of({ step: 'b' })).toBe('recovery');
     expect(of({ kind: 'undo' })).toBe('recovery');
   });
@@ -40,13 +40,16 @@ describe('a person is asked', () => {
 describe('a question', () => {
   it('has a failure and a near watch, whatever the records say', () => {
     const { write } = see(plan, stateOf([recordOf('it', 'waiting')]));
-    expect(write?.incident?.failure).toStrictEqual({ code: 'failed', message: 'the step failed' });
+    expect(asIncident(write?.question)?.failure).toStrictEqual({
+      code: 'failed',
+      message: 'the step failed',
+    });
     expect(write?.execution?.wakeAt).toBe(NOW + 30_000);
     expect(see(plan, stateOf([waiting], { wakeAt: NOW + 5 })).write?.execution?.wakeAt).toBe(NOW + 5);
   });
 
   const asked = (step: AgentStep, records: Step[], more: Partial<Execution> = {}) => {
-    const { deadlineAt = 0, otherwise } = see(withPoint(step), stateOf(records, more)).write?.incident ?? {};
+    const { deadlineAt = 0, otherwise } = see(withPoint(step), stateOf(records, more)).write?.question ?? {};
     return [deadlineAt - NOW, otherwise];
   };
   const patient = { deadlineAt: NOW + 30 * DAY };
@@ -82,12 +85,12 @@ describe('a question', () => {
   it('is not about an undo where what has acted is left as it is: nothing would come of the answer', () => {
     const cause = { kind: 'cancel', at: 1, failure: { code: 'c', message: 'm' }, undo: false } as const;
     const left = stateOf([recordOf('it', 'compensation-failed')], { status: 'compensating', cause });
-    expect(see(plan, left).write?.incident).toBeUndefined();
+    expect(see(plan, left).write?.question).toBeUndefined();
   });
 
   it('about an undo lasts a week, and then the effect stays', () => {
     expect(
-      see(plan, stateOf([recordOf('it', 'compensation-failed')], { status: 'compensating' })).write?.incident,
+      see(plan, stateOf([recordOf('it', 'compensation-failed')], { status: 'compensating' })).write?.question,
     ).toMatchObject({ kind: 'undo', deadlineAt: NOW + 7 * DAY, otherwise: 'fail' });
   });
 });
@@ -97,12 +100,12 @@ const inputs = { writeId: 'w-new', now: NOW, random: 0.5 };
 describe('an answer', () => {
   const incident = incidentOf();
   const asking = recordOf('it', 'waiting');
-  const asked = { ...stateOf([asking], { status: 'waiting' }), incidents: { 1: incident } };
+  const asked = { ...stateOf([asking], { status: 'waiting' }), questions: { 1: incident } };
   const say = (state: Snapshot, number: number, choice = 'skip') =>
     decide(plan, state, {
       type: 'resolve',
       incident: number,
-      answer: { choice, by: 'person', reason: 'r' },
+      answer: { choice, closedBy: 'answer', reason: 'r' },
       ...inputs,
     } as Event);
   const none = { sends: [], next: { kind: 'idle' }, notes: [] };
@@ -111,7 +114,7 @@ describe('an answer', () => {
     ['no question', asked, 2],
     ['no question where there never was one', stateOf([asking], { status: 'waiting' }), 1],
     ['a question of what has ended', { ...asked, execution: { ...asked.execution, status: 'failed' } }, 1],
-    ['a question that is answered', { ...asked, incidents: { 1: { ...incident, resolvedAt: NOW } } }, 1],
+    ['a question that is answered', { ...asked, questions: { 1: { ...incident, closedAt: NOW } } }, 1],
   ])('to %s changes nothing', (_, state, number) => {
     expect(say(state, number)).toEqual(none);
   });
@@ -128,6 +131,6 @@ describe('an answer', () => {
       ...inputs,
     });
     expect(write?.execution?.status).toBe('running');
-    expect(write?.incident).toMatchObject({ number: 1, version: 2, resolvedAt: NOW });
+    expect(write?.question).toMatchObject({ number: 1, version: 2, closedAt: NOW });
   });
 });

@@ -3,7 +3,7 @@
 import { pausedMs } from '../../../lib/core/holds/pause.ts';
 import { closeDueIncidents } from '../../../lib/core/operators/resolution.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
-import type { Incident } from '../../../lib/core/records/incident.ts';
+import { type Incident, asIncident } from '../../../lib/core/records/question.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Pause, Step } from '../../../lib/core/records/state.ts';
 import { changesOf, incidentOf, planOf, recordOf, inputs, stateOf } from '../one-step.ts';
@@ -14,7 +14,7 @@ const plan = planOf(agentStepOf('it'), agentStepOf('p', { pointOfNoReturn: true 
 const pause: Pause = { number: 1, at: NOW - 4, reason: '', withinMs: 9 };
 const about = (more: Partial<Incident>, execution: Partial<Execution>, ...records: Step[]): Snapshot => ({
   ...stateOf(records, execution),
-  incidents: { 1: incidentOf(more) },
+  questions: { 1: incidentOf(more) },
 });
 const settle = (state: Snapshot, of: Plan = plan) => closeDueIncidents(of, state, inputs);
 const evaluate = { kind: 'evaluate', fresh: true, affected: [] } as const;
@@ -23,16 +23,16 @@ const moved = { version: 2, writeId: 'w-new' };
 const waiting = recordOf('it', 'waiting');
 
 describe('a question that needs no answer any more', () => {
-  const isMoot = (state: Snapshot, of?: Plan) => settle(state, of)?.write?.incident?.by === 'moot';
+  const isMoot = (state: Snapshot, of?: Plan) => settle(state, of)?.write?.question?.closedBy === 'moot';
   it('is closed, and what waits for nothing else goes on', () => {
     const state = about({}, { status: 'waiting', wakeAt: NOW + 99_000 }, recordOf('it', 'retrying'));
     const { write, ...rest } = settle(state) ?? {};
     expect(write?.executionId).toBe('e-1');
-    expect(changesOf(incidentOf(), write?.incident)).toStrictEqual({
+    expect(changesOf(incidentOf(), write?.question)).toStrictEqual({
       ...moved,
-      resolvedAt: NOW,
-      by: 'moot',
-      unannounced: ['resolved'],
+      closedAt: NOW,
+      closedBy: 'moot',
+      unannounced: ['closed'],
     });
     expect(changesOf(state.execution, write?.execution)).toStrictEqual({
       ...moved,
@@ -52,7 +52,7 @@ describe('a question that needs no answer any more', () => {
     expect(of('waiting')).toHaveLength(15);
     expect(of('compensating')).toHaveLength(16);
     expect(isMoot(about({}, { status: 'waiting' }))).toBe(true);
-    expect(isMoot({ ...about({}, { status: 'waiting' }), incidents: { 1: ofNoStep } })).toBe(true);
+    expect(isMoot({ ...about({}, { status: 'waiting' }), questions: { 1: ofNoStep } })).toBe(true);
   });
 
   it('about an undo: when it has not failed any more', () => {
@@ -66,7 +66,7 @@ describe('a question that needs no answer any more', () => {
     const of = (status: Execution['status'], ...records: Step[]) =>
       isMoot({
         ...about({}, { status, pauses: [pause] }, ...records),
-        incidents: { 1: { ...ofNoStep, kind } },
+        questions: { 1: { ...ofNoStep, kind } },
       });
     const done = [recordOf('it', 'done'), recordOf('p', 'skipped')];
     expect([of('running'), of('compensating'), of('paused'), of('pausing')]).toStrictEqual([
@@ -78,7 +78,7 @@ describe('a question that needs no answer any more', () => {
     expect([of('paused', ...done), of('paused', ...done.slice(1))]).toStrictEqual([true, false]);
     const written = settle({
       ...about({}, { status: 'compensating' }),
-      incidents: { 1: { ...ofNoStep, kind } },
+      questions: { 1: { ...ofNoStep, kind } },
     });
     expect(written?.notes).toStrictEqual([{ what: 'incident-moot', executionId: 'e-1' }]);
   });
@@ -97,8 +97,8 @@ describe('the deadline of a question, after a pause', () => {
   it('is moved by as long as that lasted', () => {
     const state = about(opened, { status: 'waiting', pauses: [over] }, waiting);
     const { write, ...rest } = settle(state) ?? {};
-    expect(write).toStrictEqual({ executionId: 'e-1', incident: expect.anything() });
-    expect(changesOf(incidentOf(opened), write?.incident)).toStrictEqual({
+    expect(write).toStrictEqual({ executionId: 'e-1', question: expect.anything() });
+    expect(changesOf(incidentOf(opened), write?.question)).toStrictEqual({
       ...moved,
       deadlineAt: NOW + 3,
       movedFor: 1,
@@ -106,7 +106,7 @@ describe('the deadline of a question, after a pause', () => {
     expect(rest).toStrictEqual({
       sends: [],
       next: evaluate,
-      notes: [{ what: 'incident-moved', executionId: 'e-1', step: 'it' }],
+      notes: [{ what: 'question-moved', executionId: 'e-1', step: 'it' }],
     });
   });
 
@@ -114,7 +114,7 @@ describe('the deadline of a question, after a pause', () => {
     const of = (more: Partial<Incident>, execution: Partial<Execution>) =>
       settle(about({ ...opened, ...more }, { pauses: [over], ...execution }, waiting))?.notes[0]?.what;
     expect(of({ movedFor: 1 }, { status: 'waiting' })).toBe('incident-timed-out');
-    expect(of({ movedFor: 0 }, { status: 'waiting' })).toBe('incident-moved');
+    expect(of({ movedFor: 0 }, { status: 'waiting' })).toBe('question-moved');
     expect(of({}, { status: 'pausing', pauses: [over, { ...pause, number: 2 }] })).toBeUndefined();
   });
 });
@@ -122,8 +122,10 @@ describe('the deadline of a question, after a pause', () => {
 describe('the time of a question', () => {
   const due = { deadlineAt: NOW };
   const choiceOf = (more: Partial<Incident>, records: Step[], of?: Plan) =>
-    settle(about({ ...due, otherwise: 'undo-all', ...more }, { status: 'waiting' }, ...records), of)?.write
-      ?.incident?.choice;
+    asIncident(
+      settle(about({ ...due, otherwise: 'undo-all', ...more }, { status: 'waiting' }, ...records), of)?.write
+        ?.question,
+    )?.choice;
 
   it('chooses what was said for no answer, as far as there is a way back', () => {
     const acted = { mayHaveActed: true };
@@ -141,10 +143,12 @@ describe('the time of a question', () => {
   it('of a pause holds during it, and chooses the way back only where all of it is free', () => {
     const kind = 'pause' as const;
     const of = (...records: Step[]) =>
-      settle({
-        ...stateOf(records, { status: 'paused', pauses: [pause] }),
-        incidents: { 1: { ...ofNoStep, ...due, kind, otherwise: 'undo-all' } },
-      })?.write?.incident?.choice;
+      asIncident(
+        settle({
+          ...stateOf(records, { status: 'paused', pauses: [pause] }),
+          questions: { 1: { ...ofNoStep, ...due, kind, otherwise: 'undo-all' } },
+        })?.write?.question,
+      )?.choice;
     expect(of()).toBe('undo-all');
     expect(of(recordOf('p', 'unknown', { mayHaveActed: true }))).toBe('fail');
     expect(of(recordOf('p', 'done'))).toBe('fail');

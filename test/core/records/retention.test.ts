@@ -3,7 +3,7 @@
  */
 
 import type { Parent } from '../../../lib/core/records/children.ts';
-import type { Incident } from '../../../lib/core/records/incident.ts';
+import type { Incident } from '../../../lib/core/records/question.ts';
 import {
   expiresAt,
   isAbandoned,
@@ -15,7 +15,6 @@ import {
 } from '../../../lib/core/records/retention.ts';
 import type { Execution } from '../../../lib/core/records/state.ts';
 import {
-  type Beside,
   besideOf,
   type Found,
   heal,
@@ -38,6 +37,7 @@ const incidentAt = (openedAt: number, more: Partial<Incident> = {}): Incident =>
   openedAt,
   deadlineAt: NOW + DAY,
   otherwise: 'fail',
+  reminders: 0,
   ...more,
 });
 const stepAt = (changedAt: number) => recordOf('a', 'done', { changedAt });
@@ -92,21 +92,21 @@ describe('what an audit finds', () => {
     writeId: 'w-k',
     storedAt: NOW,
   } as const;
-  const step: Beside = { kind: 'step', executionId: 'e-1', step: stepAt(NOW - DAY - 1) };
-  const incident: Beside = { kind: 'incident', executionId: 'e-1', incident: incidentAt(NOW) };
+  const step = { kind: 'step', executionId: 'e-1', step: stepAt(NOW - DAY - 1) } as const;
+  const asked = { kind: 'question', executionId: 'e-1', question: incidentAt(NOW) } as const;
   const found = (
     wake: 'none' | 'unswept' | 'swept',
     of: Execution = execution,
   ): Extract<Found, { kind: 'execution' }> => ({ kind: 'execution', execution: of, wake });
 
   it('is a record with a version', () => {
-    expect([found('none'), input, step, incident].map(recordIn)).toEqual([
+    expect([found('none'), input, step, asked].map(recordIn)).toEqual([
       execution,
       input,
       step.step,
-      incident.incident,
+      asked.question,
     ]);
-    expect([besideOf(step), besideOf(incident)]).toEqual([step.step, incident.incident]);
+    expect([besideOf(step), besideOf(asked)]).toEqual([step.step, asked.question]);
   });
 
   it('is watched again, from now on, where nobody would have found it', () => {
@@ -133,15 +133,15 @@ describe('what an audit finds', () => {
   it('is left behind where its execution is gone, or another', () => {
     expect(isLeftBehind(step, undefined, NOW)).toBe(true);
     expect(isLeftBehind({ ...step, step: stepAt(NOW - DAY) }, undefined, NOW)).toBe(false);
-    expect(isLeftBehind(incident, undefined, NOW)).toBe(false);
-    expect(isLeftBehind(incident, undefined, NOW + DAY + 1)).toBe(true);
+    expect(isLeftBehind(asked, undefined, NOW)).toBe(false);
+    expect(isLeftBehind(asked, undefined, NOW + DAY + 1)).toBe(true);
     expect(isLeftBehind(step, executionOf({ life: 'life2' }), NOW)).toBe(true);
     expect(isLeftBehind(step, executionOf(), NOW)).toBe(false);
     // Whoever is from an earlier life may still be at work on it.
     expect(isLeftBehind({ ...step, step: stepAt(NOW - DAY) }, executionOf({ life: 'life2' }), NOW)).toBe(
       false,
     );
-    expect(isLeftBehind(incident, execution, NOW + 9 * DAY)).toBe(false);
+    expect(isLeftBehind(asked, execution, NOW + 9 * DAY)).toBe(false);
   });
 
   it('is an input that no record names, and none of a start under way', () => {

@@ -4,7 +4,7 @@
  */
 
 import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
-import type { Incident } from '../../../lib/core/records/incident.ts';
+import type { Incident } from '../../../lib/core/records/question.ts';
 import type { Step } from '../../../lib/core/records/state.ts';
 import {
   isAskedAtDeadline,
@@ -67,6 +67,7 @@ describe('at its deadline an execution', () => {
     step: 'plain',
     stepVersion: 1,
     failure: { code: 'x', message: 'y' },
+    reminders: 0,
     openedAt: NOW,
     deadlineAt: NOW,
     otherwise: 'fail',
@@ -79,7 +80,7 @@ describe('at its deadline an execution', () => {
   ): boolean =>
     isAskedAtDeadline(plan, {
       ...stateOf(records, { status }),
-      incidents: Object.fromEntries(incidents.map((one) => [one.number, one])),
+      questions: Object.fromEntries(incidents.map((one) => [one.number, one])),
     });
   it('does not where there is one, nobody is to decide, somebody is near, or a question is open', () => {
     expect(asked([])).toBe(false);
@@ -87,6 +88,6 @@ describe('at its deadline an execution', () => {
     expect(asked([done], 'paused')).toBe(false);
     expect(asked([done, { ...suspendedAs('execute'), name: 'other' }])).toBe(false);
     expect(asked([done], 'waiting', [question])).toBe(false);
-    expect(asked([done], 'waiting', [{ ...question, resolvedAt: NOW }])).toBe(true);
+    expect(asked([done], 'waiting', [{ ...question, closedAt: NOW }])).toBe(true);
   });
 });

@@ -96,15 +96,15 @@ describe('the wake time of a pause (S12)', () => {
   it('that is not complete is near, also while a person is asked about a step', () => {
     const state = stateOf([fenced], { status: 'pausing', pauses });
     const open = incidentOf({ openedAt: NOW, deadlineAt: NOW + 800_000 });
-    expect(wakeOf(plan, { ...state, incidents: { 1: open } })).toBe(NOW + 30_000);
+    expect(wakeOf(plan, { ...state, questions: { 1: open } })).toBe(NOW + 30_000);
   });
 
   it('about which a person was asked is that question’s time, and none once it is answered', () => {
     const question = incidentOf({ kind: 'pause', deadlineAt: NOW + 70_000, otherwise: 'resume' });
     const state = stateOf([fenced], { status: 'paused', pauses });
-    expect(wakeOf(plan, { ...state, incidents: { 1: question } })).toBe(NOW + 70_000);
-    const answered = { ...question, resolvedAt: NOW };
-    expect(wakeOf(plan, { ...state, incidents: { 1: answered } })).toBe(NOW + 30_000);
+    expect(wakeOf(plan, { ...state, questions: { 1: question } })).toBe(NOW + 70_000);
+    const answered = { ...question, closedAt: NOW };
+    expect(wakeOf(plan, { ...state, questions: { 1: answered } })).toBe(NOW + 30_000);
   });
 });
 

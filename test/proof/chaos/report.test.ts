@@ -8,7 +8,7 @@ import { FUNCTIONS } from '../../../proof/chaos/fault-plan.ts';
 import { type Facts, report } from '../../../proof/chaos/report.ts';
 import type { Tally } from '../../../proof/chaos/saboteur.ts';
 import { auditTable, interruptionsIn, type TableContent } from '../../../proof/chaos/table-audit.ts';
-import { entryOf } from '../../core/one-step.ts';
+import { callbackAsked } from '../../core/one-step.ts';
 import { record as stepRecord } from './failure-evidence.ts';
 
 const retry = (attempts: number) => ({ kind: 'retry' as const, attempts, firstMs: 500, maxMs: 5_000 });
@@ -78,7 +78,7 @@ describe('the audit of the table', () => {
     ['a step held after the end', snapshot({}, { leaseUntil: 9 }), /charge is held after the end/],
     [
       'an approval in the inbox after the end',
-      { ...snapshot(), entries: { ok: entryOf('ok') } },
+      { ...snapshot(), questions: { ok: callbackAsked('ok') } },
       /ok is in the inbox after the end/,
     ],
     ['an attempt beyond the recovery', snapshot({}, { attempt: 6 }), /charge had 6 attempts of 5/],

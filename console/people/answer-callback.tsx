@@ -6,7 +6,7 @@
 
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { type EntryView, type Json, pairsText } from '../../lib/api/answers.ts';
+import { type CallbackQuestionView, type Json, pairsText } from '../../lib/api/answers.ts';
 import { ApiError } from '../../lib/api/client.ts';
 import { api } from '../api.ts';
 import { type Answer, answered, sent, StepForm, useAnswer } from '../forms/step-form.tsx';
@@ -18,7 +18,7 @@ type Verdict = 'give' | 'refuse';
 
 interface AnswerProps {
   readonly executionId: string;
-  readonly entry: EntryView;
+  readonly question: CallbackQuestionView;
   readonly done: () => void;
 }
 
@@ -27,9 +27,9 @@ const LABEL = {
   callback: { give: 'Complete', refuse: 'Fail' },
 } as const;
 
-export function AnswerEntry({ executionId, entry, done }: AnswerProps): JSX.Element {
+export function AnswerCallback({ executionId, question, done }: AnswerProps): JSX.Element {
   const asked = useSignal<Verdict | undefined>(undefined);
-  const label = LABEL[entry.kind];
+  const label = LABEL[question.kind];
   return (
     <div class="answer">
       <div class="buttons">
@@ -45,7 +45,7 @@ export function AnswerEntry({ executionId, entry, done }: AnswerProps): JSX.Elem
           key={asked.value}
           verdict={asked.value}
           executionId={executionId}
-          entry={entry}
+          question={question}
           done={done}
           close={() => (asked.value = undefined)}
         />
@@ -57,27 +57,27 @@ export function AnswerEntry({ executionId, entry, done }: AnswerProps): JSX.Elem
 function Asked({
   verdict,
   executionId,
-  entry,
+  question,
   done,
   close,
 }: AnswerProps & { verdict: Verdict; close: () => void }): JSX.Element {
   const text = useSignal('');
   const output = useAnswer();
-  const isWritten = verdict === 'give' && entry.kind === 'callback';
-  const label = LABEL[entry.kind][verdict];
+  const isWritten = verdict === 'give' && question.kind === 'callback';
+  const label = LABEL[question.kind][verdict];
   const act = async (): Promise<void> => {
     const send = async (): Promise<unknown> => {
-      const token = await tokenOf(executionId, entry.step);
-      if (verdict === 'give') return api.completeCallback(token, outputOf(entry, text.value, output));
-      const code = entry.kind === 'approval' ? { code: 'rejected' } : {};
+      const token = await tokenOf(executionId, question.step);
+      if (verdict === 'give') return api.completeCallback(token, outputOf(question, text.value, output));
+      const code = question.kind === 'approval' ? { code: 'rejected' } : {};
       return api.failCallback(token, { ...code, ...(text.value === '' ? {} : { message: text.value }) });
     };
-    await answering(executionId, () => sent(output, send), entry.step);
+    await answering(executionId, () => sent(output, send), question.step);
     done();
   };
   return (
     <Dialog
-      title={`${label} ‘${entry.step}’?`}
+      title={`${label} ‘${question.step}’?`}
       confirm={label}
       grave={verdict === 'refuse'}
       isReady={!isWritten || output.value !== undefined}
@@ -87,10 +87,10 @@ function Asked({
       <p>
         Execution <code>{executionId}</code>
       </p>
-      {entry.shown === undefined ? null : <p>{pairsText(entry.shown)}</p>}
+      {question.shown === undefined ? null : <p>{pairsText(question.shown)}</p>}
       {verdict === 'refuse' ? <p>The step fails, and its workflow decides what follows.</p> : null}
       {isWritten ? (
-        <StepForm executionId={executionId} step={entry.step} side="output" into={output} />
+        <StepForm executionId={executionId} step={question.step} side="output" into={output} />
       ) : (
         <TextField
           label={verdict === 'give' ? 'Comment' : 'Reason'}
@@ -102,7 +102,7 @@ function Asked({
   );
 }
 
-function outputOf({ kind }: EntryView, comment: string, output: Answer): Json {
+function outputOf({ kind }: CallbackQuestionView, comment: string, output: Answer): Json {
   if (kind === 'callback') return answered(output, 'the output');
   return comment === '' ? {} : { comment };
 }

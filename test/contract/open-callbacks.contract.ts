@@ -1,14 +1,14 @@
 /**
- * What every store must do with entries of the inbox: read back, one transaction with what they
- * concern, listed beside incidents.
+ * What every store must do with open approvals and callbacks: read back, one transaction with what
+ * they concern, listed beside incidents.
  */
 
 import type { InboxItem, Store } from '../../lib/core/ports.ts';
-import type { Entry } from '../../lib/core/records/entry.ts';
+import { type CallbackQuestion, questionKey } from '../../lib/core/records/question.ts';
 import { anExecution, aStep } from './records.ts';
 
 const T = 1_700_000_000_000;
-export const anEntry = (changes: Partial<Entry> = {}): Entry => ({
+export const aCallback = (changes: Partial<CallbackQuestion> = {}): CallbackQuestion => ({
   step: 'a',
   life: 'life1',
   version: 1,
@@ -26,48 +26,51 @@ export const anEntry = (changes: Partial<Entry> = {}): Entry => ({
   unannounced: ['opened', 'reminded'],
   ...changes,
 });
-const closed = (changes: Partial<Entry> = {}): Entry => {
-  const { remindAt: _remindAt, unannounced: _unannounced, ...rest } = anEntry({ version: 2, writeId: 'w-s' });
+const closed = (changes: Partial<CallbackQuestion> = {}): CallbackQuestion => {
+  const {
+    remindAt: _remindAt,
+    unannounced: _unannounced,
+    ...rest
+  } = aCallback({ version: 2, writeId: 'w-s' });
   return { ...rest, closedAt: T + 5, closedBy: 'answer', outcome: 'done', ...changes };
 };
 
-export function entries(store: () => Store): void {
+export function openCallbacks(store: () => Store): void {
   beforeEach(async () => {
     await store().create(anExecution());
   });
 
   it('is read back as it was written, open and closed', async () => {
-    expect(await store().write({ executionId: 'e-1', entry: anEntry() })).toBe('written');
-    expect((await store().read('e-1'))?.entries).toStrictEqual({ a: anEntry() });
-    expect(await store().write({ executionId: 'e-1', entry: closed() })).toBe('written');
-    expect((await store().read('e-1'))?.entries).toStrictEqual({ a: closed() });
-    expect(await store().read('e-1')).not.toHaveProperty('incidents');
+    expect(await store().write({ executionId: 'e-1', question: aCallback() })).toBe('written');
+    expect((await store().read('e-1'))?.questions).toStrictEqual({ a: aCallback() });
+    expect(await store().write({ executionId: 'e-1', question: closed() })).toBe('written');
+    expect((await store().read('e-1'))?.questions).toStrictEqual({ a: closed() });
   });
 
   it('is closed once, with its step: the second of two writes is a conflict, and nothing of it is written', async () => {
-    await store().write({ executionId: 'e-1', entry: anEntry() });
+    await store().write({ executionId: 'e-1', question: aCallback() });
     const end = (writeId: string, status: 'done' | 'failed') =>
       store().write({
         executionId: 'e-1',
         execution: anExecution({ version: 2, writeId }),
         step: aStep({ writeId, status }),
-        entry: closed({ writeId }),
+        question: closed({ writeId }),
       });
     expect([await end('w-1', 'done'), await end('w-2', 'failed')]).toEqual(['written', 'conflict']);
     expect((await store().read('e-1'))?.steps['a']?.status).toBe('done');
-    expect((await store().read('e-1'))?.entries?.['a']?.writeId).toBe('w-1');
+    expect((await store().read('e-1'))?.questions?.['a']?.writeId).toBe('w-1');
     expect(await end('w-1', 'done')).toBe('written');
   });
 
   it('is listed beside the incidents while it is open, latest opened first, page by page', async () => {
     const put = (step: string, openedAt: number) =>
-      store().write({ executionId: 'e-1', entry: anEntry({ step, openedAt }) });
+      store().write({ executionId: 'e-1', question: aCallback({ step, openedAt }) });
     await put('first', T + 1);
     await put('third', T + 3);
     await put('fourth', T + 4);
     await store().write({
       executionId: 'e-1',
-      incident: {
+      question: {
         number: 7,
         life: 'life1',
         version: 1,
@@ -78,13 +81,14 @@ export function entries(store: () => Store): void {
         openedAt: T + 2,
         deadlineAt: T + 9,
         otherwise: 'fail',
+        reminders: 0,
       },
     });
-    await store().write({ executionId: 'e-1', entry: closed({ step: 'fourth' }) });
+    await store().write({ executionId: 'e-1', question: closed({ step: 'fourth' }) });
     const listed: string[] = [];
     let cursor: string | undefined;
-    const nameOf = ({ executionId, incident, entry }: InboxItem): string =>
-      `${executionId} ${incident?.number ?? entry?.step}`;
+    const nameOf = ({ executionId, question }: InboxItem): string =>
+      `${executionId} ${questionKey(question)}`;
     do {
       const page = await store().inbox(1, cursor);
       listed.push(...page.items.map(nameOf));
@@ -94,9 +98,9 @@ export function entries(store: () => Store): void {
   });
 
   it('of another life is not there', async () => {
-    await store().write({ executionId: 'e-1', entry: anEntry() });
-    const stale = anEntry({ life: 'life0', step: 'b' });
-    await store().write({ executionId: 'e-1', entry: stale });
-    expect(Object.keys((await store().read('e-1'))?.entries ?? {})).toEqual(['a']);
+    await store().write({ executionId: 'e-1', question: aCallback() });
+    const stale = aCallback({ life: 'life0', step: 'b' });
+    await store().write({ executionId: 'e-1', question: stale });
+    expect(Object.keys((await store().read('e-1'))?.questions ?? {})).toEqual(['a']);
   });
 }

@@ -1,0 +1,109 @@
+/**
+ * The question of an approval or a callback: put into the inbox when its turn comes, closed when its waiting
+ * ends.
+ *
+ * Owns: when it is opened, moved and closed, and what that writes. Does not own: what every question has
+ * (`life.ts`), until when the step waits (`waiting/timer.ts`), an answer (`waiting/callback.ts`).
+ *
+ * It is open only while its step waits for an answer and its execution has not ended: it is opened in one
+ * transaction with the execution, and the write that ends the step's waiting closes it (`closeCallback`).
+ */
+
+import { type CallbackStep, graphOf, isCallback } from '../plan/plan.ts';
+import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
+import type { Decision } from '../decisions/decision.ts';
+import type { Event } from '../decisions/events.ts';
+import { given } from '../values/given.ts';
+import { type CallbackQuestion, isOpen, type Question } from '../records/question.ts';
+import { callbackOf, isPersonAsked, openQuestions, type Snapshot } from '../records/snapshot.ts';
+import type { Execution, Step } from '../records/state.ts';
+import { applies, isTurn } from '../step/turn.ts';
+import { timeOverAt } from '../step/within.ts';
+import { moveExecution } from '../transitions.ts';
+import { shownBy } from '../waiting/shown.ts';
+import { changed, closed, movedBy, nextReminder, opened } from './life.ts';
+import type { Rule } from '../step/rule.ts';
+
+/** There is no answer, and one would be taken: in these statuses, when it is the step's turn. */
+const isUnanswered = (status: Step['status']): boolean => status === 'ready' || status === 'waiting';
+
+/**
+ * Puts an approval or a callback whose turn has come into the inbox. An approval is a question to
+ * a person: its execution waits.
+ */
+export const askForAnswer: Rule = {
+  apply: (plan, state, event) => {
+    const { execution } = state;
+    const step = plan.steps.find((one): one is CallbackStep => isCallback(one) && isToOpen(one, state));
+    if (step === undefined) return undefined;
+    const { name, kind, otherwise = 'fail' as const } = step;
+    const deadlineAt = timeOverAt(step, state);
+    const remindAt = nextReminder(step, event.now, deadlineAt);
+    const asked = { kind, step: name, otherwise, deadlineAt, remindAt, shown: shownBy(step, state) };
+    const question = opened<CallbackQuestion>(execution, asked, event, callbackOf(state, name));
+    // With the execution, also where its status stays: else an answer that comes now would leave it open.
+    const asks = executionAfter(execution, kind === 'approval' ? 'ask' : 'set-wake-time', event, {
+      wakeAt: Math.min(deadlineAt, remindAt ?? deadlineAt),
+    });
+    return changed(state, event.affected, { execution: asks, question }, `${kind}-opened`);
+  },
+  says: {
+    'approval-opened': 'an approval is put into the inbox',
+    'callback-opened': 'a callback is put into the inbox',
+  },
+};
+
+function isToOpen(step: CallbackStep, state: Snapshot): boolean {
+  const known = callbackOf(state, step.name);
+  // What became of that of an earlier epoch is announced first.
+  if (known !== undefined && (isOpen(known) || known.unannounced !== undefined)) return false;
+  const status = state.steps[step.name]?.status ?? 'ready';
+  return isUnanswered(status) && isTurn(step, state) && applies(step, state);
+}
+
+/** After a pause, which gives its time back to the step. */
+export const moveDeadline: Rule = {
+  apply: (plan, state, event) => {
+    for (const question of openQuestions(state)) {
+      const step = graphOf(plan).step.get(question.step ?? '');
+      if (!isCallback(step)) continue;
+      const ms = timeOverAt(step, state) - question.deadlineAt;
+      if (ms !== 0)
+        return changed(state, event.affected, { question: movedBy(question, ms, event) }, 'question-moved');
+    }
+    return undefined;
+  },
+  says: { 'question-moved': 'the time for an answer is moved by the time of the pause' },
+};
+
+/**
+ * A write that ends a step's waiting closes its question; if no person is asked any more, the execution goes
+ * on as running.
+ */
+export function closeCallback(state: Snapshot, event: Event, decision: Decision): Decision {
+  const { write } = decision;
+  if (state.questions === undefined || write?.step === undefined) return decision;
+  const { name, status, failure } = write.step;
+  const asked = callbackOf(state, name);
+  if (asked === undefined || !isOpen(asked) || isUnanswered(status)) return decision;
+  const isFailed = status === 'failed' || (status === 'answered' && failure !== undefined);
+  const isMoot = status === 'fenced' || status === 'skipped';
+  const closedBy = isMoot ? 'moot' : event.type === 'callback' ? 'answer' : 'deadline';
+  const outcome = isMoot ? undefined : isFailed ? 'failed' : 'done';
+  const question = closed(asked, { closedBy, outcome }, event);
+  const execution = resumed(state, asked, write.execution, event);
+  return { ...decision, write: { ...write, question, ...given({ execution }) } };
+}
+
+/** The execution's record, as the write has it, once no person is asked any more. */
+function resumed(
+  state: Snapshot,
+  asked: Question,
+  written: Execution | undefined,
+  inputs: DecisionInputs,
+): Execution | undefined {
+  if (asked.kind !== 'approval' || isPersonAsked(state, asked)) return written;
+  if ((written ?? state.execution).status !== 'waiting') return written;
+  if (written !== undefined) return { ...written, status: moveExecution(written.status, 'resume') };
+  return executionAfter(state.execution, 'resume', inputs, {});
+}

@@ -1,0 +1,178 @@
+/**
+ * The life of a question: opened, reminded, and answered, defaulted or moot.
+ *
+ * Owns: the record after each change, when the next reminder is due, when a change is announced and as what,
+ * whether an execution still waits for a person. Does not own: when a question is opened (`incident.ts`,
+ * `callback.ts`, `deadline.ts`, `holds/pause.ts`), when it is closed (`operators/resolution.ts`,
+ * `callback.ts`), how an event is put on the bus (`aws/event-bus.ts`).
+ *
+ * Each change is written first, as one that is not announced; then it is announced, and that is written. If
+ * the process dies between, the wake time repeats it: each change is announced at least once.
+ */
+
+import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
+import { type AffectedSteps, type Decision, evaluateNext, writing } from '../decisions/decision.ts';
+import { questionNews } from '../decisions/news.ts';
+import { graphOf, type HumanStage, isCallback, type Plan, type PlanStep, type Stage } from '../plan/plan.ts';
+import {
+  askedOf,
+  type CallbackQuestion,
+  type Incident,
+  isIncident,
+  type Question,
+} from '../records/question.ts';
+import { hasUnannounced, isPersonAsked, openQuestions, type Snapshot } from '../records/snapshot.ts';
+import { type Execution, isForward } from '../records/state.ts';
+import { horizonMs } from '../step/lease.ts';
+import type { Rule } from '../step/rule.ts';
+import { given, type OrUndefined } from '../values/given.ts';
+
+type Fields<Kept> = Omit<
+  OrUndefined<Kept>,
+  'life' | 'version' | 'writeId' | 'workflow' | 'tags' | 'openedAt' | 'reminders' | 'unannounced'
+>;
+
+/**
+ * A question as it is opened.
+ * @param before the same question of an earlier epoch
+ */
+export const opened = <Kept extends Incident | CallbackQuestion>(
+  execution: Execution,
+  asked: Fields<Kept>,
+  { writeId, now }: DecisionInputs,
+  before?: Kept,
+): Kept =>
+  given({
+    life: execution.life,
+    version: (before?.version ?? 0) + 1,
+    writeId,
+    openedAt: now,
+    reminders: 0,
+    ...askedOf(execution),
+    ...asked,
+    unannounced: 'quiet' in asked && asked.quiet === true ? undefined : ['opened'],
+  }) as unknown as Kept;
+
+/** A field given as `undefined` is removed. */
+type Changes = Partial<OrUndefined<Omit<Incident, 'kind' | 'otherwise'>>> & {
+  readonly outcome?: CallbackQuestion['outcome'] | undefined;
+};
+
+/** The record after a write. */
+export const questionAfter = <Kept extends Question>(
+  question: Kept,
+  { writeId }: Pick<DecisionInputs, 'writeId'>,
+  changes: Changes,
+): Kept => given({ ...question, ...changes, version: question.version + 1, writeId }) as unknown as Kept;
+
+/** The record once it is closed. A reminder that was not announced yet never is. */
+export function closed<Kept extends Question>(
+  question: Kept,
+  changes: Changes & Required<Pick<Question, 'closedBy'>>,
+  inputs: DecisionInputs,
+): Kept {
+  const isQuiet = isIncident(question) && question.quiet === true;
+  const owed = (question.unannounced ?? []).filter((one) => one !== 'reminded');
+  const unannounced = isQuiet ? undefined : [...owed, 'closed' as const];
+  return questionAfter(question, inputs, {
+    ...changes,
+    closedAt: inputs.now,
+    remindAt: undefined,
+    unannounced,
+  });
+}
+
+/** The record with its times later, as after a pause, which gives the time back. */
+export const movedBy = <Kept extends Question>(
+  question: Kept,
+  ms: number,
+  inputs: DecisionInputs,
+  changes: Changes = {},
+): Kept => {
+  const { deadlineAt, remindAt } = question;
+  const times = { deadlineAt: deadlineAt + ms, remindAt: remindAt === undefined ? undefined : remindAt + ms };
+  return questionAfter(question, inputs, { ...times, ...changes });
+};
+
+/** The time of the next reminder, if it comes before the deadline. */
+export const nextReminder = (
+  { remindMs }: { readonly remindMs?: number },
+  fromAt: number,
+  deadlineAt: number,
+): number | undefined =>
+  remindMs !== undefined && fromAt + remindMs < deadlineAt ? fromAt + remindMs : undefined;
+
+/** The step's own `remindEvery`, or that of its stage `human`, for every question about it. */
+function remindsEvery(plan: Plan, name = ''): { readonly remindMs?: number } {
+  const step = graphOf(plan).step.get(name);
+  return step === undefined ? {} : isCallback(step) ? step : (humanOf(step) ?? {});
+}
+
+export const humanOf = (step: PlanStep): HumanStage | undefined => {
+  const stages: readonly Stage[] = 'recovery' in step ? (step.recovery ?? []) : [];
+  return stages.find((stage) => stage.kind === 'human');
+};
+
+/**
+ * A reminder that is due. In one transaction with the execution, so that there is none during a pause. If
+ * several were missed, one is sent.
+ */
+export const remind: Rule = {
+  apply: (plan, state, event) => {
+    const { execution } = state;
+    const due = remindable(state).find(({ remindAt = Number.POSITIVE_INFINITY }) => remindAt <= event.now);
+    if (due === undefined) return undefined;
+    const question = questionAfter(due, event, {
+      reminders: due.reminders + 1,
+      remindedAt: event.now,
+      remindAt: nextReminder(remindsEvery(plan, due.step), event.now, due.deadlineAt),
+      // If several are not announced yet, the latest is.
+      unannounced: [...(due.unannounced ?? []).filter((one) => one !== 'reminded'), 'reminded'],
+    });
+    const woken = executionAfter(execution, 'set-wake-time', event, {});
+    const records = { execution: woken, question };
+    return changed(state, event.affected, records, 'question-reminded');
+  },
+  dueAt: (_plan, state) =>
+    remindable(state).flatMap(({ remindAt: at }) => (at === undefined ? [] : [{ at }])),
+  says: { 'question-reminded': 'listeners are reminded of an open question' },
+};
+
+/** Approvals and callbacks are closed when an execution stops going forward, one step after the other. */
+const remindable = (state: Snapshot): Question[] =>
+  openQuestions(state).filter((one) => isIncident(one) || isForward(state.execution.status));
+
+export const changed = (
+  { execution: { id } }: Snapshot,
+  affected: AffectedSteps,
+  records: { readonly execution?: Execution; readonly question: Question },
+  what: string,
+): Decision => writing(id, records, evaluateNext(affected), { what, step: records.question.step });
+
+/**
+ * Announces what was written and is not announced yet, one change at a time. The last of all rules, and not
+ * where the bus has just refused it: what the execution does next waits for no listener.
+ */
+export const announceChange: Rule = {
+  apply: (_plan, state, event) => {
+    if (event.by === 'agent' && event.outrun === true) return undefined;
+    const question = Object.values(state.questions ?? {}).find(
+      ({ unannounced, step = '' }) => unannounced !== undefined && event.passOver?.includes(step) !== true,
+    );
+    const [change, ...rest] = question?.unannounced ?? [];
+    if (question === undefined || change === undefined) return undefined;
+    const unannounced = rest.length === 0 ? undefined : rest;
+    const announced = questionAfter(question, event, { unannounced });
+    return {
+      ...changed(state, event.affected, { question: announced }, 'question-announced'),
+      announce: questionNews(state.execution, question, change),
+    };
+  },
+  dueAt: (plan, state, { readAt }) =>
+    hasUnannounced(state) ? [{ at: readAt + horizonMs(plan, state) }] : [],
+  says: { 'question-announced': 'what became of a question is announced' },
+};
+
+/** Whether the execution waits for no person any more once this question is closed. */
+export const waitsForThisAlone = (state: Snapshot, question: Question): boolean =>
+  state.execution.status === 'waiting' && !isPersonAsked(state, question);
