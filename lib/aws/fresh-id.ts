@@ -6,6 +6,9 @@ const ID_BYTES = 16;
 /** One call of the system for so many ids. */
 const pool = Buffer.alloc(ID_BYTES * 128);
 let used = pool.length;
+/** Where a random UUID says that it is one, and how. https://www.rfc-editor.org/rfc/rfc9562#section-5.4 */
+const VERSION_BYTE = 6;
+const VERSION_4 = 0x40;
 
 /**
  * As unguessable as a UUID, in two thirds of its length: every record has two, and is read again and again.
@@ -15,6 +18,8 @@ export function freshId(): string {
     randomFillSync(pool);
     used = 0;
   }
+  // The bits by which the console tells a callback's key from any other text (`cli/console/callback-handles.ts`).
+  pool.writeUInt8((pool.readUInt8(used + VERSION_BYTE) & 0x0f) | VERSION_4, used + VERSION_BYTE);
   const id = pool.toString('base64url', used, used + ID_BYTES);
   used += ID_BYTES;
   return id.replaceAll('_', '-');
