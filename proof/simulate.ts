@@ -7,6 +7,7 @@
 
 import { availableParallelism } from 'node:os';
 import { Command, Option } from 'commander';
+import { given } from '../lib/core/values/given.ts';
 import { FAULT_KINDS, type FaultKind, type FaultMode } from './simulation/faults.ts';
 import { KINDS } from './simulation/kinds.ts';
 import { openProcesses } from './simulation/processes.ts';
@@ -21,6 +22,7 @@ interface Options {
   readonly mode: FaultMode;
   readonly only?: ReadonlySet<FaultKind>;
   readonly starts?: ReadonlySet<number>;
+  readonly file?: true;
   readonly shrink: boolean;
   readonly json?: boolean;
 }
@@ -58,6 +60,7 @@ const program = new Command('simulate')
   )
   .option('--only <kinds>', "with --worlds: of the faults only these, by commas; or 'none'", kinds)
   .option('--starts <n,n>', 'with --worlds: of the executions that a seed starts only these', wholes)
+  .option('--file', 'roles are answered by a SQLite file, as `steadfast serve` has it')
   .option('--no-shrink', 'do not look for the smallest world that fails in the same way')
   .option('--json', 'one JSON line at the end');
 
@@ -76,17 +79,17 @@ async function main(options: Options): Promise<void> {
     await inProcesses(options, progress);
   } else {
     const seeds = Array.from({ length: options.worlds }, (_, at) => options.seed + at);
-    await runWorlds(seeds, options.mode, (result) => progress(totalsOf(result)), limitsOf(options));
+    await runWorlds(seeds, options.mode, (result) => progress(totalsOf(result)), {
+      ...limitsOf(options),
+      ...given({ overFile: options.file }),
+    });
   }
   if (process.stderr.isTTY) process.stderr.write('\n');
   report(sum, options, (Date.now() - startedAt) / 1_000);
   await replays(sum, options);
 }
 
-const limitsOf = ({ only, starts }: Options) => ({
-  ...(only === undefined ? {} : { only }),
-  ...(starts === undefined ? {} : { starts }),
-});
+const limitsOf = ({ only, starts }: Options) => given({ only, starts });
 
 async function inProcesses(options: Options, progress: (chunk: Totals) => void): Promise<void> {
   const stride = availableParallelism();
@@ -95,7 +98,16 @@ async function inProcesses(options: Options, progress: (chunk: Totals) => void):
   try {
     await Promise.all(
       Array.from({ length: stride }, (_, at) =>
-        processes.start()({ seed: options.seed + at, stride, executions, mode: options.mode }, progress),
+        processes.start()(
+          {
+            seed: options.seed + at,
+            stride,
+            executions,
+            mode: options.mode,
+            ...given({ overFile: options.file }),
+          },
+          progress,
+        ),
       ),
     );
   } finally {
@@ -104,7 +116,7 @@ async function inProcesses(options: Options, progress: (chunk: Totals) => void):
 }
 
 function report(sum: Totals, options: Options, seconds: number): void {
-  const complete = options.mode === 'all' && options.worlds === undefined;
+  const complete = options.mode === 'all' && options.worlds === undefined && options.file === undefined;
   const never = complete
     ? [
         ...FAULT_KINDS.filter((kind) => sum.faults[kind] === 0),
@@ -137,10 +149,13 @@ async function replays(sum: Totals, options: Options): Promise<void> {
   const failed = [...sum.violations].sort((a, b) => a.seed - b.seed);
   for (const [at, { seed, violations }] of failed.slice(0, NAMED).entries()) {
     const world = { seed, mode: options.mode, ...limitsOf(options) };
-    const smaller = options.shrink && at < SHRUNK ? await shrink(world) : undefined;
+    const smaller =
+      options.shrink && options.file === undefined && at < SHRUNK ? await shrink(world) : undefined;
     const [first] = smaller?.result.violations ?? violations;
     console.error(`seed ${seed}: ${first?.slice(0, 500)}`);
-    console.error(`  replay: npm run simulate -- ${argumentsOf(smaller?.options ?? world)}`);
+    console.error(
+      `  replay: npm run simulate -- ${argumentsOf(smaller?.options ?? world)}${options.file === true ? ' --file' : ''}`,
+    );
   }
 }
 

@@ -8,11 +8,14 @@ import type { Breakers, Presences, RandomSource } from '../../lib/core/ports.ts'
 import type { Note, Send } from '../../lib/core/decisions/decision.ts';
 import type { Presence } from '../../lib/core/supervision/presence.ts';
 import type { MemoryTable } from '../../lib/testing/memory-table.ts';
+import type { FileStore } from './file-store.ts';
 import type { OwedNews } from '../../lib/core/decisions/news.ts';
 
 /** What calls reach: it answers at once, and only the world's own clock moves it. */
 export interface External {
   readonly table: MemoryTable;
+  /** What answers the roles in its place, in a world that has one. */
+  readonly file?: FileStore;
   readonly breakers: Breakers;
   readonly presences: Presences;
   /** Starts a supervisor, or not, or two. */

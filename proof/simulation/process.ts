@@ -16,7 +16,6 @@ import type {
   Bulks,
   Clock,
   RandomSource,
-  ListQuery,
   Log,
   Ports,
   Queue,
@@ -25,14 +24,11 @@ import type {
   WakeUps,
   WriteResult,
 } from '../../lib/core/ports.ts';
-import type { Note, Send, Write } from '../../lib/core/decisions/decision.ts';
+import type { Note, Send } from '../../lib/core/decisions/decision.ts';
 import type { News, OwedNews } from '../../lib/core/decisions/news.ts';
-import type { Snapshot } from '../../lib/core/records/snapshot.ts';
-import type { Execution } from '../../lib/core/records/state.ts';
 import type { Breaker } from '../../lib/core/step/breaker.ts';
 import type { PlanCache } from '../../lib/engine/plans.ts';
 import { createScheduler, type Scheduler } from '../../lib/scheduler/start.ts';
-import type { MemoryTable } from '../../lib/testing/memory-table.ts';
 import type { BulkWorld } from './bulk-world.ts';
 import type { Running } from './containers.ts';
 import type { EventQueue } from './events.ts';
@@ -50,6 +46,7 @@ import type { OracleWriters } from './oracle-writers.ts';
 import type { Arrivals } from './oracle-stages.ts';
 import { isIn, type Outages, type Span } from './outages.ts';
 import type { Choice } from './plans.ts';
+import { ProcessStore } from './process-store.ts';
 
 export interface Process {
   /** True time at which the platform kills it; never, once its invocation has returned: it is frozen. */
@@ -193,7 +190,7 @@ function inProcess(host: Host, process: Process, resume: () => void): boolean {
 export function call<Answer>(
   host: Host,
   process: Process,
-  execute: () => Answer,
+  execute: () => Answer | Promise<Answer>,
   isAway: (now: number) => boolean = () => false,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
@@ -214,63 +211,10 @@ export function call<Answer>(
         resume = () => reject(error as Error);
       }
       if (fault === 'crashAfter') kill(host, process);
-      return inProcess(host, process, resume);
+      // A file has to answer even a dead one before anything else happens.
+      return inProcess(host, process, resume) || host.external.file?.isAsked === true;
     });
   });
-}
-
-class ProcessStore implements Store {
-  readonly shards: number;
-  readonly #host: Host;
-  readonly #process: Process;
-  readonly #table: MemoryTable;
-
-  constructor(host: Host, process: Process) {
-    this.#host = host;
-    this.#process = process;
-    this.#table = host.external.table;
-    this.shards = this.#table.shards;
-  }
-
-  #call<Answer>(execute: () => Answer): Promise<Answer> {
-    return call(this.#host, this.#process, execute, this.#host.outages.storeIsAway);
-  }
-
-  writePlan(hash: string, plan: Plan) {
-    return this.#call(() => this.#table.writePlan(hash, plan));
-  }
-  readPlan(hash: string) {
-    return this.#call(() => this.#table.readPlan(hash));
-  }
-  create(execution: Execution) {
-    return this.#call(() => this.#table.create(execution));
-  }
-  read(id: string) {
-    return this.#call(() => this.#table.read(id));
-  }
-  /** One request each, and the execution's after all others: anything may be written in between. */
-  async readSteps(id: string, names: readonly string[]): Promise<Snapshot | undefined> {
-    const parts = names.map((name) => this.#call(() => this.#table.readSteps(id, [name])));
-    const steps = (await Promise.all(parts)).map((part) => part?.steps ?? {});
-    const execution = await this.readExecution(id);
-    return execution && { execution, steps: Object.assign({}, ...steps) as Snapshot['steps'] };
-  }
-  readExecution(id: string) {
-    return this.#call(() => this.#table.read(id)?.execution);
-  }
-  write(write: Write) {
-    const { writers } = this.#host;
-    return this.#call(() => writers.by(this.#process, () => this.#table.write(write)));
-  }
-  due(shard: number, untilAt: number, cursor?: string) {
-    return this.#call(() => this.#table.due(shard, untilAt, cursor));
-  }
-  readonly list = (query: ListQuery) => this.#call(() => this.#table.list(query));
-  readonly survey = (endedSince: number, workflows: readonly string[]) =>
-    this.#call(() => this.#table.survey(endedSince, workflows));
-  inbox(limit: number, cursor?: string) {
-    return this.#call(() => this.#table.inbox(limit, cursor));
-  }
 }
 
 class ProcessClock implements Clock {
@@ -326,7 +270,11 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
     this.#host = host;
     this.#process = process;
     if (host.crowded) this.depths = (agents) => call(host, process, () => depthsOf(host, agents));
-    this.store = new ProcessStore(host, process);
+    this.store = new ProcessStore(
+      host,
+      (execute) => call(host, process, execute, host.outages.storeIsAway),
+      process,
+    );
     this.clock = new ProcessClock(host, process);
     this.random = host.external.random;
     this.wakeUps = wakeUpsOf(

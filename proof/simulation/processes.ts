@@ -7,9 +7,11 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { pathToFileURL } from 'node:url';
+import { build, type Plugin } from 'esbuild';
 import type { Totals } from './totals.ts';
 import { OVER, type Share } from './share.ts';
 
@@ -38,8 +40,17 @@ export async function openProcesses(): Promise<Processes> {
     rmSync(folder, { recursive: true, force: true });
   };
   try {
-    const entry = join(import.meta.dirname, 'worker.ts');
-    await build({ entryPoints: [entry], outfile: worker, bundle: true, platform: 'node', format: 'esm' });
+    await build({
+      entryPoints: [join(import.meta.dirname, 'worker.ts')],
+      outdir: folder,
+      outExtension: { '.js': '.mjs' },
+      bundle: true,
+      // What only a world over a file needs is loaded for one.
+      splitting: true,
+      platform: 'node',
+      format: 'esm',
+      plugins: [FROM_HERE],
+    });
   } catch (error) {
     close();
     throw error;
@@ -53,6 +64,18 @@ export async function openProcesses(): Promise<Processes> {
   };
   return { start, close };
 }
+
+/** Packages that cannot be in a bundle, or would make it large: there is none beside it. */
+const FROM_HERE: Plugin = {
+  name: 'from-here',
+  setup: (bundling) => {
+    const { resolve } = createRequire(import.meta.url);
+    bundling.onResolve({ filter: /^(?:libsql|@aws-sdk\/client-dynamodb)$/ }, ({ path }) => ({
+      path: pathToFileURL(resolve(path)).href,
+      external: true,
+    }));
+  },
+};
 
 /** A young generation in which a bunch of worlds finds room: what is dead by its end costs nothing. */
 const YOUNG_MB = 16;

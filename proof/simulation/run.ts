@@ -10,6 +10,7 @@
 
 import { setFlagsFromString } from 'node:v8';
 import { runInThisContext } from 'node:vm';
+import { given } from '../../lib/core/values/given.ts';
 import type { FaultMode } from './faults.ts';
 import { World } from './world.ts';
 import type { WorldOptions, WorldResult } from './world-result.ts';
@@ -30,13 +31,24 @@ function checkpointOf(): (() => void) | undefined {
   }
 }
 
+type Limits = Pick<WorldOptions, 'only' | 'starts'> & {
+  /** Roles are answered by a SQLite file as `serve` has it. */
+  readonly overFile?: boolean;
+};
+
+async function fileStores(): Promise<NonNullable<WorldOptions['fileOf']>> {
+  const { FileStore } = await import('./file-store.ts');
+  return (...of) => new FileStore(...of);
+}
+
 /** Runs a world for each seed, and tells of each when it is over. */
-export function runWorlds(
+export async function runWorlds(
   seeds: Iterable<number>,
   mode: FaultMode,
   onResult: (result: WorldResult) => void,
-  limits: Pick<WorldOptions, 'only' | 'starts'> = {},
+  { overFile = false, ...limits }: Limits = {},
 ): Promise<void> {
+  const fileOf = overFile ? await fileStores() : undefined;
   const checkpoint = checkpointOf();
   const thingsATurn = checkpoint === undefined ? 1 : THINGS_A_TURN;
   const waiting = seeds[Symbol.iterator]();
@@ -49,11 +61,14 @@ export function runWorlds(
     if (world === undefined) {
       const next = waiting.next();
       if (next.done === true) return false;
-      world = new World({ seed: next.value, mode, ...limits });
+      world = new World({ seed: next.value, mode, ...limits, ...given({ fileOf }) });
     }
+    // Its file answers in turns of the event loop.
+    if (world.isAsking) return true;
     let result = world.advance();
     for (let things = 1; result === undefined && things < thingsATurn; things += 1) {
       checkpoint?.();
+      if (world.isAsking) return true;
       result = world.advance();
     }
     if (result !== undefined) {
@@ -62,7 +77,7 @@ export function runWorlds(
     }
     return true;
   };
-  return new Promise((resolve, reject) => {
+  await new Promise<void>((resolve, reject) => {
     // A callback of the event loop, for within a promise's own no other one goes on.
     const go = (): void => {
       try {

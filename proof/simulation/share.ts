@@ -12,6 +12,7 @@ export interface Share {
   readonly executions?: number;
   readonly worlds?: number;
   readonly mode: FaultMode;
+  readonly overFile?: boolean;
 }
 
 /** From the process, when it has reported all of its share. */

@@ -8,6 +8,7 @@
 import { runWorlds } from './run.ts';
 import { OVER, type Share } from './share.ts';
 import { add, nothing, totalsOf } from './totals.ts';
+import type { WorldResult } from './world-result.ts';
 
 /** Between two messages to the parent. */
 const WORLDS_A_CHUNK = 64;
@@ -16,7 +17,7 @@ const WORLDS_A_CHUNK = 64;
 Error.stackTraceLimit = 0;
 
 async function simulate(share: Share): Promise<void> {
-  const { mode, stride } = share;
+  const { mode, stride, overFile = false } = share;
   const { executions: enough = Number.POSITIVE_INFINITY, worlds = Number.POSITIVE_INFINITY } = share;
   const lastSeed = share.seed + (worlds - 1) * stride;
   let executions = 0;
@@ -25,13 +26,14 @@ async function simulate(share: Share): Promise<void> {
   function* seeds(): Iterable<number> {
     for (let { seed } = share; seed <= lastSeed && !isEnough(); seed += stride) yield seed;
   }
-  await runWorlds(seeds(), mode, (result) => {
+  const onResult = (result: WorldResult): void => {
     executions += result.executions;
     add(chunk, totalsOf(result));
     if (chunk.worlds < WORLDS_A_CHUNK) return;
     process.send?.(chunk);
     chunk = nothing();
-  });
+  };
+  await runWorlds(seeds(), mode, onResult, { overFile });
   if (chunk.worlds > 0) process.send?.(chunk);
 }
 

@@ -8,9 +8,11 @@
 import type { Note } from '../../lib/core/decisions/decision.ts';
 import { memoryBreakers, memoryPresences } from '../../lib/testing/memory-side-records.ts';
 import type { MemoryTable } from '../../lib/testing/memory-table.ts';
+import { given } from '../../lib/core/values/given.ts';
 import { seededSource } from '../../lib/testing/memory.ts';
 import { diceOf } from './dice.ts';
 import { EventQueue } from './events.ts';
+import type { FileStore } from './file-store.ts';
 import type { Faults } from './faults.ts';
 import type { KindCounts } from './kinds.ts';
 import { Ledger } from './ledger.ts';
@@ -39,6 +41,7 @@ interface Drawn {
 /** What the world sees and judges. */
 interface Eyes {
   readonly table: MemoryTable;
+  readonly file: FileStore | undefined;
   readonly kinds: KindCounts;
   readonly violate: (about: string, problem: string) => void;
   readonly announce: (news: OwedNews) => void;
@@ -48,7 +51,7 @@ interface Eyes {
 
 export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes: Eyes): Host {
   const { mode, seed } = options;
-  const { table, kinds, violate, announce, note, over } = eyes;
+  const { table, file, kinds, violate, announce, note, over } = eyes;
   const isMild = mode === 'none' || mode === 'masked';
   const longestDelayMs = mode === 'masked' ? 3_000 : 30_000;
   const breakers = new OracleBreakers({ now: () => host.events.now, kinds, violate });
@@ -58,6 +61,7 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
     faults,
     external: {
       table,
+      ...given({ file }),
       breakers: breakers.behind(memoryBreakers()),
       presences: memoryPresences(),
       wake: (presence) => wakeSupervisor(host, presence, longestDelayMs),

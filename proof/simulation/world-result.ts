@@ -5,6 +5,7 @@
  */
 
 import type { FaultCounts, FaultKind, FaultMode } from './faults.ts';
+import type { FileStore } from './file-store.ts';
 import type { KindCounts } from './kinds.ts';
 
 export interface WorldResult {
@@ -28,6 +29,8 @@ export interface WorldOptions {
   readonly mode: FaultMode;
   /** Only these kinds of faults, of those that the seed has switched on. */
   readonly only?: ReadonlySet<FaultKind>;
+  /** Makes what answers the roles. @default the table in memory does */
+  readonly fileOf?: (...of: ConstructorParameters<typeof FileStore>) => FileStore;
   /** Only these of the starts that the seed has drawn, by their number. */
   readonly starts?: ReadonlySet<number>;
 }

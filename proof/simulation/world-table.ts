@@ -15,7 +15,7 @@ import { refusalOf } from './oracle-store.ts';
 
 const SHARDS = 2;
 
-interface WorldIndex {
+export interface WorldIndex {
   readonly lagMs: () => number;
   /** Items to a page; absent: as the table has them. */
   readonly page: number | undefined;

@@ -50,7 +50,7 @@ import { startSupervisors } from './supervisors.ts';
 import { type Traits, traitsOf } from './traits.ts';
 import type { WorldOptions, WorldResult } from './world-result.ts';
 import { hostOf } from './world-host.ts';
-import { WorldTable } from './world-table.ts';
+import { type WorldIndex, WorldTable } from './world-table.ts';
 
 const START_AT = 1_700_000_000_000;
 const FAULTY_MS = 15 * 60_000;
@@ -103,11 +103,15 @@ export class World {
     this.#inbox = new OracleInbox(kinds);
     const choice = choiceOf(seededRandom(options.seed));
     const faults = swarm(choice, options.mode, options.only, isMild ? {} : ratesIn(this.#traits));
-    this.#table = this.#tableOf(choice, faults, hasSmallPages);
+    const index = this.#indexOf(choice, faults, hasSmallPages);
+    this.#table = new WorldTable((id, before, write) => this.#judge(id, before, write), index);
+    const differs = (problem: string): void => this.#violate('the file', `S12 ${problem}`);
+    const file = options.fileOf?.(this.#table.shards, index, differs);
     const host = hostOf(
       { options, traits: this.#traits, startAt: START_AT, choice, faults },
       {
         table: this.#table,
+        file,
         kinds,
         violate: (about, problem) => this.#violate(about, problem),
         announce: (news) => (news.about === 'end' ? this.#announce(news) : this.#judgeNews(news)),
@@ -136,15 +140,15 @@ export class World {
     retryAtOnce(this.#host, ended);
   }
 
-  #tableOf(choice: Choice, faults: Faults, hasSmallPages: boolean): WorldTable {
-    return new WorldTable((executionId, before, write) => this.#judge(executionId, before, write), {
+  #indexOf(choice: Choice, faults: Faults, hasSmallPages: boolean): WorldIndex {
+    return {
       created: (execution) => {
         for (const problem of this.#groups.created(execution)) this.#violate(execution.id, problem);
       },
       refuse: (executionId, why) => this.#violate(executionId, `S12 the store refuses ${why}`),
       page: hasSmallPages ? SMALL_PAGE : undefined,
       lagMs: () => (faults.injects('staleIndex') ? choice.between(100, 5_000) : 0),
-    });
+    };
   }
 
   #note({ what, detail }: Note): void {
@@ -253,6 +257,11 @@ export class World {
     this.#violations.push(`${executionId}: ${problem}`);
   }
 
+  /** An answer of its file is still to come: until then nothing else happens. */
+  get isAsking(): boolean {
+    return this.#host.external.file?.isAsked === true;
+  }
+
   /**
    * Does the next thing that happens. The caller lets all promises go on as far as
    * they can before it calls again.
@@ -281,6 +290,7 @@ export class World {
       if (id.includes('.')) continue;
       this.#announced.delete(id);
       this.#table.expire(id);
+      this.#host.external.file?.expire(id);
     }
     this.#clients.startAgain(RETENTION_MS);
     if (!faults.healed()) this.#healAt = events.now + RETENTION_MS + FAULTY_MS;
@@ -331,6 +341,7 @@ export class World {
   #verdict(): WorldResult {
     const { bulks, events, faults, kinds, ledger, order, arrivals, calls } = this.#host;
     const { seed, mode } = this.#options;
+    this.#host.external.file?.close();
     this.#addEnds();
     bulks?.oracle.judgeEnd((bulk) => {
       const id = `${BULK.name}-${bulk}`;

@@ -9,6 +9,9 @@ import { KINDS } from '../../../proof/simulation/kinds.ts';
 import { openProcesses, type Processes, type Simulate } from '../../../proof/simulation/processes.ts';
 import { add, nothing, type Totals } from '../../../proof/simulation/totals.ts';
 
+/** A call takes thirty times as long as one to the table in memory. */
+const FILE_WORLDS = 2;
+
 let processes: Processes;
 /** For all of them, so that it compiles itself for many worlds once. */
 let warm: Simulate;
@@ -55,6 +58,14 @@ describe('simulated worlds', () => {
     expect(violations).toEqual([]);
     // What nobody takes although it was sent is a quarter of that.
     expect(deferred).toBeGreaterThan(300);
+  });
+
+  it('over the SQLite file of a server: nothing is violated, and the file answers as the table does (S3, S12)', async () => {
+    const file = nothing();
+    const share = { seed: 0, stride: 1, worlds: FILE_WORLDS, mode: 'all', overFile: true } as const;
+    await warm(share, (chunk) => add(file, chunk));
+    expect(file.violations).toEqual([]);
+    expect(file.executions).toBeGreaterThan(200);
   });
 
   it('is repeatable: the same seed makes the same calls, in a new process and after hundreds of others', async () => {

@@ -1,0 +1,93 @@
+/**
+ * A world's store over a SQLite file: what `serve` runs on, asked the same as the table in memory.
+ *
+ * Owns: what is asked of it, that both answer the same, and whether an answer is still to come. Does not
+ * own: the stack (`serve/sqlite`, `serve/known-executions.ts`), the records by which the world judges.
+ *
+ * Roles get the answers of the file. It answers in turns of the event loop, so a world stands still until
+ * then (`run.ts`): the same seed is the same world over either. Pages and their cursors are its own.
+ */
+
+import { isDeepStrictEqual } from 'node:util';
+import { DeleteItemCommand } from '@aws-sdk/client-dynamodb';
+import { executionKey } from '../../lib/aws/dynamo-items.ts';
+import { dynamoStore } from '../../lib/aws/dynamo-store.ts';
+import type { Due, Page, Store } from '../../lib/core/ports.ts';
+import { knownExecutions } from '../../serve/known-executions.ts';
+import { type Database, openDatabase, TABLE_NAME } from '../../serve/sqlite/client.ts';
+import type { WorldIndex } from './world-table.ts';
+
+export class FileStore {
+  readonly #database: Database = openDatabase();
+  readonly #shards: number;
+  readonly #index: WorldIndex;
+  readonly #differs: (problem: string) => void;
+  #store: Store;
+  #asked = 0;
+
+  constructor(shards: number, index: WorldIndex, differs: (problem: string) => void) {
+    this.#shards = shards;
+    this.#index = index;
+    this.#differs = differs;
+    this.#store = this.#opened();
+  }
+
+  /** An answer is still to come. */
+  get isAsked(): boolean {
+    return this.#asked > 0;
+  }
+
+  ask<Answer>(call: (store: Store) => Promise<Answer>): Promise<Answer> {
+    this.#asked += 1;
+    const answer = call(this.#store).finally(() => {
+      this.#asked -= 1;
+    });
+    // Who has asked may be dead by now.
+    answer.catch(() => undefined);
+    return answer;
+  }
+
+  /** Asks it what the table in memory has answered. */
+  same<Answer>(expected: Answer, call: (store: Store) => Promise<Answer>): Promise<Answer> {
+    return this.ask(async (store) => {
+      const answer = await call(store);
+      if (!isDeepStrictEqual(answer, expected)) this.#differs(difference(answer, expected));
+      return answer;
+    });
+  }
+
+  /** The index may show what was a while ago. */
+  due(store: Store, shard: number, untilAt: number, cursor: string | undefined): Promise<Page<Due>> {
+    return store.due(shard, untilAt - this.#index.lagMs(), cursor, this.#index.page);
+  }
+
+  /** As after the end of its retention, and with a process that has begun since. */
+  expire(executionId: string): void {
+    const gone = new DeleteItemCommand({ TableName: TABLE_NAME, Key: executionKey(executionId) });
+    void this.ask(() => this.#database.client.send(gone));
+    this.#store = this.#opened();
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #opened(): Store {
+    const options = { table: TABLE_NAME, wakeShards: this.#shards, log: { note: () => undefined } };
+    return knownExecutions(dynamoStore(this.#database.client, options));
+  }
+}
+
+/** The first place at which they differ, and how. */
+function difference(answer: unknown, expected: unknown, at = ''): string {
+  const [own, other] = [
+    Object(answer) as Record<string, unknown>,
+    Object(expected) as Record<string, unknown>,
+  ];
+  const isObject = typeof answer === 'object' && typeof expected === 'object';
+  const name = isObject
+    ? Object.keys({ ...own, ...other }).find((one) => !isDeepStrictEqual(own[one], other[one]))
+    : undefined;
+  if (name !== undefined) return difference(own[name], other[name], `${at}.${name}`);
+  return `the file answers${at} ${JSON.stringify(answer)} and not ${JSON.stringify(expected)}`;
+}

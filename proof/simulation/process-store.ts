@@ -1,0 +1,125 @@
+/**
+ * The store as one simulated process sees it: the table in memory, or a world's file.
+ *
+ * Owns: which of the two answers. Does not own: what a call costs and what becomes of it (`process.ts`).
+ */
+
+import type { Plan } from '../../lib/core/plan/plan.ts';
+import type { ListQuery, Store } from '../../lib/core/ports.ts';
+import type { Write } from '../../lib/core/decisions/decision.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { Execution } from '../../lib/core/records/state.ts';
+import type { MemoryTable } from '../../lib/testing/memory-table.ts';
+import type { Host, Process } from './process.ts';
+
+/** A call as the process makes it. */
+type Ask = <Answer>(execute: () => Answer | Promise<Answer>) => Promise<Answer>;
+
+export class ProcessStore implements Store {
+  readonly shards: number;
+  readonly #host: Host;
+  readonly #ask: Ask;
+  readonly #process: Process;
+  readonly #table: MemoryTable;
+
+  constructor(host: Host, ask: Ask, process: Process) {
+    this.#host = host;
+    this.#ask = ask;
+    this.#process = process;
+    this.#table = host.external.table;
+    this.shards = this.#table.shards;
+  }
+
+  /** @param asked the same of a world's file, where it has one */
+  #call<Answer>(execute: () => Answer, asked: (store: Store) => Promise<Answer>): Promise<Answer> {
+    const { file } = this.#host.external;
+    return this.#ask(file === undefined ? execute : () => file.same(execute(), asked));
+  }
+
+  /** One that answers in pages, with cursors of its own. */
+  #page<Answer>(execute: () => Answer, asked: (store: Store) => Promise<Answer>): Promise<Answer> {
+    const { file } = this.#host.external;
+    return this.#ask(file === undefined ? execute : () => file.ask(asked));
+  }
+
+  writePlan(hash: string, plan: Plan) {
+    return this.#call(
+      () => this.#table.writePlan(hash, plan),
+      (store) => store.writePlan(hash, plan),
+    );
+  }
+  readPlan(hash: string) {
+    return this.#call(
+      () => this.#table.readPlan(hash),
+      (store) => store.readPlan(hash),
+    );
+  }
+  create(execution: Execution) {
+    return this.#call(
+      () => this.#table.create(execution),
+      (store) => store.create(execution),
+    );
+  }
+  read(id: string) {
+    return this.#call(
+      () => this.#table.read(id),
+      (store) => store.read(id),
+    );
+  }
+  /** One request each, and the execution's after all others: anything may be written in between. */
+  async readSteps(id: string, names: readonly string[]): Promise<Snapshot | undefined> {
+    const parts = names.map((name) =>
+      this.#call(
+        () => this.#table.readSteps(id, [name]),
+        (store) => stepsOf(store, id, name),
+      ),
+    );
+    const steps = (await Promise.all(parts)).map((part) => part?.steps ?? {});
+    const execution = await this.readExecution(id);
+    return execution && { execution, steps: Object.assign({}, ...steps) as Snapshot['steps'] };
+  }
+  readExecution(id: string) {
+    return this.#call(
+      () => this.#table.read(id)?.execution,
+      (store) => store.readExecution(id),
+    );
+  }
+  write(write: Write) {
+    const { writers } = this.#host;
+    return this.#call(
+      () => writers.by(this.#process, () => this.#table.write(write)),
+      (store) => store.write(write),
+    );
+  }
+  due(shard: number, untilAt: number, cursor?: string) {
+    return this.#page(
+      () => this.#table.due(shard, untilAt, cursor),
+      (store) =>
+        this.#host.external.file?.due(store, shard, untilAt, cursor) ?? store.due(shard, untilAt, cursor),
+    );
+  }
+  readonly list = (query: ListQuery) =>
+    this.#page(
+      () => this.#table.list(query),
+      (store) => store.list(query),
+    );
+  readonly survey = (endedSince: number, workflows: readonly string[]) =>
+    this.#page(
+      () => this.#table.survey(endedSince, workflows),
+      (store) => store.survey(endedSince, workflows),
+    );
+  inbox(limit: number, cursor?: string) {
+    return this.#page(
+      () => this.#table.inbox(limit, cursor),
+      (store) => store.inbox(limit, cursor),
+    );
+  }
+}
+
+/** The steps that are asked for: one that remembers an execution answers with all of it. */
+async function stepsOf(store: Store, id: string, name: string): Promise<Snapshot | undefined> {
+  const state = await (store.readSteps ?? store.read)(id, [name]);
+  if (state === undefined) return undefined;
+  const step = state.steps[name];
+  return { execution: state.execution, steps: step === undefined ? {} : { [name]: step } };
+}
