@@ -1,12 +1,11 @@
 /**
- * What an agent's code answered, as the output of its step; or why it is none.
+ * Makes the output of a step from what its agent's code answered, or says why it cannot.
  *
- * Owns: what of an answer JSON leaves out, its check against the agent's schema, its size, and how one that
- * is no output is
+ * Owns: the conversion to JSON, the check against the agent's schema, the size, and how a wrong answer is
  * shown to a person. Does not own: what follows from that (`core/step/report.ts`).
  *
- * S6 if an answer is wrong, its work is done all the same. So nothing here rejects: a schema that throws, or
- * a property that throws when it is read, is a wrong answer as well, not an unknown outcome.
+ * S6 if an answer is wrong, the work is still done. So nothing here rejects: a schema or a property that
+ * throws is a wrong answer, not an unknown outcome.
  */
 
 import type { Agent } from '../core/plan/agent.ts';

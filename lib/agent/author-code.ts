@@ -6,7 +6,7 @@
  * error (`core/values/failure.ts`).
  *
  * S6 what is not known to have failed has not failed: any error but `TransientError` and `PermanentError` is
- * an unknown outcome, and an answer that is no output is an answer all the same: the work is done.
+ * an unknown outcome. After a wrong answer the work is done.
  */
 
 import {

@@ -1,13 +1,12 @@
 /**
- * The read before a claim: all of the execution, or of a long one the records that decide the claim.
+ * The read before a claim: the whole execution, or, of a long one, the records that decide the claim.
  *
- * Owns: which records those are, and when they are not enough. Does not own: the decision. Nothing but a
- * claim follows from a part of an execution: for any other decision all of it is read.
+ * Owns: which records those are, and when they are not enough. Does not own: the decision. A part of an
+ * execution is enough for a claim only: for any other decision all of it is read.
  *
- * Every record that is read costs, so a chain would cost the more for each step, the longer it is. The step's
- * own record and those of its predecessors are read first and the execution's after them: an agent that finds
- * it running has read nothing that is newer than a cancel of which it does not know, and the fence of a later
- * one sees what the claim stands on (S10).
+ * Each record read costs, so without this a step would cost more, the longer its chain. The records of the
+ * step and its predecessors are read first, the execution's last. S10 if that says running, no record read
+ * before it is newer than a cancel, and the fence of a later cancel sees the claim.
  */
 
 import { expressionsOf, graphOf, type Plan } from '../core/plan/plan.ts';

@@ -27,7 +27,7 @@ export const addToOutage = (
   addition: Addition,
 ): Promise<void> =>
   kept(ports, agent, async (outages) => {
-    // If the opening could not be written, or not yet, the book loses these calls, and nothing else.
+    // If the opening is not written, these calls are not counted. Nothing is decided by them.
     await changeRecord(
       outages,
       [agent, openedAt],

@@ -53,9 +53,9 @@ export async function deliverReport(
 }
 
 /**
- * The report is in the table. What follows is tried again once; then the wake time
- * makes good, not this busy process.
- * @param unread what needs no read begins at once: it contends for nothing
+ * The report is in the table. What follows is tried again once; after that a supervisor does it at the wake
+ * time, not this busy process.
+ * @param unread what needs no read begins at once, without waiting for others
  */
 async function followUp(
   ports: Ports,

@@ -195,8 +195,8 @@ const STEP_WITHOUT_INPUT = 'step goes with an input; without one the retry is of
 const obeyed = (c: Context, { id, status }: Execution): Response => c.json({ executionId: id, status }, 202);
 
 /**
- * What follows may be over by now: it is read again, for an operator wants to know what is left. Where that
- * fails the command was obeyed all the same.
+ * What follows may be over by now, so the execution is read again to say what is left. If that fails, the
+ * answer says only that the command was obeyed.
  */
 async function stopped(c: Context, scheduler: Scheduler, { id, status }: Execution): Promise<Response> {
   const now = await show(scheduler, id).catch(() => undefined);

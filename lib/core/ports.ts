@@ -95,14 +95,14 @@ export interface Store {
   /** Latest opened first. @throws SteadfastError `bad-cursor` */
   readonly inbox: (limit: number, cursor?: string) => Promise<Page<InboxItem>>;
   /**
-   * What fits the filter, in the order that it says. Where few do, a page may hold fewer than its limit and
-   * still have a cursor: reading is bounded.
+   * What fits the filter, in its order. Reading is bounded: if few executions fit, a page may hold fewer than
+   * its limit and still have a cursor.
    * @throws SteadfastError `bad-cursor`
    */
   readonly list: (query: ListQuery) => Promise<ListedPage>;
   /**
-   * What is open, what is asked, and what has ended badly since then, of the last seconds: to be counted.
-   * @param workflows of which is counted how many were started since then, where any has ended badly
+   * To be counted: what is open, what is asked, and what has ended badly since then. Seconds old.
+   * @param workflows whose starts since then are counted, if any execution has ended badly
    */
   readonly survey: (endedSince: number, workflows: readonly string[]) => Promise<Survey>;
 }

@@ -6,10 +6,10 @@
  * the rules, each a value that says when it is due, what it does and how it is said (`step/rule.ts`), which
  * messages are sent (`supervision/dispatch.ts`).
  *
- * An agent after its report, the scheduler after a start or a cancel, and a supervisor evaluate in the same
- * way; only a supervisor ends leases, repeats dispatches that were not claimed, and sets the wake time. S8 a
- * join starts once, because the claim decides, not the message. S12 the wake time is the earliest time at
- * which a rule of the status is due.
+ * An agent after its report, the scheduler after a start or a command, and a supervisor evaluate in the same
+ * way; only a supervisor ends leases, repeats messages that no agent took, and sets the wake time. S8 a join
+ * starts once, because the claim decides, not the message. S12 no rule is due before the wake time
+ * (`supervision/wake-time.ts`).
  */
 
 import { beginTry, endChildren, endOverTime, startChildren, stopChildren } from './execution/child-rules.ts';
@@ -69,9 +69,10 @@ const ENDED: readonly Rule[] = [announceChange, announce];
 
 export const RULES: Readonly<Record<ExecutionStatus, readonly Rule[]>> = {
   running: FORWARD,
-  // A person is asked: the answer comes before the end.
+  // A person is asked, so it does not succeed before the answer.
   waiting: FORWARD.filter((rule) => rule !== succeed),
-  // Attempts under way go on to their end; when everything is done, nothing is left to pause.
+  // Attempts under way finish, and their reports count. Nothing starts. If all steps are done meanwhile, the
+  // execution succeeds. A person may resume or cancel it, and answer what is open (`operators/`).
   pausing: [endLease, closeIncidents, endChildren, succeed, suspend, halt, announceChange],
   paused: [endLease, closeIncidents, endChildren, succeed, suspend, askAboutPause, announceChange],
   compensating: [
@@ -90,7 +91,7 @@ export const RULES: Readonly<Record<ExecutionStatus, readonly Rule[]>> = {
     wakeForTime,
     announceChange,
   ],
-  // Only its on-failure steps are left, and each of them may fail.
+  // Its end is certain. Its on-failure steps are left, and each of them may fail.
   'following-up': [
     endLease,
     closeIncidents,

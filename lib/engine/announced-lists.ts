@@ -2,13 +2,13 @@
  * If items of a list ask about a wrong answer, only one question is announced as long as it is open: an
  * agent's mistake is one mistake, whatever the size of the list.
  *
- * Owns: across all parts of a list and all executions of its items, one is announced and the others ask
- * quietly; once it is answered, the next that asks is announced. Does not own: the same within a part
+ * Owns: across all parts of a list and all executions of its items, one question is announced and the others
+ * are quiet; once it is answered, the next question is announced. Does not own: the same within a part
  * (`core/questions/incident.ts`), announcing (`commit.ts`).
  *
- * It happens before the write, so that whatever becomes of a quiet question is quiet too. If the process dies
- * in between, the place stays with the same execution, which takes it again. If the place cannot be read or
- * written, nothing waits: the question is announced, perhaps once more.
+ * A question is made quiet before it is written, so that no change of it is announced. One record has the
+ * execution that announces for the list. If the process dies before its write, the execution finds itself
+ * there again. If that record cannot be read or written, the question is announced.
  */
 
 import { incidentsIn } from '../core/records/snapshot.ts';

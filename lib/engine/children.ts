@@ -1,13 +1,13 @@
 /**
- * The effects of one execution on others: a step starts, gathers or stops executions of its own, and an
- * execution that has ended notifies its parent.
+ * The effects of one execution on others: a step starts, gathers or stops child executions, and an execution
+ * that has ended notifies its parent.
  *
- * Owns: these effects, each of which may be repeated without harm. Does not own: when they are due
- * (`core/execution/child-rules.ts`) or what is recorded of them (`core/execution/on-child.ts`).
+ * Owns: these effects; each may be repeated without harm. Does not own: when they are due
+ * (`core/execution/child-rules.ts`) or what is recorded about them (`core/execution/on-child.ts`).
  *
- * S11 a child's id is derived, and it is created once. S10 stopping takes the place of a child that does
- * not exist, and writes one that failed and was to go on, so that a starter that read an older state
- * cannot bring it to life any more.
+ * S11 a child's id is derived, and it is created once. S10 a stop creates a child that does not exist as
+ * canceled, and writes one that failed and could go on, so that a process that read an older state can start
+ * neither.
  */
 
 import { decide } from '../core/decide.ts';
@@ -180,8 +180,8 @@ async function startChild(
 }
 
 /**
- * It is in the table with its wake time: what fails from here on, a supervisor makes good.
- * @param known of a new one
+ * It is in the table with its wake time: if this fails, a supervisor carries it on.
+ * @param known the state of a new execution
  */
 async function carryOn(
   ports: Ports,

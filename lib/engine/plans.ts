@@ -1,6 +1,6 @@
 /**
- * Plans by their hash, read once and kept: a plan never changes, so a copy is never stale. A child's plan
- * follows from its parent's, of which alone there is an item.
+ * Plans by their hash, read once and kept: a plan never changes, so a copy is never stale. The plan of a child
+ * is a part of its parent's, and only that is stored.
  */
 
 import { planAt, storedHash } from '../core/plan/child-plans.ts';

@@ -119,8 +119,8 @@ export async function reconcile(
 }
 
 /**
- * Steps whose executions could not be started, stopped or read, or whose entries or reminders could not be
- * announced: the evaluation goes on without them, and then says so.
+ * Steps whose child executions could not be started, stopped or read, or whose questions could not be
+ * announced: the evaluation goes on without them, and then fails.
  */
 class FailedEffects {
   readonly #steps: string[] = [];
@@ -206,8 +206,8 @@ export const continueWith = async (
 };
 
 /**
- * Writes what was decided and goes on from there. Once it is written, the wake time
- * makes good what fails of the rest.
+ * Writes what was decided and goes on from there. If something fails after the write, a supervisor repeats it
+ * at the wake time.
  * @returns 'conflict' when another write came first: read and decide again
  */
 export async function carryOut(

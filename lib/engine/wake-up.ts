@@ -1,12 +1,12 @@
 /**
- * Calls a supervisor when something must be evaluated before a tick would find it, and none is at work.
+ * Calls a supervisor if a write makes something due before the next tick, and no supervisor is at work.
  *
  * Owns: when one is called, and by which of many processes. Does not own: what it does then
  * (`supervisor/stay.ts`), which writes need one (`core/supervision/presence.ts`).
  *
- * L2 a dead agent is noticed in time in a quiet system too. In a busy one a process reads the presence once a
- * minute and calls none: what it has read holds until then. If many ask at once, the conditional write of
- * the presence lets one call (S15). A call that is lost or fails delays until the next tick.
+ * L2 a dead agent is noticed in time in a quiet system too. The presence says until when a supervisor is at
+ * work. In a busy system a process reads it once a minute and calls nobody. If many processes find none at
+ * once, the conditional write of the presence lets one call (S15). A lost call delays until the next tick.
  */
 
 import { needsPresence, presenceAfter } from '../core/supervision/presence.ts';
@@ -14,15 +14,15 @@ import type { Ports, WakeUps } from '../core/ports.ts';
 import { given } from '../core/values/given.ts';
 
 /**
- * Within this time a called supervisor is at work, cold start included, and writes its presence; if
- * not, the next writer calls again.
+ * A called supervisor is at work within this time, cold start included, and writes its presence. If it does
+ * not, the next process that needs one calls again.
  */
 export const CALL_MS = 5_000;
 
 /**
- * After a write, beside its sends. Never rejects: the write has taken place, and a tick
- * makes good what is missing here.
- * @param wakeAt as written. @param beforeAt as it was before; absent of a new record
+ * Runs after a write, beside its sends. Never rejects: the write has taken place, and after a lost call the
+ * next tick finds the work.
+ * @param wakeAt as written. @param beforeAt as it was before; absent for a new record
  */
 export async function wakeFor(ports: Ports, wakeAt: number | undefined, beforeAt?: number): Promise<void> {
   const { wakeUps, clock } = ports;
@@ -45,7 +45,7 @@ async function callUnlessPresent({ clock, random, log }: Ports, wakeUps: WakeUps
       return;
     }
     const wanted = presenceAfter(stored ?? { version: 0 }, random.id(), now + CALL_MS);
-    // After a conflict another process has called, or a supervisor is at work: as good for this long.
+    // After a conflict another process has called, or a supervisor is at work: either holds for this long.
     known.untilAt = wanted.untilAt;
     if ((await wakeUps.write(wanted)) === 'conflict') return;
     await wakeUps.call(wanted);

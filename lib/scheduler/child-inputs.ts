@@ -1,11 +1,11 @@
 /**
- * The check of what a step gives to the execution of another workflow, against that workflow's schema.
+ * Checks the input that a step gives to a child execution against the child's schema.
  *
  * Owns: which schema belongs to a plan. Does not own: what becomes of a step whose input is
  * refused (`engine/children.ts`).
  *
- * A schema is code, and a child's plan is data that may be older: only the schema
- * of the very same plan is asked.
+ * A schema is code, and a child's plan is data that may be older: the schema is asked only if its workflow
+ * has the same plan.
  */
 
 import type { Workflow } from '../core/plan/builder/workflow.ts';

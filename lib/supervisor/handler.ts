@@ -29,7 +29,7 @@ const TICK_RESERVE_MS = 3_000;
 export function supervisorHandler(): (event: unknown, context: Context) => Promise<{ sweeps: number }> {
   const telemetry = telemetryOf({ role: 'supervisor' });
   const { logger, meter } = telemetry;
-  // A sweep evaluates many at once, each of which may be about to send: their messages leave together.
+  // A sweep evaluates many executions at once, and their messages are sent together.
   const ports = once(() => portsOf(telemetry, { messages: Number.POSITIVE_INFINITY }));
   const plans: PlanCache = new Map();
   const grace = new Grace();
@@ -47,7 +47,7 @@ export function supervisorHandler(): (event: unknown, context: Context) => Promi
     const part = partOf(event);
     const leave = receiptBook(receiptsOf(ports()), ports());
     const options = { untilAt, sweepEveryMs, part, grace, leave, stay };
-    // Beside the first sweeps, which it does not hold up; a tick's alone, of which there is one every minute.
+    // Beside the first sweeps. Only a tick counts, once a minute; a supervisor that was called does not.
     const counted = called === undefined && gauge.isDue(clock.now()) ? countOpen(ports()) : undefined;
     const sweeps = await tick(ports(), plans, options);
     const due = sweeps.reduce((sum, sweep) => sum + sweep.due, 0);

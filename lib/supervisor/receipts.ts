@@ -52,7 +52,7 @@ export function receiptBook(
     const missing = missed(entry, last ? undefined : before, known);
     const found = { sweptAt, due, failed, oldestOverdueMs, ...missing };
     const receipt: ShardReceipt = { shard, version, writeId: random.id(), ...found };
-    // Another supervisor has swept it and said so: that is as good. Its receipt is read before the next one.
+    // Another supervisor has swept the shard and written its receipt, which is read before the next one.
     if ((await receipts.write(receipt)) === 'conflict') {
       stored = undefined;
       return;

@@ -78,7 +78,7 @@ async function promise(presences: Presences, { random, log }: World, untilAt: nu
         : presenceAfter(stored ?? { version: 0 }, random.id(), untilAt),
     );
   } catch (error) {
-    // It stays all the same; at worst one is called in vain.
+    // It stays anyway. At worst another supervisor is called in vain.
     log.note({ what: 'presence-failed', detail: error instanceof Error ? error.name : 'error' });
   }
 }

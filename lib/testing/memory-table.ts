@@ -4,8 +4,8 @@
  * Owns: the records, the conditional write, the wake index (sorted, open executions only), pages and their
  * cursors. Does not own: time, faults, promises (`memory.ts`, `simulation/process.ts`).
  *
- * Records and snapshots are never changed in place: so the table keeps and hands out the very objects it was
- * given, and a read costs nothing.
+ * Records and snapshots are never changed in place, so the table stores and returns the same objects, without
+ * copies.
  */
 
 import type { Plan } from '../core/plan/plan.ts';

@@ -1,12 +1,12 @@
 /**
- * What an execution answers.
+ * The output of an execution.
  *
- * Owns: whether it is kept in the execution's own record or made again from the steps' outputs, of which it
- * follows. Does not own: how it is made (`plan/refs.ts`).
+ * Owns: whether it is kept in the execution's record or computed again from the steps' outputs. Does not own:
+ * how it is computed (`plan/refs.ts`).
  *
- * The record is written once more after the end, and each started KB of it costs again: an output of some
- * size is a copy of what the steps' records hold, and they are read together with it. A part's or a child's
- * is kept, for its parent reads that record alone.
+ * The record is written once more after the end, and each started KB costs again. A large output copies what
+ * the steps' records hold, and they are read with it, so it is not kept. The output of a part or a child is
+ * kept, because its parent reads that record alone.
  */
 
 import type { Plan } from '../plan/plan.ts';

@@ -1,9 +1,8 @@
 /**
- * The entry of a person who is about to act somewhere below an execution, in that execution's record.
+ * Enters in a root execution's record that a person is about to act in an execution below it.
  *
- * Owns: the write. Does not own: what is entered (`records/people.ts`), or the act, which follows in an
- * execution of its own (`scheduler/people.ts`). An act in the very execution that has the people is
- * entered by the act's own write.
+ * Owns: the write. Does not own: what is entered (`records/people.ts`), or the act, which follows
+ * (`scheduler/people.ts`). An act in the root itself is entered by the act's own write.
  */
 
 import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
@@ -11,10 +10,7 @@ import { type Decision, IDLE, nothing, writing } from '../decisions/decision.ts'
 import { type Acted, peopleAfter } from '../records/people.ts';
 import { type Execution, isTerminal } from '../records/state.ts';
 
-/**
- * Nothing if the entry is there already, if no person has to be entered, or if the execution is over with
- * everything below it.
- */
+/** Writes nothing if the person is entered already, if people are not kept, or if the execution is over. */
 export function enter(
   execution: Execution,
   { acted, ...inputs }: DecisionInputs & { readonly acted: Acted },

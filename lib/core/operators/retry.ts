@@ -4,11 +4,11 @@
  * Owns: when that is safe, and the one write that does it (F8). Does not own: what the steps of the earlier
  * epoch count as then (`execution/effective-state.ts`), the resolutions of open incidents (`resolution.ts`).
  *
- * S18 another input is another request, under another effect key: only a step of which nothing can be in
- * effect is given one, and its record, which has it, begins again in the write of the retry.
+ * S18 another input is another request, under another effect key: only a step that has no effect can be given
+ * one, and its record begins again, with that input, in the write of the retry.
  *
- * S1 the only way out of a terminal status. S10 never after anything was undone: what is left of such an
- * execution is no state that it was ever in on its way forward. To do it all again, start another execution.
+ * S1 the only way out of a terminal status. S10 not after anything was undone: no forward execution was ever
+ * in such a state. To do everything again, start another execution.
  */
 
 import { isOutcomeRead } from '../plan/outcomes.ts';

@@ -15,9 +15,7 @@ import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, hasEnd } from '../records/state.ts';
 import { type AgentStep, agentStep, type Plan, type PlanStep } from './plan.ts';
 
-/**
- * No time ends an on-failure step. So much of it pays for dispatches (S16), of which the rest are deferred.
- */
+/** No deadline ends on-failure steps. S16 messages are budgeted as if they had this much time. */
 const BUDGET_MS = 3_600_000;
 
 const plans = new WeakMap<Plan, Plan>();

@@ -347,9 +347,7 @@ const isTree = (expr: Expr): expr is JsonObject | Json[] => typeof expr === 'obj
 
 const OF_STEP = /^(?:step|outcome|failure):(.*)$/;
 
-/**
- * The steps of which an expression reads something that is there once they have passed, each once, sorted.
- */
+/** The steps whose output, outcome or failure an expression reads, each once, sorted. */
 export const stepsIn = (expr: Expr): string[] => [
   ...new Set(sourcesIn(expr).flatMap((source) => OF_STEP.exec(source)?.[1] ?? [])),
 ];

@@ -2,11 +2,11 @@
  * The people of a tree (an execution that was started from outside, and all executions below it) in which an
  * approval must be another person's (`approval({ by: 'another' })`).
  *
- * Owns: what is kept of whom, who may not answer such an approval, and the bound. Does not own: who a person
- * is (`values/caller.ts`), when it is asked and where it is written (`scheduler/people.ts`).
+ * Owns: what is kept about each person, who may not answer such an approval, how many persons fit. Does not
+ * own: who a person is (`values/caller.ts`), when and where an act is written (`scheduler/people.ts`).
  *
- * S19 the record of the root has all of them, and every entry comes before the act that it is about, or with
- * it in one write: of two acts at the same time one is entered first, and the other one sees it.
+ * S19 the record of the root has all of them. An act is entered there before it takes place, or in the same
+ * write: if two persons act at the same time, one is entered first, and the other sees it.
  */
 
 import { isSamePerson } from '../values/caller.ts';

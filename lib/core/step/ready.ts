@@ -86,7 +86,8 @@ export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
   const work: Work[] = [];
   if (isPerforming(status)) {
     const waits = failureWaits(plan, snapshot);
-    // Nothing depends on the outcome of a tolerated failure, so its compensation does not wait for one.
+    // A step has failed beside a point of no return of unknown outcome: until that is known, only the point
+    // goes on, and the undo of tolerated failures, which depends on no outcome.
     for (const step of plan.steps)
       for (const piece of forwardWork(plan, step, snapshot))
         if (!waits || piece.mode === 'undo' || mayBePast(step, snapshot.steps[step.name])) work.push(piece);
@@ -97,9 +98,9 @@ export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
 }
 
 /**
- * The work on the way forward. A step is ready if it has no attempt yet, its predecessors are over,
- * and its condition holds (`turn.ts`). One that failed or was lost is due again at `retryAt`, one
- * of unknown outcome for a probe.
+ * The work on the way forward. A step is ready if it has no attempt yet, its predecessors are done, skipped
+ * or tolerated, and its condition holds (`turn.ts`). One that is tried again is due at `retryAt`, and so is
+ * the probe of one whose outcome is unknown.
  */
 function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   if (step.kind !== 'agent') return [];
@@ -110,7 +111,7 @@ function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
     const attempt = (record?.attempt ?? 0) + 1;
     return [{ step: variantOf(step, record?.stage ?? 0), mode: 'execute', attempt, sinceAt, dueAt: sinceAt }];
   }
-  // After a retry of the execution the item before it in its lane may have begun again as well.
+  // After a retry of the execution, the predecessor of an item in its lane may have begun again as well.
   if (record.status === 'retrying') return isTurn(step, snapshot) ? [workOf(step, record, 'execute')] : [];
   if (record.status === 'unknown') return [workOf(step, record, 'probe')];
   return mayBeUndone(plan, step, record) ? undoOfFailed(step, record) : [];
@@ -144,7 +145,7 @@ function undoOfFailed(step: AgentStep, record: Step): Work[] {
   return [workOf(step, record, 'undo', record.changedAt, notBefore)];
 }
 
-/** Something of the step's may be in effect and must be compensated. */
+/** The step may have an effect, and that must be undone. */
 export function needsUndo(step: PlanStep, record: Step | undefined): boolean {
   if (record === undefined) return false;
   if (hasChildren(step)) return owesChildren(step, record);
@@ -165,14 +166,14 @@ export function needsUndo(step: PlanStep, record: Step | undefined): boolean {
   }
 }
 
-/** Executions of its own are under way, or did something that is still in effect. */
+/** Its child executions are under way, or have effects that are not undone. */
 function owesChildren(step: ChildStep | MapStep, { status, children }: Step): boolean {
   if (children === undefined || status === 'compensated' || status === 'tolerated') return false;
   if (hasOpenChildren(children)) return true;
   return !isKept(step) && Object.values(children.ended).some(({ clean }) => !clean);
 }
 
-/** The effects of its executions stay when the execution is undone. */
+/** The effects of its child executions stay when the execution is undone. */
 export const isKept = (step: ChildStep | MapStep): boolean =>
   (step.kind === 'map' ? step.each.undo : step.undo) === 'none';
 
@@ -188,7 +189,7 @@ export function standsUnmended(step: PlanStep, record: Step | undefined): boolea
   return undo === 'none' && effect !== 'none';
 }
 
-/** A person said that nothing is to be undone. */
+/** A person, or a point of no return, has decided that nothing is undone. */
 export const keepsEffects = (snapshot: Snapshot): boolean => snapshot.execution.cause?.undo === false;
 
 /** The time from which no attempt of the step can take effect any more. */
@@ -212,8 +213,8 @@ function undoWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
 }
 
 /**
- * When nothing that depends on the step, however far, works, may still start, waits to be undone or can still
- * take effect; nothing when that cannot be said yet.
+ * Since when all direct and indirect dependents of the step are clear: none works, may start, must be undone
+ * or may still take effect. Nothing if one of them is not clear yet.
  */
 export function dependentsClearAt(plan: Plan, step: PlanStep, snapshot: Snapshot): number | undefined {
   const queue = [...dependentsOf(plan, step.name)];
@@ -254,7 +255,7 @@ export const isClear = (step: PlanStep, record: Step | undefined, left: boolean)
   (left || !needsUndo(step, record)) &&
   !(record !== undefined && (CLAIMABLE.has(record.status) || isWithChildren(step, record)));
 
-/** Executions of its own are under way, or their ends have not arrived yet. */
+/** Its child executions are under way, or their ends have not arrived yet. */
 const isWithChildren = (step: PlanStep, { status, children }: Step): boolean =>
   hasChildren(step) && (status === 'running' || status === 'compensating' || hasOpenChildren(children));
 

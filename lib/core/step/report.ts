@@ -43,8 +43,7 @@ export function reported(
   if (isAskedAbout) return lateSuccess(record, report, event);
   if (record.token !== token) return undefined;
   if (!isLeased(record)) return record.mode === 'execute' ? lateSuccess(record, report, event) : undefined;
-  // An attempt whose function has returned cannot begin anything any more: its process
-  // may live on, its work does not.
+  // An attempt whose function has returned can begin nothing more, even if its process lives on.
   const codeReturned = report.codeReturned && record.mode !== 'probe';
   const deadlines = codeReturned ? lowered(record, token, event.now) : undefined;
   const ending = endingOf(
@@ -67,7 +66,7 @@ export function reported(
   }
 }
 
-/** The work was finished after the lease had ended. */
+/** The work finished after its lease had ended. */
 function lateSuccess(
   record: Step,
   report: Report,
@@ -83,7 +82,7 @@ function lateSuccess(
     failure: undefined,
     afterFailure: undefined,
     nextStage: undefined,
-    // Not tried any more.
+    // There is no next try that would use it.
     givenInput: undefined,
     changedAt: inputs.now,
   });
@@ -110,9 +109,8 @@ function reportedExecute(ending: Ending, report: Report): Step | undefined {
 }
 
 /**
- * The work is done, but its answer is no valid output: the agent's author is wrong, not the work. So no other
- * stage does it again or takes it back before a person was asked. An on-failure step is never taken back, so
- * no person has to be asked about one.
+ * The work is done, but its answer is no valid output: the agent's code is wrong, not the work. So a person
+ * is asked before another stage repeats or undoes it. An on-failure step is never undone: nobody is asked.
  */
 function answeredWrongly(
   ending: Ending,
@@ -146,7 +144,7 @@ function afterFailure(
   const isRefused = failed.inputRefused === true && step.tolerate !== true;
   const forTime = (): Step => stepAfter(record, 'fail', inputs, { ...changes, ...FAILED_FOR_TIME });
   if (next.kind === 'person' || (next.kind === 'end' && isRefused)) {
-    // A refused input is the author's mistake, and what was done before it is no worse for it.
+    // A refused input is the author's mistake; what the steps before did is not wrong.
     const isNeeded = isRefused || (variant.effect === 'unsafe' && changes.mayHaveActed === true);
     return isOverTime && !isNeeded ? forTime() : stepAfter(record, 'ask', inputs, last);
   }
@@ -340,7 +338,7 @@ export function expired(
   inputs: DecisionInputs & Pick<Reported, 'isOverTime'>,
   failure = LEASE_LOST,
 ): Step {
-  // At once, not after a backoff: nothing says that the service is in trouble, only that an agent is gone.
+  // At once, without a backoff: an agent is gone, and nothing says that the service is in trouble.
   const atOnce = record.mode !== 'probe' && failure === LEASE_LOST;
   const ending = endingOf(step, record, { ...inputs, random: atOnce ? 0 : inputs.random });
   const isStalled = record.leaseUntil <= inputs.now && endedByStall(ending.variant, record);

@@ -1,8 +1,8 @@
 /**
- * Whose turn it is: which steps could begin now, and which may be beginning at this moment.
+ * Which steps can begin now, by their predecessors and their conditions.
  *
- * Owns: the readiness of a step by its predecessors and its condition, and whether executions of its own may
- * be under way of which nothing is known yet. Does not own: the pieces of work that follow (`ready.ts`).
+ * Owns: that, when a failure is the last word, and whether child executions may be under way that no record
+ * shows yet. Does not own: the pieces of work that follow (`ready.ts`).
  *
  * S7 a step is ready only when its predecessors are done, skipped or tolerated.
  */
@@ -68,11 +68,11 @@ const GIVEN_UP: ReadonlySet<Step['status'] | undefined> = new Set([
   'compensation-failed',
 ]);
 
-/** Its effects are undone before its next stage, so its failure is not yet the step's. */
+/** What it did is undone before its next stage begins, so the step has not failed yet. */
 export const isBetweenStages = (record: Step | undefined): boolean =>
   record?.nextStage !== undefined && record.status !== 'compensation-failed';
 
-/** The failed items of a part of a list, whether or not what they did is undone yet. */
+/** The failed items of a part of a list, whether or not they are undone yet. */
 export const failedItems = (plan: Plan, snapshot: Snapshot): readonly Step[] =>
   plan.steps.flatMap(({ name }) => {
     const record = snapshot.steps[name];
@@ -92,14 +92,11 @@ export function mayFail(plan: Plan, step: PlanStep, record: Step | undefined): b
   );
 }
 
-/**
- * It has failed, and that is not the last word: it may be undone on the way forward, and a
- * late success counts until then.
- */
+/** It has failed, but that is not final: its undo is still to come, and a late success counts until then. */
 export const isFailureOpen = (plan: Plan, step: PlanStep, record: Step | undefined): boolean =>
   isBetweenStages(record) || mayFail(plan, step, record);
 
-/** As long as the execution goes on, or may after a pause. */
+/** While the execution goes on, or may go on after a pause. */
 export const mayStillSucceed = (plan: Plan, step: PlanStep, { execution, steps }: Snapshot): boolean =>
   (isPerforming(execution.status) || isPausedOrPausing(execution.status)) &&
   isFailureOpen(plan, step, steps[step.name]);
@@ -108,7 +105,7 @@ export const mayStillSucceed = (plan: Plan, step: PlanStep, { execution, steps }
 export const firstTooMany = (plan: Plan, snapshot: Snapshot): Step | undefined =>
   plan.tolerated === undefined ? undefined : failedItems(plan, snapshot)[plan.tolerated];
 
-/** The step whose failure is the execution's; of a part of a list the first item that is too many. */
+/** The step whose failure stops the execution; in a part of a list, the first item that is too many. */
 export function failureOf(plan: Plan, snapshot: Snapshot): Step | undefined {
   const tooMany = firstTooMany(plan, snapshot);
   if (tooMany !== undefined) return tooMany;
@@ -119,7 +116,7 @@ export function failureOf(plan: Plan, snapshot: Snapshot): Step | undefined {
   return step && snapshot.steps[step.name];
 }
 
-/** Its predecessors are over. */
+/** Its predecessors are done, skipped or tolerated. */
 export const isTurn = (step: PlanStep, snapshot: Snapshot): boolean =>
   step.after.every((name) => isSatisfied(snapshot.steps[name]));
 
@@ -161,7 +158,7 @@ export const isReady = (step: PlanStep, snapshot: Snapshot): boolean =>
 export const applies = (step: PlanStep, snapshot: Snapshot): boolean =>
   step.when === undefined || evaluateExpression(step.when, scopeOf(snapshot)) === true;
 
-/** Not all ends are recorded. Any execution may be under way: a starter may be ahead of the record. */
+/** Not all ends are recorded. Any of them may be under way, started by a process that has not said so yet. */
 export const hasOpenChildren = (children: Children | undefined): boolean =>
   children !== undefined && Object.keys(children.ended).length < children.count;
 
@@ -169,15 +166,15 @@ export const hasOpenChildren = (children: Children | undefined): boolean =>
 export const actsUntil = (children: Children | undefined): number =>
   Math.max(0, ...Object.values(children?.ended ?? {}).map((end) => end.actsUntil ?? 0));
 
-/** Some of its executions are stopped, and others are still to be. */
+/** Some of its child executions are stopped, and others must still be. */
 export const isStopping = (record: Step | undefined): boolean =>
   record?.status === 'compensating' && record.children?.stopped !== undefined;
 
-/** The time of their step is over, and some of them are still to be stopped. */
+/** The time of their step is over, and some of them must still be stopped. */
 export const isEnding = (children: Children | undefined): boolean =>
   children?.overTime !== undefined && children.overTime < children.count;
 
-/** A reader of an older state may be starting executions of the step's at this moment. */
+/** A process that read an older state may be starting the step's child executions at this moment. */
 export const mayHaveChildren = (step: PlanStep, snapshot: Snapshot): boolean =>
   hasChildren(step) &&
   (snapshot.steps[step.name]?.status === 'running' ||

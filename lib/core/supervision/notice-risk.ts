@@ -24,7 +24,7 @@ export function noticeRisk(plan: Plan, state: Snapshot, now: number, decision: D
   if (write?.execution === undefined) return decision;
   const { riskSince, risk: before, asks: asked, ...execution } = write.execution;
   const reason = isTerminal(execution.status) ? undefined : reasonOf(plan, execution, now, recordOf);
-  // The same words for the same reason: a record that says nothing new is the very one.
+  // The same object for the same reason, so that an unchanged record is not written.
   const risk = isSame(before, reason) ? before : reason;
   const since = reason && (riskSince ?? now);
   const asks = execution.status === 'waiting' ? askedAbout(state, write) : undefined;

@@ -1,12 +1,15 @@
 /**
- * The wake time: the time at which an execution must be evaluated again.
+ * The wake time: the time at which a supervisor must evaluate an execution again.
  *
- * Owns: S12 and the gaps between the supervisor's repeated dispatches. Does not own: the times at which rules
- * are due (each rule says its own). A supervisor's evaluation sets it; any other write of an open execution
- * only brings it forward; claims, heartbeats and reports under a lease never touch it.
+ * Owns: S12 and the gaps between a supervisor's repeated messages. Does not own: the times at which rules are
+ * due (each rule says its own).
  *
- * S12 `wakeAt` ≤ min(every deadline known, e + H). H is the horizon (`step/lease.ts`). e is the clock before
- * the read while anything may be written at any moment, else the earliest `retryAt`.
+ * S12 it is the earliest of three. A rule is due: a deadline, the end of a lease, a reminder. A message that
+ * no agent took must be repeated. Or a horizon H has passed: claims and heartbeats do not touch the wake
+ * time, so a lease may have begun unseen, and H is no longer than the shortest one (`step/lease.ts`). H
+ * counts from the read while an agent may write at any moment, else from when the next work is due.
+ *
+ * A supervisor's evaluation sets the wake time. Any other write of an open execution only brings it forward.
  */
 
 import { asIncident } from '../records/question.ts';
@@ -96,8 +99,8 @@ export function nextWakeAt(
 }
 
 /**
- * The last word of every decision: an open execution that is written is evaluated within a horizon of the
- * write, or when the rule says (`wakeAt`, at the latest then). A wake time that is overdue stays so: how late
+ * The end of every decision: an open execution that is written is evaluated again within a horizon of the
+ * write, or earlier if the rule says so in `wakeAt`. A wake time that is overdue stays so: how late
  * the evaluation is is not forgotten.
  * @param plan as it is stored
  */
@@ -141,7 +144,7 @@ function withUnleasedEnd(
   return isOver ? executionAfter(execution, 'set-wake-time', inputs, {}) : undefined;
 }
 
-/** e of S12: until then no agent writes a step without a message sent first. */
+/** From when H counts: until then no agent writes a step, because no message has been sent for it. */
 function quietFrom(plan: Plan, snapshot: Snapshot, work: readonly Work[], readAt: number): number {
   const records = Object.values(snapshot.steps);
   if (snapshot.execution.status === 'paused') {
@@ -157,7 +160,7 @@ function quietFrom(plan: Plan, snapshot: Snapshot, work: readonly Work[], readAt
     (isForward(snapshot.execution.status) && plan.steps.some((step) => isStarting(step, snapshot)));
   if (busy) return readAt;
   // A resolution, the answer to a callback and a child's notice bring the wake time forward in the same
-  // transaction, and the time of a wait is a deadline of its own: nothing has to be searched.
+  // transaction, and the time of a wait is a deadline of its own: none of them can be missed.
   const awaited = openIncidents(snapshot).length > 0 || isAwaiting(plan, snapshot);
   const times = work.map((piece) => piece.dueAt);
   return times.length === 0 && !awaited ? readAt : Math.max(readAt, Math.min(...times));

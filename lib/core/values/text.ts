@@ -56,9 +56,7 @@ export const hasReplacement = (text: string): boolean => text.includes('\uFFFD')
 export const REPLACED_IN_KEY =
   'it has U+FFFD, which stands for bytes that were no UTF-8: two keys that differ would be one';
 
-/**
- * The value with U+FFFD for each half of a character, in keys as well; where there is none, the very value.
- */
+/** The value with U+FFFD for each half of a character, also in keys; without one, the same object. */
 export function wellFormed(value: Json): Json {
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value))
