@@ -1,6 +1,6 @@
 /**
- * Plans by their hash, read once and kept: a plan never changes, so a copy is never stale. The plan of a child
- * is a part of its parent's, and only that is stored.
+ * Plans by their hash, read once and kept: a plan never changes, so a copy is never stale. The plan of a
+ * child is a part of its parent's, and only that is stored.
  */
 
 import { planAt, storedHash } from '../core/plan/child-plans.ts';

@@ -236,8 +236,8 @@ function acceptedInput(workflow: string, value: unknown): Json {
 }
 
 /**
- * The execution exists whether or not its first messages leave now. If they do not, a supervisor sends them at
- * the wake time.
+ * The execution exists whether or not its first messages leave now. If they do not, a supervisor sends them
+ * at the wake time.
  */
 async function firstSends(
   { ports }: Scheduler,

@@ -191,4 +191,19 @@ describe('a shard', () => {
     for (let at = 0; at < 4_000; at += 1) counts[shardOf(`e-${at}`, 4)]! += 1;
     for (const count of counts) expect(count).toBeGreaterThan(800);
   });
+
+  it('of an incident of the release before have other names for how it ended, and no reminders', () => {
+    const item: Item = {
+      pk: { S: 'exec#e-1' },
+      sk: { S: 'incident#2' },
+      v: { N: '1' },
+      version: { N: '3' },
+      resolvedAt: { N: '7' },
+      by: { S: 'person' },
+      choice: { S: 'skip' },
+      unannounced: { S: 'true' },
+    };
+    const closed = { number: 2, version: 3, reminders: 0, choice: 'skip', closedAt: 7, closedBy: 'answer' };
+    expect(questionOf(item)).toStrictEqual({ ...closed, unannounced: ['reminded'] });
+  });
 });
