@@ -8,6 +8,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { printNotVerified } from '../cli/verify/page.ts';
 import { printHttp } from './print-http.ts';
 import { printOpenapi } from './print-openapi.ts';
 import { printStateMachine } from './print-state-machine.ts';
@@ -17,6 +18,7 @@ export const PRINTED: Readonly<Record<string, () => string>> = {
   'docs/STATE-MACHINE.md': printStateMachine,
   'docs/HTTP.md': printHttp,
   'docs/openapi.json': printOpenapi,
+  'docs/not-verified.md': printNotVerified,
 };
 
 /** @returns nothing where it is missing, which is as stale as different */

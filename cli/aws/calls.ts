@@ -1,7 +1,7 @@
 /**
  * Signed calls of AWS's own APIs, without a client for each of ten services.
  *
- * Owns: addresses, the shapes of a request (JSON with a target, REST, CloudFormation's form), when a call is
+ * Owns: addresses, the shapes of a request (JSON with a target, REST, a form), when a call is
  * tried again, how a refusal reads. Does not own: the signature and its credentials (`../signed-fetch.ts`),
  * what is called (`../quiesce/`, `../logs/`, `../console/`).
  */
@@ -27,6 +27,8 @@ const TARGETS = {
   ssm: ['AmazonSSM', '1.1'],
   tagging: ['ResourceGroupsTaggingAPI_20170126', '1.1'],
 } as const;
+/** `apiVersion` of those that take a form. */
+const FORMS = { cloudformation: '2010-05-15', sns: '2010-03-31', sts: '2011-06-15' } as const;
 type JsonService = keyof typeof TARGETS;
 type RestService = 'apigateway' | 'lambda' | 'scheduler';
 
@@ -86,6 +88,10 @@ export class Calls {
     this.#options = options;
   }
 
+  get region(): string {
+    return this.#options.region;
+  }
+
   json(service: JsonService, operation: string, body: object): Promise<Answer> {
     const [target, version] = TARGETS[service];
     return this.#send(service, actionOf(service, operation), '/', {
@@ -109,12 +115,16 @@ export class Calls {
   }
 
   /**
-   * CloudFormation takes a form and answers in XML.
+   * The older services take a form and answer in XML.
    * @returns the XML
    */
-  form(operation: string, fields: Readonly<Record<string, string>>): Promise<string> {
-    const body = new URLSearchParams({ Action: operation, Version: '2010-05-15', ...fields });
-    return this.#text('cloudformation', actionOf('cloudformation', operation), '/', {
+  form(
+    operation: string,
+    fields: Readonly<Record<string, string>>,
+    service: keyof typeof FORMS = 'cloudformation',
+  ): Promise<string> {
+    const body = new URLSearchParams({ Action: operation, Version: FORMS[service], ...fields });
+    return this.#text(service, actionOf(service, operation), '/', {
       method: 'POST',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: String(body),

@@ -1,40 +1,65 @@
 /**
  * `steadfast verify`: proves a deployment, in an account or on this machine.
  *
- * Owns: its options, its exit code, what is printed. Does not own: the checks (`checks/`), the order
- * (`run.ts`), the report (`report.ts`).
+ * Owns: its options, which deployment they mean, its exit code. Does not own: the checks (`checks/`), the
+ * order (`run.ts`), the report (`report.ts`).
  */
 
 import { randomBytes } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
 import { packageVersion } from '../../lib/project/package-files.ts';
 import { examples } from '../commands.ts';
-import { type Cli, CLOCK, EXIT } from '../io.ts';
+import { callsOf } from '../aws/calls.ts';
+import { checkedStack } from '../aws/tagged.ts';
+import { type Cli, CliError, CLOCK, EXIT } from '../io.ts';
+import { awsPorts } from './aws.ts';
 import { ENTRIES } from './checks/all.ts';
 import type { Phase } from './check.ts';
 import { localPorts } from './local.ts';
 import { startLocalStack } from './local-stack.ts';
-import { countsOf, writeReport } from './report.ts';
-import { lineOf, run } from './run.ts';
+import type { Ports } from './ports.ts';
+import { countsOf, type Subject, writeReport } from './report.ts';
+import { lineOf, type Result, run } from './run.ts';
 import { runIdOf } from './starting.ts';
+import { Throwaway } from './throwaway.ts';
 
-interface Flags {
+export interface Flags {
+  readonly stack?: string;
+  readonly throwaway?: true;
   readonly local?: true;
   readonly assembly?: string;
   readonly gameDay?: true;
+  readonly slow?: true;
+  readonly load?: true;
   readonly budget: number;
   readonly report?: string;
+  readonly undo?: true;
+  readonly yesIn?: string;
 }
 
 export function addVerify(program: Command, cli: Cli): void {
   program
     .command('verify')
     .description('prove that a deployment does what it should')
-    .option('--local', 'the stack of the checks, on this machine')
+    .option('--stack <name>', 'a stack of yours: what can be read of it')
+    .option('--throwaway', 'a stack of its own, deployed for this run and deleted after it')
+    .option('--local', 'that stack on this machine; with --url in a local cloud that runs already')
     .option('--assembly <folder>', 'with --local: that stack as it was synthesised before (cdk.out)')
-    .option('--budget <dollars>', 'what it may cost in the account', dollarsOf, 5)
+    .option('--game-day', 'also break things: every fault ends by itself')
+    .option('--slow', 'also what takes a quarter of an hour')
+    .option('--load', 'also 10,000 starts')
+    .option('--budget <dollars>', 'what it may cost', dollarsOf, 5)
     .option('--report <folder>', 'write the report there, as JSON and as Markdown')
-    .addHelpText('after', examples('verify --local', 'verify --local --json'))
+    .option('--undo', 'end all faults that earlier runs have left, and nothing else')
+    .option('--yes-in <stack>', 'allow --game-day in this stack although it keeps its data')
+    .addHelpText(
+      'after',
+      examples(
+        'verify --local',
+        'verify --stack Orders-staging --region eu-central-1',
+        'verify --throwaway --game-day --report verified --region eu-central-1',
+      ),
+    )
     .action(async (flags: Flags, command: Command) => {
       cli.exitCode = await verify(cli, command, flags);
     });
@@ -46,36 +71,122 @@ function dollarsOf(text: string): number {
   throw new InvalidArgumentError('allowed is an amount of dollars from 0.');
 }
 
-async function verify({ io }: Cli, command: Command, flags: Flags): Promise<number> {
-  const { json } = command.optsWithGlobals<{ json?: true }>();
+/** A deployment that is ready to be verified. */
+interface Target extends Pick<Subject, 'deployment' | 'region'> {
+  readonly ports: Ports;
+  readonly stop: () => Promise<void>;
+}
+
+async function verify(cli: Cli, command: Command, flags: Flags): Promise<number> {
+  checkFlags(flags);
+  const { io } = cli;
   const beganAt = CLOCK.now();
-  const stack = await startLocalStack(io, flags.assembly);
+  const runId = runIdOf(beganAt, randomBytes(8).toString('hex'));
+  const target = await (flags.local === true ? local : inAccount)(cli, command, flags, runId);
+  const say = (line: string): unknown => io.err(`${line}\n`);
+  const interrupted = onInterrupt(async () => {
+    say('Stopping …');
+    await target.stop();
+  });
   try {
-    const runId = runIdOf(beganAt, randomBytes(8).toString('hex'));
-    const ports = await localPorts({ ...stack, runId });
-    const phases = new Set<Phase>(['preflight', 'settings', 'smoke', 'traces']);
-    const say = (line: string): unknown => io.err(`${line}\n`);
-    const results = await run(ENTRIES, ports, { phases, budget: flags.budget, say });
-    const counts = countsOf(results);
-    if (flags.report !== undefined)
-      for (const path of writeReport(flags.report, results, {
-        deployment: 'the local cloud',
-        region: 'no region',
-        version: packageVersion(),
-        beganAt,
-        endedAt: CLOCK.now(),
-      }))
-        io.err(`${path}\n`);
-    if (json === true) io.out(`${JSON.stringify({ verify: counts })}\n`);
-    else {
-      for (const result of results.filter(({ outcome }) => outcome === 'failed'))
-        io.out(`${lineOf(result)}\n`);
-      io.out(
-        `${counts.held} held, ${counts.failed} failed, ${counts.notRun} not run, of ${counts.rows} rows\n`,
-      );
+    if (flags.undo === true) {
+      io.out(`${await target.ports.faults.endAll()} faults ended\n`);
+      return EXIT.ok;
     }
-    return counts.failed === 0 ? EXIT.ok : EXIT.failed;
+    await allowGameDay(flags, target.ports);
+    const { budget } = flags;
+    const results = await run(ENTRIES, target.ports, { phases: phasesOf(flags), budget, say });
+    const { deployment, region } = target;
+    const subject = { deployment, region, version: packageVersion(), beganAt, endedAt: CLOCK.now() };
+    if (flags.report !== undefined)
+      for (const path of writeReport(flags.report, results, subject)) io.err(`${path}\n`);
+    return said(cli, command, results);
   } finally {
-    await stack.stop();
+    interrupted.off();
+    await target.stop();
   }
+}
+
+/** An interrupt leaves nothing behind; a fault that stands ends by itself. */
+function onInterrupt(stop: () => Promise<void>): { readonly off: () => void } {
+  const onSignal = (): void => {
+    void stop().finally(() => process.exit(EXIT.failed));
+  };
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  for (const signal of signals) process.once(signal, onSignal);
+  return { off: () => signals.forEach((signal) => process.off(signal, onSignal)) };
+}
+
+function checkFlags({ stack, throwaway, local: isLocal, assembly }: Flags): void {
+  if ([stack, throwaway, isLocal].filter((flag) => flag !== undefined).length !== 1)
+    throw new CliError('bad-request', 'which deployment? Give one of --local, --throwaway, --stack <name>');
+  if (assembly !== undefined && isLocal !== true)
+    throw new CliError('bad-request', '--assembly goes with --local');
+}
+
+export function phasesOf({ gameDay, slow, load, throwaway }: Flags): ReadonlySet<Phase> {
+  const phases = new Set<Phase>(['preflight', 'settings', 'smoke', 'traces']);
+  if (gameDay === true) phases.add('game-day');
+  if (slow === true) phases.add('slow');
+  if (load === true) phases.add('load');
+  if (throwaway === true) phases.add('teardown');
+  return phases;
+}
+
+/** Faults that an earlier run has left are ended first: none is made on top of another. */
+export async function allowGameDay(
+  { gameDay, stack, yesIn }: Pick<Flags, 'gameDay' | 'stack' | 'yesIn'>,
+  ports: Ports,
+): Promise<void> {
+  if (gameDay !== true) return;
+  const { table } = await ports.settings();
+  if (table.keepsData === true && (stack === undefined || yesIn !== stack))
+    throw new CliError(
+      'keeps-data',
+      `the stack keeps its data, so its executions matter to somebody: add --yes-in ${stack ?? '<stack>'}, or verify a stack of a stage that goes`,
+    );
+  await ports.faults.endAll();
+}
+
+async function local({ io }: Cli, command: Command, flags: Flags, runId: string): Promise<Target> {
+  const isGiven = command.getOptionValueSourceWithGlobals('url') === 'cli';
+  const subject = { deployment: 'the local cloud', region: 'no region' };
+  if (isGiven) {
+    const { url } = command.optsWithGlobals<{ url: string }>();
+    return { ...subject, ports: await localPorts({ apiUrl: url, runId }), stop: async () => {} };
+  }
+  const stack = await startLocalStack(io, flags.assembly);
+  return { ...subject, ports: await localPorts({ ...stack, runId }), stop: stack.stop };
+}
+
+async function inAccount(cli: Cli, command: Command, flags: Flags, runId: string): Promise<Target> {
+  const calls = callsOf(cli, command);
+  const { region } = calls;
+  const stack = flags.stack === undefined ? `Steadfast-${runId}` : checkedStack(flags.stack);
+  const subject = { deployment: `stack ${stack}`, region };
+  if (flags.stack !== undefined)
+    return { ...subject, ports: await awsPorts({ calls, stack, region, runId }), stop: async () => {} };
+  const deployment = new Throwaway(calls, cli.io, stack, region);
+  try {
+    await deployment.deploy();
+    const ports = await awsPorts({ calls, stack, region, runId, deployment });
+    // Also where a check has thrown; once more does nothing.
+    return { ...subject, ports, stop: () => deployment.removed() };
+  } catch (error) {
+    await deployment.removed();
+    throw error;
+  }
+}
+
+function said({ io }: Cli, command: Command, results: readonly Result[]): number {
+  const counts = countsOf(results);
+  const { json } = command.optsWithGlobals<{ json?: true }>();
+  if (json === true) io.out(`${JSON.stringify({ verify: counts })}\n`);
+  else {
+    const failed = results.filter(({ outcome }) => outcome === 'failed');
+    const { held, failed: bad, notRun, rows } = counts;
+    const sum = `${held} held, ${bad} failed, ${notRun} not run, of ${rows} rows`;
+    io.out([...failed.map(lineOf), sum, ''].join('\n'));
+  }
+  return counts.failed === 0 ? EXIT.ok : EXIT.failed;
 }

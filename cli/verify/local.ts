@@ -31,6 +31,7 @@ const LACKS: Ports['lacks'] = {
   alarms: 'the local cloud evaluates no alarms',
   concurrency: 'the local cloud does not throttle functions',
   deployment: 'the local cloud runs no CloudFormation',
+  redrive: 'the local cloud moves no dead letters',
   time: 'it takes longer than a local cloud is worth',
 };
 
@@ -59,10 +60,11 @@ export async function localPorts({ apiUrl, logs, runId }: LocalOptions): Promise
     },
     settings: async () => settings,
     account: unanswered('the account'),
+    deployment: unanswered('a deployment'),
     probes: probesOf(calls, outputs as unknown as Outputs, (expression) => tick(control, expression)),
     logs: async (texts) => [
-      ...(logs === undefined ? [] : linesIn(logs, texts)),
       ...(await denials(control, texts)),
+      ...(logs === undefined ? [] : linesIn(logs, texts)),
     ],
     metric: (name) => metricSum(calls, settings, name, beganAt),
     alarms: unanswered('alarms'),
@@ -154,10 +156,12 @@ function faultsOf(control: Control): FaultPort {
     end: async (fault) => {
       await control('POST', `${group(fault)}/enable`);
     },
+    // Those of an earlier run end by themselves, and nothing here knows them.
+    endAll: async () => 0,
   };
 }
 
-type Unanswered = Ports['account'] & Ports['alarms'];
+type Unanswered = Ports['account'] & Ports['alarms'] & Ports['deployment'];
 
 /** A port of which nothing can be asked; checks that need it are not run. */
 export function unanswered(what: string): Unanswered {

@@ -20,6 +20,7 @@ export const NEEDS = [
   'faults',
   'concurrency',
   'deployment',
+  'redrive',
   'time',
 ] as const;
 export type Need = (typeof NEEDS)[number];
@@ -40,6 +41,7 @@ export interface Ports {
   readonly raw: (method: string, path: string, options?: { readonly signed?: boolean }) => Promise<Raw>;
   readonly settings: () => Promise<Settings>;
   readonly account: AccountFacts;
+  readonly deployment: DeploymentPort;
   readonly probes: Probes;
   /** Lines of every function's log since the run began that contain any of the texts, at most a hundred. */
   readonly logs: (texts: readonly string[]) => Promise<readonly string[]>;
@@ -92,6 +94,8 @@ export interface MappingFacts {
 }
 
 export interface RuleFacts {
+  /** By which a fault names it. */
+  readonly id: string;
   readonly name: string;
   readonly expression: string;
   readonly enabled: boolean;
@@ -104,6 +108,8 @@ export interface TableFacts {
   readonly indexes: Readonly<Record<string, string>>;
   readonly expiresBy?: string;
   readonly recovery: boolean;
+  /** Protected against deletion: a stage that keeps its data. */
+  readonly keepsData?: boolean;
 }
 
 export interface AlarmFacts {
@@ -121,12 +127,14 @@ export interface AccountFacts {
   readonly concurrency: () => Promise<{ readonly limit: number; readonly unreserved: number }>;
   /** Bytes of each resource policy of CloudWatch Logs. */
   readonly logPolicies: () => Promise<readonly number[]>;
-  /** What a change set of the same template would replace; it is not executed. */
+}
+
+/** What CloudFormation does with the stack of `verify`. */
+export interface DeploymentPort {
+  /** What a change set of its template would replace; it is not executed. */
   readonly changeSet: () => Promise<readonly string[]>;
-  /** ARNs that still carry the tag of the throwaway stack. */
-  readonly leftOver: () => Promise<readonly string[]>;
-  /** Function names to what Lambda says of their recursion. */
-  readonly usage: () => Promise<Readonly<Record<string, number>>>;
+  /** Deletes the stack. @returns ARNs that still carry its tag */
+  readonly tearDown: () => Promise<readonly string[]>;
 }
 
 /** What the stack of `verify` has beside a Steadfast. */
@@ -143,6 +151,8 @@ export interface Probes {
   readonly depth: (queueUrl: string) => Promise<number>;
   /** Takes the messages of a queue out of it. */
   readonly take: (queueUrl: string) => Promise<readonly string[]>;
+  /** Moves what is in a dead-letter queue to a queue. */
+  readonly redrive: (deadLetters: string, to: string) => Promise<void>;
   /** Fires what a schedule does, where waiting for it can be spared. @returns whether it was fired */
   readonly tick: (expression: string) => Promise<boolean>;
 }
@@ -151,7 +161,7 @@ export interface AlarmPort {
   readonly set: (alarm: string) => Promise<void>;
   /** The state of the alarm whose name contains the text. */
   readonly state: (text: string) => Promise<string>;
-  /** Names of the alarms whose news came to the queue on the topic. */
+  /** Names of the alarms of which the queue on the topic has got news since it was asked last. */
   readonly news: () => Promise<readonly string[]>;
 }
 
@@ -168,4 +178,6 @@ export interface FaultPort {
   readonly make: (fault: Fault) => Promise<void>;
   /** Ends it now. Once more does nothing. */
   readonly end: (fault: Fault) => Promise<void>;
+  /** Ends all that earlier runs have left. @returns how many */
+  readonly endAll: () => Promise<number>;
 }

@@ -28,7 +28,7 @@ export interface RunOptions {
 }
 
 /** Executions take turns waiting: their checks run side by side, the others one after the other. */
-const SIDE_BY_SIDE: Partial<Readonly<Record<Phase, number>>> = { smoke: 6 };
+const SIDE_BY_SIDE: Partial<Readonly<Record<Phase, number>>> = { smoke: 6, 'game-day': 4 };
 
 /** Options that ask for a phase, for the reason why it was not run. */
 const OPTION: Partial<Readonly<Record<Phase, string>>> = {

@@ -40,7 +40,7 @@ export async function ended(
   input: unknown,
   key: string,
 ): Promise<ExecutionView> {
-  return ports.api.untilEnd(await begin(ports, workflow, input, key));
+  return endOf(ports, await begin(ports, workflow, input, key));
 }
 
 export const expects = (view: ExecutionView, status: string, more: readonly string[] = []): Finding =>
@@ -51,6 +51,22 @@ export const expects = (view: ExecutionView, status: string, more: readonly stri
 
 export const is = (what: string, seen: unknown, wanted: unknown): string[] =>
   seen === wanted ? [] : [`${what}: ${String(seen)}, not ${String(wanted)}`];
+
+/** The execution as it has ended, or as it is after some minutes: a check must not wait for ever. */
+export async function endOf(
+  ports: Ports,
+  id: string,
+  patienceMs: number = END_WITHIN_MS,
+): Promise<ExecutionView> {
+  const ask = (): Promise<ExecutionView> => ports.api.get(id, { waitMs: ANSWER_WITHIN_MS });
+  const viewAtEnd = async (): Promise<ExecutionView | undefined> => {
+    const view = await ask();
+    return view.endedAt === undefined ? undefined : view;
+  };
+  return (await until(ports, viewAtEnd, patienceMs)) ?? ports.api.get(id);
+}
+const END_WITHIN_MS = 5 * 60_000;
+const ANSWER_WITHIN_MS = 20_000;
 
 const PATIENCE_MS = 120_000;
 const POLL_EVERY_MS = 1_000;

@@ -91,6 +91,7 @@ function mappingOf({ properties, physicalName, logicalId }: Resource): MappingFa
 }
 
 const ruleOf = ({ properties, physicalName }: Resource): RuleFacts => ({
+  id: physicalName,
   name: physicalName,
   expression: String(properties['ScheduleExpression'] ?? ''),
   enabled: properties['State'] !== 'DISABLED',

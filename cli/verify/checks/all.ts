@@ -1,9 +1,22 @@
-/** Every row of docs/not-verified.md, in the order of its areas. */
+/** Every row of docs/not-verified.md. */
 
 import type { Entry } from '../check.ts';
+import { BY_HAND } from './by-hand.ts';
+import { GAME_DAY } from './game-day.ts';
+import { LONG } from './long.ts';
+import { PREFLIGHT } from './preflight.ts';
 import { SETTINGS } from './settings.ts';
 import { SMOKE } from './smoke.ts';
 import { TRACES } from './traces.ts';
 import { TRIGGERS } from './triggers.ts';
 
-export const ENTRIES: readonly Entry[] = [...SETTINGS, ...SMOKE, ...TRIGGERS, ...TRACES];
+export const ENTRIES: readonly Entry[] = [
+  ...PREFLIGHT,
+  ...SETTINGS,
+  ...SMOKE,
+  ...TRIGGERS,
+  ...TRACES,
+  ...GAME_DAY,
+  ...LONG,
+  ...BY_HAND,
+];

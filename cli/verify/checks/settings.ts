@@ -119,7 +119,7 @@ export const SETTINGS: readonly Entry[] = [
     {
       id: 'batches',
       area,
-      row: 'A batch answer names its failed messages, and few read a queue at a time.',
+      row: 'Batch answers name failed messages; few read a queue.',
       expected: 'ReportBatchItemFailures, and a maximum concurrency',
     },
     ({ mappings }) =>
@@ -135,7 +135,7 @@ export const SETTINGS: readonly Entry[] = [
     {
       id: 'dead-letter-queues',
       area,
-      row: 'What no function takes goes to a queue that keeps it for two weeks.',
+      row: 'Dead letters are kept for two weeks.',
       expected: 'a dead-letter queue of 14 days for each queue that is read',
     },
     ({ mappings, queues }) => {
@@ -170,7 +170,7 @@ export const SETTINGS: readonly Entry[] = [
     {
       id: 'table-keeps',
       area,
-      row: 'The table can be restored to any second, and forgets what has expired.',
+      row: 'The table can be restored, and forgets what has expired.',
       expected: `point-in-time recovery, and expiry by ${TABLE.ttl}`,
     },
     ({ table }) =>
@@ -189,7 +189,7 @@ export const SETTINGS: readonly Entry[] = [
       id: 'rules',
       area: 'Supervision',
       stops: true,
-      row: 'Supervisor and audit are started by enabled rules, the supervisor every minute.',
+      row: 'Enabled rules start supervisor and audit.',
       expected: 'rate(1 minute) with two targets, and a second rule',
     },
     ({ rules }) => {
@@ -211,7 +211,7 @@ export const SETTINGS: readonly Entry[] = [
     {
       id: 'alarm-metrics',
       area: 'Observation and cost',
-      row: 'Alarms and dashboard read metrics that the functions emit.',
+      row: 'Alarms and dashboard read metrics that exist.',
       expected: `in ${METRICS_NAMESPACE} only names of the code`,
     },
     ({ alarms, drawn }) => {

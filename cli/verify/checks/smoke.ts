@@ -8,7 +8,7 @@
 import { ApiError } from '../../../lib/api/client.ts';
 import { type Entry, type Finding, finding } from '../check.ts';
 import type { Ports } from '../ports.ts';
-import { begin, ended, expects, is, smoke, until } from '../starting.ts';
+import { begin, endOf, ended, expects, is, smoke, until } from '../starting.ts';
 
 /** The same key for each step of the execution (`effects.ts` of the stack). */
 const effectsOf = ({ probes }: Ports, id: string, step: string): Promise<number> =>
@@ -174,7 +174,7 @@ export const SMOKE: readonly Entry[] = [
     async (ports) => {
       const id = await begin(ports, 'verify-ask', { n: 1 }, 'cancel');
       await ports.api.cancel(id, { reason: 'verified' });
-      return expects(await ports.api.untilEnd(id), 'canceled');
+      return expects(await endOf(ports, id), 'canceled');
     },
   ),
 ];
@@ -192,7 +192,7 @@ async function callback(ports: Ports): Promise<Finding> {
   await api.completeCallback(token, { n: 2 });
   await open('check');
   await api.approve(id, 'check');
-  return expects(await api.untilEnd(id), 'succeeded', is('another token', wrong, '404'));
+  return expects(await endOf(ports, id), 'succeeded', is('another token', wrong, '404'));
 }
 
 async function incident(ports: Ports): Promise<Finding> {
@@ -207,7 +207,7 @@ async function incident(ports: Ports): Promise<Finding> {
     return items.some((item) => JSON.stringify(item).includes(id)) ? true : undefined;
   });
   await api.resolve(id, found.number, { choice: 'give-output', output: { effect: 'by hand' } });
-  return expects(await api.untilEnd(id), 'succeeded', listed === true ? [] : ['it was not listed']);
+  return expects(await endOf(ports, id), 'succeeded', listed === true ? [] : ['it was not listed']);
 }
 
 async function pages(ports: Ports): Promise<Finding> {

@@ -15,11 +15,16 @@ const silent = (rest: Omit<Rest, 'needs' | 'expected'>, texts: readonly string[]
   trace({ ...rest, needs: ['logs', 'probes'], expected: 'no such line' }, async ({ logs }) => {
     const lines = await logs(texts);
     return finding(
-      lines.map((line) => line.slice(0, MOST_CHARS)),
+      lines.map((line) => excerpt(line, texts)),
       `no ${texts.join(', no ')}`,
     );
   });
-const MOST_CHARS = 300;
+/** What is around the text; a line may be long, and may begin with what says little. */
+function excerpt(line: string, texts: readonly string[]): string {
+  const at = Math.max(0, ...texts.map((text) => line.indexOf(text)));
+  return line.slice(Math.max(0, at - AROUND_CHARS), at + AROUND_CHARS);
+}
+const AROUND_CHARS = 200;
 
 /** Those that one run of the smoke makes for certain. */
 const EMITTED: readonly MetricName[] = [
@@ -88,7 +93,7 @@ export const TRACES: readonly Entry[] = [
     {
       id: 'metrics',
       area: 'Observation and cost',
-      row: 'Metrics arrive under the names that alarms and dashboard read.',
+      row: 'Metrics arrive under these names.',
       needs: ['metrics', 'probes'],
       expected: EMITTED.join(', '),
     },

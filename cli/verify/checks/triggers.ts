@@ -28,7 +28,7 @@ export const TRIGGERS: readonly Entry[] = [
     {
       id: 'refused-start',
       area: 'Triggers and events',
-      row: 'A start that is refused waits in the dead-letter queue; whole numbers beyond 2^53 keep their digits.',
+      row: 'A refused start is a dead letter; numbers beyond 2^53 keep their digits.',
       expected: `the message with ${LARGE}, and no execution`,
       needs: ['probes', 'settings'],
     },

@@ -9,10 +9,11 @@ import { join, relative } from 'node:path';
 import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Rule } from 'aws-cdk-lib/aws-events';
 import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { SqsSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
-import { App, CfnOutput, RemovalPolicy, Tags } from 'aws-cdk-lib/core';
+import { App, ArnFormat, CfnOutput, RemovalPolicy, Tags } from 'aws-cdk-lib/core';
 import { discoverWorkflows } from '../../../lib/infra/discover.ts';
 import { SteadfastStack } from '../../../lib/infra/steadfast-stack.ts';
 
@@ -53,7 +54,35 @@ onEnd.addTarget(new SqsQueue(ends));
 const alarms = news('Alarms');
 steadfast.monitoring?.topic.addSubscription(new SqsSubscription(alarms));
 
+/** Whoever makes a fault may die: a schedule ends it as this role. */
+const ender = new Role(stack, 'Ender', {
+  assumedBy: new ServicePrincipal('scheduler.amazonaws.com', {
+    conditions: { StringEquals: { 'aws:SourceAccount': stack.account } },
+  }),
+});
+const own = (service: string, resource: string, resourceName: string, sep = ArnFormat.SLASH_RESOURCE_NAME) =>
+  stack.formatArn({ service, resource, resourceName, arnFormat: sep });
+const functions = own('lambda', 'function', `${name}-*`, ArnFormat.COLON_RESOURCE_NAME);
+const rights: readonly (readonly [actions: readonly string[], resource: string, conditions?: object])[] = [
+  [['lambda:PutFunctionConcurrency', 'lambda:DeleteFunctionConcurrency'], functions],
+  [['events:EnableRule', 'events:DisableRule'], own('events', 'rule', `${name}-*`)],
+  [
+    ['lambda:UpdateEventSourceMapping'],
+    own('lambda', 'event-source-mapping', '*', ArnFormat.COLON_RESOURCE_NAME),
+    { ArnLike: { 'lambda:FunctionArn': functions } },
+  ],
+];
+for (const [actions, resource, conditions = {}] of rights)
+  ender.addToPolicy(
+    new PolicyStatement({
+      actions: [...actions],
+      resources: [resource],
+      conditions: conditions as Record<string, unknown>,
+    }),
+  );
+
 const outputs = {
+  VerifyEnder: ender.roleArn,
   VerifyEffects: effects.tableName,
   VerifyEnds: ends.queueUrl,
   VerifyAlarms: alarms.queueUrl,

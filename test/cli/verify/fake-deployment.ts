@@ -27,6 +27,11 @@ export class FakeDeployment {
   /** Each call of the port of faults, with what was made when. */
   readonly faultCalls: string[] = [];
   now = 1_000_000;
+  switched = false;
+
+  breakerBefore(): string {
+    return this.has('breaker') ? 'closed' : 'open';
+  }
 
   has(fault: string): boolean {
     return this.planted.has(fault);
@@ -95,14 +100,31 @@ export function fakePorts(fake: FakeDeployment, settings: Settings = goodSetting
       return { status: 404, text: path === '/nothing' ? text : '' };
     },
     settings: async () => settings,
-    account: {} as Ports['account'],
+    account: {
+      identity: async () => ({ account: fake.has('identity') ? '' : '123456789012', arn: 'arn' }),
+      bootstrap: async () => (fake.has('bootstrap') ? undefined : 21),
+      concurrency: async () => ({ limit: 1_000, unreserved: fake.has('concurrency') ? 4 : 1_000 }),
+      logPolicies: async () => [fake.has('log-policies') ? 5_000 : 300],
+    },
+    deployment: {
+      changeSet: async () => (fake.has('change-set') ? ['State would be replaced'] : []),
+      tearDown: async () => (fake.has('teardown') ? ['arn:aws:sqs:::left'] : []),
+    },
     probes: probesOf(fake),
     logs: async (texts) =>
       LINES.filter(([fault]) => fault === '' || fake.has(fault)).flatMap(([, line]) =>
         texts.some((text) => line.includes(text)) && !fake.has(`no ${line}`) ? [line] : [],
       ),
     metric: async (name) => (fake.has(`metric ${name}`) ? undefined : 3),
-    alarms: {} as Ports['alarms'],
+    alarms: {
+      set: async () => {},
+      state: async () => {
+        const isOff = fake.faultCalls.at(-1)?.startsWith('make rule') === true;
+        if (fake.has('supervisor-silent')) return 'OK';
+        return isOff ? 'ALARM' : 'OK';
+      },
+      news: async () => (fake.has('alarm-news') ? [] : ['Stack-IncidentOpen-1']),
+    },
     faults: faultsOf(fake),
   };
 }
@@ -122,8 +144,7 @@ function apiOf(fake: FakeDeployment): Client {
     health: async () => ({ status: fake.has('health') ? 'down' : 'healthy' }),
     start: async (workflow: string, options: { input: Record<string, unknown>; idempotencyKey: string }) =>
       fake.begin(workflow, options.input, options.idempotencyKey),
-    get: async (id: string) => one(id),
-    untilEnd: async (id: string) => one(id),
+    get: async (id: string) => ({ ...one(id), ...(one(id).status === 'waiting' ? {} : { endedAt: 1 }) }),
     why: async () => ({ past: fake.has('order') ? [] : ['a probe found it'] }),
     list: async ({ workflow, status }: { workflow?: string; status?: string }) => ({
       items: [...fake.executions.values()]
@@ -131,6 +152,11 @@ function apiOf(fake: FakeDeployment): Client {
         .filter((each) => status !== 'open' || each.status === 'waiting')
         .filter((each) => workflow === undefined || each.workflow === workflow)
         .slice(fake.has('pages') ? 1 : 0),
+    }),
+    agents: async () => ({
+      items: [
+        { name: 'verify-closed', breaker: { status: fake.switched ? 'closed' : fake.breakerBefore() } },
+      ],
     }),
     cancel: async (id: string) => {
       one(id).status = fake.has('cancel') ? 'failed' : 'canceled';
@@ -158,7 +184,13 @@ function probesOf(fake: FakeDeployment): Ports['probes'] {
   return {
     requests: 'https://queue/requests',
     effects: async (key) => fake.effects(key),
-    switchOn: async () => {},
+    switchOn: async () => {
+      fake.switched = true;
+    },
+    redrive: async (deadLetters) => {
+      const [body] = fake.has('redrive') ? [] : queue(deadLetters);
+      if (body !== undefined) fake.begin('verify-event', JSON.parse(body) as Record<string, unknown>, body);
+    },
     ends: async () => fake.ends,
     putEvent: async (detail) => {
       const { id } = JSON.parse(detail) as { id: string };
@@ -167,6 +199,9 @@ function probesOf(fake: FakeDeployment): Ports['probes'] {
     send: async (url, body) => {
       if (body.includes('9007199254740993'))
         queue('https://queue/dead').push(fake.has('refused-start') ? body.replace(/3}$/, '2}') : body);
+      else if (body.includes('"v":99')) {
+        if (!fake.has('poison')) queue('https://queue/dead').push(body);
+      } else if (url.endsWith('dead')) queue(url).push(body);
       else if (url.endsWith('requests') && !fake.has('message-trigger'))
         fake.begin('verify-event', JSON.parse(body) as Record<string, unknown>, body);
     },
@@ -187,6 +222,7 @@ const faultsOf = (fake: FakeDeployment): FaultPort => ({
   end: async ({ kind, id }) => {
     fake.faultCalls.push(`end ${kind} ${id}`);
   },
+  endAll: async () => 0,
 });
 
 const fn = (name: string, variables: Record<string, string>, recursionAllowed = true) => ({
@@ -209,22 +245,31 @@ const queueOf = (name: string, more: Partial<Settings['queues'][number]> = {}) =
 /** As the template sets it. */
 export const goodSettings = (): Settings => ({
   functions: [
-    fn('scheduler', { [ENV.agents]: 'act' }),
-    fn('act', {}),
+    fn('scheduler', { [ENV.agents]: 'verify-pass,verify-closed' }),
+    fn('pass', {}),
     fn('starter', {}),
     fn('supervisor', { [ENV.sweepEveryMs]: '2000' }, false),
     fn('audit', { [ENV.auditEveryMs]: '3600000' }, false),
   ],
   queues: [
-    queueOf('p_act', { deadLetters: 'dead', maxReceives: 5 }),
+    queueOf('p_verify-pass', { deadLetters: 'dead', maxReceives: 5 }),
+    queueOf('p_verify-closed', { deadLetters: 'dead', maxReceives: 5 }),
     queueOf('requests', { deadLetters: 'dead', maxReceives: 5 }),
     queueOf('dead'),
   ],
   mappings: [
     {
       id: 'm1',
-      queue: 'p_act',
-      function: 'act',
+      queue: 'p_verify-pass',
+      function: 'pass',
+      enabled: true,
+      reportsItemFailures: true,
+      maxConcurrency: 2,
+    },
+    {
+      id: 'm3',
+      queue: 'p_verify-closed',
+      function: 'pass',
       enabled: true,
       reportsItemFailures: true,
       maxConcurrency: 2,
@@ -239,8 +284,8 @@ export const goodSettings = (): Settings => ({
     },
   ],
   rules: [
-    { name: 'tick', expression: 'rate(1 minute)', enabled: true, targets: 2 },
-    { name: 'audit', expression: 'rate(15 minutes)', enabled: true, targets: 1 },
+    { id: 'tick', name: 'tick', expression: 'rate(1 minute)', enabled: true, targets: 2 },
+    { id: 'audit', name: 'audit', expression: 'rate(15 minutes)', enabled: true, targets: 1 },
   ],
   table: {
     name: 'table',

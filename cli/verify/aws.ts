@@ -1,0 +1,168 @@
+/**
+ * The ports of `verify` over an AWS account.
+ *
+ * Owns: what each port calls, and what a stack without the workflows of verify cannot answer. Does not own:
+ * faults (`aws-faults.ts`), settings (`account-settings.ts`), how a call is made (`../aws/calls.ts`).
+ */
+
+import { createClient } from '../../lib/api/client.ts';
+import { type Calls, inXml, plainOf, unlessGone } from '../aws/calls.ts';
+import { CliError, CLOCK, EXIT } from '../io.ts';
+import { signedFetch } from '../signed-fetch.ts';
+import { accountSettings } from './account-settings.ts';
+import { AwsFaults } from './aws-faults.ts';
+import { metricSum, unanswered } from './local.ts';
+import type { AccountFacts, AlarmPort, DeploymentPort, Ports, Settings } from './ports.ts';
+import { type Outputs, probesOf } from './probes.ts';
+
+export interface AwsOptions {
+  readonly calls: Calls;
+  readonly stack: string;
+  readonly region: string;
+  readonly runId: string;
+  /** Absent for a stack that is not of verify. */
+  readonly deployment?: DeploymentPort;
+}
+
+const NO_PROBES = 'only in the stack of verify: --throwaway deploys one';
+
+export async function awsPorts({ calls, stack, region, runId, deployment }: AwsOptions): Promise<Ports> {
+  const outputs = await outputsOf(calls, stack);
+  const { ApiUrl: url, VerifyEnder: roleArn } = outputs;
+  if (url === undefined)
+    throw new CliError('no-stack', `the stack '${stack}' has no output ApiUrl`, EXIT.failed);
+  const fetcher = signedFetch({ region });
+  const beganAt = CLOCK.now();
+  let settings: Promise<Settings> | undefined;
+  const settingsNow = (): Promise<Settings> => (settings ??= accountSettings(calls, stack));
+  const probes = probesOf(calls, outputs as unknown as Outputs, () => Promise.resolve(false));
+  return {
+    lacks: {
+      ...(outputs['VerifyEffects'] === undefined ? { probes: NO_PROBES } : {}),
+      ...(roleArn === undefined ? { faults: NO_PROBES, concurrency: NO_PROBES } : {}),
+      ...(deployment === undefined ? { deployment: NO_PROBES } : {}),
+    },
+    clock: CLOCK,
+    runId,
+    api: createClient({ url, fetch: fetcher }),
+    raw: async (method, path, { signed = false } = {}) => {
+      const answer = await (signed ? fetcher : fetch)(`${url.replace(/\/$/, '')}${path}`, { method });
+      return { status: answer.status, text: await answer.text() };
+    },
+    settings: settingsNow,
+    account: accountFacts(calls),
+    deployment: deployment ?? unanswered('a deployment'),
+    probes,
+    logs: async (texts) => linesOf(calls, await settingsNow(), texts, beganAt),
+    metric: async (name) => metricSum(calls, await settingsNow(), name, beganAt),
+    alarms: alarmsOf(calls, settingsNow, () => probes.take(outputs['VerifyAlarms'] ?? '')),
+    faults: roleArn === undefined ? NO_FAULTS : new AwsFaults(calls, CLOCK, stack, { roleArn }),
+  };
+}
+
+const NO_FAULTS: Ports['faults'] = {
+  make: () => Promise.reject(new CliError('no-faults', NO_PROBES, EXIT.failed)),
+  end: async () => {},
+  endAll: async () => 0,
+};
+
+/** https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStacks.html */
+export async function outputsOf(
+  calls: Calls,
+  StackName: string,
+): Promise<Readonly<Record<string, string | undefined>>> {
+  const [outputs = ''] = inXml(await calls.form('DescribeStacks', { StackName }), 'Outputs');
+  return Object.fromEntries(
+    inXml(outputs, 'member').map((member) => {
+      const of = (name: string): string => plainOf(inXml(member, name)[0] ?? '');
+      return [of('OutputKey'), of('OutputValue')];
+    }),
+  );
+}
+
+/** https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html: the version of a bootstrap stack. */
+const BOOTSTRAP = '/cdk-bootstrap/hnb659fds/version';
+
+const accountFacts = (calls: Calls): AccountFacts => ({
+  identity: async () => {
+    const xml = await calls.form('GetCallerIdentity', {}, 'sts');
+    const of = (name: string): string => plainOf(inXml(xml, name)[0] ?? '');
+    return { account: of('Account'), arn: of('Arn') };
+  },
+  bootstrap: async () => {
+    const found = await unlessGone(calls.json('ssm', 'GetParameter', { Name: BOOTSTRAP }));
+    if (found === undefined) return undefined;
+    return Number((Object(found['Parameter']) as { readonly Value?: string }).Value);
+  },
+  concurrency: async () => {
+    const found = await calls.rest('lambda', 'GetAccountSettings', 'GET', '/2016-08-19/account-settings/');
+    const limits = Object(found['AccountLimit']) as Readonly<Record<string, number>>;
+    return {
+      limit: Number(limits['ConcurrentExecutions']),
+      unreserved: Number(limits['UnreservedConcurrentExecutions']),
+    };
+  },
+  logPolicies: async () => {
+    const { resourcePolicies } = await calls.json('logs', 'DescribeResourcePolicies', {});
+    return ((resourcePolicies ?? []) as readonly { readonly policyDocument?: string }[]).map(
+      ({ policyDocument = '' }) => Buffer.byteLength(policyDocument),
+    );
+  },
+});
+
+/** https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_FilterLogEvents.html */
+const MOST_LINES = 100;
+async function linesOf(
+  calls: Calls,
+  { functions }: Settings,
+  texts: readonly string[],
+  startTime: number,
+): Promise<readonly string[]> {
+  const filterPattern = texts.map((text) => `?"${text.replaceAll('"', '\\"')}"`).join(' ');
+  const lines: string[] = [];
+  for (const { logGroup: logGroupName } of functions) {
+    if (logGroupName === '' || lines.length >= MOST_LINES) continue;
+    const ask = (nextToken: string | undefined) =>
+      calls.json('logs', 'FilterLogEvents', { logGroupName, filterPattern, startTime, nextToken });
+    for await (const { events } of calls.pages(ask, 'nextToken')) {
+      for (const { message = '' } of (events ?? []) as readonly { readonly message?: string }[])
+        lines.push(message);
+      if (lines.length >= MOST_LINES) break;
+    }
+  }
+  return lines.slice(0, MOST_LINES);
+}
+
+function alarmsOf(
+  calls: Calls,
+  settings: () => Promise<Settings>,
+  take: () => Promise<readonly string[]>,
+): AlarmPort {
+  const named = async (text: string): Promise<string> => {
+    const found = (await settings()).alarms.find(({ name }) => name.includes(text));
+    if (found !== undefined) return found.name;
+    throw new CliError('no-alarm', `no alarm of the stack has '${text}' in its name`, EXIT.failed);
+  };
+  return {
+    // It is evaluated again within a minute, which takes the state back.
+    set: async (text) => {
+      await calls.json('monitoring', 'SetAlarmState', {
+        AlarmName: await named(text),
+        StateValue: 'ALARM',
+        StateReason: 'steadfast verify: does it reach its subscribers?',
+      });
+    },
+    state: async (text) => {
+      const { MetricAlarms } = await calls.json('monitoring', 'DescribeAlarms', {
+        AlarmNames: [await named(text)],
+      });
+      const [alarm] = (MetricAlarms ?? []) as readonly { readonly StateValue?: string }[];
+      return alarm?.StateValue ?? 'none';
+    },
+    news: async () =>
+      (await take()).map((body) => {
+        const { Message = '{}' } = JSON.parse(body) as { readonly Message?: string };
+        return (JSON.parse(Message) as { readonly AlarmName?: string }).AlarmName ?? 'none';
+      }),
+  };
+}

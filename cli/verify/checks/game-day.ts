@@ -1,0 +1,253 @@
+/**
+ * Checks that break something, and see that it is noticed and that nothing is doubled, lost or stuck.
+ *
+ * Owns: which fault, for how long, what must come of it. Does not own: that a fault ends by itself (the
+ * port). It touches no execution but its own; a fault of a part of the stack touches whatever uses it.
+ */
+
+import { type Check, type Entry, type Finding, finding } from '../check.ts';
+import type { Fault, Ports } from '../ports.ts';
+import { begin, endOf, ended, is, until } from '../starting.ts';
+
+type Rest = Pick<Check, 'id' | 'row' | 'expected'> & Partial<Pick<Check, 'needs' | 'area' | 'stops'>>;
+const game = (rest: Rest, run: Check['run']): Check => ({
+  phase: 'game-day',
+  area: 'Supervision',
+  needs: ['probes'],
+  dollars: 0.01,
+  ...rest,
+  run,
+});
+
+const MINUTE_MS = 60_000;
+const LONG_MS = 10 * MINUTE_MS;
+
+export const GAME_DAY: readonly Entry[] = [
+  game(
+    {
+      id: 'dies-before',
+      row: 'An agent whose process ends before its effect acts once.',
+      expected: 'succeeded; one effect',
+    },
+    (ports) => died(ports, 'die-before'),
+  ),
+  game(
+    {
+      id: 'dies-after',
+      row: 'An agent whose process ends after its effect acts once.',
+      expected: 'succeeded; one effect',
+    },
+    (ports) => died(ports, 'die-after'),
+  ),
+  game(
+    {
+      id: 'mapping-off',
+      row: 'A queue unread for half a minute loses nothing.',
+      expected: 'succeeded after the fault',
+      needs: ['probes', 'settings', 'faults'],
+    },
+    mappingOff,
+  ),
+  game(
+    {
+      id: 'ticks-off',
+      row: 'Without ticks a dead agent’s step goes on.',
+      expected: 'succeeded; one effect',
+      needs: ['probes', 'settings', 'faults'],
+    },
+    ticksOff,
+  ),
+  game(
+    {
+      id: 'supervisor-silent',
+      stops: true,
+      row: 'Without ticks `SupervisorSilent` is raised, and ends.',
+      expected: 'ALARM, then OK',
+      needs: ['alarms', 'settings', 'faults'],
+    },
+    supervisorSilent,
+  ),
+  game(
+    {
+      id: 'throttled',
+      row: 'An agent throttled for two minutes loses nothing.',
+      expected: 'succeeded after the fault; no dead letter',
+      needs: ['probes', 'settings', 'faults', 'concurrency'],
+    },
+    throttled,
+  ),
+  game(
+    {
+      id: 'breaker',
+      row: 'A breaker opens for a closed service, and closes when it is back.',
+      expected: 'open, then closed; all succeeded',
+    },
+    breaker,
+  ),
+  game(
+    {
+      id: 'alarm-news',
+      area: 'Observation and cost',
+      row: 'An alarm reaches a queue on the topic.',
+      expected: 'its name in a message',
+      needs: ['alarms', 'probes'],
+    },
+    async (ports) => {
+      await ports.alarms.set('IncidentOpen');
+      const got = await until(ports, async () =>
+        (await ports.alarms.news()).find((name) => name.includes('IncidentOpen')),
+      );
+      return finding(got === undefined ? ['no news came'] : [], `${got}`);
+    },
+  ),
+  game(
+    {
+      id: 'redrive',
+      area: 'Triggers and events',
+      row: 'A dead letter can be moved back.',
+      expected: 'an execution',
+      needs: ['probes', 'settings', 'redrive'],
+    },
+    redrive,
+  ),
+];
+
+async function died(ports: Ports, mode: string): Promise<Finding> {
+  const beganAt = ports.clock.now();
+  const { executionId: id, status } = await ended(ports, 'verify-order', { mode }, mode);
+  const effects = await ports.probes.effects(`${id}/second`);
+  const seconds = Math.round((ports.clock.now() - beganAt) / 1_000);
+  return finding(
+    [...is('status', status, 'succeeded'), ...is('effects', effects, 1)],
+    `${id} after ${seconds} s`,
+  );
+}
+
+/** Makes a fault, does what it is for, and ends it; where this process dies, the fault ends by itself. */
+async function during<Result>(ports: Ports, fault: Fault, act: () => Promise<Result>): Promise<Result> {
+  await ports.faults.make(fault);
+  try {
+    return await act();
+  } finally {
+    await ports.faults.end(fault);
+  }
+}
+
+async function mappingOff(ports: Ports): Promise<Finding> {
+  const { mappings } = await ports.settings();
+  const mapping = mappings.find(({ queue }) => queue.endsWith('_verify-pass'));
+  if (mapping === undefined) return { ok: false, evidence: 'verify-pass has no mapping' };
+  const fault: Fault = { kind: 'mapping', id: mapping.id, forMs: MINUTE_MS };
+  const id = await during(ports, fault, async () => {
+    const begun = await begin(ports, 'verify-part', { n: 1 }, 'mapping-off');
+    await ports.clock.sleep(MINUTE_MS / 2);
+    return begun;
+  });
+  const { status } = await endOf(ports, id);
+  return finding(is('status', status, 'succeeded'), `${id} ${status}`);
+}
+
+const tickOf = async ({ settings }: Ports): Promise<string | undefined> =>
+  (await settings()).rules.find(({ expression }) => expression === 'rate(1 minute)')?.id;
+
+async function ticksOff(ports: Ports): Promise<Finding> {
+  const rule = await tickOf(ports);
+  if (rule === undefined) return { ok: false, evidence: 'no rule ticks every minute' };
+  const fault: Fault = { kind: 'rule', id: rule, forMs: 2 * MINUTE_MS };
+  const id = await during(ports, fault, async () => {
+    const begun = await begin(ports, 'verify-order', { mode: 'die-after' }, 'ticks-off');
+    await ports.clock.sleep(1.5 * MINUTE_MS);
+    return begun;
+  });
+  const { status } = await endOf(ports, id);
+  const effects = await ports.probes.effects(`${id}/second`);
+  return finding([...is('status', status, 'succeeded'), ...is('effects', effects, 1)], `${id} ${status}`);
+}
+
+async function supervisorSilent(ports: Ports): Promise<Finding> {
+  const rule = await tickOf(ports);
+  if (rule === undefined) return { ok: false, evidence: 'no rule ticks every minute' };
+  const became = (states: readonly string[]): Promise<string | undefined> =>
+    until(
+      ports,
+      async () => {
+        const state = await ports.alarms.state('SupervisorSilent');
+        return states.includes(state) ? state : undefined;
+      },
+      LONG_MS,
+    );
+  const beganAt = ports.clock.now();
+  // Silence is missing data: the alarm is raised by having none.
+  const raised = await during(ports, { kind: 'rule', id: rule, forMs: LONG_MS }, () =>
+    became(['ALARM', 'INSUFFICIENT_DATA']),
+  );
+  const seconds = Math.round((ports.clock.now() - beganAt) / 1_000);
+  const over = await became(['OK']);
+  return finding(
+    [
+      ...(raised === undefined ? ['it was not raised'] : []),
+      ...(over === undefined ? ['it did not end'] : []),
+    ],
+    `${raised} after ${seconds} s, then ${over}`,
+  );
+}
+
+async function throttled(ports: Ports): Promise<Finding> {
+  const { functions, mappings } = await ports.settings();
+  const mapping = mappings.find(({ queue }) => queue.endsWith('_verify-pass'));
+  const reader = functions.find(({ name }) => name === mapping?.function);
+  if (reader === undefined) return { ok: false, evidence: 'verify-pass has no function' };
+  const fault: Fault = { kind: 'concurrency', id: reader.name, forMs: 3 * MINUTE_MS };
+  const id = await during(ports, fault, async () => {
+    const begun = await begin(ports, 'verify-part', { n: 1 }, 'throttled');
+    await ports.clock.sleep(2 * MINUTE_MS);
+    return begun;
+  });
+  const { status } = await endOf(ports, id);
+  return finding(is('status', status, 'succeeded'), `${id} ${status}`);
+}
+
+/** More failures than that open it, from different executions. */
+const CALLERS = 12;
+async function breaker(ports: Ports): Promise<Finding> {
+  const { api, probes, runId } = ports;
+  const at = async (wanted: readonly string[]): Promise<string | undefined> => {
+    const { items } = await api.agents();
+    const status = items.find(({ name }) => name === 'verify-closed')?.breaker.status;
+    return status !== undefined && wanted.includes(status) ? status : undefined;
+  };
+  const ids = await Promise.all(
+    Array.from({ length: CALLERS }, (_, n) =>
+      begin(ports, 'verify-breaker', { switch: runId }, `breaker-${n}`),
+    ),
+  );
+  const opened = await until(ports, () => at(['open', 'half-open']));
+  await probes.switchOn(runId);
+  const closed = await until(ports, () => at(['closed']), LONG_MS);
+  const ends = await Promise.all(ids.map((id) => endOf(ports, id)));
+  return finding(
+    [
+      ...(opened === undefined ? ['it did not open'] : []),
+      ...(closed === undefined ? ['it did not close'] : []),
+      ...ends.flatMap(({ executionId, status }) => is(executionId, status, 'succeeded')),
+    ],
+    `${opened}, then ${closed}; ${ends.length} succeeded`,
+  );
+}
+
+async function redrive(ports: Ports): Promise<Finding> {
+  const { queues } = await ports.settings();
+  const { requests } = ports.probes;
+  const name = queues.find(({ url }) => url === requests)?.deadLetters;
+  const dead = queues.find((queue) => queue.name === name);
+  if (dead === undefined) return { ok: false, evidence: 'the trigger has no dead-letter queue' };
+  const id = `${ports.runId}-redriven`;
+  await ports.probes.send(dead.url, JSON.stringify({ id, text: 'moved back' }));
+  await ports.probes.redrive(dead.url, requests);
+  const found = await until(ports, async () => {
+    const { items } = await ports.api.list({ workflow: 'verify-event', limit: 50 });
+    const views = await Promise.all(items.map(({ executionId }) => ports.api.get(executionId)));
+    return views.find(({ input }) => JSON.stringify(input).includes(id));
+  });
+  return finding(found === undefined ? ['nothing was started'] : [], found?.executionId ?? '');
+}

@@ -1,0 +1,58 @@
+/**
+ * docs/not-verified.md, printed from the checks.
+ *
+ * Owns: the page's text beside its rows. Does not own: the rows (`checks/`).
+ */
+
+import { AREAS, type Entry, isCheck, type Phase } from './check.ts';
+import { ENTRIES } from './checks/all.ts';
+import { REASONS } from './checks/by-hand.ts';
+
+const HEAD = `# Not verified without an AWS account
+
+Steadfast has not been deployed to a real account yet. AWS documents what is listed here, and the template
+sets it; only a deployment shows it. One command checks it:
+
+\`\`\`sh
+npx steadfast verify --throwaway --game-day --report verified
+\`\`\`
+
+- **Safety does not rest on this list.** The state table decides by conditional writes. If something here
+  fails, executions are late, refused or expensive. **Bold** rows stop work until a person acts; alarms say
+  so.
+- **Cost and latency on AWS** are modelled, not measured
+  ([BENCHMARKS.md](BENCHMARKS.md#what-is-not-measured)).
+- Nor has the command met an account. \`verify --local\` checks what a local cloud can answer.
+
+Each row has its check and the option that runs it; or a person checks it, because
+${Object.entries(REASONS)
+  .map(([word, why]) => `(${word}) ${why}`)
+  .join(', ')}. \`npm run docs\` prints this page.
+`;
+
+const PHASES: Partial<Readonly<Record<Phase, string>>> = {
+  'game-day': '--game-day',
+  slow: '--slow',
+  load: '--load',
+  teardown: '--throwaway',
+};
+
+export function printNotVerified(entries: readonly Entry[] = ENTRIES): string {
+  const sections = AREAS.map((area) => {
+    const rows = entries.filter((entry) => entry.area === area).map(rowOf);
+    return `\n## ${area}\n\n|check|row|how|\n|---|---|---|\n${rows.join('\n')}\n`;
+  });
+  return `${HEAD}${sections.join('')}`;
+}
+
+/** Without blanks between cells: the page has a limit of words, and a bar is none. */
+function rowOf(entry: Entry): string {
+  const id = entry.stops === true ? `**${entry.id}**` : entry.id;
+  return `|${id}|${entry.row}|${howOf(entry)}|`;
+}
+
+function howOf(entry: Entry): string {
+  if (isCheck(entry)) return PHASES[entry.phase] ?? '';
+  const [word = ''] = Object.entries(REASONS).find(([, why]) => why === entry.byHand) ?? [];
+  return word;
+}

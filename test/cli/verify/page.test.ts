@@ -1,0 +1,26 @@
+/** docs/not-verified.md is printed from the checks: each row has one, or says why a person checks it. */
+
+import { printNotVerified } from '../../../cli/verify/page.ts';
+import { isCheck } from '../../../cli/verify/check.ts';
+import { ENTRIES } from '../../../cli/verify/checks/all.ts';
+import { PRINTED, writtenDocument } from '../../../scripts/docs.ts';
+
+const text = printNotVerified();
+
+it('is the page as it is written, of at most 1,000 words', () => {
+  expect(Object.keys(PRINTED)).toContain('docs/not-verified.md');
+  expect(writtenDocument('docs/not-verified.md')).toBe(text);
+  expect(text.split(/\s+/).length).toBeLessThanOrEqual(1_000);
+});
+
+it('has each row once, with its check or why there is none', () => {
+  const rows = [...text.matchAll(/^\|(?:\*\*)?([a-z-]+)(?:\*\*)?\|([^|]+)\|([^|]*)\|$/gm)]
+    .map(([, id, row, how]) => [id, row, how])
+    .filter(([id]) => id !== 'check' && id !== '---');
+  expect(rows).toHaveLength(ENTRIES.length);
+  for (const entry of ENTRIES) {
+    const [, row, how] = rows.find(([id]) => id === entry.id) ?? [];
+    expect(row).toBe(entry.row);
+    if (!isCheck(entry)) expect(how).toMatch(/^(?:absent|twice|long|other|person)$/);
+  }
+});
