@@ -22,9 +22,10 @@ const silent = (rest: Omit<Rest, 'needs' | 'expected'>, texts: readonly string[]
 /** What is around the text; a line may be long, and may begin with what says little. */
 function excerpt(line: string, texts: readonly string[]): string {
   const at = Math.max(0, ...texts.map((text) => line.indexOf(text)));
-  return line.slice(Math.max(0, at - AROUND_CHARS), at + AROUND_CHARS);
+  return line.slice(Math.max(0, at - BEFORE_CHARS), at + AFTER_CHARS);
 }
-const AROUND_CHARS = 200;
+const BEFORE_CHARS = 100;
+const AFTER_CHARS = 400;
 
 /** Those that one run of the smoke makes for certain. */
 const EMITTED: readonly MetricName[] = [
