@@ -13,6 +13,7 @@ import { EFFECTS } from './catalogue/effects.ts';
 import { INTERLEAVINGS } from './catalogue/interleavings.ts';
 import { ORDERS } from './catalogue/orders.ts';
 import { PORTS } from './catalogue/ports.ts';
+import { SERVE } from './catalogue/serve.ts';
 import { TEMPLATE } from './catalogue/template.ts';
 import { WHOLES } from './catalogue/wholes.ts';
 import type { Mutant } from './mutant.ts';
@@ -21,6 +22,7 @@ import type { Mutant } from './mutant.ts';
 export const CONCEPTS: Readonly<Record<string, readonly Mutant[]>> = {
   'the order of effects': EFFECTS,
   'the ports on AWS': PORTS,
+  'the server of one machine': SERVE,
   'the template': TEMPLATE,
   'the order of events': INTERLEAVINGS,
   'what random worlds were blind to': BLIND,

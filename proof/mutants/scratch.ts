@@ -15,6 +15,7 @@ const COPIED = [
   'lib',
   'local',
   'proof',
+  'serve',
   'lambdas',
   'test',
   'scripts',

@@ -60,9 +60,9 @@ const MOST_EXPIRED = 2_000;
  */
 export function openDatabase(file: string = IN_MEMORY, options: DatabaseOptions = {}): Database {
   const { table: name = TABLE_NAME, mostPages, onBroken = () => undefined } = options;
-  const { db, close } = openFile(file, mostPages);
+  const { db, committed, close } = openFile(file, mostPages);
   const table = new Table(db);
-  const group = new CommitGroup(db, { broken: onBroken, takenBack: () => table.forget() });
+  const group = new CommitGroup(db, { broken: onBroken, committed, takenBack: () => table.forget() });
   const send = async (command: Sent): Promise<unknown> => {
     const { answer, isWrite } = COMMANDS.get(command.constructor) ?? unknownCommand(command);
     const { TableName = name } = command.input;

@@ -16,8 +16,17 @@
 import { closeSync, existsSync, fsyncSync, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import Sqlite from 'libsql';
+import { formatIn, hasLog, isMarked, LogMark } from './log-mark.ts';
 import { createTable } from './schema.ts';
-import { emptiedFile, FileRefused, foreignFile, newerFile, openElsewhere, refusedFile } from './trouble.ts';
+import {
+  emptiedFile,
+  FileRefused,
+  foreignFile,
+  newerFile,
+  openElsewhere,
+  refusedFile,
+  withoutLog,
+} from './trouble.ts';
 
 /** `stdf`: tells a file of ours from any other SQLite file. */
 const APPLICATION_ID = 0x73746466;
@@ -31,6 +40,8 @@ export const IN_MEMORY = ':memory:';
 
 export interface OpenFile {
   readonly db: Sqlite.Database;
+  /** After each commit. */
+  readonly committed: () => void;
   readonly close: () => void;
 }
 
@@ -38,29 +49,34 @@ export interface OpenFile {
 export function openFile(given: string, mostPages?: number): OpenFile {
   if (given === IN_MEMORY) {
     const db = new Sqlite(IN_MEMORY);
-    prepare(db, given);
-    return { db, close: () => db.close() };
+    prepare(db, given, true);
+    return { db, committed: () => undefined, close: () => db.close() };
   }
   const file = existsSync(given) ? realpathSync(given) : resolve(given);
   const wasServed = existsSync(`${file}-lock`);
   const lock = locked(file);
   try {
     if (wasServed && existsSync(file) && statSync(file).size === 0) throw emptiedFile(given);
+    const isWithLog = hasLog(file);
     const db = new Sqlite(file);
     try {
-      prepare(db, file);
+      prepare(db, file, isWithLog);
       if (mostPages !== undefined) db.exec(`PRAGMA max_page_count = ${mostPages}`);
+      // With the log, which the file is marked for.
       syncFolder(dirname(file));
     } catch (error) {
       db.close();
       throw error;
     }
+    const mark = new LogMark(db, file, FORMAT);
+    mark.keep();
     const close = (): void => {
+      mark.close();
       takeOverLog(db);
       db.close();
       lock.close();
     };
-    return { db, close };
+    return { db, committed: () => mark.keep(), close };
   } catch (error) {
     lock.close();
     throw error instanceof FileRefused ? error : refusedFile(given, error);
@@ -91,11 +107,13 @@ function locked(file: string): Sqlite.Database {
   }
 }
 
-function prepare(db: Sqlite.Database, file: string): void {
-  const format = numberIn(db, 'PRAGMA user_version');
+function prepare(db: Sqlite.Database, file: string, isWithLog: boolean): void {
+  const version = numberIn(db, 'PRAGMA user_version');
+  const format = formatIn(version);
   const isNew = format === 0 && numberIn(db, 'SELECT count(*) FROM sqlite_master') === 0;
   if (!isNew && numberIn(db, 'PRAGMA application_id') !== APPLICATION_ID) throw foreignFile(file);
   if (format > FORMAT) throw newerFile(file, format, FORMAT);
+  if (isMarked(version) && !isWithLog) throw withoutLog(file, FORMAT);
   if (isNew) db.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
   db.exec('PRAGMA journal_mode = WAL');
   db.exec('PRAGMA synchronous = FULL');

@@ -29,6 +29,7 @@ type Made = readonly [settle: (value: never) => void, value: unknown];
 interface GroupEvents {
   /** The disk can no longer be read or written. */
   readonly broken: (error: Error) => void;
+  readonly committed: () => void;
   /** What was written since the last commit is not there. */
   readonly takenBack: () => void;
 }
@@ -86,6 +87,7 @@ export class CommitGroup {
       return;
     }
     for (const [settle, value] of made) settle(value as never);
+    this.#on.committed();
   }
 
   /** After what waits is committed. */

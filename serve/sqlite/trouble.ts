@@ -52,6 +52,12 @@ export const newerFile = (file: string, format: number, known: number): FileRefu
 export const foreignFile = (file: string): FileRefused =>
   new FileRefused(`${file} is a SQLite file, but not one of Steadfast's. Name another with --data`);
 
+/** To SQLite it would be whole, as of its last checkpoint. */
+export const withoutLog = (file: string, format: number): FileRefused =>
+  new FileRefused(
+    `${file} was copied while it was served, without ${file}-wal, in which its latest writes are: copy both, or make the copy by sqlite3 <file> '.backup <copy>'. To serve it without them: sqlite3 ${file} 'PRAGMA user_version = ${format}'`,
+  );
+
 /** To SQLite it would be a new one, and what was under way would be begun anew. */
 export const emptiedFile = (file: string): FileRefused =>
   new FileRefused(

@@ -112,6 +112,28 @@ describe('is refused', () => {
     expect(() => opened(emptied)).not.toThrow();
   });
 
+  it('when it was copied while it was served, without its log', async () => {
+    const [alone, both] = ['alone.db', 'both.db'].map((name) => join(folder, name)) as [string, string];
+    const served = opened();
+    const copy = (to: string): void => {
+      copyFileSync(file, to);
+      copyFileSync(`${file}-wal`, `${to}-wal`);
+    };
+    // A new file, a few commits, and many checkpoints.
+    for (const count of [0, 3, 30]) {
+      const text = { S: 'x'.repeat(200_000) };
+      for (let at = 0; at < count; at += 1) await put(served, item(`${count}-${at}`, { text }));
+      copyFileSync(file, alone);
+      expect(() => openDatabase(alone)).toThrow('alone.db was copied while it was served, without');
+      copy(both);
+      opened(both).close();
+      rmSync(alone);
+    }
+    served.close();
+    copyFileSync(file, alone);
+    opened(alone).close();
+  });
+
   it('when its folder is not there', () => {
     expect(() => opened(join(folder, 'nowhere', 'steadfast.db'))).toThrow(
       /cannot be opened .*folder is there/,
@@ -219,10 +241,12 @@ it('removes what has expired, and nothing else', async () => {
 describe('after a power cut', () => {
   /** Bytes of the log's header, and of one of its frames: a header and a page. */
   const [HEADER, FRAME] = [32, 24 + 8_192];
+  /** The log is begun anew once the file is marked: only what is longer than it was is at its end. */
+  const LONG = { text: { S: 'x'.repeat(100_000) } };
 
   it('all is there that was answered, and of the rest the whole commit or nothing of it', async () => {
     const database = opened();
-    await put(database, item('a', { text: { S: 'x'.repeat(20_000) } }));
+    await put(database, item('a', LONG));
     const answeredAt = readFileSync(`${file}-wal`).length;
     const pair = ['b', 'c'].map((sk) => ({
       Put: { TableName, Item: item(sk, { text: { S: 'y'.repeat(30_000) } }) },
@@ -249,7 +273,7 @@ describe('after a power cut', () => {
 
   it('a frame that was torn counts as none', async () => {
     const database = opened();
-    await put(database, item('a'));
+    await put(database, item('a', LONG));
     await put(database, item('b', { text: { S: 'y'.repeat(30_000) } }));
     const log = readFileSync(`${file}-wal`);
     log.fill(0, log.length - 4_096);
