@@ -17,13 +17,15 @@ import { questionKey } from '../lib/core/records/question.ts';
 import type { Write } from '../lib/core/decisions/decision.ts';
 import type { Store } from '../lib/core/ports.ts';
 import type { Snapshot } from '../lib/core/records/snapshot.ts';
-import type { Execution } from '../lib/core/records/state.ts';
+import type { Execution, Step } from '../lib/core/records/state.ts';
 import { withWrite } from '../lib/engine/commit.ts';
 
 /** Some 30 KB each. */
 const MOST_EXECUTIONS = 1_000;
-/** Characters of all the values of one execution. */
+/** Characters of the records of one execution. */
 const MOST_CHARS = 20_000;
+/** What a record has beside what an author or a caller gives. */
+const RECORD_CHARS = 500;
 /** A value takes about so many, beside its own. */
 const VALUE_CHARS = 8;
 
@@ -56,7 +58,7 @@ export function knownExecutions(store: Store, most: number = MOST_EXECUTIONS): S
     const isStill = (): boolean => known.get(id) === reading;
     try {
       const state = await store.read(id);
-      if (state !== undefined && isStill()) keep(id, state, charsOf(state));
+      if (state !== undefined && isStill()) keep(id, state, charsIn(state));
       return state;
     } finally {
       if (isStill()) known.delete(id);
@@ -72,7 +74,7 @@ export function knownExecutions(store: Store, most: number = MOST_EXECUTIONS): S
     } finally {
       const before = known.get(id);
       if (isWritten && before?.state !== undefined && follows(changes, before.state))
-        keep(id, withWrite(before.state, changes), before.chars + charsOf(changes));
+        keep(id, withWrite(before.state, changes), before.chars + charsOfWrite(changes));
       else known.delete(id);
     }
   };
@@ -99,6 +101,21 @@ function follows({ execution, step, question }: Write, before: Snapshot): boolea
     isNext(question, question && before.questions?.[questionKey(question)])
   );
 }
+
+const charsIn = ({ execution, steps, questions }: Snapshot): number =>
+  charsOfWrite({ executionId: execution.id, execution }) +
+  Object.values(steps).reduce((sum, step) => sum + charsOfStep(step), 0) +
+  charsOf(questions);
+
+const charsOfWrite = ({ execution, step, question }: Write): number =>
+  (execution === undefined
+    ? 0
+    : RECORD_CHARS + charsOf([execution.input, execution.output, execution.tags])) +
+  (step === undefined ? 0 : charsOfStep(step)) +
+  charsOf(question);
+
+const charsOfStep = ({ output, children, attempts, keyInput, givenInput }: Step): number =>
+  RECORD_CHARS + charsOf([output, children, keyInput, givenInput]) + attempts.length * RECORD_CHARS;
 
 function charsOf(value: unknown): number {
   if (typeof value === 'string') return VALUE_CHARS + value.length;

@@ -30,6 +30,8 @@ import { deliverReport, STORE_RETRY_MS } from './reporting.ts';
 
 /** Lost races and ambiguous answers to a claim before the message is given back. */
 const MAX_CLAIM_ROUNDS = 5;
+/** A lease may be shorter by so much. */
+const SOON_MS = 20;
 
 /**
  * @param processDeadlineAt when this process is dead for certain
@@ -117,7 +119,9 @@ async function decideDelivery(
   if (trial !== undefined || breaker === undefined) return { decision, trial };
   const pass = await breaker.pass(ports, agent.spec.timeoutMs);
   if (pass === 'unread') return { decision: unread(delivery.message), trial };
-  // That may have taken long, and a lease counts from before its write, not from before a pause.
+  // A lease counts from before its write, not from before a pause: what has just been decided still holds.
+  const isSoon = ports.clock.now() - delivery.now < SOON_MS;
+  if (isSoon && !('openBreaker' in pass)) return { decision, trial: pass.trial };
   const later = { ...delivery, ...decisionInputsOf(ports) };
   if ('openBreaker' in pass)
     return { decision: decide(plan, state, { ...later, openBreaker: pass.openBreaker }), trial };

@@ -97,6 +97,15 @@ export function createMeter(options: MeterOptions): Meter {
   const metrics = new Metrics({ namespace: METRICS_NAMESPACE, serviceName: options.deployment });
   const { deployment, by = new Set(), fields } = options;
   const detailed = detailedMeter(deployment, by, fields['agent']);
+  const counts = new Map<MetricName, number>();
+  /** What is counted is one number in the line, whose length does not depend on the load. */
+  const count = (values: Partial<Record<MetricName, number>>): void => {
+    for (const name of Object.keys(values) as MetricName[]) {
+      const value = values[name] ?? 0;
+      if (METRICS[name] === 'Count') counts.set(name, (counts.get(name) ?? 0) + value);
+      else add({ [name]: value });
+    }
+  };
   const add = (values: Partial<Record<MetricName, number>>): void => {
     for (const name of Object.keys(values) as MetricName[]) {
       // Clocks of two machines may disagree by more than nothing.
@@ -109,10 +118,10 @@ export function createMeter(options: MeterOptions): Meter {
       // What every deployment brings itself is in no rate of its executions.
       if ([origin?.workflow, note.agent, fields['agent']].some(isBuiltIn)) return;
       const values = METRICS_OF_NOTES[note.what]?.(note) ?? {};
-      add(values);
+      count(values);
       detailed.add(values, note, origin);
     },
-    sent: (messages) => add({ Messages: messages }),
+    sent: (messages) => count({ Messages: messages }),
     swept: ({ made, oldestOverdueMs, failed }) =>
       add({ Sweeps: made, OldestOverdue: oldestOverdueMs, EvaluationsFailed: failed }),
     open: ({ incidents, entries, breakers }) =>
@@ -120,6 +129,8 @@ export function createMeter(options: MeterOptions): Meter {
     audited: ({ removed, ageMs }) => add({ Audits: 1, LeftoversRemoved: removed, AuditAge: ageMs }),
     flush: () => {
       detailed.flush();
+      for (const [name, value] of counts) add({ [name]: value });
+      counts.clear();
       if (!metrics.hasStoredMetrics()) return;
       for (const [key, value] of Object.entries(options.fields)) metrics.addMetadata(key, value);
       metrics.publishStoredMetrics();

@@ -9,6 +9,7 @@
  * An execution that has ended already costs none of them.
  */
 
+import type { AbortSignalLike } from '../core/plan/agent.ts';
 import type { Waits } from '../core/ports.ts';
 import { DEFAULT_MOST_WAITS, type OpenWaits, withoutWait, withWait } from '../core/records/open-waits.ts';
 import { isTerminal } from '../core/records/state.ts';
@@ -23,33 +24,39 @@ const ANSWER_MS = 3_000;
 
 /** As `show`, but waits up to `waitMs` for the end, unless too many do. */
 export async function showAtEnd(scheduler: Scheduler, executionId: string, waitMs: number): Promise<Shown> {
-  const first = await show(scheduler, executionId);
-  if (isTerminal(first.state.execution.status)) return first;
-  const untilAt = scheduler.ports.clock.now() + waitMs;
-  const leave = await enter(scheduler, untilAt + ANSWER_MS);
-  if (leave === undefined) return first;
+  // Before the first read: what is announced after it is signalled.
+  const end = scheduler.ports.ends?.of(executionId);
   try {
-    await untilEnd(scheduler, executionId, untilAt);
-    return await show(scheduler, executionId);
-  } finally {
-    await leave();
-  }
-}
-
-async function untilEnd({ ports }: Scheduler, executionId: string, untilAt: number): Promise<void> {
-  const { clock, store } = ports;
-  const end = ports.ends?.of(executionId);
-  let signal = end?.signal;
-  try {
-    for (let lookMs = FIRST_LOOK_MS; clock.now() < untilAt; lookMs = Math.min(lookMs * 2, LAST_LOOK_MS)) {
-      await clock.sleep(Math.min(lookMs, Math.max(0, untilAt - clock.now())), signal);
-      // A signal ends one sleep, not all that follow.
-      if (signal?.aborted === true) signal = undefined;
-      const execution = await store.readExecution(executionId);
-      if (execution === undefined || isTerminal(execution.status)) return;
+    const first = await show(scheduler, executionId);
+    if (isTerminal(first.state.execution.status)) return first;
+    const untilAt = scheduler.ports.clock.now() + waitMs;
+    const leave = await enter(scheduler, untilAt + ANSWER_MS);
+    if (leave === undefined) return first;
+    try {
+      await untilEnd(scheduler, executionId, untilAt, end?.signal);
+      return await show(scheduler, executionId);
+    } finally {
+      await leave();
     }
   } finally {
     end?.release();
+  }
+}
+
+async function untilEnd(
+  { ports: { clock, store } }: Scheduler,
+  executionId: string,
+  untilAt: number,
+  end: AbortSignalLike | undefined,
+): Promise<void> {
+  let signal = end;
+  let lookMs = end === undefined ? FIRST_LOOK_MS : LAST_LOOK_MS;
+  for (; clock.now() < untilAt; lookMs = Math.min(lookMs * 2, LAST_LOOK_MS)) {
+    await clock.sleep(Math.min(lookMs, Math.max(0, untilAt - clock.now())), signal);
+    // A signal ends one sleep, not all that follow.
+    if (signal?.aborted === true) signal = undefined;
+    const execution = await store.readExecution(executionId);
+    if (execution === undefined || isTerminal(execution.status)) return;
   }
 }
 

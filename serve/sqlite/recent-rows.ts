@@ -8,7 +8,7 @@
 import { type Cell, cellsOf } from './schema.ts';
 import type { Item } from './values.ts';
 
-const MOST_ROWS = 4_000;
+const MOST_ROWS = 1_000;
 const MOST_CHARS = 4_096;
 
 interface Place {
