@@ -15,7 +15,7 @@ import { clock } from '../lib/aws/clock.ts';
 import { OPENAPI_FILE } from '../lib/aws/names.ts';
 import { correlated, tellAll } from '../lib/aws/telemetry.ts';
 import { BULK } from '../lib/core/plan/built-in.ts';
-import { PACKAGE_ROOT } from '../lib/project/package-files.ts';
+import { PACKAGE_ROOT, programFile, typescriptLoader } from '../lib/project/package-files.ts';
 import type { Scheduler } from '../lib/scheduler/start.ts';
 import { startFrom } from '../lib/scheduler/starter.ts';
 import { byPath, type Listeners } from '../local/http/by-path.ts';
@@ -26,7 +26,7 @@ import { newBoot } from './boot.ts';
 import { EndingClock } from './ending-clock.ts';
 import { refuseClosed } from './export.ts';
 import { type Answers, answersOf, apiListener, type HttpServer, listenAt, LOOPBACK } from './http.ts';
-import { IsolatedAgent } from './isolated.ts';
+import { IsolatedAgent, type Program } from '../lib/worker/isolated.ts';
 import { LoopClock } from './loop-clock.ts';
 import { MessageQueue } from './message-queue.ts';
 import { serverPorts, Telemetries, withTelemetry } from './ports.ts';
@@ -206,7 +206,7 @@ class Running {
     for (const [name, { worker, file, isIsolated }] of served.agents) {
       if (file === undefined || !(isIsolated || isolate.includes(name))) host(roles, { worker, limit });
       else {
-        const isolated = new IsolatedAgent(worker, file, loop.now);
+        const isolated = new IsolatedAgent(worker.agent, programOf(file), loop.now);
         this.#undo.push(() => isolated.stop());
         host(roles, { worker, implementation: isolated.implementation, limit });
       }
@@ -278,6 +278,13 @@ class Running {
 async function expireAll(expire: (nowAt: number) => Promise<number>): Promise<void> {
   while ((await expire(clock.now())) > 0);
 }
+
+/** The process of an agent's file. */
+const programOf = (file: string): Program => ({
+  entry: programFile('serve/isolated-process'),
+  args: [file],
+  execArgv: ['--import', typescriptLoader()],
+});
 
 const openapi = (): Promise<string> => readFile(join(PACKAGE_ROOT, 'docs', OPENAPI_FILE), 'utf8');
 

@@ -53,6 +53,7 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'lib/scheduler/ids.ts': { may: ['uuid'], builtins: true },
   'lib/scheduler/': ROLE,
   'lib/agent/handler.ts': { may: [...HANDLER, 'lib/agent/'] },
+  'lib/agent/isolated-handler.ts': { may: ['lib/agent/', 'lib/worker/isolated'], builtins: true },
   'lib/agent/': ROLE,
   'lib/supervisor/handler.ts': { may: [...HANDLER, 'lib/supervisor/'] },
   'lib/supervisor/audit-handler.ts': { may: [...HANDLER, 'lib/supervisor/'] },

@@ -73,6 +73,11 @@ export interface BundleProps {
    */
   readonly agents?: Readonly<Record<string, string>>;
   /**
+   * Those of the agents' functions that are bundled as `lambdas/isolated-agent.ts`.
+   * @default - none
+   */
+  readonly isolated?: readonly string[];
+  /**
    * Module name → file, for names that no package has.
    * @default - none but those that every function needs
    */
@@ -91,6 +96,7 @@ export interface BundleProps {
  */
 export function bundleDeployment(found: Discovery, inspected?: string): ReadonlyMap<string, Bundle> {
   const agents = found.agents.filter(({ runsIn }) => runsIn === undefined);
+  const isolated = agents.flatMap(({ name, isolate }) => (isolate === undefined ? [] : [agentEntry(name)]));
   const bundles = bundleFunctions({
     root: found.root,
     entries: {
@@ -101,6 +107,7 @@ export function bundleDeployment(found: Discovery, inspected?: string): Readonly
       [BULK_ENTRY]: lambda('bulk'),
     },
     agents: Object.fromEntries(agents.map(({ name, file }) => [agentEntry(name), file])),
+    isolated,
     alias: { '@steadfast/workflows': writeWorkflowsModule(found) },
   });
   const whole = new Map(
@@ -114,7 +121,7 @@ export function bundleDeployment(found: Discovery, inspected?: string): Readonly
   const file = agents.find(({ name }) => name === inspected)?.file;
   if (inspected === undefined || file === undefined) return whole;
   const one = { [agentEntry(inspected)]: file };
-  const readable = bundleFunctions({ root: found.root, entries: {}, agents: one, readable: true });
+  const readable = bundleFunctions({ root: found.root, entries: {}, agents: one, isolated, readable: true });
   return new Map([...whole, ...readable]);
 }
 
@@ -138,11 +145,15 @@ export const agentEntry = (name: string): string => `agents/${name}`;
  * @throws DiscoveryError when an entry does not export `handler`; esbuild's own
  * error when the code does not build
  */
-export function bundleFunctions({ agents, ...props }: BundleProps): ReadonlyMap<string, Bundle> {
+export function bundleFunctions({
+  agents,
+  isolated = [],
+  ...props
+}: BundleProps): ReadonlyMap<string, Bundle> {
   if (agents === undefined) return bundleEntries(props);
   const behind = Object.entries(agents).map(([name, file]) => [
     name,
-    writeAgentEntry(props.root, basename(name), file),
+    writeAgentEntry(props.root, basename(name), file, isolated.includes(name) ? 'isolated-agent' : 'agent'),
   ]);
   try {
     return bundleEntries({ ...props, entries: { ...props.entries, ...Object.fromEntries(behind) } });
@@ -235,12 +246,12 @@ function writeWorkflowsModule(found: Discovery): string {
 }
 
 /**
- * Writes `lambdas/agent.ts` for one agent: an alias holds for all entries of a run, and
+ * Writes `lambdas/agent.ts`, or the isolated one, for one agent: an alias holds for all entries of a run, and
  * here each has a file of its own.
  */
-function writeAgentEntry(root: string, name: string, file: string): string {
+function writeAgentEntry(root: string, name: string, file: string, entry: string): string {
   const folder = scratchOf(root);
-  const template = lambda('agent');
+  const template = lambda(entry);
   const own = new Map([
     ['@steadfast/agent', modulePath(folder, file)],
     ['@steadfast/agent-name', name],

@@ -139,7 +139,7 @@ async function loadFolder(folder: string, relativeToRoot: (path: string) => stri
   const agents: FoundAgent[] = [];
   const unseen: AgentFile[] = [];
   for (const { spec } of used.values()) {
-    const { name, timeoutMs, runsIn } = spec;
+    const { name, timeoutMs, runsIn, isolate } = spec;
     const implementation = agentFile(folder, name) as string;
     const shown = relativeToRoot(implementation);
     const remote = await remoteOf(implementation, shown, name);
@@ -151,6 +151,7 @@ async function loadFolder(folder: string, relativeToRoot: (path: string) => stri
       name,
       timeoutMs,
       ...(runsIn === undefined ? {} : { runsIn }),
+      ...(isolate === undefined || remote !== undefined ? {} : { isolate }),
       ...(remote === undefined ? {} : { remote }),
       file: implementation,
       peers: [...(peers.get(name) ?? [])].sort(),

@@ -27,6 +27,8 @@ export interface FoundAgent {
   readonly timeoutMs: number;
   /** Absent: in a function. */
   readonly runsIn?: 'container';
+  /** Its author's code runs in a process of its own within the function. */
+  readonly isolate?: true;
   /** What does its work, of an agent in another language (`remoteAgent`). */
   readonly remote?: 'lambda' | 'url' | 'command';
   /** The file that exports `handler`. */

@@ -44,7 +44,7 @@ export interface WorkflowLike {
 }
 
 export interface AgentLike {
-  readonly spec: Pick<FoundAgent, 'name' | 'timeoutMs' | 'runsIn'> & DeclaredSpec;
+  readonly spec: Pick<FoundAgent, 'name' | 'timeoutMs' | 'runsIn' | 'isolate'> & DeclaredSpec;
 }
 
 type Module = Readonly<Record<string, unknown>>;

@@ -37,8 +37,9 @@ export interface AgentOptions<I, O> {
    */
   readonly runsIn?: 'lambda' | 'container';
   /**
-   * true: `steadfast serve` runs its code in processes of its own, which can be killed, for code that
-   * computes for long or may not come back. On AWS a function performs one attempt at a time.
+   * true: its code runs in processes of its own, which can be killed, for code that computes for long or may
+   * not come back. On AWS a function that starts such a process knows at once when it dies, and the next
+   * stage does not wait for the function's timeout.
    * @default false, and true of one that runs in a container
    */
   readonly isolate?: boolean;

@@ -2,23 +2,23 @@
  * Agents in processes of their own, which can be killed: for code that computes, or that may not come back.
  *
  * Owns: their start, their calls, one at a time each, and their end. Does not own: what runs in them
- * (`isolated-process.ts`), leases and reports, which are the server's: to those a call is author code.
+ * (`isolated-calls.ts`), leases and reports, which are those of the process that calls: the server's, or a
+ * Lambda function's. To those a call is author code.
  *
  * I1 a process that is silent for as long as a lease is killed, as AWS's would have lost its lease; one that
  * starts has half a minute, because a busy machine loads code slowly. I2 one whose attempt was aborted has
  * two seconds, then it is killed with all that it has started. I3 a call whose process is dead ends when
- * nothing of it runs any more; its outcome is unknown. I4 no process outlives the server: a thread in it ends
- * its group when the pipe to the server closes.
+ * nothing of it runs any more; its outcome is unknown. Where something of it cannot be ended, the call does
+ * not end either, and the attempt's process deadline is waited for. I4 no process outlives the one that
+ * calls: a thread in it ends its group when the pipe between them closes.
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import type { AttemptContext, AttemptLog, Implementation, Verdict } from '../lib/core/plan/agent.ts';
-import { partsOf } from '../lib/core/plan/agent-parts.ts';
-import type { Worker } from '../lib/agent/author-code.ts';
-import type { Mode } from '../lib/core/records/state.ts';
-import { programFile, typescriptLoader } from '../lib/project/package-files.ts';
-import { endAll, killGroup, MARK } from '../lib/worker/process-group.ts';
+import type { Agent, AttemptContext, AttemptLog, Implementation, Verdict } from '../core/plan/agent.ts';
+import { partsOf } from '../core/plan/agent-parts.ts';
+import type { Mode } from '../core/records/state.ts';
+import { endAll, killGroup, MARK } from './process-group.ts';
 
 /** Where the process finds the other end of its pipe: behind stdin, stdout, stderr and the channel. */
 export const PIPE_FD = 4;
@@ -27,7 +27,7 @@ const ABORT_GRACE_MS = 2_000;
 const STARTING_MS = 30_000;
 
 /** To the process. */
-export type Told = Call | 'abort';
+export type ToProcess = Call | 'abort';
 export interface Call {
   readonly mode: Mode;
   readonly ctx: Pick<AttemptContext, 'executionId' | 'step' | 'attempt' | 'effectKey'>;
@@ -54,9 +54,17 @@ export type Word =
       readonly retryAfterMs?: number;
     };
 
+/** How one is started; it ends in `performCalls`. */
+export interface Program {
+  readonly entry: string;
+  readonly args?: readonly string[];
+  readonly execArgv?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
 /** The processes of one agent. */
 export class IsolatedAgent {
-  readonly #file: string;
+  readonly #program: Program;
   readonly #now: () => number;
   readonly #leaseMs: number;
   readonly #idle: OwnProcess[] = [];
@@ -64,8 +72,8 @@ export class IsolatedAgent {
   readonly implementation: Implementation<unknown, unknown>;
 
   /** @param now stands still while this process is blocked, and hears nothing */
-  constructor({ agent }: Worker, file: string, now: () => number) {
-    this.#file = file;
+  constructor(agent: Agent, program: Program, now: () => number) {
+    this.#program = program;
     this.#now = now;
     this.#leaseMs = agent.spec.leaseMs;
     const parts = partsOf(agent.spec);
@@ -78,6 +86,11 @@ export class IsolatedAgent {
         ? { undo: (ctx, input, output) => this.#call('undo', ctx, { input, output }) }
         : {}),
     };
+  }
+
+  /** Starts one before it is needed. */
+  warm(): void {
+    if (this.#all.size === 0) this.#idle.push(this.#start());
   }
 
   /** Kills them. */
@@ -97,7 +110,7 @@ export class IsolatedAgent {
   }
 
   #start(): OwnProcess {
-    const one = new OwnProcess(this.#file, { leaseMs: this.#leaseMs, now: this.#now }, () =>
+    const one = new OwnProcess(this.#program, { leaseMs: this.#leaseMs, now: this.#now }, () =>
       this.#all.delete(one),
     );
     this.#all.add(one);
@@ -111,8 +124,8 @@ class OwnProcess {
   readonly #child: ChildProcess;
   readonly #now: () => number;
   readonly #leaseMs: number;
-  /** Nothing of it runs any more. */
-  readonly #gone: Promise<unknown>;
+  /** It is dead; whether nothing of it runs any more. */
+  readonly #gone: Promise<boolean>;
   readonly #ready: Promise<void>;
   #onWord: (word: Word) => void = () => undefined;
   #heardAt: number;
@@ -120,14 +133,18 @@ class OwnProcess {
   #isReady = false;
   isAlive = true;
 
-  constructor(file: string, { leaseMs, now }: { leaseMs: number; now: () => number }, onGone: () => void) {
+  constructor(
+    { entry, args = [], execArgv = [], env = {} }: Program,
+    { leaseMs, now }: { leaseMs: number; now: () => number },
+    onGone: () => void,
+  ) {
     this.#leaseMs = leaseMs;
     this.#now = now;
     this.#heardAt = now();
     const mark = randomUUID();
-    this.#child = fork(programFile('serve/isolated-process'), [file], {
-      env: { ...process.env, [MARK]: mark },
-      execArgv: ['--import', typescriptLoader()],
+    this.#child = fork(entry, [...args], {
+      env: { ...process.env, ...env, [MARK]: mark },
+      execArgv: [...execArgv],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'],
       // A group of its own, so that all of it can be killed.
       detached: true,
@@ -142,8 +159,9 @@ class OwnProcess {
     });
     this.#gone = ended.then(async () => {
       this.isAlive = false;
-      if (pid !== undefined) await endAll({ pid, mark });
+      const isOver = pid === undefined || (await endAll({ pid, mark }));
       onGone();
+      return isOver;
     });
     this.#ready = new Promise((ready) => {
       this.#child.on('message', (word: Word) => {
@@ -157,9 +175,15 @@ class OwnProcess {
     });
   }
 
-  async end(): Promise<void> {
+  /** @returns whether nothing of it runs any more */
+  end(): Promise<boolean> {
     if (this.isAlive && this.#child.pid !== undefined) killGroup(this.#child.pid);
-    await this.#gone;
+    return this.#gone;
+  }
+
+  /** Resolves when nothing of it runs any more, and never where something cannot be ended (I3). */
+  async #over(): Promise<void> {
+    if (!(await this.#gone)) await new Promise<never>(() => undefined);
   }
 
   /** Its answer, or what it died of. Never rejects. */
@@ -167,7 +191,7 @@ class OwnProcess {
     const { executionId, step, attempt, effectKey, signal } = ctx;
     let killing: NodeJS.Timeout | undefined;
     const abort = (): void => {
-      if (this.isAlive) this.#child.send('abort' satisfies Told, () => undefined);
+      if (this.isAlive) this.#child.send('abort' satisfies ToProcess, () => undefined);
       killing = setTimeout(() => void this.end(), ABORT_GRACE_MS);
     };
     signal.addEventListener('abort', abort);
@@ -183,7 +207,7 @@ class OwnProcess {
         else if (word.kind === 'answer' || word.kind === 'thrown') answer(word);
       };
     });
-    const died = this.#gone.then(
+    const died = this.#over().then(
       (): Answered => ({
         kind: 'thrown',
         name: 'Error',
@@ -199,13 +223,16 @@ class OwnProcess {
       ...given,
     };
     if (signal.aborted) abort();
-    if (this.isAlive) this.#child.send(call satisfies Told, () => undefined);
+    if (this.isAlive) this.#child.send(call satisfies ToProcess, () => undefined);
     const answer = await Promise.race([answered, died]);
     clearInterval(watching);
     clearTimeout(killing);
     signal.removeEventListener('abort', abort);
     // What the author's code has started may go on without a lease.
-    if (signal.aborted) await this.end();
+    if (signal.aborted) {
+      void this.end();
+      await this.#over();
+    }
     return answer;
   }
 }

@@ -1,0 +1,35 @@
+/**
+ * The handler of a Lambda function whose agent asks for processes of its own (`isolate`).
+ *
+ * Owns: that the function's file is both: the handler, and in a process that it starts the author's code.
+ * Does not own: the calls between them (`worker/isolated.ts`, `worker/isolated-calls.ts`).
+ *
+ * Claim, lease and report are the handler's. When the author's code ends its process, or keeps it busy for a
+ * lease, the handler knows that nothing of the attempt runs any more and reports so under the lease: the next
+ * stage waits neither for the lease nor for the function's timeout. The death of all of it, by its timeout or
+ * with its machine, is noticed as that of any function.
+ */
+
+import { fileURLToPath } from 'node:url';
+import { agentHandler, type AgentHandler } from './handler.ts';
+import { IsolatedAgent } from '../worker/isolated.ts';
+import { performCalls } from '../worker/isolated-calls.ts';
+
+/** Set in the processes that it starts. */
+const IN_PROCESS = 'STEADFAST_ISOLATED';
+
+/** @param url of the function's file */
+export function isolatedHandler(ofFile: AgentHandler, url: string): AgentHandler {
+  const { agent, implementation } = ofFile.worker;
+  if (process.env[IN_PROCESS] !== undefined) {
+    // Programs that the author's code starts are no such processes.
+    Reflect.deleteProperty(process.env, IN_PROCESS);
+    performCalls(implementation);
+    return ofFile;
+  }
+  const program = { entry: fileURLToPath(url), env: { [IN_PROCESS]: '1' } };
+  const isolated = new IsolatedAgent(agent, program, Date.now);
+  // Both load at the same time, and while Lambda still gives the function a whole processor.
+  isolated.warm();
+  return agentHandler(agent, isolated.implementation);
+}

@@ -1,0 +1,22 @@
+/** One step of which nobody knows what a dead try has done; the next stage changes its input. */
+
+import * as z from 'zod/mini';
+import { agent, withInput, workflow } from 'steadfast';
+
+const Way = z.object({ way: z.enum(['done', 'dies', 'hangs']) });
+
+export const alone = agent('alone', {
+  input: Way,
+  output: z.object({ pid: z.number() }),
+  effect: 'probed',
+  undo: 'none',
+  lease: '3s',
+  timeout: '14m',
+  isolate: true,
+});
+
+export const isolated = workflow(
+  'isolated',
+  { input: Way, within: '1h' },
+  (w) => w.step('work', alone, { way: w.input.way }, { recovery: [withInput({ way: 'done' })] }).output,
+);
