@@ -70,7 +70,9 @@ describe('the Steadfast', () => {
         [
           `F${at}`,
           {
-            Properties: { Environment: { Variables: { STEADFAST_TABLE: 't' } } },
+            Properties: {
+              Environment: { Variables: { STEADFAST_TABLE: 't', STEADFAST_AGENTS: 'pay,mail' } },
+            },
             Metadata: { 'aws:cdk:path': `${path}/Scheduler/Function/Resource` },
           },
         ],
@@ -114,6 +116,8 @@ describe('the Steadfast', () => {
       stackPath: 'Prod/Orders',
       path: 'Prod/Orders/Steadfast',
       api: 'Api0',
+      template: join(root, 'assembly-Prod', 'o.json'),
+      agents: ['pay', 'mail'],
       beside: [],
     });
   });

@@ -41,7 +41,13 @@ describe('the names', () => {
   const used = [...drawn('Steadfast'), ...watched];
 
   test('on the dashboard and in alarms are those that the roles emit, all of them', () => {
-    expect(new Set(used.map(([name]) => name))).toEqual(new Set(Object.keys(METRICS)));
+    // The canary's is that of its alarm alone, in a deployment that has one.
+    const { CanaryEnded: _, ...always } = METRICS;
+    expect(new Set(used.map(([name]) => name))).toEqual(new Set(Object.keys(always)));
+    const withCanary = new Reader(makeStack({ canary: Duration.minutes(5) }));
+    expect(
+      withCanary.ofType('AWS::CloudWatch::Alarm').map(({ Properties }) => Properties['MetricName']),
+    ).toContain('CanaryEnded');
   });
 
   test('are told apart by the deployment that every function has in its environment', () => {

@@ -32,6 +32,12 @@ const rows: readonly (readonly [area: Area, id: string, row: string, why: Reason
   ],
   ['Executions', 'cold-start', 'A cold start stays below the shortest lease (`initDurationMs`).', 'person'],
   ['Executions', 'expiry', 'A month after its end an execution is gone.', 'long'],
+  [
+    'Executions',
+    'isolate',
+    'With `isolate` a process that ends, also by memory’s limit, is retried in seconds.',
+    'absent',
+  ],
   ['Executions', 'shards', 'The wake index’s shards bear a burst.', 'long'],
   ['API and access', 'callers', '`startedBy` names users, roles and tokens.', 'other'],
   ['API and access', 'grants', '`grantStart` allows one workflow; a token without scope is 403.', 'other'],
