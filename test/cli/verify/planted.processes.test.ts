@@ -1,6 +1,7 @@
 /**
  * A fault that is planted in the template of `steadfast verify`'s own stack fails the row that names it, and
- * no other row of the settings; one that is planted in a permission fails the rows of what was refused.
+ * no other row of the settings; one that is planted in a permission fails the rows of what was refused. What
+ * the command breaks heals though the command is killed.
  */
 
 import { execFile } from 'node:child_process';
@@ -10,9 +11,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ENTRIES } from '../../../cli/verify/checks/all.ts';
 import { localPorts } from '../../../cli/verify/local.ts';
-import { startLocalStack } from '../../../cli/verify/local-stack.ts';
+import { type LocalStack, startLocalStack } from '../../../cli/verify/local-stack.ts';
 import type { Ports } from '../../../cli/verify/ports.ts';
 import { run } from '../../../cli/verify/run.ts';
+import { ended, until } from '../../../cli/verify/starting.ts';
 import { settingsOf } from '../../../cli/verify/template-settings.ts';
 import { ioOf } from '../../../cli/io.ts';
 import { resolveTemplate } from '../../../local/template/template.ts';
@@ -170,10 +172,8 @@ it.each<[string, string, () => Template]>([
 /** So fast does the time pass by which a check gives up. */
 const PACE = 60;
 
-it('a missing permission fails the rows of the order and of the permissions', async () => {
-  const broken = join(folder, 'broken');
-  cpSync(assembly, broken, { recursive: true });
-  const changed = change(
+const withoutPermission = (): Template =>
+  change(
     'AWS::IAM::Policy',
     ({ Properties }) => {
       const { Statement } = Properties['PolicyDocument'] as { Statement: { Action: unknown }[] };
@@ -182,10 +182,20 @@ it('a missing permission fails the rows of the order and of the permissions', as
     },
     ({ Properties }) => /verifyact/i.test(JSON.stringify(Properties['Roles'])),
   );
-  writeFileSync(join(broken, `${STACK}.template.json`), JSON.stringify(changed));
-  const io = ioOf({ out: () => true, err: () => true, env: process.env, isTTY: false });
-  const stack = await startLocalStack(io, broken);
-  try {
+
+describe('on a local cloud with a missing permission', () => {
+  let stack: LocalStack;
+
+  beforeAll(async () => {
+    const broken = join(folder, 'broken');
+    cpSync(assembly, broken, { recursive: true });
+    writeFileSync(join(broken, `${STACK}.template.json`), JSON.stringify(withoutPermission()));
+    const io = ioOf({ out: () => true, err: () => true, env: process.env, isTTY: false });
+    stack = await startLocalStack(io, broken);
+  });
+  afterAll(() => stack.stop());
+
+  it('the rows of the order and of the permissions fail', async () => {
     const beganAt = Date.now();
     const real: Ports = await localPorts({ ...stack, runId: 'planted' });
     const clock = { ...real.clock, now: () => beganAt + (Date.now() - beganAt) * PACE };
@@ -198,7 +208,37 @@ it('a missing permission fails the rows of the order and of the permissions', as
       ['permissions', 'failed'],
     ]);
     expect(results[2]?.evidence).toContain('is not authorized to perform: dynamodb:PutItem');
-  } finally {
-    await stack.stop();
-  }
+  });
+
+  it('every fault is gone within its time, though the command that made it was killed', async () => {
+    const ports = await localPorts({ ...stack, runId: 'killed' });
+    const { rules, mappings } = await ports.settings();
+    const faults = [
+      { kind: 'rule', id: rules.find(({ expression }) => expression === 'rate(1 minute)')?.id },
+      { kind: 'mapping', id: mappings.find(({ queue }) => queue.endsWith('_verify-pass'))?.id },
+    ];
+    const program = `
+      import { localPorts } from './cli/verify/local.ts';
+      const ports = await localPorts({ apiUrl: '${stack.apiUrl}', runId: 'killed' });
+      for (const fault of ${JSON.stringify(faults)}) await ports.faults.make({ ...fault, forMs: 10_000 });
+      process.kill(process.pid, 'SIGKILL');`;
+    const args = ['--import', 'tsx', '--input-type=module', '--eval', program];
+    const killed = promisify(execFile)(process.execPath, args, {
+      cwd: ROOT,
+      env: { ...process.env, NODE_OPTIONS: '' },
+    });
+    await expect(killed).rejects.toMatchObject({ signal: 'SIGKILL' });
+    const off = async (): Promise<number> => {
+      const all = await Promise.all(
+        ['schedules', 'mappings'].map(async (what) => {
+          const answer = await fetch(`${stack.apiUrl}/_local/${what}`);
+          return (await answer.json()) as { readonly enabled: boolean }[];
+        }),
+      );
+      return all.flat().filter(({ enabled }) => !enabled).length;
+    };
+    expect(await off()).toBe(2);
+    expect(await until(ports, async () => ((await off()) === 0 ? 'gone' : undefined))).toBe('gone');
+    expect((await ended(ports, 'verify-part', { n: 1 }, 'killed')).status).toBe('succeeded');
+  });
 });
