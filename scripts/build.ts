@@ -54,6 +54,7 @@ const PROGRAMS = [
   'lib/infra/folder-app',
   'lib/infra/handlers-process',
   'lib/infra/lambda-credentials',
+  'lib/aws/endpoint-cache',
   'lib/scheduler/canary-workflow',
   'lib/testing/cloud/external-process',
   'lib/worker/attempt',

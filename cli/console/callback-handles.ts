@@ -15,7 +15,7 @@ import { secret } from './secrets.ts';
  * `<execution>.<step>.<key>`; the execution of a step has dots of its own. Where the API itself shows one.
  */
 const FIELD = /(?<="token":")(?:[a-z0-9-]+\.){2,}[A-Za-z0-9-]+(?=")/g;
-/** The key in any text: 128 random bits (`lib/aws/fresh-id.ts`), behind two names. */
+/** The key in any text: 122 random bits (`lib/aws/fresh-id.ts`), behind two names. */
 const KEY = /\.(?<=[a-z0-9-]\.[a-z0-9-]{1,48}\.)[A-Za-z0-9-]{8}[Q-T][A-Za-z0-9-]{12}[AQgw](?![\w-])/g;
 const NAMES = /[a-z0-9.-]+$/;
 /** Those of an execution of twenty generations, and of its step. */

@@ -18,7 +18,8 @@ export function freshId(): string {
     randomFillSync(pool);
     used = 0;
   }
-  // The bits by which the console tells a callback's key from any other text (`cli/console/callback-handles.ts`).
+  // The bits by which the console tells a callback's key from any other text
+  // (`cli/console/callback-handles.ts`).
   pool.writeUInt8((pool.readUInt8(used + VERSION_BYTE) & 0x0f) | VERSION_4, used + VERSION_BYTE);
   const id = pool.toString('base64url', used, used + ID_BYTES);
   used += ID_BYTES;

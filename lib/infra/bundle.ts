@@ -47,6 +47,7 @@ const ALIAS = {
   steadfast: programFile('lib/index'),
   'steadfast/client': programFile('lib/client'),
   '@aws-sdk/credential-provider-node': programFile('lib/infra/lambda-credentials'),
+  '@aws-sdk/endpoint-cache': programFile('lib/aws/endpoint-cache'),
 };
 
 /** One function's code, before it is on disk. */

@@ -63,7 +63,7 @@ test('what is deployed is small, and nothing of the infrastructure is in it', ()
   for (const [name, bundle] of deployed) {
     const inputs = Object.keys(bundle.metafile.inputs);
     const strangers =
-      /aws-cdk-lib|constructs|esbuild|lib\/(infra\/(?!lambda-credentials)|testing\/)|^(local|cli)\/|credential-provider-(sso|ini)/;
+      /aws-cdk-lib|constructs|esbuild|lib\/(infra\/(?!lambda-credentials)|testing\/)|^(local|cli)\/|credential-provider-(sso|ini)|mnemonist/;
     expect([name, inputs.filter((path) => strangers.test(path))]).toEqual([name, []]);
     // Only the function behind the API answers HTTP.
     const answersHttp = inputs.some((path) => path.startsWith('node_modules/hono/'));
