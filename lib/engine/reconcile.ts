@@ -68,7 +68,7 @@ export async function reconcile(
   let state = start.known?.state;
   let fresh = start.known?.fresh ?? true;
   let readAt = start.known?.readAt ?? 0;
-  let outrun = false;
+  let lostRace = false;
   const failed = new FailedEffects();
   const steps = plan.steps.length + (plan.onFailure?.length ?? 0);
   for (let round = 0; round < steps * ROUNDS_PER_STEP + SPARE_ROUNDS; round += 1) {
@@ -85,8 +85,8 @@ export async function reconcile(
       affected,
       fresh,
       readAt,
-      ...(outrun ? { outrun } : {}),
-      ...failed.passOver,
+      ...(lostRace ? { lostRace } : {}),
+      ...failed.failing,
       ...(oversight === undefined ? {} : given({ graceFrom: oversight.graceFrom, admissions })),
       ...decisionInputsOf(ports),
     });
@@ -99,12 +99,12 @@ export async function reconcile(
       await notifyParent(ports, decision.notifyParent, start.forParent === true ? undefined : reconcile);
     const result = await failed.commit(ports, decision, state.execution);
     if (result !== 'written') {
-      outrun ||= result === 'conflict';
+      lostRace ||= result === 'conflict';
       state = undefined;
       continue;
     }
     // A process that lost another race and then writes the end still notifies the parent.
-    if (decision.write !== undefined) outrun = false;
+    if (decision.write !== undefined) lostRace = false;
     const about = await failed.over(ports, executionId, decision.next);
     if (about === 'failed') continue;
     const { next, write } = about === undefined ? decision : await record(ports, plan, state, about);
@@ -126,8 +126,8 @@ class FailedEffects {
   readonly #steps: string[] = [];
   #first: unknown;
 
-  get passOver(): { readonly passOver?: readonly string[] } {
-    return this.#steps.length === 0 ? {} : { passOver: [...this.#steps] };
+  get failing(): { readonly failing?: readonly string[] } {
+    return this.#steps.length === 0 ? {} : { failing: [...this.#steps] };
   }
 
   async over(ports: Ports, executionId: string, next: Next): Promise<ChildrenDone | 'failed' | undefined> {

@@ -140,13 +140,13 @@ export interface EvaluateEvent {
   readonly affected: AffectedSteps;
   /** Whether the state was just read, or is what the caller wrote on top of an older read. */
   readonly fresh: boolean;
-  /** Another process's write came first meanwhile. */
-  readonly outrun?: true;
+  /** A write of this process was a conflict: another process evaluates the execution, too. */
+  readonly lostRace?: true;
   /**
-   * Steps whose executions could not be started, stopped or read, or whose questions not announced,
-   * just now: they hold no other up.
+   * Steps whose child executions could just not be started, stopped or read, or whose questions could not be
+   * announced: they are left out, so that they delay no other.
    */
-  readonly passOver?: readonly string[];
+  readonly failing?: readonly string[];
   /** The clock before the state was read. */
   readonly readAt: number;
   /** A supervisor's: by agent, what may be sent to it now; an agent that is missing is asked for. */

@@ -51,8 +51,8 @@ const written = (state: Snapshot, event: Evaluation, step: Step, what: string): 
   });
 
 /** Child and map steps, in plan order, but for those that the evaluation passes over. */
-const parents = (plan: Plan, { passOver = [] }: Evaluation): (ChildStep | MapStep)[] =>
-  plan.steps.filter(hasChildren).filter((step) => !passOver.includes(step.name));
+const parents = (plan: Plan, { failing = [] }: Evaluation): (ChildStep | MapStep)[] =>
+  plan.steps.filter(hasChildren).filter((step) => !failing.includes(step.name));
 
 /** Starts what is to be started; a list that is none fails its step at once. */
 export const startChildren: Rule = {
@@ -212,7 +212,7 @@ export const stopChildren: Rule = {
     // The fence comes first: what may be starting at this moment may depend on what is to be undone.
     const starting = families.filter((step) => mayHaveChildren(step, state));
     for (const step of starting.length > 0 ? starting : families) {
-      if (event.passOver?.includes(step.name) === true) continue;
+      if (event.failing?.includes(step.name) === true) continue;
       const record = state.steps[step.name];
       const family = dueToStop(plan, step, state, left, event.now);
       if (family === undefined) continue;

@@ -44,7 +44,7 @@ export const endUndo: Rule = {
     const { execution } = state;
     if (openIncidents(state).length > 0) return undefined;
     // Another process may be starting a child of a step that this evaluation could not stop.
-    if (event.passOver !== undefined) return undefined;
+    if (event.failing !== undefined) return undefined;
     const left = keepsEffects(state);
     const stuck = plan.steps.filter((step) => state.steps[step.name]?.status === 'compensation-failed');
     const rest = plan.steps.filter((step) => !stuck.includes(step));
@@ -106,7 +106,7 @@ export const announce: Rule = {
   apply: (plan, state, event) => {
     const { execution } = state;
     // The process that wrote the end announces it, else a supervisor: many may read it at the same time.
-    const another = event.by === 'agent' && event.outrun === true;
+    const another = event.by === 'agent' && event.lostRace === true;
     if (execution.wakeAt === undefined || another) return nothing();
     // What became of its questions is announced before its end. The parent of a list's part waits for no
     // listener: each evaluation notifies it, and it takes the same end once.

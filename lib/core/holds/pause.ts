@@ -33,7 +33,6 @@ import {
   type Pause,
   pauseOf,
   type Step,
-  summedSince,
   SUSPENDABLE,
   type SuspendedFrom,
 } from '../records/state.ts';
@@ -190,21 +189,4 @@ export function endPause(state: Snapshot, closed: Incident, inputs: DecisionInpu
     ...given({ by: closed.caller }),
   };
   return stop(state, inputs, cause, closed);
-}
-
-/** How long the deadline of an incident has stood still for pauses that it has not been moved for. */
-export function pausedMs(execution: Execution, incident: Incident): { ms: number; until: number } {
-  let [ms, until] = [0, incident.movedFor ?? 0];
-  const { earlierPauses: earlier } = execution;
-  if (earlier !== undefined && earlier.number > until && earlier.endedAt > incident.openedAt) {
-    ms = summedSince(earlier, incident.openedAt);
-    until = earlier.number;
-  }
-  for (const { number, at, endedAt } of execution.pauses ?? []) {
-    // By another clock it may have been asked after a pause had begun that it had to wait for.
-    if (number <= until || endedAt === undefined || endedAt <= incident.openedAt) continue;
-    ms += endedAt - Math.max(at, incident.openedAt);
-    until = number;
-  }
-  return { ms, until };
 }

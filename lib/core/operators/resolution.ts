@@ -46,7 +46,8 @@ import { choicesFor, resolutionProblem } from '../questions/choices.ts';
 import { resolveDeadline, timeAgain } from '../questions/deadline.ts';
 import { resolved } from '../questions/incident.ts';
 import { changed, movedBy, waitsForThisAlone } from '../questions/life.ts';
-import { endPause, pausedMs } from '../holds/pause.ts';
+import { endPause } from '../holds/pause.ts';
+import { pausesSince } from '../step/within.ts';
 
 /** An answer that is not possible now changes nothing; the caller asks `resolutionProblem` for the reason. */
 export function answerIncident(plan: Plan, state: Snapshot, event: EventOf<'resolve'>): Decision {
@@ -244,7 +245,7 @@ export function closeDueIncidents(plan: Plan, state: Snapshot, inputs: DecisionI
   const { execution } = state;
   for (const incident of openIncidents(state)) {
     if (isMoot(plan, state, incident)) return mootIncident(state, incident, inputs);
-    const paused = pausedMs(execution, incident);
+    const paused = pausesSince(execution, incident.openedAt, incident.movedFor);
     if (isForward(execution.status) && paused.until > (incident.movedFor ?? 0))
       return changed(
         state,

@@ -155,9 +155,9 @@ export const changed = (
  */
 export const announceChange: Rule = {
   apply: (_plan, state, event) => {
-    if (event.by === 'agent' && event.outrun === true) return undefined;
+    if (event.by === 'agent' && event.lostRace === true) return undefined;
     const question = Object.values(state.questions ?? {}).find(
-      ({ unannounced, step = '' }) => unannounced !== undefined && event.passOver?.includes(step) !== true,
+      ({ unannounced, step = '' }) => unannounced !== undefined && event.failing?.includes(step) !== true,
     );
     const [change, ...rest] = question?.unannounced ?? [];
     if (question === undefined || change === undefined) return undefined;

@@ -16,12 +16,31 @@ import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, pauseOf, summedSince } from '../records/state.ts';
 import { turnAt } from './turn.ts';
 
-/** The time of pauses since then, which is given back; one under way counts when it is over. */
-export const pausedSince = ({ pauses, earlierPauses }: Execution, sinceAt: number): number =>
-  (pauses ?? []).reduce(
-    (sum, { at, endedAt }) => sum + Math.max(0, (endedAt ?? at) - Math.max(at, sinceAt)),
-    earlierPauses === undefined ? 0 : summedSince(earlierPauses, sinceAt),
-  );
+/**
+ * The time of pauses since then, which is given back, and the number of the latest of them. A pause counts
+ * once it is over.
+ * @param beyond only pauses with a higher number count
+ */
+export function pausesSince(
+  { pauses = [], earlierPauses }: Execution,
+  sinceAt: number,
+  beyond = 0,
+): { readonly ms: number; readonly until: number } {
+  const each = pauses.map(({ number, at, endedAt = at }) => ({
+    number,
+    ms: Math.max(0, endedAt - Math.max(at, sinceAt)),
+  }));
+  const { number = 0 } = earlierPauses ?? {};
+  const earlier = earlierPauses === undefined ? 0 : summedSince(earlierPauses, sinceAt);
+  const counted = [{ number, ms: earlier }, ...each].filter((one) => one.number > beyond && one.ms > 0);
+  return {
+    ms: counted.reduce((sum, { ms }) => sum + ms, 0),
+    until: counted.at(-1)?.number ?? beyond,
+  };
+}
+
+export const pausedSince = (execution: Execution, sinceAt: number): number =>
+  pausesSince(execution, sinceAt).ms;
 
 /**
  * When the time of a step is over whose turn has come; a person who has it tried

@@ -82,7 +82,7 @@ describe('a step that the look passes over, for its executions could not be stop
     const undone = (more: Partial<EvaluateEvent>) =>
       onEvaluate([childOf('it')], [], { status: 'compensating', cause }, { by: 'agent', ...more });
     expect(undone({}).next.kind).toBe('stop-children');
-    expect(undone({ passOver: ['it'] }).write).toBeUndefined();
+    expect(undone({ failing: ['it'] }).write).toBeUndefined();
   });
 });
 

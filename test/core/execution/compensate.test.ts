@@ -179,8 +179,8 @@ describe('an end', () => {
   it('is told once, by who wrote it or by a supervisor', () => {
     const { wakeAt: _, ...over } = of().execution;
     expect(see(plan, { ...of(), execution: over })).toStrictEqual(none);
-    expect(see(plan, of(), { by: 'agent', outrun: true })).toStrictEqual(none);
+    expect(see(plan, of(), { by: 'agent', lostRace: true })).toStrictEqual(none);
     expect(see(plan, of(), { by: 'agent' }).announce).toStrictEqual(told);
-    expect(see(plan, of(), { outrun: true }).announce).toStrictEqual(told);
+    expect(see(plan, of(), { lostRace: true }).announce).toStrictEqual(told);
   });
 });

@@ -1,11 +1,12 @@
 /** All the time that an execution was paused is given back, however often it was. */
 
+import { pausesSince } from '../../../lib/core/step/within.ts';
 import * as fc from 'fast-check';
 import { waitsUntil } from '../../../lib/core/waiting/timer.ts';
-import { pausedMs, withPause } from '../../../lib/core/holds/pause.ts';
+import { withPause } from '../../../lib/core/holds/pause.ts';
 import type { CallbackStep } from '../../../lib/core/plan/plan.ts';
 import type { Execution } from '../../../lib/core/records/state.ts';
-import { incidentOf, stateOf } from '../one-step.ts';
+import { stateOf } from '../one-step.ts';
 import { NOW } from '../states.ts';
 
 const callback = { name: 'c', kind: 'callback', after: [], withinMs: 10_000 } as unknown as CallbackStep;
@@ -45,9 +46,9 @@ it('to a question that was asked before them, once', () => {
   fc.assert(
     fc.property(spans, (all) => {
       const { of, ms } = paused(all, NOW);
-      const found = pausedMs(of, incidentOf({ openedAt: NOW }));
+      const found = pausesSince(of, NOW);
       expect(found.ms).toBe(ms);
-      expect(pausedMs(of, incidentOf({ openedAt: NOW, movedFor: found.until })).ms).toBe(0);
+      expect(pausesSince(of, NOW, found.until).ms).toBe(0);
     }),
   );
 });

@@ -1,6 +1,6 @@
 /** What an evaluation does with open questions: moot, moved by a pause, or answered by the time (L1). */
 
-import { pausedMs } from '../../../lib/core/holds/pause.ts';
+import { pausesSince } from '../../../lib/core/step/within.ts';
 import { closeDueIncidents } from '../../../lib/core/operators/resolution.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import { type Incident, asIncident } from '../../../lib/core/records/question.ts';
@@ -157,9 +157,10 @@ describe('the time of a question', () => {
 
 describe('the deadline of a question stands still', () => {
   const of = (pauses: Pause[] | undefined, more: Partial<Incident> = {}) =>
-    pausedMs(
+    pausesSince(
       stateOf([], pauses === undefined ? {} : { pauses }).execution,
-      incidentOf({ openedAt: NOW - 900, ...more }),
+      more.openedAt ?? NOW - 900,
+      more.movedFor,
     );
   const earlier = { ...pause, at: NOW - 900, endedAt: NOW - 800 };
   const under = { ...pause, number: 2, at: NOW - 90 };
@@ -177,12 +178,13 @@ describe('the deadline of a question stands still', () => {
 
   it('also as long as those of which only the sum is left', () => {
     const summed = (more: Partial<Incident> = {}) =>
-      pausedMs(
+      pausesSince(
         stateOf([], {
           pauses: [{ ...later, number: 12 }],
           earlierPauses: { number: 11, at: NOW - 800, endedAt: NOW - 200, ms: 300 },
         }).execution,
-        incidentOf({ openedAt: NOW - 900, ...more }),
+        more.openedAt ?? NOW - 900,
+        more.movedFor,
       );
     expect(summed()).toStrictEqual({ ms: 320, until: 12 });
     expect(summed({ movedFor: 10 })).toStrictEqual({ ms: 320, until: 12 });
