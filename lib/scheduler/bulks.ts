@@ -122,7 +122,7 @@ function withIds(bulk: Bulk, ids: readonly string[]): Written {
     );
   const wrong = ids.find((id) => !isExecutionId(id));
   if (wrong !== undefined)
-    throw refuse('bad-request', `ids has '${cut(wrong, 70)}', which is not the id of an execution`);
+    throw refuse('bad-request', `'${cut(wrong, 70)}' in ids is not the id of an execution`);
   return collected(bulk, { ids, leftOut: 0 });
 }
 
@@ -267,7 +267,7 @@ function problemOf({ id, isCollected, count, createdAt }: Bulk, now: number): St
       'not-collected',
       `${count} executions are found so far, and there may be more: POST /bulk/${id}/collect until it is collected`,
     );
-  if (count === 0) return refuse('empty-bulk', 'it is about no execution: there is nothing to confirm');
+  if (count === 0) return refuse('empty-bulk', 'it selects no execution: there is nothing to confirm');
   if (now - createdAt > CONFIRM_WITHIN_MS)
     return refuse(
       'bulk-expired',

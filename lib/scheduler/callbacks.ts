@@ -60,7 +60,7 @@ export async function closeCallback(
       // The token of an approval is given to people, who may know of each other.
       const who = step.kind === 'approval' && first !== undefined ? { by: first } : {};
       const text = who.by === undefined ? '' : `, answered by ${callerText(who.by)}`;
-      throw refuse('already-closed', `this callback is not open any more: ${problem}${text}`, {
+      throw refuse('already-closed', `this callback is no longer open: ${problem}${text}`, {
         status,
         ...who,
       });
@@ -149,7 +149,7 @@ async function checkedAnswer(
   }
   const made = asJson(checked.value);
   if ('problem' in made) {
-    throw refuse('bad-output', `the output, as its schema makes it: ${cut(made.problem, 200)}`);
+    throw refuse('bad-output', `the output of its schema is not acceptable: ${cut(made.problem, 200)}`);
   }
   return { kind: 'complete', output: made.json };
 }

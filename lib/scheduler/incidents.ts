@@ -117,7 +117,7 @@ export async function checkGiven<Given extends Pick<Resolution, 'input' | 'outpu
   if ('issues' in checked) throw misfit('output', agent, checked);
   const made = asJson(checked.value);
   if ('problem' in made)
-    throw refuse('bad-input', `the output, as its schema makes it: ${cut(made.problem, 200)}`);
+    throw refuse('bad-input', `the output of its schema is not acceptable: ${cut(made.problem, 200)}`);
   return { ...given, output: made.json };
 }
 

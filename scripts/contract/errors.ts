@@ -104,7 +104,7 @@ export const ERRORS: Readonly<Record<ErrorCode, Advice>> = {
     next: 'Answer once the step waits.',
   },
   'too-many-people': {
-    means: `${MAX_PEOPLE} people have acted in this execution, and no more can be kept apart.`,
+    means: `${MAX_PEOPLE} people have acted in this execution, and no more are kept.`,
     next: 'Have one of them act again.',
   },
   'not-cancelable': {
@@ -131,7 +131,7 @@ export const ERRORS: Readonly<Record<ErrorCode, Advice>> = {
     next: '`POST /bulk/{id}/collect` until its status is `collected`, then confirm it.',
   },
   'empty-bulk': {
-    means: 'The bulk action is about no execution.',
+    means: 'The bulk action selects no execution.',
     next: 'Nothing; or make one with another filter.',
   },
   'bulk-expired': {

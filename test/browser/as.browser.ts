@@ -42,7 +42,7 @@ it('one starts, and is refused as the other person; the other one is taken', asy
   await page.getByRole('button', { name: 'Approve' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Approve' }).click();
-  await dialog.getByText('takes an answer from another person only').waitFor();
+  await dialog.getByText('takes only the answer of another person').waitFor();
   await expectAccessible(page);
   await expectFits(page);
   await dialog.getByLabel('you can act as another person').fill('eve');

@@ -33,7 +33,7 @@ test.each(['', 'ann b', 'ann/b', 'x'.repeat(65)])('takes no %j', async (name) =>
 });
 
 test('an answer that must be another person’s names the next step', async () => {
-  const error = { code: 'not-another', message: 'takes an answer from another person only' };
+  const error = { code: 'not-another', message: 'takes only the answer of another person' };
   api.answers.push({ status: 403, body: { error } });
   const { exitCode, err } = await steadfast(['complete', 'e1.ok.k', '--url', api.url]);
   expect([exitCode, err]).toEqual([

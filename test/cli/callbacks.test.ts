@@ -114,11 +114,11 @@ describe('complete, fail and heartbeat', () => {
     expect((await cli('complete', 'e1.paid.k')).err).toMatch(
       /amount: wanted\nGive a valid output with --output/,
     );
-    refuse(409, 'already-closed', "this callback is not open any more: 'paid' is done already");
+    refuse(409, 'already-closed', "this callback is no longer open: 'paid' is done already");
     const late = await cli('fail', 'e1.paid.k');
     expect([late.exitCode, late.err]).toEqual([
       1,
-      "this callback is not open any more: 'paid' is done already\n",
+      "this callback is no longer open: 'paid' is done already\n",
     ]);
     const bad = await cli('complete', 'e1.paid.k', '--output', '{amount}');
     expect([bad.exitCode, bad.err]).toMatchObject([2, expect.stringMatching(/^--output is not JSON/)]);

@@ -215,7 +215,7 @@ test('resolve sends the choice with what it needs, and tells why it was refused'
 test.each([
   [
     'unsafe-choice',
-    `an attempt may have acted: 'retry' needs "nothingHappened": true from somebody who has checked`,
+    `an attempt may have acted: 'retry' needs "nothingHappened": true from a person who has checked`,
     'If you have checked, add --nothing-happened',
   ],
   ['unsafe-choice', "'retry-with-input' needs an input", 'Give an input with --input JSON or --input @file'],

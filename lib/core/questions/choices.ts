@@ -157,14 +157,14 @@ export function resolutionProblem(
   const match = offered.find((one) => one.choice === answer.choice);
   if (match === undefined) {
     const possible =
-      offered.map((one) => one.choice).join(', ') || 'none, for the execution has gone another way';
+      offered.map((one) => one.choice).join(', ') || 'none, because the execution has gone another way';
     return `'${answer.choice}' is not possible here${stopFirst(plan, state, answer)}; possible are: ${possible}`;
   }
   if (match.needs === 'nothingHappened' && answer.nothingHappened !== true) {
-    return `an attempt may have acted: '${answer.choice}' needs "nothingHappened": true from somebody who has checked`;
+    return `an attempt may have acted: '${answer.choice}' needs "nothingHappened": true from a person who has checked`;
   }
   if (match.notBefore !== undefined && match.notBefore > asOf) {
-    return `an attempt may still be acting: '${answer.choice}' is possible from ${timeText(match.notBefore)}, after another look`;
+    return `an attempt may still act: '${answer.choice}' is possible from ${timeText(match.notBefore)}: check again then`;
   }
   if (answer.input !== undefined && answer.choice !== 'retry-with-input')
     return `'${answer.choice}' takes no input`;

@@ -114,7 +114,7 @@ describe('what waits for a person is retried', () => {
     expect(problem(waiting({ kind: 'undo' }), two)).toBe(none);
     expect(problem(waiting({ closedAt: NOW }), two)).toBe(none);
     const needs =
-      'an attempt may have acted: \'retry\' needs "nothingHappened": true from somebody who has checked';
+      'an attempt may have acted: \'retry\' needs "nothingHappened": true from a person who has checked';
     expect(
       problem(
         { ...waiting({}), questions: { 1: incidentOf({}), 2: incidentOf({ number: 2, step: 'b' }) } },

@@ -82,7 +82,7 @@ describe('the start that an event asks for', () => {
 
   it('is refused where all of the input should come from a place that is not there', () => {
     const whole = { ...trigger, input: { $ref: 'input', path: ['body'] } };
-    const refused = { code: 'bad-event', message: expect.stringMatching(/where the input should come from/) };
+    const refused = { code: 'bad-event', message: expect.stringMatching(/at the path of the input/) };
     expect(() => startOf(whole, message(event))).toThrow(expect.objectContaining(refused));
   });
 
@@ -140,7 +140,7 @@ describe('a trigger’s file', () => {
   ])('is refused as %s', (text) => {
     const refused = {
       code: 'bad-trigger',
-      message: 'the trigger is not one that the infrastructure has written',
+      message: 'the settings of the trigger are not valid',
     };
     expect(() => parseTrigger(text)).toThrow(expect.objectContaining(refused));
   });

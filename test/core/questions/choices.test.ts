@@ -126,18 +126,18 @@ describe('an answer is refused', () => {
 
   it('where nothing is offered', () => {
     expect(why(stateOf([]), { choice: 'retry' })).toBe(
-      "'retry' is not possible here; possible are: none, for the execution has gone another way",
+      "'retry' is not possible here; possible are: none, because the execution has gone another way",
     );
   });
 
   it('that needs the word of a person, and time', () => {
     const needs =
-      'an attempt may have acted: \'skip\' needs "nothingHappened": true from somebody who has checked';
+      'an attempt may have acted: \'skip\' needs "nothingHappened": true from a person who has checked';
     expect(why(unsure, { choice: 'skip' })).toBe(needs);
     expect(why(unsure, { choice: 'skip', nothingHappened: false })).toBe(needs);
     const at = timeText(NOW + 5_000);
     expect(why(unsure, { choice: 'skip', nothingHappened })).toBe(
-      `an attempt may still be acting: 'skip' is possible from ${at}, after another look`,
+      `an attempt may still act: 'skip' is possible from ${at}: check again then`,
     );
     expect(why(unsure, { choice: 'skip', nothingHappened }, NOW + 5_000)).toBeUndefined();
     expect(why(sure, { choice: 'skip' })).toBeUndefined();

@@ -59,14 +59,14 @@ export function startOf(trigger: Trigger, message: StartMessage): EventStart {
   const parts = trigger.key.map((part) => evaluateExpression(part, scope));
   const known = parts.filter(isKeyPart);
   if (known.length < parts.length || known.length === 0) {
-    throw refuse('bad-event', 'the event has no value from which its idempotency key could be made');
+    throw refuse('bad-event', 'the event has no value at the paths of its idempotency key');
   }
   const input = evaluateExpression(trigger.input, scope);
   if (input === undefined)
-    throw refuse('bad-event', 'the event has no value where the input should come from');
+    throw refuse('bad-event', 'the event has no value at the path of the input');
   const problem = [input, ...known].map((part) => jsonProblem(part)).find((one) => one !== undefined);
   if (problem !== undefined)
-    throw refuse('bad-event', `what is read of the message is not acceptable: ${cut(problem, 200)}`);
+    throw refuse('bad-event', `the input read from the message is not acceptable: ${cut(problem, 200)}`);
   if (known.some((part) => typeof part === 'string' && hasReplacement(part)))
     throw refuse('bad-event', `the event has no value for its idempotency key: ${REPLACED_IN_KEY}`);
   return { input, key: canonicalJson([trigger.name, ...known]) };
@@ -105,6 +105,6 @@ export function parseTrigger(text: string): Trigger {
     (value['from'] === 'event' || value['from'] === 'message') &&
     value['input'] !== undefined &&
     Array.isArray(value['key']);
-  if (!known) throw refuse('bad-trigger', 'the trigger is not one that the infrastructure has written');
+  if (!known) throw refuse('bad-trigger', 'the settings of the trigger are not valid');
   return value as unknown as Trigger;
 }
