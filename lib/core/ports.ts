@@ -43,7 +43,7 @@ export interface Page<Item> {
 }
 
 export interface ListQuery extends ListFilter {
-  /** Those that are listed where no filter has an index of its own. */
+  /** The executions that are listed if no filter has an index of its own. */
   readonly workflows: readonly string[];
   readonly limit: number;
   readonly cursor?: string;
@@ -134,7 +134,7 @@ export interface Receipts {
   readonly write: (receipt: ShardReceipt | AuditReceipt) => Promise<WriteResult>;
 }
 
-/** What every record beside the executions has. */
+/** The fields of every record beside the executions. */
 export interface SideRecord {
   readonly version: number;
   readonly writeId: string;
@@ -152,7 +152,7 @@ export interface SideRecords<Kept extends SideRecord, Key extends readonly unkno
 }
 
 export type Breakers = SideRecords<Breaker, [agent: string]>;
-/** What each opening of a breaker has left. */
+/** The records of the openings of a breaker. */
 export type Outages = SideRecords<Outage, [agent: string, openedAt: number]>;
 /** Which workflows are paused; every start of an execution reads it. */
 export type WorkflowPauses = SideRecords<WorkflowPause, [workflow: string]>;
@@ -166,7 +166,7 @@ export interface Bulks {
   readonly read: (bulk: string) => Promise<Bulk | undefined>;
   readonly readPage: (bulk: string, page: number) => Promise<BulkPage | undefined>;
   readonly readTotal: (bulk: string, shard: number) => Promise<BulkTotal | undefined>;
-  /** Those that there are, perhaps as they were a second ago. */
+  /** All of them, perhaps as they were a second ago. */
   readonly readTotals: (bulk: string) => Promise<readonly BulkTotal[]>;
   /**
    * All or none of up to 100, on the condition that each stored one is one version behind
@@ -239,7 +239,7 @@ export interface RandomSource {
   readonly number: () => number;
 }
 
-/** Where a note comes from. */
+/** The origin of a note. */
 export interface NoteOrigin {
   readonly workflow: string;
   /** Only for an end: the time since its start. */

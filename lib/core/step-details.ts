@@ -6,7 +6,7 @@
 
 import type { StepStatus } from './transitions.ts';
 
-/** What a step's status alone does not say: the field of its record that does (`records/state.ts`). */
+/** The fields of a step's record that say more than its status (`records/state.ts`). */
 export const STEP_DETAILS: Readonly<
   Partial<Record<StepStatus, { readonly field: string; readonly by: string }>>
 > = {

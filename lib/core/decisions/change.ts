@@ -15,7 +15,7 @@ import { type Acted, peopleAfter } from '../records/people.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import type { Cause, Execution, Step } from '../records/state.ts';
 
-/** What a write takes from outside the state: a fresh id, the time, the random source. */
+/** The inputs of a write that are not in the state: a fresh id, the time, a random number. */
 export interface DecisionInputs {
   readonly writeId: string;
   readonly now: number;
@@ -51,7 +51,7 @@ export function stepAfter(
   return next;
 }
 
-/** What a record counts as after a move that is not written by itself, but with the next one. */
+/** The record after a move that is not written by itself, but with the next one. */
 export function stepAs(record: Step, event: StepEvent, changes: StepChanges): Step {
   const { version, writeId } = record;
   return { ...stepAfter(record, event, { writeId, now: 0, random: 0 }, changes), version };

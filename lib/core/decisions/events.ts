@@ -90,13 +90,13 @@ export interface DeadAttempt extends ClaimedAttempt {
   readonly exit?: string;
 }
 
-/** What was done to executions that belong to a step. */
+/** The effects on a step's child executions. */
 export type ChildrenDone =
   | {
       readonly type: 'started' | 'stopped';
       readonly step: string;
       readonly family: Family;
-      /** Those below are started, or stopped. */
+      /** All below this index are started, or stopped. */
       readonly started: number;
       readonly ended: Children['ended'];
       /** Why there is none: its place is taken, so that it is never started. */
@@ -213,7 +213,7 @@ export type Command = {
   | { readonly type: 'resume' }
   | {
       readonly type: 'retry';
-      /** What failed or was asked after that is not meant. @default now */
+      /** Failures and questions after this are not meant. @default now */
       readonly asOf?: number;
       /** Only for a failed execution: the input of its failed step, in place of the plan's. */
       readonly input?: Json;
@@ -252,7 +252,7 @@ export interface OpenBreaker {
   readonly pause?: Omit<Hold, 'at'>;
 }
 
-/** What a supervisor may send to an agent now. */
+/** The messages that a supervisor may send to an agent now. */
 export interface Admission {
   /** Its service is dead: defer what would be sent. */
   readonly openBreaker?: OpenBreaker;

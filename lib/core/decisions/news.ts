@@ -80,15 +80,15 @@ export interface RiskNews {
   readonly view: string;
 }
 
-/** What no record says that it is owed: announced once, and never again. */
+/** News that no record remembers: announced once, and never again. */
 export type PassingNews = BreakerNews | MissingNews | RiskNews;
 
-/** What its record says that it is owed: announced at least once. */
+/** News that a record remembers until it is announced: at least once. */
 export type OwedNews = Ended | QuestionNews;
 
 export type News = OwedNews | PassingNews;
 
-/** What a write of an execution announces: that it is at risk, where it was not. */
+/** The news of a write after which the execution is at risk, if it was not before. */
 export function riskNews(
   before: Pick<Execution, 'riskSince'>,
   execution: Execution | undefined,

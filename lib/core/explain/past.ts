@@ -76,7 +76,7 @@ export function past(plan: Plan, state: Snapshot): Happened[] {
   return happened.sort((a, b) => a.at - b.at);
 }
 
-/** Where attempts are missing: behind the first ones, or before all that an earlier version has kept. */
+/** The place at which attempts are missing: behind the first ones, or, in old records, before all. */
 function leftOutText(record: Step): Happened[] {
   const { attempts, name } = record;
   const leftOut = leftOutOf(record);

@@ -39,9 +39,9 @@ export interface Finding {
   readonly since?: number;
   /** For the first two: the latest sweep that found something due. */
   readonly sweptAt?: number;
-  /** What the agent's service answers, or has last. */
+  /** The answer of the agent's service now, or the last one. */
   readonly failure?: Failure;
-  /** Who has paused it, and why. */
+  /** The person who paused it, and the reason. */
   readonly reason?: string;
   /** Executions that wait for it. */
   readonly waiting?: number;
@@ -49,7 +49,7 @@ export interface Finding {
   readonly atLeast?: true;
   /** When the first of these runs out of its time. */
   readonly runsOutAt?: number;
-  /** What puts most of them at risk; of 'at-risk'. */
+  /** The most frequent reason; only for 'at-risk'. */
   readonly why?: RiskReason['why'];
 }
 

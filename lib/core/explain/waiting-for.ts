@@ -30,7 +30,7 @@ import { waitsUntil } from '../waiting/timer.ts';
 import { type Happened, inBrackets, itemsText, type Next } from './words.ts';
 import { timeText } from '../values/text.ts';
 
-/** What a step's state rests on; nothing for what is the same for every kind. */
+/** The evidence for a step's state; nothing if every kind of step has the same. */
 export function becauseOfWaiting(step: PlanStep, state: Snapshot): string | undefined {
   const record = state.steps[step.name];
   if (step.kind === 'agent') return undefined;
@@ -61,7 +61,7 @@ export function becauseOfWaiting(step: PlanStep, state: Snapshot): string | unde
 const isApproval = (step: CallbackStep): boolean => step.kind === 'approval';
 
 function answered(step: CallbackStep, { by }: Step, state: Snapshot): string {
-  // That of an earlier epoch may not be announced yet, and says nothing of this answer.
+  // A question of an earlier epoch that is not announced yet says nothing about this answer.
   const asked = callbackOf(state, step.name);
   if (asked?.closedBy === 'deadline' && asked.outcome === 'done')
     return 'it is approved by default: nobody answered in time';
@@ -151,7 +151,7 @@ export function nextOfChildren(step: PlanStep, { execution, steps }: Snapshot): 
   return { what: `${tryText(children)}execution ${id}${others} end`, who: 'child' };
 }
 
-/** What happened to these steps. */
+/** The past of these steps. */
 export function pastOfWaiting(plan: Plan, state: Snapshot): Happened[] {
   const { steps, questions = {} } = state;
   const happened = Object.values(questions).flatMap((one) => (isIncident(one) ? [] : happenedQuestion(one)));

@@ -131,7 +131,7 @@ const SUSPENDED_AS = {
   compensating: 'its undo was to be tried again',
 } as const;
 
-/** What becomes of a failure that is not decided on yet. */
+/** The consequence of a failure that is not decided on yet. */
 function failedFor(plan: Plan, step: PlanStep, state: Snapshot): string {
   const goesOn = isForward(state.execution.status) || plan.whole !== undefined;
   if (goesOn && isBetweenStages(state.steps[step.name]))
@@ -210,7 +210,7 @@ function nextOfStep(
 
 type Timed = Next & { readonly at: number };
 
-/** What becomes due of an execution by the time alone, in the words of the rules of its status. */
+/** Everything that becomes due by time alone, in the words of the rules of its status. */
 function comingOf(plan: Plan, state: Snapshot, work: readonly Work[], now: number): Timed[] {
   const timing = { readAt: now, work };
   return RULES[state.execution.status].flatMap(({ dueAt }) =>
@@ -226,7 +226,7 @@ const earliest = (times: readonly Timed[]): Timed | undefined =>
     undefined,
   );
 
-/** What a supervisor would do if it evaluated now; else the earliest of what is to come. */
+/** The write that a supervisor would make now; else the earliest thing to come. */
 function nextOf(
   plan: Plan,
   state: Snapshot,

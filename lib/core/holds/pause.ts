@@ -43,7 +43,7 @@ import { openIncident } from '../questions/incident.ts';
 import { timeText } from '../values/text.ts';
 import type { Rule } from '../step/rule.ts';
 
-/** Where neither the command nor the plan says how long a pause may last. */
+/** The longest pause if neither the command nor the plan says how long it may last. */
 export const DEFAULT_PAUSE_MS: number = 7 * 86_400_000;
 /** Also over a weekend; then the default holds. */
 const PAUSE_INCIDENT_MS = 3 * 86_400_000;

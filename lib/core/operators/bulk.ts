@@ -18,7 +18,7 @@ import { type ListFilter, STATUS_GROUPS } from './list-filter.ts';
 export const BULK_ACTIONS = ['retry', 'cancel', 'pause', 'resume', 'resolve', 'approve', 'reject'] as const;
 export type BulkAction = (typeof BULK_ACTIONS)[number];
 
-/** What is done to each execution; what is not said is as in the command itself. */
+/** The command for each execution; an absent field is as in the command itself. */
 export interface BulkCommand {
   readonly action: BulkAction;
   readonly reason?: string;
@@ -47,10 +47,10 @@ export interface Bulk {
   readonly command: BulkCommand;
   /** With every time bound as it was at the beginning; absent where the executions were named one by one. */
   readonly filter?: ListFilter;
-  /** What happened to an execution after it is no business of the bulk action. */
+  /** The bulk action is not about executions that changed after this. */
   readonly createdAt: number;
   readonly createdBy?: Caller;
-  /** Where the list goes on; absent when all of it is collected. */
+  /** The cursor of the list; absent when all of it is collected. */
   readonly cursor?: string;
   readonly isCollected: boolean;
   readonly count: number;
@@ -90,7 +90,7 @@ export interface Refused {
   readonly examples: readonly { readonly executionId: string; readonly message: string }[];
 }
 
-/** What some pages have come to: the page's number says in which total it is counted. */
+/** The sum of some pages: a page's number says in which total it is counted. */
 export interface BulkTotal extends BulkResult {
   readonly bulk: string;
   readonly shard: number;
@@ -164,7 +164,7 @@ export function added(
   return { applied: one.applied + other.applied, refused: Object.fromEntries(refused) };
 }
 
-/** What one execution came to, as a result of its own. */
+/** The result of one execution. */
 export const refusedOnce = (executionId: string, code: string, message: string): BulkResult => ({
   applied: 0,
   refused: { [code]: { count: 1, examples: [{ executionId, message }] } },

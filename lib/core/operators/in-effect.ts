@@ -46,7 +46,7 @@ export function standingOf(
   );
 }
 
-/** What tolerated failures may have left, of a child or a list in the executions that say so. */
+/** The effects that tolerated failures may have left; those of a child or a list are in its executions. */
 function leftBy(step: PlanStep, state: Snapshot): StandingEffect[] {
   const record = state.steps[step.name];
   if (record === undefined || !mayHaveLeft(record)) return [];
@@ -83,7 +83,7 @@ export function standingAtEnd(plan: Plan, state: Snapshot): Standing | undefined
   return left.length === 0 ? undefined : standing(state, left);
 }
 
-/** What stays in effect if a person resolves the incident with 'fail'. */
+/** The effects that stay if a person resolves the incident with 'fail'. */
 export function leftByFailing(plan: Plan, state: Snapshot, { kind }: Incident): Standing {
   // On the way forward it ends as it is.
   if (kind !== 'undo' || state.execution.status !== 'compensating') return standingOf(plan, state);
@@ -141,7 +141,7 @@ function ofAttempts(step: AgentStep, record: Step): Effect | undefined {
   }
 }
 
-/** What an agent answered, though it is no output, says that the work is done. */
+/** After a wrong answer of its agent the work is done. */
 const effectOf = (record: Step): Effect =>
   record.wrongAnswer !== undefined && !isLeased(record) ? 'stands' : 'may-stand';
 

@@ -17,7 +17,7 @@ export interface ListFilter {
   readonly workflow?: string;
   /** One of these: one status, or all of a group. */
   readonly statuses?: readonly ExecutionStatus[];
-  /** Those that are open and at risk at that time. */
+  /** Only executions that are open and at risk at that time. */
   readonly atRiskAt?: number;
   /** Content hash of the plan. */
   readonly plan?: string;
@@ -78,7 +78,7 @@ export function indexFor({ statuses, tag, code, atRiskAt, plan, plansNot }: List
   return statuses === undefined && isOfOpen ? 'wake' : 'list';
 }
 
-/** What does not go together, in words for who asked; nothing where it does. */
+/** The conflict between the filters, in words for the caller; nothing if there is none. */
 export function filterProblem({
   statuses,
   tag,
@@ -109,7 +109,7 @@ export function isListed(execution: Execution, filter: ListFilter): boolean {
   );
 }
 
-/** What every deployment brings itself is listed only where it is asked for by its name. */
+/** A built-in workflow is listed only if it is named. */
 export const isOfWorkflow = (
   { workflow: name }: { readonly workflow: string },
   { workflow }: ListFilter,
@@ -120,7 +120,7 @@ export const isOfPlan = (
   { plan, plansNot = [] }: Pick<ListFilter, 'plan' | 'plansNot'>,
 ): boolean => (plan === undefined || hash === plan) && !plansNot.includes(hash);
 
-/** What the index knows of an open execution. */
+/** The fields of an open execution that the index has. */
 export interface OpenKey extends Risk {
   readonly executionId: string;
   readonly workflow: string;
@@ -129,7 +129,7 @@ export interface OpenKey extends Risk {
   readonly wakeAt: number;
 }
 
-/** What is counted of an execution that ended without success. */
+/** The fields by which executions that ended without success are counted. */
 export interface EndedKey {
   readonly workflow: string;
   readonly status: ExecutionStatus;
@@ -150,7 +150,7 @@ export interface Bounded<Key> {
   readonly atLeast?: true;
 }
 
-/** What there is to be counted, without parts of lists: up to `MOST_OPEN` of each. */
+/** Everything that is counted, without parts of lists: up to `MOST_OPEN` of each. */
 export interface Survey {
   readonly open: Bounded<OpenKey>;
   readonly ended: Bounded<EndedKey>;

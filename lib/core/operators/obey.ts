@@ -31,7 +31,7 @@ import {
 } from './retry.ts';
 import { standingOf, standingText } from './in-effect.ts';
 
-/** What the command writes; nothing where it is not possible. */
+/** The write of the command; nothing if the command is not possible. */
 export function obey(plan: Plan, state: Snapshot, command: Command & DecisionInputs): Decision | undefined {
   if (isUnderWay(state.execution, command)) return remember(state.execution, command);
   if (commandProblem(plan, state, command, command.now) !== undefined) return undefined;
@@ -47,7 +47,7 @@ export function obey(plan: Plan, state: Snapshot, command: Command & DecisionInp
   }
 }
 
-/** What it asks for is under way already, by another command: nothing has to change. */
+/** Another command has asked for the same: nothing has to change. */
 export const isUnderWay = ({ status, cause }: Execution, command: Command): boolean =>
   command.type === 'cancel'
     ? status === 'compensating' && cause?.kind === 'cancel' && cause.undo === command.undo

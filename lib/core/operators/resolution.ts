@@ -135,7 +135,7 @@ const RECOVERY_EVENT: Readonly<Record<Exclude<Choice, 'resume'>, StepEvent>> = {
   fail: 'choose-end',
 };
 
-/** What is said of a failure that is tolerated otherwise. */
+/** The answers that decide about a failure that would be tolerated. */
 const AFTER_FAILURE: Readonly<Partial<Record<Choice, Step['afterFailure']>>> = {
   continue: 'continue',
   'undo-all': 'stop',
@@ -172,7 +172,7 @@ function recoveryResolution(
     ...(answer.choice === 'give-output' ? { output: answer.output ?? null, failure: undefined } : {}),
     ...given({ failure }),
   };
-  // What is done is not done again: its service is asked what it did.
+  // Work that is done is not repeated: its service is asked for the result.
   const event = isAgain && isProbed ? 'choose-probe' : RECOVERY_EVENT[answer.choice];
   return stepAfter(record, event, inputs, changes);
 }
@@ -276,7 +276,7 @@ function isMoot(plan: Plan, state: Snapshot, { kind, step }: Incident): boolean 
   return state.steps[step ?? '']?.status !== expects || (kind === 'recovery' && status === 'compensating');
 }
 
-/** What holds without an answer may have been said when there still was a way back. */
+/** The default may have been chosen when there still was a way back. */
 export function choiceOfTime(plan: Plan, state: Snapshot, incident: Incident): Choice {
   const { status } = state.execution;
   // Meanwhile it may have been stopped.

@@ -101,7 +101,7 @@ const failedSteps = (plan: Plan, { steps }: Snapshot, name?: string): PlanStep[]
     (step) => steps[step.name]?.status === 'failed' && (name === undefined || step.name === name),
   );
 
-/** What a step that begins again forgets. Not its effect key, nor that an attempt may have acted. */
+/** The fields that a step loses when it begins again. It keeps its effect key and that it may have acted. */
 export const beginsAgain = (epoch: number, stage: number, changedAt: number): StepChanges => ({
   epoch,
   stage,
@@ -136,7 +136,7 @@ function withInput(
   });
 }
 
-/** What comes after a step that was left as it is may begin at once: not beside an attempt of it. */
+/** Dependents of a step that was left as it is may begin at once, so no attempt of it may still act. */
 function stillActing(plan: Plan, { steps }: Snapshot, now: number): string | undefined {
   for (const step of plan.steps) {
     const record = steps[step.name];

@@ -121,7 +121,7 @@ export interface AttemptLog {
  */
 type LogLine = (message: string, fields?: Readonly<Record<string, unknown>> | Error) => void;
 
-/** What one attempt knows of itself. */
+/** The context of one attempt. */
 export interface AttemptContext {
   readonly executionId: string;
   readonly step: string;
@@ -196,7 +196,7 @@ export interface Implementation<I, O> {
 
 /** Lambda ends an invocation after 15 minutes; a minute is kept for the abort, the report and the start. */
 const MAX_TIMEOUT_MS = 14 * 60_000;
-/** What is to take longer is better cut into steps: an attempt that dies begins from nothing. */
+/** Split longer work into steps: an attempt that dies begins again from nothing. */
 const MAX_CONTAINER_TIMEOUT_MS = 24 * 3_600_000;
 
 /**

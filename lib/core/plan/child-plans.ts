@@ -90,7 +90,7 @@ function partPlan(parent: Plan, step: MapStep, { size, tolerated, before }: Part
   };
 }
 
-/** What it gives is said for an agent or for a child, and is so for its items. */
+/** Its options are declared for an agent or for a child, and hold for its items. */
 const recoveryOfItem = (
   recovery: readonly Stage[] | undefined,
   at: number,

@@ -163,7 +163,7 @@ function unguardedBehind(expr: Expr): Reference[] {
   return isJsonObject(expr) && Object.hasOwn(expr, '$ref') ? [] : unguarded(expr);
 }
 
-/** What is wrong with a step that may fail. */
+/** The problem with a step that may fail. */
 export function tolerateProblem(step: PlanStep): Problem | undefined {
   if (step.kind === 'map' || step.tolerate === undefined) return undefined;
   if ((step.tolerate as unknown) !== true) {

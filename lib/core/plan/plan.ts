@@ -49,7 +49,7 @@ export type Stage = RetryStage | InputStage | AgentStage | HumanStage;
 /** The stages of a child step: each try is an execution of its own, of the same workflow. */
 export type ChildStage = RetryStage | InputStage | HumanStage;
 
-/** What a step takes from the agent that performs it. */
+/** The settings that a step takes from the agent that performs it. */
 export interface StepLimits {
   readonly effect: Effect;
   readonly timeoutMs: number;
@@ -109,11 +109,11 @@ export interface CallbackStep extends StepBase, MayFail {
    * not give it.
    */
   readonly by?: 'another';
-  /** What an approval without an answer in time is taken for. Absent: the step fails. */
+  /** The answer that an approval counts as without one in time. Absent: the step fails. */
   readonly otherwise?: 'approve' | 'reject';
   /** Listeners of the event bus are reminded so often while there is no answer. */
   readonly remindMs?: number;
-  /** What an approval shows to the person who is asked, by name. */
+  /** The values that an approval shows to the person, by name. */
   readonly show?: Expr;
 }
 
@@ -185,7 +185,7 @@ export const limitsOf = (spec: AgentSpec): StepLimits => ({
 /** Graph questions about a plan, answered once per plan. */
 export interface PlanGraph {
   readonly step: ReadonlyMap<string, PlanStep>;
-  /** Those that agents perform, in plan order. */
+  /** The steps that agents perform, in plan order. */
   readonly performed: readonly AgentStep[];
   readonly dependents: ReadonlyMap<string, readonly PlanStep[]>;
   /** All predecessors of a step, however far; filled as asked. */

@@ -183,7 +183,7 @@ export function toExpr(value: unknown): Expr {
   return Object.fromEntries(entries.map(([key, item]) => [key, toExpr(item)]));
 }
 
-/** What holds itself, or is too deep, is refused with the plan. */
+/** A value that contains itself, or is too deep, is refused with the plan. */
 function holdsReference(value: unknown, depth = 0): boolean {
   if (typeof value !== 'object' || value === null || depth > JSON_LIMITS.depth) return false;
   if (SOURCE in value) return true;
@@ -352,7 +352,7 @@ export const stepsIn = (expr: Expr): string[] => [
   ...new Set(sourcesIn(expr).flatMap((source) => OF_STEP.exec(source)?.[1] ?? [])),
 ];
 
-/** Those of them whose output it reads. */
+/** The steps whose output it reads. */
 export const outputsIn = (expr: Expr): string[] =>
   sourcesIn(expr).flatMap((source) => (source.startsWith('step:') ? [source.slice('step:'.length)] : []));
 

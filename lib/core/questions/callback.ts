@@ -55,7 +55,7 @@ export const askForAnswer: Rule = {
 
 function isToOpen(step: CallbackStep, state: Snapshot): boolean {
   const known = callbackOf(state, step.name);
-  // What became of that of an earlier epoch is announced first.
+  // The changes of its question of an earlier epoch are announced first.
   if (known !== undefined && (isOpen(known) || known.unannounced !== undefined)) return false;
   const status = state.steps[step.name]?.status ?? 'ready';
   return isUnanswered(status) && isTurn(step, state) && applies(step, state);

@@ -24,7 +24,7 @@ import { attemptedVariant } from '../step/recovery.ts';
 import { mayFail } from '../step/turn.ts';
 import { closed, humanOf, nextReminder, opened } from './life.ts';
 
-/** Where there is no way back, or an undo failed: then the execution ends as failed and says what is left. */
+/** If there is no way back, or an undo failed. Then the execution ends as failed and says what is left. */
 export const LAST_INCIDENT_MS: number = 7 * 86_400_000;
 
 /**
@@ -51,7 +51,7 @@ export function stepToAskAbout(
     if (!mayAskAbout(step)) continue;
     const record = state.steps[step.name];
     const kind = record && neededFor(plan, record, state.execution);
-    // What a child could not undo its own person is asked about.
+    // If a child could not undo something, a person is asked in the child.
     if (kind === undefined || (kind === 'undo' && step.kind === 'child')) continue;
     const known = incidentOf(state, step.name, kind);
     const isAsked = known !== undefined && (isOpen(known) || known.stepVersion === record?.version);
@@ -64,7 +64,7 @@ function neededFor(plan: Plan, record: Step, execution: Execution): Incident['ki
   if (record.status === 'compensation-failed') {
     // No person is asked about the items of a list one by one.
     const isItem = plan.tolerated !== undefined && isForward(execution.status);
-    // Where what has acted is left as it is, nothing would come of an answer.
+    // If effects are kept, an answer would change nothing.
     const isLeft = execution.status === 'compensating' && execution.cause?.undo === false;
     return isItem || isLeft || isPausedOrPausing(execution.status) ? undefined : 'undo';
   }

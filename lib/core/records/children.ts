@@ -51,7 +51,7 @@ export const MAX_GATHERED_BYTES = 100_000;
 /** The executions of a child or map step. */
 export interface Children {
   readonly count: number;
-  /** Those below this index were started. */
+  /** All below this index were started. */
   readonly started: number;
   /** Items of the whole list; of a child step 1. */
   readonly items: number;

@@ -21,9 +21,9 @@ export interface Ended {
   readonly endedAt: number;
   /** Why it left the straight path; of no success. */
   readonly cause?: Cause['kind'];
-  /** Who canceled, or resolved the incident that stopped it. */
+  /** The person who canceled it, or resolved the incident that stopped it. */
   readonly by?: Caller;
-  /** What it has left in effect; of a success only what tolerated failures may have. */
+  /** The effects that it left; after a success only those of tolerated failures. */
   readonly standing?: Standing;
   /** Its on-failure steps that failed for good, or got no answer in time. Absent if there is none. */
   readonly onFailureFailed?: readonly FailedOnFailure[];

@@ -11,7 +11,7 @@
 
 import { isSamePerson } from '../values/caller.ts';
 
-/** What keeps a person from answering; an approval is named, for its own answer may be repeated. */
+/** An act that keeps a person from answering. An approval is named, as its own answer may be repeated. */
 export type Deed =
   | 'started'
   | 'retried'
@@ -50,7 +50,7 @@ export function peopleAfter(people: People, { person, deed }: Acted): People {
 export const isFull = (people: People, person: string): boolean =>
   people[person] === undefined && Object.keys(people).length >= MAX_PEOPLE;
 
-/** What keeps the person from answering this approval, or nothing. */
+/** The act that keeps the person from answering this approval, or nothing. */
 export const deedAgainst = (people: People, person: string, approval: Deed): Deed | undefined =>
   Object.entries(people).find(([known, deed]) => deed !== approval && isSamePerson(known, person))?.[1];
 

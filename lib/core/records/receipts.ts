@@ -31,7 +31,7 @@ export interface ShardReceipt {
   readonly missingSince?: Readonly<Record<string, number>>;
 }
 
-/** What is waited for is met again well within this time: a receipt that is older says nothing of now. */
+/** A missing agent is met again well within this time, so an older receipt says nothing about now. */
 const MISSING_FRESH_MS = 180_000;
 
 export interface MissingCount {
@@ -64,7 +64,7 @@ export function missingAgents(
   return agents;
 }
 
-/** What an audit found and did: in the pass through the table that is under way, or in a whole one. */
+/** The findings of an audit: in the pass through the table that is under way, or in a complete one. */
 export interface AuditCounts {
   /** When the pass began. */
   readonly startedAt: number;
@@ -78,7 +78,7 @@ export interface AuditCounts {
   readonly failed: number;
 }
 
-/** Where the pass stands in one segment of the table: at its beginning, behind a record, or at its end. */
+/** The place of the pass in one segment of the table: its beginning, behind a record, or its end. */
 export interface SegmentPlace {
   readonly cursor?: string;
   readonly over?: true;
@@ -89,7 +89,7 @@ export interface AuditReceipt {
   readonly version: number;
   readonly writeId: string;
   readonly auditedAt: number;
-  /** Where the pass under way goes on, by segment; absent when it is over. */
+  /** The place of the pass under way, by segment; absent when it is over. */
   readonly segments?: readonly SegmentPlace[];
   readonly pass: AuditCounts;
   /** The last pass that came to the table's end. */

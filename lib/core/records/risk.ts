@@ -13,7 +13,7 @@ export const OVERDUE_RISK_MS = 60_000;
 /** After this part of its time, an execution is at risk of being late. */
 const RISKY_PART = 0.75;
 
-/** What an index knows of an execution that is open. */
+/** The fields of an open execution that the index has. */
 export interface Risk {
   readonly status: ExecutionStatus;
   readonly wakeAt?: number;

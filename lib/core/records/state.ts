@@ -50,7 +50,7 @@ export interface Cause {
   readonly failure: Failure;
   /** False: what has acted is left as it is, because a person said so. */
   readonly undo?: false;
-  /** Who canceled, or resolved the incident that stopped it. */
+  /** The person who canceled it, or resolved the incident that stopped it. */
   readonly by?: Caller;
 }
 
@@ -70,7 +70,7 @@ export interface Pause {
   /** A person is asked then. */
   readonly deadlineAt?: number;
   readonly endedAt?: number;
-  /** Who ended it; absent where something else did. */
+  /** The person who ended it; absent if no person did. */
   readonly endedBy?: Caller;
 }
 
@@ -108,7 +108,7 @@ export interface Deferred {
   readonly at: number;
   /** Since when, for `breaker`, `paused` and `not-deployed`. */
   readonly since?: number;
-  /** Who has paused its agent, and why. */
+  /** The person who paused its agent, and the reason. */
   readonly pause?: Omit<Hold, 'at'>;
 }
 
@@ -152,7 +152,7 @@ export interface Execution {
   readonly epoch: number;
   /** Null in a record that was read alone, if `inputKey` says that the input is beside it. */
   readonly input: Json;
-  /** Where the store keeps the input, if not in the execution's own record; the store's own matter. */
+  /** The store's key of the input, if the input is not in the execution's own record. */
   readonly inputKey?: string;
   /** Hash of the start request's body: the same key with another body is refused (S11). */
   readonly inputHash: string;
@@ -186,7 +186,7 @@ export interface Execution {
   readonly end?: End;
   /** The latest 10; the last one is under way while the execution is pausing or paused. */
   readonly pauses?: readonly Pause[];
-  /** Those before them, as one: their time is given back like theirs. */
+  /** The sum of all earlier pauses, whose time is given back as well. */
   readonly earlierPauses?: EarlierPauses;
   /** The latest 10. */
   readonly retries?: readonly Retried[];
@@ -266,7 +266,7 @@ export interface Step {
   readonly restarted?: true;
   /** Attempts to execute that were claimed, all stages together. */
   readonly attempt: number;
-  /** Where on the recovery the next attempt is: 0 is the first, n the n-th stage. */
+  /** The stage of the recovery at which the next attempt is: 0 is the first attempt, n the n-th stage. */
   readonly stage: number;
   /** Attempts claimed on this stage. */
   readonly stageAttempt: number;
@@ -336,7 +336,7 @@ export interface Step {
    * is there or the step is undone.
    */
   readonly wrongAnswer?: string;
-  /** Who answered; of a callback and an approval. */
+  /** The person who answered a callback or an approval. */
   readonly by?: Caller;
   /** Probes without a verdict since the outcome became unknown. */
   readonly probes: number;

@@ -109,14 +109,14 @@ export function openBreakerOf(breaker: Breaker | undefined, now: number): OpenBr
   return passage.kind === 'free' ? undefined : passage.openBreaker;
 }
 
-/** What one process writes: failed calls, and the calls answered since its last write. */
+/** The write of one process: failed calls, and the calls answered since its last write. */
 export interface Calls {
   readonly failed: number;
   readonly answered: number;
   /** When the latest of those was. @default now */
   readonly answeredAt?: number;
   readonly failure: Failure;
-  /** Those that failed. */
+  /** The calls that failed. */
   readonly calls?: readonly FailedCall[];
 }
 

@@ -74,7 +74,7 @@ export function deferral(
   return { step, note: { what: 'deferred', step: name, attempt: work.attempt, agent, detail: why, ms } };
 }
 
-/** What is undone, and what follows the end, is bounded by no time of the execution's. */
+/** Undos and on-failure steps are not bounded by the execution's time. */
 export const hasNoDeadline = (mode: Mode, { status }: Pick<Execution, 'status'>): boolean =>
   mode === 'undo' || status === 'following-up';
 

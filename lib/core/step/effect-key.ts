@@ -62,7 +62,7 @@ export const keyEpoch = (plan: Plan, { name, epoch }: Pick<Step, 'name' | 'epoch
 export function keyOfClaim(step: Pick<AgentStep, 'recovery'>, before: Step): StepChanges {
   const keyVariant = variantNumber(step, before.stage);
   const isSameVariant = keyVariant === before.keyVariant;
-  // What a person gave holds for this variant's further attempts, too.
+  // The input that a person gave holds for this variant's further attempts, too.
   const keyInput = before.givenInput ?? (isSameVariant ? before.keyInput : undefined);
   const isSame = isSameVariant && isSameInput(keyInput, before.keyInput);
   const isNext = before.keySpent === true || (before.attempt > 0 && !isSame);

@@ -15,7 +15,7 @@ const MAX_HISTORY = 20;
 /** How many of these are kept from the beginning. */
 export const FIRST_KEPT = 5;
 
-/** What a record keeps of its attempts. */
+/** The attempts that a record keeps. */
 type History = Pick<Step, 'attempts' | 'leftOut'>;
 
 /**

@@ -50,7 +50,7 @@ export interface Outage {
   readonly closedAt?: number;
 }
 
-/** What there is to add to it. */
+/** The calls to add to it. */
 export interface Addition {
   readonly calls: readonly FailedCall[];
   readonly closedAt?: number;
@@ -62,7 +62,7 @@ export interface Opening {
   /** Since when its calls have failed without an answer. */
   readonly since: number;
   readonly failure: Failure;
-  /** Those that failed before it, and the one that opened it. */
+  /** The calls that failed before it, and the one that opened it. */
   readonly calls: readonly FailedCall[];
   /** How many there were. @default all are named */
   readonly failed: number | undefined;

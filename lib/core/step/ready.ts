@@ -117,7 +117,7 @@ function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   return mayBeUndone(plan, step, record) ? undoOfFailed(step, record) : [];
 }
 
-/** What is next to be done with a step that has a record. */
+/** The next piece of work of a step that has a record. */
 function workOf(
   step: AgentStep,
   record: Step,
@@ -127,7 +127,7 @@ function workOf(
 ): Work {
   const attempt = { execute: record.attempt + 1, probe: record.attempt, undo: record.undoAttempt + 1 }[mode];
   const variant = mode === 'execute' ? variantOf(step, record.stage) : attemptedVariant(step, record);
-  // What has no effect may be left as it is, but not while it may still be at work.
+  // An attempt without effects may be left for another request, but not while it may still work.
   const quietAt = mode === 'execute' && isLeaving(step, record) ? effectsSettledAt(step, record) : 0;
   const work = { step: variant, mode, attempt, sinceAt, dueAt: Math.max(sinceAt, notBefore, quietAt) };
   return record.deferred?.mode === mode ? { ...work, deferred: record.deferred } : work;

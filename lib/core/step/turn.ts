@@ -68,7 +68,7 @@ const GIVEN_UP: ReadonlySet<Step['status'] | undefined> = new Set([
   'compensation-failed',
 ]);
 
-/** What it did is undone before its next stage begins, so the step has not failed yet. */
+/** Its effects are undone before its next stage begins, so the step has not failed yet. */
 export const isBetweenStages = (record: Step | undefined): boolean =>
   record?.nextStage !== undefined && record.status !== 'compensation-failed';
 

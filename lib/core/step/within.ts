@@ -62,5 +62,5 @@ export const OVER_TIME: Failure = {
   message: "the step was not over within its time ('within')",
 };
 
-/** What the record of a step says that failed for it. */
+/** The changes of a step that fails because its time is over. */
 export const FAILED_FOR_TIME: StepChanges = { failure: OVER_TIME, isOverTime: true };

@@ -150,7 +150,7 @@ function turnAt(
 ): number | undefined {
   const laterAt = later[workKey(piece)];
   const busyMs = (admissions?.[piece.step.agent]?.busyUntil ?? 0) - now;
-  // What was deferred for its queue waits since it came to be; a backoff, or a dead service, is no such wait.
+  // Work deferred for a full queue has waited since it came to be. A backoff or dead service is no wait.
   const waitedMs = now - (piece.deferred?.why === 'unclaimed' ? piece.sinceAt : piece.dueAt);
   const isLong = Math.min(busyMs, waitedMs) > MAX_HORIZONS * horizon;
   return laterAt !== undefined && isLong ? Math.min(laterAt, now + waitedMs) : undefined;
@@ -241,7 +241,7 @@ function dispatch(
   const delays = { later, graceFrom: event.graceFrom };
   const wakeAt = nextWakeAt(rules, plan, state, dispatches, event.readAt, work, delays);
   const dispatched = execution.dispatched + sends.length;
-  // What follows from the supervisor's own write is sent for the first time: no agent has failed to take it.
+  // Work that follows from the supervisor's own write is sent for the first time.
   const notes = sends.map(({ agent, message: { step, attempt, mode } }) => ({
     what: late.has(step) ? 'dispatched' : 'sent',
     step,

@@ -47,7 +47,7 @@ function askedAbout(state: Snapshot, { question }: Write): string | undefined {
   return first?.step ?? openQuestions(after).find(({ kind }) => kind === 'approval')?.step;
 }
 
-/** What keeps it from going on comes before its time, and that before what may yet go well. */
+/** First a reason that keeps it from going on, then its time, then a last try that may still succeed. */
 function reasonOf(
   plan: Plan,
   execution: Execution,

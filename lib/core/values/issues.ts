@@ -6,7 +6,7 @@
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 
-/** Where a value does not fit its schema. */
+/** The places at which a value does not fit its schema. */
 export interface Misfit {
   /** 'items.0.sku'; '' of the value itself. */
   readonly path: string;

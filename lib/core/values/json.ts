@@ -139,7 +139,7 @@ const saysItself = (value: object): boolean =>
 
 const isNoJson = (value: unknown): boolean => ['undefined', 'function', 'symbol'].includes(typeof value);
 
-/** What is left of a value when what JSON leaves out is left out; the very value where nothing is. */
+/** The value without what JSON leaves out; the same object if nothing is left out. */
 export function keptOf(
   root: unknown,
   { depth: maxDepth, nodes: maxNodes }: JsonLimits = JSON_LIMITS,
@@ -178,7 +178,7 @@ function scalarProblem(value: unknown, path: string): string | undefined {
   return undefined;
 }
 
-/** What is wrong with a text, or with an object's keys. */
+/** The problem with a text, or with an object's keys. */
 function textProblem(value: unknown, path: string): string | undefined {
   const what = (path || 'the value').toWellFormed();
   if (typeof value === 'string' && !value.isWellFormed())

@@ -29,7 +29,7 @@ interface Open {
   index: number | undefined;
 }
 
-/** Where the text has such numbers, in its order. @param text JSON that can be parsed */
+/** The places of such numbers in the text, in order. @param text JSON that can be parsed */
 export function roundedIn(text: string): JsonPath[] {
   if (!SUSPICIOUS.test(text)) return [];
   const found: JsonPath[] = [];

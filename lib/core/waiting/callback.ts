@@ -57,7 +57,7 @@ interface Answer extends DecisionInputs {
   readonly by?: Caller;
 }
 
-/** What was answered before a retry of the execution counts no more, nor does that there was no answer. */
+/** An answer before a retry of the execution no longer counts, and neither does a missing one. */
 function answered(record: Step, { answer, by, ...inputs }: Answer, turn: boolean): Step {
   switch (answer.kind) {
     case 'heartbeat':

@@ -52,7 +52,7 @@ export function restartProblem(step: ChildStep | MapStep, children: Children): s
     : 'its executions have succeeded, and would answer the same';
 }
 
-/** What the step's record counts as: those that failed are to be started, which has them tried again. */
+/** The record as it counts then: children that failed must be started again. */
 export function childrenRestarted(record: Step, children: Children): Children {
   const failed = Object.entries(children.ended).filter(([, { status }]) => status === 'failed');
   const ended = Object.entries(children.ended).filter(([, { status }]) => status !== 'failed');

@@ -30,7 +30,7 @@ export const tryOf = (children: Children | undefined): number => children?.try ?
 export const isCleanEnd = ({ ended, count }: Children): boolean =>
   Object.keys(ended).length >= count && Object.values(ended).every(({ clean }) => clean);
 
-/** What the latest try is given, where it is not what a person gave. */
+/** The input of the latest try, unless a person gave one. */
 export function inputOfTry(step: ChildStep, record: Step | undefined): Expr {
   let { input } = step;
   const { recovery = [] } = step;

@@ -124,7 +124,7 @@ const restartedAfterOf = (record: Step | undefined, index: number): Pick<ChildSt
   return version === undefined ? {} : { restartedAfter: version };
 };
 
-/** What is next to be started of a step whose turn it is, or which has some under way. */
+/** The next child executions to start, of a step whose turn it is or that has begun. */
 export function nextStarts(
   step: ChildStep | MapStep,
   family: Family,
@@ -258,7 +258,7 @@ export function childIds(execution: Pick<Execution, 'id' | 'epoch'>, record: Ste
   return Array.from({ length: record.children?.count ?? 0 }, (_, index) => childId(ids, record.name, index));
 }
 
-/** Those of the tries before the latest, whose ends are known; of a child step with a recovery. */
+/** The tries before the latest, whose ends are known; only for a child step with a recovery. */
 export function idsOfEarlierTries(execution: Pick<Execution, 'id' | 'epoch'>, record: Step): string[] {
   const ids = idsOf(execution, record);
   return Array.from({ length: ids.try - 1 }, (_, at) => childId({ ...ids, try: at + 1 }, record.name, 0));

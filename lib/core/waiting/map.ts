@@ -83,10 +83,10 @@ export function roomFor(step: ChildStep | MapStep, children: Children | undefine
 export const isStartDue = (step: ChildStep | MapStep, children: Children): boolean =>
   children.started < children.count && roomFor(step, children) > 0;
 
-/** How far the items of a list are. */
+/** The progress of a list's items. */
 export interface ItemsSoFar {
   readonly count: number;
-  /** Those of the parts that were started. */
+  /** The items of the parts that were started. */
   readonly begun: number;
   /** By how their part ended; of a part that succeeded, those that were tolerated have failed. */
   readonly ended: Readonly<Partial<Record<ExecutionStatus, number>>>;

@@ -130,7 +130,7 @@ export function passTime(plan: Plan, snapshot: Snapshot, inputs: DecisionInputs)
   return undefined;
 }
 
-/** What holds without an answer in time. An approval by default names no approver. */
+/** The default without an answer in time. An approval by default names no approver. */
 function unanswered({ kind, otherwise }: CallbackStep, record: Step, inputs: DecisionInputs): Step {
   if (otherwise === 'approve')
     return over(record, 'elapse', inputs, { output: { approved: true }, failure: undefined, by: undefined });

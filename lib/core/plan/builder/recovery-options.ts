@@ -126,7 +126,7 @@ const DEFAULT_MAX_MS = 30_000;
 export const undoOf = (spec: AgentSpec): AgentStep['undo'] =>
   spec.undo === 'none' ? 'none' : retry(10, { first: '1s', max: '1m' });
 
-/** What can neither be repeated nor asked for goes to a person at once. */
+/** A step that can neither be repeated nor probed goes to a person at once. */
 export const defaultRecovery = (spec: AgentSpec): readonly Stage[] =>
   spec.effect === 'unsafe' ? [human()] : [retry(3)];
 
@@ -152,7 +152,7 @@ export function recoveryProblem(
   let tried = spec;
   for (const stage of recovery) {
     if (stage.kind === 'human') return undefined;
-    // What is no stage at all is refused with the whole plan.
+    // A value that is no stage is refused with the whole plan.
     if (stage.kind !== 'withInput' && stage.kind !== 'useAgent') continue;
     const isUndone = (undo ?? tried.undo) !== 'none';
     if (tried.effect === 'idempotent' && tried.probe === undefined && !isUndone) {

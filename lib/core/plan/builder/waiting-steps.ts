@@ -46,7 +46,7 @@ export interface Uncertain<T extends boolean, W extends Condition | undefined> {
   readonly when?: W;
 }
 
-/** What a step gives to those behind it, by its own options. */
+/** The output of a step, as its options type it. */
 export type HandleOf<O, T, W> = [T, W] extends [false, undefined] ? StepHandle<O> : UncertainHandle<O>;
 
 /** For the external party: `POST /callbacks/{token}/complete`, `/fail`, `/heartbeat`. */
@@ -58,7 +58,7 @@ interface WithToken {
 export type CallbackHandle<O> = StepHandle<O> & WithToken;
 export type CallbackHandleOf<O, T, W> = HandleOf<O, T, W> & WithToken;
 
-/** What every step may say. */
+/** The options of every step. */
 export interface AnyStepOptions {
   /** Steps that must be done first although nothing of theirs is read. */
   readonly after?: readonly ({ readonly name: string } | string)[];
@@ -74,7 +74,7 @@ export interface AnyStepOptions {
   readonly within?: Duration;
 }
 
-/** What a step may say that need not succeed. */
+/** The options of a step that need not succeed. */
 export interface TolerateOptions {
   /**
    * It may fail: once it is certain what it did, and what it did is undone, the execution goes on, and
@@ -93,7 +93,7 @@ export interface WaitOptions extends AnyStepOptions, TolerateOptions {
   readonly until?: Input<string> | Input<number>;
 }
 
-/** What callbacks and approvals may say. */
+/** The options of callbacks and approvals. */
 export interface AnswerOptions extends AnyStepOptions, TolerateOptions {
   /** How long there may be no answer; `otherwise` says what holds then. */
   readonly within: Duration;
@@ -143,10 +143,10 @@ export interface ApprovalOptions extends AnswerOptions {
   readonly show?: Readonly<Record<string, Shown>>;
 }
 
-/** What may be absent is left out. */
+/** Absent values are left out. */
 type Shown = Ref<unknown> | MaybeRef<unknown, MayBeAbsent> | string | number | boolean | null;
 
-/** What a person's approval gives to the steps behind it. */
+/** The output of an approval. */
 export interface Approval {
   readonly approved: true;
   /** Who, as the API's authorizer says: `arn:…`, `jwt:issuer subject`; absent if it does not say. */
@@ -177,7 +177,7 @@ export interface ChildOptions extends AnyStepOptions, TolerateOptions {
   readonly pointOfNoReturn?: boolean;
 }
 
-/** What holds for each item of a list of workflows. */
+/** The options of each item of a list of workflows. */
 export type ItemOptions = Pick<ChildOptions, 'after' | 'recovery' | 'undo' | 'within'>;
 
 export interface MapLimits {
@@ -193,7 +193,7 @@ export interface MapLimits {
   readonly tolerate?: number | `${number}%`;
 }
 
-/** What a list's step answers. */
+/** The output of a list's step. */
 export interface Mapped<O> {
   readonly total: number;
   readonly failed: number;
@@ -217,7 +217,7 @@ export const baseOf = (
   ...(options.within === undefined
     ? {}
     : { withinMs: parseDuration(options.within, `within of step '${name}'`) }),
-  // What is neither true nor false is kept, for `checkPlan` to refuse.
+  // A value that is neither true nor false is kept, so that `checkPlan` refuses it.
   ...(options.tolerate === undefined || options.tolerate === false
     ? {}
     : { tolerate: options.tolerate as true }),
@@ -304,7 +304,7 @@ export function checkConstantInput(
   other: { readonly name: string; readonly input: StandardSchemaV1 },
   input: Expr,
 ): void {
-  // What is no JSON is refused with the plan.
+  // A value that is no JSON is refused with the plan.
   if (sourcesIn(input).length > 0 || jsonProblem(input) !== undefined) return;
   const value = evaluateExpression(input, { input: null, output: () => undefined }) ?? null;
   const result = other.input['~standard'].validate(value);

@@ -186,7 +186,7 @@ export interface Workflow<I = unknown, O = unknown> {
   readonly plan: Plan;
   /** Its own and its children's. */
   readonly agents: readonly Agent[];
-  /** Those that its steps run. */
+  /** The workflows that its steps run. */
   readonly children: readonly Workflow[];
   /** By callback step: what an answer must fit. */
   readonly callbacks: Readonly<Record<string, StandardSchemaV1>>;
@@ -194,7 +194,7 @@ export interface Workflow<I = unknown, O = unknown> {
   readonly output?: O;
 }
 
-/** What an on-failure step may say: it is never undone, and its failure changes no end. */
+/** The options of an on-failure step: it is never undone, and its failure changes no end. */
 export type OnFailureOptions = Omit<StepOptions, 'undo' | 'pointOfNoReturn' | 'tolerate' | 'within'>;
 
 /**
@@ -243,9 +243,9 @@ export function workflow<I, R extends Readonly<Record<string, unknown>> | undefi
   });
 }
 
-/** What has been declared so far. */
+/** The declarations so far. */
 interface Draft {
-  /** What its function gets as references. */
+  /** The references that its function gets. */
   readonly make: MakeRef;
   readonly workflow: string;
   readonly withinMs: number;

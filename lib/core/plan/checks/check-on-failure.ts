@@ -23,7 +23,7 @@ interface Checks {
   readonly expression: (expr: Expr) => string | undefined;
 }
 
-/** What is wrong with one of them, or with the list as a whole. */
+/** The first problem of one of them, or of the list as a whole. */
 export function onFailureProblem(
   plan: Plan,
   checks: Checks,

@@ -11,7 +11,7 @@
 import { type AgentStep, type ChildStep, isBefore, type Plan, type PlanStep, workflowIn } from '../plan.ts';
 import { problem, type Problem } from '../refusal.ts';
 
-/** What is refused of a step that no agent performs. */
+/** The problem with a step that no agent performs. */
 export function pointProblem(step: Exclude<PlanStep, AgentStep>, plan: Plan): Problem | undefined {
   if (step.kind === 'child') return childProblem(step, plan);
   const inner = step.kind === 'map' ? workflowIn(step) : undefined;

@@ -119,7 +119,7 @@ function byProblem({ kind, by }: { readonly kind: string; readonly by?: unknown 
   return problem('bad-by', message);
 }
 
-/** What holds without an answer: only an approval has an answer that can be known before it is given. */
+/** The default without an answer. Only an approval can have one: its answer can be known in advance. */
 function defaultProblem({ kind, otherwise, by }: CallbackStep): Problem | undefined {
   if (otherwise === undefined) return undefined;
   const said = `'otherwise' is '${String(otherwise)}'`;

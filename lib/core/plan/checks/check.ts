@@ -195,7 +195,7 @@ function triesProblem(stage: Exclude<Stage, HumanStage>): Problem | undefined {
   return limitsProblem(stage, `agent '${stage.agent}': `);
 }
 
-/** What can neither be repeated nor asked for is not repeated by a machine. */
+/** A step that can neither be repeated nor probed is not repeated automatically. */
 function unsafeProblem(step: AgentStep): Problem | undefined {
   const unsafe = [step, ...step.recovery].some((one) => 'effect' in one && one.effect === 'unsafe');
   if (!unsafe) return undefined;

@@ -29,7 +29,7 @@ interface Place {
   /** As the author would say it: "agent 'tell' needs vat". */
   readonly needs: string;
   readonly field: string;
-  /** What it takes; absent where that is not known. */
+  /** The schema of its value; absent if it is not known. */
   readonly known: Known | undefined;
   readonly takesNothing: boolean;
   /** An input, or a field of one. */
@@ -40,7 +40,7 @@ interface Read extends Reference {
   readonly place: Place;
 }
 
-/** What is wrong, each with its workflow and step. */
+/** The problems found, each with its workflow and step. */
 export function absenceProblems(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): string[] {
   const { plan, name } = workflow;
   const known = new Map<string, Known | undefined>();
@@ -198,14 +198,14 @@ function takesNull(known: Known | undefined): boolean {
   return typeof schema['type'] !== 'string' || schema['type'] === 'null';
 }
 
-/** What a step's condition says is there: `exists(…)`, also as one of several that must hold. */
+/** The values that a step's condition guarantees: `exists(…)`, also as one of several that must hold. */
 const promisedBy = (step: PlanStep, plan: Plan): Reference[] =>
   impliedBy(step.when, plan).flatMap((condition) => {
     const asked = isJsonObject(condition) ? (condition['$exists'] as Expr | undefined) : undefined;
     return isJsonObject(asked) && Object.hasOwn(asked, '$ref') ? [referenceOf(asked)] : [];
   });
 
-/** What may be absent of what is read, though no condition promises it. */
+/** The values read that may be absent and that no condition guarantees. */
 interface Absent {
   readonly part: readonly string[];
   /** The reference itself leads to it, not past it. */

@@ -40,7 +40,7 @@ export function itemOf(workflow: Workflow, step: PlanStep, jsonSchemaOf: JsonSch
   return 'known' in item ? item.known : undefined;
 }
 
-/** What a schema lets through (`output`), or what may be given to it (`input`). */
+/** The values that a schema produces (`output`) or accepts (`input`). */
 export function documentOf(
   schema: StandardSchemaV1 | undefined,
   side: 'input' | 'output',
@@ -111,7 +111,7 @@ function returnedBy(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): Known | und
   return wayOf(workflow.plan.output).known;
 }
 
-/** Where a path that is refused leads, if nowhere, is said of that workflow itself. */
+/** A path that leads nowhere is reported for the workflow itself. */
 function wayAlong(from: Known | undefined, path: readonly string[]): Way {
   let way: Way = { known: from, mayBeAbsent: false };
   for (const key of path) {
@@ -129,14 +129,14 @@ function closed(properties: JsonObject, optional: readonly string[] = []): Known
   return { schema, root: schema };
 }
 
-/** What a key leads to, and whether the schema lets it be absent; or which keys there are instead. */
+/** The schema under a key, and whether the key may be absent; or the keys that exist instead. */
 type Step = Way | { readonly names: readonly string[] };
 interface Way {
   readonly known: Known | undefined;
   readonly mayBeAbsent: boolean;
 }
 
-/** Where a path leads nowhere: at which of its keys, and which there are instead. */
+/** The key at which a path leads nowhere, and the keys that exist there instead. */
 export interface DeadEnd {
   readonly at: number;
   readonly names: readonly string[];

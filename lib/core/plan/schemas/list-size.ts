@@ -49,7 +49,7 @@ export function largeLists(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): Larg
   return [...own, ...children.flatMap((child) => largeLists(child, jsonSchemaOf))];
 }
 
-/** Who reads them, where anything does; `total` and `failed` are always kept. */
+/** The steps that read them, if any do; `total` and `failed` are always kept. */
 function readerOf(plan: Plan, list: string): string | undefined {
   const isRead = (expr: Expr): boolean =>
     valuesReadIn(expr).some(
@@ -69,7 +69,7 @@ function mostItems(workflow: Workflow, { over }: MapStep, jsonSchemaOf: JsonSche
   return typeof most === 'number' ? Math.min(most, MAX_ITEMS) : MAX_ITEMS;
 }
 
-/** What an item may answer: one for each agent that may perform it. */
+/** The possible outputs of an item: one for each agent that may perform it. */
 function outputsOf(workflow: Workflow, { each }: MapStep, jsonSchemaOf: JsonSchemaOf): (Known | undefined)[] {
   if (each.kind === 'child') return [childOutput(workflow, each, jsonSchemaOf)];
   const others = (each.recovery as readonly Stage[]).flatMap((stage) =>

@@ -45,7 +45,7 @@ export function referenceProblems(workflow: Workflow, jsonSchemaOf: JsonSchemaOf
   return [...new Set([...ofSteps, ...problemsOf('its output', [plan.output]), ...absent, ...ofChildren])];
 }
 
-/** What a workflow takes, as far as its schema says it. */
+/** The input of a workflow, as far as its schema says it. */
 export interface InputShape {
   /** JSON Schema of what it lets through. */
   readonly schema: unknown;

@@ -31,7 +31,7 @@ export type InputMapping<Value = unknown> =
   | Literal<Value>
   | (Value extends object ? { readonly [Key in keyof Value]: InputMapping<Value[Key]> } : Value);
 
-/** What is read of a workflow. */
+/** The fields of a workflow that are read. */
 export interface Startable<Input> {
   readonly name: string;
   readonly input: {
@@ -39,7 +39,7 @@ export interface Startable<Input> {
   };
 }
 
-/** What every trigger may be given. */
+/** The options of every trigger. */
 export interface TriggerOptions<Input = unknown> {
   /**
    * Its name: the tag `trigger` of the executions it starts. Another name is another trigger, with another
@@ -47,7 +47,7 @@ export interface TriggerOptions<Input = unknown> {
    * @default - the workflow's name and the kind of the source
    */
   readonly name?: string;
-  /** What of the event becomes the input. A path that an event does not have leaves its field out. */
+  /** The parts of the event that become the input. If the event lacks a path, its field is left out. */
   readonly input: InputMapping<Input>;
   /**
    * Paths whose values tell one event from another.
@@ -113,7 +113,7 @@ export type EventTrigger = Declared<'event', EventSource & TriggerOptions>;
 export type ScheduleTrigger = Declared<'schedule', ScheduleSource & TriggerOptions>;
 export type MessageTrigger = Declared<'message', Partial<TriggerOptions>>;
 
-/** What `triggers.ts` exports. */
+/** The exports of `triggers.ts`. */
 export type DeclaredTrigger = ObjectTrigger | EventTrigger | ScheduleTrigger | MessageTrigger;
 
 /** @throws SteadfastError `bad-trigger` */

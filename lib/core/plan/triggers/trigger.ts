@@ -62,8 +62,7 @@ export function startOf(trigger: Trigger, message: StartMessage): EventStart {
     throw refuse('bad-event', 'the event has no value at the paths of its idempotency key');
   }
   const input = evaluateExpression(trigger.input, scope);
-  if (input === undefined)
-    throw refuse('bad-event', 'the event has no value at the path of the input');
+  if (input === undefined) throw refuse('bad-event', 'the event has no value at the path of the input');
   const problem = [input, ...known].map((part) => jsonProblem(part)).find((one) => one !== undefined);
   if (problem !== undefined)
     throw refuse('bad-event', `the input read from the message is not acceptable: ${cut(problem, 200)}`);
