@@ -20,7 +20,6 @@ export const SAME: readonly Note[] = [
     'const pauses = [...(execution.pauses ?? []).slice(0, -1)',
     'there is a pause under way by then; the other half is for the compiler.',
   ),
-  same('holds/pause', 'of execution.pauses ?? []', 'what has no end is passed over.'),
   same(
     'decisions/change',
     '...(execution.pauses ?? []).slice(0, -1)',
