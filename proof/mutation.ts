@@ -18,7 +18,17 @@ import { documentOf, merged, type Report, summaryOf } from './mutation/report.ts
 const STRYKER = '@stryker-mutator/core@9.6.1';
 const ROOT = join(import.meta.dirname, '..');
 const DOCUMENT = join(ROOT, 'proof/results/mutation.txt');
-const COPIED = ['bench/parts', 'lib', 'local', 'proof', 'serve', 'test', 'scripts', 'package.json', 'tsconfig.json'];
+const COPIED = [
+  'bench/parts',
+  'lib',
+  'local',
+  'proof',
+  'serve',
+  'test',
+  'scripts',
+  'package.json',
+  'tsconfig.json',
+];
 
 interface Options {
   readonly files?: string;

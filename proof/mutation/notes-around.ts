@@ -32,7 +32,7 @@ export const AROUND: readonly Note[] = [
   },
   {
     file: 'lib/core/plan/child-plans.ts',
-    at: "const part = PART.exec(way[at] ?? '');",
+    at: "const [, size, tolerated, before] = PART.exec(name ?? '') ?? [];",
     answer: 'equivalent',
     said: 'any text that names no part will do.',
   },

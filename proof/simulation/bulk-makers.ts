@@ -15,7 +15,9 @@ import { type BulkRequest, collectBulk, confirmBulk, makeBulk } from '../../lib/
 import type { Scheduler } from '../../lib/scheduler/start.ts';
 import type { BulkWorld } from './bulk-world.ts';
 import { callerIn } from './cast.ts';
-import type { Host } from './process.ts';
+import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
+import { isLiveIn } from './people.ts';
+import { type Host, planOf } from './process.ts';
 
 /** Bulk actions of a world that has some. */
 const FEWEST = 4;
@@ -34,6 +36,8 @@ const TRIES = 60;
 
 /** The share of the actions that have nothing to do when they are made. */
 const VAIN_SHARE = 0.1;
+/** More of them answer questions than by chance: of answers there are the most kinds. */
+const RESOLVE_SHARE = 0.3;
 
 /** What is looked for: the statuses in which it makes sense, … */
 const MEANT: Readonly<Record<BulkAction, readonly ExecutionStatus[]>> = {
@@ -56,6 +60,10 @@ function isMeant(action: BulkAction, state: Snapshot): boolean {
   return openQuestions(state).some(({ kind }) => kind === 'approval');
 }
 
+const ANSWERS = ['retry', 'retry', 'undo-all', 'fail', 'continue', 'resume', 'give-output'] as const;
+/** What may need the word that nothing happened. */
+const CHECKED = ['skip', 'skip', 'skip', 'skip', 'retry'] as const;
+
 /** @param schedulerOf the scheduler's function, which knows the world's workflows, in a process of its own */
 export function startBulkMakers(host: Host, bulks: BulkWorld, schedulerOf: () => Scheduler): void {
   const { choice } = bulks;
@@ -64,6 +72,18 @@ export function startBulkMakers(host: Host, bulks: BulkWorld, schedulerOf: () =>
     host.events.plan(choice.between(10_000, LATEST_MS), () =>
       new Maker(host, bulks, schedulerOf).make(number),
     );
+}
+
+/**
+ * Whether somebody who has checked the execution says so: nothing of what it asks about is in effect, and
+ * nothing is left to be undone by hand.
+ */
+function isSayable(host: Host, { choice, nothingHappened }: BulkCommand, id: string): boolean {
+  const [plan, state] = [planOf(host, id), host.external.table.read(id)];
+  if (nothingHappened !== true || plan === undefined || state === undefined) return true;
+  return openIncidents(state).every(
+    (one) => !(choice === 'skip' && one.kind === 'undo') && !isLiveIn(host, plan, state, one),
+  );
 }
 
 class Maker {
@@ -89,19 +109,21 @@ class Maker {
     const { choice } = this.#bulks;
     const possible = BULK_ACTIONS.filter((action) => this.#meant(action).length > 0);
     const isVain = possible.length === 0 || choice.chance(VAIN_SHARE);
-    const action = choice.pick(isVain ? BULK_ACTIONS : possible);
+    const isAsked = !isVain && possible.includes('resolve') && choice.chance(RESOLVE_SHARE);
+    const action = isAsked ? 'resolve' : choice.pick(isVain ? BULK_ACTIONS : possible);
     const by = callerIn(this.#host);
     // An approval says from which call it is.
     const mark = by.by === undefined ? `bulk-${number}` : (this.#host.cast?.oracle.callForMany(by.by) ?? '');
-    const command = this.#commandOf(action, mark);
+    const isNamed = choice.chance(NAMED_SHARE);
+    const command = this.#commandOf(action, mark, isNamed);
     const idempotencyKey = `bulk${number}`;
-    if (choice.chance(NAMED_SHARE)) return { command, ids: this.#idsFor(action), idempotencyKey, ...by };
+    if (isNamed) return { command, ids: this.#idsFor(command), idempotencyKey, ...by };
     const statuses = choice.chance(0.5) ? { statuses: [choice.pick(MEANT[action])] } : {};
     const workflow = choice.chance(0.3) ? { workflow: 'simulated-0' } : {};
     return { command, filter: { ...statuses, ...workflow }, idempotencyKey, ...by };
   }
 
-  #commandOf(action: BulkAction, mark: string): BulkCommand {
+  #commandOf(action: BulkAction, mark: string, isNamed: boolean): BulkCommand {
     const { choice } = this.#bulks;
     const said = { action, reason: mark };
     if (action === 'approve') return { ...said, comment: mark };
@@ -109,14 +131,19 @@ class Maker {
     if (action === 'pause') return { ...said, withinMs: choice.pick([20_000, 120_000]) };
     if (action === 'retry') return choice.chance(0.2) ? { ...said, input: { given: true } } : said;
     if (action !== 'resolve') return said;
-    const answer = choice.pick(['retry', 'retry', 'undo-all', 'fail', 'continue', 'resume'] as const);
-    return { ...said, choice: answer };
+    // Only of executions that are named can somebody have checked each.
+    const answer = choice.pick([...ANSWERS, ...(isNamed ? CHECKED : [])]);
+    const isSaid = isNamed && (answer === 'skip' || choice.chance(0.5));
+    const nothing = isSaid ? { nothingHappened: true as const } : {};
+    const output = answer === 'give-output' ? { output: { given: true } } : {};
+    return { ...said, choice: answer, ...nothing, ...output };
   }
 
-  #idsFor(action: BulkAction): string[] {
+  #idsFor(command: BulkCommand): string[] {
     const { choice } = this.#bulks;
-    const ids = this.#all();
-    const meant = this.#meant(action);
+    const isChecked = (id: string): boolean => isSayable(this.#host, command, id);
+    const ids = this.#all().filter(isChecked);
+    const meant = this.#meant(command.action).filter(isChecked);
     const found = new Set<string>(['simulated-0-none']);
     for (let at = choice.between(1, MOST_NAMED); at > 0 && ids.length > 0; at -= 1)
       found.add(choice.pick(meant.length === 0 || choice.chance(ANY_SHARE) ? ids : meant));
@@ -141,12 +168,19 @@ class Maker {
   }
 
   /** After the check an operator confirms, most of the time. */
-  #look(id: string, { command, by }: BulkRequest): void {
+  #look(id: string, request: BulkRequest): void {
+    const { command, by } = request;
     const { choice } = this.#bulks;
     if (choice.chance(UNCONFIRMED_SHARE)) return;
     const as = command.action === 'approve' || command.action === 'reject' ? 'answer' : 'confirm';
-    const confirm = (): void => this.#until((scheduler) => confirmBulk(scheduler, id, as, by));
-    const afterMs = choice.pick([100, 1_000, 10_000, 60_000]);
+    const named = 'ids' in request ? (request.ids ?? []) : [];
+    const confirm = (): void => {
+      if (named.every((one) => isSayable(this.#host, command, one)))
+        this.#until((scheduler) => confirmBulk(scheduler, id, as, by));
+    };
+    // By then whoever checks sees every question that counts as asked when the action was made.
+    const leastMs = command.nothingHappened === true ? CLOCKS_DIFFER_MS : 0;
+    const afterMs = leastMs + choice.pick([100, 1_000, 10_000, 60_000]);
     this.#host.events.plan(afterMs, confirm);
     if (choice.chance(TWICE_SHARE)) this.#host.events.plan(afterMs + choice.between(0, 30_000), confirm);
   }

@@ -12,6 +12,7 @@ import { type Scheduler, start, type StartRequest } from '../../lib/scheduler/st
 import { withBeats } from './beats.ts';
 import { emphasised } from './emphasis.ts';
 import { withGroups } from './groups.ts';
+import { withAskingList } from './lists-asked.ts';
 import { giveOnce } from './operators.ts';
 import { pausedWorkflows } from './whole-pauses.ts';
 import { withOnFailure } from './on-failure.ts';
@@ -67,7 +68,7 @@ export class Clients {
     for (let at = 0; at < count; at += 1) {
       const request = {
         workflow: choice.pick(workflows).name,
-        input: { order: at, flag: choice.chance(0.5), items: listOf(randomList(choice), host.tolerance) },
+        input: { order: at, flag: choice.chance(0.5), items: listOf(randomList(choice), host) },
         idempotencyKey: `k${at}`,
       };
       const drawnMs = choice.between(0, 60_000);
@@ -155,11 +156,13 @@ const workflowOf = (
     reminders,
     beats,
     waits,
+    answers,
   }: Host,
   at: number,
 ): Workflow => {
   const drawn = randomPlan(choice, `simulated-${at}`, 0, emphasis?.counts);
-  const usual = emphasis === undefined ? drawn : emphasised(drawn, emphasis, choice);
+  const listed = answers === undefined ? drawn : withAskingList(drawn, answers);
+  const usual = emphasis === undefined ? listed : emphasised(listed, emphasis, choice);
   const grouped = groups === undefined ? usual : withGroups(usual, groups);
   const changing = stages === undefined ? grouped : withStages(grouped, stages);
   const contained = containers === undefined ? changing : withContainers(changing, containers);
@@ -175,13 +178,15 @@ const workflowOf = (
   return parts as unknown as Workflow;
 };
 
-/** In a world with steps that may fail some lists have one part and a few items more. */
+/** With steps that may fail, or with wrong answers, some lists have one part and a few items more. */
 const JUST_IN_PARTS = 0.24;
 
-const listOf = (drawn: number[], tolerance: Choice | undefined): number[] =>
-  tolerance?.chance(JUST_IN_PARTS) === true
-    ? Array.from({ length: tolerance.between(26, 31) }, (_, at) => at)
+const listOf = (drawn: number[], { tolerance, answers }: Host): number[] => {
+  const dice = tolerance ?? answers;
+  return dice?.chance(JUST_IN_PARTS) === true
+    ? Array.from({ length: dice.between(26, 31) }, (_, at) => at)
     : drawn;
+};
 
 /** Most lists are short; now and then one has parts. */
 const randomList = (choice: Choice): number[] =>

@@ -55,6 +55,8 @@ export const KINDS = [
   'bornPaused',
   'pausedAgent',
   'pausedWhileOpen',
+  /** The first probe of an attempt could not tell, and its breaker was closed. */
+  'untoldFirst',
   /** What holds without an answer. */
   'otherwise',
   /**
@@ -62,12 +64,20 @@ export const KINDS = [
    */
   'unmended',
   'askedForAgain',
-  /** Bulk actions: executions that have obeyed each, or were as it wants already; pages with refusals. */
+  /** A wrong answer in a list that asks quietly, beside another of it. */
+  'quietQuestion',
+  /**
+   * Bulk actions: executions that have obeyed each, or were as it wants already; pages with refusals.
+   * Vouched: resolved with the word that nothing happened.
+   */
   'bulkRetried',
   'bulkCanceled',
   'bulkPaused',
   'bulkResumed',
   'bulkResolved',
+  'bulkSkipped',
+  'bulkGaveOutput',
+  'bulkVouched',
   'bulkApproved',
   'bulkRejected',
   'bulkRemembered',

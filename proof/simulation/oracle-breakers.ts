@@ -3,11 +3,14 @@
  *
  * Owns: S9 for all executions together: no trial begins while an operator has paused the agent or while
  * another trial may be under way, nothing of a breaker holds longer than its bound, and calls fail since the
- * first of them that nothing was answered after; an agent that was paused long enough ago claims nothing.
+ * first of them that nothing was answered after; a probe that cannot tell is a failed call, the first time;
+ * an agent that was paused long enough ago claims nothing.
  * Does not own: what is deferred meanwhile (`oracle.ts`).
  */
 
 import type { Breakers } from '../../lib/core/ports.ts';
+import type { Step } from '../../lib/core/records/state.ts';
+import { CANNOT_TELL } from '../../lib/core/values/failure.ts';
 import type { Breaker } from '../../lib/core/step/breaker.ts';
 import type { KindCounts } from './kinds.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
@@ -35,6 +38,12 @@ export class OracleBreakers {
   /** True times, by agent. */
   readonly #answeredAt = new Map<string, number>();
   readonly #pausedAt = new Map<string, number>();
+  /** When a record was written in which a call has failed, or that was open or paused before or after. */
+  readonly #failedAt = new Map<string, number>();
+  /** When a process could not read or write it. */
+  readonly #troubledAt = new Map<string, number>();
+  /** By step: when its latest probe could not tell. */
+  readonly #untoldAt = new Map<string, number>();
 
   constructor(judge: Judge) {
     this.#judge = judge;
@@ -43,6 +52,15 @@ export class OracleBreakers {
   /** The agent's service has answered a call. */
   answered(agent: string): void {
     this.#answeredAt.set(agent, this.#judge.now());
+  }
+
+  /** A probe has said that it cannot tell. */
+  untold(executionId: string, step: string): void {
+    this.#untoldAt.set(`${executionId}/${step}`, this.#judge.now());
+  }
+
+  troubled(agent: string): void {
+    this.#troubledAt.set(agent, this.#judge.now());
   }
 
   /** The breakers with a judge behind every write. */
@@ -66,6 +84,8 @@ export class OracleBreakers {
     else if (before?.pause === undefined) this.#pausedAt.set(agent, now());
     if (pause !== undefined && openedAt !== undefined && before?.pause === undefined)
       kinds.pausedWhileOpen += 1;
+    if (next.failedAt !== before?.failedAt || isShut(before) || isShut(next))
+      this.#failedAt.set(agent, now());
     for (const problem of problemsOf(before, next, now())) violate(agent, problem);
     const since = before?.failingSince;
     const answeredAt = this.#answeredAt.get(agent) ?? Number.NEGATIVE_INFINITY;
@@ -75,6 +95,19 @@ export class OracleBreakers {
       violate(agent, `S9 calls fail since ${next.failingSince}, and did since ${since}`);
   }
 
+  /** An attempt's first probe that cannot tell is a failed call, which its breaker knows before the step. */
+  reported(problems: string[], agent: string, executionId: string, known: Step, after: Step): void {
+    const last = after.attempts.at(-1);
+    const isFirst = known.probes === 0 && after.probes === 1 && last?.outcome === 'cannot-tell';
+    const code = last?.outcome === 'cannot-tell' ? last.failure?.code : undefined;
+    const saidAt = this.#untoldAt.get(`${executionId}/${after.name}`);
+    if (!isFirst || code !== CANNOT_TELL || saidAt === undefined || isShut(this.#known.get(agent))) return;
+    this.#judge.kinds.untoldFirst += 1;
+    const countedAt = Math.max(this.#failedAt.get(agent) ?? 0, this.#troubledAt.get(agent) ?? 0);
+    if (countedAt < saidAt)
+      problems.push(`S9 the first probe of '${after.name}' cannot tell, and '${agent}' has no failed call`);
+  }
+
   /** A step is claimed for its agent. */
   claimed(problems: string[], agent: string, isLagging: boolean): void {
     const pausedMs = this.#judge.now() - (this.#pausedAt.get(agent) ?? Number.POSITIVE_INFINITY);
@@ -82,6 +115,9 @@ export class OracleBreakers {
       problems.push(`S9 '${agent}' claims a step ${pausedMs} ms after it was paused`);
   }
 }
+
+const isShut = (breaker: Breaker | undefined): boolean =>
+  breaker?.openedAt !== undefined || breaker?.pause !== undefined;
 
 function problemsOf(before: Breaker | undefined, next: Breaker, now: number): string[] {
   const problems: string[] = [];

@@ -184,6 +184,10 @@ export class OracleBulks {
     this.#obeyed.set(key, [...others, deed]);
     attempt.told.add(executionId);
     kinds[deed.what === 'remembered' ? 'bulkRemembered' : KIND[command.action]] += 1;
+    if (deed.incident === undefined) return;
+    if (command.choice === 'skip') kinds.bulkSkipped += 1;
+    if (command.choice === 'give-output') kinds.bulkGaveOutput += 1;
+    if (command.nothingHappened === true) kinds.bulkVouched += 1;
   }
 
   /** If the execution of a bulk action has succeeded, every page was counted. */

@@ -4,6 +4,7 @@
  */
 
 import { choicesFor } from '../../lib/core/questions/choices.ts';
+import type { Plan } from '../../lib/core/plan/plan.ts';
 import type { Incident } from '../../lib/core/records/question.ts';
 import { openIncidents, type Snapshot, incidentsIn } from '../../lib/core/records/snapshot.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
@@ -46,18 +47,8 @@ async function answerSomething(host: Host, executionId: string): Promise<void> {
     const plan = planOf(host, executionId);
     if (state === undefined || incident === undefined || plan === undefined) return;
     if (isLate) return await answerLate(host, executionId, incident);
-    const key = keySeen(planSeen(plan, state.execution), state.execution, incident.step ?? '');
-    const asked = plan.steps.find(({ name }) => name === incident.step);
-    const others = {
-      read: (id: string) => host.external.table.read(id),
-      planOf: (id: string) => planOf(host, id),
-    };
-    const isLive =
-      asked?.kind === 'child'
-        ? childrenOf(state.execution, asked, others.read).some(
-            (one) => standsIn(one, others, ledger).length > 0,
-          )
-        : ledger.isLive(key);
+    const key = keyOf(plan, state, incident);
+    const isLive = isLiveIn(host, plan, state, incident);
     const offered = choicesFor(plan, state, incident, ports.clock.now()).filter(
       (one) => one.needs === undefined || !isLive,
     );
@@ -79,6 +70,23 @@ async function answerSomething(host: Host, executionId: string): Promise<void> {
   } catch {
     // Refused, or the answer was lost: there is another time.
   }
+}
+
+const keyOf = (plan: Plan, { execution }: Snapshot, { step = '' }: Incident): string =>
+  keySeen(planSeen(plan, execution), execution, step);
+
+/** Whether what the question is about has an effect that stands, as somebody finds who checks. */
+export function isLiveIn(host: Host, plan: Plan, state: Snapshot, incident: Incident): boolean {
+  const { external, ledger } = host;
+  const asked = plan.steps.find(({ name }) => name === incident.step);
+  if (asked?.kind !== 'child') return ledger.isLive(keyOf(plan, state, incident));
+  const others = {
+    read: (id: string) => external.table.read(id),
+    planOf: (id: string) => planOf(host, id),
+  };
+  return childrenOf(state.execution, asked, others.read).some(
+    (one) => standsIn(one, others, ledger).length > 0,
+  );
 }
 
 const answeredIncidents = (state: Snapshot): Incident[] =>

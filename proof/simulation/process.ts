@@ -11,6 +11,7 @@ import type { AbortSignalLike } from '../../lib/core/plan/agent.ts';
 import { planAt, storedHash } from '../../lib/core/plan/child-plans.ts';
 import type { Plan } from '../../lib/core/plan/plan.ts';
 import type {
+  AnnouncedLists,
   Announcer,
   Breakers,
   Bulks,
@@ -29,6 +30,7 @@ import type { News, OwedNews } from '../../lib/core/decisions/news.ts';
 import type { Breaker } from '../../lib/core/step/breaker.ts';
 import type { PlanCache } from '../../lib/engine/plans.ts';
 import { createScheduler, type Scheduler } from '../../lib/scheduler/start.ts';
+import { NO_ANSWER, THROTTLED } from './call-failed.ts';
 import type { BulkWorld } from './bulk-world.ts';
 import type { Running } from './containers.ts';
 import type { EventQueue } from './events.ts';
@@ -40,8 +42,10 @@ import type { KindCounts } from './kinds.ts';
 import type { Ledger } from './ledger.ts';
 import type { Delivery } from './messages.ts';
 import type { EffectOrder } from './oracle-order.ts';
+import { announcedListsOf } from './lists-asked.ts';
 import { wakeUpsOf } from './known-presence.ts';
 import type { OracleBreakers } from './oracle-breakers.ts';
+import type { OracleListsAsked } from './oracle-lists-asked.ts';
 import type { OracleWriters } from './oracle-writers.ts';
 import type { Arrivals } from './oracle-stages.ts';
 import { isIn, type Outages, type Span } from './outages.ts';
@@ -70,6 +74,7 @@ export interface Host {
   readonly order: EffectOrder;
   readonly writers: OracleWriters;
   readonly breakers: OracleBreakers;
+  readonly listsAsked: OracleListsAsked;
   /** The plans that its functions, kept warm, know by now. */
   readonly plans: PlanCache;
   readonly outages: Outages;
@@ -141,14 +146,6 @@ export function planOf(host: Host, executionId: string): Plan | undefined {
   if (plan !== undefined) host.derived.set(id, plan);
   return plan;
 }
-
-/** What a call to AWS rejects with. */
-class CallFailed extends Error {
-  override readonly name = 'CallFailed';
-}
-// One of each: they never change, and an error is dear to make.
-const THROTTLED = new CallFailed('throttled');
-const NO_ANSWER = new CallFailed('no answer');
 
 /** What a clock may be wrong by (docs/OPERATIONS.md). */
 const MAX_SKEW_MS = 2_000;
@@ -263,6 +260,7 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
   readonly depths?: NonNullable<Queue['depths']>;
   readonly wakeUps: WakeUps;
   readonly bulks?: Bulks;
+  readonly announcedLists: AnnouncedLists;
   readonly #host: Host;
   readonly #process: Process;
 
@@ -281,6 +279,9 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
       host,
       (execute) => call(host, process, execute, host.outages.storeIsAway).then((answer) => answer),
       (execute) => call(host, process, execute),
+    );
+    this.announcedLists = announcedListsOf(host.external.announcedLists, (execute) =>
+      call(host, process, execute, host.outages.storeIsAway).then(flat),
     );
     if (host.bulks !== undefined) this.bulks = host.bulks.portOf(host, process);
   }

@@ -13,6 +13,7 @@ import {
 } from '../../lib/core/plan/agent.ts';
 import { BULK } from '../../lib/core/plan/built-in.ts';
 import { PermanentError, TransientError } from '../../lib/core/values/errors.ts';
+import { isItemName } from '../../lib/core/values/names.ts';
 import { agentStep } from '../../lib/core/plan/plan.ts';
 import { bulkAgent } from '../../lib/scheduler/bulk-workflow.ts';
 import { bulkService } from './bulk-world.ts';
@@ -85,6 +86,8 @@ const CUT_ANYWHERE = `.${'😀'.repeat(1_200)}`;
 
 /** In a world whose agents answer wrongly. */
 const WRONG_SHARE = 0.15;
+/** A mistake of an agent is one about every item of a list, or about many. */
+const WRONG_ITEM_SHARE = 0.3;
 
 class Service implements Implementation<unknown, unknown> {
   readonly host: Host;
@@ -124,13 +127,14 @@ class Service implements Implementation<unknown, unknown> {
     // Too large to be kept, just so, or twice as much.
     if (faults.injects('largeOutput'))
       return { key: ctx.effectKey, text: 'ä'.repeat(choice.pick([131_000, 131_100, 262_144])) };
-    return this.answer(ctx.effectKey);
+    return this.answer(ctx);
   }
 
   /** What done work answers: now and then what JSON cannot hold. */
-  answer(key: string): unknown {
+  answer({ effectKey: key, step }: AttemptContext): unknown {
     const { answers, faults } = this.host;
-    return answers?.chance(WRONG_SHARE) === true && !faults.healed() ? { key, at: new Date(0) } : { key };
+    const share = isItemName(step) ? WRONG_ITEM_SHARE : WRONG_SHARE;
+    return answers?.chance(share) === true && !faults.healed() ? { key, at: new Date(0) } : { key };
   }
 
   #slowMs(): number {
@@ -185,14 +189,18 @@ class Service implements Implementation<unknown, unknown> {
 class Probed extends Service {
   async probe(ctx: AttemptContext, input: unknown): Promise<Verdict<unknown>> {
     // An answer that says nothing, as against none: it is counted, whatever the breaker says.
-    if (this.host.outages.deathOf(this.name, this.host.events.now) === 'hangs-up')
-      return cannotTell('status 501');
+    if (this.host.outages.deathOf(this.name, this.host.events.now) === 'hangs-up') return this.#untold(ctx);
     this.meetDeath();
     await thinkFirst(this.host, this.process);
     const live = await this.request(() => {
       freezeThen(this.host, this.process);
       return this.host.ledger.find(ctx.effectKey, { service: this.name, input });
     });
-    return live ? { verdict: 'done', output: this.answer(ctx.effectKey) } : { verdict: 'not-done' };
+    return live ? { verdict: 'done', output: this.answer(ctx) } : { verdict: 'not-done' };
+  }
+
+  #untold({ executionId, step }: AttemptContext): Verdict<unknown> {
+    this.host.breakers.untold(executionId, step);
+    return cannotTell('status 501');
   }
 }

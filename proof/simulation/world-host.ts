@@ -6,7 +6,11 @@
  */
 
 import type { Note } from '../../lib/core/decisions/decision.ts';
-import { memoryBreakers, memoryPresences } from '../../lib/testing/memory-side-records.ts';
+import {
+  memoryAnnouncedLists,
+  memoryBreakers,
+  memoryPresences,
+} from '../../lib/testing/memory-side-records.ts';
 import type { MemoryTable } from '../../lib/testing/memory-table.ts';
 import { given } from '../../lib/core/values/given.ts';
 import { seededSource } from '../../lib/testing/memory.ts';
@@ -18,6 +22,7 @@ import type { KindCounts } from './kinds.ts';
 import { Ledger } from './ledger.ts';
 import { sendMessage } from './messages.ts';
 import { OracleBreakers } from './oracle-breakers.ts';
+import { OracleListsAsked } from './oracle-lists-asked.ts';
 import type { OwedNews } from '../../lib/core/decisions/news.ts';
 import { EffectOrder } from './oracle-order.ts';
 import { Arrivals } from './oracle-stages.ts';
@@ -55,6 +60,11 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
   const isMild = mode === 'none' || mode === 'masked';
   const longestDelayMs = mode === 'masked' ? 3_000 : 30_000;
   const breakers = new OracleBreakers({ now: () => host.events.now, kinds, violate });
+  const listsAsked = new OracleListsAsked({
+    now: () => host.events.now,
+    kinds,
+    read: (id) => table.read(id),
+  });
   const host: Host = {
     events: new EventQueue(startAt),
     choice,
@@ -64,6 +74,7 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
       ...given({ file }),
       breakers: breakers.behind(memoryBreakers()),
       presences: memoryPresences(),
+      announcedLists: listsAsked.behind(memoryAnnouncedLists()),
       wake: (presence) => wakeSupervisor(host, presence, longestDelayMs),
       send: (sends) => sends.forEach((send) => sendMessage(host, send, longestDelayMs)),
       announce,
@@ -74,6 +85,7 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
     order: new EffectOrder(),
     writers: new OracleWriters(),
     breakers,
+    listsAsked,
     plans: new Map(),
     outages: drawOutages(choice, faults, startAt, AGENT_NAMES),
     unread: new Map(),

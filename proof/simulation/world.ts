@@ -151,8 +151,9 @@ export class World {
     };
   }
 
-  #note({ what, detail }: Note): void {
+  #note({ what, detail, agent }: Note): void {
     countDeath(this.#host.kinds, what, detail);
+    if (what === 'breaker-failed' && agent !== undefined) this.#host.breakers.troubled(agent);
     if (what === 'message-dropped' && detail?.includes('paused') === true) this.#host.kinds.pauseUnread += 1;
     if (what === 'deferred' && detail === 'unclaimed') this.#deferred += 1;
     if (what === 'lease-ended' || what === 'dispatched') this.#interventions += 1;
@@ -192,6 +193,7 @@ export class World {
       this.#judgeClaim(problems, plan, before, write.step, isLagging);
     }
     judgeAnswers(problems, plan, before, write, kinds);
+    this.#host.listsAsked.judge(problems, before, write, isLagging);
     this.#times.judge(problems, {
       plan,
       before,
@@ -216,10 +218,13 @@ export class World {
       this.#violate(executionId, problem);
   }
 
-  /** No agent that is paused takes anything, whatever for. */
+  /** No agent that is paused takes anything, whatever for; and what a probe could not tell is counted. */
   #judgeClaim(problems: string[], plan: Plan, before: Snapshot, after: Step, isLagging: boolean): void {
     const step = plan.steps.find(({ name }) => name === after.name);
-    const isClaim = after.leaseUntil !== undefined && after.token !== before.steps[after.name]?.token;
+    const known = before.steps[after.name];
+    const isClaim = after.leaseUntil !== undefined && after.token !== known?.token;
+    if (step?.kind === 'agent' && known !== undefined && !isLagging)
+      this.#host.breakers.reported(problems, actedAs(step, known).agent, before.execution.id, known, after);
     if (isClaim && step?.kind === 'agent')
       this.#host.breakers.claimed(problems, actedAs(step, after).agent, isLagging);
   }

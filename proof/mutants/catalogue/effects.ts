@@ -96,14 +96,6 @@ export const EFFECTS: readonly Mutant[] = [
     killer: jest('aws/invocation', 'one that could not be handled comes again'),
   },
   {
-    id: 'parent-not-notified',
-    bug: 'An execution that ends does not notify its parent, and drops its wake time.',
-    file: 'lib/engine/reconcile.ts',
-    find: 'if (decision.notifyParent !== undefined)',
-    replace: 'if (decision.notifyParent !== undefined && ports.clock.now() < 0)',
-    killer: simulation(),
-  },
-  {
     id: 'word-of-a-moment-later',
     bug: 'A person who has looked while an attempt could still act is believed, because it could not when the answer was decided on.',
     file: 'lib/scheduler/incidents.ts',

@@ -82,8 +82,13 @@ describe('the executions of a list', () => {
     const parent = { ...own, step: 'list', part: true };
     expect(familyIn(map, numbers(26))).toEqual({
       starts: [
-        { id: 'e-1.list.0', planId: 'p.list.25x0', input: { items: numbers(25).list }, parent },
-        { id: 'e-1.list.1', planId: 'p.list.1x0', input: { items: [25] }, parent: { ...parent, index: 1 } },
+        { id: 'e-1.list.0', planId: 'p.list.25x0x0', input: { items: numbers(25).list }, parent },
+        {
+          id: 'e-1.list.1',
+          planId: 'p.list.1x0x25',
+          input: { items: [25] },
+          parent: { ...parent, index: 1 },
+        },
       ],
       items: 26,
       tolerated: 0,
@@ -103,7 +108,7 @@ describe('the executions of a list', () => {
   ])('may fail by %j of %s: %s', (tolerate, count, tolerated) => {
     expect(familyIn(over({ tolerate }), numbers(count))).toMatchObject({ tolerated });
     expect(startsOf(over({ tolerate }), numbers(count))[0]?.planId).toBe(
-      `p.list.${Math.min(count, 25)}x${tolerated}`,
+      `p.list.${Math.min(count, 25)}x${tolerated}x0`,
     );
   });
 

@@ -10,6 +10,7 @@ import { noKinds } from '../../../proof/simulation/kinds.ts';
 import { Ledger } from '../../../proof/simulation/ledger.ts';
 import { EffectOrder } from '../../../proof/simulation/oracle-order.ts';
 import { OracleBreakers } from '../../../proof/simulation/oracle-breakers.ts';
+import { OracleListsAsked } from '../../../proof/simulation/oracle-lists-asked.ts';
 import { OracleWriters } from '../../../proof/simulation/oracle-writers.ts';
 import { Arrivals } from '../../../proof/simulation/oracle-stages.ts';
 import { CALM } from '../../../proof/simulation/outages.ts';
@@ -25,6 +26,11 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
   order: new EffectOrder(),
   writers: new OracleWriters(),
   breakers: new OracleBreakers({ now: () => events.now, kinds: noKinds(), violate: () => undefined }),
+  listsAsked: new OracleListsAsked({
+    now: () => events.now,
+    kinds: noKinds(),
+    read: (id) => external.table.read(id),
+  }),
   plans: new Map(),
   outages: CALM,
   unread: new Map(),

@@ -4,7 +4,11 @@
  * The production roles on simulated time, with a supervisor that sweeps without a pause.
  */
 
-import { memoryBreakers, memoryPresences } from '../../../lib/testing/memory-side-records.ts';
+import {
+  memoryAnnouncedLists,
+  memoryBreakers,
+  memoryPresences,
+} from '../../../lib/testing/memory-side-records.ts';
 import type { Agent, AttemptContext, Implementation } from '../../../lib/core/plan/agent.ts';
 import type { Note, Send } from '../../../lib/core/decisions/decision.ts';
 import { retry, workflow } from '../../../lib/core/plan/builder/workflow.ts';
@@ -69,6 +73,7 @@ export async function runCrowd(crowd: Crowd): Promise<CrowdResult> {
     table,
     breakers: memoryBreakers(),
     presences: memoryPresences(),
+    announcedLists: memoryAnnouncedLists(),
     wake: () => undefined,
     send: (sends) => {
       for (const send of sends) events.plan(send.delayMs + choice.between(5, 50), () => deliver(send));

@@ -12,7 +12,11 @@ import { handleMessage } from '../../../lib/agent/message.ts';
 import { takeOver, tickStay } from '../../../lib/supervisor/stay.ts';
 import { createScheduler, start } from '../../../lib/scheduler/start.ts';
 import { SWEEP_EVERY_MS, tick } from '../../../lib/supervisor/sweep.ts';
-import { memoryBreakers, memoryPresences } from '../../../lib/testing/memory-side-records.ts';
+import {
+  memoryAnnouncedLists,
+  memoryBreakers,
+  memoryPresences,
+} from '../../../lib/testing/memory-side-records.ts';
 import { MemoryTable } from '../../../lib/testing/memory-table.ts';
 import { seededSource, seededRandom } from '../../../lib/testing/memory.ts';
 import { EventQueue } from '../../../proof/simulation/events.ts';
@@ -53,6 +57,7 @@ export async function runQuiet(seed: number, calls: Calls): Promise<Quiet> {
     table,
     breakers: memoryBreakers(),
     presences: memoryPresences(),
+    announcedLists: memoryAnnouncedLists(),
     wake: (presence) => {
       count.called += 1;
       if (calls === 'are-refused') throw new Error('no such bus');
