@@ -45,6 +45,7 @@ export async function awsPorts({ calls, stack, region, runId, deployment }: AwsO
     clock: CLOCK,
     runId,
     api: createClient({ url, fetch: fetcher }),
+    begun: new Map(),
     raw: async (method, path, { signed = false } = {}) => {
       const answer = await (signed ? fetcher : fetch)(`${url.replace(/\/$/, '')}${path}`, { method });
       return { status: answer.status, text: await answer.text() };

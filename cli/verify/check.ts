@@ -16,6 +16,7 @@ export const PHASES = [
   'smoke',
   'traces',
   'game-day',
+  'aftermath',
   'slow',
   'load',
   'teardown',

@@ -126,7 +126,7 @@ function checkFlags({ stack, throwaway, local: isLocal, assembly }: Flags): void
 
 export function phasesOf({ gameDay, slow, load, throwaway }: Flags): ReadonlySet<Phase> {
   const phases = new Set<Phase>(['preflight', 'settings', 'smoke', 'traces']);
-  if (gameDay === true) phases.add('game-day');
+  if (gameDay === true) phases.add('game-day').add('aftermath');
   if (slow === true) phases.add('slow');
   if (load === true) phases.add('load');
   if (throwaway === true) phases.add('teardown');

@@ -54,6 +54,7 @@ export async function localPorts({ apiUrl, logs, runId }: LocalOptions): Promise
     clock: CLOCK,
     runId,
     api: createClient({ url: apiUrl }),
+    begun: new Map(),
     raw: async (method, path) => {
       const answer = await fetch(`${apiUrl}${path}`, { method });
       return { status: answer.status, text: await answer.text() };

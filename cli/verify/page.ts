@@ -32,6 +32,7 @@ ${Object.entries(REASONS)
 
 const PHASES: Partial<Readonly<Record<Phase, string>>> = {
   'game-day': '--game-day',
+  aftermath: '--game-day',
   slow: '--slow',
   load: '--load',
   teardown: '--throwaway',

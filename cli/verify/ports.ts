@@ -37,6 +37,8 @@ export interface Ports {
   /** Tells the keys of one run from those of another. */
   readonly runId: string;
   readonly api: Client;
+  /** Executions that the run has begun: id to workflow. */
+  readonly begun: Map<string, string>;
   /** A request as it is, signed or not. */
   readonly raw: (method: string, path: string, options?: { readonly signed?: boolean }) => Promise<Raw>;
   readonly settings: () => Promise<Settings>;

@@ -33,6 +33,7 @@ const SIDE_BY_SIDE: Partial<Readonly<Record<Phase, number>>> = { smoke: 6, 'game
 /** Options that ask for a phase, for the reason why it was not run. */
 const OPTION: Partial<Readonly<Record<Phase, string>>> = {
   'game-day': '--game-day',
+  aftermath: '--game-day',
   slow: '--slow',
   load: '--load',
   teardown: '--throwaway',

@@ -22,7 +22,7 @@ export const smoke = (rest: Rest, run: Check['run']): Check => ({
 
 /** Begun with a key of this run, so that a repeated call starts nothing twice. */
 export async function begin(
-  { api, runId }: Ports,
+  { api, begun, runId }: Ports,
   workflow: string,
   input: unknown,
   key: string,
@@ -31,6 +31,7 @@ export async function begin(
     input: input as never,
     idempotencyKey: `${runId}-${key}`,
   });
+  begun.set(started.executionId, workflow);
   return started.executionId;
 }
 

@@ -5,6 +5,7 @@
  * port). It touches no execution but its own; a fault of a part of the stack touches whatever uses it.
  */
 
+import { ApiError } from '../../../lib/api/client.ts';
 import { type Check, type Entry, type Finding, finding } from '../check.ts';
 import type { Fault, Ports } from '../ports.ts';
 import { begin, endOf, ended, is, until } from '../starting.ts';
@@ -26,7 +27,7 @@ export const GAME_DAY: readonly Entry[] = [
   game(
     {
       id: 'dies-before',
-      row: 'An agent whose process ends before its effect acts once.',
+      row: 'An agent that dies before its effect acts once.',
       expected: 'succeeded; one effect',
     },
     (ports) => died(ports, 'die-before'),
@@ -34,7 +35,7 @@ export const GAME_DAY: readonly Entry[] = [
   game(
     {
       id: 'dies-after',
-      row: 'An agent whose process ends after its effect acts once.',
+      row: 'An agent that dies after its effect acts once.',
       expected: 'succeeded; one effect',
     },
     (ports) => died(ports, 'die-after'),
@@ -110,6 +111,18 @@ export const GAME_DAY: readonly Entry[] = [
     },
     redrive,
   ),
+  {
+    ...game(
+      {
+        id: 'nothing-doubled',
+        stops: true,
+        row: 'After all this nothing was doubled, lost or stuck.',
+        expected: '0 doubled, 0 lost, 0 stuck',
+      },
+      aftermath,
+    ),
+    phase: 'aftermath',
+  },
 ];
 
 async function died(ports: Ports, mode: string): Promise<Finding> {
@@ -250,4 +263,31 @@ async function redrive(ports: Ports): Promise<Finding> {
     return views.find(({ input }) => JSON.stringify(input).includes(id));
   });
   return finding(found === undefined ? ['nothing was started'] : [], found?.executionId ?? '');
+}
+
+/** Every execution that the run has begun, whatever was broken meanwhile. */
+async function aftermath(ports: Ports): Promise<Finding> {
+  const doubled: string[] = [];
+  const lost: string[] = [];
+  const stuck: string[] = [];
+  for (const [id, workflow] of ports.begun) {
+    const view = await ports.api.get(id).catch((error: unknown) => {
+      if (error instanceof ApiError && error.status === 404) return undefined;
+      throw error;
+    });
+    if (view === undefined) lost.push(id);
+    else if (view.endedAt === undefined) stuck.push(id);
+    if (workflow !== 'verify-order') continue;
+    for (const step of ['first', 'second'])
+      if ((await ports.probes.effects(`${id}/${step}`)) > 1) doubled.push(`${id}/${step}`);
+  }
+  const [detecting, leases] = [await ports.metric('TimeToDetect'), await ports.metric('LeasesLost')];
+  const noticed =
+    detecting === undefined || leases === undefined || leases === 0
+      ? ''
+      : `; deaths noticed ${Math.round(detecting / leases)} ms after the lease on average`;
+  return finding(
+    Object.entries({ doubled, lost, stuck }).flatMap(([what, ids]) => ids.map((id) => `${id} ${what}`)),
+    `${ports.begun.size} executions: 0 doubled, 0 lost, 0 stuck${noticed}`,
+  );
 }

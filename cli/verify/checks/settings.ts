@@ -59,7 +59,7 @@ export const SETTINGS: readonly Entry[] = [
       id: 'recursion-settings',
       area,
       stops: true,
-      row: 'Chains of messages are allowed to functions, not to the supervisor.',
+      row: 'Functions may chain messages, the supervisor may not.',
       expected: 'RecursiveLoop Allow; of supervisor and audit Terminate',
     },
     (settings) => {
@@ -76,7 +76,7 @@ export const SETTINGS: readonly Entry[] = [
     {
       id: 'visibility',
       area,
-      row: 'A message stays invisible for six times its function’s timeout.',
+      row: 'Messages stay invisible for six timeouts of their function.',
       expected: `visibility at least ${VISIBILITY_FACTOR} times the timeout`,
     },
     ({ functions, queues, mappings }) => {

@@ -69,7 +69,7 @@ export const SMOKE: readonly Entry[] = [
       id: 'order',
       area: 'Executions',
       stops: true,
-      row: 'An order succeeds past an answer that is lost, and acts once.',
+      row: 'An order succeeds past a lost answer, and acts once.',
       expected: 'succeeded; a probe finds the effect; one effect',
     },
     async (ports) => {
@@ -129,7 +129,7 @@ export const SMOKE: readonly Entry[] = [
     {
       id: 'callback',
       area: 'API and access',
-      row: 'A callback passes with its token, another token is 404; a person approves.',
+      row: 'A callback takes its token alone; a person approves.',
       expected: '404 unknown-callback; succeeded',
     },
     callback,
@@ -159,7 +159,7 @@ export const SMOKE: readonly Entry[] = [
     {
       id: 'pages',
       area: 'Executions',
-      row: 'Pages of an index skip no execution of one millisecond.',
+      row: 'Pages skip no execution of one millisecond.',
       expected: `${LONG} of ${LONG} listed in pages of 3`,
     },
     pages,

@@ -6,6 +6,7 @@
 import { type Check, isCheck } from '../../../cli/verify/check.ts';
 import { ENTRIES } from '../../../cli/verify/checks/all.ts';
 import type { Settings } from '../../../cli/verify/ports.ts';
+import { ApiError } from '../../../lib/api/client.ts';
 import { FakeDeployment, fakePorts, goodSettings } from './fake-deployment.ts';
 
 const checks = ENTRIES.filter(isCheck);
@@ -34,6 +35,7 @@ const PLANTED: Readonly<Record<string, Change | string>> = {
   'alarm-actions': first('alarms', { actions: 0 }),
   subscribers: (settings) => ({ ...settings, subscribers: 0 }),
   'log-settings': first('functions', { logFormat: 'Text' }),
+  'nothing-doubled': 'effects-begun',
   'dies-before': 'effects-die-before',
   'dies-after': 'effects-die-after',
   'ticks-off': 'effects-die-after',
@@ -77,4 +79,20 @@ it('acts twice, and the order’s check says so', async () => {
     ok: false,
     evidence: expect.stringContaining('effects of the second step: 2, not 1'),
   });
+});
+
+it.each([
+  ['lost', 'gone'],
+  ['stuck', 'verify-order.begun'],
+])('an execution that is %s is named', async (what, id) => {
+  const fake = new FakeDeployment();
+  const ports = fakePorts(fake);
+  const get = async (asked: string) => {
+    if (asked === 'gone') throw new ApiError('unknown-execution', 'none', { status: 404 });
+    return { executionId: asked, status: 'running' };
+  };
+  const api = { ...ports.api, get } as unknown as typeof ports.api;
+  const check = checks.find((each) => each.id === 'nothing-doubled') as Check;
+  const found = await check.run({ ...ports, api, begun: new Map([[id, 'verify-order']]) });
+  expect(found).toEqual({ ok: false, evidence: `${id} ${what}` });
 });

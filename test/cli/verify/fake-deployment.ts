@@ -94,6 +94,7 @@ export function fakePorts(fake: FakeDeployment, settings: Settings = goodSetting
     },
     runId: 'run',
     api: apiOf(fake),
+    begun: new Map([[fake.begin('verify-order', { mode: 'begun' }, 'begun').executionId, 'verify-order']]),
     raw: async (_method, path, { signed } = {}) => {
       if (signed !== true) return { status: fake.has('unsigned') ? 200 : 403, text: '' };
       const text = fake.has('unknown-route') ? 'Not Found' : '{"error":{"code":"unknown-route"}}';
