@@ -180,7 +180,7 @@ describe('what an approval shows', () => {
         const paid = w.callback('paid', { output: anyObject as never, within: '1h' });
         w.approval('ok', { within: '1h', show: { token: paid.token } });
       });
-    expect(leaks).toThrow("'show' reads a token, which is a secret: whoever has it answers; leave it out");
+    expect(leaks).toThrow("'show' reads a token, which is a secret: anyone with it can answer; leave it out");
   });
 });
 

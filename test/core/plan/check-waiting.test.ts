@@ -68,17 +68,17 @@ it.each<[CallbackStep['kind'], unknown, string | undefined]>([
   [
     'approval',
     'ann',
-    "by is \"ann\"; allowed is 'another': another person than those who have acted in it. Who may answer at all is a matter of the API's authorizer",
+    "by is \"ann\"; allowed is 'another': another person than those who have acted in it. The API's authorizer decides who may answer at all",
   ],
   [
     'approval',
     true,
-    "by is true; allowed is 'another': another person than those who have acted in it. Who may answer at all is a matter of the API's authorizer",
+    "by is true; allowed is 'another': another person than those who have acted in it. The API's authorizer decides who may answer at all",
   ],
   [
     'callback',
     'another',
-    "a callback has no 'by', for whoever has its token may answer it; a person is asked by w.approval",
+    "a callback has no 'by': anyone with its token may answer it; to ask a person, use w.approval",
   ],
 ])('by of a step of kind %s: %j', (kind, by, message) => {
   const step = { kind, name: 'c', after: [], withinMs: 5, by } as CallbackStep;

@@ -112,10 +112,10 @@ function byProblem({ kind, by }: { readonly kind: string; readonly by?: unknown 
   if (kind !== 'approval')
     return problem(
       'bad-by',
-      "a callback has no 'by', for whoever has its token may answer it; a person is asked by w.approval",
+      "a callback has no 'by': anyone with its token may answer it; to ask a person, use w.approval",
     );
   if (by === 'another') return undefined;
-  const message = `by is ${JSON.stringify(by) ?? String(by)}; allowed is 'another': another person than those who have acted in it. Who may answer at all is a matter of the API's authorizer`;
+  const message = `by is ${JSON.stringify(by) ?? String(by)}; allowed is 'another': another person than those who have acted in it. The API's authorizer decides who may answer at all`;
   return problem('bad-by', message);
 }
 
@@ -154,7 +154,7 @@ function showProblem({ kind, show }: CallbackStep): Problem | undefined {
   if (sourcesIn(show).some((source) => source.startsWith('token:')))
     return problem(
       'bad-show',
-      "'show' reads a token, which is a secret: whoever has it answers; leave it out",
+      "'show' reads a token, which is a secret: anyone with it can answer; leave it out",
     );
   const bad = names.find((name) => !SHOWN_NAME.test(name));
   if (bad === undefined) return undefined;
