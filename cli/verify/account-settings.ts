@@ -127,7 +127,7 @@ async function ruleOf(calls: Calls, id: string): Promise<RuleFacts> {
     name,
     expression: text(found['ScheduleExpression']),
     enabled: found['State'] === 'ENABLED',
-    targets: listOf(Targets).length,
+    targets: listOf(Targets).map(({ Arn }) => lastPart(Arn)),
   };
 }
 
@@ -139,14 +139,14 @@ async function schedulesOf(calls: Calls, resources: readonly StackResource[]): P
     const { Schedules } = await calls.rest('scheduler', 'ListSchedules', 'GET', `/schedules?${query}`);
     for (const { Name } of listOf(Schedules)) {
       const path = `/schedules/${encodeURIComponent(text(Name))}?groupName=${encodeURIComponent(id)}`;
-      const { ScheduleExpression, State } =
+      const { ScheduleExpression, State, Target } =
         (await unlessGone(calls.rest('scheduler', 'GetSchedule', 'GET', path))) ?? {};
       found.push({
         id: `${id}/${text(Name)}`,
         name: text(Name),
         expression: text(ScheduleExpression),
         enabled: State === 'ENABLED',
-        targets: 1,
+        targets: [lastPart((Object(Target) as Fields)['Arn'])],
       });
     }
   }

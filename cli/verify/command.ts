@@ -44,7 +44,10 @@ export function addVerify(program: Command, cli: Cli): void {
     .option('--stack <name>', 'a stack of yours: what can be read of it')
     .option('--throwaway', 'a stack of its own, deployed for this run and deleted after it')
     .option('--local', 'that stack on this machine; with --url in a local cloud that runs already')
-    .option('--assembly <folder>', 'with --local: that stack as it was synthesised before (cdk.out)')
+    .option(
+      '--assembly <folder>',
+      'with --local: a stack that was synthesised before (cdk.out), that one or yours',
+    )
     .option('--game-day', 'also break things: every fault ends by itself')
     .option('--slow', 'also what takes a quarter of an hour')
     .option('--load', 'also 10,000 starts')

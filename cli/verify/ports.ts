@@ -101,7 +101,8 @@ export interface RuleFacts {
   readonly name: string;
   readonly expression: string;
   readonly enabled: boolean;
-  readonly targets: number;
+  /** Names of the functions and queues that it calls; one for each target. */
+  readonly targets: readonly string[];
 }
 
 export interface TableFacts {

@@ -95,7 +95,10 @@ const ruleOf = ({ properties, physicalName }: Resource): RuleFacts => ({
   name: physicalName,
   expression: String(properties['ScheduleExpression'] ?? ''),
   enabled: properties['State'] !== 'DISABLED',
-  targets: properties['Target'] === undefined ? list(properties['Targets']).length : 1,
+  targets: [...list(properties['Targets']), properties['Target'] ?? []].flatMap((target) => {
+    const arn = at(target, 'Arn');
+    return arn === undefined ? [] : [nameIn(arn)];
+  }),
 });
 
 /** The state table: that with indexes. */

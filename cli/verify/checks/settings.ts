@@ -30,6 +30,10 @@ const isAudit = ({ variables }: Settings['functions'][number]): boolean =>
 const ours = ({ functions }: Settings): Settings['functions'] =>
   functions.filter(({ variables }) => variables[ENV.table] !== undefined);
 
+/** Those of our functions: a stack may have others. */
+const read = (settings: Settings): Settings['mappings'] =>
+  settings.mappings.filter((mapping) => ours(settings).some(({ name }) => name === mapping.function));
+
 const area = 'Account and template';
 
 export const SETTINGS: readonly Entry[] = [
@@ -79,7 +83,9 @@ export const SETTINGS: readonly Entry[] = [
       row: 'Messages stay invisible for six timeouts of their function.',
       expected: `visibility at least ${VISIBILITY_FACTOR} times the timeout`,
     },
-    ({ functions, queues, mappings }) => {
+    (settings) => {
+      const { functions, queues } = settings;
+      const mappings = read(settings);
       const wrong = mappings.flatMap((mapping) => {
         const queue = queues.find(({ name }) => name === mapping.queue);
         const reader = functions.find(({ name }) => name === mapping.function);
@@ -100,7 +106,9 @@ export const SETTINGS: readonly Entry[] = [
       row: 'Each agent’s and each trigger’s queue is read.',
       expected: 'every mapping enabled; one for each agent',
     },
-    ({ mappings, functions, queues }) => {
+    (settings) => {
+      const { functions, queues } = settings;
+      const mappings = read(settings);
       const off = mappings.filter(({ enabled }) => !enabled).map(({ queue }) => `${queue} is not read`);
       const agents = new Set(functions.flatMap(({ variables }) => (variables[ENV.agents] ?? '').split(',')));
       const unread = [...agents].filter(
@@ -122,13 +130,13 @@ export const SETTINGS: readonly Entry[] = [
       row: 'Batch answers name failed messages; few read a queue.',
       expected: 'ReportBatchItemFailures, and a maximum concurrency',
     },
-    ({ mappings }) =>
+    (settings) =>
       finding(
-        mappings.flatMap(({ queue, reportsItemFailures, maxConcurrency }) => [
+        read(settings).flatMap(({ queue, reportsItemFailures, maxConcurrency }) => [
           ...(reportsItemFailures ? [] : [`${queue}: the whole batch comes back`]),
           ...(maxConcurrency === undefined ? [`${queue}: no maximum concurrency`] : []),
         ]),
-        `${mappings.length} mappings`,
+        `${read(settings).length} mappings`,
       ),
   ),
   setting(
@@ -138,14 +146,15 @@ export const SETTINGS: readonly Entry[] = [
       row: 'Dead letters are kept for two weeks.',
       expected: 'a dead-letter queue of 14 days for each queue that is read',
     },
-    ({ mappings, queues }) => {
-      const read = queues.filter(({ name }) => mappings.some(({ queue }) => queue === name));
-      const wrong = read.flatMap(({ name, deadLetters }) => {
+    (settings) => {
+      const { queues } = settings;
+      const all = queues.filter(({ name }) => read(settings).some(({ queue }) => queue === name));
+      const wrong = all.flatMap(({ name, deadLetters }) => {
         const dead = queues.find((queue) => queue.name === deadLetters);
         if (dead === undefined) return [`${name} has no dead-letter queue`];
         return dead.retentionS === TWO_WEEKS_S ? [] : [`${dead.name} keeps ${dead.retentionS} s`];
       });
-      return finding(wrong, `${read.length} queues`);
+      return finding(wrong, `${all.length} queues`);
     },
   ),
   setting(
@@ -192,18 +201,24 @@ export const SETTINGS: readonly Entry[] = [
       row: 'Enabled rules start supervisor and audit.',
       expected: 'rate(1 minute) with two targets, and a second rule',
     },
-    ({ rules }) => {
-      const timed = rules.filter(({ expression }) => expression !== '');
-      const ticks = timed.filter(
-        ({ expression, targets }) => expression === 'rate(1 minute)' && targets >= 2,
+    (settings) => {
+      const of = (is: (one: Settings['functions'][number]) => boolean): Settings['rules'] => {
+        const names = settings.functions.filter(is).map(({ name }) => name);
+        return settings.rules.filter(
+          ({ expression, targets }) => expression !== '' && targets.some((target) => names.includes(target)),
+        );
+      };
+      const ticks = of(isSupervisor).filter(
+        ({ expression, targets }) => expression === 'rate(1 minute)' && targets.length >= 2,
       );
+      const all = [...of(isSupervisor), ...of(isAudit)];
       return finding(
         [
           ...(ticks.length === 0 ? ['no rule starts supervisors every minute'] : []),
-          ...(timed.length < 2 ? ['no rule starts the audit'] : []),
-          ...timed.filter(({ enabled }) => !enabled).map(({ name }) => `${name} is disabled`),
+          ...(of(isAudit).length === 0 ? ['no rule starts the audit'] : []),
+          ...all.filter(({ enabled }) => !enabled).map(({ name }) => `${name} is disabled`),
         ],
-        timed.map(({ expression }) => expression).join(', '),
+        all.map(({ expression }) => expression).join(', '),
       );
     },
   ),

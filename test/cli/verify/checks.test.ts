@@ -96,3 +96,48 @@ it.each([
   const found = await check.run({ ...ports, api, begun: new Map([[id, 'verify-order']]) });
   expect(found).toEqual({ ok: false, evidence: `${id} ${what}` });
 });
+
+it('leaves alone what else is in the stack', async () => {
+  const good = goodSettings();
+  const [mapping] = good.mappings;
+  const foreign = {
+    mappings: [
+      ...good.mappings,
+      {
+        ...mapping,
+        id: 'theirs',
+        function: 'their-function',
+        queue: 'theirs',
+        enabled: false,
+        reportsItemFailures: false,
+      },
+    ],
+    rules: [
+      ...good.rules,
+      {
+        id: 'theirs',
+        name: 'theirs',
+        expression: 'rate(1 day)',
+        enabled: false,
+        targets: ['their-function'],
+      },
+    ],
+    functions: [
+      ...good.functions,
+      {
+        ...good.functions[0],
+        name: 'their-function',
+        runtime: 'python3.13',
+        logFormat: 'Text',
+        variables: {},
+      },
+    ],
+  };
+  for (const check of checks.filter(({ phase }) => phase === 'settings')) {
+    const settings = { ...good, ...foreign } as Settings;
+    expect([check.id, (await check.run(fakePorts(new FakeDeployment(), settings))).ok]).toEqual([
+      check.id,
+      true,
+    ]);
+  }
+});

@@ -285,8 +285,14 @@ export const goodSettings = (): Settings => ({
     },
   ],
   rules: [
-    { id: 'tick', name: 'tick', expression: 'rate(1 minute)', enabled: true, targets: 2 },
-    { id: 'audit', name: 'audit', expression: 'rate(15 minutes)', enabled: true, targets: 1 },
+    {
+      id: 'tick',
+      name: 'tick',
+      expression: 'rate(1 minute)',
+      enabled: true,
+      targets: ['supervisor', 'supervisor'],
+    },
+    { id: 'audit', name: 'audit', expression: 'rate(15 minutes)', enabled: true, targets: ['audit'] },
   ],
   table: {
     name: 'table',
