@@ -5,7 +5,8 @@
  *
  * Lost: a start that was answered, or a step that is done, without its stamp. Doubled: two stamps of one
  * step. Stuck: an execution that does not end once the kills have. Resumed: from a kill until the next
- * process has recorded all deaths and sent again what was ready.
+ * process has recorded all deaths and sent again what was ready; of that is said how long the start took, and
+ * how long the rest.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -22,8 +23,9 @@ import { type Stamps, startStamps } from './stamps.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const STEPS = ['one', 'two', 'three'];
-/** As published, where it was built. */
-const BUILT = join(ROOT, 'dist', 'bin', 'steadfast.js');
+/** As published, where it was built: its start takes a third of the time. */
+const BUILT = join('dist', 'bin', 'steadfast.js');
+const PROGRAM = existsSync(join(ROOT, BUILT)) ? BUILT : join('bin', 'steadfast.cjs');
 const LIVES_MS = { least: 100, most: 2_500 };
 /** By then every execution has ended: a death's margin for clocks, settle, and a probe, for each step. */
 const HEAL_MS = 120_000;
@@ -61,6 +63,7 @@ export async function chaosServe(
   const load = new Starts(`http://127.0.0.1:${port}`, rate);
   const resumedMs: number[] = [];
   const upMs: number[] = [];
+  const afterUpMs: number[] = [];
   let lost = 0;
   let most = 0;
   let life = live();
@@ -75,6 +78,7 @@ export async function chaosServe(
       life = live();
       const { upAt, at, executions, attempts } = await life.resumed;
       upMs.push(upAt - killedAt);
+      afterUpMs.push(at - upAt);
       resumedMs.push(at - killedAt);
       lost += attempts;
       most = Math.max(most, executions);
@@ -82,12 +86,16 @@ export async function chaosServe(
     }
     await load.end();
     const failures = await judged(`http://127.0.0.1:${port}`, load, stamps);
-    const [up, resumed] = [partsOf(upMs), partsOf(resumedMs)];
+    const [up, afterUp, resumed] = [partsOf(upMs), partsOf(afterUpMs), partsOf(resumedMs)];
     if (resumed.p99 > RESUME_LIMIT_MS)
-      failures.push(`resumed after ${resumed.p99} ms at p99; ${RESUME_LIMIT_MS} are allowed`);
+      failures.push(
+        `resumed after ${resumed.p99} ms at p99, of which ${up.p99} to start and ${afterUp.p99} after that (p99 each); ${RESUME_LIMIT_MS} are allowed`,
+      );
     for (const failure of failures) say(`FAILED   ${failure}`);
-    const counts = { kills, started: load.ids.size, attemptsLost: lost, mostOpen: most };
-    console.log({ serve: { ...counts, upMs: up, resumedMs: resumed, failures: failures.length } });
+    const counts = { program: PROGRAM, kills, started: load.ids.size, attemptsLost: lost, mostOpen: most };
+    console.log({
+      serve: { ...counts, upMs: up, afterUpMs: afterUp, resumedMs: resumed, failures: failures.length },
+    });
     return failures.length === 0 ? 0 : 1;
   } finally {
     load.stop();
@@ -105,10 +113,9 @@ function partsOf(values: readonly number[]): { readonly p50: number; readonly p9
 }
 
 function begin(port: number, folder: string, { url }: Stamps): Life {
-  const program = existsSync(BUILT) ? BUILT : join(ROOT, 'bin', 'steadfast.cjs');
   const served = join(import.meta.dirname, 'stamping');
   const args = ['serve', served, '--data', join(folder, 'state.db'), '--port', String(port)];
-  const child = spawn(process.execPath, [program, ...args], {
+  const child = spawn(process.execPath, [join(ROOT, PROGRAM), ...args], {
     env: { ...process.env, STAMPS_URL: url, NODE_OPTIONS: '' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

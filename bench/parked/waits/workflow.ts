@@ -1,0 +1,15 @@
+/** One step that waits for somebody, as executions are that are parked. */
+
+import * as z from 'zod/mini';
+import { agent, workflow } from 'steadfast';
+
+const text = z.object({ text: z.string() });
+
+// Evaluated again soon: from then on the execution waits for its callback alone.
+export const note = agent('note', { input: text, output: text, effect: 'none', pickup: '1s' });
+
+export const waits = workflow('waits', { input: text, within: '90d' }, (w) => {
+  const noted = w.step('noted', note, { text: w.input.text });
+  const answer = w.callback('answered', { output: text, within: '60d', after: [noted] });
+  return answer.output;
+});
