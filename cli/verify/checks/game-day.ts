@@ -136,8 +136,24 @@ async function died(ports: Ports, mode: string): Promise<Finding> {
   );
 }
 
-/** Makes a fault, does what it is for, and ends it; where this process dies, the fault ends by itself. */
+/** By the ports of a run, and by what is broken: when it is whole again. */
+const broken = new WeakMap<Ports, Map<string, Promise<unknown>>>();
+
+/**
+ * Makes a fault, does what it is for, and ends it; where this process dies, the fault ends by itself. Two
+ * checks that break the same part take turns: the second would write down the state that the first has made.
+ */
 async function during<Result>(ports: Ports, fault: Fault, act: () => Promise<Result>): Promise<Result> {
+  const parts = broken.get(ports) ?? new Map<string, Promise<unknown>>();
+  broken.set(ports, parts);
+  const key = `${fault.kind} ${fault.id}`;
+  const before = parts.get(key) ?? Promise.resolve();
+  const turn = before.catch(() => undefined).then(() => broke(ports, fault, act));
+  parts.set(key, turn);
+  return turn;
+}
+
+async function broke<Result>(ports: Ports, fault: Fault, act: () => Promise<Result>): Promise<Result> {
   await ports.faults.make(fault);
   try {
     return await act();

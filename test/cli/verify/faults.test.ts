@@ -193,6 +193,18 @@ it.each(['mapping-off', 'ticks-off', 'throttled', 'supervisor-silent'])(
   },
 );
 
+it('breaks one part by one check at a time', async () => {
+  const fake = new FakeDeployment();
+  const ports = fakePorts(fake);
+  await Promise.all(['ticks-off', 'supervisor-silent'].map((id) => checkOf(id).run(ports)));
+  expect(fake.faultCalls.map((call) => call.split(' ').slice(0, 2).join(' '))).toEqual([
+    'make rule',
+    'end rule',
+    'make rule',
+    'end rule',
+  ]);
+});
+
 it('breaks nothing in a stack that keeps its data, but with its name said once more', async () => {
   const settings = goodSettings();
   const ports = fakePorts(new FakeDeployment(), {
