@@ -156,7 +156,7 @@ async function startChild(
       input: start.input,
       inputHash: '',
       parent: start.parent,
-      ...given({ fairGroup: start.fairGroup }),
+      ...given({ fairGroup: start.fairGroup, tags: start.tags }),
       ...callbackKeysOf(plan, () => random.id()),
       ...freshOf(random),
     },

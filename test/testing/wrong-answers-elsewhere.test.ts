@@ -16,7 +16,7 @@ it('of a list the items are asked about one by one, and listeners are told once'
   });
   const handler = act.handler({ execute: async () => ({ id: 5 }) as never } as never);
   const trial = testWorkflow(flow, { agents: [handler] });
-  const run = await trial.start({ list: [1, 2, 3] });
+  const run = await trial.start({ list: [1, 2, 3] }, { tags: { booking: '4711' } });
   await trial.skip('1h');
   const [part] = await run.children('all');
   expect((await part?.incidents())?.map(({ step, wrongAnswer }) => [step, wrongAnswer])).toEqual([
@@ -24,7 +24,10 @@ it('of a list the items are asked about one by one, and listeners are told once'
     ['all[1]', '{"id":5}'],
     ['all[2]', '{"id":5}'],
   ]);
-  expect(trial.questionNews.map(({ change, step }) => [change, step])).toEqual([['opened', 'all[0]']]);
+  expect(trial.questionNews).toMatchObject([
+    { change: 'opened', step: 'all[0]', workflow: 'many', tags: { booking: '4711' } },
+  ]);
+  expect(trial.questionNews).toHaveLength(1);
 });
 
 it('of a list in several parts listeners are told once, reminded once, and told of one end', async () => {

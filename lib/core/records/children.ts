@@ -91,6 +91,8 @@ export interface ChildStart {
   readonly parent: Parent;
   /** Its parent's. */
   readonly fairGroup?: string;
+  /** Its parent's, for a part of a list: a person who is asked about an item sees them. */
+  readonly tags?: Readonly<Record<string, string>>;
   /** It has failed, and goes on if this is the version of that end. */
   readonly restartedAfter?: number;
   /** Why it never begins: its place is taken instead. */

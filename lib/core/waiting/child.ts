@@ -79,7 +79,7 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family 
       ...(ids.try > 1 ? { try: ids.try } : {}),
       ...(part ? { part: true as const } : {}),
     },
-    ...given({ fairGroup: execution.fairGroup }),
+    ...given({ fairGroup: execution.fairGroup, tags: part ? execution.tags : undefined }),
     ...restartedAfterOf(record, index),
   });
   if (step.kind === 'child') {
