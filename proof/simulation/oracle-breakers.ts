@@ -9,10 +9,13 @@
  */
 
 import type { Breakers } from '../../lib/core/ports.ts';
+import type { Plan } from '../../lib/core/plan/plan.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Step } from '../../lib/core/records/state.ts';
 import { CANNOT_TELL } from '../../lib/core/values/failure.ts';
 import type { Breaker } from '../../lib/core/step/breaker.ts';
 import type { KindCounts } from './kinds.ts';
+import { actedAs } from './oracle-order.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
 
 /** A trial that has said nothing for so long keeps nobody from the next one. */
@@ -95,8 +98,19 @@ export class OracleBreakers {
       violate(agent, `S9 calls fail since ${next.failingSince}, and did since ${since}`);
   }
 
+  /** A step is written by a process that was never frozen. */
+  judge(problems: string[], plan: Plan, { execution, steps }: Snapshot, after: Step): void {
+    const step = plan.steps.find(({ name }) => name === after.name);
+    if (step?.kind !== 'agent') return;
+    const known = steps[after.name];
+    if (known !== undefined)
+      this.#judgeReport(problems, actedAs(step, known).agent, execution.id, known, after);
+    if (after.leaseUntil !== undefined && after.token !== known?.token)
+      this.#judgeClaim(problems, actedAs(step, after).agent);
+  }
+
   /** An attempt's first probe that cannot tell is a failed call, which its breaker knows before the step. */
-  reported(problems: string[], agent: string, executionId: string, known: Step, after: Step): void {
+  #judgeReport(problems: string[], agent: string, executionId: string, known: Step, after: Step): void {
     const last = after.attempts.at(-1);
     const isFirst = known.probes === 0 && after.probes === 1 && last?.outcome === 'cannot-tell';
     const code = last?.outcome === 'cannot-tell' ? last.failure?.code : undefined;
@@ -108,10 +122,10 @@ export class OracleBreakers {
       problems.push(`S9 the first probe of '${after.name}' cannot tell, and '${agent}' has no failed call`);
   }
 
-  /** A step is claimed for its agent. */
-  claimed(problems: string[], agent: string, isLagging: boolean): void {
+  /** No agent that is paused takes anything, whatever for. */
+  #judgeClaim(problems: string[], agent: string): void {
     const pausedMs = this.#judge.now() - (this.#pausedAt.get(agent) ?? Number.POSITIVE_INFINITY);
-    if (pausedMs > PAUSE_KNOWN_MS && !isLagging)
+    if (pausedMs > PAUSE_KNOWN_MS)
       problems.push(`S9 '${agent}' claims a step ${pausedMs} ms after it was paused`);
   }
 }

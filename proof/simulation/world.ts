@@ -13,7 +13,6 @@ import type { Ended } from '../../lib/core/records/ended.ts';
 import type { QuestionNews } from '../../lib/core/decisions/news.ts';
 import { rootOf } from '../../lib/core/values/names.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
-import type { Step } from '../../lib/core/records/state.ts';
 import { judgeList as judgeItems } from './oracle-lists.ts';
 import { seededRandom } from '../../lib/testing/memory.ts';
 import { startBulkMakers } from './bulk-makers.ts';
@@ -31,7 +30,6 @@ import { OracleInbox } from './oracle-inbox.ts';
 import { judgeKeys } from './oracle-keys.ts';
 import { planSeen, recordsSeen } from './on-failure.ts';
 import { countFollowed, judgeFollowed, judgeOnFailureEnd, judgeOnFailure } from './oracle-on-failure.ts';
-import { actedAs } from './oracle-order.ts';
 import { judgeNothingLeft, OraclePoints } from './oracle-points.ts';
 import { judgeStanding } from './oracle-standing.ts';
 import { judgeTolerated, judgeToleratedEnd } from './oracle-tolerate.ts';
@@ -190,7 +188,7 @@ export class World {
       this.#host.order.written(before, write.step);
       judgeTries(problems, plan, before, write.step);
       judgeStages(problems, plan, before, write.step, kinds);
-      this.#judgeClaim(problems, plan, before, write.step, isLagging);
+      if (!isLagging) this.#host.breakers.judge(problems, plan, before, write.step);
     }
     judgeAnswers(problems, plan, before, write, kinds);
     this.#host.listsAsked.judge(problems, before, write, isLagging);
@@ -216,17 +214,6 @@ export class World {
       ...this.#groups.judge(plan, before, write),
     ])
       this.#violate(executionId, problem);
-  }
-
-  /** No agent that is paused takes anything, whatever for; and what a probe could not tell is counted. */
-  #judgeClaim(problems: string[], plan: Plan, before: Snapshot, after: Step, isLagging: boolean): void {
-    const step = plan.steps.find(({ name }) => name === after.name);
-    const known = before.steps[after.name];
-    const isClaim = after.leaseUntil !== undefined && after.token !== known?.token;
-    if (step?.kind === 'agent' && known !== undefined && !isLagging)
-      this.#host.breakers.reported(problems, actedAs(step, known).agent, before.execution.id, known, after);
-    if (isClaim && step?.kind === 'agent')
-      this.#host.breakers.claimed(problems, actedAs(step, after).agent, isLagging);
   }
 
   /** Where no process dies, a wait has its wake time as soon as it has begun. */
