@@ -58,8 +58,21 @@ export interface ArmedFault {
   readonly hit: Promise<FaultHit>;
 }
 
-/** The service's own way to say "too many requests". */
-export function throttlingAnswer(service: string): AwsAnswer {
+/**
+ * The service's own way to say "too many requests". DynamoDB refuses a write also where one of its indexes
+ * has no room, and of a transaction says so of its parts.
+ * https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
+ */
+export function throttlingAnswer(service: string, operation?: string): AwsAnswer {
+  if (service === 'dynamodb' && operation === 'TransactWriteItems') {
+    const Message =
+      'Throughput exceeds the current capacity for one or more global secondary indexes. (on request by the local cloud)';
+    const message = 'Transaction refused: [ThrottlingError, None]';
+    const type = 'com.amazonaws.dynamodb.v20120810#TransactionCanceledException';
+    const answer = errorAnswer(400, type, message);
+    const CancellationReasons = [{ Code: 'ThrottlingError', Message }, { Code: 'None' }];
+    return { ...answer, body: JSON.stringify({ __type: type, message, CancellationReasons }) };
+  }
   if (service === 'dynamodb') {
     const message =
       'The level of configured provisioned throughput for the table was exceeded. (throttled on request by the local cloud)';

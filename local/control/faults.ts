@@ -131,7 +131,7 @@ export class Faults implements Interceptor {
       } else isHangUp = (await this.#strikeCaller(armed, call, name)) === 'dead' || isHangUp;
     }
     if (isHangUp) return { kind: 'hangUp' };
-    if (throttled) return { kind: 'answer', answer: throttlingAnswer(call.service) };
+    if (throttled) return { kind: 'answer', answer: throttlingAnswer(call.service, call.operation) };
     if (after.length === 0) return { kind: 'execute' };
     return { kind: 'execute', afterwards: async () => await this.#afterwards(after, call, name) };
   }
