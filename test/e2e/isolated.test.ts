@@ -73,8 +73,9 @@ it.each(['dies', 'hangs'])(
 );
 
 it('its processes are used again, and serve a healthy step like any other', async () => {
-  const first = await ended(await begin('isolated', 'done'));
-  const second = await ended(await begin('isolated', 'done'));
-  expect([first.status, second.status]).toEqual(['succeeded', 'succeeded']);
-  expect(second.output).toEqual(first.output);
+  const all = [];
+  for (let at = 0; at < 6; at += 1) all.push(await ended(await begin('isolated', 'done')));
+  expect(new Set(all.map(({ status }) => status))).toEqual(new Set(['succeeded']));
+  // Each instance of the function has its own, and a busy machine may start several.
+  expect(new Set(all.map(({ output }) => JSON.stringify(output))).size).toBeLessThan(all.length);
 });
