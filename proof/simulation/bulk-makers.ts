@@ -37,7 +37,8 @@ const TRIES = 60;
 /** The share of the actions that have nothing to do when they are made. */
 const VAIN_SHARE = 0.1;
 /** More of them answer questions than by chance: of answers there are the most kinds. */
-const RESOLVE_SHARE = 0.3;
+const ANSWER_SHARE = 0.3;
+const ANSWERED = new Set<BulkAction>(['resolve', 'approve', 'reject']);
 
 /** What is looked for: the statuses in which it makes sense, … */
 const MEANT: Readonly<Record<BulkAction, readonly ExecutionStatus[]>> = {
@@ -109,8 +110,9 @@ class Maker {
     const { choice } = this.#bulks;
     const possible = BULK_ACTIONS.filter((action) => this.#meant(action).length > 0);
     const isVain = possible.length === 0 || choice.chance(VAIN_SHARE);
-    const isAsked = !isVain && possible.includes('resolve') && choice.chance(RESOLVE_SHARE);
-    const action = isAsked ? 'resolve' : choice.pick(isVain ? BULK_ACTIONS : possible);
+    const answers = isVain ? [] : possible.filter((one) => ANSWERED.has(one));
+    const isAnswer = answers.length > 0 && choice.chance(ANSWER_SHARE);
+    const action = choice.pick(isAnswer ? answers : isVain ? BULK_ACTIONS : possible);
     const by = callerIn(this.#host);
     // An approval says from which call it is.
     const mark = by.by === undefined ? `bulk-${number}` : (this.#host.cast?.oracle.callForMany(by.by) ?? '');

@@ -41,7 +41,7 @@ describe('a step of which nobody knows whether it has acted', () => {
     const early = answer(h, id, { choice: 'skip', nothingHappened: true });
     await expect(early).rejects.toMatchObject({
       code: 'unsafe-choice',
-      message: expect.stringContaining('still be acting'),
+      message: expect.stringContaining('may still act'),
     });
     h.clock.advanceTo(h.clock.now() + 120_000);
     await answer(h, id, { choice: 'skip', nothingHappened: true });
@@ -59,7 +59,7 @@ describe('a step of which nobody knows whether it has acted', () => {
     const skip = { incident: 1, choice: 'skip', nothingHappened: true } as const;
     await expect(resolveIncident({ ...h.scheduler, ports: slow }, id, skip)).rejects.toMatchObject({
       code: 'unsafe-choice',
-      message: expect.stringContaining('still be acting'),
+      message: expect.stringContaining('may still act'),
     });
     expect((await h.state(id)).steps['asked']?.status).toBe('waiting');
     await answer(h, id, skip);
