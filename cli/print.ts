@@ -178,13 +178,21 @@ const stepRow = (step: StepView, view: ExecutionView, now: number): Cells => [
   view.endedAt === undefined ? noteOf(step, now) : '',
 ];
 
-const WAITS: readonly string[] = ['retrying', 'unknown', 'compensating'];
+const WAITS: readonly string[] = ['retrying', 'accepted', 'unknown', 'compensating'];
 const DEFERRED_BECAUSE = {
   paused: 'its agent was paused',
   breaker: "the agent's breaker was open",
   unclaimed: 'no agent has taken it yet',
   budget: 'too many dispatches',
   'not-deployed': 'its agent was not deployed',
+};
+
+/** 'job-1, progress 0.4'. */
+const acceptedText = ({ accepted }: StepView): string => {
+  const named = accepted?.token === undefined ? 'its service is at it' : printable(accepted.token);
+  return accepted?.progress === undefined
+    ? named
+    : `${named}, progress ${printable(String(accepted.progress))}`;
 };
 
 /** Prints what a step waits for, or how far it is. */
@@ -199,7 +207,10 @@ function noteOf(step: StepView, now: number): string {
   }
   if (step.retryAt !== undefined && (step.deferred !== undefined || WAITS.includes(step.status))) {
     const held = step.deferred === undefined ? '' : `${DEFERRED_BECAUSE[step.deferred.why]}: `;
-    return `${held}next try ${step.retryAt > now ? `in ${durationText(step.retryAt - now)}` : 'is due'}`;
+    const next = step.retryAt > now ? `in ${durationText(step.retryAt - now)}` : 'is due';
+    return step.status === 'accepted'
+      ? `${held}${acceptedText(step)}, asked ${next}`
+      : `${held}next try ${next}`;
   }
   const first = step.onFailure === true ? ['the end'] : [];
   if (step.status === 'pending') return `after ${[...first, ...step.after].join(', ')}`;

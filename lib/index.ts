@@ -5,7 +5,9 @@
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
+import type { Duration } from './core/values/duration.ts';
 import {
+  type Accepted,
   type Agent,
   type AgentOptions,
   type AttemptContext,
@@ -16,8 +18,17 @@ import { type AgentHandler, agentHandler } from './agent/handler.ts';
 import { relay } from './remote/relay.ts';
 import { checkedKind, type RemoteKind, type RemoteTarget } from './remote/target.ts';
 
-export { cannotTell, done, notDone, running } from './core/plan/agent.ts';
-export type { Agent, AgentOptions, AttemptContext, AttemptLog, Effect, Verdict } from './core/plan/agent.ts';
+export { accepted, cannotTell, done, notDone, running } from './core/plan/agent.ts';
+export type {
+  Accepted,
+  AcceptedWork,
+  Agent,
+  AgentOptions,
+  AttemptContext,
+  AttemptLog,
+  Effect,
+  Verdict,
+} from './core/plan/agent.ts';
 export type { Duration } from './core/values/duration.ts';
 export { PermanentError, SteadfastError, TransientError } from './core/values/errors.ts';
 export {
@@ -80,7 +91,10 @@ export type { CommandTarget, LambdaTarget, RemoteTarget, UrlTarget } from './rem
 type Options = AgentOptions<unknown, unknown>;
 type In<T extends Options> = StandardSchemaV1.InferOutput<T['input']>;
 type Out<T extends Options> = StandardSchemaV1.InferOutput<T['output']>;
-type Execute<T extends Options> = (ctx: AttemptContext, input: In<T>) => Promise<Out<T>>;
+type Execute<T extends Options> = (
+  ctx: AttemptContext,
+  input: In<T>,
+) => Promise<T extends { readonly accepts: Duration } ? Out<T> | Accepted : Out<T>>;
 type Probe<T extends Options> = (ctx: AttemptContext, input: In<T>) => Promise<Verdict<Out<T>>>;
 type Undo<T extends Options> = (
   ctx: AttemptContext,
@@ -89,12 +103,13 @@ type Undo<T extends Options> = (
 ) => Promise<unknown>;
 
 /**
- * `probe` must be there for the effect 'probed' and where it is required; an 'unsafe' agent has none, because
- * its service cannot be asked. `undo` must be there unless there is nothing to undo.
+ * `probe` must be there for the effect 'probed', where work is accepted, and where it is required; an
+ * 'unsafe' agent has none, because its service cannot be asked. `undo` must be there unless there is nothing
+ * to undo.
  */
 export type ImplementationOf<T extends Options> = {
   readonly execute: Execute<T>;
-} & (T extends { readonly effect: 'idempotent' | 'none'; readonly probe?: never }
+} & (T extends { readonly effect: 'idempotent' | 'none'; readonly probe?: never; readonly accepts?: never }
   ? { readonly probe?: Probe<T> }
   : T extends { readonly probe: 'none' } | { readonly effect: 'unsafe' }
     ? { readonly probe?: never }

@@ -10,6 +10,7 @@ import {
   callerText,
   type ExecutionView,
   type Reasons,
+  type AcceptedView,
   type StepView,
 } from '../../lib/api/answers.ts';
 import { childrenNote, endsText, leftOutText, stateText } from '../../lib/view/waiting-steps.ts';
@@ -98,6 +99,15 @@ function Whole({
   );
 }
 
+const AcceptedFacts = ({ accepted }: { accepted: AcceptedView }): JSX.Element => (
+  <>
+    <Fact name="Accepted" value={<Clock at={accepted.at} />} />
+    <Fact name="Accepted as" value={accepted.token} />
+    <Fact name="Acts until" value={<Until at={accepted.untilAt} />} />
+    <Fact name="Progress of the service" value={accepted.progress} />
+  </>
+);
+
 const StepFacts = ({ step }: { step: StepView }): JSX.Element => (
   <dl class="facts across">
     <Fact name="Kind" value={step.kind} />
@@ -109,7 +119,11 @@ const StepFacts = ({ step }: { step: StepView }): JSX.Element => (
       name="Lease ends"
       value={step.leaseUntil === undefined ? undefined : <Until at={step.leaseUntil} />}
     />
-    <Fact name="Next attempt" value={step.retryAt === undefined ? undefined : <Until at={step.retryAt} />} />
+    {step.accepted === undefined ? null : <AcceptedFacts accepted={step.accepted} />}
+    <Fact
+      name={step.status === 'accepted' ? 'Next probe' : 'Next attempt'}
+      value={step.retryAt === undefined ? undefined : <Until at={step.retryAt} />}
+    />
     <Fact name="Waits" value={step.waitsUntil === undefined ? undefined : <Until at={step.waitsUntil} />} />
     <Fact
       name="Deferred"
@@ -170,6 +184,7 @@ function Children({ step: { children }, placeOf }: Pick<PanelProps, 'step' | 'pl
 
 const LOOK = {
   done: 'done',
+  accepted: 'active',
   failed: 'failed',
   unknown: 'waiting',
   'not-done': 'skipped',

@@ -105,6 +105,15 @@ test('an environment is built where it is wanted', async () => {
   expect(await standingByRegion()).toEqual({ north: 22 });
 });
 
+test('a database is accepted first, and its one attempt holds no process until it is ready', async () => {
+  const trial = testWorkflow(cloudProvisioning, { agents });
+  const startedAt = trial.now();
+  expect((await (await trial.start(NORTH)).untilEnd()).status).toBe('succeeded');
+  const calls = trial.calls(createResource).filter(({ step }) => step.endsWith('database'));
+  expect(calls.map(({ on }) => on)).toEqual(['execute', 'probe', 'probe']);
+  expect(trial.now() - startedAt).toBeGreaterThan(10_000);
+});
+
 test('what is not asked for is not built', async () => {
   await ended(NORTH);
   expect(standing(await ledger()).some(({ type }) => type === 'replica')).toBe(false);

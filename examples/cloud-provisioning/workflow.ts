@@ -35,12 +35,13 @@ export const createNetworkPart = agent('create-network-part', {
 
 /**
  * The compute service makes as many as it is asked for, and knows them by their
- * tag. Machines come with disks.
+ * tag. Machines come with disks. A database takes it a while: it accepts the request, and is asked.
  */
 export const createResource = agent('create-resource', {
   input: z.object({ ...place, machines: z.int().check(z.nonnegative()) }),
   output: Made,
   effect: 'probed',
+  accepts: '10m',
   ...LIMITS,
 });
 

@@ -58,6 +58,17 @@ const inUse = ({ id }: Entry, ledger: Ledger): string | undefined => {
   return user === undefined ? undefined : `${id} is used by ${user.id} (${user.type})`;
 };
 
+/** Answers about a database so far: the first ones say that it is still being made. */
+const answered = new WeakMap<Entry, number>();
+const UNREADY_ANSWERS = 2;
+
+function stateOf(entry: Entry): 'creating' | 'ready' {
+  if ((entry as CloudEntry).type !== 'database') return 'ready';
+  const count = (answered.get(entry) ?? 0) + 1;
+  answered.set(entry, count);
+  return count > UNREADY_ANSWERS ? 'ready' : 'creating';
+}
+
 const unknown = (region: unknown): string | undefined =>
   Object.hasOwn(QUOTAS, String(region)) ? undefined : `there is no region '${String(region)}'`;
 
@@ -105,6 +116,7 @@ export const DEEDS: readonly Deed[] = [
       const resource = data as z.infer<typeof Resource>;
       return unknown(resource.region) ?? missing(resource.uses, ledger) ?? overQuota(resource, ledger);
     },
+    shows: (entry) => ({ state: stateOf(entry) }),
     // It comes with its machines, and stays when they go.
     brings: ({ id, ...entry }) =>
       (entry as CloudEntry).machines === 0 ? [] : [{ kind: 'disk', machines: 0, uses: [], attachedTo: id }],

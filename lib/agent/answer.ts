@@ -1,8 +1,8 @@
 /**
  * Makes the output of a step from what its agent's code answered, or says why it cannot.
  *
- * Owns: the conversion to JSON, the check against the agent's schema, the size, and how a wrong answer is
- * shown to a person. Does not own: what follows from that (`core/step/report.ts`).
+ * Owns: the conversion to JSON, the check against the agent's schema, the size, how a wrong answer is shown
+ * to a person, and what is kept of progress. Does not own: what follows from that (`core/step/report.ts`).
  *
  * S6 if an answer is wrong, the work is still done. So nothing here rejects: a schema or a property that
  * throws is a wrong answer, not an unknown outcome.
@@ -66,6 +66,16 @@ async function checked(agent: Agent, answer: unknown): Promise<Answered> {
 const wrong = (code: string, why: string): Answered => ({
   failure: failureOf({ code, message: `the work is done, and its answer cannot be used: ${why}` }),
 });
+
+const MAX_PROGRESS_CHARS = 200;
+const MAX_NUMBER = 1e100;
+
+/** What the store can hold as it is. No number (`0 / 0`) and a number beyond any count are no progress. */
+export const progressToken = (token: unknown): string | number | undefined => {
+  if (typeof token !== 'number') return cut(String(token), MAX_PROGRESS_CHARS);
+  if (!(Math.abs(token) <= MAX_NUMBER)) return undefined;
+  return Math.abs(token) * MAX_NUMBER < 1 ? 0 : token;
+};
 
 /** For a person to read, not for a machine: what JSON cannot hold is named in its place. Never throws. */
 export function answerText(answer: unknown): string {

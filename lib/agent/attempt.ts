@@ -21,7 +21,6 @@ import { given } from '../core/values/given.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { type LeasedStep, pauseOf } from '../core/records/state.ts';
 import { copyOf } from '../core/values/json.ts';
-import { cut } from '../core/values/text.ts';
 import { effectKeyOf, keyEpoch } from '../core/step/effect-key.ts';
 import { heartbeatEveryMs, isAdvance } from '../core/step/lease.ts';
 import { leftOutIn } from '../core/step/left-out.ts';
@@ -30,6 +29,7 @@ import { scopeOf } from '../core/step/turn.ts';
 import { timeOverAt } from '../core/step/within.ts';
 import { commit, withWrite } from '../engine/commit.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
+import { progressToken } from './answer.ts';
 import { type LogContext, perform, type Worker } from './author-code.ts';
 import { Latch } from './latch.ts';
 
@@ -47,8 +47,6 @@ export interface Claim {
   rereadAt?: number;
 }
 
-const MAX_TOKEN_CHARS = 200;
-const MAX_NUMBER = 1e100;
 /** After the abort, for the author's code to return. */
 const ABORT_GRACE_MS = 2_000;
 /** For a heartbeat under way when the author's code has returned. */
@@ -102,7 +100,7 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
       return (log ??= logOf(worker, context));
     },
     progress: (token) => {
-      const kept = tokenOf(token);
+      const kept = progressToken(token);
       if (kept === undefined) return;
       // The highest number holds until a heartbeat takes it along.
       const known = pulse.progress?.token;
@@ -110,6 +108,7 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
       pulse.progress = { token: kept, at: ports.clock.now() };
       pulse.wake?.();
     },
+    ...acceptedFor(record),
   };
   let lost = false;
   worker.listener?.claimed({ executionId: about.executionId, step: about.step, token: claim.token });
@@ -140,16 +139,16 @@ async function withPatience(ports: Ports, heartbeats: Promise<void>): Promise<vo
   over.end();
 }
 
+/** Nothing in a healthy step without it: no field of the context more. */
+function acceptedFor({ accepted }: LeasedStep): Pick<AttemptContext, 'accepted'> {
+  if (accepted === undefined) return {};
+  const { token, at, progress } = accepted;
+  return { accepted: { at, ...given({ token, progress }) } };
+}
+
 const nothing = (): void => undefined;
 const SILENT: AttemptLog = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 const logOf = (worker: Worker, context: LogContext): AttemptLog => worker.logOf?.(context) ?? SILENT;
-
-/** What the store can hold as it is. No number (`0 / 0`) and a number beyond any count are no progress. */
-const tokenOf = (token: unknown): string | number | undefined => {
-  if (typeof token !== 'number') return cut(String(token), MAX_TOKEN_CHARS);
-  if (!(Math.abs(token) <= MAX_NUMBER)) return undefined;
-  return Math.abs(token) * MAX_NUMBER < 1 ? 0 : token;
-};
 
 /** In epoch ms. */
 interface AttemptTime {

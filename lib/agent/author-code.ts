@@ -10,22 +10,24 @@
  */
 
 import {
+  type Accepted,
   type Agent,
   type AttemptContext,
   type AttemptLog,
   type Implementation,
   type Verdict,
 } from '../core/plan/agent.ts';
-import { MAX_DURATION_MS } from '../core/values/duration.ts';
+import { lengthMsOf, MAX_DURATION_MS } from '../core/values/duration.ts';
 import { partsOf } from '../core/plan/agent-parts.ts';
 import type { Ports } from '../core/ports.ts';
 import type { ClaimedAttempt, OpenBreaker, Report } from '../core/decisions/events.ts';
 import { CANNOT_TELL, type Failure, failureOf, MAX_FAILURE_CHARS } from '../core/values/failure.ts';
 import type { Json } from '../core/values/json.ts';
 import type { Execution, Mode } from '../core/records/state.ts';
+import { given } from '../core/values/given.ts';
 import { cut } from '../core/values/text.ts';
 import { check } from '../engine/schema.ts';
-import { answerText, outputOf } from './answer.ts';
+import { answerText, outputOf, progressToken } from './answer.ts';
 import type { ProcessBreaker } from './breaker.ts';
 import type { SingleFlight } from './single-flight.ts';
 
@@ -130,10 +132,42 @@ async function execute(worker: Worker, task: Task, input: unknown): Promise<Repo
   const { lacks } = worker;
   if (lacks !== undefined) return { kind: 'failed', codeReturned: true, permanent: true, failure: lacks };
   const answer = await worker.implementation.execute(task.ctx, input);
+  if (isAccepted(answer)) return acceptedAnswer(worker.agent, answer);
   const result = await outputOf(worker.agent, answer);
   if ('output' in result) return { kind: 'done', codeReturned: true, output: result.output };
   return { kind: 'wrong-answer', codeReturned: true, failure: result.failure, answer: answerText(answer) };
 }
+
+const isAccepted = (answer: unknown): answer is Accepted =>
+  typeof answer === 'object' &&
+  answer !== null &&
+  'kind' in answer &&
+  answer.kind === ('steadfast:accepted' satisfies Accepted['kind']);
+
+const MAX_TOKEN_CHARS = 1_000;
+
+/** What is no wish or no token by its type is none: the work is accepted all the same. */
+function acceptedAnswer({ spec }: Agent, answer: Accepted): Report {
+  const { acceptsMs: withinMs } = spec;
+  const { token, askAfter } = answer;
+  const wrong = (code: string, why: string): Report => {
+    const message = `the service has accepted the work, and that cannot be used: ${why}`;
+    return {
+      kind: 'wrong-answer',
+      codeReturned: true,
+      failure: { code, message },
+      answer: answerText(answer),
+    };
+  };
+  if (withinMs === undefined)
+    return wrong('accepts-nothing', `agent '${spec.name}' is declared without 'accepts', which bounds it`);
+  if (token !== undefined && (typeof token !== 'string' || token.length > MAX_TOKEN_CHARS))
+    return wrong('bad-token', `a token is a text of up to ${MAX_TOKEN_CHARS} characters`);
+  return { kind: 'accepted', codeReturned: true, withinMs, ...given({ token }), ...askAfterOf(askAfter) };
+}
+
+const askAfterOf = (wish: Accepted['askAfter']): { readonly askAfterMs?: number } =>
+  given({ askAfterMs: lengthMsOf(wish) });
 
 async function probe(worker: Worker, task: Task, input: unknown): Promise<Report> {
   if (worker.implementation.probe === undefined) {
@@ -142,6 +176,7 @@ async function probe(worker: Worker, task: Task, input: unknown): Promise<Report
   }
   const answer: Verdict<unknown> = await worker.implementation.probe(task.ctx, input);
   if (answer.verdict === 'cannot-tell') return found(answer.reason);
+  if (answer.verdict === 'running') return runningOf(answer);
   if (answer.verdict !== 'done') return { kind: 'found', codeReturned: true, verdict: answer.verdict };
   const result = await outputOf(worker.agent, answer.output);
   if ('output' in result)
@@ -149,6 +184,14 @@ async function probe(worker: Worker, task: Task, input: unknown): Promise<Report
   const { failure } = result;
   return { kind: 'wrong-answer', codeReturned: true, failure, answer: answerText(answer.output) };
 }
+
+const runningOf = ({ progress, askAfter }: Verdict<unknown> & { readonly verdict: 'running' }): Report => ({
+  kind: 'found',
+  codeReturned: true,
+  verdict: 'running',
+  ...given({ progress: progress === undefined ? undefined : progressToken(progress) }),
+  ...askAfterOf(askAfter),
+});
 
 /** An author's reason may be anything: types do not hold JavaScript. */
 const found = (reason: unknown): Report => ({

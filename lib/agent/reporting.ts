@@ -89,10 +89,7 @@ async function reportOnce(
   const { plan, state, token, planStep } = claim;
   const record = state.steps[planStep.name];
   const released = !onTime && record?.token === token && !isLeased(record);
-  if (
-    released &&
-    !(report.kind === 'done' && adoptsLateSuccess(record, mayStillSucceed(plan, planStep, state)))
-  ) {
+  if (released && !(isSuccess(report) && adoptsLateSuccess(record, mayStillSucceed(plan, planStep, state)))) {
     // The report, or the end of the lease, was written before: only what follows may be missing.
     return {};
   }
@@ -114,6 +111,8 @@ async function reportOnce(
   if (decision.next.kind !== 'evaluate') return 'nothing';
   return decision.next.fresh ? {} : { unread: () => continueWith(ports, plan, state, decision, now) };
 }
+
+const isSuccess = ({ kind }: Report): boolean => kind === 'done' || kind === 'accepted';
 
 async function rereadClaim(ports: Ports, claim: Claim): Promise<boolean> {
   const readAt = ports.clock.now();

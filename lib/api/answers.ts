@@ -120,6 +120,17 @@ export interface AttemptView extends Omit<Attempt, 'key' | 'variant' | 'given' |
   readonly inputGiven?: true;
 }
 
+/** Work that a service has accepted. */
+export interface AcceptedView {
+  /** What the service calls it. */
+  readonly token?: string;
+  readonly at: number;
+  readonly untilAt: number;
+  /** How often it was asked for. */
+  readonly asked: number;
+  readonly progress?: string | number;
+}
+
 export interface StepView {
   readonly name: string;
   readonly kind: PlanStep['kind'];
@@ -145,6 +156,8 @@ export interface StepView {
   readonly failure?: Failure;
   /** Its work is done, and its agent answered this, which is no output; text, cut at 4 KB. */
   readonly wrongAnswer?: string;
+  /** The service has taken the work and does it; until `untilAt` it is asked how far it is. */
+  readonly accepted?: AcceptedView;
   readonly progress?: string | number;
   /** Who answered it; of a callback or an approval. */
   readonly by?: Caller;

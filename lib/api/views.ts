@@ -16,14 +16,14 @@ import { given } from '../core/values/given.ts';
 import type { AskedOf } from '../core/records/question.ts';
 import { riskNow } from '../core/records/risk.ts';
 import { type Snapshot, incidentsIn, callbackOf } from '../core/records/snapshot.ts';
-import { callbackToken, type Execution, isForward, type Step } from '../core/records/state.ts';
+import { type Accepted, callbackToken, type Execution, isForward, type Step } from '../core/records/state.ts';
 import { attemptedVariant, variantOf } from '../core/step/recovery.ts';
 import { leftOutOf } from '../core/step/history.ts';
 import { shownStatus } from '../core/step/turn.ts';
 import { childIds } from '../core/waiting/child.ts';
 import { itemsSoFar } from '../core/waiting/map.ts';
 import { waitsUntil } from '../core/waiting/timer.ts';
-import type { StepView } from './answers.ts';
+import type { AcceptedView, StepView } from './answers.ts';
 import { attemptsView } from './attempts.ts';
 
 /** @param now for whether it is at risk */
@@ -155,9 +155,9 @@ const MAX_SHOWN_CHILDREN = 100;
 function stepView(step: Step | undefined, status: StepView['status']): Record<string, unknown> {
   if (step === undefined) return { status, attempts: [] };
   const { attempt, changedAt, attempts, claimedAt, leaseUntil, retryAt, output, failure } = step;
-  const { deferred, progress, by, wrongAnswer } = step;
+  const { deferred, progress, by, wrongAnswer, accepted } = step;
   const times = { attempt, claimedAt, leaseUntil, retryAt, deferred };
-  const found = { output, failure, wrongAnswer, progress, by };
+  const found = { output, failure, wrongAnswer, progress, by, accepted: accepted && acceptedView(accepted) };
   const present = Object.entries({ ...times, ...found }).filter(([, value]) => value !== undefined);
   return {
     status,
@@ -166,6 +166,10 @@ function stepView(step: Step | undefined, status: StepView['status']): Record<st
     changedAt,
     attempts,
   };
+}
+
+function acceptedView({ token, at, untilAt, asked, progress }: Accepted): AcceptedView {
+  return { at, untilAt, asked, ...given({ token, progress }) };
 }
 
 /** Only in the inbox: an execution's own answer has its workflow and tags already. */

@@ -75,6 +75,7 @@ const STEP_JSON: ReadonlySet<string> = new Set([
   'givenInput',
   'keyInput',
   'deferred',
+  'accepted',
   'processes',
   'children',
   'by',

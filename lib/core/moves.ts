@@ -11,6 +11,7 @@ export const STEP_EVENTS = {
   defer: 'it is put off until a time, and no attempt is charged: a dead service, or no agent takes it',
   heartbeat: 'the holder renewed its lease, or the external party said that it is still at it',
   done: 'the attempt reported its output (also late, while nothing else has started)',
+  accept: 'the external service has taken the work and will do it; the attempt is over (also late, likewise)',
   retry:
     'the attempt failed or was lost, and the recovery allows another one; of a child: the try is over and left nothing',
   fail: 'the attempt failed, and the recovery is at its end',
@@ -18,12 +19,14 @@ export const STEP_EVENTS = {
   lose: "the attempt's outcome is unknown: no report until its lease ended, or a lost reply",
   'process-died':
     'the process of an attempt that was lost is dead, with all that it started: nothing waits for it any more',
-  probe: 'an agent took the step to ask the external service for its outcome',
+  probe: 'an agent took the step to ask the external service for its outcome, or how far accepted work is',
   'find-done': 'the probe found the work done',
   'find-nothing': 'the probe found that the work was not done, and the recovery allows another attempt',
   'find-nothing-last': 'the probe found that the work was not done, and the recovery is at its end',
   'find-open': 'the probe found the work under way, or could not tell, or was itself lost',
-  'give-up': 'no probe could tell, too often',
+  'find-accepted':
+    'the probe found the work accepted and not over yet, or could not tell, or was itself lost',
+  'give-up': 'no probe could tell, too often; or accepted work was not over in its time',
   'choose-retry': 'a person had it tried again',
   'choose-probe': 'a person had its probe asked once more what became of work that is done',
   'choose-output': 'a person gave its output',
@@ -48,6 +51,7 @@ export const STEP_EVENTS = {
   release: 'the pause is over, and it was ready',
   'release-retry': 'the pause is over, and its next attempt was due',
   'release-unknown': 'the pause is over, and its outcome was unknown',
+  'release-accepted': 'the pause is over, and the service had accepted its work',
   'release-failed': 'the pause is over, and its failure was to be compensated before it is tolerated',
   'release-undo': 'the pause is over, and its compensation was to be tried again',
   'next-stage': 'what the former stage may have done is undone, and the next one follows',

@@ -14,6 +14,7 @@ export const STEP_DETAILS: Readonly<
     field: 'deferred',
     by: 'put off until `retryAt`, and no attempt is charged for it; else a backoff',
   },
+  accepted: { field: 'accepted', by: 'since when, until when, and what its service has said' },
   waiting: {
     field: 'progressAt',
     by: 'a callback whose external party sends heartbeats; else a person is asked',

@@ -31,6 +31,7 @@ export const STEP_STATUSES = [
   'ready',
   'running',
   'retrying',
+  'accepted',
   'waiting',
   'answered',
   'unknown',
@@ -51,9 +52,11 @@ type Table<Status extends string, Event extends string> = Readonly<
   Record<Status, Readonly<Partial<Record<Event, Status>>>>
 >;
 
-/** Rows that several statuses share: closed, undone, begun again; and the ends of an execution. */
+/** Rows that several statuses share: closed, undone, asked, taken, begun again; the ends of an execution. */
 const CLOSED = { suspend: 'suspended', fence: 'fenced' } as const;
 const UNDONE = { 'start-undo': 'compensating', 'give-up-undo': 'compensation-failed' } as const;
+const ASKED = { probe: 'probing', overdue: 'waiting', ...CLOSED, ...UNDONE } as const;
+const TAKEN = { done: 'done', accept: 'accepted' } as const;
 const RESTARTED = { restart: 'ready', 'restart-retry': 'retrying', 'restart-unknown': 'unknown' } as const;
 const ENDED = { compensate: 'compensated', fail: 'failed', cancel: 'canceled' } as const;
 
@@ -82,18 +85,19 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
   },
   running: {
     ...stays('running', 'heartbeat', 'process-died', 'start-children', 'child-ended', 'end-children'),
-    done: 'done',
+    ...TAKEN,
     retry: 'retrying',
     ask: 'waiting',
     fail: 'failed',
     lose: 'unknown',
     'stop-children': 'compensating',
   },
+  accepted: { ...stays('accepted', 'defer', 'process-died'), ...ASKED },
   retrying: {
     ...stays('retrying', 'defer', 'process-died'),
     claim: 'running',
     expire: 'failed',
-    done: 'done',
+    ...TAKEN,
     'choose-output': 'done',
     ...CLOSED,
     overdue: 'waiting',
@@ -108,7 +112,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     reject: 'failed',
     expire: 'failed',
     skip: 'skipped',
-    done: 'done',
+    ...TAKEN,
     'choose-retry': 'retrying',
     'choose-probe': 'unknown',
     'choose-output': 'done',
@@ -120,29 +124,23 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     'stop-children': 'compensating',
   },
   answered: { complete: 'done', reject: 'failed', skip: 'skipped', fence: 'fenced' },
-  unknown: {
-    ...stays('unknown', 'defer', 'process-died'),
-    probe: 'probing',
-    done: 'done',
-    'choose-output': 'done',
-    ...CLOSED,
-    overdue: 'waiting',
-    ...UNDONE,
-  },
+  unknown: { ...stays('unknown', 'defer', 'process-died'), ...TAKEN, 'choose-output': 'done', ...ASKED },
   probing: {
     ...stays('probing', 'heartbeat', 'process-died'),
     'find-done': 'done',
     'find-nothing': 'retrying',
     'find-nothing-last': 'failed',
     'find-open': 'unknown',
+    'find-accepted': 'accepted',
     ask: 'waiting',
     'give-up': 'failed',
   },
   suspended: {
-    ...stays('suspended', 'suspend', 'defer', 'process-died'),
+    ...stays('suspended', 'suspend', 'defer', 'process-died', 'accept'),
     release: 'ready',
     'release-retry': 'retrying',
     'release-unknown': 'unknown',
+    'release-accepted': 'accepted',
     'release-failed': 'failed',
     'release-undo': 'compensating',
     done: 'done',
@@ -164,7 +162,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
   failed: {
     ...stays('failed', 'keep-effects', 'defer', 'process-died', 'child-ended'),
     ask: 'waiting',
-    done: 'done',
+    ...TAKEN,
     tolerate: 'tolerated',
     leave: 'tolerated',
     suspend: 'suspended',

@@ -10,8 +10,9 @@
  * no error here quotes an output.
  */
 
-import { type AttemptContext, cannotTell, type Verdict } from '../core/plan/agent.ts';
+import { accepted, type AttemptContext, cannotTell, running, type Verdict } from '../core/plan/agent.ts';
 import { MAX_DURATION_MS } from '../core/values/duration.ts';
+import { given } from '../core/values/given.ts';
 import { PermanentError, TransientError } from '../core/values/errors.ts';
 
 export type CallKind = 'execute' | 'probe' | 'undo';
@@ -32,6 +33,8 @@ export interface RemoteCall {
   readonly input: unknown;
   /** Only for an undo, where there is one. */
   readonly output?: unknown;
+  /** Only for a probe and an undo, of work that was accepted. */
+  readonly accepted?: AttemptContext['accepted'];
 }
 
 /**
@@ -42,16 +45,21 @@ export const MAX_ANSWER_BYTES: number = 1_024 * 1_024;
 
 /** Which answers there are for which call. */
 const ANSWERS = {
-  execute: ['done', 'transient', 'permanent', 'running', 'cannotTell'],
+  execute: ['done', 'accepted', 'transient', 'permanent', 'running', 'cannotTell'],
   probe: ['done', 'notDone', 'running', 'cannotTell'],
   undo: ['done', 'transient', 'permanent', 'cannotTell'],
 } as const satisfies Readonly<Record<CallKind, readonly string[]>>;
 
 export interface Answer {
-  readonly answer: 'done' | 'notDone' | 'running' | 'cannotTell' | 'transient' | 'permanent';
+  readonly answer: 'done' | 'accepted' | 'notDone' | 'running' | 'cannotTell' | 'transient' | 'permanent';
   readonly output?: unknown;
   readonly message?: string;
   readonly retryAfterMs?: number;
+  /** With `accepted`: what the service calls the work. */
+  readonly token?: string;
+  /** With `accepted`, and of a probe with `running`. */
+  readonly askAfterMs?: number;
+  readonly progress?: string | number;
 }
 
 /** What one line says, or a whole answer. */
@@ -74,7 +82,7 @@ export const callOf = (
   agent: string,
   ctx: AttemptContext,
   now: number,
-  given: { readonly input: unknown; readonly output?: unknown },
+  of: { readonly input: unknown; readonly output?: unknown },
 ): RemoteCall => ({
   version: 1,
   call,
@@ -84,8 +92,9 @@ export const callOf = (
   attempt: ctx.attempt,
   effectKey: ctx.effectKey,
   deadlineAt: Math.floor(now + ctx.timeLeftMs()),
-  input: given.input,
-  ...(given.output === undefined ? {} : { output: given.output }),
+  input: of.input,
+  ...(of.output === undefined ? {} : { output: of.output }),
+  ...(ctx.accepted === undefined ? {} : { accepted: ctx.accepted }),
 });
 
 const bad = (what: string): AnswerError => new AnswerError('bad-answer', `the remote's answer ${what}`);
@@ -104,25 +113,41 @@ export function parseSaid(text: string, call: CallKind): Said {
   if (Object.hasOwn(said, 'answer')) return checkedAnswer(said, call);
   if (!Object.hasOwn(said, 'progress')) throw bad("has neither 'answer' nor 'progress'");
   const { progress } = said;
-  if (typeof progress !== 'string' && typeof progress !== 'number')
-    throw bad("has a 'progress' that is neither a number nor a text");
+  if (!isProgress(progress)) throw bad("has a 'progress' that is neither a number nor a text");
   return { progress };
 }
 
 function checkedAnswer(said: Readonly<Record<string, unknown>>, call: CallKind): Answer {
   const known = ANSWERS[call].find((each) => each === said['answer']);
   if (known === undefined) throw bad(`is not one of those to ${call}: ${ANSWERS[call].join(', ')}`);
-  const { message, retryAfterMs } = said;
-  if (message !== undefined && typeof message !== 'string') throw bad("has a 'message' that is no text");
-  const isWish = typeof retryAfterMs === 'number' && retryAfterMs >= 0 && retryAfterMs <= MAX_DURATION_MS;
-  if (retryAfterMs !== undefined && !isWish)
-    throw bad(`has a 'retryAfterMs' that is no number of milliseconds from 0 to ${MAX_DURATION_MS}`);
+  const { message, token, progress } = said;
+  for (const [name, text] of Object.entries({ message, token }))
+    if (text !== undefined && typeof text !== 'string') throw bad(`has a '${name}' that is no text`);
+  if (progress !== undefined && !isProgress(progress))
+    throw bad("has a 'progress' that is neither a number nor a text");
   return {
     answer: known,
     output: said['output'],
-    ...(message === undefined ? {} : { message }),
-    ...(isWish ? { retryAfterMs } : {}),
+    ...(typeof message === 'string' ? { message } : {}),
+    ...(typeof token === 'string' ? { token } : {}),
+    ...(isProgress(progress) ? { progress } : {}),
+    ...wishOf(said, 'retryAfterMs'),
+    ...wishOf(said, 'askAfterMs'),
   };
+}
+
+const isProgress = (progress: unknown): progress is string | number =>
+  typeof progress === 'string' || typeof progress === 'number';
+
+function wishOf<Name extends 'retryAfterMs' | 'askAfterMs'>(
+  said: Readonly<Record<string, unknown>>,
+  name: Name,
+): { readonly [Key in Name]?: number } {
+  const wish = said[name];
+  if (wish === undefined) return {};
+  if (typeof wish === 'number' && wish >= 0 && wish <= MAX_DURATION_MS)
+    return { [name]: wish } as { readonly [Key in Name]: number };
+  throw bad(`has a '${name}' that is no number of milliseconds from 0 to ${MAX_DURATION_MS}`);
 }
 
 /**
@@ -184,15 +209,17 @@ export class AnswerReader {
   }
 }
 
+const secondsOf = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1_000);
+
 /** What a probe found. */
-export function verdictOf({ answer, output, message }: Answer): Verdict<unknown> {
+export function verdictOf({ answer, output, message, progress, askAfterMs }: Answer): Verdict<unknown> {
   switch (answer) {
     case 'done':
       return { verdict: 'done', output };
     case 'notDone':
       return { verdict: 'not-done' };
     case 'running':
-      return { verdict: 'running' };
+      return running(given({ progress, askAfter: secondsOf(askAfterMs) }));
     default:
       return cannotTell(message);
   }
@@ -204,12 +231,14 @@ export function verdictOf({ answer, output, message }: Answer): Verdict<unknown>
  * @throws TransientError, PermanentError: certainly not done; any other error: unknown
  */
 export function outputOf(
-  { answer, output, message, retryAfterMs }: Answer,
+  { answer, output, message, retryAfterMs, token, askAfterMs }: Answer,
   goesOn: (message: string) => Error,
 ): unknown {
   switch (answer) {
     case 'done':
       return output;
+    case 'accepted':
+      return accepted(given({ token, askAfter: secondsOf(askAfterMs) }));
     case 'transient':
       throw new TransientError(
         message ?? 'the remote says: not done, try again',

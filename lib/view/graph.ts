@@ -44,6 +44,7 @@ export const TONE_OF: Readonly<Record<StepView['status'], Tone>> = {
   running: 'active',
   probing: 'active',
   answered: 'active',
+  accepted: 'active',
   retrying: 'waiting',
   waiting: 'waiting',
   unknown: 'waiting',

@@ -47,6 +47,8 @@ export interface Stretch extends Span {
   readonly kind: StretchKind;
   readonly note: string;
   readonly failed?: true;
+  /** A service does the work from then on. */
+  readonly isAccepted?: true;
   /** It is still to come. */
   readonly ahead?: true;
 }
@@ -199,12 +201,14 @@ function ofAttempt(attempt: AttemptView): Stretch {
   const { mode, outcome, number, claimedAt, endedAt, failure } = attempt;
   const deed = mode === 'execute' ? 'attempt' : mode;
   const failed = outcome === 'failed' ? ({ failed: true } as const) : {};
+  const taken = outcome === 'accepted' ? ({ isAccepted: true } as const) : {};
   return {
     kind: outcome === 'unknown' ? 'lost' : KIND_OF[mode],
     from: claimedAt,
     to: endedAt,
     note: `${deed} ${number}: ${outcome}${failure === undefined ? '' : ` (${failure.code})`}`,
     ...failed,
+    ...taken,
   };
 }
 
@@ -250,6 +254,8 @@ function between(
     return [{ kind: 'wait', from: Math.max(from, cause?.at ?? 0), to, note: 'before its undo' }];
   if (before.kind === 'lost' && after.kind === 'probe')
     return [{ kind: 'wait', from, to, note: 'its outcome was unknown until a probe began' }];
+  if (before.isAccepted === true)
+    return [{ kind: 'wait', from, to, note: 'its service had accepted the work and was at it' }];
   const retriedAt = retries.findLast(({ at }) => at >= from && at <= to)?.at;
   if (retriedAt === undefined) return [{ kind: 'backoff', from, to, note: 'backoff until an agent took it' }];
   return [
@@ -262,6 +268,7 @@ function between(
 const NEXT_OF: Readonly<Partial<Record<StepView['status'], 'run' | 'probe' | 'undo'>>> = {
   ready: 'run',
   retrying: 'run',
+  accepted: 'probe',
   unknown: 'probe',
   compensating: 'undo',
 };

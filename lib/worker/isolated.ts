@@ -30,7 +30,7 @@ const STARTING_MS = 30_000;
 export type ToProcess = Call | 'abort';
 export interface Call {
   readonly mode: Mode;
-  readonly ctx: Pick<AttemptContext, 'executionId' | 'step' | 'attempt' | 'effectKey'>;
+  readonly ctx: Pick<AttemptContext, 'executionId' | 'step' | 'attempt' | 'effectKey' | 'accepted'>;
   readonly timeLeftMs: number;
   readonly input: unknown;
   readonly output?: unknown;
@@ -188,7 +188,7 @@ class OwnProcess {
 
   /** Its answer, or what it died of. Never rejects. */
   async call(mode: Mode, ctx: AttemptContext, given: Pick<Call, 'input' | 'output'>): Promise<Answered> {
-    const { executionId, step, attempt, effectKey, signal } = ctx;
+    const { executionId, step, attempt, effectKey, accepted, signal } = ctx;
     let killing: NodeJS.Timeout | undefined;
     const abort = (): void => {
       if (this.isAlive) this.#child.send('abort' satisfies ToProcess, () => undefined);
@@ -218,7 +218,7 @@ class OwnProcess {
     await Promise.race([this.#ready, died]);
     const call: Call = {
       mode,
-      ctx: { executionId, step, attempt, effectKey },
+      ctx: { executionId, step, attempt, effectKey, ...(accepted === undefined ? {} : { accepted }) },
       timeLeftMs: ctx.timeLeftMs(),
       ...given,
     };

@@ -56,7 +56,7 @@ export const NOTES: readonly Note[] = [
     said: 'each claim of what was once held back wrote the execution, too.',
   },
   {
-    file: 'lib/core/step/report.ts',
+    file: 'lib/core/step/probe-report.ts',
     at: "if (next.kind === 'person') return stepAfter(record, 'ask', inputs, proven);",
     answer: 'test',
     said: 'a probe that finds nothing on the last stage before a person failed the step; nobody was asked.',

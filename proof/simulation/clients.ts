@@ -9,6 +9,7 @@ import type { Workflow } from '../../lib/core/plan/builder/workflow.ts';
 import type { WorkflowPauses } from '../../lib/core/ports.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { type Scheduler, start, type StartRequest } from '../../lib/scheduler/start.ts';
+import { withAcceptance } from './acceptance.ts';
 import { withBeats } from './beats.ts';
 import { emphasised } from './emphasis.ts';
 import { withGroups } from './groups.ts';
@@ -142,24 +143,9 @@ export class Clients {
   }
 }
 
-const workflowOf = (
-  {
-    choice,
-    emphasis,
-    groups,
-    tolerance,
-    cast,
-    times,
-    stages,
-    containers,
-    onFailure,
-    reminders,
-    beats,
-    waits,
-    answers,
-  }: Host,
-  at: number,
-): Workflow => {
+const workflowOf = (host: Host, at: number): Workflow => {
+  const { choice, emphasis, groups, tolerance, cast, times, stages, containers } = host;
+  const { onFailure, reminders, accepting, beats, waits, answers } = host;
   const drawn = randomPlan(choice, `simulated-${at}`, 0, emphasis?.counts);
   const listed = answers === undefined ? drawn : withAskingList(drawn, answers);
   const usual = emphasis === undefined ? listed : emphasised(listed, emphasis, choice);
@@ -172,7 +158,8 @@ const workflowOf = (
   const timed = times === undefined ? asking : withTimes(asking, times);
   const followed = onFailure === undefined ? timed : withOnFailure(timed, onFailure);
   const reminded = reminders === undefined ? followed : withReminders(followed, reminders);
-  const beating = beats === undefined ? reminded : withBeats(reminded, beats);
+  const taking = accepting === undefined ? reminded : withAcceptance(reminded, accepting);
+  const beating = beats === undefined ? taking : withBeats(taking, beats);
   const plan = waits === undefined ? beating : withShortWait(beating, waits);
   const parts = { kind: 'steadfast:workflow', name: plan.workflow, input: passThrough, plan, agents: [] };
   return parts as unknown as Workflow;

@@ -6,6 +6,7 @@
  */
 
 import { seededRandom } from '../../lib/testing/memory.ts';
+import { ACCEPTANCE_RATES } from './acceptance.ts';
 import { BulkWorld } from './bulk-world.ts';
 import { Cast } from './cast.ts';
 import { CONTAINER_RATES, Running } from './containers.ts';
@@ -33,6 +34,7 @@ const PROBE_DICE = 0x09_40_be_5d;
 const BEAT_DICE = 0x0b_ea_75_11;
 const WAIT_DICE = 0x05_40_47_3a;
 const BULK_DICE = 0x0b_01_4d_1c;
+const ACCEPTANCE_DICE = 0x0a_cc_e9_7d;
 
 export function diceOf(
   seed: number,
@@ -50,6 +52,7 @@ export function diceOf(
     beats,
     answersWrongly,
     actsInBulk,
+    accepts,
     livesTwice,
     waitsShortly,
   }: Traits,
@@ -71,6 +74,7 @@ export function diceOf(
   | 'answers'
   | 'bulks'
   | 'waits'
+  | 'accepting'
 > {
   const own = (dice: number): Choice => choiceOf(seededRandom(seed ^ dice));
   return {
@@ -88,6 +92,7 @@ export function diceOf(
     beats: beats && !isMild ? own(BEAT_DICE) : undefined,
     answers: answersWrongly && !isMild ? own(ANSWER_DICE) : undefined,
     waits: waitsShortly && isMild ? own(WAIT_DICE) : undefined,
+    accepting: accepts && !isMild ? own(ACCEPTANCE_DICE) : undefined,
     // Under one id there is one execution, whose commands it distinguishes.
     bulks: actsInBulk && !isMild && !livesTwice ? new BulkWorld(own(BULK_DICE)) : undefined,
   };
@@ -100,6 +105,7 @@ export const ratesIn = ({
   followsUp,
   changesStages,
   hasContainers,
+  accepts,
   emphasis,
 }: Traits): Emphasis['rates'] => ({
   ...(groups ? GROUP_RATES : {}),
@@ -107,5 +113,6 @@ export const ratesIn = ({
   ...(followsUp ? ON_FAILURE_RATES : {}),
   ...(changesStages ? STAGE_RATES : {}),
   ...(hasContainers ? CONTAINER_RATES : {}),
+  ...(accepts ? ACCEPTANCE_RATES : {}),
   ...emphasis?.rates,
 });

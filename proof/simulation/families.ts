@@ -11,6 +11,7 @@ import type { Execution } from '../../lib/core/records/state.ts';
 import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import { keyPartOf } from '../../lib/core/values/names.ts';
 import type { Ledger } from './ledger.ts';
+import { acceptedTill } from './oracle-accepted.ts';
 import { actedAs } from './oracle-order.ts';
 
 /** What the oracle may see of other executions than the one that is written. */
@@ -71,7 +72,11 @@ export function actsUntilIn(execution: Execution, step: PlanStep, { read, planOf
     for (const inner of planOf(child.execution.id)?.steps ?? []) {
       const record = child.steps[inner.name];
       if (inner.kind === 'agent' && record?.mayHaveActed === true)
-        until = Math.max(until, record.processDeadlineAt + actedAs(inner, record).settleMs);
+        until = Math.max(
+          until,
+          record.processDeadlineAt + actedAs(inner, record).settleMs,
+          acceptedTill(actedAs(inner, record), record),
+        );
       if (inner.kind === 'child' || inner.kind === 'map')
         until = Math.max(until, actsUntilIn(child.execution, inner, { read, planOf }));
     }

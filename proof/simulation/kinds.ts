@@ -47,6 +47,19 @@ export const KINDS = [
   /** A next stage whose former one was undone first, or left as it is because it has no effect. */
   'stageAfterUndo',
   'stageLeft',
+  /**
+   * Accepted work: at all, late, found after a crash; asked again; done, never to be done, not over in its
+   * time; stopped by an undo, and waited for on the way back.
+   */
+  'accepted',
+  'acceptedLate',
+  'acceptedFound',
+  'askedTwice',
+  'acceptedDone',
+  'acceptedNever',
+  'acceptedOver',
+  'acceptedStopped',
+  'acceptedAwaited',
   /** The death of an attempt was recorded: under its lease, later, and when another attempt had begun. */
   'deathUnderLease',
   'deathLater',

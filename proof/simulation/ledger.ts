@@ -98,6 +98,16 @@ export class Ledger {
     entry.live.delete(request.service);
   }
 
+  /** The service gives up work that it had accepted: nothing of it is in effect. */
+  dropped(key: string, { service }: Request): void {
+    const place = this.#place(key);
+    const entry = place.keys.get(key);
+    place.performed -= entry?.live.get(service) ?? 0;
+    entry?.live.delete(service);
+    // It forgets the key with it.
+    if (entry?.live.size === 0 && !entry.undoBegan) place.keys.delete(key);
+  }
+
   /** The external service is asked for what was done under the key, by the agent that was to do it. */
   find(key: string, request: Request): boolean {
     const entry = this.#place(key).keys.get(key);

@@ -39,6 +39,7 @@ function stepsAfter(plan: Plan, name: string): PlanStep[] {
 const IN_EFFECT: ReadonlySet<Step['status']> = new Set([
   'done',
   'unknown',
+  'accepted',
   'compensating',
   'compensation-failed',
 ]);

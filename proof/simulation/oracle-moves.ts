@@ -44,12 +44,15 @@ const EXECUTION: Moves<ExecutionStatus> = {
 const AGENT: Moves<StepStatus> = {
   // Failed: its time is over.
   ready: ['running', 'retrying', 'skipped', 'suspended', 'fenced', 'failed'],
-  running: ['running', 'done', 'retrying', 'waiting', 'failed', 'unknown'],
+  running: ['running', 'done', 'accepted', 'retrying', 'waiting', 'failed', 'unknown'],
+  // Asked; suspended, fenced, or undone, which stops it.
+  accepted: ['probing', 'accepted', 'suspended', 'fenced', 'compensating', 'compensation-failed'],
   // Deferred again, adopted late, fenced, or undone because an attempt may have acted.
   retrying: [
     'running',
     'retrying',
     'done',
+    'accepted',
     'failed',
     'suspended',
     'fenced',
@@ -61,6 +64,7 @@ const AGENT: Moves<StepStatus> = {
     // Asked once more what became of it.
     'unknown',
     'done',
+    'accepted',
     'skipped',
     'failed',
     'fenced',
@@ -68,13 +72,31 @@ const AGENT: Moves<StepStatus> = {
     'compensating',
     'compensation-failed',
   ],
-  unknown: ['probing', 'unknown', 'done', 'suspended', 'fenced', 'compensating', 'compensation-failed'],
-  probing: ['probing', 'done', 'retrying', 'failed', 'unknown', 'waiting'],
+  unknown: [
+    'probing',
+    'unknown',
+    'done',
+    'accepted',
+    'suspended',
+    'fenced',
+    'compensating',
+    'compensation-failed',
+  ],
+  probing: ['probing', 'done', 'accepted', 'retrying', 'failed', 'unknown', 'waiting'],
   suspended: ['suspended', 'done', 'fenced', 'compensating', 'compensation-failed', 'tolerated'],
   done: ['compensating', 'compensation-failed', 'done'],
   // Asked about, where there is no way back; undone, where an attempt may have acted.
   // Where it may fail: tolerated, suspended before it is undone, or done late.
-  failed: ['waiting', 'compensating', 'compensation-failed', 'failed', 'tolerated', 'suspended', 'done'],
+  failed: [
+    'waiting',
+    'compensating',
+    'compensation-failed',
+    'failed',
+    'tolerated',
+    'suspended',
+    'done',
+    'accepted',
+  ],
   compensating: ['compensating', 'compensated', 'compensation-failed', 'tolerated', 'suspended'],
   // Before the next stage.
   compensated: ['tolerated', 'retrying'],
@@ -84,7 +106,7 @@ const AGENT: Moves<StepStatus> = {
 };
 
 /** What follows an end, of which a person is asked when nobody could perform it for a day. */
-const ON_FAILURE: Moves<StepStatus> = { retrying: ['waiting'], unknown: ['waiting'] };
+const ON_FAILURE: Moves<StepStatus> = { retrying: ['waiting'], unknown: ['waiting'], accepted: ['waiting'] };
 
 const WAIT: Moves<StepStatus> = { ready: ['done', 'failed', 'skipped', 'fenced'], failed: ['tolerated'] };
 

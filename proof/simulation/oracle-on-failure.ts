@@ -21,6 +21,7 @@ const OPEN: ReadonlySet<Step['status']> = new Set([
   'running',
   'probing',
   'retrying',
+  'accepted',
   'waiting',
   'answered',
   'unknown',

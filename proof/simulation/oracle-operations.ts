@@ -50,7 +50,9 @@ export function judgeRisk({ steps }: Snapshot, after: Execution | undefined, now
   if (after === undefined || after.endedAt !== undefined || after.riskSince !== undefined) return [];
   const asked = Object.values(steps).find(
     ({ status, probes, changedAt }) =>
-      (status === 'unknown' || status === 'probing') && probes > 0 && changedAt < now - READ_BEFORE_MS,
+      (status === 'unknown' || status === 'accepted' || status === 'probing') &&
+      probes > 0 &&
+      changedAt < now - READ_BEFORE_MS,
   );
   return asked === undefined ? [] : [`S9 '${asked.name}' cannot be settled, and it is not at risk`];
 }

@@ -20,6 +20,7 @@ import type { Execution, Step } from '../../lib/core/records/state.ts';
 import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import type { StepStatus } from '../../lib/core/transitions.ts';
 import { keyPartOf } from '../../lib/core/values/names.ts';
+import { acceptedTill } from './oracle-accepted.ts';
 
 interface Reach {
   readonly dependents: ReadonlyMap<string, readonly PlanStep[]>;
@@ -51,6 +52,7 @@ function reachOf(plan: Plan): Reach {
 const MAY_START: ReadonlySet<StepStatus> = new Set([
   'running',
   'retrying',
+  'accepted',
   'waiting',
   'answered',
   'unknown',
@@ -101,7 +103,8 @@ function whyOpen(step: PlanStep, { execution, steps }: Snapshot, now: number): s
     if (STANDS.has(status)) return `is ${status}`;
     return acted ? `is ${status} and may have acted` : undefined;
   }
-  return acted && now < record.processDeadlineAt + settleMs ? 'may still act' : undefined;
+  const actsTill = Math.max(record.processDeadlineAt + settleMs, acceptedTill(actedAs(step, record), record));
+  return acted && now < actsTill ? 'may still act' : undefined;
 }
 
 function whyOpenChildren(step: PlanStep, { status, children }: Step): string | undefined {
@@ -205,6 +208,11 @@ export class EffectOrder {
           `${executionId}: S10 '${step}' was undone while the effect of '${other.name}' stood`,
         );
     }
+  }
+
+  /** Its service has given up what it had accepted. */
+  dropped(act: Act, service: string): void {
+    this.#of(placeOf(act), act.step).standing.delete(`${act.effectKey}/${service}`);
   }
 
   /** By a person, whatever there is; or it stays, whatever becomes of the others. */

@@ -25,6 +25,7 @@ import { type Snapshot, incidentIn } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isForward, isPausedOrPausing, type Step } from '../../lib/core/records/state.ts';
 import type { KindCounts } from './kinds.ts';
 import { isFollowing } from './on-failure.ts';
+import { judgeAccepted } from './oracle-accepted.ts';
 import { actedAs } from './oracle-order.ts';
 import { judgeFirstReminder, type OracleReminders } from './oracle-reminders.ts';
 import { CLOCKS_DIFFER_MS, turnOf } from './oracle-wake.ts';
@@ -76,6 +77,8 @@ export class OracleTimes {
       const earlyMs = (sinceAt: number): number => this.#earlyMs(id, sinceAt);
       judgeWithin(problems, plan, before, step, { now, pausedMs, earlyMs, kinds, isLagging });
     }
+    // How long accepted work is taken to act, and when it is asked, is a matter of times.
+    judgeAccepted(problems, plan, before, write, { kinds, now, actedAs });
     // Only of the kinds that are not performed by agents, and when they end.
     if (step?.status === 'done' || step?.status === 'failed') {
       const planned = plan.steps.find(({ name }) => name === step.name);

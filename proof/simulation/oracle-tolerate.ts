@@ -16,6 +16,7 @@ import { actsUntilIn, type Others } from './families.ts';
 import type { KindCounts } from './kinds.ts';
 import type { Ledger } from './ledger.ts';
 import { isFollowing, keySeen } from './on-failure.ts';
+import { acceptedTill } from './oracle-accepted.ts';
 import { wrongIn } from './oracle-answers.ts';
 import { actedAs } from './oracle-order.ts';
 import { isGivenAnotherInput } from './oracle-retries.ts';
@@ -94,8 +95,11 @@ export function judgeTolerated(
   // No person is asked about an item whose undo failed for good.
   const isStuckItem = plan.tolerated !== undefined && known?.status === 'compensation-failed';
   if (undo !== 'none' && !isStuckItem) problems.push(`S20 '${name}' is tolerated before it is undone`);
-  if (now + CLOCKS_DIFFER_MS < after.processDeadlineAt + settleMs)
-    problems.push(`S20 '${name}' is tolerated while it may still act`);
+  const actsTill = Math.max(
+    after.processDeadlineAt + settleMs,
+    acceptedTill(actedAs(planned, known), known ?? after),
+  );
+  if (now + CLOCKS_DIFFER_MS < actsTill) problems.push(`S20 '${name}' is tolerated while it may still act`);
   // Nothing of an on-failure step is undone: where it says itself that it acted, nobody has to.
   const isKnown = isFollowing(plan) && wrongIn(known) !== undefined;
   if (after.afterFailure !== 'continue' && plan.tolerated === undefined && !isKnown)

@@ -14,6 +14,7 @@ import { openIncidents, type Snapshot, incidentsIn } from '../../lib/core/record
 import { type Execution, isForward, isTerminal, type Mode, type Step } from '../../lib/core/records/state.ts';
 import { applies } from '../../lib/core/step/turn.ts';
 import { isFollowing } from './on-failure.ts';
+import { acceptedTill, isWaitedFor } from './oracle-accepted.ts';
 import { actedAs, agentOn, allDependents, reasonsAgainstUndo } from './oracle-order.ts';
 
 /** Two clocks, each as wrong as is allowed (docs/OPERATIONS.md): what one wrote is read by the other. */
@@ -159,7 +160,7 @@ function forwardDues(due: Due, plan: Plan, state: Snapshot, mayDie: boolean): vo
     }
     if (step.kind === 'agent') {
       const at = waits ? undefined : forwardDue(step, record, sinceAt, execution);
-      const mode = record?.status === 'unknown' ? 'probe' : 'execute';
+      const mode = record !== undefined && isAsked(record) ? 'probe' : 'execute';
       if (at !== undefined) due(at, 'the next try', step.name, heldBackSeenAt(step, record, mode));
       if (isFollowing(plan) && record?.deferred !== undefined && record.undoDeferredAt !== undefined)
         due(record.undoDeferredAt + DAY_MS, 'a day of waiting', step.name);
@@ -278,12 +279,14 @@ function forwardDue(
     return dispatchedAt(step, 'execute', Math.max(turnAt, pausedUntil), step.pickupMs, execution);
   }
   if (record.leaseUntil !== undefined) return undefined;
-  if (record.status !== 'retrying' && record.status !== 'unknown') return undefined;
+  if (record.status !== 'retrying' && !isAsked(record)) return undefined;
   const quietAt = record.processDeadlineAt + actedAs(step, record).settleMs;
   const isLeft = actedAs(step, record).effect === 'none' && record.mayHaveActed && isChanged(step, record);
   const from = isLeft ? { ...record, retryAt: Math.max(record.retryAt ?? 0, quietAt) } : record;
-  return sentAt(step, from, record.status === 'unknown' ? 'probe' : 'execute', record.changedAt, execution);
+  return sentAt(step, from, isAsked(record) ? 'probe' : 'execute', record.changedAt, execution);
 }
+
+const isAsked = ({ status }: Step): boolean => status === 'unknown' || status === 'accepted';
 
 /** The next attempt is another request than the latest. */
 const isChanged = ({ recovery }: AgentStep, { stage, keyVariant, givenInput }: Step): boolean =>
@@ -339,8 +342,12 @@ function undoDues(due: Due, plan: Plan, state: Snapshot): void {
     if (step.kind !== 'agent' || record === undefined || record.leaseUntil !== undefined) continue;
     if (record.deferred?.mode === 'undo' && record.undoDeferredAt !== undefined)
       due(record.undoDeferredAt + DAY_MS, 'a day of waiting for the undo', step.name);
+    if (isWaitedFor(actedAs(step, record), record)) {
+      const seenAt = heldBackSeenAt(step, record, 'probe');
+      due(sentAt(step, record, 'probe', record.changedAt, execution), 'the question', step.name, seenAt);
+    }
     const isBegun = record.status === 'compensating';
-    if (!isBegun && record.status !== 'done') continue;
+    if (!isBegun && record.status !== 'done' && record.status !== 'accepted') continue;
     if (actedAs(step, record).undo === 'none') continue;
     const clearAt = isBegun ? 0 : clearOf(plan, step, state);
     if (clearAt === undefined) continue;
@@ -365,7 +372,10 @@ function clearOf(plan: Plan, step: PlanStep, state: Snapshot): number | undefine
     const record = state.steps[other.name];
     const quietAt =
       record?.mayHaveActed === true && other.kind === 'agent'
-        ? record.processDeadlineAt + actedAs(other, record).settleMs
+        ? Math.max(
+            record.processDeadlineAt + actedAs(other, record).settleMs,
+            acceptedTill(actedAs(other, record), record),
+          )
         : 0;
     const below = Object.values(record?.children?.ended ?? {}).map(({ actsUntil = 0 }) => actsUntil);
     at = Math.max(at, record?.changedAt ?? 0, quietAt, ...below);

@@ -49,7 +49,7 @@ export class OracleWriters {
     }
     if (known === undefined || asIncident(question)?.choice === 'give-output') return;
     const isOwn = this.#isOwn(known.token);
-    const isOfAskedAbout = after.status === 'done' && this.#isOwn(known.actedToken);
+    const isOfAskedAbout = isSaidLate(after) && this.#isOwn(known.actedToken);
     if (isOwn || isOfAskedAbout) return;
     const what = whatIsSaid(known, after);
     if (what !== undefined)
@@ -63,13 +63,24 @@ export class OracleWriters {
   }
 }
 
+const isSaidLate = ({ status }: Step): boolean => status === 'done' || status === 'accepted';
+
+/** It goes on as what it was before a pause. */
+const isReleased = ({ suspendedFrom }: Step, { status }: Step): boolean => suspendedFrom === status;
+
 /** What only the attempt itself can know. */
 function whatIsSaid(known: Step, after: Step): string | undefined {
   if (known.leaseUntil === undefined)
-    return after.status === 'done' && known.status !== 'done' ? 'a late success is said' : undefined;
+    return isSaidLate(after) && known.status !== after.status && !isReleased(known, after)
+      ? 'a late success is said'
+      : undefined;
   if (after.leaseUntil !== undefined)
     return after.leaseUntil > known.leaseUntil ? 'its lease is renewed' : undefined;
+  // A probe of accepted work is no attempt.
   const last = after.attempts.at(-1);
-  const isSeen = last?.outcome !== 'done' && SEEN_BY_OTHERS.has(last?.failure?.code);
+  const isSeen =
+    after.status === 'accepted'
+      ? SEEN_BY_OTHERS.has(after.failure?.code)
+      : last?.outcome !== 'done' && SEEN_BY_OTHERS.has(last?.failure?.code);
   return isSeen ? undefined : `the end of an attempt is said (${after.status})`;
 }

@@ -56,6 +56,7 @@ async function answerSomething(host: Host, executionId: string): Promise<void> {
     const chosen = usual !== undefined && choice.chance(0.9) ? usual : choice.pick(offered);
     if (incident.kind === 'undo' && chosen.choice === 'skip' && incident.closedAt === undefined) {
       ledger.undoByHand(key);
+      host.jobs.stoppedByHand(key);
       order.left(state.execution, incident.step ?? '');
     }
     await resolveIncident(scheduler, executionId, {

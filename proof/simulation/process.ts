@@ -31,6 +31,7 @@ import type { Breaker } from '../../lib/core/step/breaker.ts';
 import type { PlanCache } from '../../lib/engine/plans.ts';
 import { createScheduler, type Scheduler } from '../../lib/scheduler/start.ts';
 import { NO_ANSWER, THROTTLED } from './call-failed.ts';
+import type { Jobs } from './acceptance.ts';
 import type { BulkWorld } from './bulk-world.ts';
 import type { Running } from './containers.ts';
 import type { EventQueue } from './events.ts';
@@ -121,6 +122,9 @@ export interface Host {
   readonly groups: Choice | undefined;
   /** The dice for waits that are shorter than any lease, in a world that has some. */
   readonly waits: Choice | undefined;
+  /** The dice for services that accept work, in a world that has some; and what they have accepted. */
+  readonly accepting: Choice | undefined;
+  readonly jobs: Jobs;
   /** Its bulk actions, in a world that has some. */
   readonly bulks: BulkWorld | undefined;
   /** What its functions' processes know of their agents' breakers. */

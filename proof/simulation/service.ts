@@ -3,12 +3,15 @@
  */
 
 import {
+  type Accepted,
   type Agent,
   type AttemptContext,
   cannotTell,
   declareAgent,
+  done,
   type Effect,
   type Implementation,
+  notDone,
   type Verdict,
 } from '../../lib/core/plan/agent.ts';
 import { BULK } from '../../lib/core/plan/built-in.ts';
@@ -16,6 +19,7 @@ import { PermanentError, TransientError } from '../../lib/core/values/errors.ts'
 import { isItemName } from '../../lib/core/values/names.ts';
 import { agentStep } from '../../lib/core/plan/plan.ts';
 import { bulkAgent } from '../../lib/scheduler/bulk-workflow.ts';
+import { ACCEPTING, isAccepting } from './acceptance.ts';
 import { bulkService } from './bulk-world.ts';
 import { LAST_MOMENT } from './emphasis.ts';
 import { NEVER_COMPENSATED } from './oracle-tries.ts';
@@ -37,14 +41,20 @@ const EFFECT_OF: Readonly<Record<string, Effect>> = {
   'agent-other-idempotent': 'idempotent',
   'agent-other-probed': 'probed',
   'agent-none': 'none',
+  [`${ACCEPTING}idempotent`]: 'idempotent',
+  [`${ACCEPTING}probed`]: 'probed',
+  [`${ACCEPTING}none`]: 'none',
 };
 /** Those that were there first: the dice of outages are thrown for them. */
-export const AGENT_NAMES: readonly string[] = Object.keys(EFFECT_OF).filter((name) => name !== 'agent-none');
+export const AGENT_NAMES: readonly string[] = Object.keys(EFFECT_OF).filter(
+  (name) => name !== 'agent-none' && !isAccepting(name),
+);
 
 const agents = new Map(
   Object.keys(EFFECT_OF).map((name): [string, Agent] => {
     const effect = EFFECT_OF[name] as Effect;
-    return [name, declareAgent(name, { input: passThrough, output: passThrough, effect })];
+    const accepts = isAccepting(name) ? { accepts: '40m' } : {};
+    return [name, declareAgent(name, { input: passThrough, output: passThrough, effect, ...accepts })];
   }),
 );
 
@@ -55,6 +65,7 @@ export const agentOf = (name: string): Agent =>
 export function service(host: Host, process: Process, name: string): Implementation<unknown, unknown> {
   if (name === BULK.name && host.bulks !== undefined)
     return bulkService(host, process, host.bulks) as Implementation<unknown, unknown>;
+  if (isAccepting(name)) return new Accepting(host, process, name);
   return EFFECT_OF[name] === 'probed' ? new Probed(host, process, name) : new Service(host, process, name);
 }
 
@@ -116,18 +127,28 @@ class Service implements Implementation<unknown, unknown> {
     const lost = faults.injects('lostReply');
     ctx.progress(faults.injects('strangeText') ? CUT_ANYWHERE : 'asking');
     const effect = EFFECT_OF[this.name] as Effect;
-    await this.request(() => {
+    const taken = await this.request(() => {
       if (effect !== 'unsafe') this.host.arrivals.arrived(ctx.effectKey);
       if (effect !== 'none') ledger.perform(ctx.effectKey, { service: this.name, input }, effect);
       const plan = planOf(this.host, ctx.executionId);
       if (plan) order.performed(plan, ctx, this.name, effect !== 'none');
+      return this.takes(ctx, input);
     });
     ctx.progress('asked');
     if (lost) throw new Error('socket hang up');
+    if (taken !== undefined) return taken;
     // Too large to be kept, just so, or twice as much.
     if (faults.injects('largeOutput'))
       return { key: ctx.effectKey, text: 'ä'.repeat(choice.pick([131_000, 131_100, 262_144])) };
     return this.answer(ctx);
+  }
+
+  /** Stops what is under way, with what is taken back. */
+  undoing(_ctx: AttemptContext): void {}
+
+  /** The answer of a service that does the work later. */
+  takes(_ctx: AttemptContext, _input: unknown): Accepted | undefined {
+    return undefined;
   }
 
   /** What done work answers: now and then what JSON cannot hold. */
@@ -156,6 +177,7 @@ class Service implements Implementation<unknown, unknown> {
     if (faults.injects('permanentUndoFailure')) throw new PermanentError(NEVER_COMPENSATED);
     await this.request(() => {
       ledger.undo(ctx.effectKey, { service: this.name, input });
+      this.undoing(ctx);
       const plan = planOf(this.host, ctx.executionId);
       if (plan) order.undone(plan, ctx, this.name);
     });
@@ -202,5 +224,51 @@ class Probed extends Service {
   #untold({ executionId, step }: AttemptContext): Verdict<unknown> {
     this.host.breakers.untold(executionId, step);
     return cannotTell('status 501');
+  }
+}
+
+/** Does some of its work later, and is asked for it by the key alone. */
+class Accepting extends Probed {
+  override takes(ctx: AttemptContext, input: unknown): Accepted | undefined {
+    const { host, name } = this;
+    const drop = (): void => {
+      host.ledger.dropped(ctx.effectKey, { service: name, input });
+      host.order.dropped(ctx, name);
+    };
+    const request = { ctx, service: name, effect: EFFECT_OF[name] as Effect, drop };
+    const taken = host.jobs.taken(host, request);
+    const frozenMs = taken === undefined ? undefined : host.jobs.freezesMs();
+    if (frozenMs !== undefined && !host.faults.healed())
+      this.process.frozenUntil = host.events.now + frozenMs;
+    return taken;
+  }
+
+  override async probe(ctx: AttemptContext, input: unknown): Promise<Verdict<unknown>> {
+    this.meetDeath();
+    await thinkFirst(this.host, this.process);
+    return await this.request(() => {
+      freezeThen(this.host, this.process);
+      const underWay = this.host.jobs.asked(this.host, ctx.effectKey);
+      if (underWay !== undefined) return underWay;
+      return this.found(ctx, input) ? done(this.answer(ctx)) : notDone();
+    });
+  }
+
+  /** What has no lasting effect is in no ledger: it is done once somebody else has done it. */
+  found(ctx: AttemptContext, input: unknown): boolean {
+    return (
+      this.host.jobs.isDone(ctx.effectKey) ||
+      this.host.ledger.find(ctx.effectKey, { service: this.name, input })
+    );
+  }
+
+  override undoing(ctx: AttemptContext): void {
+    this.host.jobs.stopped(ctx.effectKey);
+  }
+
+  override meetDeath(): void {
+    const death = this.host.outages.deathOf(`agent-${EFFECT_OF[this.name]}`, this.host.events.now);
+    if (death === 'refuses') throw new TransientError('refused');
+    if (death === 'hangs-up') throw new Error('socket hang up');
   }
 }

@@ -50,6 +50,8 @@ export interface Traits {
   readonly beats: boolean;
   /** Its agents now and then answer what is no output, although their work is done. */
   readonly answersWrongly: boolean;
+  /** Its services accept work and do it by themselves. */
+  readonly accepts: boolean;
   /** Its operators act in bulk. */
   readonly actsInBulk: boolean;
   /** Its workflows have waits that are shorter than any lease. */
@@ -97,5 +99,6 @@ export function traitsOf(seed: number): Traits {
     answersWrongly: choice.chance(0.45),
     actsInBulk: choice.chance(0.45),
     waitsShortly: choice.chance(0.5),
+    accepts: choice.chance(0.25),
   };
 }

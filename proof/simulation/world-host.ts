@@ -13,7 +13,8 @@ import {
 } from '../../lib/testing/memory-side-records.ts';
 import type { MemoryTable } from '../../lib/testing/memory-table.ts';
 import { given } from '../../lib/core/values/given.ts';
-import { seededSource } from '../../lib/testing/memory.ts';
+import { seededRandom, seededSource } from '../../lib/testing/memory.ts';
+import { Jobs } from './acceptance.ts';
 import { diceOf } from './dice.ts';
 import { EventQueue } from './events.ts';
 import type { FileStore } from './file-store.ts';
@@ -28,12 +29,15 @@ import { EffectOrder } from './oracle-order.ts';
 import { Arrivals } from './oracle-stages.ts';
 import { OracleWriters } from './oracle-writers.ts';
 import { drawOutages } from './outages.ts';
-import type { Choice } from './plans.ts';
+import { type Choice, choiceOf } from './plans.ts';
 import type { Host } from './process.ts';
 import { AGENT_NAMES } from './service.ts';
 import { wakeSupervisor } from './supervisors.ts';
 import type { Traits } from './traits.ts';
 import type { WorldOptions } from './world-result.ts';
+
+/** Another stream than the world's own. */
+const JOB_DICE = 0x0b_0b_5e_11;
 
 interface Drawn {
   readonly options: WorldOptions;
@@ -94,6 +98,7 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
     readsInPart: traits.readsInPart,
     emphasis: isMild ? undefined : traits.emphasis,
     arrivals: new Arrivals(),
+    jobs: new Jobs(choiceOf(seededRandom(seed ^ JOB_DICE))),
     kinds,
     ...diceOf(seed, traits, isMild),
     warm: new Map(),

@@ -61,6 +61,22 @@ const STEP_ROWS = `
   waiting   fence              fenced
   waiting   start-undo         compensating
   waiting   stop-children      compensating
+  running   accept             accepted
+  retrying  accept             accepted
+  waiting   accept             accepted
+  unknown   accept             accepted
+  failed    accept             accepted
+  suspended accept             suspended
+  suspended release-accepted   accepted
+  probing   find-accepted      accepted
+  accepted  defer              accepted
+  accepted  process-died       accepted
+  accepted  probe              probing
+  accepted  suspend            suspended
+  accepted  fence              fenced
+  accepted  overdue            waiting
+  accepted  start-undo         compensating
+  accepted  give-up-undo       compensation-failed
   answered  complete           done
   answered  reject             failed
   answered  skip               skipped
@@ -238,10 +254,9 @@ const executionRows = rowsOf(EXECUTION_ROWS);
 const cross = <A, B>(left: readonly A[], right: readonly B[]): [A, B][] =>
   left.flatMap((a) => right.map((b): [A, B] => [a, b]));
 
-function reachable(
-  first: string,
-  moves: Readonly<Record<string, Readonly<Record<string, string>>>>,
-): string[] {
+type Moves = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+function reachable(first: string, moves: Moves): string[] {
   const seen = new Set<string>();
   const queue = [first];
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
@@ -252,10 +267,8 @@ function reachable(
   return [...seen].sort();
 }
 
-const waysOut = (
-  status: string,
-  moves: Readonly<Record<string, Readonly<Record<string, string>>>>,
-): string[] => Object.values(moves[status] ?? {}).filter((next) => next !== status);
+const waysOut = (status: string, moves: Moves): string[] =>
+  Object.values(moves[status] ?? {}).filter((next) => next !== status);
 
 describe('a step (S2)', () => {
   const events = Object.keys(STEP_EVENTS) as StepEvent[];

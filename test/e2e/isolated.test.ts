@@ -72,6 +72,16 @@ it.each(['dies', 'hangs'])(
   },
 );
 
+it('what it has accepted reaches its probe by the table, and its attempt was one', async () => {
+  const view = await ended(await begin('isolated', 'accepts'));
+  expect([view.status, workOf(view)?.attempt]).toEqual(['succeeded', 1]);
+  expect(workOf(view)?.attempts.map(({ mode, outcome }) => `${mode} ${outcome}`)).toEqual([
+    'execute accepted',
+    'probe done',
+  ]);
+  expect(view.output).toEqual({ pid: expect.any(Number) as number });
+});
+
 it('its processes are used again, and serve a healthy step like any other', async () => {
   const all = [];
   for (let at = 0; at < 6; at += 1) all.push(await ended(await begin('isolated', 'done')));

@@ -293,3 +293,37 @@ it('a signed address is signed as the function’s own role', async () => {
   expect(report).toMatchObject({ kind: 'done' });
   expect(asked[0]?.headers.authorization).toMatch(/SignedHeaders=[^,]*host;idempotency-key;x-amz-date[;,]/);
 });
+
+describe('accepted work', () => {
+  it('is answered with its token and the time to ask', async () => {
+    answer = gives(202, '{"answer":"accepted","token":"job-1","askAfterMs":30000}');
+    const report = await performed(here(), { accepts: '1h' });
+    expect(report).toMatchObject({
+      kind: 'accepted',
+      token: 'job-1',
+      askAfterMs: 30_000,
+      withinMs: 3_600_000,
+    });
+  });
+
+  it('is no answer of an agent without accepts, nor to a probe, nor with another token', async () => {
+    answer = gives(200, '{"answer":"accepted"}');
+    expect(await performed(here())).toMatchObject({ kind: 'wrong-answer' });
+    expect(await performed(here(), { call: 'probe' })).toMatchObject({
+      verdict: 'cannot-tell',
+      failure: { message: expect.stringContaining('not one of those to probe') },
+    });
+    answer = gives(200, '{"answer":"accepted","token":7}');
+    expect(await performed(here(), { accepts: '1h' })).toEqual(
+      unknown('bad-answer', /'token' that is no text/),
+    );
+  });
+
+  it('is asked for with what is known of it, and says how far it is', async () => {
+    answer = gives(200, '{"answer":"running","progress":0.5,"askAfterMs":60000}');
+    const accepted = { token: 'job-1', at: 5, progress: 0.4 };
+    const report = await performed(here(), { call: 'probe', accepts: '1h', accepted });
+    expect(report).toMatchObject({ verdict: 'running', progress: 0.5, askAfterMs: 60_000 });
+    expect(JSON.parse(asked[0]?.body ?? '')).toMatchObject({ call: 'probe', accepted });
+  });
+});

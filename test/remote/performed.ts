@@ -3,7 +3,7 @@
 import * as z from 'zod/mini';
 import { agent, remoteAgent, type RemoteTarget } from '../../lib/index.ts';
 import { perform } from '../../lib/agent/author-code.ts';
-import type { AgentOptions } from '../../lib/core/plan/agent.ts';
+import type { AgentOptions, AttemptContext } from '../../lib/core/plan/agent.ts';
 import type { Report } from '../../lib/core/decisions/events.ts';
 
 export type CallKind = 'execute' | 'probe' | 'undo';
@@ -23,6 +23,8 @@ export interface Performing {
   readonly signal?: AbortSignal;
   readonly progress?: (token: string | number) => void;
   readonly output?: unknown;
+  readonly accepts?: string;
+  readonly accepted?: AttemptContext['accepted'];
 }
 
 /** One call of a remote agent at this target. */
@@ -33,9 +35,14 @@ export async function performed(
     signal = new AbortController().signal,
     progress = () => undefined,
     output,
+    accepts,
+    accepted,
   }: Performing = {},
 ): Promise<Report> {
-  const { worker } = remoteAgent(declared({ runsIn: 'container' }), target);
+  const { worker } = remoteAgent(
+    declared({ runsIn: 'container', ...(accepts === undefined ? {} : { accepts }) }),
+    target,
+  );
   const quiet = (): void => undefined;
   return await perform(worker, {
     mode: call,
@@ -48,6 +55,7 @@ export async function performed(
       signal,
       progress,
       log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+      ...(accepted === undefined ? {} : { accepted }),
     },
     input: { size: 'S' },
     output: output as never,

@@ -4,14 +4,18 @@
  * It is safe because it can ask: everything carries the effect key as its tag. A probe finds what an attempt
  * made before it went silent, and the undo removes everything with the tag, even side products: a machine's
  * disk outlives it.
+ *
+ * A database is accepted first: the service answers 'creating', the attempt ends, and the probe asks by the
+ * tag until it is ready. An undo meanwhile removes what is being made.
  */
 
-import { type AttemptContext, done, notDone } from 'steadfast';
+import { accepted, type AttemptContext, done, notDone, running } from 'steadfast';
 import * as z from 'zod/mini';
 import { createResource } from '../workflow.ts';
 import { callWorld, remove } from '../world-client.ts';
 
-const Tagged = z.object({ id: z.string(), undone: z.boolean() });
+const State = z.optional(z.enum(['creating', 'ready']));
+const Tagged = z.object({ id: z.string(), undone: z.boolean(), state: State });
 type Tagged = z.infer<typeof Tagged>;
 const Found = z.optional(z.array(Tagged));
 const Answer = z.object({ resources: Found, disks: Found });
@@ -25,12 +29,14 @@ const tagged = async (ctx: AttemptContext, what: 'resources' | 'disks'): Promise
 export const handler = createResource.handler({
   execute: async (ctx, input) => {
     const body = { reference: ctx.effectKey, executionId: ctx.executionId, ...input };
-    const { id } = await callWorld(ctx, { method: 'POST', path: '/compute/resources', body }, Tagged);
-    return { id };
+    const request = { method: 'POST', path: '/compute/resources', body } as const;
+    const { id, state } = await callWorld(ctx, request, Tagged);
+    return state === 'creating' ? accepted({ token: id, askAfter: '5s' }) : { id };
   },
   probe: async (ctx) => {
     const [made] = await tagged(ctx, 'resources');
-    return made === undefined ? notDone() : done({ id: made.id });
+    if (made === undefined) return notDone();
+    return made.state === 'creating' ? running({ askAfter: '5s' }) : done({ id: made.id });
   },
   undo: async (ctx) => {
     // In this order: a disk is not removed while its machine is there.

@@ -43,6 +43,7 @@ export function stepAfter(
   if (record.status === 'suspended' && status !== 'suspended') gone.push('suspendedFrom', 'suspendedIn');
   if (record.wrongAnswer !== undefined && (status === 'done' || status === 'compensated'))
     gone.push('wrongAnswer');
+  if (record.accepted !== undefined && endsAcceptance(status, changes)) gone.push('accepted');
   const next = gone.some((name) => name in record) ? without(record, gone) : { ...record };
   for (const name of names) if (given[name] !== undefined) next[name as keyof Step] = given[name] as never;
   next.status = status;
@@ -50,6 +51,14 @@ export function stepAfter(
   next.writeId = inputs.writeId;
   return next;
 }
+
+/** The work is over, was never done or is undone; or the request is made again. */
+const endsAcceptance = (status: Step['status'], { mayHaveActed }: StepChanges): boolean =>
+  mayHaveActed === false ||
+  status === 'done' ||
+  status === 'skipped' ||
+  status === 'compensated' ||
+  status === 'running';
 
 /** The record after a move that is not written by itself, but with the next one. */
 export function stepAs(record: Step, event: StepEvent, changes: StepChanges): Step {

@@ -165,11 +165,30 @@ export type CallbackAnswer =
   | { readonly kind: 'fail'; readonly failure: Failure }
   | { readonly kind: 'heartbeat' };
 
+/** The service has taken the work and will do it, within `withinMs` as its agent declares. */
+export interface AcceptedAnswer {
+  readonly kind: 'accepted';
+  readonly token?: string;
+  readonly withinMs: number;
+  /** When the service wants to be asked, in ms from now. */
+  readonly askAfterMs?: number;
+}
+
+/** A probe has found the work under way. */
+export interface FoundRunning {
+  readonly kind: 'found';
+  readonly verdict: 'running';
+  readonly progress?: string | number;
+  readonly askAfterMs?: number;
+}
+
 /**
  * What an attempt says at its end. `codeReturned`: the author's function has
  * returned, so nothing of it goes on.
  */
 export type Report = { readonly codeReturned: boolean } & (
+  | AcceptedAnswer
+  | FoundRunning
   | { readonly kind: 'done'; readonly output: Json }
   | {
       readonly kind: 'failed';
@@ -191,7 +210,7 @@ export type Report = { readonly codeReturned: boolean } & (
   | { readonly kind: 'found'; readonly verdict: 'done'; readonly output: Json }
   | {
       readonly kind: 'found';
-      readonly verdict: 'not-done' | 'running' | 'cannot-tell';
+      readonly verdict: 'not-done' | 'cannot-tell';
       readonly failure?: Failure;
     }
   | { readonly kind: 'compensated' }

@@ -44,16 +44,23 @@ function effectiveStep(plan: Plan, step: PlanStep, record: Step, execution: Exec
     return stale ? renewedStep(record, execution) : record;
   if (stale && (record.status === 'failed' || record.status === 'fenced'))
     return restartedStep(step, record, execution);
-  return record.status === 'suspended' && isForward(execution.status) ? released(record, execution) : record;
+  return record.status === 'suspended' && isReleased(record, execution)
+    ? released(record, execution)
+    : record;
 }
 
 const RELEASE = {
   ready: 'release',
   retrying: 'release-retry',
   unknown: 'release-unknown',
+  accepted: 'release-accepted',
   failed: 'release-failed',
   compensating: 'release-undo',
 } as const;
+
+/** Accepted work goes on regardless of a pause that a stop has ended. */
+const isReleased = ({ suspendedFrom }: Step, { status }: Execution): boolean =>
+  isForward(status) || (status === 'compensating' && suspendedFrom === 'accepted');
 
 const released = (record: Step, { pauses }: Execution): Step =>
   stepAs(record, RELEASE[record.suspendedFrom ?? 'ready'], {

@@ -67,7 +67,8 @@ const goOn = (record: Step, _state: Snapshot, now: number): Move | undefined =>
         move: 'next-stage',
         changes: {
           stage: record.nextStage,
-          stageAttempt: 0,
+          // After accepted work that was not over in its time the same stage may follow.
+          stageAttempt: record.nextStage === record.stage ? record.stageAttempt : 0,
           nextStage: undefined,
           givenInput: undefined,
           mayHaveActed: false,

@@ -52,6 +52,9 @@ export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>):
     // The step is past this message. Its sender may have died before it sent what comes next: evaluate.
     return nothing(evaluateNext([message.step], false));
   }
+  // Each probe of accepted work has its own message, so a repeated one begins no second chain of probes.
+  if (record?.status === 'accepted' && message.seq < (record.accepted?.seq ?? 0))
+    return dropped('of an earlier probe');
   const isLate =
     work.dueAt > event.now && isOpenToLateMessages(work) && isSettled(planStep, work, record, event.now);
   if (work.dueAt > event.now && !isLate) {

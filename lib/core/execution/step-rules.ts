@@ -9,14 +9,15 @@
 
 import { ask } from '../questions/incident.ts';
 import { choiceOfTime, closeDueIncidents } from '../operators/resolution.ts';
-import { agentStep, type Plan } from '../plan/plan.ts';
+import { agentStep, agentSteps, type Plan } from '../plan/plan.ts';
 import { blankStep, stepAfter } from '../decisions/change.ts';
 import { alsoAffected, type Decision, evaluateNext, joined, writing } from '../decisions/decision.ts';
 import type { Evaluation } from '../decisions/events.ts';
 import { given } from '../values/given.ts';
 import { holdsNow, type Incident } from '../records/question.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
-import { isLeased } from '../records/state.ts';
+import { isLeased, type Step } from '../records/state.ts';
+import { isAwaited, leftAt } from '../step/process-deadline.ts';
 import { closedWithoutAttempt } from '../step/claim.ts';
 import { leaseOverAt } from '../step/lease.ts';
 import { leftOutIn } from '../step/left-out.ts';
@@ -132,6 +133,33 @@ export const skip: Rule = {
   },
   says: { 'step-skipped': 'a step is skipped, because its condition does not hold' },
 };
+
+/** Nobody could be asked what became of it, and by now it acts no more. */
+export const leaveAccepted: Rule = {
+  apply: (plan, state, event) => {
+    const left = awaited(plan, state).find((record) => leftAt(record.accepted) <= event.now);
+    if (left === undefined) return undefined;
+    const step = closedWithoutAttempt(state, left.name, 'fence', event);
+    const note = { what: 'step-fenced', step: left.name };
+    return writing(state.execution.id, { step }, evaluateNext('all'), note);
+  },
+  dueAt: (plan, state) =>
+    awaited(plan, state).map(({ name, accepted }) => ({
+      at: leftAt(accepted),
+      step: name,
+      coming: () => ({ what: 'accepted work is left as it is: its time is over', who: 'supervisor' }),
+    })),
+  says: { 'step-fenced': 'accepted work is left as it is, because its time is over' },
+};
+
+type AcceptedStep = Step & Required<Pick<Step, 'accepted'>>;
+
+const awaited = (plan: Plan, { steps }: Snapshot): AcceptedStep[] =>
+  agentSteps(plan).flatMap((step) => {
+    const record = steps[step.name];
+    if (record?.accepted === undefined || isLeased(record)) return [];
+    return isAwaited(attemptedVariant(step, record), record) ? [record as AcceptedStep] : [];
+  });
 
 export const fence: Rule = {
   apply: (plan, state, event) => {

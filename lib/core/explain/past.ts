@@ -136,6 +136,7 @@ const RESULT: Readonly<Record<Attempt['outcome'], string>> = {
   failed: 'failed',
   unknown: 'ended with an unknown outcome',
   'not-done': 'found that it was not done',
+  accepted: 'was accepted: the service does the work',
   'still-running': 'found it under way',
   'cannot-tell': 'could not tell',
   compensated: 'undid it',

@@ -12,7 +12,14 @@ import { graphOf, type Plan, type PlanStep } from '../plan/plan.ts';
 import { given } from '../values/given.ts';
 import type { Choice } from '../records/question.ts';
 import { openIncidents, type Snapshot, incidentsIn } from '../records/snapshot.ts';
-import { isForward, isLeased, isPausedOrPausing, isSatisfied, isTerminal } from '../records/state.ts';
+import {
+  isForward,
+  isLeased,
+  isPausedOrPausing,
+  isSatisfied,
+  isTerminal,
+  type Step,
+} from '../records/state.ts';
 import { RULES, ruleThatApplies } from '../rules.ts';
 import { failureWaits, lastPoint } from '../step/point-of-no-return.ts';
 import { isClear, needsUndo, openWork, type Work, workKey } from '../step/ready.ts';
@@ -23,7 +30,7 @@ import { DEED, past } from './past.ts';
 import { becauseOfWaiting, nextOfChildren } from './waiting-for.ts';
 import { type IsDeployed, warningsOf } from './warnings.ts';
 import { type Happened, inBrackets, type Next } from './words.ts';
-import { timeText } from '../values/text.ts';
+import { cut, timeText } from '../values/text.ts';
 
 export interface Explanation {
   readonly executionId: string;
@@ -94,6 +101,8 @@ function because(plan: Plan, step: PlanStep, state: Snapshot, breakers: Breakers
   switch (record.status) {
     case 'retrying':
       return `attempt ${record.attempt} failed${failure}, and its recovery allows another${acted}`;
+    case 'accepted':
+      return becauseAccepted(record);
     case 'waiting':
       return `attempt ${record.attempt} failed${failure}, and a person is asked what to do${acted}`;
     case 'unknown':
@@ -123,10 +132,20 @@ function because(plan: Plan, step: PlanStep, state: Snapshot, breakers: Breakers
   }
 }
 
+function becauseAccepted({ attempt, accepted, failure }: Step): string {
+  if (accepted === undefined) return 'its service has accepted the work';
+  const { token, at, untilAt, asked: times, progress } = accepted;
+  const asked = times === 0 ? 'not asked yet' : `asked ${times} time${times === 1 ? '' : 's'}`;
+  const said = progress === undefined ? '' : `, progress ${progress}`;
+  const named = token === undefined ? '' : ` as '${cut(token, 80)}'`;
+  return `its service accepted attempt ${attempt}${named} at ${timeText(at)} and has until ${timeText(untilAt)}: ${asked}${said}${inBrackets(failure)}`;
+}
+
 const SUSPENDED_AS = {
   ready: 'it was ready to begin',
   retrying: 'its next attempt was due',
   unknown: 'its outcome was to be asked for',
+  accepted: 'its service had accepted the work and was to be asked',
   failed: 'it failed, and what it may have done was to be undone',
   compensating: 'its undo was to be tried again',
 } as const;

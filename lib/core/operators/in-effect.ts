@@ -131,6 +131,7 @@ function ofAttempts(step: AgentStep, record: Step): Effect | undefined {
     case 'compensated':
     case 'skipped':
       return undefined;
+    case 'accepted':
     case 'unknown':
     case 'probing':
     case 'compensating':

@@ -21,7 +21,7 @@ import type { Incident } from '../records/question.ts';
 import type { Json } from '../values/json.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
 import type { Execution, Step } from '../records/state.ts';
-import { effectsSettledAt } from '../step/ready.ts';
+import { actsNoMoreAt } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
 import { actsUntil, failedItems } from '../step/turn.ts';
 import { goesOnWithChildren, restartProblem } from '../waiting/child-retry.ts';
@@ -141,7 +141,7 @@ function stillActing(plan: Plan, { steps }: Snapshot, now: number): string | und
   for (const step of plan.steps) {
     const record = steps[step.name];
     // So may one of executions that others take the places of.
-    const settledAt = record?.status === 'tolerated' ? effectsSettledAt(step, record) : 0;
+    const settledAt = record?.status === 'tolerated' ? actsNoMoreAt(step, record) : 0;
     const deadAt = Math.max(settledAt, actsUntil(record?.children));
     if (deadAt > now)
       return `an attempt of '${step.name}' may still be acting: it is possible from ${timeText(deadAt)}`;

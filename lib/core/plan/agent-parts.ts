@@ -11,7 +11,10 @@ export const partsOf = ({
   effect,
   probe,
   undo,
-}: Pick<AgentSpec, 'effect' | 'probe' | 'undo'>): ('probe' | 'undo')[] => [
-  ...(probe === 'required' || (probe === undefined && effect === 'probed') ? (['probe'] as const) : []),
+  acceptsMs,
+}: Pick<AgentSpec, 'effect' | 'probe' | 'undo' | 'acceptsMs'>): ('probe' | 'undo')[] => [
+  ...(probe === 'required' || (probe === undefined && effect === 'probed') || acceptsMs !== undefined
+    ? (['probe'] as const)
+    : []),
   ...(undo === 'required' ? (['undo'] as const) : []),
 ];

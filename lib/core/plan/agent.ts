@@ -65,6 +65,13 @@ export interface AgentOptions<I, O> {
    */
   readonly maxNoProgress?: Duration;
   /**
+   * `execute` may return `accepted({ token, askAfter })`: the service has taken the work and will do it. Then
+   * the attempt ends, and `probe`, which the handler must have, is asked until the work is over; after this
+   * time it counts as an unknown outcome, and `undo` must stop it.
+   * @default an accepted answer is refused
+   */
+  readonly accepts?: Duration;
+  /**
    * 'none' where there is nothing to compensate (a mail cannot be unsent).
    * @default 'required': the handler must have `undo`; of effect 'none' there is nothing to take back
    */
@@ -88,6 +95,8 @@ export interface AgentSpec {
   readonly pickupMs: number;
   readonly settleMs: number;
   readonly maxNoProgressMs?: number;
+  /** Absent: the service does all work while it is asked to. */
+  readonly acceptsMs?: number;
   readonly undo: 'required' | 'none';
   /** Absent: of an 'idempotent' agent unsaid, of a 'probed' one 'required'; of another there is none. */
   readonly probe?: 'required' | 'none';
@@ -148,6 +157,20 @@ export interface AttemptContext {
    */
   readonly progress: (token: string | number) => void;
   readonly log: AttemptLog;
+  /**
+   * The work that the service has accepted, for a probe and an undo. Absent after a crash that lost the
+   * answer: `effectKey` alone must do then.
+   */
+  readonly accepted?: AcceptedWork;
+}
+
+export interface AcceptedWork {
+  /** As `execute` has said. */
+  readonly token?: string;
+  /** When, in epoch ms. */
+  readonly at: number;
+  /** The latest that a probe has reported. */
+  readonly progress?: string | number;
 }
 
 /**
@@ -168,31 +191,62 @@ export type AbortSignalLike = {
 export type Verdict<O> =
   | { readonly verdict: 'done'; readonly output: O }
   | { readonly verdict: 'not-done' }
-  | { readonly verdict: 'running' }
+  | {
+      readonly verdict: 'running';
+      readonly progress?: string | number;
+      readonly askAfter?: Duration | number;
+    }
   /** `reason` is kept and shown with the step. */
   | { readonly verdict: 'cannot-tell'; readonly reason?: string };
 
 /** A probe's four answers. */
 export const done = <O>(output: O): Verdict<O> => ({ verdict: 'done', output });
 export const notDone = (): Verdict<never> => ({ verdict: 'not-done' });
-export const running = (): Verdict<never> => ({ verdict: 'running' });
+/**
+ * @param how `progress`: a number that grows or a text that changes, by which `maxNoProgress` counts for
+ * accepted work; `askAfter`: when the service wants to be asked again, a duration or a number of
+ * seconds, 5 s to 1 h
+ */
+export const running = (
+  how: { readonly progress?: string | number; readonly askAfter?: Duration | number } = {},
+): Verdict<never> => ({ verdict: 'running', ...how });
 /** @param reason what the service answered, for people: `status 501` */
 export const cannotTell = (reason?: string): Verdict<never> => ({
   verdict: 'cannot-tell',
   ...(reason === undefined ? {} : { reason }),
 });
 
+/** What `execute` returns where its service has taken the work and will do it. */
+export interface Accepted {
+  readonly kind: 'steadfast:accepted';
+  readonly token?: string;
+  readonly askAfter?: Duration | number;
+}
+
+/**
+ * `return accepted({ token: job.id, askAfter: '30s' })`: the service answered 202.
+ * @param how `token`: what the service calls the work, up to 1,000 characters; `askAfter`: when `probe` is
+ * asked first, a duration or a number of seconds, 5 s to 1 h
+ */
+export const accepted = (
+  how: { readonly token?: string; readonly askAfter?: Duration | number } = {},
+): Accepted => ({ kind: 'steadfast:accepted', ...how });
+
 export interface Implementation<I, O> {
   /**
    * Performs the work. Throw `TransientError` or `PermanentError` only when it was certainly NOT done; any
    * other error means that the outcome is unknown.
    */
-  readonly execute: (ctx: AttemptContext, input: I) => Promise<O>;
+  readonly execute: (ctx: AttemptContext, input: I) => Promise<O | Accepted>;
   /** Asks the external service whether the work under `ctx.effectKey` was done. Must not change anything. */
   readonly probe?: (ctx: AttemptContext, input: I) => Promise<Verdict<O>>;
   /** Compensates. `output` is absent when the outcome was unknown. Must bear being called again. */
   readonly undo?: (ctx: AttemptContext, input: I, output: O | undefined) => Promise<unknown>;
 }
+
+/** Between two questions about accepted work. */
+export const MIN_ASK_AFTER_MS = 5_000;
+export const MAX_ASK_AFTER_MS = 3_600_000;
 
 /** Lambda ends an invocation after 15 minutes; a minute is kept for the abort, the report and the start. */
 const MAX_TIMEOUT_MS = 14 * 60_000;
@@ -205,8 +259,10 @@ const MAX_CONTAINER_TIMEOUT_MS = 24 * 3_600_000;
  */
 export function declareAgent<I, O>(name: string, options: AgentOptions<I, O>): Agent<I, O> {
   checkName(name, 'agent');
-  const ms = (key: 'timeout' | 'lease' | 'pickup' | 'settle' | 'maxNoProgress', fallback: Duration): number =>
-    parseDuration(options[key] ?? fallback, `${key} of agent '${name}'`);
+  const ms = (
+    key: 'timeout' | 'lease' | 'pickup' | 'settle' | 'maxNoProgress' | 'accepts',
+    fallback: Duration,
+  ): number => parseDuration(options[key] ?? fallback, `${key} of agent '${name}'`);
   const spec: AgentSpec = {
     name,
     effect: options.effect,
@@ -216,7 +272,8 @@ export function declareAgent<I, O>(name: string, options: AgentOptions<I, O>): A
     settleMs: ms('settle', '5s'),
     ...(options.maxNoProgress === undefined ? {} : { maxNoProgressMs: ms('maxNoProgress', '1m') }),
     undo: options.undo ?? (options.effect === 'none' ? 'none' : 'required'),
-    ...(options.probe === undefined ? {} : { probe: options.probe }),
+    ...(options.accepts === undefined ? {} : { acceptsMs: ms('accepts', '1h') }),
+    ...probeOf(options),
     // Left out where it says nothing: a plan is addressed by its content.
     ...(options.runsIn === undefined || options.runsIn === 'lambda' ? {} : { runsIn: options.runsIn }),
     ...(options.isolate === undefined || !options.isolate ? {} : { isolate: options.isolate }),
@@ -225,6 +282,12 @@ export function declareAgent<I, O>(name: string, options: AgentOptions<I, O>): A
   if (problem !== undefined) throw refuse('bad-agent', `agent '${name}': ${problem}`);
   return { kind: 'steadfast:agent', spec, input: options.input, output: options.output };
 }
+
+/** Accepted work is asked for, so a recovery may count on the probe. */
+const probeOf = ({ probe, effect, accepts }: AgentOptions<unknown, unknown>): Pick<AgentSpec, 'probe'> => {
+  const said = probe ?? (accepts !== undefined && effect === 'idempotent' ? 'required' : undefined);
+  return said === undefined ? {} : { probe: said };
+};
 
 export function agentProblem(spec: AgentSpec): string | undefined {
   if (!EFFECTS.includes(spec.effect)) {
@@ -243,6 +306,10 @@ export function agentProblem(spec: AgentSpec): string | undefined {
   if (spec.maxNoProgressMs !== undefined && spec.maxNoProgressMs < 1_000) {
     return 'maxNoProgress is under 1s; three heartbeats must fit into it';
   }
+  if (spec.acceptsMs !== undefined && spec.acceptsMs < MIN_ASK_AFTER_MS)
+    return 'accepts is under 5s, the shortest time after which accepted work is asked for';
+  if (spec.acceptsMs !== undefined && (spec.effect === 'unsafe' || spec.probe === 'none'))
+    return "accepted work is asked for: leave accepts out, or say effect: 'probed' or 'idempotent' with a probe";
   if (!['required', 'none'].includes(spec.undo))
     return `undo is ${JSON.stringify(spec.undo)}; allowed are 'required' and 'none'`;
   if (spec.probe !== undefined && !['required', 'none'].includes(spec.probe))

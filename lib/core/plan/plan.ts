@@ -58,6 +58,8 @@ export interface StepLimits {
   readonly settleMs: number;
   /** Absent: being alive is enough. */
   readonly maxNoProgressMs?: number;
+  /** How long work may go on that the service has accepted. Absent: it accepts none. */
+  readonly acceptsMs?: number;
 }
 
 interface StepBase {
@@ -180,6 +182,7 @@ export const limitsOf = (spec: AgentSpec): StepLimits => ({
   pickupMs: spec.pickupMs,
   settleMs: spec.settleMs,
   ...(spec.maxNoProgressMs === undefined ? {} : { maxNoProgressMs: spec.maxNoProgressMs }),
+  ...(spec.acceptsMs === undefined ? {} : { acceptsMs: spec.acceptsMs }),
 });
 
 /** Graph questions about a plan, answered once per plan. */

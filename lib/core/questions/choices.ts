@@ -18,7 +18,7 @@ import type { Deed } from '../records/people.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isPausedOrPausing, isPerforming, type Step } from '../records/state.ts';
 import { lastPoint, mayBePast, wayBack } from '../step/point-of-no-return.ts';
-import { effectsSettledAt } from '../step/ready.ts';
+import { actsNoMoreAt } from '../step/ready.ts';
 import { attemptedVariant, isRepeatable } from '../step/recovery.ts';
 import { actsUntil, mayFail } from '../step/turn.ts';
 import { isCleanEnd } from '../waiting/child-tries.ts';
@@ -58,7 +58,7 @@ export function choicesFor(whole: Plan, state: Snapshot, incident: Incident, now
     ];
   }
   if (!goesOn) return [];
-  const after = effectsSettledAt(step, record);
+  const after = actsNoMoreAt(step, record);
   const { effect } = attemptedVariant(step, record);
   const careful = record.mayHaveActed
     ? {

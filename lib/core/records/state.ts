@@ -215,6 +215,7 @@ export interface Attempt {
   readonly endedAt: number;
   readonly outcome:
     | 'done'
+    | 'accepted'
     | 'failed'
     | 'unknown'
     | 'not-done'
@@ -232,11 +233,31 @@ export interface ProcessOfAttempt {
   readonly deadlineAt: number;
 }
 
+/** The external service has taken the work of the latest attempt, and does it by itself. */
+export interface Accepted {
+  /** What the service calls it; a crash may have lost it. */
+  readonly token?: string;
+  readonly at: number;
+  /** Until then it acts, unless it is known to be over. */
+  readonly untilAt: number;
+  /** That it will never be done is believed if it was asked from then on. */
+  readonly askFrom: number;
+  /** The pause before the first question; later ones grow from it. */
+  readonly everyMs: number;
+  /** The version of the write that set the time of the next probe: an older message is of an older one. */
+  readonly seq: number;
+  /** How often it was asked for. */
+  readonly asked: number;
+  /** The latest that a probe has reported, and when it changed. */
+  readonly progress?: string | number;
+  readonly progressAt?: number;
+}
+
 /**
  * In these statuses an agent may take a step on the way forward; of a failure that
  * is tolerated, to compensate it.
  */
-export const SUSPENDABLE = ['ready', 'retrying', 'unknown', 'failed', 'compensating'] as const;
+export const SUSPENDABLE = ['ready', 'retrying', 'accepted', 'unknown', 'failed', 'compensating'] as const;
 export type SuspendedFrom = (typeof SUSPENDABLE)[number];
 
 export interface Step {
@@ -314,6 +335,8 @@ export interface Step {
   readonly processes?: readonly ProcessOfAttempt[];
   /** Some attempt's outcome was unknown. Cleared only by `compensated` or by a believed `notDone` (S10). */
   readonly mayHaveActed: boolean;
+  /** From the service's answer until the work is known to be over, or is undone. */
+  readonly accepted?: Accepted;
   readonly heartbeat: number;
   /** When the attempt under way sent its latest heartbeat; absent before its first. */
   readonly heartbeatAt?: number;

@@ -1,12 +1,13 @@
 /**
  * An attempt that has come to its end: what is known of it, and what every end writes.
  *
- * Owns: these. Does not own: what each way to end makes of the step (`report.ts`).
+ * Owns: these, and what a wrong answer makes of the step. Does not own: what each other way to end makes of
+ * it (`report.ts`, `probe-report.ts`).
  */
 
 import type { AgentStep } from '../plan/plan.ts';
-import type { DecisionInputs, StepChanges } from '../decisions/change.ts';
-import type { EventOf, OpenBreaker } from '../decisions/events.ts';
+import { type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
+import type { EventOf, OpenBreaker, Report } from '../decisions/events.ts';
 import type { Failure } from '../values/failure.ts';
 import { given } from '../values/given.ts';
 import type { Attempt, LeasedStep, Step } from '../records/state.ts';
@@ -60,16 +61,40 @@ export const endingOf = (
   isOnFailure: inputs.isOnFailure === true,
 });
 
-/** What every end of an attempt changes: the lease is released at once, the history grows by one. */
-export const ended = (
-  { record, inputs }: Ending,
-  outcome: Attempt['outcome'],
-  failure?: Failure,
-): StepChanges & Pick<Step, 'attempts' | 'leftOut'> => ({
+/** What every end changes, also of what is no attempt: the lease is released at once. */
+export const unrecorded = ({ record, inputs }: Ending): Unrecorded => ({
   leaseUntil: undefined,
   processDeadlineAt: record.processDeadlineAt,
   ...given({ processes: record.processes }),
   changedAt: inputs.now,
-  ...historyOf(record, outcome, inputs.now, failure),
+});
+
+type Unrecorded = Pick<StepChanges, 'leaseUntil' | 'processDeadlineAt' | 'processes' | 'changedAt'>;
+
+/** What every end of an attempt changes: the history grows by one. */
+export const ended = (
+  ending: Ending,
+  outcome: Attempt['outcome'],
+  failure?: Failure,
+): StepChanges & Pick<Step, 'attempts' | 'leftOut'> => ({
+  ...unrecorded(ending),
+  ...historyOf(ending.record, outcome, ending.inputs.now, failure),
   ...given({ failure }),
 });
+
+/**
+ * The work is done, but its answer is no valid output: the agent's author is wrong, not the work. So no other
+ * stage does it again or takes it back before a person was asked. An on-failure step is never taken back, so
+ * no person has to be asked about one.
+ */
+export function answeredWrongly(
+  ending: Ending,
+  { failure, answer }: Report & { readonly kind: 'wrong-answer' },
+  outcome: Attempt['outcome'],
+): Step {
+  const { record, inputs, isOnFailure } = ending;
+  const known = { mayHaveActed: true, wrongAnswer: answer, isPermanent: true } as const;
+  const changes = { ...ended(ending, outcome, failure), ...known };
+  const move = !isOnFailure ? 'ask' : record.status === 'probing' ? 'give-up' : 'fail';
+  return stepAfter(record, move, inputs, changes);
+}

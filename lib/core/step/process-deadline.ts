@@ -1,8 +1,9 @@
 /**
- * By when the processes of a step's attempts are dead for certain, each attempt's share of it apart.
+ * By when the processes of a step's attempts are dead for certain, each attempt's share of it apart; and by
+ * when work acts no more that a service has accepted.
  *
  * Owns: what a claim adds to it, and what the end of an attempt's code, or the death of its process, takes
- * away. Does not own: what waits for it (`effectsSettledAt` in `ready.ts`).
+ * away; the time of accepted work. Does not own: what waits for it (`effectsSettledAt` in `ready.ts`).
  *
  * S10 several attempts of a step may be alive at the same time: one that was lost, and the next. The end of
  * one lowers its own share alone, never another's.
@@ -10,7 +11,8 @@
 
 import type { StepChanges } from '../decisions/change.ts';
 import { given } from '../values/given.ts';
-import type { ProcessOfAttempt, Step } from '../records/state.ts';
+import type { AgentStep } from '../plan/plan.ts';
+import type { Accepted, ProcessOfAttempt, Step } from '../records/state.ts';
 
 /**
  * Two clocks, each 2 s wrong: who reads by when a process is dead for certain may
@@ -61,3 +63,24 @@ export function lowered(record: Step, token: string, untilAt: number): Deadlines
   const processDeadlineAt = latestOf(processes);
   return record.processes === undefined ? { processDeadlineAt } : { processDeadlineAt, processes };
 }
+
+/**
+ * Until when work that a service has accepted, or may have before its attempt died, acts. What has no lasting
+ * effect disturbs nothing.
+ */
+export function acceptedUntil({ effect, acceptsMs, settleMs }: AgentStep, record: Step): number {
+  const isOver = record.status === 'done' || record.status === 'compensated';
+  if (effect === 'none' || isOver || !record.mayHaveActed) return 0;
+  if (record.accepted !== undefined) return record.accepted.untilAt;
+  return acceptsMs === undefined ? 0 : record.processDeadlineAt + settleMs + acceptsMs;
+}
+
+/** For the last probes, after the end of its time. */
+const LAST_PROBES_MS = 600_000;
+
+/** L1 by then accepted work that cannot be stopped is left as it is, also where no probe could be made. */
+export const leftAt = ({ untilAt }: Accepted): number => untilAt + LAST_PROBES_MS;
+
+/** Nothing but an answer, or the end of its time, says what becomes of it: it cannot be stopped. */
+export const isAwaited = ({ effect, undo }: AgentStep, { status }: Step): boolean =>
+  status === 'accepted' && undo === 'none' && effect !== 'none';

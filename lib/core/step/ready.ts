@@ -28,6 +28,7 @@ import {
   pauseOf,
   type Step,
 } from '../records/state.ts';
+import { acceptedUntil, isAwaited } from './process-deadline.ts';
 import { failureWaits, mayBePast, wayBack } from './point-of-no-return.ts';
 import { attemptedVariant, isLeaving, variantOf } from './recovery.ts';
 import {
@@ -92,7 +93,8 @@ export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
       for (const piece of forwardWork(plan, step, snapshot))
         if (!waits || piece.mode === 'undo' || mayBePast(step, snapshot.steps[step.name])) work.push(piece);
   } else if (status === 'compensating' && isFenced(plan, snapshot) && wayBack(plan, snapshot) === 'free') {
-    for (const step of plan.steps) work.push(...undoWork(plan, step, snapshot));
+    for (const step of plan.steps)
+      work.push(...awaitedWork(step, snapshot), ...undoWork(plan, step, snapshot));
   }
   return work;
 }
@@ -113,7 +115,7 @@ function forwardWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   }
   // After a retry of the execution, the predecessor of an item in its lane may have begun again as well.
   if (record.status === 'retrying') return isTurn(step, snapshot) ? [workOf(step, record, 'execute')] : [];
-  if (record.status === 'unknown') return [workOf(step, record, 'probe')];
+  if (record.status === 'unknown' || record.status === 'accepted') return [workOf(step, record, 'probe')];
   return mayBeUndone(plan, step, record) ? undoOfFailed(step, record) : [];
 }
 
@@ -155,6 +157,7 @@ export function needsUndo(step: PlanStep, record: Step | undefined): boolean {
     case 'compensating':
     case 'compensation-failed':
     case 'unknown':
+    case 'accepted':
       return true;
     case 'retrying':
     case 'failed':
@@ -198,6 +201,19 @@ export const effectsSettledAt = (step: PlanStep, record: Step): number =>
     ? record.processDeadlineAt + attemptedVariant(step, record).settleMs
     : 0;
 
+/** The time from which neither an attempt of the step nor work that a service has accepted acts any more. */
+export const actsNoMoreAt = (step: PlanStep, record: Step): number =>
+  step.kind === 'agent'
+    ? Math.max(effectsSettledAt(step, record), acceptedUntil(attemptedVariant(step, record), record))
+    : 0;
+
+/** Accepted work that cannot be stopped is asked for on the way back, too: what it rests on waits for it. */
+function awaitedWork(step: PlanStep, snapshot: Snapshot): Work[] {
+  const record = snapshot.steps[step.name];
+  if (step.kind !== 'agent' || record === undefined || keepsEffects(snapshot)) return [];
+  return isAwaited(attemptedVariant(step, record), record) ? [workOf(step, record, 'probe')] : [];
+}
+
 function undoWork(plan: Plan, step: PlanStep, snapshot: Snapshot): Work[] {
   if (step.kind !== 'agent') return [];
   const record = snapshot.steps[step.name];
@@ -226,12 +242,7 @@ export function dependentsClearAt(plan: Plan, step: PlanStep, snapshot: Snapshot
     const record = snapshot.steps[next.name];
     if (!isClear(next, record, false)) return undefined;
     if (record !== undefined)
-      clearAt = Math.max(
-        clearAt,
-        record.changedAt,
-        effectsSettledAt(next, record),
-        actsUntil(record.children),
-      );
+      clearAt = Math.max(clearAt, record.changedAt, actsNoMoreAt(next, record), actsUntil(record.children));
     queue.push(...dependentsOf(plan, next.name));
   }
   return clearAt;
@@ -240,6 +251,7 @@ export function dependentsClearAt(plan: Plan, step: PlanStep, snapshot: Snapshot
 /** A reader of an older state may take the step from here, or a person may send it there. */
 const CLAIMABLE: ReadonlySet<Step['status']> = new Set([
   'retrying',
+  'accepted',
   'waiting',
   'answered',
   'unknown',
@@ -273,8 +285,13 @@ export const stepToFence = (plan: Plan, snapshot: Snapshot): PlanStep | undefine
     const record = snapshot.steps[step.name];
     if (record === undefined || record.status === 'ready')
       return isReady(step, snapshot) && !mayHaveChildren(step, snapshot);
-    return CLAIMABLE.has(record.status) && (keepsEffects(snapshot) || !needsUndo(step, record));
+    if (!CLAIMABLE.has(record.status)) return false;
+    if (keepsEffects(snapshot)) return true;
+    const isOwed = step.kind === 'agent' && isAwaited(attemptedVariant(step, record), record);
+    return !isOwed && !needsUndo(step, record);
   });
+
+const WAITS_FOR_AGENT: ReadonlySet<Step['status']> = new Set(['retrying', 'accepted', 'unknown']);
 
 /**
  * The fence of a pause: the first step that an agent with an older state could still claim. One that
@@ -293,7 +310,7 @@ export function stepToSuspend(plan: Plan, snapshot: Snapshot): PlanStep | undefi
     if (record?.status === 'suspended') return record.suspendedIn !== pause.number;
     if (record?.status === 'failed' || record?.status === 'compensating')
       return mayBeUndone(plan, step, record) && undoOfFailed(step, record).length > 0;
-    return record?.status === 'retrying' || record?.status === 'unknown' || isReady(step, snapshot);
+    return (record !== undefined && WAITS_FOR_AGENT.has(record.status)) || isReady(step, snapshot);
   });
 }
 

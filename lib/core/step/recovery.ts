@@ -7,6 +7,7 @@
  */
 
 import { MAX_DURATION_MS } from '../values/duration.ts';
+import type { StepChanges } from '../decisions/change.ts';
 import type { AgentStep, Stage, StepLimits, Tries } from '../plan/plan.ts';
 import type { Step } from '../records/state.ts';
 
@@ -78,7 +79,7 @@ function variantsOf(step: AgentStep): AgentStep[] {
     if (passed.kind === 'withInput') variant = { ...variant, input: passed.input };
     if (passed.kind === 'useAgent') {
       const { kind: _kind, attempts: _attempts, firstMs: _first, maxMs: _max, ...agent } = passed;
-      const { maxNoProgressMs: _progress, ...rest } = variant;
+      const { maxNoProgressMs: _progress, acceptsMs: _accepts, ...rest } = variant;
       variant = { ...rest, ...agent };
     }
     all.push(variant);
@@ -158,3 +159,10 @@ export function nextUndoAt(
 /** When to probe again after `probes` probes without a verdict. */
 export const nextProbeAt = (probes: number, now: number, random: number): number =>
   now + backoffMs(PROBE_BACKOFF, probes, random);
+
+/** On a stage that changes something, what a person gave for the earlier ones no longer holds. */
+export const onStage = (step: AgentStep, record: Step, stage: number): StepChanges => ({
+  stage,
+  stageAttempt: stage === record.stage ? record.stageAttempt : 0,
+  ...(changesBetween(step, record.stage, stage) ? { givenInput: undefined } : {}),
+});

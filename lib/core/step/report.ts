@@ -1,8 +1,9 @@
 /**
  * The end of an attempt: its report, its late success, or a lease that was not renewed.
  *
- * Owns: what each of these writes to the step, in the modes execute, probe and undo. Does not own: claims and
- * heartbeats (`claim.ts`), what all of them write (`ending.ts`), what follows in the execution (`rules.ts`).
+ * Owns: what each of these writes to the step, in the modes execute and undo. Does not own: claims and
+ * heartbeats (`claim.ts`), what all of them write (`ending.ts`), what a probe has found (`probe-report.ts`),
+ * what follows in the execution (`rules.ts`).
  *
  * S5 a report commits only with the current token, or as a late success: same token, no claim since but to
  * probe. S6 `done` only by a report of done or a probe that found it. S10 an unknown outcome is remembered
@@ -14,21 +15,12 @@ import type { AgentStep } from '../plan/plan.ts';
 import { type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
 import type { Report } from '../decisions/events.ts';
 import type { Failure } from '../values/failure.ts';
-import { type Attempt, type LeasedStep, isLeased, type Step } from '../records/state.ts';
-import { isThrown } from './breaker.ts';
-import { ended, type Ending, endingOf, type Reported } from './ending.ts';
+import { type LeasedStep, isLeased, type Step } from '../records/state.ts';
+import { answeredWrongly, ended, type Ending, endingOf, type Reported } from './ending.ts';
 import { adoptsLateSuccess, endedByStall } from './lease.ts';
+import { acceptance, lateAcceptance, probedInVain, reportedProbe } from './probe-report.ts';
 import { lowered } from './process-deadline.ts';
-import { effectsSettledAt } from './ready.ts';
-import {
-  changesBetween,
-  isRepeatable,
-  MAX_PROBES,
-  nextProbeAt,
-  nextTry,
-  nextUndoAt,
-  nextWithoutVerdict,
-} from './recovery.ts';
+import { attemptedVariant, changesBetween, isRepeatable, nextTry, nextUndoAt, onStage } from './recovery.ts';
 import { FAILED_FOR_TIME } from './within.ts';
 
 /** The record after a report, or nothing when the report is refused (S5). */
@@ -40,9 +32,10 @@ export function reported(
   const { token, report } = event;
   if (record === undefined) return undefined;
   const isAskedAbout = record.token !== token && record.actedToken === token;
-  if (isAskedAbout) return lateSuccess(record, report, event);
+  if (isAskedAbout) return lateSuccess(step, record, report, event);
   if (record.token !== token) return undefined;
-  if (!isLeased(record)) return record.mode === 'execute' ? lateSuccess(record, report, event) : undefined;
+  if (!isLeased(record))
+    return record.mode === 'execute' ? lateSuccess(step, record, report, event) : undefined;
   // An attempt whose function has returned can begin nothing more, even if its process lives on.
   const codeReturned = report.codeReturned && record.mode !== 'probe';
   const deadlines = codeReturned ? lowered(record, token, event.now) : undefined;
@@ -66,14 +59,18 @@ export function reported(
   }
 }
 
-/** The work finished after its lease had ended. */
+/** The work finished, or was accepted, after its lease had ended. */
 function lateSuccess(
+  step: AgentStep,
   record: Step,
   report: Report,
-  inputs: DecisionInputs & Pick<Reported, 'mayFail'>,
+  inputs: DecisionInputs & Pick<Reported, 'mayFail' | 'overAt'>,
 ): Step | undefined {
   const isAsked = record.status === 'probing';
   const isAdopted = isAsked || adoptsLateSuccess(record, inputs.mayFail === true);
+  // What is known to be accepted was reported before.
+  if (report.kind === 'accepted' && isAdopted && record.accepted === undefined)
+    return lateAcceptance(attemptedVariant(step, record), record, report, inputs);
   if (report.kind !== 'done' || !isAdopted) return undefined;
   return stepAfter(record, isAsked ? 'find-done' : 'done', inputs, {
     ...(isAsked ? { leaseUntil: undefined } : {}),
@@ -94,6 +91,11 @@ function reportedExecute(ending: Ending, report: Report): Step | undefined {
     const { output } = report;
     return stepAfter(record, 'done', inputs, { ...ended(ending, 'done'), output, failure: undefined });
   }
+  if (report.kind === 'accepted') {
+    const pace = { now: inputs.now, overAt: ending.overAt };
+    const changes = { ...ended(ending, 'accepted'), ...acceptance(variant, record, report, pace) };
+    return stepAfter(record, 'accept', inputs, changes);
+  }
   if (report.kind === 'unknown') return lost(ending, report.failure);
   if (report.kind === 'wrong-answer') return answeredWrongly(ending, report, 'failed');
   if (report.kind !== 'failed') return undefined;
@@ -106,22 +108,6 @@ function reportedExecute(ending: Ending, report: Report): Step | undefined {
     return stepAfter(record, 'retry', inputs, { ...changes, ...free, retryAt });
   }
   return afterFailure(ending, changes, { ...report, isTooLate });
-}
-
-/**
- * The work is done, but its answer is no valid output: the agent's code is wrong, not the work. So a person
- * is asked before another stage repeats or undoes it. An on-failure step is never undone: nobody is asked.
- */
-function answeredWrongly(
-  ending: Ending,
-  { failure, answer }: Report & { readonly kind: 'wrong-answer' },
-  outcome: Attempt['outcome'],
-): Step {
-  const { record, inputs, isOnFailure } = ending;
-  const known = { mayHaveActed: true, wrongAnswer: answer, isPermanent: true } as const;
-  const changes = { ...ended(ending, outcome, failure), ...known };
-  const move = !isOnFailure ? 'ask' : record.status === 'probing' ? 'give-up' : 'fail';
-  return stepAfter(record, move, inputs, changes);
 }
 
 /**
@@ -165,13 +151,6 @@ function afterFailure(
   });
 }
 
-/** On a stage that changes something, what a person gave for the earlier ones no longer holds. */
-const onStage = (step: AgentStep, record: Step, stage: number): StepChanges => ({
-  stage,
-  stageAttempt: stage === record.stage ? record.stageAttempt : 0,
-  ...(changesBetween(step, record.stage, stage) ? { givenInput: undefined } : {}),
-});
-
 /**
  * The outcome of an attempt to execute is unknown, after a lost reply or a lost lease. A probed step
  * becomes `unknown` and is probed. An idempotent one is tried again, as far as its recovery allows. About
@@ -189,103 +168,6 @@ function lost(ending: Ending, failure: Failure): Step {
     return stepAfter(record, 'retry', inputs, { ...changes, ...free });
   }
   return afterFailure(ending, changes);
-}
-
-function reportedProbe(ending: Ending, report: Report): Step | undefined {
-  const { variant, record, inputs } = ending;
-  if (report.kind === 'wrong-answer') return answeredWrongly(ending, report, 'done');
-  if (report.kind !== 'found') return probedInVain(ending, report);
-  switch (report.verdict) {
-    case 'done': {
-      const { output } = report;
-      const known = { output, failure: undefined, isPermanent: undefined };
-      return stepAfter(record, 'find-done', inputs, { ...ended(ending, 'done'), ...known });
-    }
-    case 'running':
-      return stepAfter(record, 'find-open', inputs, {
-        ...ended(ending, 'still-running'),
-        retryAt: inputs.now + variant.leaseMs,
-      });
-    case 'not-done':
-      return foundNothing(ending);
-    case 'cannot-tell':
-      return probedInVain(ending, report);
-  }
-}
-
-/**
- * `notDone` is believed only when it was asked after everything that could still act was dead
- * and its settle time had passed.
- */
-function foundNothing(ending: Ending): Step {
-  const { step, record, inputs, isOverTime } = ending;
-  const believableAt = effectsSettledAt(step, record);
-  const changes = ended(ending, 'not-done');
-  if ((record.claimedAt ?? 0) < believableAt) {
-    return stepAfter(record, 'find-open', inputs, {
-      ...changes,
-      retryAt: Math.max(inputs.now, believableAt),
-    });
-  }
-  const proven = { ...changes, mayHaveActed: false, wrongAnswer: undefined };
-  if (record.restarted === true) {
-    return stepAfter(record, 'find-nothing', inputs, {
-      ...proven,
-      ...onStage(step, record, 0),
-      stageAttempt: 0,
-      restarted: undefined,
-      retryAt: inputs.now,
-    });
-  }
-  const { stage, stageAttempt } = record;
-  const permanent = record.isPermanent === true;
-  // Its charge was given back, because a dead service had failed it (S9): the attempt is still to come.
-  const again = { kind: 'attempt', stage, retryAt: inputs.now } as const;
-  const next =
-    stageAttempt === 0 ? again : nextTry(step, { stage, stageAttempt, permanent }, inputs.now, inputs.random);
-  if (next.kind !== 'attempt' && isOverTime)
-    return stepAfter(record, 'find-nothing-last', inputs, { ...proven, ...FAILED_FOR_TIME });
-  if (next.kind === 'end') return stepAfter(record, 'find-nothing-last', inputs, proven);
-  if (next.kind === 'person') return stepAfter(record, 'ask', inputs, proven);
-  return stepAfter(record, 'find-nothing', inputs, {
-    ...proven,
-    ...onStage(step, record, next.stage),
-    retryAt: next.retryAt,
-  });
-}
-
-function probedInVain(ending: Ending, report: Report): Step {
-  const { step, record, inputs, free } = ending;
-  const failure = 'failure' in report ? report.failure : undefined;
-  const vain = ended(ending, 'cannot-tell', failure);
-  // A probe that was answered is charged in any case: else it would be asked for ever.
-  if (free !== undefined && isThrown(report))
-    return stepAfter(record, 'find-open', inputs, { ...vain, ...free });
-  // An agent without a probe cannot tell the next time either.
-  const probes = failure?.code === 'no-probe' ? MAX_PROBES : record.probes + 1;
-  const changes = { ...vain, probes };
-  if (probes < MAX_PROBES) {
-    const retryAt = nextProbeAt(probes, inputs.now, inputs.random);
-    return stepAfter(record, 'find-open', inputs, { ...changes, retryAt });
-  }
-  if (failure?.code === 'no-probe') return withoutProbe(ending, changes);
-  const move = nextWithoutVerdict(step).kind === 'person' ? 'ask' : 'give-up';
-  return stepAfter(record, move, inputs, changes);
-}
-
-/**
- * The outcome cannot be probed: before a stage that changes something it is undone. If it cannot be undone, a
- * person is asked.
- */
-function withoutProbe({ step, variant, record, inputs, isOverTime }: Ending, changes: StepChanges): Step {
-  const { stage, stageAttempt } = record;
-  const failed = { stage, stageAttempt, permanent: record.isPermanent === true };
-  const next = isOverTime ? { kind: 'end' as const } : nextTry(step, failed, inputs.now, 0);
-  const isChanged = next.kind === 'attempt' && changesBetween(step, stage, next.stage);
-  if (isChanged && variant.undo !== 'none')
-    return stepAfter(record, 'give-up', inputs, { ...changes, nextStage: next.stage, retryAt: undefined });
-  const isAsked = isChanged || nextWithoutVerdict(step).kind === 'person';
-  return stepAfter(record, isAsked ? 'ask' : 'give-up', inputs, changes);
 }
 
 function reportedUndo(ending: Ending, report: Report): Step | undefined {

@@ -13,7 +13,7 @@
 import type { Plan, PlanStep } from '../plan/plan.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isPerforming, type Step } from '../records/state.ts';
-import { effectsSettledAt, needsUndo } from './ready.ts';
+import { actsNoMoreAt, needsUndo } from './ready.ts';
 import { attemptedVariant } from './recovery.ts';
 import { actsUntil, isBetweenStages, mayFail } from './turn.ts';
 import { OVER_TIME } from './within.ts';
@@ -26,7 +26,7 @@ export function toleratedAt(plan: Plan, step: PlanStep, record: Step): number | 
   if (isBetweenStages(record)) return undefined;
   if (record.status === 'compensated') return 0;
   const isItem = plan.tolerated !== undefined;
-  if (record.status === 'compensation-failed' && isItem) return effectsSettledAt(step, record);
+  if (record.status === 'compensation-failed' && isItem) return actsNoMoreAt(step, record);
   if (record.status !== 'failed') return undefined;
   if (step.kind !== 'agent') return actsUntil(record.children);
   if (needsUndo(step, record)) return undefined;
@@ -37,7 +37,7 @@ export function toleratedAt(plan: Plan, step: PlanStep, record: Step): number | 
     record.afterFailure === 'continue' ||
     isItem ||
     attemptedVariant(step, record).effect === 'none';
-  return record.mayHaveActed && !isSaid ? 'person' : effectsSettledAt(step, record);
+  return record.mayHaveActed && !isSaid ? 'person' : actsNoMoreAt(step, record);
 }
 
 /** The times at which failures become final by themselves. */

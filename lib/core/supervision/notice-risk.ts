@@ -71,6 +71,7 @@ function reasonOf(
 const UNDER_WAY: ReadonlySet<Step['status']> = new Set([
   'running',
   'retrying',
+  'accepted',
   'waiting',
   'unknown',
   'probing',
@@ -89,7 +90,7 @@ function whyRisky(step: PlanStep, record: Step): RiskReason['why'] | undefined {
 }
 
 const isProbedInVain = ({ status, probes }: Step): boolean =>
-  (status === 'unknown' || status === 'probing') && probes > 0;
+  (status === 'unknown' || status === 'accepted' || status === 'probing') && probes > 0;
 
 /** On the last of several stages that an agent is tried on, or at the last attempt of the only one. */
 function isOnLastStage(step: PlanStep, { stage, stageAttempt }: Step): boolean {

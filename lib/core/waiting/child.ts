@@ -26,7 +26,7 @@ import { keyPartOf } from '../values/names.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isTerminal, type Step } from '../records/state.ts';
 import { leftOutIn, leftOutOfList } from '../step/left-out.ts';
-import { effectsSettledAt, isKept, keepsEffects, standsUnmended } from '../step/ready.ts';
+import { actsNoMoreAt, isKept, keepsEffects, standsUnmended } from '../step/ready.ts';
 import { actsUntil, failedItems, hasOpenChildren, isStopping, isUnbegun, scopeOf } from '../step/turn.ts';
 import { canMoveStep } from '../transitions.ts';
 import { epochOfIds, isCanceledKeepingEffects, knownVersion } from './child-retry.ts';
@@ -391,8 +391,7 @@ function stillActing(plan: Plan, { execution, steps }: Snapshot): Pick<ChildEnd,
   let until = 0;
   for (const step of plan.steps) {
     const record = steps[step.name];
-    if (record !== undefined)
-      until = Math.max(until, effectsSettledAt(step, record), actsUntil(record.children));
+    if (record !== undefined) until = Math.max(until, actsNoMoreAt(step, record), actsUntil(record.children));
   }
   return until > (execution.end?.at ?? execution.endedAt ?? 0) ? { actsUntil: until } : {};
 }

@@ -10,9 +10,9 @@ export const INTERLEAVINGS: readonly Mutant[] = [
     id: 'claim-while-leased',
     bug: 'A duplicate of the message claims the step while its lease is held.',
     file: 'lib/core/step/ready.ts',
-    find: "  if (record.status === 'unknown') return [workOf(step, record, 'probe')];",
+    find: "  if (record.status === 'unknown' || record.status === 'accepted') return [workOf(step, record, 'probe')];",
     replace:
-      "  if (record.status === 'running') return [{ ...workOf(step, record, 'execute'), attempt: record.attempt }];\n  if (record.status === 'unknown') return [workOf(step, record, 'probe')];",
+      "  if (record.status === 'running') return [{ ...workOf(step, record, 'execute'), attempt: record.attempt }];\n  if (record.status === 'unknown' || record.status === 'accepted') return [workOf(step, record, 'probe')];",
     also: [
       {
         file: 'lib/core/transitions.ts',
@@ -57,9 +57,9 @@ export const INTERLEAVINGS: readonly Mutant[] = [
   {
     id: 'not-done-believed-early',
     bug: 'A probe that found nothing is believed while the lost attempt may still act.',
-    file: 'lib/core/step/report.ts',
-    find: 'if ((record.claimedAt ?? 0) < believableAt) {',
-    replace: 'if ((record.claimedAt ?? 0) < 0) {',
+    file: 'lib/core/step/probe-report.ts',
+    find: 'if (claimedAt < believableAt) {',
+    replace: 'if (claimedAt < 0) {',
     killer: simulation(),
   },
   {

@@ -23,14 +23,6 @@ export const WHOLES: readonly Mutant[] = [
     killer: simulated(),
   },
   {
-    id: 'share-rounded-up',
-    bug: 'A share of a list that may fail is rounded up.',
-    file: 'lib/core/waiting/map.ts',
-    find: 'Math.floor((count * percent) / 100 + 1e-9);',
-    replace: 'Math.ceil((count * percent) / 100 - 1e-9);',
-    killer: simulated(),
-  },
-  {
     id: 'paused-agent-is-tried',
     bug: 'A paused agent whose breaker is open lets trials through.',
     file: 'lib/core/step/breaker.ts',
@@ -97,19 +89,34 @@ export const WHOLES: readonly Mutant[] = [
     killer: simulated(),
   },
   {
-    id: 'unsettled-is-no-risk',
-    bug: 'An attempt whose outcome no probe can tell does not put its execution at risk.',
-    file: 'lib/core/supervision/notice-risk.ts',
-    find: "status === 'probing') && probes > 0;",
-    replace: "status === 'probing') && probes > 20;",
-    killer: simulated(),
-  },
-  {
     id: 'cannot-tell-says-nothing',
     bug: 'The first probe of an attempt that cannot tell says nothing of its service, as if it were a later one.',
     file: 'lib/agent/notify-breaker.ts',
     find: 'claim.state.steps[claim.planStep.name]?.probes ?? 0',
     replace: 'Math.max(1, claim.state.steps[claim.planStep.name]?.probes ?? 0)',
+    killer: simulated(),
+  },
+  {
+    id: 'accepted-taken-for-dead',
+    bug: 'Work that a service has accepted is taken for dead when the execution is stopped.',
+    file: 'lib/core/step/process-deadline.ts',
+    find: "  status === 'accepted' && undo === 'none' && effect !== 'none';",
+    replace: "  status === 'accepted' && undo === 'none' && effect === 'none';",
+    also: [
+      {
+        file: 'lib/core/step/process-deadline.ts',
+        find: '  if (record.accepted !== undefined) return record.accepted.untilAt;',
+        replace: '  if (record.accepted !== undefined) return 0;',
+      },
+    ],
+    killer: simulated(),
+  },
+  {
+    id: 'accepted-lost-in-a-crash',
+    bug: 'What was accepted before a crash is not taken to act.',
+    file: 'lib/core/step/process-deadline.ts',
+    find: 'record.processDeadlineAt + settleMs + acceptsMs;',
+    replace: 'record.processDeadlineAt + settleMs;',
     killer: simulated(),
   },
 ];

@@ -35,10 +35,13 @@ const dirty = { status: 'succeeded', version: 1, clean: false } as const;
 const acted = { mayHaveActed: true };
 const left = { cause: { kind: 'cancel', at: 0, failure: { code: 'x', message: 'y' }, undo: false } } as const;
 
+/** A reader of an older state may take a step that is so. */
+const CLAIMED: Step['status'][] = ['retrying', 'accepted', 'waiting', 'answered', 'unknown', 'suspended'];
+
 describe('an effect is to be undone', () => {
   const step = undoableOf('it');
   it('of what is done, unknown or being undone; of the rest where it may have acted', () => {
-    const certain = ['unknown', 'done', 'compensating', 'compensation-failed'];
+    const certain = ['accepted', 'unknown', 'done', 'compensating', 'compensation-failed'];
     expect(where((record) => needsUndo(step, record))).toStrictEqual(certain);
     const maybe = ['retrying', 'waiting', 'suspended', 'failed'];
     expect(new Set(where((record) => needsUndo(step, record), acted))).toStrictEqual(
@@ -105,7 +108,7 @@ describe('a step is clear', () => {
     'when its executions have ended ($kind)',
     (planned) => {
       const isIt = (record: Step) => isClear(planned, record, true);
-      const busy: Step['status'][] = ['running', 'retrying', 'waiting', 'answered', 'unknown', 'suspended'];
+      const busy: Step['status'][] = ['running', ...CLAIMED];
       busy.push('compensating');
       const ended = { children: childrenOf({ 0: clean }) };
       expect(where(isIt, ended)).toStrictEqual(ALL.filter((status) => !busy.includes(status)));
@@ -155,10 +158,7 @@ describe('what depends on a step', () => {
 describe('a step is fenced', () => {
   const fenced = (steps: PlanStep[], records: Step[], execution: Partial<Execution> = {}) =>
     stepToFence(planOf(...steps), stateOf(records, { status: 'compensating', ...execution }))?.name;
-  const [step, open] = [
-    undoableOf('it'),
-    ['retrying', 'waiting', 'answered', 'unknown', 'suspended'],
-  ] as const;
+  const [step, open] = [undoableOf('it'), CLAIMED.filter((status) => status !== 'accepted')] as const;
   it('when it could still be claimed and owes nothing', () => {
     expect(fenced([step], [])).toBe('it');
     expect(fenced([undoableOf('it', { after: ['b'] })], [])).toBeUndefined();
@@ -166,9 +166,11 @@ describe('a step is fenced', () => {
     const of = (given: PlanStep, more: Partial<Step> = {}, execution: Partial<Execution> = {}) =>
       where((record) => fenced([given], [record], execution) === 'it', more);
     expect(of(step)).toStrictEqual(['ready', 'retrying', 'waiting', 'answered', 'suspended']);
+    // Accepted work acts until it is known to be over.
+    expect(of(agentStepOf('it', { effect: 'none' }), acted)).toContain('accepted');
     expect(of(step, acted)).toStrictEqual(['ready', 'answered']);
     expect(of(agentStepOf('it'), acted)).toStrictEqual(['ready', ...open]);
-    expect(of(step, acted, left)).toStrictEqual(['ready', ...open]);
+    expect(of(step, acted, left)).toStrictEqual(['ready', ...CLAIMED]);
   });
 });
 
@@ -184,6 +186,7 @@ describe('a step is held', () => {
     expect(where((record) => held([step], [record]) === 'it', { suspendedIn: 2 })).toStrictEqual([
       'ready',
       'retrying',
+      'accepted',
       'unknown',
     ]);
   });
@@ -192,6 +195,7 @@ describe('a step is held', () => {
     expect(where((record) => held([step], [record]) === 'it', { suspendedIn: 1 })).toStrictEqual([
       'ready',
       'retrying',
+      'accepted',
       'unknown',
       'suspended',
     ]);

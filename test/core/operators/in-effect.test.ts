@@ -31,6 +31,7 @@ describe('of a step', () => {
     (status) => {
       const certain: Partial<Record<Step['status'], string>> = {
         done: 'stands',
+        accepted: 'may-stand',
         unknown: 'may-stand',
         compensating: 'may-stand',
         'compensation-failed': 'may-stand',

@@ -215,6 +215,7 @@ it('these are the statuses', () => {
     'ready',
     'running',
     'retrying',
+    'accepted',
     'waiting',
     'answered',
     'unknown',

@@ -3,6 +3,7 @@
  * no outages, nobody at work yet.
  */
 
+import { Jobs } from '../../../proof/simulation/acceptance.ts';
 import { Running } from '../../../proof/simulation/containers.ts';
 import type { EventQueue } from '../../../proof/simulation/events.ts';
 import { swarm } from '../../../proof/simulation/faults.ts';
@@ -49,6 +50,8 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
   pausing: undefined,
   probing: undefined,
   beats: undefined,
+  accepting: undefined,
+  jobs: new Jobs(choice),
   bulks: undefined,
   waits: undefined,
   running: new Running(),

@@ -125,10 +125,10 @@ function limitsProblem(limits: StepLimits, whose: string): Problem | undefined {
     if (!isDurationMs(limits[key]))
       return problem('unbounded', `${whose}${key} is ${String(limits[key])}, so it could wait for ever`);
   }
-  const { maxNoProgressMs } = limits;
-  if (maxNoProgressMs !== undefined && !isDurationMs(maxNoProgressMs)) {
-    const message = `${whose}maxNoProgressMs is ${String(maxNoProgressMs)}; leave it out or give a time`;
-    return problem('unbounded', message);
+  for (const key of ['maxNoProgressMs', 'acceptsMs'] as const) {
+    const ms = limits[key];
+    if (ms !== undefined && !isDurationMs(ms))
+      return problem('unbounded', `${whose}${key} is ${String(ms)}; leave it out or give a time`);
   }
   if (!EFFECTS.includes(limits.effect)) {
     const message = `${whose}effect '${String(limits.effect)}' is not 'idempotent', 'probed', 'unsafe' or 'none'`;

@@ -3,7 +3,7 @@
 import * as z from 'zod/mini';
 import { agent, withInput, workflow } from 'steadfast';
 
-const Way = z.object({ way: z.enum(['done', 'dies', 'hangs']) });
+const Way = z.object({ way: z.enum(['done', 'dies', 'hangs', 'accepts']) });
 
 export const alone = agent('alone', {
   input: Way,
@@ -13,6 +13,7 @@ export const alone = agent('alone', {
   lease: '3s',
   timeout: '14m',
   isolate: true,
+  accepts: '1m',
 });
 
 export const isolated = workflow(

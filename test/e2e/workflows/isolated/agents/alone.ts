@@ -1,3 +1,4 @@
+import { accepted, done, notDone } from 'steadfast';
 import { alone } from '../workflow.ts';
 
 /** Computes without a pause for an hour, so that no other code of the process gets a turn. */
@@ -10,7 +11,9 @@ export const handler = alone.handler({
   execute: async (_, { way }) => {
     if (way === 'dies') process.exit(7);
     if (way === 'hangs') compute();
-    return { pid: process.pid };
+    return way === 'accepts'
+      ? accepted({ token: String(process.pid), askAfter: '5s' })
+      : { pid: process.pid };
   },
-  probe: async () => ({ verdict: 'not-done' }),
+  probe: async ({ accepted: work }) => (work === undefined ? notDone() : done({ pid: Number(work.token) })),
 });

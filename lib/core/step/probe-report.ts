@@ -1,0 +1,340 @@
+/**
+ * What an accepted answer and the end of a probe write: of an unknown outcome, or of accepted work.
+ *
+ * Owns: that a service has taken the work, the pace at which it is asked, when its time is over and what
+ * follows then; what each verdict makes of the step, and when `notDone` is believed. Does not own: attempts
+ * to execute and to undo (`report.ts`), how long accepted work acts (`process-deadline.ts`).
+ *
+ * S6 `done` only where a probe found it. That work will never be done is believed only if it was asked after
+ * everything that could still act was over, and of accepted work after its first pause. S10 until then an
+ * unknown outcome is remembered. L1 the time that its agent declares (`accepts`) bounds the probes.
+ */
+
+import { type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
+import type { AcceptedAnswer, FoundRunning, Report } from '../decisions/events.ts';
+import { MAX_ASK_AFTER_MS, MIN_ASK_AFTER_MS } from '../plan/agent.ts';
+import type { AgentStep } from '../plan/plan.ts';
+import type { Accepted, LeasedStep, Step } from '../records/state.ts';
+import type { Failure } from '../values/failure.ts';
+import { given } from '../values/given.ts';
+import { isThrown } from './breaker.ts';
+import { answeredWrongly, ended, type Ending, unrecorded } from './ending.ts';
+import { isAdvance } from './lease.ts';
+import { CLOCKS_DIFFER_MS } from './process-deadline.ts';
+import { effectsSettledAt } from './ready.ts';
+import { changesBetween, MAX_PROBES, nextProbeAt, nextTry, nextWithoutVerdict, onStage } from './recovery.ts';
+import { FAILED_FOR_TIME, OVER_TIME } from './within.ts';
+
+/** The record after a probe's report, or nothing where that is none of a probe's. */
+export function reportedProbe(ending: Ending, report: Report): Step | undefined {
+  const { record, inputs } = ending;
+  if (report.kind === 'wrong-answer') return answeredWrongly(ending, report, 'done');
+  if (report.kind !== 'found') return probedInVain(ending, report);
+  switch (report.verdict) {
+    case 'done': {
+      const { output } = report;
+      const known = { output, failure: undefined, isPermanent: undefined };
+      return stepAfter(record, 'find-done', inputs, { ...ended(ending, 'done'), ...known });
+    }
+    case 'running':
+      return foundRunning(ending, report);
+    case 'not-done':
+      return foundNothing(ending);
+    case 'cannot-tell':
+      return probedInVain(ending, report);
+  }
+}
+
+/** Accepted work goes on until its time is over; an unknown outcome of an agent that accepts is such work. */
+function foundRunning(ending: Ending, report: FoundRunning): Step {
+  const { variant, record, inputs } = ending;
+  const { accepted, restarted } = record;
+  const { askAfterMs, progress } = report;
+  if (accepted !== undefined && restarted !== true) {
+    const probed = afterProbe(ending, accepted, progress);
+    if (probed.over !== undefined) return notOverInTime(ending, probed.over);
+    return askedAgain(ending, probed, { askAfterMs, probes: 0 });
+  }
+  if (variant.acceptsMs !== undefined) return foundAccepted(ending, report, variant.acceptsMs);
+  return stepAfter(record, 'find-open', inputs, {
+    ...ended(ending, 'still-running'),
+    retryAt: inputs.now + (askAfterMs ?? variant.leaseMs),
+  });
+}
+
+/**
+ * The time of accepted work is over, and it is alive. What changes something, and the same again as well,
+ * begins once the undo has stopped it; where there is none, only a request that finds the same work.
+ */
+function notOverInTime(ending: Ending, failure: Failure): Step {
+  const { step, variant, record, inputs, isOverTime } = ending;
+  const { stage, stageAttempt } = record;
+  const changes = { ...ended(ending, 'still-running', failure), retryAt: undefined };
+  const next = isOverTime
+    ? { kind: 'end' as const }
+    : nextTry(step, { stage, stageAttempt }, inputs.now, inputs.random);
+  if (next.kind === 'attempt') {
+    if (variant.undo !== 'none')
+      return stepAfter(record, 'give-up', inputs, { ...changes, nextStage: next.stage });
+    const isSame = variant.effect === 'idempotent' && !changesBetween(step, stage, next.stage);
+    if (isSame || variant.effect === 'none')
+      return stepAfter(record, 'find-nothing', inputs, {
+        ...changes,
+        ...onStage(step, record, next.stage),
+        retryAt: next.retryAt,
+      });
+  }
+  const isAsked = next.kind === 'attempt' || nextWithoutVerdict(step).kind === 'person';
+  const forTime = isOverTime ? FAILED_FOR_TIME : {};
+  return stepAfter(record, isAsked ? 'ask' : 'give-up', inputs, { ...changes, ...forTime });
+}
+
+/**
+ * `notDone` is believed only when it was asked after everything that could still act was dead
+ * and its settle time had passed.
+ */
+function foundNothing(ending: Ending): Step {
+  const { step, record, inputs, isOverTime } = ending;
+  const { accepted, claimedAt = 0 } = record;
+  const settledAt = effectsSettledAt(step, record);
+  const believableAt = accepted === undefined ? settledAt : believableFrom(accepted, settledAt);
+  const changes = ended(ending, 'not-done');
+  if (claimedAt < believableAt) {
+    const retryAt = Math.max(inputs.now, believableAt);
+    return accepted === undefined
+      ? stepAfter(record, 'find-open', inputs, { ...changes, retryAt })
+      : askedAgain(ending, afterProbe(ending, accepted), { retryAt });
+  }
+  const proven = { ...changes, mayHaveActed: false, wrongAnswer: undefined };
+  if (record.restarted === true) {
+    return stepAfter(record, 'find-nothing', inputs, {
+      ...proven,
+      ...onStage(step, record, 0),
+      stageAttempt: 0,
+      restarted: undefined,
+      retryAt: inputs.now,
+    });
+  }
+  const { stage, stageAttempt } = record;
+  const permanent = record.isPermanent === true;
+  // Its charge was given back, because a dead service had failed it (S9): the attempt is still to come.
+  const again = { kind: 'attempt', stage, retryAt: inputs.now } as const;
+  const next =
+    stageAttempt === 0 ? again : nextTry(step, { stage, stageAttempt, permanent }, inputs.now, inputs.random);
+  if (next.kind !== 'attempt' && isOverTime)
+    return stepAfter(record, 'find-nothing-last', inputs, { ...proven, ...FAILED_FOR_TIME });
+  if (next.kind === 'end') return stepAfter(record, 'find-nothing-last', inputs, proven);
+  if (next.kind === 'person') return stepAfter(record, 'ask', inputs, proven);
+  return stepAfter(record, 'find-nothing', inputs, {
+    ...proven,
+    ...onStage(step, record, next.stage),
+    retryAt: next.retryAt,
+  });
+}
+
+/** It could not tell, or was lost. */
+export function probedInVain(ending: Ending, report: Report): Step {
+  const { step, record, inputs, free } = ending;
+  const failure = 'failure' in report ? report.failure : undefined;
+  if (record.accepted !== undefined) return acceptedInVain(ending, record.accepted, report, failure);
+  const vain = ended(ending, 'cannot-tell', failure);
+  // A probe that was answered is charged in any case: else it would be asked for ever.
+  if (free !== undefined && isThrown(report))
+    return stepAfter(record, 'find-open', inputs, { ...vain, ...free });
+  // An agent without a probe cannot tell the next time either.
+  const probes = failure?.code === 'no-probe' ? MAX_PROBES : record.probes + 1;
+  const changes = { ...vain, probes };
+  if (probes < MAX_PROBES) {
+    const retryAt = nextProbeAt(probes, inputs.now, inputs.random);
+    return stepAfter(record, 'find-open', inputs, { ...changes, retryAt });
+  }
+  if (failure?.code === 'no-probe') return withoutProbe(ending, changes);
+  const move = nextWithoutVerdict(step).kind === 'person' ? 'ask' : 'give-up';
+  return stepAfter(record, move, inputs, changes);
+}
+
+/** Undecided probes bound accepted work only once its time is over. */
+function acceptedInVain(
+  ending: Ending,
+  accepted: Accepted,
+  report: Report,
+  failure: Failure | undefined,
+): Step {
+  const { record, inputs, free } = ending;
+  const probed = afterProbe(ending, accepted);
+  const probes = record.probes + 1;
+  if (free !== undefined && isThrown(report)) return askedAgain(ending, probed, { failure, ...free });
+  if (probed.over === undefined) return askedAgain(ending, probed, { failure, probes });
+  if (failure?.code === 'no-probe' || probes >= MAX_PROBES) return notOverInTime(ending, probed.over);
+  const retryAt = nextProbeAt(probes, inputs.now, inputs.random);
+  return askedAgain(ending, probed, { failure, probes, retryAt });
+}
+
+/**
+ * The outcome cannot be probed: before a stage that changes something it is undone. If it cannot be undone, a
+ * person is asked.
+ */
+function withoutProbe({ step, variant, record, inputs, isOverTime }: Ending, changes: StepChanges): Step {
+  const { stage, stageAttempt } = record;
+  const failed = { stage, stageAttempt, permanent: record.isPermanent === true };
+  const next = isOverTime ? { kind: 'end' as const } : nextTry(step, failed, inputs.now, 0);
+  const isChanged = next.kind === 'attempt' && changesBetween(step, stage, next.stage);
+  if (isChanged && variant.undo !== 'none')
+    return stepAfter(record, 'give-up', inputs, { ...changes, nextStage: next.stage, retryAt: undefined });
+  const isAsked = isChanged || nextWithoutVerdict(step).kind === 'person';
+  return stepAfter(record, isAsked ? 'ask' : 'give-up', inputs, changes);
+}
+
+/** Without a wish of the service's the first question comes after this, … */
+const FIRST_ASK_MS = 30_000;
+/** … and each later one after this part of the time since, so that long work is asked for less often. */
+const PART_OF_AGE = 0.1;
+
+const paceMs = (wishMs: number): number => Math.min(Math.max(wishMs, MIN_ASK_AFTER_MS), MAX_ASK_AFTER_MS);
+
+/** When the latest progress was made, by which `maxNoProgress` counts. */
+const advancedAt = ({ progressAt, at }: Accepted): number => progressAt ?? at;
+
+const stallsAt = ({ maxNoProgressMs }: AgentStep, accepted: Accepted): number =>
+  maxNoProgressMs === undefined ? Number.POSITIVE_INFINITY : advancedAt(accepted) + maxNoProgressMs;
+
+/**
+ * When to ask next: as the service wishes or as the pace has grown, but no later than its time is over.
+ * @param overAt when the time of the step or of the execution is over
+ */
+function askAt(
+  variant: AgentStep,
+  accepted: Accepted,
+  { askAfterMs, overAt = Number.POSITIVE_INFINITY, now }: Pace,
+): number {
+  const grownMs = Math.max(accepted.everyMs, Math.floor((now - accepted.at) * PART_OF_AGE));
+  const endsAt = Math.min(accepted.untilAt, overAt, stallsAt(variant, accepted));
+  return Math.min(now + paceMs(askAfterMs ?? grownMs), Math.max(now, endsAt));
+}
+
+interface Pace {
+  readonly now: number;
+  readonly askAfterMs?: number | undefined;
+  readonly overAt?: number | undefined;
+}
+
+/** What an accepted answer changes, in time or late. @param withinMs how long the work may go on */
+export function acceptance(
+  variant: AgentStep,
+  record: Step,
+  { token, askAfterMs, withinMs }: Omit<AcceptedAnswer, 'kind'>,
+  { now, overAt }: Pace,
+): StepChanges {
+  const everyMs = paceMs(askAfterMs ?? FIRST_ASK_MS);
+  const accepted: Accepted = {
+    ...given({ token }),
+    at: now,
+    // As its plan has it, if that was made with an agent that accepts.
+    untilAt: now + (variant.acceptsMs ?? withinMs) + CLOCKS_DIFFER_MS,
+    askFrom: now + everyMs,
+    everyMs,
+    seq: record.version + 1,
+    asked: 0,
+  };
+  return {
+    accepted,
+    mayHaveActed: true,
+    probes: 0,
+    failure: undefined,
+    isPermanent: undefined,
+    restarted: undefined,
+    retryAt: askAt(variant, accepted, { now, askAfterMs: everyMs, overAt }),
+  };
+}
+
+/**
+ * Accepted after the lease had ended: adopted where a late success would be. One that was suspended stays so.
+ */
+export function lateAcceptance(
+  variant: AgentStep,
+  record: Step,
+  report: AcceptedAnswer,
+  inputs: DecisionInputs & { readonly overAt?: number },
+): Step {
+  const isAsked = record.status === 'probing';
+  return stepAfter(record, isAsked ? 'find-accepted' : 'accept', inputs, {
+    ...acceptance(variant, record, report, inputs),
+    ...(isAsked ? { leaseUntil: undefined } : {}),
+    ...(record.status === 'suspended' ? { suspendedFrom: 'accepted' as const } : {}),
+    afterFailure: undefined,
+    nextStage: undefined,
+    givenInput: undefined,
+    changedAt: inputs.now,
+  });
+}
+
+/** A probe of an unknown outcome, or of a restarted step, has found that the service is at it. */
+const foundAccepted = (ending: Ending, { askAfterMs }: FoundRunning, withinMs: number): Step => {
+  const { variant, record, inputs, overAt } = ending;
+  const answer = { ...given({ token: record.accepted?.token, askAfterMs }), withinMs };
+  return stepAfter(record, 'find-accepted', inputs, {
+    ...unrecorded(ending),
+    ...acceptance(variant, record, answer, { now: inputs.now, overAt }),
+  });
+};
+
+/** Accepted work after one more probe. */
+interface Probed {
+  readonly accepted: Accepted;
+  /** Why its time is over, if it is. */
+  readonly over?: Failure;
+}
+
+const STALLED: Failure = { code: 'no-progress', message: 'the accepted work was alive but did not advance' };
+const OVER_ACCEPTED: Failure = {
+  code: 'accepts',
+  message: "the service had accepted the work, and it was not over within its time ('accepts')",
+};
+
+/** @param progress what a probe has reported, if it did */
+function afterProbe(
+  { variant, record, inputs, isOverTime }: Ending,
+  before: Accepted,
+  progress?: string | number,
+): Probed {
+  const advanced = progress !== undefined && isAdvance(before.progress, progress);
+  const accepted: Accepted = {
+    ...before,
+    asked: before.asked + 1,
+    ...(advanced ? { progress, progressAt: inputs.now } : {}),
+  };
+  const over = whyOver(variant, record, accepted, isOverTime);
+  return { accepted, ...given({ over }) };
+}
+
+/** Only a question asked after the end of its time says that the work has not come to its own end. */
+function whyOver(
+  variant: AgentStep,
+  { claimedAt = 0 }: LeasedStep,
+  accepted: Accepted,
+  isOverTime: boolean,
+): Failure | undefined {
+  if (isOverTime) return OVER_TIME;
+  if (claimedAt >= accepted.untilAt) return OVER_ACCEPTED;
+  return claimedAt >= stallsAt(variant, accepted) ? STALLED : undefined;
+}
+
+/** The work goes on, and is asked for again. Such a probe is no attempt, so it is no part of the history. */
+function askedAgain(
+  ending: Ending,
+  { accepted }: Probed,
+  changes: StepChanges & { readonly askAfterMs?: number | undefined },
+): Step {
+  const { variant, record, inputs, overAt } = ending;
+  const { askAfterMs, ...others } = changes;
+  return stepAfter(record, 'find-accepted', inputs, {
+    ...unrecorded(ending),
+    failure: undefined,
+    retryAt: askAt(variant, accepted, { now: inputs.now, askAfterMs, overAt }),
+    ...others,
+    accepted: { ...accepted, seq: record.version + 1 },
+  });
+}
+
+/** From then on `notDone` is believed. */
+const believableFrom = ({ askFrom }: Accepted, settledAt: number): number => Math.max(askFrom, settledAt);

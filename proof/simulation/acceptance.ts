@@ -1,0 +1,191 @@
+/**
+ * Workflows whose services accept work and do it by themselves: a plan as it is in a world that has this
+ * trait, and the book of what was accepted.
+ *
+ * Owns: the share of such steps; what a service accepts, how long it is at it and how that ends; that it
+ * acts meanwhile. Does not own: which worlds have the trait (`traits.ts`), what is judged
+ * (`oracle-accepted.ts`, `oracle-order.ts`). It throws dice of its own, so that every other world stays as it
+ * was.
+ */
+
+import {
+  accepted,
+  type AttemptContext,
+  type Effect,
+  running,
+  type Verdict,
+} from '../../lib/core/plan/agent.ts';
+import type { AgentStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
+import type { Emphasis } from './emphasis.ts';
+import type { Choice } from './plans.ts';
+import { type Host, planOf } from './process.ts';
+
+/** What goes wrong often where work is accepted. */
+export const ACCEPTANCE_RATES: Emphasis['rates'] = {
+  crashAfter: 0.02,
+  lostReply: 0.15,
+  canceled: 0.25,
+  duplicatedMessage: 0.2,
+};
+
+const STEP_SHARE = 0.6;
+const NONE_SHARE = 0.1;
+const TIMES_MS = [60_000, 180_000, 600_000, 2_400_000] as const;
+/** Alive, and it has to report progress. */
+const STALLING_SHARE = 0.25;
+const STALLS_MS = [45_000, 120_000] as const;
+
+export const ACCEPTING = 'agent-accepting-';
+
+export const isAccepting = (agent: string): boolean => agent.startsWith(ACCEPTING);
+
+export function withAcceptance(plan: Plan, choice: Choice): Plan {
+  const steps = plan.steps.map((step): PlanStep => {
+    if (step.kind === 'child') return { ...step, plan: withAcceptance(step.plan, choice) };
+    if (step.kind === 'map' && step.each.kind === 'agent')
+      return { ...step, each: accepting(step.each, choice) };
+    return step.kind === 'agent' ? accepting(step, choice) : step;
+  });
+  const { onFailure } = plan;
+  return onFailure === undefined
+    ? { ...plan, steps }
+    : { ...plan, steps, onFailure: onFailure.map((step) => accepting(step, choice, 0)) };
+}
+
+function accepting(step: AgentStep, choice: Choice, noneShare: number = NONE_SHARE): AgentStep {
+  if (step.effect === 'unsafe' || !choice.chance(STEP_SHARE)) return step;
+  const isNone = step.effect === 'none' || (step.undo === 'none' && choice.chance(noneShare));
+  const effect = isNone && step.pointOfNoReturn !== true ? 'none' : step.effect;
+  const { maxNoProgressMs: _, ...rest } = step;
+  return {
+    ...rest,
+    effect,
+    agent: `${ACCEPTING}${effect}`,
+    acceptsMs: choice.pick(TIMES_MS),
+    ...(choice.chance(STALLING_SHARE) ? { maxNoProgressMs: choice.pick(STALLS_MS) } : {}),
+  };
+}
+
+/** One piece of accepted work. */
+interface Job {
+  readonly at: number;
+  readonly wedges: boolean;
+  state: 'running' | 'done' | 'never' | 'stopped';
+}
+
+const ACCEPTED_SHARE = 0.85;
+const NEVER_SHARE = 0.2;
+const WEDGED_SHARE = 0.15;
+const SAYS_SHARE = 0.5;
+const UNSURE_SHARE = 0.1;
+/** The process freezes with the answer in its hand, for longer than most leases. */
+const FROZEN_SHARE = 0.06;
+const FROZEN_MS = [8_000, 45_000] as const;
+
+/** What its service knows of a request, and what is rolled back with it. */
+interface Request {
+  readonly ctx: AttemptContext;
+  readonly service: string;
+  readonly effect: Effect;
+  readonly drop: () => void;
+}
+
+/** The book of all services that accept work, by effect key. */
+export class Jobs {
+  readonly #choice: Choice;
+  readonly #jobs = new Map<string, Job>();
+
+  constructor(choice: Choice) {
+    this.#choice = choice;
+  }
+
+  /** @returns what `execute` answers, or nothing where the work was done at once */
+  taken(host: Host, request: Request): ReturnType<typeof accepted> | undefined {
+    const choice = this.#choice;
+    const { effectKey } = request.ctx;
+    const known = this.#jobs.get(effectKey);
+    if (known === undefined || known.state === 'never' || known.state === 'stopped') {
+      if (!choice.chance(ACCEPTED_SHARE)) {
+        const { now } = host.events;
+        this.#jobs.set(effectKey, { at: now, wedges: false, state: 'done' });
+        return undefined;
+      }
+      this.#begin(host, request);
+    } else if (known.state !== 'running') return undefined;
+    return choice.chance(SAYS_SHARE)
+      ? accepted({ token: `job-${effectKey}`, askAfter: choice.pick([5, 20, 60]) })
+      : accepted();
+  }
+
+  #begin(host: Host, request: Request): void {
+    const { events } = host;
+    const choice = this.#choice;
+    const { acceptsMs = 60_000, undo } = stepOf(host, request.ctx) ?? {};
+    const lasts = choice.pick([0.1, 0.3, 0.8, 0.8, 1.7]);
+    const wantedMs = Math.max(4_000, Math.round(acceptsMs * lasts * choice.between(50, 120) * 0.01));
+    // What cannot be stopped is over in its time, as its author has said.
+    const ms = undo === 'none' ? Math.min(wantedMs, acceptsMs) : wantedMs;
+    const isCut = ms < wantedMs;
+    const job: Job = {
+      at: events.now,
+      wedges: choice.chance(WEDGED_SHARE),
+      state: 'running',
+    };
+    this.#jobs.set(request.ctx.effectKey, job);
+    const end = isCut || choice.chance(NEVER_SHARE) ? 'never' : 'done';
+    events.plan(choice.between(1, ms - 1), () => act(host, request, job));
+    events.plan(ms, () => {
+      act(host, request, job);
+      if (job.state !== 'running') return;
+      job.state = end;
+      if (end === 'never') request.drop();
+    });
+  }
+
+  /** Takes it back, or its undo was done by hand. */
+  stopped(effectKey: string): void {
+    const job = this.#jobs.get(effectKey);
+    if (job !== undefined) job.state = 'stopped';
+  }
+
+  /** Every key of a step. @param key any of them */
+  stoppedByHand(key: string): void {
+    const place = key.replace(/-\d+$/, '');
+    for (const known of this.#jobs.keys()) if (known.replace(/-\d+$/, '') === place) this.stopped(known);
+  }
+
+  /** For how long, if at all. */
+  freezesMs(): number | undefined {
+    return this.#choice.chance(FROZEN_SHARE) ? this.#choice.between(...FROZEN_MS) : undefined;
+  }
+
+  isDone(effectKey: string): boolean {
+    return this.#jobs.get(effectKey)?.state === 'done';
+  }
+
+  /** What a probe answers of work that is under way; nothing of any other. */
+  asked({ events }: Host, effectKey: string): Verdict<never> | undefined {
+    const choice = this.#choice;
+    const job = this.#jobs.get(effectKey);
+    if (job?.state !== 'running') return undefined;
+    if (choice.chance(UNSURE_SHARE)) return { verdict: 'cannot-tell', reason: 'status 501' };
+    const progress = job.wedges ? 0 : events.now - job.at;
+    return running({
+      ...(choice.chance(0.9) ? { progress } : {}),
+      ...(choice.chance(0.3) ? { askAfter: choice.pick([5, 30, 120]) } : {}),
+    });
+  }
+}
+
+const stepOf = (host: Host, { executionId, step }: AttemptContext): AgentStep | undefined => {
+  const plan = planOf(host, executionId);
+  const found = [...(plan?.steps ?? []), ...(plan?.onFailure ?? [])].find(({ name }) => name === step);
+  return found?.kind === 'agent' ? found : undefined;
+};
+
+/** Accepted work that was not stopped acts, whatever its workflow has become meanwhile. */
+function act(host: Host, { ctx, service, effect }: Request, { state }: Job): void {
+  const plan = planOf(host, ctx.executionId);
+  if (state !== 'running' || effect === 'none' || plan === undefined) return;
+  host.order.performed(plan, ctx, service, false);
+}

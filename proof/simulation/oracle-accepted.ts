@@ -1,0 +1,138 @@
+/**
+ * Accepted work, judged anew from the words of docs/ARCHITECTURE.md.
+ *
+ * Owns: how long it is taken to act; that it is asked at its pace, once for each time; that nothing but an
+ * answer, a stop or the end of its time ends it. Does not own: that nothing before it is undone meanwhile
+ * (`oracle-order.ts`, from the services' own book), which moves there are (`oracle-moves.ts`).
+ */
+
+import type { AgentStep, Plan } from '../../lib/core/plan/plan.ts';
+import type { Write } from '../../lib/core/decisions/decision.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { Step } from '../../lib/core/records/state.ts';
+import type { KindCounts } from './kinds.ts';
+
+const CLOCKS_DIFFER_MS = 4_000;
+const LAST_PROBES_MS = 600_000;
+
+/** An agent as it was for the latest attempt. */
+type Acted = Pick<AgentStep, 'effect' | 'acceptsMs' | 'settleMs'>;
+
+/** Until when what a service has accepted, or may have although nobody knows, may act. */
+export function acceptedTill({ effect, acceptsMs, settleMs }: Acted, record: Step): number {
+  if (effect === 'none' || record.status === 'done' || record.status === 'compensated') return 0;
+  if (!record.mayHaveActed) return 0;
+  return (
+    record.accepted?.untilAt ??
+    (acceptsMs === undefined ? 0 : record.processDeadlineAt + settleMs + acceptsMs)
+  );
+}
+
+/** Whether it is waited for on the way back, because nothing can stop it. */
+export const isWaitedFor = (
+  { effect, undo }: Pick<AgentStep, 'effect' | 'undo'>,
+  { status }: Pick<Step, 'status'>,
+): boolean => status === 'accepted' && undo === 'none' && effect !== 'none';
+
+interface Context {
+  readonly kinds: KindCounts;
+  /** True time. */
+  readonly now: number;
+  readonly actedAs: (
+    step: AgentStep,
+    record: Step,
+  ) => Pick<AgentStep, 'acceptsMs' | 'maxNoProgressMs' | 'undo' | 'effect'>;
+}
+
+export function judgeAccepted(
+  problems: string[],
+  plan: Plan,
+  before: Snapshot,
+  { step: after }: Write,
+  { kinds, now, actedAs }: Context,
+): void {
+  const planned = plan.steps.find(({ name }) => name === after?.name);
+  const known = after && before.steps[after.name];
+  if (after === undefined || known === undefined || planned?.kind !== 'agent') return;
+  const acted = actedAs(planned, after);
+  if (after.accepted !== undefined && after.accepted.at !== known.accepted?.at)
+    judgeBegin(problems, after, known, acted, kinds, now);
+  if (known.accepted === undefined) return;
+  const isClaim = after.leaseUntil !== undefined && after.token !== known.token;
+  if (isClaim) judgeClaim(problems, before, known, after, kinds);
+  else if (known.status === 'probing' && known.leaseUntil !== undefined && after.leaseUntil === undefined)
+    judgeAnswer(problems, known, after, { ...acted, isTimed: planned.withinMs !== undefined }, kinds);
+  if (after.status === 'fenced' && known.status === 'accepted') {
+    const isLeft = before.execution.cause?.undo === false || acted.effect === 'none';
+    const isOver = now + CLOCKS_DIFFER_MS >= known.accepted.untilAt + LAST_PROBES_MS;
+    if (!isLeft && !isOver) problems.push(`S10 '${after.name}' is fenced while its accepted work acts`);
+  }
+}
+
+function judgeBegin(
+  problems: string[],
+  { name, accepted, status }: Step,
+  known: Step,
+  { acceptsMs }: Pick<AgentStep, 'acceptsMs'>,
+  kinds: KindCounts,
+  now: number,
+): void {
+  kinds.accepted += 1;
+  if (known.leaseUntil === undefined) kinds.acceptedLate += 1;
+  if (known.status === 'probing') kinds.acceptedFound += 1;
+  if (acceptsMs === undefined) problems.push(`S6 '${name}' is ${status}, and its agent accepts nothing`);
+  const ms = (accepted?.untilAt ?? 0) - now - (acceptsMs ?? 0);
+  if (ms < 0 - 1_000 || ms > 2 * CLOCKS_DIFFER_MS)
+    problems.push(`S10 '${name}' was accepted until ${ms} ms after what its agent says`);
+}
+
+/** A probe is made when it is due; a second chain of messages would have it sooner. */
+function judgeClaim(
+  problems: string[],
+  { execution }: Snapshot,
+  known: Step,
+  after: Step,
+  kinds: KindCounts,
+): void {
+  if (after.mode === 'execute' && known.status === 'accepted')
+    problems.push(`S6 '${after.name}' is performed once more while its accepted work acts`);
+  if (after.mode === 'undo' && known.status === 'accepted') kinds.acceptedStopped += 1;
+  if (after.mode !== 'probe' || known.status !== 'accepted') return;
+  if (execution.status === 'compensating') kinds.acceptedAwaited += 1;
+  const earlyMs = (known.retryAt ?? 0) - (after.claimedAt ?? 0);
+  if (earlyMs > CLOCKS_DIFFER_MS && known.deferred === undefined)
+    problems.push(`S16 '${after.name}' is asked ${earlyMs} ms before it is due`);
+}
+
+/** What ends it: an answer, or its time. */
+function judgeAnswer(
+  problems: string[],
+  known: Step,
+  after: Step,
+  { maxNoProgressMs, isTimed }: Pick<AgentStep, 'maxNoProgressMs'> & { readonly isTimed: boolean },
+  kinds: KindCounts,
+): void {
+  const { accepted } = known;
+  const last = after.attempts.at(-1);
+  if (accepted === undefined) return;
+  if (after.status === 'accepted') {
+    if (after.attempts.length !== known.attempts.length || after.attempt !== known.attempt)
+      problems.push(`S9 a probe of '${after.name}', whose work is accepted, counts as an attempt`);
+    if ((after.accepted?.asked ?? 0) > 1) kinds.askedTwice += 1;
+    return;
+  }
+  if (after.status === 'done') kinds.acceptedDone += 1;
+  else if (last?.outcome === 'not-done') kinds.acceptedNever += 1;
+  else if (last?.outcome === 'still-running') {
+    kinds.acceptedOver += 1;
+    const stalledAt =
+      maxNoProgressMs === undefined ? Infinity : (accepted.progressAt ?? accepted.at) + maxNoProgressMs;
+    const endsAt = Math.min(accepted.untilAt, stalledAt);
+    const earlyMs = endsAt - (known.claimedAt ?? 0);
+    if (earlyMs > CLOCKS_DIFFER_MS && !isTimed)
+      problems.push(
+        `P7 '${after.name}' is given up ${earlyMs} ms before the time of its accepted work is over`,
+      );
+  } else if (last?.failure?.code !== 'bad-output' && last?.failure?.code !== 'output-too-large')
+    problems.push(`S6 '${after.name}' is ${after.status}, and nothing has ended its accepted work`);
+}

@@ -1,0 +1,113 @@
+/** What an accepted answer is reported as, and what a probe says of accepted work (S6). */
+
+import * as z from 'zod/mini';
+import { lackOf, perform } from '../../lib/agent/author-code.ts';
+import {
+  accepted,
+  type AgentOptions,
+  type AttemptContext,
+  declareAgent,
+  type Implementation,
+  running,
+} from '../../lib/core/plan/agent.ts';
+import { limitsOf } from '../../lib/core/plan/plan.ts';
+
+const contract = { input: z.any(), output: z.any(), effect: 'probed' } as const;
+const declared = (more: Partial<AgentOptions<unknown, unknown>> = {}) =>
+  declareAgent('worker', { ...contract, accepts: '2h', ...more } as never);
+const quiet = (): void => undefined;
+const ctx: AttemptContext = {
+  executionId: 'e',
+  step: 's',
+  attempt: 1,
+  effectKey: 'e.s',
+  timeLeftMs: () => 1_000,
+  signal: new AbortController().signal,
+  progress: quiet,
+  log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
+};
+const execute = (answer: unknown, agent = declared()) =>
+  perform(
+    { agent, implementation: { execute: async () => answer } },
+    { mode: 'execute', ctx, input: {}, output: undefined },
+  );
+const probe = (answer: ReturnType<typeof running>) => {
+  const implementation: Implementation<unknown, unknown> = {
+    execute: async () => ({}),
+    probe: async () => answer,
+  };
+  return perform({ agent: declared(), implementation }, { mode: 'probe', ctx, input: {}, output: undefined });
+};
+
+describe('an accepted answer', () => {
+  it.each([
+    ['30s', 30_000],
+    [12, 12_000],
+  ])('has a token, and a time of %p', async (askAfter, askAfterMs) => {
+    const report = await execute(accepted({ token: 'job-1', askAfter }));
+    expect(report).toEqual({
+      kind: 'accepted',
+      codeReturned: true,
+      token: 'job-1',
+      withinMs: 7_200_000,
+      askAfterMs,
+    });
+  });
+
+  it('needs neither, and a time that is none is no wish', async () => {
+    expect(await execute(accepted())).toEqual({ kind: 'accepted', codeReturned: true, withinMs: 7_200_000 });
+    expect(await execute(accepted({ askAfter: 'soon' }))).not.toHaveProperty('askAfterMs');
+  });
+
+  it('is a wrong answer of an agent that declares no time for it', async () => {
+    const agent = declareAgent('worker', contract as never);
+    expect(await execute(accepted({ token: 'job-1' }), agent)).toMatchObject({
+      kind: 'wrong-answer',
+      failure: { code: 'accepts-nothing', message: expect.stringContaining("without 'accepts'") },
+    });
+  });
+
+  it.each([['x'.repeat(1_001)], [{ id: 1 }]])(
+    'is a wrong answer with a token that is none',
+    async (token) => {
+      expect(await execute(accepted({ token: token as string }))).toMatchObject({
+        kind: 'wrong-answer',
+        failure: { code: 'bad-token' },
+      });
+    },
+  );
+});
+
+it('a probe says how far accepted work is, and when to ask again', async () => {
+  expect(await probe(running({ progress: 0.5, askAfter: '1m' }))).toEqual({
+    kind: 'found',
+    codeReturned: true,
+    verdict: 'running',
+    progress: 0.5,
+    askAfterMs: 60_000,
+  });
+  expect(await probe(running({ progress: 'x'.repeat(300) }))).toMatchObject({
+    progress: expect.stringMatching(/^.{200}$/),
+  });
+  expect(await probe(running())).toEqual({ kind: 'found', codeReturned: true, verdict: 'running' });
+});
+
+describe('an agent that accepts', () => {
+  it.each(['idempotent', 'probed', 'none'] as const)('must have a probe: %s', (effect) => {
+    const agent = declared({ effect });
+    expect(lackOf(agent, { execute: async () => ({}) })).toMatchObject({ code: 'no-probe' });
+  });
+
+  it.each([
+    [{ effect: 'unsafe' }, /asked for/],
+    [{ effect: 'idempotent', probe: 'none' }, /asked for/],
+    [{ accepts: '4s' }, /under 5s/],
+  ] as const)('is refused where it cannot be asked: %j', (options, why) => {
+    expect(() => declared(options)).toThrow(why);
+  });
+
+  it('has its time in the plan, and a plan of another is as it was', () => {
+    expect(limitsOf(declared().spec)).toMatchObject({ acceptsMs: 7_200_000 });
+    expect(limitsOf(declareAgent('worker', contract as never).spec)).not.toHaveProperty('acceptsMs');
+  });
+});
