@@ -7,7 +7,6 @@
 
 import { existsSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { AgentHandler } from '../lib/agent/handler.ts';
 import type { Worker } from '../lib/agent/author-code.ts';
 import type { AllForms } from '../lib/api/deployment-answers.ts';
@@ -16,6 +15,7 @@ import type { DeclaredTrigger } from '../lib/core/plan/triggers/trigger-declarat
 import { discoverWorkflows } from '../lib/infra/discover.ts';
 import { type Discovery, DiscoveryError } from '../lib/infra/discovery.ts';
 import type { AskHandlers } from '../lib/infra/handlers.ts';
+import { exportsOf } from '../lib/project/package-files.ts';
 import { writtenFile } from '../lib/project/project-files.ts';
 
 export interface ServedAgent {
@@ -34,16 +34,12 @@ export interface Served {
   readonly warnings: readonly string[];
 }
 
-type Module = Readonly<Record<string, unknown>>;
-
-const load = async (file: string): Promise<Module> => (await import(pathToFileURL(file).href)) as Module;
-
 /** The modules are loaded anyway, here. */
 const ask: AskHandlers = (files) =>
   Promise.all(
     files.map(async (file) => {
       try {
-        const { worker } = Object((await load(file))['handler']) as Partial<AgentHandler>;
+        const { worker } = Object((await exportsOf(file))['handler']) as Partial<AgentHandler>;
         const parts = Object.keys(worker?.implementation ?? {});
         return { file, parts, ...(worker === undefined ? {} : { agent: worker.agent.spec.name }) };
       } catch (error) {
@@ -64,7 +60,7 @@ export async function loadWorkflows(
 ): Promise<Served> {
   const found = await discoverWorkflows({ root, folders, ...(only === undefined ? {} : { only }) }, ask);
   const workflows = await Promise.all(
-    found.workflows.map(async ({ file, exportName }) => (await load(file))[exportName] as Workflow),
+    found.workflows.map(async ({ file, exportName }) => (await exportsOf(file))[exportName] as Workflow),
   );
   const agents = await Promise.all(found.agents.map((agent) => loadAgent(found, agent)));
   return {
@@ -95,7 +91,7 @@ async function loadAgent(
 
 async function loaded(file: string, shown: string): Promise<unknown> {
   try {
-    return (await load(file))['handler'];
+    return (await exportsOf(file))['handler'];
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new DiscoveryError(`${shown} cannot be loaded: ${message}`, { cause: error });

@@ -11,11 +11,11 @@
 
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { largeLists } from '../core/plan/schemas/list-size.ts';
 import { referenceProblems } from '../core/plan/schemas/reference-check.ts';
 import type { DeclaredTrigger } from '../core/plan/triggers/trigger-declaration.ts';
 import type { DeclaredSpec } from './agent-files.ts';
+import { exportsOf } from '../project/package-files.ts';
 import { DiscoveryError, type FoundAgent, type FoundWarning } from './discovery.ts';
 import { jsonSchemaOf } from './json-schema.ts';
 import { testedReferences } from './tested-references.ts';
@@ -55,7 +55,7 @@ export const TRIGGERS = 'triggers';
 /** @throws DiscoveryError with the line */
 export async function loadModule(file: string, shown: string): Promise<Module> {
   try {
-    return (await import(pathToFileURL(file).href)) as Module;
+    return await exportsOf(file);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new DiscoveryError(`${shown}${lineOf(error, file)} cannot be loaded: ${message}`, { cause: error });

@@ -35,6 +35,16 @@ export async function loadTypescript(): Promise<void> {
   if (!isRepository) await import(typescriptLoader());
 }
 
+/**
+ * What a file of an author's exports. A loader that came after the start of its process gives all that a
+ * CommonJS file exports as its default.
+ */
+export async function exportsOf(file: string): Promise<Readonly<Record<string, unknown>>> {
+  const module = (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
+  const whole = Object(module['default']) as Readonly<Record<string, unknown>>;
+  return whole['__esModule'] === true ? whole : module;
+}
+
 function rootAbove(folder: string): string {
   for (let at = folder; ; at = dirname(at)) {
     const file = join(at, 'package.json');

@@ -35,7 +35,7 @@ it('one starts, and is refused as the other person; the other one is taken', asy
   await page.getByRole('button', { name: 'Start', exact: true }).click();
   await page.locator('.head', { hasText: 'by local:bob' }).waitFor();
   const id = /executions\/([^?]+)/.exec(page.url())?.[1] ?? '';
-  await world.run(id, { until: ({ entries = {} }) => entries['ok'] !== undefined });
+  await world.run(id, { until: ({ questions = {} }) => questions['ok'] !== undefined });
   await page.goto(`${world.server.url}#/people`);
   await page.reload();
   expect(await field(page).inputValue()).toBe('bob');

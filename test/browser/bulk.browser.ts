@@ -43,8 +43,8 @@ beforeEach(async () => {
       },
     },
   });
-  const asks = ({ execution, entries = {} }: Snapshot): boolean =>
-    execution.status === 'waiting' && entries['release'] !== undefined;
+  const asks = ({ execution, questions = {} }: Snapshot): boolean =>
+    execution.status === 'waiting' && questions['release'] !== undefined;
   for (let at = 0; at < 3; at += 1) {
     const { id } = await world.begin({ amount: 'a lot' });
     await world.run(id, { until: asks, maxMs: 60_000 });

@@ -97,12 +97,12 @@ async function groupBookings(): Promise<Group> {
   };
   const asks =
     (step: string) =>
-    ({ entries = {} }: Snapshot): boolean =>
-      entries[step] !== undefined;
+    ({ questions = {} }: Snapshot): boolean =>
+      questions[step] !== undefined;
   const answer = async (id: string, how: 'complete' | 'fail'): Promise<void> => {
     await world.run(id, {
-      until: ({ steps, entries = {} }) =>
-        entries['cleared'] !== undefined && steps['rooms']?.status === 'done',
+      until: ({ steps, questions = {} }) =>
+        questions['cleared'] !== undefined && steps['rooms']?.status === 'done',
     });
     const token = (await world.view(id)).steps.find(({ name }) => name === 'cleared')?.token;
     await world.post(

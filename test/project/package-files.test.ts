@@ -1,0 +1,28 @@
+/** What an author's file exports, of either kind of module. */
+
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { exportsOf } from '../../lib/project/package-files.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'steadfast-exports-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const written = (name: string, text: string): string => {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return file;
+};
+
+it.each([
+  ['all that a loader found', 'a.mjs', 'export const flow = 1; export default { flow: 2 };', 1],
+  [
+    'what is the default alone, where that is a whole CommonJS module',
+    'b.mjs',
+    "export default Object.defineProperty({ flow: 1 }, '__esModule', { value: true });",
+    1,
+  ],
+  ['nothing of a default of another kind', 'c.mjs', 'export default { flow: 1 };', undefined],
+])('are %s', async (_, name, text, flow) => {
+  expect((await exportsOf(written(name, text)))['flow']).toBe(flow);
+});
