@@ -5,7 +5,7 @@
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type DeclaredAgent, PermanentError, type Workflow } from 'steadfast';
+import { accepted, type DeclaredAgent, done, PermanentError, running, type Workflow } from 'steadfast';
 import { externalWorld, testWorkflow, type WorkflowTest } from 'steadfast/testing';
 import { written } from './snippets/blocks.ts';
 import { machines, stepFunctionsFiles, workflowNames } from './snippets/from-step-functions.ts';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(root, { recursive: true }));
 
 test('each state machine is followed by a workflow', () => {
-  expect(workflowNames).toEqual(['task', 'choice', 'parallel', 'list', 'wait', 'caught', 'callback']);
+  expect(workflowNames).toEqual(['task', 'choice', 'parallel', 'list', 'wait', 'poll', 'caught', 'callback']);
   expect(machines).toHaveLength(workflowNames.length);
 });
 
@@ -99,6 +99,32 @@ test('Wait: ten minutes, and until a time', async () => {
   expect((await run.state()).steps['cool-off']?.status).toBe('done');
   expect((await run.state()).steps['ship']?.status).toBe('pending');
   expect((await run.untilEnd()).status).toBe('succeeded');
+});
+
+test('A loop that polls: one step, asked until its job is over', async () => {
+  const { poll, submit } = (await import(join(root, 'poll.ts'))) as {
+    poll: Workflow;
+    submit: DeclaredAgent<never>;
+  };
+  const asked: unknown[] = [];
+  const job = submit.handler({
+    execute: async () => accepted({ token: 'job-1', askAfter: '30s' }),
+    probe: async (ctx: { accepted?: { token?: unknown } }) =>
+      asked.push(ctx.accepted?.token) < 3 ? running() : done({ label: 'l-1' }),
+    undo: async () => undefined,
+  } as never);
+  const ships = agents['ship']!.handler({
+    execute: async () => ({ trackingId: 't-1' }),
+    undo: async () => undefined,
+  } as never);
+  const trial = testWorkflow(poll, { agents: [job, ships] }) as WorkflowTest<never>;
+  const { status, steps } = await (await trial.start(ORDER)).untilEnd();
+  expect([status, steps['submit']?.output, steps['submit']?.attempts]).toEqual([
+    'succeeded',
+    { label: 'l-1' },
+    1,
+  ]);
+  expect(asked).toEqual(['job-1', 'job-1', 'job-1']);
 });
 
 test('Catch: what was done is taken back, and then somebody is told', async () => {
