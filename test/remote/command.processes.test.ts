@@ -104,7 +104,7 @@ describe('what says nothing leaves an unknown outcome, and says what was wrong',
       'another word',
       'echo \'{"answer":"finished"}\'',
       'bad-answer',
-      /not one of those to execute: done, transient/,
+      /not one of those to execute: done, accepted, transient/,
     ],
     [
       'the answer of another call',
