@@ -29,7 +29,8 @@ it('the agent’s file is that of the example', () => {
 });
 
 it('the fields of a call are those that are sent', () => {
-  const ctx = { executionId: 'e', step: 's', attempt: 1, effectKey: 'k', timeLeftMs: () => 1 };
+  const accepted = { token: 't', at: 1 };
+  const ctx = { executionId: 'e', step: 's', attempt: 1, effectKey: 'k', accepted, timeLeftMs: () => 1 };
   const call = callOf('undo', 'a', ctx as never, 0, { input: {}, output: {} });
   expect(rows('field').flatMap(([field]) => names(field))).toEqual(Object.keys(call));
 });
@@ -48,7 +49,7 @@ it('the answers are those that each call takes', () => {
         return false;
       }
     });
-  const all = ['done', 'notDone', 'running', 'cannotTell', 'transient', 'permanent'];
+  const all = ['done', 'accepted', 'notDone', 'running', 'cannotTell', 'transient', 'permanent'];
   expect(table).toEqual(all.map((answer) => [answer, takes(answer)]));
 });
 
