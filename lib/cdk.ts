@@ -13,7 +13,7 @@ export type { FolderOptions } from './infra/workflows.ts';
 export { DiscoveryError } from './infra/discovery.ts';
 export type { TriggerSources } from './infra/declared-triggers.ts';
 export type { Discovery, FoundAgent, FoundTrigger, FoundWarning, FoundWorkflow } from './infra/discovery.ts';
-export type { Agent } from './infra/agent-fleet.ts';
+export type { Agent } from './infra/deployed-agent.ts';
 export type { WorkflowReference } from './infra/event-mapping.ts';
 export type { Monitoring } from './infra/monitoring.ts';
 export type { SchedulerApi } from './infra/scheduler-api.ts';

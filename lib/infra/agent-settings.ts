@@ -2,7 +2,7 @@
  * What may be set for a single agent, and how a function of your own becomes one.
  *
  * Owns: the settings and every refusal about them. Does not own: what follows from an agent's declaration in
- * its workflow (its timeout), or the queue (`agent-fleet.ts`).
+ * its workflow (its timeout), or the queue (`deployed-agent.ts`).
  */
 
 import type { ContainerSettings } from './agent-container.ts';

@@ -25,7 +25,7 @@ import { Function as LambdaFunction, type IFunction } from 'aws-cdk-lib/aws-lamb
 import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { INDEXES } from '../aws/names.ts';
-import type { Agent } from './agent-fleet.ts';
+import type { Agent } from './deployed-agent.ts';
 import type { MetricMaker } from './metrics.ts';
 
 const MINUTE = Duration.minutes(1);

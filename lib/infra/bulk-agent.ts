@@ -2,7 +2,7 @@
  * The agent behind bulk actions, which a deployment brings itself.
  *
  * Owns: what it is as an agent, and its settings. Does not own: what it does (`scheduler/bulk-page.ts`), its
- * queue and its function (`agent-fleet.ts`).
+ * queue and its function (`deployed-agent.ts`).
  */
 
 import { Function as LambdaFunction, type IFunction } from 'aws-cdk-lib/aws-lambda';

@@ -9,7 +9,7 @@
 import type { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import { Annotations, Aspects, CfnResource, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import type { Agent } from './agent-fleet.ts';
+import type { Agent } from './deployed-agent.ts';
 import type { StartQueue } from './start-queue.ts';
 
 /** So many must stay for all: https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html */

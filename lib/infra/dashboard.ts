@@ -26,7 +26,7 @@ import { Duration } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { CHARTS, QUEUE_DIMENSION, QUEUE_CHARTS, QUEUE_NAMESPACE } from '../aws/charts.ts';
 import type { MetricName } from '../aws/names.ts';
-import type { Agent } from './agent-fleet.ts';
+import type { Agent } from './deployed-agent.ts';
 import { type Detailed, detailedGraphs } from './detailed-dashboard.ts';
 import { chartGraph, chartGraphOfEach, graph, HEIGHT, type MetricBy, THIRD } from './charts.ts';
 import type { MetricMaker } from './metrics.ts';

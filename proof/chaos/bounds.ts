@@ -10,7 +10,7 @@ import { LEASE_MARGIN_MS } from '../../lib/core/step/lease.ts';
 import { SWEEP_EVERY_MS } from '../../lib/supervisor/sweep.ts';
 
 const TICK_MS = 60_000;
-/** What a function has beyond its agent's timeout (`infra/agent-fleet.ts`). */
+/** What a function has beyond its agent's timeout (`infra/deployed-agent.ts`). */
 const FUNCTION_SPARE_MS = 15_000;
 /**
  * A supervisor repeats a dispatch that was not claimed after this many of the smallest lease or pickup time

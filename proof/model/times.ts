@@ -9,7 +9,8 @@
  * Until moves like any other time.
  */
 
-import { type Execution, isLeased, isTerminal, type Pause, type Step } from '../../lib/core/records/state.ts';
+import type { Pause } from '../../lib/core/records/pauses.ts';
+import { type Execution, isLeased, isTerminal, type Step } from '../../lib/core/records/state.ts';
 import { leaseEndsAt } from '../../lib/core/step/lease.ts';
 
 export const TICK: number = 10_000;

@@ -8,7 +8,8 @@ import { type Explanation, explain } from '../../lib/core/explain/why.ts';
 import type { Plan } from '../../lib/core/plan/plan.ts';
 import type { Next } from '../../lib/core/explain/words.ts';
 import type { Incident } from '../../lib/core/records/question.ts';
-import type { Execution, Pause, Step } from '../../lib/core/records/state.ts';
+import type { Pause } from '../../lib/core/records/pauses.ts';
+import type { Execution, Step } from '../../lib/core/records/state.ts';
 import { incidentOf as shortIncidentOf, planOf, stateOf, step } from './one-step.ts';
 import { NOW } from './states.ts';
 

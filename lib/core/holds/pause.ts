@@ -26,11 +26,11 @@ import { type Decision, evaluateNext, IDLE, writing } from '../decisions/decisio
 import { given } from '../values/given.ts';
 import type { Incident } from '../records/question.ts';
 import { askedAboutPause, openQuestions, type Snapshot } from '../records/snapshot.ts';
+import type { Pause } from '../records/pauses.ts';
 import {
   type Cause,
   type Execution,
   isLeased,
-  type Pause,
   pauseOf,
   type Step,
   SUSPENDABLE,

@@ -102,7 +102,7 @@ export interface AgentSpec {
   readonly probe?: 'required' | 'none';
   /** Absent: in a Lambda function. */
   readonly runsIn?: 'container';
-  /** Absent: its attempts may share a process. */
+  /** Absent: several of its attempts may be in one process. */
   readonly isolate?: true;
 }
 

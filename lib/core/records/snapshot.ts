@@ -15,7 +15,8 @@ import {
   type Question,
   questionKey,
 } from './question.ts';
-import type { Execution, Pause, Step } from './state.ts';
+import type { Pause } from './pauses.ts';
+import type { Execution, Step } from './state.ts';
 
 /** One strongly consistent read of an execution's partition. */
 export interface Snapshot {

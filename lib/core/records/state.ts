@@ -2,8 +2,8 @@
  * The records of an execution and of its steps, as the store holds them.
  *
  * Owns: the shapes and a few total questions about them. Does not own: statuses and legal moves
- * (`transitions.ts`), the records beside these (`records/question.ts`, `records/children.ts`), what to do
- * next (`decide.ts`), how a record is stored (`aws/dynamo-items.ts`).
+ * (`transitions.ts`), pauses (`pauses.ts`), the records beside these (`question.ts`, `children.ts`), what to
+ * do next (`decide.ts`), how a record is stored (`aws/dynamo-items.ts`).
  *
  * A step has no record until it is first claimed, fenced, skipped or deferred: absent means `ready` (or not
  * yet). Absent optional fields are left out, never `undefined`.
@@ -15,6 +15,7 @@ import type { Children, Parent } from './children.ts';
 import type { Failure } from '../values/failure.ts';
 import type { Json } from '../values/json.ts';
 import type { Hold } from './hold.ts';
+import type { EarlierPauses, Pause } from './pauses.ts';
 import type { People } from './people.ts';
 
 /** What an attempt is for: perform the step, ask the external service for its outcome, or compensate it. */
@@ -52,38 +53,6 @@ export interface Cause {
   readonly undo?: false;
   /** The person who canceled it, or resolved the incident that stopped it. */
   readonly by?: Caller;
-}
-
-/** One pause of an execution, from the command to its end. */
-export interface Pause {
-  /** Counts up with every pause; a step that was suspended in an earlier one has to be suspended again. */
-  readonly number: number;
-  readonly at: number;
-  readonly by?: Caller;
-  readonly reason: string;
-  /** How long it may last before a person is asked. */
-  readonly withinMs: number;
-  /** Since when its workflow is paused: the execution was started paused, so no reader has an older state. */
-  readonly workflowPausedAt?: number;
-  /** Since when no attempt is under way and none can begin. */
-  readonly pausedAt?: number;
-  /** A person is asked then. */
-  readonly deadlineAt?: number;
-  readonly endedAt?: number;
-  /** The person who ended it; absent if no person did. */
-  readonly endedBy?: Caller;
-}
-
-/** Pauses that are over and no longer kept one by one. */
-export interface EarlierPauses {
-  /** The number of the last one. */
-  readonly number: number;
-  /** When the first one began. */
-  readonly at: number;
-  /** When the last one ended. */
-  readonly endedAt: number;
-  /** How long they lasted, all together. */
-  readonly ms: number;
 }
 
 /** An operator had a failed execution tried again. */
@@ -396,13 +365,6 @@ export const isPausedOrPausing = (status: ExecutionStatus): boolean =>
 /** The pause under way. */
 export const pauseOf = ({ status, pauses }: Execution): Pause | undefined =>
   isPausedOrPausing(status) ? pauses?.at(-1) : undefined;
-
-/**
- * How long it was paused since then, of pauses in a sum: exact where they all lie
- * behind it, else no less than it was.
- */
-export const summedSince = ({ ms, endedAt }: EarlierPauses, sinceAt: number): number =>
-  Math.min(ms, Math.max(0, endedAt - sinceAt));
 
 /** A step with an attempt under way: no other may begin while its lease lasts. `leaseUntil` alone says so. */
 export type LeasedStep = Step & { readonly leaseUntil: number; readonly token: string; readonly mode: Mode };

@@ -13,7 +13,8 @@ import type { PlanStep } from '../plan/plan.ts';
 import type { StepChanges } from '../decisions/change.ts';
 import type { Failure } from '../values/failure.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { type Execution, pauseOf, summedSince } from '../records/state.ts';
+import { summedSince } from '../records/pauses.ts';
+import { type Execution, pauseOf } from '../records/state.ts';
 import { turnAt } from './turn.ts';
 
 /**

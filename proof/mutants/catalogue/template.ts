@@ -6,7 +6,7 @@ export const TEMPLATE: readonly Mutant[] = [
   {
     id: 'recursion-cut',
     bug: 'Lambda cuts a long chain of steps off as a loop.',
-    file: 'lib/infra/agent-fleet.ts',
+    file: 'lib/infra/deployed-agent.ts',
     find: 'recursiveLoop: RecursiveLoop.ALLOW',
     replace: 'recursiveLoop: RecursiveLoop.TERMINATE',
     killer: jest('infra/stack', 'only the scheduler and the agents may run in a long chain'),

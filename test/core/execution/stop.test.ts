@@ -6,7 +6,8 @@
 import type { Plan, PlanStep } from '../../../lib/core/plan/plan.ts';
 import { endedPause } from '../../../lib/core/decisions/change.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
-import type { Cause, Execution, Pause, Step } from '../../../lib/core/records/state.ts';
+import type { Pause } from '../../../lib/core/records/pauses.ts';
+import type { Cause, Execution, Step } from '../../../lib/core/records/state.ts';
 import { changesOf, planOf, recordOf, see, stateOf } from '../one-step.ts';
 import {
   agentStepOf,

@@ -7,7 +7,8 @@ import { DEFAULT_PAUSE_MS, endPause, goOn, nextPause } from '../../../lib/core/h
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { Incident } from '../../../lib/core/records/question.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
-import type { Execution, Pause, Step } from '../../../lib/core/records/state.ts';
+import type { Pause } from '../../../lib/core/records/pauses.ts';
+import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import {
   changesOf,
   DEADLINE,

@@ -1,0 +1,239 @@
+/**
+ * One agent of a deployment: its queue, and the function or container that takes its messages.
+ *
+ * Owns: the settings of both, and who may send to it or work for it. Does not own: what agents share
+ * (`agent-fleet.ts`), what may be set (`agent-settings.ts`), the queues' names (`queue-names.ts`).
+ */
+
+import {
+  type Grant,
+  Grant as Grants,
+  type IGrantable,
+  type IPrincipal,
+  UnknownPrincipal,
+} from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import {
+  type Code,
+  Function as LambdaFunction,
+  type IFunction,
+  RecursiveLoop,
+  type Tracing,
+} from 'aws-cdk-lib/aws-lambda';
+import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
+import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
+import { Duration, Names, RemovalPolicy, Validations } from 'aws-cdk-lib/core';
+import { Construct } from 'constructs';
+import { AgentContainer } from './agent-container.ts';
+import { adopt, type AgentSettings, checkSettings, remoteEnvironment } from './agent-settings.ts';
+import { addFunction, type LogSettings } from './function.ts';
+import { tagPart } from './parts.ts';
+
+/** For the abort, the report and a cold start, beyond the author's own limit. */
+const SPARE_SECONDS = 15;
+const LONGEST_SECONDS = 900;
+/**
+ * AWS asks for six times the function's timeout, so that throttled polls do not return a message under work.
+ */
+const VISIBILITY_FACTOR = 6;
+/** A poll may take a message and never run the function; fewer receives would call that poison. */
+const MAX_RECEIVES = 5;
+
+/** What Lambda does on a queue with the function's role. */
+const CONSUME = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes'];
+/** What a worker does, which renews the time for which others do not see a message. */
+const WORK = ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility'];
+/** For a worker, which asks for its own with each message. */
+const WORKER_VISIBILITY = Duration.minutes(1);
+
+export interface AgentProps {
+  readonly agentName: string;
+  readonly queueName: string;
+  /** One attempt's longest time. */
+  readonly timeout: Duration;
+  readonly runsIn?: 'container';
+  readonly remote?: 'lambda' | 'url' | 'command';
+  readonly code: () => Code;
+  /** The folder of the image of an agent that runs in a container; none where the stack needs no code. */
+  readonly imageFolder: () => string | undefined;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly logs: LogSettings;
+  /** Messages under work at the same time, 2 to 1000. */
+  readonly maxConcurrency: number;
+  readonly memorySize: number;
+  readonly tracing?: Tracing;
+  readonly encryptionKey?: IKey;
+  /** What is set for this agent alone. */
+  readonly settings: AgentSettings;
+  /** Holds what agents share. */
+  readonly fleet: Construct;
+  /** Shared by all agents. */
+  readonly deadLetterQueue: Queue;
+}
+
+/**
+ * One agent. Grant it what its external service needs: `secret.grantRead(steadfast.agent('charge-card'))`.
+ */
+export class Agent extends Construct implements IGrantable {
+  readonly agentName: string;
+  /** Messages under work at the same time; of a container nothing, for it takes none of Lambda's. */
+  readonly maxConcurrency: number;
+  readonly queue: Queue;
+  /** Shared by all agents. */
+  readonly deadLetterQueue: Queue;
+  /** None when it runs in a container. */
+  readonly function?: IFunction;
+  /** The service that runs it; none when it runs in a function, or in a container of your own. */
+  readonly container?: AgentContainer;
+  /** Where it writes; a function of your own has one of your own. */
+  readonly logGroup?: ILogGroup;
+  readonly grantPrincipal: IPrincipal;
+  /** What it must find in its environment to reach what does its work, of an agent in another language. */
+  readonly remoteEnvironment: Readonly<Record<string, string>>;
+  readonly #remoteFunction: IFunction | undefined;
+
+  constructor(scope: Construct, id: string, given: AgentProps) {
+    super(scope, id);
+    this.agentName = given.agentName;
+    this.remoteEnvironment = remoteEnvironment(given.agentName, given.remote, given.settings);
+    this.#remoteFunction = given.settings.remoteFunction;
+    const props = { ...given, environment: { ...given.environment, ...this.remoteEnvironment } };
+    const { settings } = props;
+    const maxConcurrency = settings.maxConcurrency ?? props.maxConcurrency;
+    checkSettings(props.agentName, settings, maxConcurrency, props.runsIn);
+    const inFunction = props.runsIn === undefined;
+    this.maxConcurrency = inFunction ? maxConcurrency : 0;
+    const timeout = inFunction ? functionTimeout(props.agentName, props.timeout) : props.timeout;
+    const longest = settings.function instanceof LambdaFunction ? settings.function.timeout : undefined;
+    this.deadLetterQueue = props.deadLetterQueue;
+    this.queue = this.makeQueue(
+      props,
+      inFunction ? Duration.seconds((longest ?? timeout).toSeconds() * VISIBILITY_FACTOR) : WORKER_VISIBILITY,
+    );
+    if (!inFunction) {
+      const container = this.makeContainer(props);
+      this.grantPrincipal = container?.grantPrincipal ?? new UnknownPrincipal({ resource: this });
+      if (container === undefined) return;
+      this.container = container;
+      this.logGroup = container.logGroup;
+      this.grantWork(container);
+      return;
+    }
+    if (settings.function === undefined) {
+      const made = this.makeFunction(props, timeout);
+      // The class spells an optional member otherwise than its interface (exactOptionalPropertyTypes).
+      this.function = made as IFunction;
+      this.logGroup = made.logGroup;
+    } else {
+      this.function = settings.function;
+      adopt(this, props.agentName, settings.function, timeout, props.environment);
+    }
+    // The id is that of CDK's SqsEventSource, which would also let the function change visibilities.
+    this.function.addEventSourceMapping(`SqsEventSource:${Names.nodeUniqueId(this.queue.node)}`, {
+      eventSourceArn: this.queue.queueArn,
+      batchSize: settings.batchSize ?? 1,
+      reportBatchItemFailures: true,
+      maxConcurrency,
+    });
+    this.grantOnQueue(this.function, CONSUME);
+    this.grantRemote(this.function);
+    this.grantPrincipal = this.function.grantPrincipal;
+  }
+
+  private makeQueue(
+    { queueName, encryptionKey, deadLetterQueue }: AgentProps,
+    visibilityTimeout: Duration,
+  ): Queue {
+    const queue = new Queue(this, 'Queue', {
+      queueName,
+      // Always deleted: its messages are hints, and its name has to be free for a deployment that comes
+      // again.
+      removalPolicy: RemovalPolicy.DESTROY,
+      ...atRest(encryptionKey),
+      visibilityTimeout,
+      deadLetterQueue: { queue: deadLetterQueue, maxReceiveCount: MAX_RECEIVES },
+    });
+    tagPart('agent', queue);
+    return queue;
+  }
+
+  private makeContainer(props: AgentProps): AgentContainer | undefined {
+    const { agentName, settings, logs } = props;
+    const imageFolder = props.imageFolder();
+    if (settings.container === undefined) {
+      Validations.of(this).addWarning(
+        'steadfast:noContainer',
+        `agent '${agentName}' runs in a container, and this stack does not run it: set agentSettings['${agentName}'].container, or run it yourself with a role that you pass to steadfast.grantWork('${agentName}', …)`,
+      );
+      return undefined;
+    }
+    return new AgentContainer(this, 'Container', {
+      agentName,
+      settings: settings.container,
+      imageFolder,
+      environment: { ...settings.environment, ...props.environment },
+      logs: atLevel(logs, settings),
+      clusters: props.fleet,
+    });
+  }
+
+  private makeFunction(props: AgentProps, timeout: Duration): LambdaFunction {
+    const { environment, memorySize, reservedConcurrency, vpc, vpcSubnets, securityGroups } = props.settings;
+    return addFunction(this, {
+      description: `Steadfast agent ${props.agentName}`,
+      code: props.code(),
+      timeout,
+      memorySize: memorySize ?? props.memorySize,
+      environment: { ...environment, ...props.environment },
+      logs: atLevel(props.logs, props.settings),
+      // One execution runs through agent after agent in one chain of messages; Lambda would cut it after 16.
+      // The dispatch budget of each execution bounds it instead.
+      recursiveLoop: RecursiveLoop.ALLOW,
+      ...(props.tracing === undefined ? {} : { tracing: props.tracing }),
+      ...(reservedConcurrency === undefined ? {} : { reservedConcurrentExecutions: reservedConcurrency }),
+      ...(vpc === undefined ? {} : { vpc }),
+      ...(vpcSubnets === undefined ? {} : { vpcSubnets }),
+      ...(securityGroups === undefined ? {} : { securityGroups: [...securityGroups] }),
+    });
+  }
+
+  /** Sending a message to this agent. */
+  grantSend(grantee: IGrantable): Grant {
+    return this.grantOnQueue(grantee, ['sqs:SendMessage']);
+  }
+
+  /** Taking its messages, as a worker does; `steadfast.grantWork` adds what the work itself needs. */
+  grantWork(grantee: IGrantable): Grant {
+    this.grantRemote(grantee);
+    return this.grantOnQueue(grantee, WORK);
+  }
+
+  /** Invoking the function that does its work: this one as it is named, and not its other versions. */
+  private grantRemote(grantee: IGrantable): void {
+    if (this.#remoteFunction === undefined) return;
+    const resourceArns = [this.#remoteFunction.functionArn];
+    Grants.addToPrincipal({ grantee, actions: ['lambda:InvokeFunction'], resourceArns });
+  }
+
+  private grantOnQueue(grantee: IGrantable, actions: string[]): Grant {
+    return Grants.addToPrincipal({ grantee, actions, resourceArns: [this.queue.queueArn] });
+  }
+}
+
+export const atRest = (key: IKey | undefined): Pick<QueueProps, 'encryption' | 'encryptionMasterKey'> =>
+  key === undefined
+    ? { encryption: QueueEncryption.SQS_MANAGED }
+    : { encryption: QueueEncryption.KMS, encryptionMasterKey: key };
+
+const atLevel = (logs: LogSettings, { logLevel }: AgentSettings): LogSettings =>
+  logLevel === undefined ? logs : { ...logs, level: logLevel };
+
+function functionTimeout(agentName: string, attempt: Duration): Duration {
+  const seconds = Math.ceil(attempt.toMilliseconds() / 1_000) + SPARE_SECONDS;
+  if (seconds > LONGEST_SECONDS) {
+    throw new Error(
+      `agent '${agentName}': a timeout of ${attempt.toSeconds({ integral: false })} s is too long for a Lambda function; allowed are ${LONGEST_SECONDS - SPARE_SECONDS} s`,
+    );
+  }
+  return Duration.seconds(seconds);
+}
