@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inspectIn } from '../../cli/dev/inspect.ts';
+import { EXIT } from '../../cli/io.ts';
 
 const functionAt = (path: string) => ({
   Type: 'AWS::Lambda::Function',
@@ -57,5 +58,8 @@ it.each([
     "agent 'encode' runs in a container, and a debugger can only reach functions: leave out its runsIn while you debug",
   ],
 ])('is no other part: %s', async (agent, problem) => {
-  await expect(inspect(agent)).rejects.toThrow(`--inspect: ${problem}; there are book-parcel, charge-card`);
+  await expect(inspect(agent)).rejects.toMatchObject({
+    message: `--inspect: ${problem}; there are book-parcel, charge-card`,
+    exit: EXIT.usage,
+  });
 });

@@ -1,13 +1,21 @@
 /**
  * Properties with a fixed seed, so that a test says the same everywhere; `SEED=42 npm test` explores another
- * one. `RUNS_AT_MOST` is for who runs them thousands of times (`npm run mutation`).
+ * one, `RUNS_TIMES=5` five times as many cases (`.ci/nightly`). `RUNS_AT_MOST` is for `npm run mutation`,
+ * which runs them thousands of times.
  */
 
 import * as fc from 'fast-check';
 
-const parametersOf = (numRuns: number): { readonly seed: number; readonly numRuns: number } => ({
+/** How many cases are drawn where a test asks for so many. */
+export const runsOf = (wanted: number): number =>
+  Math.min(
+    wanted * Number(process.env['RUNS_TIMES'] ?? 1),
+    Number(process.env['RUNS_AT_MOST'] ?? Number.POSITIVE_INFINITY),
+  );
+
+const parametersOf = (wanted: number): { readonly seed: number; readonly numRuns: number } => ({
   seed: Number(process.env['SEED'] ?? 1),
-  numRuns: Math.min(numRuns, Number(process.env['RUNS_AT_MOST'] ?? Number.POSITIVE_INFINITY)),
+  numRuns: runsOf(wanted),
 });
 
 export const check = <Ts extends unknown[]>(property: fc.IPropertyWithHooks<Ts>, numRuns = 100): void =>

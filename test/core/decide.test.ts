@@ -263,13 +263,17 @@ describe('a message', () => {
 
   it('claims the attempt that it is about, in its mode (S13)', () => {
     let claimed = 0;
-    everywhere((_, event, { next }) => {
-      if (event.type !== 'deliver' || next.kind !== 'perform') return;
-      claimed += 1;
-      const { mode, attempt, undoAttempt } = next.step;
-      expect(mode).toBe(event.message.mode);
-      expect(mode === 'undo' ? undoAttempt : attempt).toBe(event.message.attempt);
-    }, deliveries);
+    everywhere(
+      (_, event, { next }) => {
+        if (event.type !== 'deliver' || next.kind !== 'perform') return;
+        claimed += 1;
+        const { mode, attempt, undoAttempt } = next.step;
+        expect(mode).toBe(event.message.mode);
+        expect(mode === 'undo' ? undoAttempt : attempt).toBe(event.message.attempt);
+      },
+      deliveries,
+      1_500,
+    );
     expect(claimed).toBeGreaterThan(20);
   });
 

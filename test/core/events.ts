@@ -11,7 +11,7 @@ import type { Decision } from '../../lib/core/decisions/decision.ts';
 import type { Event, Admissions, OpenBreaker, Report } from '../../lib/core/decisions/events.ts';
 import type { Message } from '../../lib/core/decisions/message.ts';
 import { openWork } from '../../lib/core/step/ready.ts';
-import { check, drawn } from './check.ts';
+import { check, drawn, runsOf } from './check.ts';
 import { type Case, messages, mixedCases as cases, NOW } from './states.ts';
 
 export const failure = { code: 'x', message: 'y' };
@@ -147,7 +147,7 @@ export const commands: fc.Arbitrary<Event> = fc.constantFrom<Event>(
 export const anyEvent = (given: Case): fc.Arbitrary<Event> =>
   fc.oneof(deliveries(given), toBlockedAgents(given), evaluations, reported, heartbeats, deaths, commands);
 
-export const RUNS = 1_500;
+export const RUNS = 900;
 export type Judge = (given: Case, event: Event, decision: Decision) => void;
 type OfEvents = (given: Case) => fc.Arbitrary<Event>;
 export type Pair = readonly [given: Case, event: Event];
@@ -165,10 +165,10 @@ const known = new WeakMap<fc.Arbitrary<Pair>, readonly Decided[]>();
 
 export function judgeAll(pairs: fc.Arbitrary<Pair>, runs: number, judge: Judge): void {
   const before = known.get(pairs) ?? [];
-  const all = before.length >= runs ? before : drawn(pairs, runs).map(decided);
+  const all = before.length >= runsOf(runs) ? before : drawn(pairs, runs).map(decided);
   known.set(pairs, all);
   try {
-    for (const one of all.slice(0, runs)) judge(...one);
+    for (const one of all.slice(0, runsOf(runs))) judge(...one);
   } catch (error) {
     // The same once more, made smaller, and with the command that repeats it.
     check(

@@ -6,7 +6,7 @@
 import { retryInBulk } from '../../bench/parts/bulk-run.ts';
 
 /** Every tenth of these is declined for ever. */
-const EXECUTIONS = 150;
+const EXECUTIONS = 60;
 
 it('a bulk retry survives kill -9 of every process, and retries each once (S15)', async () => {
   const run = await retryInBulk({ executions: EXECUTIONS, kills: 2, killEveryMs: 3_000 });

@@ -137,10 +137,3 @@ test('a debugger finds the author’s file in the agent’s process, stops at a 
   system.interrupt();
   expect(await system.end).toEqual([0, expect.stringContaining('Stopped.')]);
 });
-
-test('an agent that there is not is refused with those there are', async () => {
-  expect(await dev('charge').end).toEqual([
-    2,
-    expect.stringMatching(/--inspect: no agent is named 'charge'; there are .*charge-card, .*reserve-stock/),
-  ]);
-});

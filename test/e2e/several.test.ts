@@ -103,11 +103,7 @@ async function doneBy(api: string): Promise<unknown> {
   }
 }
 
-test('dev asks which, runs the one that is named behind the port, and the other beside it', async () => {
-  const refused = await dev();
-  expect(refused).toContain(
-    "stack 'Shop' holds several Steadfasts; choose with --name one of: Shop/Payments, Shop/Reports",
-  );
+test('dev runs the one that is named behind the port, and the other beside it', async () => {
   const said = await dev('--stack', 'Shop', '--name', 'Reports');
   const [, api = ''] = /^Steadfast runs at (\S+)$/m.exec(said) ?? [];
   const [, other = ''] = /^Beside it: Shop\/Payments at (\S+)$/m.exec(said) ?? [];

@@ -148,7 +148,7 @@ describe('the wake time of steps of all kinds (S12)', () => {
         }
         expect(Number.isFinite(wakeAt)).toBe(true);
       }),
-      700,
+      300,
     );
   });
 
@@ -167,7 +167,7 @@ describe('the wake time of steps of all kinds (S12)', () => {
         expect([second.next.kind, second.write?.step]).toEqual(['idle', undefined]);
         expect(second.write?.execution?.status ?? state.execution.status).toBe(state.execution.status);
       }),
-      1_000,
+      400,
     );
     expect(looked).toBeGreaterThan(100);
   });

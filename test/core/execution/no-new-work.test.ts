@@ -5,7 +5,7 @@ import { isLeased, isPausedOrPausing, isSatisfied, isTerminal } from '../../../l
 import { commands, everywhere, evaluations } from '../events.ts';
 
 /** What these rules are about is rare among random states. */
-const RUNS = 6_000;
+const RUNS = 2_500;
 
 describe('a decision', () => {
   it('leaves a terminal status only to retry what failed, under the next epoch, nothing of it being undone (S1)', () => {

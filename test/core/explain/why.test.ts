@@ -318,7 +318,7 @@ it compensated: it is compensated
         expect(first.steps).toHaveLength(any.steps.length);
         expect(explain(any, state, NOW)).toEqual(first);
       }),
-      1_000,
+      400,
     );
   });
 });

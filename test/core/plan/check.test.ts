@@ -184,7 +184,7 @@ describe('the check of a plan (P1)', () => {
           expect(REASONS).toContain(reason);
         }
       }),
-      3_000,
+      1_200,
     );
     expect(accepted).toBeGreaterThan(50);
     expect(reasons.size).toBeGreaterThan(10);

@@ -90,7 +90,7 @@ describe('a piece of work that is held back (P8)', () => {
         expect(write.step.attempts).toHaveLength(before.attempts.length + 1);
       },
       () => reported,
-      6_000,
+      2_500,
     );
     expect(notChargedCount).toBeGreaterThan(1);
   });

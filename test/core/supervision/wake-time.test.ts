@@ -70,7 +70,7 @@ describe('the next wake time (S12)', () => {
         const wakeAt = nextWakeAt(RULES[state.execution.status], plan, state, {}, NOW);
         expect(wakeAt).toBeLessThanOrEqual(expectedE(plan, state, NOW) + expectedH(plan, state));
       }),
-      2_000,
+      800,
     );
   });
 
@@ -91,7 +91,7 @@ describe('the next wake time (S12)', () => {
           expect(wakeAt).toBeLessThanOrEqual(work.dueAt + Math.max(work.step.pickupMs, 0));
         }
       }),
-      2_000,
+      800,
     );
   });
 
