@@ -30,9 +30,8 @@ export function printStateMachine(): string {
   const head = [
     '# State machine',
     '',
-    'Printed from `lib/core/transitions.ts` by `npm run docs`; do not edit. The diagrams show each status and the events that',
-    'lead from one to another. The tables also have the events that keep a status; `EXECUTION_EVENTS` and `STEP_EVENTS` say what',
-    'each event means. Any other move is refused with `illegal-move` (S2).',
+    'Printed from `lib/core/transitions.ts` by `npm run docs`; do not edit. That file also has the events that keep a status,',
+    'and what each event means. Any other move is refused with `illegal-move` (S2).',
   ];
   return `${[...head, ...MACHINES.flatMap(section), ...details()].join('\n')}\n`;
 }
@@ -62,7 +61,7 @@ const movesOf = ({ moves }: Machine): { from: string; event: string; to: string 
 /** Mermaid knows no dash in an identifier, so every status has an alias. */
 const alias = (status: string): string => status.replaceAll('-', '_');
 
-/** One arrow per pair of statuses; an event that keeps the status is in the table alone. */
+/** One arrow per pair of statuses; an event that keeps the status is not drawn. */
 function diagram(machine: Machine): string[] {
   const arrows = new Map<string, string[]>();
   for (const { from, event, to } of movesOf(machine)) {

@@ -17,7 +17,7 @@ export const FINDINGS = `## What follows from it
   costs its heartbeats, and almost as much again of a supervisor's writes.
 - **Logs are not free.** At rest they cost more than the GB-seconds.
 
-What made it fast is in the [decisions](decisions) 17, 20, 21, 22 and 32.`;
+What made it fast is in the [decisions](decisions) 17, 20, 21 and 32.`;
 
 export const NOT_MEASURED = `## What is not measured
 

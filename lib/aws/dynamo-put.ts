@@ -4,6 +4,9 @@
  * Owns: the one condition (the stored record is one version behind), and whose write it was that an ambiguous
  * answer hid. Does not own: the items (`dynamo-items.ts`).
  *
+ * Whole records, not updates of fields: those would spell each move of `core/transitions.ts` a second time.
+ * A step with a large output pays for it with each later write; a healthy step has none.
+ *
  * S3, S15: a write that is repeated counts as written, and is written once.
  */
 

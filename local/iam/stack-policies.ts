@@ -3,6 +3,9 @@
  * which policies that role has, which resources have policies of their own. Owns not: the decision itself
  * (evaluate.ts), keeping count (access.ts).
  *
+ * Why our own: the evaluators on npm are under the AGPL, and AWS's policy simulator needs an account. What is
+ * not known here refuses: a gap shows as a refusal too many, never as a permission too many.
+ *
  * Invariants
  * - I1 a policy that cannot be known here (a role or a managed policy from elsewhere) is in `notes`; what
  *   only it would allow is refused.

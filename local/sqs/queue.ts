@@ -2,6 +2,9 @@
  * Owns: one standard queue: visibility, delay, receive counts, redrive, retention, and who is notified when a
  * message can be received. Owns not: the wire protocol (operations.ts), files (journal.ts).
  *
+ * Why our own: the closest server on npm wakes a long poll for one message alone, and counts a queue's depth
+ * wrongly.
+ *
  * Invariants
  * - I1 a message is in exactly one state (visible, delayed, in flight) or gone.
  * - I2 a change is in the journal before its caller is answered.

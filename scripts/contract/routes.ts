@@ -5,6 +5,8 @@
  * (`lib/api/calls.ts`), what they do (`lib/api/routes.ts`), the schemas of requests (`lib/api/requests.ts`),
  * the types of answers (`lib/api/answers.ts` and its neighbors). `test/api/described.ts` holds every answer
  * that a test gets to them.
+ *
+ * Types of answers are not inferred from schemas: records belong to the core, which knows no library.
  */
 
 import type * as z from 'zod/mini';
