@@ -3,6 +3,7 @@
  */
 
 import {
+  askedText,
   type AttemptView,
   type ExecutionSummary,
   type ExecutionView,
@@ -39,7 +40,7 @@ export function listText({ items, more, orderedBy }: Found, now: number): string
   const columns: (readonly [string, (item: ExecutionSummary) => string])[] = [
     ['EXECUTION', ({ executionId }) => executionId],
     ['WORKFLOW', ({ workflow }) => workflow],
-    ['STATUS', ({ status }) => status],
+    ['STATUS', statusOf],
     ['STARTED', ({ startedAt }) => timeText(startedAt)],
     ['TOOK', ({ startedAt, endedAt }) => durationText((endedAt ?? now) - startedAt)],
     ['AT RISK FOR', ({ riskSince }) => (riskSince === undefined ? '' : durationText(now - riskSince))],
@@ -62,6 +63,12 @@ export function listText({ items, more, orderedBy }: Found, now: number): string
     rest
   );
 }
+
+/** What a person is asked below it stands in its own row: its own record says that it is running. */
+const statusOf = ({ status, asked }: ExecutionSummary): string =>
+  asked === undefined
+    ? status
+    : `${status}, ${asked.atLeast === true ? 'at least ' : ''}${asked.count} asked below`;
 
 /** How many of those above by each code, where there are several. */
 function causesText(items: readonly ExecutionSummary[]): string {
@@ -113,6 +120,7 @@ export function executionText(
           ] as const,
         ]),
     ...(view.end === undefined ? [] : [['ended', endText(view.end)] as const]),
+    ...askedFacts(view, invocation),
     ...standingFacts(view),
     ...(view.redriveOf === undefined ? [] : [['redrive of', view.redriveOf] as const]),
     ...pauseFact(view, now),
@@ -133,6 +141,18 @@ export function executionText(
     view.steps.map((step) => stepRow(step, view, now)),
   )}${childrenText(view)}${attemptsText(view)}${omittedText(view, invocation)}`;
 }
+
+/** Who is asked in its steps' executions, and the command that shows it with its answers. */
+const askedFacts = (
+  { asked }: ExecutionView,
+  invocation: (line: string) => string,
+): (readonly [string, string])[] =>
+  asked === undefined
+    ? []
+    : [
+        ['asked', askedText(asked)],
+        ['answer', `${invocation(`show ${asked.next.executionId}`)} (all: ${invocation('incidents')})`],
+      ];
 
 /** One step, and what it answered. */
 export function stepText(view: ExecutionView, now: number): string {

@@ -4,7 +4,14 @@
  */
 
 import type { ComponentChildren, JSX } from 'preact';
-import { callerText, type ExecutionView, riskText, type Standing, timeText } from '../../lib/api/answers.ts';
+import {
+  type AskedBelow,
+  callerText,
+  type ExecutionView,
+  riskText,
+  type Standing,
+  timeText,
+} from '../../lib/api/answers.ts';
 import { actedFacts } from '../../lib/view/waiting-steps.ts';
 import { Id, ShortId } from '../parts/copy.tsx';
 import { ExecutionStatusOf } from '../parts/status.tsx';
@@ -28,7 +35,7 @@ export function Head({ view }: { view: ExecutionView }): JSX.Element {
         <a href={addressOf(['workflows', workflow])}>{workflow}</a>
       </p>
       <h1>
-        <ExecutionStatusOf status={status} />
+        <ExecutionStatusOf status={status} asked={view.asked} />
         <Id id={executionId} what="the execution's id" />
         {riskSince === undefined || view.endedAt !== undefined ? null : (
           <strong class="risk">
@@ -41,6 +48,14 @@ export function Head({ view }: { view: ExecutionView }): JSX.Element {
         <Times view={view} />
         <Origin view={view} />
       </dl>
+      {view.asked === undefined ? null : (
+        <p class="notice warn">
+          It waits for people: {countOf(view.asked)}, {view.asked.count === 1 ? '' : 'the first '}
+          <Until at={view.asked.next.deadlineAt} />:{' '}
+          <a href={executionLink(view.asked.next.executionId)}>answer in the execution that asks</a>, or see{' '}
+          <a href={addressOf(['people'])}>all that waits for people</a>.
+        </p>
+      )}
       {end === undefined ? null : (
         <p class="notice">
           It has ended: <ExecutionStatusOf status={end.status} />, <Clock at={end.at} />. Its on-failure steps
@@ -64,6 +79,9 @@ export function Head({ view }: { view: ExecutionView }): JSX.Element {
     </header>
   );
 }
+
+const countOf = ({ count, atLeast }: AskedBelow): string =>
+  `${atLeast === true ? 'at least ' : ''}${count.toLocaleString('en')} ${count === 1 ? 'question' : 'questions'}`;
 
 const CAUSE = {
   failure: 'It failed',

@@ -270,7 +270,7 @@ const Row = ({ item, at, isActive, isSelected, toggle, focused }: RowProps): JSX
       </td>
     )}
     <td class="status-cell">
-      <ExecutionStatusOf status={item.status} />
+      <ExecutionStatusOf status={item.status} asked={item.asked} />
     </td>
     <td class="id-cell">
       <a class="mono" href={executionLink(item.executionId)}>

@@ -3,6 +3,7 @@
  */
 
 import type { JSX } from 'preact';
+import type { AskedBelow } from '../../lib/api/answers.ts';
 import { type Tone, TONE_OF } from '../../lib/view/graph.ts';
 import type { ExecutionStatus, StepStatus } from '../../lib/core/transitions.ts';
 
@@ -46,9 +47,19 @@ export function Status({ tone, children }: { tone: Tone; children: string }): JS
   );
 }
 
-export const ExecutionStatusOf = ({ status }: { status: string }): JSX.Element => (
-  <Status tone={toneOfExecution(status)}>{status}</Status>
-);
+/** @param asked what waits for people in executions that its steps run */
+export const ExecutionStatusOf = ({
+  status,
+  asked,
+}: {
+  status: string;
+  asked?: AskedBelow | undefined;
+}): JSX.Element =>
+  asked === undefined ? (
+    <Status tone={toneOfExecution(status)}>{status}</Status>
+  ) : (
+    <Status tone="waiting">{`${status}, ${asked.atLeast === true ? '≥ ' : ''}${asked.count} asked`}</Status>
+  );
 
 /** @param told in other words than the status */
 export const StepStatusOf = ({ status, told = status }: { status: string; told?: string }): JSX.Element => (

@@ -9,6 +9,7 @@ import {
   type IncidentPage,
   type IncidentView,
   pairsText,
+  rootText,
 } from '../../lib/api/answers.ts';
 import { api, settings } from '../api.ts';
 import { executionLink } from '../execution/head.tsx';
@@ -98,7 +99,8 @@ function Card({ item, again }: { item: Item; again: () => void }): JSX.Element {
       <About item={item} />
       {isIncident(item) ? (
         <p>
-          {whyAsked(item)}: <code>{item.failure.code}</code> <Prose text={item.failure.message} />
+          {whyAsked(item)}
+          <code>{item.failure.code}</code> <Prose text={item.failure.message} />
         </p>
       ) : null}
       {isIncident(item) && item.wrongAnswer !== undefined ? <WrongAnswer text={item.wrongAnswer} /> : null}
@@ -147,6 +149,7 @@ function About({ item }: { item: Item }): JSX.Element {
         <p>
           <a href={addressOf(['workflows', item.workflow])}>{item.workflow}</a>
           {tags === '' ? '' : ` · ${tags}`}
+          {item.root === undefined ? '' : ` · ${rootText(item.root)}`}
         </p>
       )}
     </>

@@ -14,7 +14,8 @@ import {
   VERDICTS,
   worstFirst,
 } from '../core/explain/situation.ts';
-import { aboutText, pairsText } from '../core/explain/question.ts';
+import { type AskedBelow, askedText } from '../core/explain/asked-below.ts';
+import { aboutText, pairsText, rootText } from '../core/explain/question.ts';
 import type { Explanation } from '../core/explain/why.ts';
 import { itemsText } from '../core/explain/words.ts';
 import type { PossibleCommand } from '../core/operators/obey.ts';
@@ -43,6 +44,7 @@ import { EXECUTION_STATUSES, type ExecutionStatus, type StepStatus } from '../co
 
 export {
   aboutText,
+  askedText,
   callerText,
   durationText,
   findingText,
@@ -52,13 +54,25 @@ export {
   printable,
   printableLines,
   riskText,
+  rootText,
   situationText,
   timeText,
   verdictOf,
   VERDICTS,
   worstFirst,
 };
-export type { Attempt, Caller, Standing, Choice, ExecutionStatus, Explanation, Finding, Json, ListOrder };
+export type {
+  AskedBelow,
+  Attempt,
+  Caller,
+  Standing,
+  Choice,
+  ExecutionStatus,
+  Explanation,
+  Finding,
+  Json,
+  ListOrder,
+};
 export const STATUSES: readonly ExecutionStatus[] = EXECUTION_STATUSES;
 export const ANSWERS: readonly Choice[] = CHOICES;
 
@@ -95,6 +109,8 @@ export interface ExecutionSummary extends Started {
    * failed. Absent while it simply runs.
    */
   readonly step?: string;
+  /** What waits for people in executions that its steps run, while it is itself under way. */
+  readonly asked?: AskedBelow;
   /** Absent for a child, and where the API's authorizer does not say who calls. */
   readonly startedBy?: Caller;
   readonly endedAt?: number;
@@ -182,6 +198,8 @@ export interface StepView {
     readonly items?: ItemsSoFar;
     /** Only for a child with a recovery, from its second try on: which try these are about. */
     readonly try?: number;
+    /** What waits for people in them, callbacks not counted. */
+    readonly asked?: AskedBelow;
   };
   readonly changedAt?: number;
   /** 20 at most: the first 5 and the latest. */

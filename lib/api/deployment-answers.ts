@@ -234,7 +234,7 @@ export interface WorkflowCounts {
   /** It cannot be started: only steps of others run it. */
   readonly isChild?: true;
   readonly open: number;
-  /** Open ones in which a person is asked; nothing new starts. */
+  /** Open ones in which a person is asked, or in executions that their steps run. */
   readonly waiting: number;
   readonly paused: number;
   readonly atRisk: number;

@@ -110,7 +110,14 @@ function inboxCounts({ items, atLeast }: Survey['inbox']): Overview['inbox'] {
 }
 
 /** Those that can be started, and those of which there is anything left. */
-function byWorkflow(scheduler: Scheduler, { open, ended }: Survey, now: number): readonly WorkflowCounts[] {
+function byWorkflow(
+  scheduler: Scheduler,
+  { open, ended, inbox }: Survey,
+  now: number,
+): readonly WorkflowCounts[] {
+  const asking = new Set(
+    inbox.items.flatMap(({ kind, executionId }) => (kind === 'callback' ? [] : above(executionId))),
+  );
   const opens = grouped(open.items);
   const ends = grouped(ended.items);
   const names = [...new Set([...scheduler.workflows.keys(), ...opens.keys(), ...ends.keys()])].sort();
@@ -123,7 +130,8 @@ function byWorkflow(scheduler: Scheduler, { open, ended }: Survey, now: number):
       workflow,
       ...(scheduler.workflows.has(workflow) ? {} : kindOfOther(known.has(workflow))),
       open: keys.length,
-      waiting: keys.filter(({ status }) => status === 'waiting').length,
+      waiting: keys.filter(({ status, executionId }) => status === 'waiting' || asking.has(executionId))
+        .length,
       paused: keys.filter(({ status }) => isPausedOrPausing(status)).length,
       atRisk: keys.filter((key) => isAtRisk(key, now)).length,
       endedWithoutSuccess: ends.get(workflow)?.length ?? 0,
@@ -131,6 +139,10 @@ function byWorkflow(scheduler: Scheduler, { open, ended }: Survey, now: number):
     };
   });
 }
+
+/** The execution and those whose steps run it, its root first. */
+const above = (executionId: string): readonly string[] =>
+  executionId.split('.').map((_part, at, parts) => parts.slice(0, at + 1).join('.'));
 
 const kindOfOther = (isRun: boolean): Pick<WorkflowCounts, 'isChild' | 'isGone'> =>
   isRun ? { isChild: true } : { isGone: true };

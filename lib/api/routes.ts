@@ -21,7 +21,7 @@ import { shownSteps } from '../core/plan/on-failure.ts';
 import { closeCallback } from '../scheduler/callbacks.ts';
 import { cancel, pause, resume, retry } from '../scheduler/commands.ts';
 import { resolveIncident, type ResolutionRequest } from '../scheduler/incidents.ts';
-import { list } from '../scheduler/lists.ts';
+import { askedIn, askedOf, list } from '../scheduler/lists.ts';
 import { type Scheduler, show, start } from '../scheduler/start.ts';
 import { showAtEnd } from '../scheduler/wait.ts';
 import { breakersNow } from './agents.ts';
@@ -56,7 +56,7 @@ import {
 } from './requests.ts';
 import { answerAsAsked } from './plain.ts';
 import { STATUS } from './statuses.ts';
-import { askedOf, executionSummary, executionView, questionView, stoppedView } from './views.ts';
+import { belongingOf, executionSummary, executionView, questionView, stoppedView } from './views.ts';
 
 const STATUS_OF: Readonly<Record<string, ContentfulStatusCode>> = STATUS;
 
@@ -135,7 +135,8 @@ function executionRoutes(app: Hono, scheduler: Scheduler): void {
   app.get('/executions', async (c) => {
     const { items, ...page } = await list(scheduler, parseList(c.req.query()));
     const now = scheduler.ports.clock.now();
-    return c.json({ items: items.map((execution) => executionSummary(execution, now)), ...page });
+    const asked = await askedIn(scheduler, items);
+    return c.json({ items: items.map((execution) => executionSummary(execution, now, asked)), ...page });
   });
   app.get('/executions/:id', async (c) => {
     const { wait, step } = checked(c.req.query(), showQuery, 'query');
@@ -144,7 +145,8 @@ function executionRoutes(app: Hono, scheduler: Scheduler): void {
     const { state, plan } = await (waitMs > 0 ? showAtEnd(scheduler, id, waitMs) : show(scheduler, id));
     if (step !== undefined && !shownSteps(plan, state).some(({ name }) => name === step))
       throw unknownStep(id, step);
-    const view = executionView(state, plan, scheduler.ports.clock.now());
+    const asked = await askedOf(scheduler, state);
+    const view = executionView(state, plan, scheduler.ports.clock.now(), asked);
     return c.json(fittedExecution(view as unknown as ExecutionView, step));
   });
   app.get('/executions/:id/why', async (c) => {
@@ -153,7 +155,8 @@ function executionRoutes(app: Hono, scheduler: Scheduler): void {
     const now = clock.now();
     const commands = possibleCommands(plan, state, now, scheduler.workflows.has(plan.workflow));
     const breakers = await breakersNow(scheduler, deferringAgents(shownSteps(plan, state), state));
-    const explanation = explain(plan, state, now, queue.reaches, breakers);
+    const asked = await askedOf(scheduler, state);
+    const explanation = explain(plan, state, now, queue.reaches, breakers, asked);
     return c.json(fittedExplanation({ ...explanation, commands }));
   });
 }
@@ -234,7 +237,7 @@ function incidentRoutes(app: Hono, scheduler: Scheduler): void {
     return c.json({
       items: page.items.map(({ executionId, question }) => ({
         executionId,
-        ...askedOf(question),
+        ...belongingOf(question),
         ...questionView(question),
       })),
       ...(page.cursor === undefined ? {} : { cursor: page.cursor }),

@@ -7,6 +7,8 @@
 
 import { effectiveState } from '../core/execution/effective-state.ts';
 import { outputOf } from '../core/execution/output.ts';
+import { askedBelow } from '../core/explain/asked-below.ts';
+import type { Bounded, InboxKey } from '../core/operators/list-filter.ts';
 import { choicesFor } from '../core/questions/choices.ts';
 import { leftByFailing, standingAtEnd } from '../core/operators/in-effect.ts';
 import { isOnFailure, shownSteps } from '../core/plan/on-failure.ts';
@@ -26,14 +28,24 @@ import { waitsUntil } from '../core/waiting/timer.ts';
 import type { AcceptedView, StepView } from './answers.ts';
 import { attemptsView } from './attempts.ts';
 
-/** @param now for whether it is at risk */
-export const executionSummary = (execution: Execution, now: number): Record<string, unknown> => ({
+const NONE: Bounded<InboxKey> = { items: [] };
+
+/**
+ * @param now for whether it is at risk
+ * @param asked open questions, those of executions that its steps run among them
+ */
+export const executionSummary = (
+  execution: Execution,
+  now: number,
+  asked: Bounded<InboxKey> = NONE,
+): Record<string, unknown> => ({
   executionId: execution.id,
   workflow: execution.workflow,
   plan: execution.plan,
   status: execution.status,
   startedAt: execution.startedAt,
   ...given({ wakeAt: execution.wakeAt, step: standsAt(execution, now) }),
+  ...given({ asked: askedBelow(asked, execution.id) }),
   ...riskNow(execution, now),
   ...(execution.startedBy === undefined ? {} : { startedBy: execution.startedBy }),
   ...(execution.endedAt === undefined ? {} : { endedAt: execution.endedAt }),
@@ -46,14 +58,22 @@ export const executionSummary = (execution: Execution, now: number): Record<stri
 const standsAt = (execution: Execution, now: number): string | undefined =>
   riskNow(execution, now).risk?.step ?? execution.asks ?? execution.cause?.step;
 
-/** @param now for the choices that are safe now */
-export function executionView(stored: Snapshot, plan: Plan, now: number): Record<string, unknown> {
+/**
+ * @param now for the choices that are safe now
+ * @param asked open questions of executions that its steps run
+ */
+export function executionView(
+  stored: Snapshot,
+  plan: Plan,
+  now: number,
+  asked: Bounded<InboxKey> = NONE,
+): Record<string, unknown> {
   const state = effectiveState(plan, stored);
-  return { ...head(state.execution, now), ...body(state, plan, now) };
+  return { ...head(state.execution, now, asked), ...body(state, plan, now, asked) };
 }
 
-const head = (execution: Execution, now: number): Record<string, unknown> => ({
-  ...executionSummary(execution, now),
+const head = (execution: Execution, now: number, asked: Bounded<InboxKey>): Record<string, unknown> => ({
+  ...executionSummary(execution, now, asked),
   ...(execution.pauses === undefined ? {} : { pauses: execution.pauses }),
   ...(execution.retries === undefined ? {} : { retries: execution.retries }),
   ...(execution.redriveOf === undefined ? {} : { redriveOf: execution.redriveOf }),
@@ -63,7 +83,12 @@ const head = (execution: Execution, now: number): Record<string, unknown> => ({
   ...(execution.people === undefined ? {} : { people: execution.people }),
 });
 
-const body = (state: Snapshot, plan: Plan, now: number): Record<string, unknown> => ({
+const body = (
+  state: Snapshot,
+  plan: Plan,
+  now: number,
+  asked: Bounded<InboxKey>,
+): Record<string, unknown> => ({
   deadlineAt: state.execution.deadlineAt,
   input: state.execution.input,
   ...outputOf(plan, state),
@@ -83,7 +108,7 @@ const body = (state: Snapshot, plan: Plan, now: number): Record<string, unknown>
     ...(step.pointOfNoReturn === true ? { pointOfNoReturn: true } : {}),
     ...stepView(state.steps[step.name], shownStatus(step, state)),
     ...attemptsOf(plan, step, state),
-    ...childrenView(step, state),
+    ...childrenView(step, state, asked),
     ...awaited(step, state),
   })),
 });
@@ -134,7 +159,11 @@ export function stoppedView({ execution, ...stored }: Snapshot, plan: Plan): Rec
 }
 
 /** A child or map step's executions, and how many of them have ended how. */
-function childrenView(step: PlanStep, { execution, steps }: Snapshot): Record<string, unknown> {
+function childrenView(
+  step: PlanStep,
+  { execution, steps }: Snapshot,
+  open: Bounded<InboxKey>,
+): Record<string, unknown> {
   const record = steps[step.name];
   if (record?.children === undefined) return {};
   const { children } = record;
@@ -146,7 +175,8 @@ function childrenView(step: PlanStep, { execution, steps }: Snapshot): Record<st
   const tried = children.try === undefined ? {} : { try: children.try };
   const items = step.kind === 'map' ? itemsSoFar(children) : undefined;
   const { count, started } = children;
-  return { children: { executionIds, count, started, ended, ...given({ items }), ...tried } };
+  const asked = askedBelow(open, execution.id, step.name);
+  return { children: { executionIds, count, started, ended, ...given({ items, asked }), ...tried } };
 }
 
 /** A list of 10,000 items has 400 executions; the rest follow the same pattern. */
@@ -173,11 +203,11 @@ function acceptedView({ token, at, untilAt, asked, progress }: Accepted): Accept
 }
 
 /** Only in the inbox: an execution's own answer has its workflow and tags already. */
-export const askedOf = ({ workflow, tags }: AskedOf): AskedOf => given({ workflow, tags });
+export const belongingOf = ({ workflow, tags, root }: AskedOf): AskedOf => given({ workflow, tags, root });
 
 export function questionView(question: Question): Record<string, unknown> {
   const { version: _v, writeId: _id, life: _life, unannounced: _not, ...rest } = question;
-  const { workflow: _workflow, tags: _tags, ...shown } = rest;
+  const { workflow: _workflow, tags: _tags, root: _root, ...shown } = rest;
   const { quiet: _quiet, ...seen }: typeof shown & { readonly quiet?: true } = shown;
   return seen;
 }

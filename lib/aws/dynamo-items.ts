@@ -80,7 +80,14 @@ const STEP_JSON: ReadonlySet<string> = new Set([
   'children',
   'by',
 ]);
-const QUESTION_JSON: ReadonlySet<string> = new Set(['failure', 'caller', 'tags', 'unannounced', 'shown']);
+const QUESTION_JSON: ReadonlySet<string> = new Set([
+  'failure',
+  'caller',
+  'tags',
+  'root',
+  'unannounced',
+  'shown',
+]);
 
 /** Left out of the item when they say nothing, which keeps a healthy step's item within one write unit. */
 const EXECUTION_DEFAULTS: Readonly<Record<string, unknown>> = { dispatched: 0, epoch: 1 };

@@ -9,11 +9,12 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Store } from '../core/ports.ts';
 import { inboxPage } from './dynamo-inbox.ts';
 import { type ListOptions, listPage } from './dynamo-list.ts';
-import { readSurvey } from './dynamo-survey.ts';
+import { readAsked, readSurvey } from './dynamo-survey.ts';
 
-export type Lists = Pick<Store, 'inbox' | 'list' | 'survey'>;
+export type Lists = Pick<Store, 'asked' | 'inbox' | 'list' | 'survey'>;
 
 export const dynamoLists = (client: DynamoDBClient, options: ListOptions): Lists => ({
+  asked: (below) => readAsked(client, options, below),
   inbox: (limit, cursor) => inboxPage(client, options.table, limit, cursor),
   list: (query) => listPage(client, options, query),
   survey: (endedSince, workflows) => readSurvey(client, options, endedSince, workflows),
@@ -24,4 +25,4 @@ const unlisted = async (): Promise<never> => {
 };
 
 /** For a function that lists nothing. */
-export const noLists: Lists = { inbox: unlisted, list: unlisted, survey: unlisted };
+export const noLists: Lists = { asked: unlisted, inbox: unlisted, list: unlisted, survey: unlisted };

@@ -9,6 +9,7 @@
 
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import {
+  type Bounded,
   type EndedKey,
   MOST_OPEN,
   type InboxKey,
@@ -17,9 +18,9 @@ import {
 } from '../core/operators/list-filter.ts';
 import { given } from '../core/values/given.ts';
 import type { ExecutionStatus } from '../core/transitions.ts';
-import { readAll } from './dynamo-index-keys.ts';
+import { type Condition, readAll } from './dynamo-index-keys.ts';
 import { LIST_SHARDS, INBOX_SHARDS, INBOX_KEY, shardsOf, unsharded } from './dynamo-indexes.ts';
-import { idOfKey, type Item, number, text } from './dynamo-items.ts';
+import { executionKey, idOfKey, type Item, number, text } from './dynamo-items.ts';
 import { type OpenOptions, readOpen } from './dynamo-open.ts';
 import { TABLE } from './names.ts';
 
@@ -31,13 +32,12 @@ export async function readSurvey(
 ): Promise<Survey> {
   const { table, mostOpen = MOST_OPEN } = options;
   const bad = STATUS_GROUPS.bad.flatMap((status) => shardsOf(status, LIST_SHARDS));
-  const asked = shardsOf(INBOX_KEY, INBOX_SHARDS);
   const [open, ended, inbox] = await Promise.all([
     readOpen(client, options, mostOpen),
     readAll(client, table, { index: TABLE.endedIndex, partitions: bad, since: endedSince }, mostOpen, {
       attributes: OF_ENDED,
     }),
-    readAll(client, table, { index: TABLE.listIndex, partitions: asked }, mostOpen),
+    readAsked(client, options),
   ]);
   const begun =
     ended.items.length === 0 ? undefined : await readBegun(client, options, endedSince, workflows);
@@ -45,9 +45,28 @@ export async function readSurvey(
     open,
     ended: { ...ended, items: ended.items.map(endedKeyOf) },
     ...given({ begun }),
-    inbox: { ...inbox, items: inbox.items.map(inboxKeyOf) },
+    inbox,
   };
 }
+
+/** Read units are spent on all open questions, also where those below one execution are asked for. */
+export async function readAsked(
+  client: DynamoDBClient,
+  { table, mostOpen = MOST_OPEN }: OpenOptions,
+  below?: string,
+): Promise<Bounded<InboxKey>> {
+  const range = { index: TABLE.listIndex, partitions: shardsOf(INBOX_KEY, INBOX_SHARDS) };
+  const condition = below === undefined ? undefined : isBelow(below);
+  const { items, ...bound } = await readAll(client, table, range, mostOpen, { condition });
+  return { ...bound, items: items.map(inboxKeyOf) };
+}
+
+/** The id of a child begins with its parent's and a dot. */
+const isBelow = (executionId: string): Condition => ({
+  expression: 'begins_with(#pk, :below)',
+  names: { '#pk': TABLE.pk },
+  values: { ':below': { S: `${text(executionKey(executionId), TABLE.pk)}.` } },
+});
 
 async function readBegun(
   client: DynamoDBClient,

@@ -5,7 +5,7 @@
 
 import type { AbortSignalLike } from './plan/agent.ts';
 import type { Bulk, BulkPage, BulkTotal } from './operators/bulk.ts';
-import type { ListFilter, ListOrder, Survey } from './operators/list-filter.ts';
+import type { Bounded, InboxKey, ListFilter, ListOrder, Survey } from './operators/list-filter.ts';
 import type { Plan } from './plan/plan.ts';
 import type { AnnouncedList } from './records/announced-list.ts';
 import type { Note, Send, Write } from './decisions/decision.ts';
@@ -94,6 +94,11 @@ export interface Store {
   readonly due: (shard: number, untilAt: number, cursor?: string, limit?: number) => Promise<Page<Due>>;
   /** Latest opened first. @throws SteadfastError `bad-cursor` */
   readonly inbox: (limit: number, cursor?: string) => Promise<Page<InboxItem>>;
+  /**
+   * All open questions, as their index has them, seconds old and up to a bound.
+   * @param below only those of executions that this one's steps run
+   */
+  readonly asked: (below?: string) => Promise<Bounded<InboxKey>>;
   /**
    * What fits the filter, in its order. Reading is bounded: if few executions fit, a page may hold fewer than
    * its limit and still have a cursor.

@@ -5,11 +5,22 @@
  * (`core/operators/list-filter.ts`), one execution (`start.ts`), HTTP (`api/`).
  */
 
-import { filterProblem, indexFor, isListed, type ListFilter } from '../core/operators/list-filter.ts';
+import {
+  type Bounded,
+  filterProblem,
+  type InboxKey,
+  indexFor,
+  isListed,
+  type ListFilter,
+} from '../core/operators/list-filter.ts';
 import { BULK } from '../core/plan/built-in.ts';
+import { hasChildren } from '../core/plan/plan.ts';
 import type { ListedPage } from '../core/ports.ts';
 import { refuse } from '../core/values/errors.ts';
 import { given } from '../core/values/given.ts';
+import type { Snapshot } from '../core/records/snapshot.ts';
+import { type Execution, isTerminal } from '../core/records/state.ts';
+import { hasOpenChildren } from '../core/step/turn.ts';
 import { idOfKey, type Scheduler, workflowOf } from './start.ts';
 
 /** In place of a hash: every plan with which no new execution starts. */
@@ -86,4 +97,28 @@ async function startedWith(scheduler: Scheduler, key: string, filter: ListFilter
     execution.startedAt >= since &&
     execution.startedAt < until;
   return { items: isFound ? [execution] : [], orderedBy: 'startedAt' };
+}
+
+/** Open questions of executions that its steps run; read only where there may be some. */
+export async function askedOf(
+  { ports }: Scheduler,
+  { execution, steps }: Snapshot,
+): Promise<Bounded<InboxKey>> {
+  const mayAsk =
+    !isTerminal(execution.status) && Object.values(steps).some(({ children }) => hasOpenChildren(children));
+  return mayAsk ? ports.store.asked(execution.id) : { items: [] };
+}
+
+/** Open questions of all executions; read only where one of these may have some below it. */
+export async function askedIn(
+  { ports, workflows }: Scheduler,
+  executions: readonly Execution[],
+): Promise<Bounded<InboxKey>> {
+  const alone = new Set(
+    [...workflows.values()].flatMap(({ planHash, workflow: { plan } }) =>
+      plan.steps.some(hasChildren) ? [] : [planHash],
+    ),
+  );
+  const mayAsk = executions.some(({ status, plan }) => !isTerminal(status) && !alone.has(plan));
+  return mayAsk ? ports.store.asked() : { items: [] };
 }

@@ -7,6 +7,8 @@
 
 import {
   badEndOf,
+  type Bounded,
+  type InboxKey,
   indexFor,
   isListed,
   type ListFilter,
@@ -107,23 +109,36 @@ export function surveyIn(
   const ended = whole
     .filter((execution) => (badEndOf(execution)?.endedAt ?? -1) >= endedSince)
     .map(({ workflow, status, cause }) => ({ workflow, status, code: cause?.failure.code ?? '' }));
-  const inbox = snapshots.flatMap((snapshot) =>
-    openQuestions(snapshot).map(({ kind, openedAt, deadlineAt }) => ({
-      executionId: snapshot.execution.id,
-      kind,
-      openedAt,
-      deadlineAt,
-    })),
-  );
-  const bounded = <Key>(items: readonly Key[]) =>
-    items.length > most ? ({ items: items.slice(0, most), atLeast: true } as const) : { items };
+  const bounded = <Key>(items: readonly Key[]) => upTo(most, items);
   const started = whole.filter(
     ({ workflow, startedAt }) => workflows.includes(workflow) && startedAt >= endedSince,
   );
   const { items, ...bound } = bounded(started);
   const begun = ended.length === 0 ? {} : { begun: { count: items.length, ...bound } };
-  return { open: bounded(open), ended: bounded(ended), inbox: bounded(inbox), ...begun };
+  return { open: bounded(open), ended: bounded(ended), inbox: askedIn(snapshots, most), ...begun };
 }
+
+export const askedIn = (
+  all: Iterable<Snapshot>,
+  most: number = MOST_OPEN,
+  below?: string,
+): Bounded<InboxKey> =>
+  upTo(
+    most,
+    [...all].flatMap((snapshot) =>
+      below !== undefined && !snapshot.execution.id.startsWith(`${below}.`)
+        ? []
+        : openQuestions(snapshot).map(({ kind, openedAt, deadlineAt }) => ({
+            executionId: snapshot.execution.id,
+            kind,
+            openedAt,
+            deadlineAt,
+          })),
+    ),
+  );
+
+const upTo = <Key>(most: number, items: readonly Key[]): Bounded<Key> =>
+  items.length > most ? { items: items.slice(0, most), atLeast: true } : { items };
 
 type Place = readonly [at: number, id: string];
 

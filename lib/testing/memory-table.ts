@@ -9,7 +9,7 @@
  */
 
 import type { Plan } from '../core/plan/plan.ts';
-import { MOST_OPEN, type Survey } from '../core/operators/list-filter.ts';
+import { type Bounded, type InboxKey, MOST_OPEN, type Survey } from '../core/operators/list-filter.ts';
 import type { Due, InboxItem, ListedPage, ListQuery, Page, WriteResult } from '../core/ports.ts';
 import type { Write } from '../core/decisions/decision.ts';
 import { questionKey } from '../core/records/question.ts';
@@ -18,7 +18,7 @@ import { isLeftover, isOfEarlierLife } from '../core/records/retention.ts';
 import { type Snapshot, openQuestions, withQuestion } from '../core/records/snapshot.ts';
 import type { Execution } from '../core/records/state.ts';
 import { type Beside, besideOf, type Found, recordOf, type Removable } from '../core/supervision/audit.ts';
-import { listIn, parseCount, parsePlace, surveyIn } from './memory-lists.ts';
+import { askedIn, listIn, parseCount, parsePlace, surveyIn } from './memory-lists.ts';
 
 export class MemoryTable {
   #shards: number;
@@ -121,6 +121,10 @@ export class MemoryTable {
 
   survey(endedSince: number, workflows: readonly string[]): Survey {
     return surveyIn(this.#executions.values(), { endedSince, workflows }, this.#mostOpen);
+  }
+
+  asked(below?: string): Bounded<InboxKey> {
+    return askedIn(this.#executions.values(), this.#mostOpen, below);
   }
 
   inbox(limit: number, cursor?: string): Page<InboxItem> {

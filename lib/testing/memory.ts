@@ -84,6 +84,7 @@ export class MemoryStore implements Store {
   readonly list: Store['list'] = async (query) => this.#table.list(query);
   readonly survey: Store['survey'] = async (endedSince, workflows) =>
     this.#table.survey(endedSince, workflows);
+  readonly asked: Store['asked'] = async (below) => this.#table.asked(below);
   readonly inbox: Store['inbox'] = async (limit, cursor) => this.#table.inbox(limit, cursor);
 }
 

@@ -3,7 +3,14 @@
  * answer them, their executions.
  */
 
-import { callerText, pairsText, type ExecutionView, itemsText, type StepView } from '../api/answers.ts';
+import {
+  askedText,
+  callerText,
+  pairsText,
+  type ExecutionView,
+  itemsText,
+  type StepView,
+} from '../api/answers.ts';
 import type { RecoveryView, WorkflowStepView } from '../api/deployment-answers.ts';
 import { byText, durationText, printable, table, timeText } from './text.ts';
 
@@ -25,9 +32,10 @@ const defaultOf = ({ question }: StepView): string =>
  * '2 of 3 ended'; of a list '3 of 3 items ended', for a person knows of its items and not of the
  * executions that they are parts of.
  */
-export function childrenNote({ count, started, ended, items, try: number }: Children): string {
+export function childrenNote({ count, started, ended, items, try: number, asked }: Children): string {
   const over = Object.values(ended).reduce((sum, one) => sum + one, 0);
-  const which = number === undefined ? '' : `try ${number}: `;
+  const people = asked === undefined ? '' : `${askedText(asked)}; `;
+  const which = `${people}${number === undefined ? '' : `try ${number}: `}`;
   if (items !== undefined) return `${which}${itemsText(items, over < count)}`;
   return `${which}${over} of ${count} ended${started < count ? `, ${started} started` : ''}`;
 }

@@ -108,6 +108,11 @@ export class ProcessStore implements Store {
       () => this.#table.survey(endedSince, workflows),
       (store) => store.survey(endedSince, workflows),
     );
+  readonly asked = (below?: string) =>
+    this.#page(
+      () => this.#table.asked(below),
+      (store) => store.asked(below),
+    );
   inbox(limit: number, cursor?: string) {
     return this.#page(
       () => this.#table.inbox(limit, cursor),

@@ -234,6 +234,18 @@ export function lists(store: () => Store): void {
     expect(begun).toEqual({ count: MOST_OPEN, atLeast: true });
   });
 
+  it('finds the open questions below an execution, and of all', async () => {
+    const ids = ['a', 'a.rooms.0', 'a.rooms.1', 'ab.rooms.0'];
+    const all = ids.map((id) => anExecution({ id }));
+    await put(...all);
+    for (const one of all) await store().write(asking(one, anIncident()));
+    const of = async (below?: string) =>
+      (await store().asked(below)).items.map(({ executionId }) => executionId).sort();
+    expect(await of()).toEqual(ids);
+    expect(await of('a')).toEqual(['a.rooms.0', 'a.rooms.1']);
+    expect(await of('b')).toEqual([]);
+  });
+
   it.each(['', 'nonsense', 's5', 's5_E', 'w5', 'w5_x/o-1'])('refuses the cursor %j', async (cursor) => {
     await put(open(1));
     await expect(store().list({ ...ALL, ...OPEN, cursor })).rejects.toMatchObject({ code: 'bad-cursor' });

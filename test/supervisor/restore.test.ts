@@ -62,6 +62,7 @@ const recorded =
       readPlan: (hash) => world.store.readPlan(hash),
       read: (id) => world.store.read(id),
       readExecution: (id) => world.store.readExecution(id),
+      asked: (below) => world.store.asked(below),
       due: (...query) => world.store.due(...query),
       list: (query) => world.store.list(query),
       survey: (since, workflows) => world.store.survey(since, workflows),

@@ -26,7 +26,10 @@ import type { Execution } from '../records/state.ts';
  * message of a failure may hold a payload, so its code alone.
  */
 export interface QuestionNews
-  extends Pick<Question, 'kind' | 'step' | 'openedAt' | 'deadlineAt' | 'otherwise' | 'reminders' | 'tags'>,
+  extends Pick<
+      Question,
+      'kind' | 'step' | 'openedAt' | 'deadlineAt' | 'otherwise' | 'reminders' | 'tags' | 'root'
+    >,
     Pick<Partial<Incident>, 'choice' | 'caller'>,
     Pick<CallbackQuestion, 'shown' | 'outcome'> {
   readonly about: 'question';
@@ -112,7 +115,7 @@ export function questionNews(
   question: Question,
   change: QuestionChange,
 ): QuestionNews {
-  const { kind, step, openedAt, deadlineAt, otherwise, reminders, tags, closedBy } = question;
+  const { kind, step, openedAt, deadlineAt, otherwise, reminders, tags, root, closedBy } = question;
   const { remindedAt = openedAt, closedAt = openedAt } = question;
   const [asked, answered] = isIncident(question)
     ? [
@@ -131,7 +134,7 @@ export function questionNews(
     deadlineAt,
     otherwise,
     reminders,
-    ...given({ step, tags, ...asked }),
+    ...given({ step, tags, root, ...asked }),
     ...(change === 'closed' ? given({ closedBy, ...answered }) : {}),
     view: `/executions/${id}`,
   };

@@ -12,9 +12,15 @@ export interface About extends AskedOf {
   readonly shown?: Readonly<Record<string, Json>>;
 }
 
-/** 'amount: 5200, hotel: Ritz · group-booking · bookingId: 4711'; what decides comes first. */
-export const aboutText = ({ workflow, tags = {}, shown = {} }: About): string =>
-  [pairsText(shown), workflow ?? '', pairsText(tags)].filter((part) => part !== '').join(' · ');
+/** 'amount: 5200, hotel: Ritz · hotel-booking · in trip · bookingId: 4711'; what decides comes first. */
+export const aboutText = ({ workflow = '', tags = {}, root, shown = {} }: About): string =>
+  [pairsText(shown), workflow, pairsText(tags), root === undefined ? '' : rootText(root)]
+    .filter((part) => part !== '')
+    .join(' · ');
+
+/** 'in trip · bookingId: 4711'. */
+export const rootText = ({ workflow, tags = {} }: NonNullable<AskedOf['root']>): string =>
+  [`in ${workflow}`, pairsText(tags)].filter((part) => part !== '').join(' · ');
 
 export const pairsText = (values: Readonly<Record<string, Json>>): string =>
   Object.entries(values)

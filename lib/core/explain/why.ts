@@ -9,6 +9,7 @@
 import { effectiveState } from '../execution/effective-state.ts';
 import { isOnFailure, planDuring, shownSteps } from '../plan/on-failure.ts';
 import { graphOf, type Plan, type PlanStep } from '../plan/plan.ts';
+import type { Bounded, InboxKey } from '../operators/list-filter.ts';
 import { given } from '../values/given.ts';
 import type { Choice } from '../records/question.ts';
 import { openIncidents, type Snapshot, incidentsIn } from '../records/snapshot.ts';
@@ -25,6 +26,7 @@ import { failureWaits, lastPoint } from '../step/point-of-no-return.ts';
 import { isClear, needsUndo, openWork, type Work, workKey } from '../step/ready.ts';
 import { isBetweenStages, isTurn, mayFail, shownStatus } from '../step/turn.ts';
 import { dispatchDueAt, wasSentSinceDeferred } from '../supervision/wake-time.ts';
+import { answerBelow, type AskedBelow, askedBelow, withAsked } from './asked-below.ts';
 import { becauseDeferred, type Breakers } from './deferred.ts';
 import { DEED, past } from './past.ts';
 import { becauseOfWaiting, nextOfChildren } from './waiting-for.ts';
@@ -55,6 +57,7 @@ export interface Explanation {
  * @param now epoch ms
  * @param isDeployed of an agent; what is not known to be missing is there
  * @param breakers as they are now, of those that are known
+ * @param asked the open questions of executions that its steps run
  * @returns past, reasons, what is next and what is in its way; total and pure
  */
 export function explain(
@@ -63,16 +66,24 @@ export function explain(
   now: number,
   isDeployed: IsDeployed = () => true,
   breakers: Breakers = new Map(),
+  asked: Bounded<InboxKey> = { items: [] },
 ): Explanation {
   const state = effectiveState(plan, stored);
   const during = planDuring(plan, state.execution);
   const work = openWork(during, state);
   const coming = comingOf(during, state, work, now);
+  const askedOf = ({ name }: PlanStep): AskedBelow | undefined => askedBelow(asked, state.execution.id, name);
   const steps = shownSteps(plan, state).map((step) => ({
     name: step.name,
     status: shownStatus(step, state),
-    because: because(isOnFailure(plan, step.name) ? during : plan, step, state, breakers),
-    next: { ...nextOfStep(step, state, work, coming, isDeployed), step: step.name },
+    because: withAsked(
+      because(isOnFailure(plan, step.name) ? during : plan, step, state, breakers),
+      askedOf(step),
+    ),
+    next: {
+      ...(answerBelow(askedOf(step)) ?? nextOfStep(step, state, work, coming, isDeployed)),
+      step: step.name,
+    },
   }));
   const nexts = steps.map(({ next }) => next);
   return {
@@ -94,7 +105,8 @@ function because(plan: Plan, step: PlanStep, state: Snapshot, breakers: Breakers
   if (isLeased(record)) {
     return `an agent holds it (${DEED[record.mode]} ${record.mode === 'undo' ? record.undoAttempt : record.attempt}), heartbeat ${record.heartbeat}${record.heartbeatAt === undefined ? '' : ` at ${timeText(record.heartbeatAt)}`}`;
   }
-  const acted = record.mayHaveActed ? '; an attempt of unknown outcome may have acted' : '';
+  const isOpen = record.mayHaveActed && record.wrongAnswer === undefined;
+  const acted = isOpen ? '; an attempt of unknown outcome may have acted' : '';
   const failure = inBrackets(record.failure);
   if (record.deferred !== undefined)
     return `${becauseDeferred(step, record, record.deferred, breakers)}${acted}`;
@@ -104,7 +116,9 @@ function because(plan: Plan, step: PlanStep, state: Snapshot, breakers: Breakers
     case 'accepted':
       return becauseAccepted(record);
     case 'waiting':
-      return `attempt ${record.attempt} failed${failure}, and a person is asked what to do${acted}`;
+      return record.wrongAnswer === undefined
+        ? `attempt ${record.attempt} failed${failure}, and a person is asked what to do${acted}`
+        : `attempt ${record.attempt}: ${record.failure?.message ?? 'its answer is no output'}; a person is asked what to do`;
     case 'unknown':
       return `the outcome of attempt ${record.attempt} is not known${failure}: nothing is repeated before it is settled`;
     case 'suspended':

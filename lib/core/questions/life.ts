@@ -15,6 +15,7 @@ import { type AffectedSteps, type Decision, evaluateNext, writing } from '../dec
 import { questionNews } from '../decisions/news.ts';
 import { graphOf, type HumanStage, isCallback, type Plan, type PlanStep, type Stage } from '../plan/plan.ts';
 import {
+  type AskedOf,
   askedOf,
   type CallbackQuestion,
   type Incident,
@@ -29,7 +30,7 @@ import { given, type OrUndefined } from '../values/given.ts';
 
 type Fields<Kept> = Omit<
   OrUndefined<Kept>,
-  'life' | 'version' | 'writeId' | 'workflow' | 'tags' | 'openedAt' | 'reminders' | 'unannounced'
+  'life' | 'version' | 'writeId' | keyof AskedOf | 'openedAt' | 'reminders' | 'unannounced'
 >;
 
 /**

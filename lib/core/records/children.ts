@@ -22,6 +22,14 @@ export interface Parent {
   readonly try?: number;
   /** A part of a list: of interest to its parent alone. */
   readonly part?: true;
+  /** Absent for a part of a root's own list, which has the workflow and the tags itself. */
+  readonly root?: Root;
+}
+
+/** What a question in an execution of a step says of the one above all others. */
+export interface Root {
+  readonly workflow: string;
+  readonly tags?: Readonly<Record<string, string>>;
 }
 
 /** How an execution that belongs to a step ended. */

@@ -13,6 +13,7 @@ import type { Caller } from '../values/caller.ts';
 import type { Failure } from '../values/failure.ts';
 import { given } from '../values/given.ts';
 import type { Json } from '../values/json.ts';
+import type { Root } from './children.ts';
 import { type Execution, isPausedOrPausing } from './state.ts';
 
 /** What a person may decide about an incident. */
@@ -35,9 +36,14 @@ export type QuestionChange = 'opened' | 'reminded' | 'closed';
 export interface AskedOf {
   readonly workflow?: string;
   readonly tags?: Readonly<Record<string, string>>;
+  /** For a workflow that a step runs: the execution above all others, which was started from outside. */
+  readonly root?: Root;
 }
 
-export const askedOf = ({ workflow, tags }: Execution): AskedOf => ({ workflow, ...given({ tags }) });
+export const askedOf = ({ workflow, tags, parent }: Execution): AskedOf => ({
+  workflow,
+  ...given({ tags, root: parent?.root }),
+});
 
 interface Asked extends AskedOf {
   /** The life of its execution, as in a step. */

@@ -16,7 +16,7 @@ import { childPlanId, partPlanId } from '../plan/child-plans.ts';
 import { type ChildStep, graphOf, hasChildren, type MapStep, MAX_ITEMS, type Plan } from '../plan/plan.ts';
 import { evaluateExpression } from '../plan/refs.ts';
 import { blankStep, executionAfter, type DecisionInputs, stepAfter } from '../decisions/change.ts';
-import type { ChildEnd, Children, ChildStart, Family } from '../records/children.ts';
+import type { ChildEnd, Children, ChildStart, Family, Root } from '../records/children.ts';
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
 import type { EventOf } from '../decisions/events.ts';
 import type { Failure } from '../values/failure.ts';
@@ -78,6 +78,7 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family 
       ...(ids.epoch > 1 ? { epoch: ids.epoch } : {}),
       ...(ids.try > 1 ? { try: ids.try } : {}),
       ...(part ? { part: true as const } : {}),
+      ...given({ root: execution.parent?.root ?? (part ? undefined : rootNamed(execution)) }),
     },
     ...given({ fairGroup: execution.fairGroup, tags: part ? execution.tags : undefined }),
     ...restartedAfterOf(record, index),
@@ -118,6 +119,8 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family 
   });
   return { starts, items: list.length, tolerated };
 }
+
+const rootNamed = ({ workflow, tags }: Execution): Root => ({ workflow, ...given({ tags }) });
 
 const restartedAfterOf = (record: Step | undefined, index: number): Pick<ChildStart, 'restartedAfter'> => {
   const version = record?.children?.restartedAfter?.[index];

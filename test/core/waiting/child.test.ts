@@ -38,7 +38,12 @@ describe('the execution of a child step', () => {
     ],
   ])('has the epoch in its name, of %s', (_, execution, records) => {
     expect(startsOf(child, { order: 5 }, records, execution)).toEqual([
-      { id: 'e-1.sub.0-e3t1', planId: 'p.sub', input: { of: 5 }, parent: { ...own, epoch: 3 } },
+      {
+        id: 'e-1.sub.0-e3t1',
+        planId: 'p.sub',
+        input: { of: 5 },
+        parent: { ...own, epoch: 3, root: { workflow: 'flow' } },
+      },
     ]);
   });
 

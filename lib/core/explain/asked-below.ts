@@ -1,0 +1,56 @@
+/**
+ * What waits for people below an execution: the open questions of executions that its steps run.
+ *
+ * Owns: which questions these are, and the words. Does not own: reading them (`Store.asked`). A parent's own
+ * record says nothing of them, because no child writes to it before its end.
+ */
+
+import type { Bounded, InboxKey } from '../operators/list-filter.ts';
+import { keyPartOf } from '../values/names.ts';
+import { given } from '../values/given.ts';
+import { timeText } from '../values/text.ts';
+import type { Next } from './words.ts';
+
+export interface AskedBelow {
+  readonly count: number;
+  /** There are more than `count`. */
+  readonly atLeast?: true;
+  /** The one whose time for an answer is over first. */
+  readonly next: Pick<InboxKey, 'executionId' | 'kind' | 'deadlineAt'>;
+}
+
+/**
+ * The external party of a callback is no person.
+ * @param step only below this step of the execution
+ */
+export function askedBelow(
+  { items, atLeast }: Bounded<InboxKey>,
+  executionId: string,
+  step?: string,
+): AskedBelow | undefined {
+  const start = `${executionId}.${step === undefined ? '' : `${keyPartOf(step)}.`}`;
+  const below = items.filter((one) => one.kind !== 'callback' && one.executionId.startsWith(start));
+  const [first] = below.toSorted((one, other) => one.deadlineAt - other.deadlineAt);
+  if (first === undefined) return undefined;
+  const { openedAt: _openedAt, ...next } = first;
+  return { count: below.length, next, ...given({ atLeast }) };
+}
+
+/** 'waits for people: 2 questions, the first until 12:00, in execution a.rooms.0'. */
+export function askedText({ count, atLeast, next }: AskedBelow): string {
+  const noun = count === 1 ? 'question' : 'questions';
+  const first = count === 1 ? '' : 'the first ';
+  const many = `${atLeast === true ? 'at least ' : ''}${count.toLocaleString('en')}`;
+  return `waits for people: ${many} ${noun}, ${first}until ${timeText(next.deadlineAt)}, in execution ${next.executionId}`;
+}
+
+/** What waits for a person comes first. */
+export const withAsked = (because: string, asked: AskedBelow | undefined): string =>
+  asked === undefined ? because : `it ${askedText(asked)}; ${because}`;
+
+export const answerBelow = (asked: AskedBelow | undefined): Next | undefined =>
+  asked && {
+    what: `a person answers the question of execution ${asked.next.executionId}`,
+    at: asked.next.deadlineAt,
+    who: 'person',
+  };
