@@ -46,7 +46,7 @@ export function StepPanel({ step: brief, view, reasons, placeOf, done }: PanelPr
           <Prose text={reason.because} />
         </p>
       )}
-      {step.mayHaveActed === true ? (
+      {step.mayHaveActed === true && step.wrongAnswer === undefined ? (
         <p class="notice warn">An attempt with an unknown outcome may have acted.</p>
       ) : null}
       {step.failure === undefined ? null : (

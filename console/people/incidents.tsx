@@ -19,14 +19,15 @@ export function Incidents({ view, done }: { view: ExecutionView; done: () => voi
       {open.map((incident) => (
         <div key={incident.number} class="card question">
           <p>
-            <strong>Incident {incident.number}</strong> · {whyAsked(incident)}
+            <strong>Incident {incident.number}</strong>
             {incident.step === undefined ? null : (
               <>
                 {' '}
                 at <a href={executionLink(view.executionId, incident.step)}>{incident.step}</a>
               </>
             )}{' '}
-            · <code>{incident.failure.code}</code> <Prose text={incident.failure.message} />
+            · {whyAsked(incident)}
+            <code>{incident.failure.code}</code> <Prose text={incident.failure.message} />
           </p>
           {incident.wrongAnswer === undefined ? null : <WrongAnswer text={incident.wrongAnswer} />}
           <p class="faint">

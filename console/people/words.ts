@@ -9,9 +9,9 @@ const KIND: Readonly<Record<IncidentView['kind'], string>> = {
   deadline: 'its deadline passed, and a point of no return was passed before',
 };
 
-/** Why it was opened. */
+/** Why it was opened, before its failure; of a wrong answer the failure says it all. */
 export const whyAsked = ({ kind, wrongAnswer }: Pick<IncidentView, 'kind' | 'wrongAnswer'>): string =>
-  wrongAnswer === undefined ? KIND[kind] : 'the work is done, but its answer cannot be used';
+  wrongAnswer === undefined ? `${KIND[kind]}: ` : '';
 
 export function resolvedText({ closedBy, choice, caller, reason }: IncidentView): string {
   const who =

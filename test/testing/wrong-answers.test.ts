@@ -67,6 +67,15 @@ const question = async (run: TestRun) => {
   return { ...asked, names: asked.choices.map(({ choice }) => choice) };
 };
 
+it('why says once that the work is done, and of no unknown outcome', async () => {
+  const { run } = await charged(() => ({ id: 5 }));
+  await run.untilIncident();
+  const because = (await run.why()).steps.find(({ name }) => name === 'charge')?.because ?? '';
+  expect(because).toContain('the work is done, and its answer cannot be used: it does not fit');
+  expect(because.match(/work is done/g)).toHaveLength(1);
+  expect(because).not.toMatch(/failed|unknown outcome/);
+});
+
 describe('an answer with something in it that JSON leaves out', () => {
   it.each<[string, unknown, unknown]>([
     ['a key that is undefined', { id: 'r', note: undefined }, { id: 'r' }],
