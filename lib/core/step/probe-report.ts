@@ -174,7 +174,9 @@ function acceptedInVain(
  * The outcome cannot be probed: before a stage that changes something it is undone. If it cannot be undone, a
  * person is asked.
  */
-function withoutProbe({ step, variant, record, inputs, isOverTime }: Ending, changes: StepChanges): Step {
+function withoutProbe({ step, variant, record, inputs, isOverTime }: Ending, vain: StepChanges): Step {
+  // What the attempt came to says more than that nobody can be asked about it.
+  const changes = { ...vain, ...given({ failure: record.failure }) };
   const { stage, stageAttempt } = record;
   const failed = { stage, stageAttempt, permanent: record.isPermanent === true };
   const next = isOverTime ? { kind: 'end' as const } : nextTry(step, failed, inputs.now, 0);

@@ -129,9 +129,10 @@ const rows: readonly Row[] = [
   ],
   [
     'nobody to ask, the latest having failed for good',
-    probing(DECLINED),
+    probing({ ...DECLINED, failure }),
     NOBODY,
-    { status: 'failed', probes: 20, nextStage: 2 },
+    // It keeps the failure that it had.
+    { status: 'failed', probes: 20, nextStage: 2, failure: undefined },
   ],
   ['found nothing after the last try', probing({ stage: 2 }), NOTHING, { status: 'failed', ...SURE }],
   ['found nothing, a person being next', probing({}), NOTHING, { status: 'waiting', ...SURE }, PERSON],
