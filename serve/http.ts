@@ -10,7 +10,7 @@
  */
 
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
-import type { Hono } from 'hono';
+import type { Hono } from 'hono/tiny';
 import { AS_HEADER } from '../lib/api/client.ts';
 import { PLAIN, type PlainAnswer, type PlainRequest } from '../lib/api/plain.ts';
 import { MAX_BODY_BYTES } from '../lib/api/requests.ts';

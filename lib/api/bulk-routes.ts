@@ -5,7 +5,8 @@
  * (`bulk-requests.ts`), what the calls do (`scheduler/bulks.ts`).
  */
 
-import type { Context, Hono } from 'hono';
+import type { Context } from 'hono';
+import type { Hono } from 'hono/tiny';
 import type { Bulk } from '../core/operators/bulk.ts';
 import { given } from '../core/values/given.ts';
 import { isTerminal } from '../core/records/state.ts';

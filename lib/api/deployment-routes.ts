@@ -5,7 +5,7 @@
  * (`scheduler/holds.ts`).
  */
 
-import type { Hono } from 'hono';
+import type { Hono } from 'hono/tiny';
 import type { Receipts } from '../core/ports.ts';
 import { given } from '../core/values/given.ts';
 import type { Breaker } from '../core/step/breaker.ts';

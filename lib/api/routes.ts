@@ -6,7 +6,8 @@
  * calls do (`scheduler/start.ts`).
  */
 
-import { type Context, Hono } from 'hono';
+import type { Context } from 'hono';
+import { Hono } from 'hono/tiny';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { isSteadfastError, refuse, sayable, SteadfastError } from '../core/values/errors.ts';
 import type { Receipts } from '../core/ports.ts';
