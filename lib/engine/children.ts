@@ -201,13 +201,13 @@ async function goOn(
   ports: Ports,
   plan: Plan,
   id: string,
-  heard: number,
+  endVersion: number,
   reconcile: Reconcile,
 ): Promise<ChildEnd | undefined> {
   for (;;) {
     const state = await ports.store.read(id);
     if (state === undefined) return undefined;
-    const decision = decide(plan, state, { type: 'restart', heard, ...decisionInputsOf(ports) });
+    const decision = decide(plan, state, { type: 'restart', endVersion, ...decisionInputsOf(ports) });
     if (decision.write === undefined) return endIn(plan, state);
     if ((await commit(ports, decision, state.execution)) === 'conflict') continue;
     await carryOn(ports, plan, id, reconcile);
@@ -253,7 +253,7 @@ async function stopChild(
     const ended = hasEnd(state.execution) ? endOf(plan, state) : undefined;
     const mayGoOn = start.restartedAfter !== undefined && isToGoOn(state.execution, start.restartedAfter);
     if (ended !== undefined && !recall && !mayGoOn) return ended;
-    const about = { undo, ...given({ heard: start.restartedAfter }) };
+    const about = { undo, ...given({ endVersion: start.restartedAfter }) };
     const decision = decide(plan, state, { type: 'stop', ...about, ...decisionInputsOf(ports) });
     if (decision.write === undefined) return ended;
     if ((await commit(ports, decision, state.execution)) === 'conflict' || mayGoOn) continue;
@@ -287,7 +287,7 @@ export async function notifyParent(
   const { executionId: id, step } = news.parent;
   for (let round = 0; round < MAX_TELL_ROUNDS; round += 1) {
     const found =
-      (await heardInPart(ports, news)) ?? (await heardOn(ports, news, await ports.store.read(id)));
+      (await noticedInPart(ports, news)) ?? (await noticedOn(ports, news, await ports.store.read(id)));
     if (found?.decision.write === undefined) return;
     const { plan, decision, before } = found;
     if ((await commit(ports, decision, before)) === 'written') {
@@ -309,7 +309,7 @@ interface Heard {
   readonly decision: Decision;
 }
 
-async function heardOn(
+async function noticedOn(
   ports: Ports,
   { parent, end }: ParentNotice,
   state: Snapshot | undefined,
@@ -327,10 +327,10 @@ async function heardOn(
  * Records an end in a long list on two records alone, because reading the whole execution for each end costs
  * too much. Only the end after which something else follows is decided on all of it.
  */
-async function heardInPart(ports: Ports, news: ParentNotice): Promise<Heard | undefined> {
+async function noticedInPart(ports: Ports, news: ParentNotice): Promise<Heard | undefined> {
   const { executionId, step, index, part } = news.parent;
   if (part !== true || index < LONG_LIST) return undefined;
-  const found = await heardOn(ports, news, await ports.store.readSteps?.(executionId, [step], false));
+  const found = await noticedOn(ports, news, await ports.store.readSteps?.(executionId, [step], false));
   const isEnough = found?.decision.write !== undefined && found.decision.next.kind === 'idle';
   return isEnough ? found : undefined;
 }

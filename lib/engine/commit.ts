@@ -31,6 +31,7 @@ export async function commit(
 ): Promise<WriteResult> {
   if (decision.announce !== undefined) await ports.announcer.announce(decision.announce);
   const { write: decided } = decision;
+  // One of the like questions of a list's items is announced: the others are written as `quiet`.
   const write =
     decided !== undefined && mayBeOfMany(decided) ? await quietIfAnother(ports, decided) : decided;
   if (write !== undefined) {
@@ -55,7 +56,7 @@ function reachable({ queue, log }: Ports, sends: readonly Send[]): readonly Send
   if (queue.reaches === undefined) return sends;
   const isReached = ({ agent }: Send): boolean => queue.reaches?.(agent) !== false;
   for (const { agent, message } of sends.filter((send) => !isReached(send))) {
-    const detail = `this function knows no agent '${agent}'; a supervisor sends it, or says that it is not deployed`;
+    const detail = `no agent '${agent}' is known here; a supervisor sends it, or says that there is none`;
     const { execution: executionId, step, attempt } = message;
     log.note({ what: 'not-sent', executionId, step, attempt, agent, detail });
   }

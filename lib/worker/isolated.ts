@@ -128,7 +128,7 @@ class OwnProcess {
   readonly #gone: Promise<boolean>;
   readonly #ready: Promise<void>;
   #onWord: (word: Word) => void = () => undefined;
-  #heardAt: number;
+  #aliveAt: number;
   #exit = '';
   #isReady = false;
   isAlive = true;
@@ -140,7 +140,7 @@ class OwnProcess {
   ) {
     this.#leaseMs = leaseMs;
     this.#now = now;
-    this.#heardAt = now();
+    this.#aliveAt = now();
     const mark = randomUUID();
     this.#child = fork(entry, [...args], {
       env: { ...process.env, ...env, [MARK]: mark },
@@ -165,7 +165,7 @@ class OwnProcess {
     });
     this.#ready = new Promise((ready) => {
       this.#child.on('message', (word: Word) => {
-        this.#heardAt = now();
+        this.#aliveAt = now();
         if (word.kind === 'ready') {
           this.#isReady = true;
           ready();
@@ -195,10 +195,10 @@ class OwnProcess {
       killing = setTimeout(() => void this.end(), ABORT_GRACE_MS);
     };
     signal.addEventListener('abort', abort);
-    this.#heardAt = this.#now();
+    this.#aliveAt = this.#now();
     const watching = setInterval(() => {
       const mayBeSilentMs = this.#isReady ? this.#leaseMs : Math.max(this.#leaseMs, STARTING_MS);
-      if (this.#now() - this.#heardAt > mayBeSilentMs) void this.end();
+      if (this.#now() - this.#aliveAt > mayBeSilentMs) void this.end();
     }, PULSE_MS);
     const answered = new Promise<Answered>((answer) => {
       this.#onWord = (word) => {

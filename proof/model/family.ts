@@ -218,9 +218,9 @@ export class FamilyMachine implements Explorable<Family> {
       family.child = this.#child.first();
       return { how: 'created', problems: NO };
     }
-    const heard = start.restartedAfter;
-    if (heard !== undefined && isToGoOn(decider.execution(child.exec), heard)) {
-      const out = decider.hear(child, { type: 'restart', heard });
+    const endVersion = start.restartedAfter;
+    if (endVersion !== undefined && isToGoOn(decider.execution(child.exec), endVersion)) {
+      const out = decider.hear(child, { type: 'restart', endVersion });
       if (out.exec >= 0) return { how: 'goes on', problems: this.#write(child, out) };
     }
     return { ...this.#endOf(child), how: 'there', problems: NO };
@@ -248,7 +248,7 @@ export class FamilyMachine implements Explorable<Family> {
     const known = this.#endOf(child);
     const mayGoOn = start.restartedAfter !== undefined && isToGoOn(execution, start.restartedAfter);
     if (known.end !== undefined && !recall && !mayGoOn) return { ...known, how: 'over', problems: NO };
-    const heard = start.restartedAfter === undefined ? {} : { heard: start.restartedAfter };
+    const heard = start.restartedAfter === undefined ? {} : { endVersion: start.restartedAfter };
     const out = ctx.decider.hear(child, { type: 'stop', undo, ...heard });
     if (out.exec < 0) return { ...known, how: 'nothing to stop', problems: NO };
     const problems = this.#write(child, out);

@@ -214,11 +214,11 @@ export class OracleTimes {
     { name, withinMs, heartbeatMs }: CallbackStep,
     sinceAt: number,
   ): number {
-    const heardAt = Math.max(sinceAt, before.steps[name]?.progressAt ?? 0);
+    const aliveAt = Math.max(sinceAt, before.steps[name]?.progressAt ?? 0);
     const { id } = before.execution;
     return Math.min(
       sinceAt + withinMs + this.#pausedMs(id, sinceAt, now),
-      heardAt + (heartbeatMs ?? Number.POSITIVE_INFINITY) + this.#pausedMs(id, heardAt, now),
+      aliveAt + (heartbeatMs ?? Number.POSITIVE_INFINITY) + this.#pausedMs(id, aliveAt, now),
     );
   }
 

@@ -177,8 +177,8 @@ function answerDue(due: Due, step: CallbackStep, state: Snapshot, unseenMs: numb
   const isOpen = record === undefined || record.status === 'waiting';
   if (sinceAt === undefined || !isOpen || !applies(step, state)) return;
   const overAt = overTimeAt(name, withinMs, sinceAt, state);
-  const heardAt = Math.max(sinceAt, record?.progressAt ?? 0);
-  const silentAt = overTimeAt(name, heartbeatMs, heardAt, state);
+  const aliveAt = Math.max(sinceAt, record?.progressAt ?? 0);
+  const silentAt = overTimeAt(name, heartbeatMs, aliveAt, state);
   const seenAt = Math.max(sinceAt, record?.progressAt ?? 0) + unseenMs;
   due(Math.max(Math.min(overAt, silentAt), seenAt), 'the time for an answer', name);
 }

@@ -165,7 +165,7 @@ describe('the retry of an execution with a child that failed', () => {
     const state = await h.state(`${id}.sub.0`);
     const inputs = { now: h.clock.now(), random: 0, writeId: 'w' };
     const writes = [heard, state.execution.version - 1].map(
-      (version) => decide(inner.plan, state, { type: 'restart', heard: version, ...inputs }).write,
+      (version) => decide(inner.plan, state, { type: 'restart', endVersion: version, ...inputs }).write,
     );
     expect(writes).toMatchObject([undefined, { execution: { status: 'running', epoch: 3 } }]);
   });

@@ -112,7 +112,7 @@ describe('a step whose agent is not deployed', () => {
     expect(await h.deliver(first as never)).toBe('handled');
     expect(h.sent.map(({ agent }) => agent)).toEqual(['tell']);
     expect(noted(h, 'not-sent')).toMatchObject([
-      { agent: 'pay', step: 'pay', detail: expect.stringMatching(/^this function knows no agent 'pay'/) },
+      { agent: 'pay', step: 'pay', detail: expect.stringMatching(/^no agent 'pay' is known here/) },
     ]);
   });
 });

@@ -123,12 +123,12 @@ export type ChildEvent =
       readonly end: ChildEnd;
     }
   /** The parent is being undone, or ends as it is. */
-  | { readonly type: 'stop'; readonly undo: boolean; readonly heard?: number }
+  | { readonly type: 'stop'; readonly undo: boolean; readonly endVersion?: number }
   /**
-   * It has failed, and its parent was tried again. `heard`: of that end; also where it is stopped instead.
-   * @see isToGoOn
+   * It has failed, and its parent was tried again. `endVersion`: its version at that end; also where it is
+   * stopped instead.
    */
-  | { readonly type: 'restart'; readonly heard: number };
+  | { readonly type: 'restart'; readonly endVersion: number };
 
 export interface EvaluateEvent {
   readonly type: 'evaluate';

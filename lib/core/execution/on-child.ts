@@ -41,7 +41,7 @@ import { closedEnd, goingOnLater } from './follow-up.ts';
 
 export function decideChildren(plan: Plan, state: Snapshot, event: ChildEvent & DecisionInputs): Decision {
   if (event.type === 'stop') return stop(state, event, event);
-  if (event.type === 'restart') return again(plan, state, event.heard, event);
+  if (event.type === 'restart') return again(plan, state, event.endVersion, event);
   if (event.type === 'child-ended') return childEnded(plan, state, event);
   const step = graphOf(plan).step.get(event.step);
   const after = hasChildren(step) ? recordAfter(plan, step, state, event) : undefined;
@@ -161,12 +161,12 @@ const kept = (output: Json | undefined): Json | undefined =>
 /** A child that has succeeded is undone with its parent; S1 has this one way out for it. */
 function stop(
   state: Snapshot,
-  { undo, heard }: { readonly undo: boolean; readonly heard?: number },
+  { undo, endVersion }: { readonly undo: boolean; readonly endVersion?: number },
   inputs: DecisionInputs,
 ): Decision {
   const { execution } = state;
   // It stays failed, at a later version, and is not retried any more.
-  if (heard !== undefined && isToGoOn(execution, heard)) {
+  if (endVersion !== undefined && isToGoOn(execution, endVersion)) {
     const closed = executionAfter(execution, 'set-wake-time', inputs, closedEnd(execution));
     return writing(execution.id, { execution: closed }, IDLE);
   }
@@ -189,10 +189,10 @@ function stop(
 }
 
 /** S1 a failed execution goes on with the one that it belongs to; no operator has it do so alone. */
-function again(plan: Plan, state: Snapshot, heard: number, inputs: DecisionInputs): Decision {
+function again(plan: Plan, state: Snapshot, endVersion: number, inputs: DecisionInputs): Decision {
   const { execution } = state;
   const isDue =
-    execution.parent !== undefined && isToGoOn(execution, heard) && !isCanceledKeepingEffects(execution);
+    execution.parent !== undefined && isToGoOn(execution, endVersion) && !isCanceledKeepingEffects(execution);
   if (!isDue || restartProblemOf(wholeOf(plan), state) !== undefined) return nothing();
   // Until its on-failure steps are over, and its end announced, it does not go on; to be
   // asked for that once is enough.

@@ -6,8 +6,9 @@
  * `callback.ts`, `deadline.ts`, `holds/pause.ts`), when it is closed (`operators/resolution.ts`,
  * `callback.ts`), how an event is put on the bus (`aws/event-bus.ts`).
  *
- * Each change is written first, as one that is not announced; then it is announced, and that is written. If
- * the process dies between, the wake time repeats it: each change is announced at least once.
+ * The event bus gets each change at least once: it is written as one that is not announced, announced,
+ * and that is written; if the process dies between, the wake time repeats it. Reminders come every
+ * `remindEvery`, while the question is open; without it there is none, and the alarm `IncidentOpen` is left.
  */
 
 import { executionAfter, type DecisionInputs } from '../decisions/change.ts';

@@ -81,7 +81,10 @@ export const stepToSkip = (plan: Plan, snapshot: Snapshot): PlanStep | undefined
 const mayBeSkipped = ({ kind }: PlanStep, record: Step | undefined): boolean =>
   isUnbegun(record) || (kind !== 'agent' && (record?.status === 'answered' || record?.status === 'waiting'));
 
-/** All the work there is, in plan order; bounded by the number of steps. */
+/**
+ * All the work there is, in plan order; bounded by the number of steps. While the execution runs, waits or
+ * follows up, it is the work on the way forward; while it compensates, the undos, once the fence is complete.
+ */
 export function openWork(plan: Plan, snapshot: Snapshot): Work[] {
   const { status } = snapshot.execution;
   const work: Work[] = [];

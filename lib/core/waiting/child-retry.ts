@@ -76,11 +76,12 @@ export const knownVersion = (children: Children | undefined, index: number): num
   Math.max(children?.ended[index]?.version ?? 0, children?.restartedAfter?.[index] ?? 0);
 
 /**
- * It has failed and was not tried again since its parent learned of that: only the write that announced
- * its end may have come after. One that has or had on-failure steps says which end it is: those that came
- * after it changed nothing of that.
+ * The child has failed and was not tried again since its parent learned of that: only the write that
+ * announced its end may have come after. A child with on-failure steps names the end it has: what they wrote
+ * later changed nothing of it.
+ * @param endVersion of the child's record, at the end that the parent knows
  */
-export const isToGoOn = ({ status, version, end }: Execution, heard: number): boolean =>
+export const isToGoOn = ({ status, version, end }: Execution, endVersion: number): boolean =>
   end === undefined
-    ? status === 'failed' && version <= heard + 1
-    : end.status === 'failed' && end.version === heard;
+    ? status === 'failed' && version <= endVersion + 1
+    : end.status === 'failed' && end.version === endVersion;

@@ -46,10 +46,10 @@ const readOf = (step: WaitStep, snapshot: Snapshot): Json | undefined =>
 
 /** When the time for the answer is over, or that for the next heartbeat. */
 function expiresAt(step: CallbackStep, snapshot: Snapshot): number {
-  const heardAt = Math.max(turnAt(step, snapshot), snapshot.steps[step.name]?.progressAt ?? 0);
+  const aliveAt = Math.max(turnAt(step, snapshot), snapshot.steps[step.name]?.progressAt ?? 0);
   return Math.min(
     timeOverAt(step, snapshot),
-    heardAt + (step.heartbeatMs ?? Number.POSITIVE_INFINITY) + pausedSince(snapshot.execution, heardAt),
+    aliveAt + (step.heartbeatMs ?? Number.POSITIVE_INFINITY) + pausedSince(snapshot.execution, aliveAt),
   );
 }
 

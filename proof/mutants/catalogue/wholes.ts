@@ -68,8 +68,8 @@ export const WHOLES: readonly Mutant[] = [
     id: 'heartbeats-move-the-deadline',
     bug: "Heartbeats move a callback's deadline.",
     file: 'lib/core/waiting/timer.ts',
-    find: '    timeOverAt(step, snapshot),\n    heardAt',
-    replace: '    timeOverAt(step, snapshot) + heardAt - turnAt(step, snapshot),\n    heardAt',
+    find: '    timeOverAt(step, snapshot),\n    aliveAt',
+    replace: '    timeOverAt(step, snapshot) + aliveAt - turnAt(step, snapshot),\n    aliveAt',
     killer: simulated(),
   },
   {

@@ -190,7 +190,7 @@ describe('a cancel that leaves what has acted as it is', () => {
   it('is for nobody to reopen but an operator', () => {
     const parent = { executionId: 'p', step: 'sub', index: 0 };
     const ended: Partial<Execution> = { ...left, status: 'failed', parent };
-    const again = { type: 'restart', heard: 9, ...inputs } as const;
+    const again = { type: 'restart', endVersion: 9, ...inputs } as const;
     expect(decide(plan, stateOf([charged], ended), again).write).toBeUndefined();
     const byParent = { ...ended, cause: { ...(left.cause as object), kind: 'parent' } } as Partial<Execution>;
     expect(decide(plan, stateOf([charged], byParent), again).write?.execution).toMatchObject({

@@ -204,7 +204,7 @@ describe('a parent', () => {
   });
 
   it('that is tried again has it go on once it is over, by the write that says that its end was announced', () => {
-    const restart = { type: 'restart', heard: 4, ...inputs } as const;
+    const restart = { type: 'restart', endVersion: 4, ...inputs } as const;
     const asked = decide(plan, at([failed], child), restart);
     expect(asked.write?.execution).toMatchObject({
       status: 'following-up',
@@ -213,7 +213,7 @@ describe('a parent', () => {
     });
     const again = { ...child, end: { ...end, parentKnows: true as const, again: true as const } };
     expect(decide(plan, at([failed], again), restart).write).toBeUndefined();
-    expect(decide(plan, at([failed], child), { ...restart, heard: 7 }).write).toBeUndefined();
+    expect(decide(plan, at([failed], child), { ...restart, endVersion: 7 }).write).toBeUndefined();
     const over = see(plan, at([failed, told(), filed('done')], { ...again, status: 'failed', endedAt: NOW }));
     expect(over.announce).toMatchObject({ status: 'failed' });
     expect(over.write?.execution).toMatchObject({ status: 'running', epoch: 2 });
@@ -234,17 +234,17 @@ describe('a parent', () => {
 
   it('that stops it after that makes it another end, which nobody can have go on', () => {
     const again = { ...child, end: { ...end, again: true as const } };
-    const stopped = decide(plan, at([failed], again), { type: 'stop', undo: true, heard: 4, ...inputs });
+    const stopped = decide(plan, at([failed], again), { type: 'stop', undo: true, endVersion: 4, ...inputs });
     expect(stopped.write?.execution?.end).toEqual({ ...end, version: 8 });
     const state = { ...at([failed]), execution: stopped.write?.execution as Execution };
-    expect(decide(plan, state, { type: 'restart', heard: 4, ...inputs }).write).toBeUndefined();
+    expect(decide(plan, state, { type: 'restart', endVersion: 4, ...inputs }).write).toBeUndefined();
     expect(endOf(plan, state)).toMatchObject({ version: 8 });
   });
 
   it('cannot have it go on where an operator canceled it and left things as they are', () => {
     const canceled = { ...child, cause: { ...cause, kind: 'cancel', undo: false } as const };
     expect(
-      decide(plan, at([failed], canceled), { type: 'restart', heard: 4, ...inputs }).write,
+      decide(plan, at([failed], canceled), { type: 'restart', endVersion: 4, ...inputs }).write,
     ).toBeUndefined();
   });
 });

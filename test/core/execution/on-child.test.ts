@@ -259,13 +259,13 @@ describe('an execution whose parent is being undone', () => {
   });
 
   it('stays failed, as a version that nobody has go on, where it was to be tried again', () => {
-    const { state, decision } = stopped({ status: 'failed' }, { heard: 6 });
+    const { state, decision } = stopped({ status: 'failed' }, { endVersion: 6 });
     expect(decision).toEqual({
       ...nothing,
       write: { executionId: 'e-1', execution: { ...state.execution, version: 8, writeId: 'w-new' } },
     });
-    expect(stopped({ status: 'failed' }, { heard: 5 }).decision).toEqual(nothing);
-    expect(stopped({ status: 'running' }, { heard: 6 }).decision.write?.execution?.status).toBe(
+    expect(stopped({ status: 'failed' }, { endVersion: 5 }).decision).toEqual(nothing);
+    expect(stopped({ status: 'running' }, { endVersion: 6 }).decision.write?.execution?.status).toBe(
       'compensating',
     );
   });
@@ -277,7 +277,7 @@ describe('an execution whose parent was tried again', () => {
   const again = (more: Partial<Execution>, records: readonly Step[] = []): Decision =>
     on(
       stateOf(records, { status: 'failed', parent, version: 7, commands: ['k'], endedAt: NOW, ...more }),
-      { type: 'restart', heard: 6 },
+      { type: 'restart', endVersion: 6 },
       plan,
     );
   it('goes on where it failed', () => {
@@ -291,6 +291,6 @@ describe('an execution whose parent was tried again', () => {
     expect(again({ status: 'canceled' })).toEqual(nothing);
     expect(again({}, [recordOf('it', 'compensated')])).toEqual(nothing);
     const { parent: _, ...alone } = stateOf([], { status: 'failed', version: 7 }).execution;
-    expect(on({ execution: alone, steps: {} }, { type: 'restart', heard: 6 }, plan)).toEqual(nothing);
+    expect(on({ execution: alone, steps: {} }, { type: 'restart', endVersion: 6 }, plan)).toEqual(nothing);
   });
 });
