@@ -52,6 +52,8 @@ A call that got no answer may have been obeyed. Make it again under the same key
 
 \`GET /executions/{id}?wait=20s\` answers when the execution ends, or after that time (${formatDuration(MAX_WAIT_MS)} at most) with the
 status of that moment: call it again until the status is an end. ${DEFAULT_MOST_WAITS} callers may wait at a time; the next is answered at once.
+\`POST /workflows/{name}/runs\` starts and waits in one call (\`wait\` in its body). Who may start may not read, so it needs
+a permission of its own.
 
 \`\`\`sh
 curl "$API/workflows/greeting/executions" -H 'Idempotency-Key: order-1' -d '{"input":{"name":"Ada"}}'

@@ -19,8 +19,12 @@ import { CliError } from '../io.ts';
 import type { Part, Role } from './account.ts';
 import { type Answer, type Calls, unlessGone } from '../aws/calls.ts';
 
-/** The one route that starts executions; `$default` takes the same path written otherwise. */
-const STARTS: readonly string[] = ['POST /workflows/{name}/executions', '$default'];
+/** The routes that start executions; `$default` takes the same paths written otherwise. */
+const STARTS: readonly string[] = [
+  'POST /workflows/{name}/executions',
+  'POST /workflows/{name}/runs',
+  '$default',
+];
 /** Readers change nothing, and operators want to see. */
 const READS = /^(GET|HEAD|OPTIONS) /;
 

@@ -318,6 +318,11 @@ export interface StartOptions {
   readonly redriveOf?: string;
 }
 
+export interface RunOptions extends StartOptions {
+  /** How long the answer may wait for the end: '10s'. @default 25 s, which is the longest */
+  readonly wait?: string;
+}
+
 export interface ListOptions {
   readonly workflow?: string;
   /** 'open': all that have not ended. 'bad': every end but success. */

@@ -7,7 +7,7 @@
  */
 
 /** What a call is for: what a caller with a token needs a scope of its own for. */
-export type CallKind = 'start' | 'read' | 'operate' | 'callback';
+export type CallKind = 'start' | 'run' | 'read' | 'operate' | 'callback';
 
 export interface Call {
   readonly for: CallKind;
@@ -21,6 +21,7 @@ export const CALLS = {
   'GET /workflows': { for: 'read', name: 'workflows', has: 'items' },
   'GET /workflows/{name}': { for: 'read', name: 'workflow', has: 'steps' },
   'POST /workflows/{name}/executions': { for: 'start', name: 'start', has: 'executionId' },
+  'POST /workflows/{name}/runs': { for: 'run', name: 'run', has: 'steps' },
   'POST /workflows/{name}/pause': { for: 'operate', name: 'pauseWorkflow', has: 'workflow' },
   'POST /workflows/{name}/resume': { for: 'operate', name: 'resumeWorkflow', has: 'workflow' },
   'GET /executions': { for: 'read', name: 'list', has: 'items' },

@@ -9,6 +9,7 @@
 import { refusedNumbers, roundedIn } from '../core/values/whole-numbers.ts';
 import type {
   ResolveOptions,
+  RunOptions,
   RetryOptions,
   CancelOptions,
   CommandOptions,
@@ -72,6 +73,8 @@ export class ApiError extends Error {
 export interface Client {
   readonly url: string;
   readonly start: (workflow: string, options: StartOptions) => Promise<Started>;
+  /** Starts an execution, and answers at its end, or when `wait` is over: who may run it may read it. */
+  readonly run: (workflow: string, options: RunOptions) => Promise<ExecutionView>;
   /**
    * With `waitMs`, the answer comes when the execution has ended or the time (at most 25 s) is over.
    * What would make it larger than an answer may be is left out, and named in `omitted`; with `step`,

@@ -44,6 +44,9 @@ export const startBody = z.strictObject({
   ),
 });
 
+/** What `wait` may be `parseWait` says. */
+export const runBody = z.strictObject({ ...startBody.shape, wait: z.optional(z.string()) });
+
 export const commandBody = z.strictObject({
   reason: z.optional(z.string().check(z.maxLength(500))),
   commandId: z.optional(key),
@@ -243,9 +246,8 @@ const unknownText = (keys: readonly string[]): string =>
     )}${keys.length > MAX_NAMED ? ` and ${keys.length - MAX_NAMED} others` : ''}${keys.includes('by') ? " (who calls is what the API's authorizer says: leave it out)" : ''}`;
 
 /** @throws SteadfastError `bad-request` when the text is no duration; a longer wait than allowed is cut */
-export function parseWait(text: string | undefined): number {
-  if (text === undefined) return 0;
-  return Math.min(parseDuration(text, "the query's wait"), MAX_WAIT_MS);
+export function parseWait(text: string | undefined, of: 'query' | 'body'): number | undefined {
+  return text === undefined ? undefined : Math.min(parseDuration(text, `the ${of}'s wait`), MAX_WAIT_MS);
 }
 
 /** Longest pause before a person is asked. */

@@ -8,6 +8,7 @@
 
 import type { Context } from 'hono';
 import { Hono } from 'hono/tiny';
+import type * as z from 'zod/mini';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { isSteadfastError, refuse, sayable, SteadfastError } from '../core/values/errors.ts';
 import type { Receipts } from '../core/ports.ts';
@@ -23,7 +24,7 @@ import { closeCallback } from '../scheduler/callbacks.ts';
 import { cancel, pause, resume, retry } from '../scheduler/commands.ts';
 import { resolveIncident, type ResolutionRequest } from '../scheduler/incidents.ts';
 import { askedIn, askedOf, list } from '../scheduler/lists.ts';
-import { type Scheduler, show, start } from '../scheduler/start.ts';
+import { type Scheduler, show, type Shown, start, type StartRequest } from '../scheduler/start.ts';
 import { showAtEnd } from '../scheduler/wait.ts';
 import { breakersNow } from './agents.ts';
 import type { ExecutionView } from './answers.ts';
@@ -44,6 +45,7 @@ import {
   failBody,
   keyOf,
   MAX_BODY_BYTES,
+  MAX_WAIT_MS,
   parseBody,
   parseLimit,
   parseList,
@@ -52,6 +54,7 @@ import {
   pageQuery,
   pauseBody,
   retryBody,
+  runBody,
   showQuery,
   startBody,
 } from './requests.ts';
@@ -121,17 +124,16 @@ const noContract = async (): Promise<string> => {
 function executionRoutes(app: Hono, scheduler: Scheduler): void {
   app.post('/workflows/:name/executions', async (c) => {
     const body = parseBody(await bodyText(c), startBody);
-    const idempotencyKey = keyOf(c, body.idempotencyKey);
-    const execution = await start(scheduler, {
-      workflow: c.req.param('name'),
-      input: asJson(body.input),
-      ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-      ...(body.tags === undefined ? {} : { tags: body.tags }),
-      ...(body.redriveOf === undefined ? {} : { redriveOf: body.redriveOf }),
-      ...callerOf(c),
-    });
-    const started = { executionId: execution.id, status: execution.status };
-    return c.json(started, 202, { Location: `/executions/${execution.id}` });
+    const { id, status } = await start(scheduler, startOf(c, body));
+    return c.json({ executionId: id, status }, 202, { Location: `/executions/${id}` });
+  });
+  app.post('/workflows/:name/runs', async (c) => {
+    const { wait, ...body } = parseBody(await bodyText(c), runBody);
+    // Before the start: what is refused has started nothing.
+    const waitMs = parseWait(wait, 'body') ?? MAX_WAIT_MS;
+    const { id } = await start(scheduler, startOf(c, body));
+    const view = await viewNow(scheduler, await showAtEnd(scheduler, id, waitMs));
+    return c.json(fittedExecution(view), 200, { Location: `/executions/${id}` });
   });
   app.get('/executions', async (c) => {
     const { items, ...page } = await list(scheduler, parseList(c.req.query()));
@@ -141,14 +143,12 @@ function executionRoutes(app: Hono, scheduler: Scheduler): void {
   });
   app.get('/executions/:id', async (c) => {
     const { wait, step } = checked(c.req.query(), showQuery, 'query');
-    const waitMs = parseWait(wait);
+    const waitMs = parseWait(wait, 'query') ?? 0;
     const id = c.req.param('id');
-    const { state, plan } = await (waitMs > 0 ? showAtEnd(scheduler, id, waitMs) : show(scheduler, id));
-    if (step !== undefined && !shownSteps(plan, state).some(({ name }) => name === step))
+    const shown = await (waitMs > 0 ? showAtEnd(scheduler, id, waitMs) : show(scheduler, id));
+    if (step !== undefined && !shownSteps(shown.plan, shown.state).some(({ name }) => name === step))
       throw unknownStep(id, step);
-    const asked = await askedOf(scheduler, state);
-    const view = executionView(state, plan, scheduler.ports.clock.now(), asked);
-    return c.json(fittedExecution(view as unknown as ExecutionView, step));
+    return c.json(fittedExecution(await viewNow(scheduler, shown), step));
   });
   app.get('/executions/:id/why', async (c) => {
     const { state, plan } = await show(scheduler, c.req.param('id'));
@@ -160,6 +160,21 @@ function executionRoutes(app: Hono, scheduler: Scheduler): void {
     const explanation = explain(plan, state, now, queue.reaches, breakers, asked);
     return c.json(fittedExplanation({ ...explanation, commands }));
   });
+}
+
+function startOf(c: Context, { input, ...body }: z.output<typeof startBody>): StartRequest {
+  const idempotencyKey = keyOf(c, body.idempotencyKey);
+  return {
+    ...given({ ...body, idempotencyKey }),
+    workflow: c.req.param('name') ?? '',
+    input: asJson(input),
+    ...callerOf(c),
+  };
+}
+
+async function viewNow(scheduler: Scheduler, { state, plan }: Shown): Promise<ExecutionView> {
+  const asked = await askedOf(scheduler, state);
+  return executionView(state, plan, scheduler.ports.clock.now(), asked) as unknown as ExecutionView;
 }
 
 const unknownStep = (id: string, step: string): SteadfastError =>

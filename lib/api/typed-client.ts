@@ -5,7 +5,7 @@
  * calls (`client.ts`), who calls (`authorization.ts`).
  */
 
-import type { CommandOptions, ExecutionView, Json, Started, StartOptions } from './answers.ts';
+import type { CommandOptions, ExecutionView, Json, RunOptions, Started, StartOptions } from './answers.ts';
 import type { Authorization } from './authorization.ts';
 import type { BulkOptions } from './bulk-answers.ts';
 import { ApiError, type Client as AnyClient, createClient as anyClient } from './client.ts';
@@ -30,12 +30,20 @@ export type Execution<O = Json> = Omit<ExecutionView, 'output'> & { readonly out
 type Rest<T, Keys extends keyof T> = { readonly [Key in Exclude<keyof T, Keys>]: T[Key] };
 
 export interface Client<W extends KnownWorkflows = Readonly<Record<string, Workflow>>>
-  extends Rest<AnyClient, 'start' | 'get' | 'untilEnd'> {
+  extends Rest<AnyClient, 'start' | 'run' | 'get' | 'untilEnd'> {
   /** Starts an execution; without an `idempotencyKey` under one of its own, so that it is started once. */
   readonly start: <Name extends keyof W & string>(
     workflow: Name,
     options: Omit<StartOptions, 'input'> & { readonly input: InputOf<W[Name]> },
   ) => Promise<Started & { readonly executionId: ExecutionId<OutputOf<W[Name]>> }>;
+  /**
+   * Starts an execution as `start` does, and answers at its end, or when `wait` is over (25 s): `endedAt`
+   * says which. One call, for callers who may read what they start.
+   */
+  readonly run: <Name extends keyof W & string>(
+    workflow: Name,
+    options: Omit<RunOptions, 'input'> & { readonly input: InputOf<W[Name]> },
+  ) => Promise<Execution<OutputOf<W[Name]>>>;
   /** With `waitMs` (at most 25 s), the answer comes when the execution has ended or the time is over. */
   readonly get: <O = Json>(
     executionId: ExecutionId<O>,
@@ -89,6 +97,8 @@ export function createClient<W extends KnownWorkflows = Readonly<Record<string, 
     resolve,
     start: (workflow: string, given: StartOptions) =>
       again(client.start)(workflow, { idempotencyKey: crypto.randomUUID(), ...given }),
+    run: (workflow: string, given: RunOptions) =>
+      again(client.run)(workflow, { idempotencyKey: crypto.randomUUID(), ...given }),
     // Each of its calls may be made again so often.
     untilEnd: (id: string) => endOf(again(client.get), id),
     cancel: command(client.cancel),

@@ -51,6 +51,7 @@ const INTEGRATION_TIMEOUT = Duration.seconds(29);
 export type Scopes = Readonly<Record<CallKind, readonly string[]>>;
 const SCOPES: Scopes = {
   start: ['steadfast/start'],
+  run: ['steadfast/run'],
   read: ['steadfast/read'],
   operate: ['steadfast/operate'],
   callback: ['steadfast/callback'],
@@ -85,7 +86,7 @@ export interface SchedulerApiProps {
   readonly authorizer?: IHttpRouteAuthorizer;
   /**
    * With an authorizer of tokens (JWT): the scopes that calls need. An empty list asks for none.
-   * @default - steadfast/start, steadfast/read, steadfast/operate, steadfast/callback
+   * @default - steadfast/start, steadfast/run, steadfast/read, steadfast/operate, steadfast/callback
    */
   readonly scopes?: Partial<Scopes>;
   /**

@@ -232,6 +232,11 @@ export class Steadfast extends Construct {
     return this.scheduler.grantInvoke(grantee, HttpMethod.POST, `/workflows/${workflowName}/executions`);
   }
 
+  /** The same, and reading what is started: each call answers at the end of its execution. */
+  grantRun(grantee: IGrantable, workflowName = '*'): Grant {
+    return this.scheduler.grantInvoke(grantee, HttpMethod.POST, `/workflows/${workflowName}/runs`);
+  }
+
   /** Calling everything that the API offers. */
   grantInvoke(grantee: IGrantable): Grant {
     return this.scheduler.grantInvoke(grantee);

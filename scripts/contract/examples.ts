@@ -55,6 +55,39 @@ const taken = {
   step: 'compose',
 };
 
+const ended = {
+  ...summary,
+  deadlineAt: AT + 300_000,
+  input: { name: 'Ada' },
+  output: { text: 'Hello, Ada!' },
+  incidents: [],
+  steps: [
+    {
+      name: 'compose',
+      kind: 'agent',
+      agent: 'compose-greeting',
+      after: [],
+      status: 'done',
+      attempt: 1,
+      output: { text: 'Hello, Ada!' },
+      changedAt: AT + 880,
+      attempts: [
+        {
+          number: 1,
+          mode: 'execute',
+          claimedAt: AT + 60,
+          endedAt: AT + 880,
+          outcome: 'done',
+          variant: 1,
+          agent: 'compose-greeting',
+          effectKey: `${ID}.compose.4e7b9a431f`,
+          input: { name: 'Ada' },
+        },
+      ],
+    },
+  ],
+};
+
 export const EXAMPLES: Readonly<Record<Route, Example>> = {
   'GET /workflows': { path: '/workflows', answer: { items: [workflow] } },
   'GET /workflows/{name}': { path: '/workflows/greeting', answer: workflow },
@@ -62,6 +95,11 @@ export const EXAMPLES: Readonly<Record<Route, Example>> = {
     path: '/workflows/greeting/executions',
     body: { input: { name: 'Ada' }, idempotencyKey: 'order-1' },
     answer: started('running'),
+  },
+  'POST /workflows/{name}/runs': {
+    path: '/workflows/greeting/runs',
+    body: { input: { name: 'Ada' }, idempotencyKey: 'order-1', wait: '20s' },
+    answer: ended,
   },
   'POST /workflows/{name}/pause': {
     path: '/workflows/greeting/pause',
@@ -81,38 +119,7 @@ export const EXAMPLES: Readonly<Record<Route, Example>> = {
   },
   'GET /executions/{id}': {
     path: `/executions/${ID}?wait=20s`,
-    answer: {
-      ...summary,
-      deadlineAt: AT + 300_000,
-      input: { name: 'Ada' },
-      output: { text: 'Hello, Ada!' },
-      incidents: [],
-      steps: [
-        {
-          name: 'compose',
-          kind: 'agent',
-          agent: 'compose-greeting',
-          after: [],
-          status: 'done',
-          attempt: 1,
-          output: { text: 'Hello, Ada!' },
-          changedAt: AT + 880,
-          attempts: [
-            {
-              number: 1,
-              mode: 'execute',
-              claimedAt: AT + 60,
-              endedAt: AT + 880,
-              outcome: 'done',
-              variant: 1,
-              agent: 'compose-greeting',
-              effectKey: `${ID}.compose.4e7b9a431f`,
-              input: { name: 'Ada' },
-            },
-          ],
-        },
-      ],
-    },
+    answer: ended,
   },
   'GET /executions/{id}/why': {
     path: `/executions/${ID}/why`,

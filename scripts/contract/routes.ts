@@ -25,6 +25,7 @@ import {
   pauseBody,
   pauseWorkflowBody,
   agentsQuery,
+  runBody,
   showQuery,
   startBody,
 } from '../../lib/api/requests.ts';
@@ -56,6 +57,16 @@ const OF_COMMAND = errors('unknown-execution', OF_BODY, OF_CALLER);
 const OF_CALLBACK = errors('unknown-callback', 'already-closed', OF_CALLER);
 const OF_ANSWER = errors(OF_CALLBACK, OF_BODY, OF_PEOPLE, 'not-another', 'not-open');
 
+const OF_START = errors(
+  OF_BODY,
+  OF_CALLER,
+  'bad-input',
+  'unknown-workflow',
+  'unknown-execution',
+  'key-reused',
+  'unknown-caller',
+);
+
 const OF_CONFIRMATION = errors(
   'unknown-bulk',
   'no-bulk-actions',
@@ -82,15 +93,14 @@ export const ROUTES: Readonly<Record<Route, DescribedRoute>> = {
       'Starts an execution. The same `idempotencyKey` (or header `Idempotency-Key`) with the same body is the same execution.',
     body: { type: 'StartOptions', schema: startBody },
     answers: { 202: 'Started' },
-    errors: errors(
-      OF_BODY,
-      OF_CALLER,
-      'bad-input',
-      'unknown-workflow',
-      'unknown-execution',
-      'key-reused',
-      'unknown-caller',
-    ),
+    errors: OF_START,
+  },
+  'POST /workflows/{name}/runs': {
+    summary:
+      'Starts an execution, as the route before does, and answers at its end, when `wait` is over, or at once where five others wait.',
+    body: { type: 'RunOptions', schema: runBody },
+    answers: { 200: 'ExecutionView' },
+    errors: errors(OF_START, 'bad-duration'),
   },
   'POST /workflows/{name}/pause': {
     summary:

@@ -1,4 +1,4 @@
-/** `POST /workflows/{name}/executions`: what is accepted, and how everything else is refused. */
+/** `POST /workflows/{name}/executions` and `/runs`: what is accepted, and how everything else is refused. */
 
 import { MAX_BODY_BYTES } from '../../lib/api/requests.ts';
 import { JSON_LIMITS } from '../../lib/core/values/json.ts';
@@ -8,6 +8,40 @@ const START = '/workflows/flow/executions';
 const input = { orderId: 'o-1' };
 const refusal = (code: string, message: RegExp) => ({
   error: expect.objectContaining({ code, message: expect.stringMatching(message) }),
+});
+
+describe('a run', () => {
+  const RUN = '/workflows/flow/runs';
+
+  it('starts, and answers at the end', async () => {
+    const { post, run, clock } = client();
+    const body = { input, idempotencyKey: 'k', tags: { team: 'a' } };
+    const asked = post(RUN, body);
+    const { executionId } = (await post(START, body)).body;
+    await run(String(executionId), { supervised: false });
+    clock.advanceTo(clock.now() + 20_000);
+    const answer = await asked;
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { executionId, status: 'succeeded', output: { order: 'o-1' }, tags: { team: 'a' } },
+    });
+    expect(await post(RUN, body)).toEqual(answer);
+  });
+
+  it('answers without the end when its time is over', async () => {
+    const { post, clock } = client();
+    const asked = post(RUN, { input, wait: '2s' });
+    while (clock.nextWakeAt() === undefined) await new Promise(setImmediate);
+    clock.advanceTo(clock.now() + 2_000);
+    expect(await asked).toMatchObject({ status: 200, body: { status: 'running', workflow: 'flow' } });
+  });
+
+  it('with a wait that is refused has started nothing', async () => {
+    const { post, get } = client();
+    const answer = await post(RUN, { input, wait: 'soon' });
+    expect(answer).toMatchObject({ status: 400, body: refusal('bad-duration', /the body's wait/) });
+    expect((await get('/executions?workflow=flow')).body['items']).toEqual([]);
+  });
 });
 
 describe('a start', () => {

@@ -62,7 +62,9 @@ describe('the API', () => {
           ? 'callback'
           : key.endsWith('/executions')
             ? 'start'
-            : 'operate';
+            : key.endsWith('/runs')
+              ? 'run'
+              : 'operate';
       expect([key, scope]).toEqual([key, [`steadfast/${call}`]]);
     }
   });

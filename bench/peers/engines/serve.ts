@@ -11,7 +11,6 @@ import { loadWorkflows } from '../../../serve/workflows.ts';
 import { PAYLOAD, type Start, timed } from '../contract.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
-const WAIT_MS = 25_000;
 
 export const start: Start = async (folder, variant) => {
   const ends = new Map<string, PromiseWithResolvers<void>>();
@@ -44,10 +43,7 @@ export const start: Start = async (folder, variant) => {
     const ended = await server.answer({ path: `/executions/${executionId}` });
     return (ended.body as { readonly output?: unknown }).output;
   };
-  const overHttp = async (): Promise<unknown> => {
-    const { executionId } = await client.start('chain5', { input: PAYLOAD });
-    return (await client.get(executionId, { waitMs: WAIT_MS })).output;
-  };
+  const overHttp = async (): Promise<unknown> => (await client.run('chain5', { input: PAYLOAD })).output;
   return {
     server: 'serve: SQLite of libsql',
     durableBy: 'SQLite, WAL, synchronous=FULL: an fsync for all writes of a turn; its queue in memory',
