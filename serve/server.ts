@@ -15,6 +15,7 @@ import { clock } from '../lib/aws/clock.ts';
 import { OPENAPI_FILE } from '../lib/aws/names.ts';
 import { correlated, tellAll } from '../lib/aws/telemetry.ts';
 import { BULK } from '../lib/core/plan/built-in.ts';
+import { refuse } from '../lib/core/values/errors.ts';
 import { PACKAGE_ROOT, programFile, typescriptLoader } from '../lib/project/package-files.ts';
 import type { Scheduler } from '../lib/scheduler/start.ts';
 import { startFrom } from '../lib/scheduler/starter.ts';
@@ -170,7 +171,9 @@ class Running {
       own.logger.error('file-broken', { detail: error.message });
       this.#options.onBroken?.(error);
     };
-    const database = openDatabase(file, { onBroken });
+    // What the log and a caller may have of it: the whole sentence.
+    const worded = ({ message }: Error): Error => refuse('internal', message);
+    const database = openDatabase(file, { onBroken, worded });
     this.#undo.push(() => {
       this.#clock.end();
       database.close();

@@ -140,8 +140,14 @@ function consoleOf(
   };
 }
 
-const tokensText = ({ tokens: file }: ServeFlags, { env }: Io): string =>
-  file === undefined ? (env['STEADFAST_TOKENS'] ?? '') : readFileSync(file, 'utf8');
+function tokensText({ tokens: file }: ServeFlags, { env }: Io): string {
+  if (file === undefined) return env['STEADFAST_TOKENS'] ?? '';
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new CliError('serve', `the tokens in ${file} cannot be read: ${messageOf(error)}`, EXIT.failed);
+  }
+}
 
 function banner(
   { url, workflows }: Server,

@@ -38,6 +38,8 @@ export interface DatabaseOptions {
   readonly table?: string;
   /** Bounds the file, in pages of 8 KB: behind it the disk counts as full. @default as large as the disk */
   readonly mostPages?: number;
+  /** What is rejected with where the file is in trouble, as a full disk is. @default that, as it is */
+  readonly worded?: (trouble: Error) => Error;
   /** Is called once, when the disk can no longer be read or written: all further commands are rejected. */
   readonly onBroken?: (error: Error) => void;
 }
@@ -60,9 +62,10 @@ const MOST_EXPIRED = 2_000;
  */
 export function openDatabase(file: string = IN_MEMORY, options: DatabaseOptions = {}): Database {
   const { table: name = TABLE_NAME, mostPages, onBroken = () => undefined } = options;
+  const { worded = (trouble) => trouble } = options;
   const { db, committed, close } = openFile(file, mostPages);
   const table = new Table(db);
-  const group = new CommitGroup(db, { broken: onBroken, committed, takenBack: () => table.forget() });
+  const group = new CommitGroup(db, { worded, broken: onBroken, committed, takenBack: () => table.forget() });
   const send = async (command: Sent): Promise<unknown> => {
     const { answer, isWrite } = COMMANDS.get(command.constructor) ?? unknownCommand(command);
     const { TableName = name } = command.input;

@@ -27,6 +27,8 @@ interface Waiting {
 type Made = readonly [settle: (value: never) => void, value: unknown];
 
 interface GroupEvents {
+  /** What the callers get for it. */
+  readonly worded: (trouble: Error) => Error;
   /** The disk can no longer be read or written. */
   readonly broken: (error: Error) => void;
   readonly committed: () => void;
@@ -103,7 +105,7 @@ export class CommitGroup {
       this.#ended = said;
       this.#on.broken(said);
     }
-    return said;
+    return this.#on.worded(said);
   }
 
   #takeBack(): void {

@@ -162,7 +162,7 @@ describe('a full disk', () => {
     const both = full.client.send(new TransactWriteItemsCommand({ TransactItems: Puts }));
     const answers = await Promise.allSettled([small, both]);
     for (const answer of answers)
-      expect(answer).toMatchObject({ status: 'rejected', reason: { name: 'DiskFull' } });
+      expect(answer).toMatchObject({ status: 'rejected', reason: { code: 'internal' } });
     expect((answers[0] as PromiseRejectedResult).reason.message).toBe(
       'the disk is full: nothing of this was written. Make room and ask again',
     );
@@ -174,6 +174,13 @@ describe('a full disk', () => {
     const roomy = opened();
     await put(roomy, item('b'));
     expect(await sks(roomy)).toEqual(['a', 'b']);
+  });
+
+  it('is said in the words that the server has for it', async () => {
+    const full = openDatabase(file, { mostPages: 14, worded: ({ message }) => new Error(`so: ${message}`) });
+    open.push(full);
+    const large = item('b', { text: { S: 'x'.repeat(200_000) } });
+    await expect(put(full, large)).rejects.toThrow(/^so: the disk is full/);
   });
 });
 

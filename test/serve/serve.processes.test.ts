@@ -88,6 +88,10 @@ it('says in a sentence what is wrong', async () => {
   await serve();
   await expect(serve()).rejects.toThrow(/state\.db.*open/);
   await expect(serveProcess([folder])).rejects.toThrow('there is no workflow in');
+  const none = join(folder, 'none');
+  await expect(serveProcess([HELLO, '--data', none, '--tokens', none])).rejects.toThrow(
+    /the tokens in .*none cannot be read/,
+  );
 });
 
 describe('an agent in a process of its own', () => {
