@@ -18,18 +18,21 @@ import {
   WORKFLOW_PAUSE,
 } from '../lib/aws/dynamo-side-records.ts';
 import { dynamoStore } from '../lib/aws/dynamo-store.ts';
-import { createMeter, metered, type Meter } from '../lib/aws/metrics.ts';
+import { createMeter, metered, type Meter, type MeterOptions } from '../lib/aws/metrics.ts';
 import { DEFAULT_WAKE_SHARDS } from '../lib/aws/names.ts';
 import type { Telemetry } from '../lib/aws/ports.ts';
 import { serviceLogger, tellAll } from '../lib/aws/telemetry.ts';
 import type { Announcer, Clock, Ends, Log, Ports, Queue, RandomSource } from '../lib/core/ports.ts';
 import { given } from '../lib/core/values/given.ts';
 import type { AuditPorts } from '../lib/supervisor/audit.ts';
+import type { Measured } from '../lib/api/health.ts';
 import { knownExecutions } from './known-executions.ts';
 import { TABLE_NAME } from './sqlite/client.ts';
 
 /** All metrics of a process are of one deployment. */
-export const DEPLOYMENT = 'steadfast-serve';
+const DEPLOYMENT = 'steadfast-serve';
+/** Under which names they are found; its queue is in memory and has none of its own. */
+export const MEASURED: Measured = { service: DEPLOYMENT, by: [], queues: {} };
 
 export type ServerPorts = Ports & AuditPorts;
 
@@ -75,10 +78,12 @@ const SILENT: Meter = {
 /** The lines and metrics of each role have its name, as those of its function on AWS. */
 export class Telemetries {
   readonly #isQuiet: boolean;
+  readonly #onLine: MeterOptions['onLine'];
   readonly #meters: Meter[] = [];
 
-  constructor(isQuiet: boolean) {
+  constructor(isQuiet: boolean, onLine?: MeterOptions['onLine']) {
     this.#isQuiet = isQuiet;
+    this.#onLine = onLine;
   }
 
   of(fields: { readonly role: string; readonly agent?: string }): Telemetry {
@@ -87,7 +92,7 @@ export class Telemetries {
       logger.setLogLevel('SILENT');
       return { logger, meter: SILENT };
     }
-    const meter = createMeter({ deployment: DEPLOYMENT, fields });
+    const meter = createMeter({ deployment: DEPLOYMENT, fields, ...given({ onLine: this.#onLine }) });
     this.#meters.push(meter);
     return { logger, meter };
   }

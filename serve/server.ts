@@ -30,7 +30,7 @@ import { type Answers, answersOf, apiListener, type HttpServer, listenAt, LOOPBA
 import { IsolatedAgent, type Program } from '../lib/worker/isolated.ts';
 import { LoopClock } from './loop-clock.ts';
 import { MessageQueue } from './message-queue.ts';
-import { serverPorts, Telemetries, withTelemetry } from './ports.ts';
+import { MEASURED, serverPorts, Telemetries, withTelemetry } from './ports.ts';
 import { plannedIn } from './planned.ts';
 import { resume, type Resumed } from './resume.ts';
 import { host, hostBulk, MOST_BULK_PAGES, type Roles, schedulerOf } from './roles.ts';
@@ -68,6 +68,8 @@ export interface ServerOptions {
   readonly isOwnProcess?: boolean;
   /** Writes no log lines and no metrics. @default false */
   readonly isQuiet?: boolean;
+  /** Is given each line of metrics that is written, once a minute, as CloudWatch reads it. */
+  readonly onMetrics?: (line: string) => void;
   /** What else answers on the port, by the beginning of its paths. */
   readonly beside?: (api: Api) => Listeners;
   readonly listeners?: readonly Listener[];
@@ -123,7 +125,7 @@ class Running {
 
   constructor(options: ServerOptions) {
     this.#options = options;
-    this.#telemetries = new Telemetries(options.isQuiet ?? false);
+    this.#telemetries = new Telemetries(options.isQuiet ?? false, options.onMetrics);
   }
 
   async start(address: string, tokens: Tokens): Promise<Server> {
@@ -132,7 +134,8 @@ class Running {
     const scheduler = schedulerOf(roles, served.workflows);
     this.#hostAgents(roles, loop);
     hostBulk(roles, scheduler);
-    const api = routes(scheduler, roles.ports.receipts, openapi, async () => served.forms);
+    const measured = this.#options.onMetrics && MEASURED;
+    const api = routes(scheduler, roles.ports.receipts, openapi, async () => served.forms, measured);
     const others = beside === undefined ? {} : beside(api);
     const http = await listenAt(address, port, byPath(others, apiListener(api, tokens)));
     const { loops, resumed } = this.#loops(roles, loop, expire);

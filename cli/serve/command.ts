@@ -8,10 +8,15 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { loadTypescript } from '../../lib/project/package-files.ts';
+import { systemClock } from '../../local/clock.ts';
+import { metricData } from '../../local/metrics/metric-data.ts';
+import { MetricStore } from '../../local/metrics/metric-store.ts';
 import type { Api, Server, ServerOptions } from '../../serve/server.ts';
 import type { Served } from '../../serve/workflows.ts';
 import { CONSOLE_FOLDER, isBuilt } from '../console/files.ts';
 import { consoleListener } from '../console/listener.ts';
+import type { GetMetricData } from '../console/charts.ts';
+import type { Answer } from '../aws/calls.ts';
 import { type Cli, CliError, EXIT, type Io, messageOf, portOf } from '../io.ts';
 
 export const DEFAULT_FILE = '.steadfast/serve.db';
@@ -80,7 +85,8 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
     mkdirSync(dirname(file), { recursive: true });
     const tokens = Tokens.read(tokensText(flags, io));
     const server = await startServer({
-      ...options(flags, served, tokens.size === 0 ? fetchOf : undefined),
+      ...options(flags, served),
+      ...(tokens.size === 0 ? withConsole(fetchOf, io) : {}),
       file,
       tokens,
     });
@@ -102,11 +108,7 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
   }
 }
 
-function options(
-  flags: ServeFlags,
-  served: Served,
-  ask?: (api: Api) => typeof fetch,
-): Omit<ServerOptions, 'file'> {
+function options(flags: ServeFlags, served: Served): Omit<ServerOptions, 'file'> {
   const { port, host, concurrency, isolate, retention, stopWithin } = flags;
   return {
     served,
@@ -116,7 +118,6 @@ function options(
     retentionMs: retention * DAY_MS,
     ...(host === undefined ? {} : { host }),
     ...(isolate === undefined ? {} : { isolate }),
-    ...(ask === undefined ? {} : { beside: (api) => consoleOf(api, ask) }),
     isOwnProcess: true,
     onBroken: (error) => {
       // No write is taken any more: whoever starts it again says what became of the disk.
@@ -126,16 +127,23 @@ function options(
   };
 }
 
-/** It asks the API in this process. */
-function consoleOf(
-  api: Api,
+/** It asks the API in this process, and draws what this process has measured since its start. */
+function withConsole(
   ask: (api: Api) => typeof fetch,
-): Record<string, ReturnType<typeof consoleListener>> {
+  { err }: Io,
+): Pick<ServerOptions, 'beside' | 'onMetrics'> {
+  const measured = new MetricStore({ clock: systemClock, onProblem: (text) => err(`${text}\n`) });
+  const metrics: GetMetricData = async (asked) =>
+    metricData(asked, (...wanted) => measured.periods(...wanted)) as Answer;
   return {
-    '/console': consoleListener({
-      folder: CONSOLE_FOLDER,
-      settings: { deployment: 'steadfast serve', readOnly: false, local: true },
-      upstream: () => ({ url: 'http://127.0.0.1', fetch: ask(api) }),
+    onMetrics: measured.line,
+    beside: (api) => ({
+      '/console': consoleListener({
+        folder: CONSOLE_FOLDER,
+        settings: { deployment: 'steadfast serve', readOnly: false, local: true },
+        upstream: () => ({ url: 'http://127.0.0.1', fetch: ask(api) }),
+        metrics: () => metrics,
+      }),
     }),
   };
 }

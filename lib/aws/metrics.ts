@@ -91,6 +91,8 @@ export interface MeterOptions {
   readonly fields: Readonly<Record<string, string>>;
   /** What has metrics one by one. @default nothing */
   readonly by?: ReadonlySet<DetailBy>;
+  /** Is given each line of the deployment's metrics as it is written. */
+  readonly onLine?: (line: string) => void;
 }
 
 export function createMeter(options: MeterOptions): Meter {
@@ -133,6 +135,7 @@ export function createMeter(options: MeterOptions): Meter {
       counts.clear();
       if (!metrics.hasStoredMetrics()) return;
       for (const [key, value] of Object.entries(options.fields)) metrics.addMetadata(key, value);
+      options.onLine?.(JSON.stringify(metrics.serializeMetrics()));
       metrics.publishStoredMetrics();
     },
   };

@@ -26,8 +26,8 @@ interface Series {
 
 export interface MetricStoreOptions {
   readonly clock: Clock;
-  /** Where they are kept from one start to the next. */
-  readonly file: string;
+  /** Where they are kept from one start to the next. @default they begin anew */
+  readonly file?: string;
   readonly onProblem: (message: string) => void;
 }
 
@@ -81,6 +81,7 @@ export class MetricStore {
       return `${JSON.stringify({ ...metric, minutes: [...minutes] })}\n`;
     });
     const { file, onProblem } = this.#options;
+    if (file === undefined) return;
     try {
       writeFileSync(file, lines.join(''));
     } catch {
@@ -90,7 +91,7 @@ export class MetricStore {
 
   #read(): void {
     const { file, onProblem } = this.#options;
-    if (!existsSync(file)) return;
+    if (file === undefined || !existsSync(file)) return;
     try {
       const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
       for (const line of lines.slice(0, MOST_METRICS)) {

@@ -1,0 +1,26 @@
+/** The charts of a server's console: what the process has measured since its start. */
+
+import { readCharts } from '../../cli/console/charts.ts';
+import type { Answer } from '../../cli/aws/calls.ts';
+import { systemClock } from '../../local/clock.ts';
+import { metricData } from '../../local/metrics/metric-data.ts';
+import { MetricStore } from '../../local/metrics/metric-store.ts';
+import { MEASURED, Telemetries } from '../../serve/ports.ts';
+import { linesOf } from '../aws/lines.ts';
+
+it('draws what each role has written as metrics', async () => {
+  const store = new MetricStore({ clock: systemClock, onProblem: () => undefined });
+  const telemetries = new Telemetries(false, store.line);
+  const { meter } = telemetries.of({ role: 'scheduler' });
+  const lines = await linesOf(() => {
+    for (const executionId of ['a', 'b']) meter.note({ what: 'started', executionId }, { workflow: 'w' });
+    telemetries.flush();
+  });
+  expect(lines).toMatchObject([{ role: 'scheduler', Started: 2 }]);
+  const ask = async (asked: object): Promise<Answer> =>
+    metricData(asked, (...wanted) => store.periods(...wanted)) as Answer;
+  const shown = await readCharts({ ...MEASURED, workflows: ['w'] }, ask, Date.now());
+  expect(shown.deployment.find(({ title }) => title === 'Executions')?.lines).toMatchObject([
+    { label: 'started', over: 2 },
+  ]);
+});
