@@ -5,8 +5,8 @@
  * Owns: what is one file, and how it loads other packages. Does not own: the rest of what is published
  * (`build.ts`).
  *
- * Beside the program lies `author.js`: the entry `steadfast` over the same files. `serve` has workflows load
- * that one (`serve/author.ts`), so that no part of ours is loaded twice.
+ * Beside the program lie `author.js`, the entry `steadfast` over the same files, and `zod.js`, `zod/mini` as
+ * the program has it. `serve` has workflows load those (`serve/author.ts`), so that nothing is loaded twice.
  */
 
 import { writeFileSync } from 'node:fs';
@@ -14,41 +14,65 @@ import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 
+/** Its commands and errors are data here: the client of a file reads them (`serve/sqlite/client.ts`). */
+const DYNAMODB = '@aws-sdk/client-dynamodb';
+const DYNAMODB_ERROR = 'DynamoDBServiceException';
+
 /** These are loaded when something of them is called: a server on one machine calls none of it. */
 const ON_DEMAND = [
+  DYNAMODB,
   '@aws-sdk/client-eventbridge',
   '@aws-sdk/client-sqs',
   '@aws-sdk/credential-provider-node',
   '@smithy/core/endpoints',
   '@smithy/core/retry',
+  'chokidar',
+  'esbuild',
 ];
 /** By `require`, which takes half of the time of an `import`. */
 const REQUIRED = [
   '@aws-lambda-powertools/logger',
   '@aws-lambda-powertools/metrics',
-  '@aws-sdk/client-dynamodb',
   'commander',
-  'esbuild',
-  'hono',
-  'hono/aws-lambda',
   'libsql',
+  'zod/locales',
+  'zod/mini',
 ];
-/** It has many small files, and `dist/cjs` has it within its files as well. */
-const WITHIN = ['uuid'];
+/** They have many small files that take little room. */
+const WITHIN = ['hono', 'uuid'];
 
 const NAMESPACE = 'by-require';
+
+/** What of it a server on one machine makes: input that `send` reads, and errors. */
+function dataOf(name: string): string | undefined {
+  if (name.endsWith('Command')) return `class ${name} { constructor(input) { this.input = input; } }`;
+  if (name === DYNAMODB_ERROR)
+    return `class ${name} extends Error { constructor({ message, ...rest }) { super(message); Object.assign(this, rest); } }`;
+  if (name.endsWith('Exception'))
+    return `class ${name} extends ${DYNAMODB_ERROR} { constructor(rest) { super({ ...rest, name: '${name}', $fault: 'client' }); } }`;
+  return undefined;
+}
 
 /** The text of a module that has the exports of the package. */
 function standIn(name: string, names: readonly string[]): string {
   const named = names.filter((one) => /^[A-Za-z_$][\w$]*$/.test(one) && one !== 'default');
   const from = 'createRequire(import.meta.url)';
   const head = "import { createRequire } from 'node:module';\n";
-  if (ON_DEMAND.includes(name))
-    return `${head}const load = (name) => ${from}(${JSON.stringify(name)})[name];
-${named.map((one) => `export function ${one}(...given) { return new.target ? Reflect.construct(load('${one}'), given) : load('${one}')(...given); }`).join('\n')}\n`;
+  const onDemand = (one: string): string =>
+    `function ${one}(...given) { return new.target ? Reflect.construct(load('${one}'), given) : load('${one}')(...given); }`;
+  if (ON_DEMAND.includes(name)) {
+    const data = name === DYNAMODB ? dataOf : () => undefined;
+    // A class is there from its line on, and the others extend this one.
+    const ordered = named.toSorted(
+      (one, other) => Number(other === DYNAMODB_ERROR) - Number(one === DYNAMODB_ERROR),
+    );
+    const lines = ordered.map((one) => `export ${data(one) ?? onDemand(one)}`);
+    return `${head}const load = (name) => ${from}(${JSON.stringify(name)})[name];\n${lines.join('\n')}\n`;
+  }
+  // By other names of their own: `null` and `enum` are exports, and no names of constants.
   return `${head}const all = ${from}(${JSON.stringify(name)});
 export default all;
-${named.map((one) => `export const ${one} = /* @__PURE__ */ (() => all.${one})();`).join('\n')}\n`;
+${named.map((one, at) => `const own${at} = /* @__PURE__ */ (() => all.${one})(); export { own${at} as ${one} };`).join('\n')}\n`;
 }
 
 const byRequire = (root: string): Plugin => ({
@@ -56,7 +80,7 @@ const byRequire = (root: string): Plugin => ({
   setup: (bundling) => {
     const required = createRequire(join(root, 'package.json'));
     bundling.onResolve({ filter: /^[^./]/ }, ({ path }) => {
-      if (WITHIN.includes(path)) return undefined;
+      if (WITHIN.some((name) => path === name || path.startsWith(`${name}/`))) return undefined;
       if (ON_DEMAND.includes(path) || REQUIRED.includes(path)) return { path, namespace: NAMESPACE };
       return { path, external: true };
     });
@@ -85,6 +109,7 @@ export async function bundleProgram(root: string, dist: string): Promise<readonl
     entryPoints: {
       steadfast: 'dist/bin/steadfast.js',
       author: 'dist/lib/index.js',
+      zod: 'zod/mini',
       'test-server': 'dist/lib/testing/server/start.js',
     },
     outdir: join(dist, 'bin'),

@@ -1,8 +1,9 @@
 /**
- * What is published loads `steadfast` once: workflows get the entry that shares its files with the command
- * line (`scripts/program.ts`), not the one of many modules.
+ * What is published loads `steadfast` and `zod/mini` once: workflows get the entries that share their files
+ * with the command line (`scripts/program.ts`), not those of many modules. A project's own copy of zod in
+ * another version stays what it loads.
  *
- * Owns: which file that name becomes in this process. Does not own: how a package is found, which is Node's.
+ * Owns: which file a name becomes in this process. Does not own: how a package is found, which is Node's.
  * In the repository there is one of each anyway.
  */
 
@@ -11,38 +12,38 @@ import module from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { programFile } from '../lib/project/package-files.ts';
 
-interface Files {
-  readonly from: string;
-  readonly to: string;
-}
+/** By the address that Node finds, the one that is loaded. */
+type Shared = Readonly<Record<string, string>>;
 
 /** For a Node whose hooks are in a thread of their own; text, so that it is a file of no format. */
 const HOOK = `
-let files;
-export const initialize = (given) => { files = given; };
+let shared;
+export const initialize = (given) => { shared = given; };
 export const resolve = async (name, context, next) => {
   const found = await next(name, context);
-  return found.url === files.from ? { ...found, url: files.to } : found;
+  const url = shared[found.url];
+  return url === undefined ? found : { ...found, url };
 };
 `;
 
-/** Workflows that are loaded from then on have it. */
-export async function shareEntry(): Promise<void> {
+/** Workflows that are loaded from then on have them. */
+export async function shareEntries(): Promise<void> {
   const entry = programFile('bin/author');
   if (!existsSync(entry)) return;
-  const files: Files = {
-    from: pathToFileURL(programFile('lib/index')).href,
-    to: pathToFileURL(entry).href,
+  const shared: Shared = {
+    [pathToFileURL(programFile('lib/index')).href]: pathToFileURL(entry).href,
+    [import.meta.resolve('zod/mini')]: pathToFileURL(programFile('bin/zod')).href,
   };
   // First: whatever comes after the hooks takes the longer way through them.
-  await import(files.to);
+  await Promise.all(Object.values(shared).map((url) => import(url)));
   const { registerHooks } = module as Partial<Pick<typeof module, 'registerHooks'>>;
   if (registerHooks === undefined)
-    return module.register(`data:text/javascript,${encodeURIComponent(HOOK)}`, { data: files });
+    return module.register(`data:text/javascript,${encodeURIComponent(HOOK)}`, { data: shared });
   registerHooks({
     resolve: (name, context, next) => {
       const found = next(name, context);
-      return found.url === files.from ? { ...found, url: files.to } : found;
+      const url = shared[found.url];
+      return url === undefined ? found : { ...found, url };
     },
   });
 }

@@ -76,7 +76,7 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
         import('../../serve/http.ts'),
         import('../../serve/author.ts'),
       ]);
-    await author.shareEntry();
+    await author.shareEntries();
     // Afterwards: what is loaded then takes the way through its loader, twice as long.
     await loadTypescript();
     const { root, folders, only } = foldersOf(resolve(folder));
