@@ -81,7 +81,7 @@ const answerOf = ({ choice, reason, input, output, nothingHappened }: ResolveFla
   ...(nothingHappened === true ? { nothingHappened } : {}),
 });
 
-const FAILURE_CHARS = 60;
+const FAILURE_CHARS = 110;
 const ABOUT_CHARS = 100;
 const shortened = (text: string, chars: number): string =>
   text.length <= chars ? text : `${text.slice(0, chars - 1)}…`;

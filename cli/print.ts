@@ -228,9 +228,9 @@ function noteOf(step: StepView, now: number): string {
   if (step.retryAt !== undefined && (step.deferred !== undefined || WAITS.includes(step.status))) {
     const held = step.deferred === undefined ? '' : `${DEFERRED_BECAUSE[step.deferred.why]}: `;
     const next = step.retryAt > now ? `in ${durationText(step.retryAt - now)}` : 'is due';
-    return step.status === 'accepted'
-      ? `${held}${acceptedText(step)}, asked ${next}`
-      : `${held}next try ${next}`;
+    if (step.status === 'accepted') return `${held}${acceptedText(step)}, asked ${next}`;
+    // Nothing is tried again before its outcome is known.
+    return `${held}next ${step.status === 'unknown' ? 'probe' : 'try'} ${next}`;
   }
   const first = step.onFailure === true ? ['the end'] : [];
   if (step.status === 'pending') return `after ${[...first, ...step.after].join(', ')}`;

@@ -13,7 +13,7 @@ import {
   type Graph,
   type GraphStep,
   type Tone,
-  TONE_OF,
+  toneOf,
   linesBetween,
   performerIn,
   statusIn,
@@ -53,7 +53,7 @@ export function mermaidText(graph: Graph): string {
   const box = (step: GraphStep): string => boxOf(graph, step, ids.get(step.name) ?? '');
   const onFailure = steps.filter((step) => step.onFailure === true);
   const title = [graph.workflow, execution?.executionId, execution?.status].filter(Boolean).join(' ');
-  const looks = new Set(steps.flatMap(({ state }) => (state === undefined ? [] : [TONE_OF[state.status]])));
+  const looks = new Set(steps.flatMap(({ state }) => (state === undefined ? [] : [toneOf(state)])));
   const lines = [
     '---',
     `title: "${title.replace(/[^\w .:-]/g, '?')}"`,
@@ -73,7 +73,7 @@ function boxOf(graph: Graph, step: GraphStep, id: string): string {
   const { state } = step;
   const [open, close] = SHAPES[step.kind] ?? SHAPES.agent;
   const label = [step.name, performerIn(graph, step), ...marksOf(step), ...statesOf(graph, step)];
-  const tone = state === undefined ? '' : `:::${TONE_OF[state.status] ?? 'pending'}`;
+  const tone = state === undefined ? '' : `:::${toneOf(state)}`;
   return `${id}${open}${label.map(asText).join('<br/>')}${close}${tone}`;
 }
 

@@ -5,9 +5,9 @@
 
 import type { ComponentChildren, JSX } from 'preact';
 import {
-  type AskedBelow,
   callerText,
   type ExecutionView,
+  questionsText,
   riskText,
   type Standing,
   timeText,
@@ -50,10 +50,13 @@ export function Head({ view }: { view: ExecutionView }): JSX.Element {
       </dl>
       {view.asked === undefined ? null : (
         <p class="notice warn">
-          It waits for people: {countOf(view.asked)}, {view.asked.count === 1 ? '' : 'the first '}
-          <Until at={view.asked.next.deadlineAt} />:{' '}
-          <a href={executionLink(view.asked.next.executionId)}>answer in the execution that asks</a>, or see{' '}
-          <a href={addressOf(['people'])}>all that waits for people</a>.
+          <span>
+            It waits for people: {questionsText(view.asked)},{' '}
+            {view.asked.count === 1 ? 'which runs out ' : 'the first runs out '}
+            <Until at={view.asked.next.deadlineAt} />.{' '}
+            <a href={executionLink(view.asked.next.executionId)}>Answer in the execution that asks</a>, or see{' '}
+            <a href={addressOf(['people'])}>all that waits for people</a>.
+          </span>
         </p>
       )}
       {end === undefined ? null : (
@@ -79,9 +82,6 @@ export function Head({ view }: { view: ExecutionView }): JSX.Element {
     </header>
   );
 }
-
-const countOf = ({ count, atLeast }: AskedBelow): string =>
-  `${atLeast === true ? 'at least ' : ''}${count.toLocaleString('en')} ${count === 1 ? 'question' : 'questions'}`;
 
 const CAUSE = {
   failure: 'It failed',

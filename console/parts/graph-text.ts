@@ -6,8 +6,15 @@
  * words (`lib/view/graph.ts`), the box (`graph-layout.ts`).
  */
 
-import { childrenOf, type Graph, type GraphStep, performerIn, statusIn } from '../../lib/view/graph.ts';
-import { SIGN, toneOfStep } from './status.tsx';
+import {
+  childrenOf,
+  type Graph,
+  type GraphStep,
+  performerIn,
+  statusIn,
+  toneOf,
+} from '../../lib/view/graph.ts';
+import { SIGN } from './status.tsx';
 
 export interface TextLine {
   readonly look: 'name' | 'line1' | 'line2';
@@ -42,7 +49,7 @@ export function textsOf(graph: Graph, step: GraphStep): readonly string[] {
   const performer = performerIn(graph, step);
   const mark = pointOfNoReturn === true ? ['⚑ point of no return'] : [];
   if (state === undefined) return [step.name, performer, kindText(step), ...mark];
-  const status = `${SIGN[toneOfStep(state.status)]} ${statusIn(graph, step)}`;
+  const status = `${SIGN[toneOf(state)]} ${statusIn(graph, step)}`;
   // A count is read in one line.
   const children = childrenOf(step).replaceAll(/(\d) of (?=\d)/g, '$1\u00a0of\u00a0');
   return [step.name, performer, children === '' ? status : `${status}; ${children}`, ...mark];

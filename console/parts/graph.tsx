@@ -6,10 +6,9 @@
  */
 
 import type { JSX } from 'preact';
-import type { Graph, GraphStep } from '../../lib/view/graph.ts';
+import { type Graph, type GraphStep, toneOf } from '../../lib/view/graph.ts';
 import { type Box, type Lane, type Layout, pathOf, TEXT } from './graph-layout.ts';
 import { LINE_HEIGHT, textsOf } from './graph-text.ts';
-import { toneOfStep } from './status.tsx';
 
 export interface GraphLinks {
   /** Where the box of a step leads to. */
@@ -73,7 +72,7 @@ const OnFailure = ({ x, y, width, height }: Lane): JSX.Element => (
 function StepBox({ box, graph, ...links }: GraphLinks & { box: Box; graph: Graph }): JSX.Element {
   const { step, inside, lines } = box;
   const isSelected = links.selected === `${graph.execution?.executionId ?? ''} ${step.name}`;
-  const tone = step.state === undefined ? 'plan' : toneOfStep(step.state.status);
+  const tone = step.state === undefined ? 'plan' : toneOf(step.state);
   const opening = links.openOf?.(step, graph);
   return (
     <g class={`box ${tone}${isSelected ? ' selected' : ''}`} transform={`translate(${box.x},${box.y})`}>

@@ -4,7 +4,7 @@
 
 import type { JSX } from 'preact';
 import type { AskedBelow } from '../../lib/api/answers.ts';
-import { type Tone, TONE_OF } from '../../lib/view/graph.ts';
+import { type Tone, toneOf } from '../../lib/view/graph.ts';
 import type { ExecutionStatus, StepStatus } from '../../lib/core/transitions.ts';
 
 const TONE_OF_EXECUTION: Readonly<Record<ExecutionStatus, Tone>> = {
@@ -32,7 +32,7 @@ export const SIGN: Readonly<Record<Tone, string>> = {
 };
 
 /** Also of a status of a newer release. */
-export const toneOfStep = (status: string): Tone => TONE_OF[status as StepStatus] ?? 'pending';
+export const toneOfStep = (status: string): Tone => toneOf({ status: status as StepStatus });
 export const toneOfExecution = (status: string): Tone =>
   TONE_OF_EXECUTION[status as ExecutionStatus] ?? 'pending';
 

@@ -14,7 +14,7 @@ import {
   VERDICTS,
   worstFirst,
 } from '../core/explain/situation.ts';
-import { type AskedBelow, askedText } from '../core/explain/asked-below.ts';
+import { type AskedBelow, askedText, questionsText } from '../core/explain/asked-below.ts';
 import { aboutText, pairsText, rootText } from '../core/explain/question.ts';
 import type { Explanation } from '../core/explain/why.ts';
 import { itemsText } from '../core/explain/words.ts';
@@ -53,6 +53,7 @@ export {
   pairsText,
   printable,
   printableLines,
+  questionsText,
   riskText,
   rootText,
   situationText,

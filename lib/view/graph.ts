@@ -6,7 +6,7 @@
  * it: a picture is shown around.
  */
 
-import type { ExecutionView, StepView } from '../api/answers.ts';
+import { type ExecutionView, questionsText, type StepView } from '../api/answers.ts';
 import type { WorkflowStepView, WorkflowView } from '../api/deployment-answers.ts';
 import { childrenNote, endsText, performerOf, stateText } from './waiting-steps.ts';
 
@@ -38,7 +38,7 @@ export type Tone =
   | 'compensated'
   | 'pending';
 
-export const TONE_OF: Readonly<Record<StepView['status'], Tone>> = {
+const TONE_OF: Readonly<Record<StepView['status'], Tone>> = {
   pending: 'pending',
   ready: 'pending',
   running: 'active',
@@ -58,6 +58,10 @@ export const TONE_OF: Readonly<Record<StepView['status'], Tone>> = {
   compensated: 'compensated',
   'compensation-failed': 'failed',
 };
+
+/** Also of a status of a newer release; a step whose executions ask people waits for them. */
+export const toneOf = ({ status, children }: Pick<StepView, 'status' | 'children'>): Tone =>
+  children?.asked === undefined ? (TONE_OF[status] ?? 'pending') : 'waiting';
 
 export const graphOfWorkflow = ({
   workflow,
@@ -144,7 +148,9 @@ export function childrenOf({ state }: GraphStep): string {
   if (children === undefined)
     return state?.omitted?.includes('children') === true ? 'executions left out' : '';
   const ends = endsText(children);
-  return `${childrenNote(children)}${ends === '' ? '' : `: ${ends}`}`;
+  const { asked, ...others } = children;
+  const people = asked === undefined ? '' : `${questionsText(asked)} to people; `;
+  return `${people}${childrenNote(others)}${ends === '' ? '' : `: ${ends}`}`;
 }
 
 /** As data, without payloads, attempts and tokens. */

@@ -95,10 +95,10 @@ const answerIt = (): string => `npx steadfast resolve e1 2 --choice … --url ${
 
 test('incidents shortens a long failure visibly, and tells how to answer', async () => {
   const failure = (message: string) => ({ ...incident, failure: { code: 'Error', message } });
-  api.answers.push(ok({ items: [failure('x'.repeat(60)), failure('y'.repeat(61))] }));
+  api.answers.push(ok({ items: [failure('x'.repeat(110)), failure('y'.repeat(111))] }));
   const { out } = await cli('incidents');
-  expect(out).toContain(` ${'x'.repeat(60)} `);
-  expect(out).toContain(` ${'y'.repeat(59)}… `);
+  expect(out).toContain(` ${'x'.repeat(110)} `);
+  expect(out).toContain(` ${'y'.repeat(109)}… `);
   expect(out).toMatch(/\n\nAnswer with:\n/);
   expect(out).toContain(`  ${answerIt()}\n`);
 });

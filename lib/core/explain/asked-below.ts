@@ -37,12 +37,15 @@ export function askedBelow(
 }
 
 /** 'waits for people: 2 questions, the first until 12:00, in execution a.rooms.0'. */
-export function askedText({ count, atLeast, next }: AskedBelow): string {
-  const noun = count === 1 ? 'question' : 'questions';
+export function askedText(asked: AskedBelow): string {
+  const { count, next } = asked;
   const first = count === 1 ? '' : 'the first ';
-  const many = `${atLeast === true ? 'at least ' : ''}${count.toLocaleString('en')}`;
-  return `waits for people: ${many} ${noun}, ${first}until ${timeText(next.deadlineAt)}, in execution ${next.executionId}`;
+  return `waits for people: ${questionsText(asked)}, ${first}until ${timeText(next.deadlineAt)}, in execution ${next.executionId}`;
 }
+
+/** 'at least 10,000 questions'. */
+export const questionsText = ({ count, atLeast }: Omit<AskedBelow, 'next'>): string =>
+  `${atLeast === true ? 'at least ' : ''}${count.toLocaleString('en')} ${count === 1 ? 'question' : 'questions'}`;
 
 /** What waits for a person comes first. */
 export const withAsked = (because: string, asked: AskedBelow | undefined): string =>

@@ -107,12 +107,12 @@ const WHAT: Readonly<Record<Finding['kind'], (finding: Finding, now: number) => 
 const REMEDY: Readonly<Record<Finding['kind'], (finding: Finding) => string>> = {
   overdue: () => "see the supervisor's log and its schedule",
   'schedule-off': () =>
-    'enable it: nothing that waits for a time or a retry, or whose agent died, goes on without it',
+    'enable it (POST /_local/schedules/supervisor/enable): nothing that waits for a time or a retry, or whose agent died, goes on without it',
   missing: () => 'deploy it again: what waits for it goes on within a minute',
   breaker: ({ waiting = 0 }) =>
     waiting === 0
       ? 'nothing waits for it'
-      : 'nothing is to be done before but to mend its service: they go on by themselves once it answers',
+      : 'mend its service, and nothing else: they go on by themselves once it answers',
   paused: () => 'resume it: what waits for it goes on by itself',
   'at-risk': () => 'see each of them: list --at-risk',
 };
@@ -146,7 +146,7 @@ const timeLeft = ({ runsOutAt, waiting = 0 }: Finding, now: number): string => {
 
 /** Why one is at risk, behind 'because'. */
 const RISK: Readonly<Record<RiskReason['why'], string>> = {
-  breaker: "its agent's service fails",
+  breaker: "its agent's service did not answer",
   paused: 'its agent is paused',
   unclaimed: 'no process has taken its step',
   budget: 'its step was sent too often',
@@ -157,6 +157,6 @@ const RISK: Readonly<Record<RiskReason['why'], string>> = {
   overdue: 'no supervisor has come',
 };
 
-/** 'its agent's service fails (confirm-booking)'. */
+/** 'its agent's service did not answer (confirm-booking)'. */
 export const riskText = ({ why, agent }: RiskReason): string =>
   `${RISK[why]}${agent === undefined ? '' : ` (${agent})`}`;
