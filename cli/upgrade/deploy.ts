@@ -74,12 +74,16 @@ export function writeAssembly(
     writeFileSync(join(folder, to), typeof value === 'string' ? value : JSON.stringify(value));
   write(name, text);
   write(assetFile, { ...others, files: { [fresh]: renamed(asset) }, dockerImages: {} });
-  const own = { ...stack[1], dependencies: [assets[0]] };
+  const own = { ...alone(stack[1]), dependencies: [assets[0]] };
   write('manifest.json', {
     version: manifest['version'],
-    artifacts: { [assets[0]]: assets[1], [stack[0]]: renamed(own) },
+    artifacts: { [assets[0]]: alone(assets[1]), [stack[0]]: renamed(own) },
   });
 }
+
+/** What constructs noted is in a file beside the manifest, which stays with the app. */
+const alone = (artifact: Values): Values =>
+  Object.fromEntries(Object.entries(artifact).filter(([name]) => name !== 'additionalMetadataFile'));
 
 const pathOf = (asset: Values): unknown => Object(asset['source'])['path'];
 const holds = (file: string, template: string): boolean =>
