@@ -54,7 +54,7 @@ export class AwsFaults implements FaultPort {
       ScheduleExpression: at(this.#clock.now() + fault.forMs),
       FlexibleTimeWindow: { Mode: 'OFF' },
       ActionAfterCompletion: 'DELETE',
-      Target: { ...restoring(written), RoleArn: this.#roleArn },
+      Target: { ...restoring(written, this.#roleArn), RoleArn: this.#roleArn },
     });
     await set(this.#calls, fault, STOPPED);
   }
@@ -134,12 +134,17 @@ async function set(calls: Calls, { kind, id }: Fault, state: Value): Promise<voi
 }
 
 /**
- * What a schedule calls to make it as it was.
+ * What a schedule calls to make it as it was, in the partition of its role: China's and the government's
+ * regions are in others.
  * https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-targets-universal.html
  */
-function restoring({ kind, id, state }: Written): { readonly Arn: string; readonly Input: string } {
+function restoring(
+  { kind, id, state }: Written,
+  roleArn: string,
+): { readonly Arn: string; readonly Input: string } {
+  const [, partition = 'aws'] = roleArn.split(':');
   const target = (call: string, input: object): { readonly Arn: string; readonly Input: string } => ({
-    Arn: `arn:aws:scheduler:::aws-sdk:${call}`,
+    Arn: `arn:${partition}:scheduler:::aws-sdk:${call}`,
     Input: JSON.stringify(input),
   });
   switch (kind) {

@@ -177,16 +177,29 @@ it('gives a function the concurrency back that it had', async () => {
   expect(account.concurrency).toBe(7);
 });
 
+it.each(['aws', 'aws-us-gov', 'aws-cn'])(
+  'ends faults with a target of the partition %s',
+  async (partition) => {
+    const account = new FakeAccount();
+    const roleArn = `arn:${partition}:iam::123456789012:role/ender`;
+    const faults = new AwsFaults(account.calls, account.clock, 'Shop', { roleArn });
+    for (const fault of FAULTS) await faults.make(fault);
+    for (const { Target } of account.schedules.values())
+      expect((Target as { Arn: string }).Arn).toMatch(new RegExp(`^arn:${partition}:scheduler:::aws-sdk:`));
+  },
+);
+
 const checkOf = (id: string): Check => ENTRIES.filter(isCheck).find((check) => check.id === id) as Check;
 
-it.each(['mapping-off', 'ticks-off', 'throttled', 'supervisor-silent'])(
+it.each(['mapping-off', 'ticks-off', 'throttled', 'supervisor-silent', 'canary-late'])(
   '%s ends its fault also where what it does meanwhile fails',
   async (id) => {
     const fake = new FakeDeployment();
     const ports = fakePorts(fake);
     const refuse = async (): Promise<never> => Promise.reject(new Error('no answer'));
     const api = { ...ports.api, start: refuse };
-    const alarms = { ...ports.alarms, state: refuse };
+    const state = async () => (fake.faultCalls.length === 0 ? 'OK' : refuse());
+    const alarms = { ...ports.alarms, state };
     await expect(checkOf(id).run({ ...ports, api, alarms })).rejects.toThrow('no answer');
     expect(fake.faultCalls).toHaveLength(2);
     expect(fake.faultCalls[1]).toMatch(/^end /);
