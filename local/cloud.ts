@@ -9,13 +9,15 @@
  */
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
+import { Alarms } from './alarms/alarms.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { Control } from './control/control.ts';
 import { controlListener } from './control/control-http.ts';
 import { Faults } from './control/faults.ts';
 import { Outages } from './control/outages.ts';
 import { type DataDirectory, openDataDirectory } from './data-directory.ts';
-import { type DynamoServer, EmbeddedDynamo, outsideDynamo } from './dynamodb/dynamo-process.ts';
+import { type DynamoServer, startDynamo } from './dynamodb/dynamo-process.ts';
+import { LateIndexes } from './dynamodb/late-indexes.ts';
 import { DynamoProxy } from './dynamodb/proxy.ts';
 import { ensureTables, partitionKeysOf } from './dynamodb/tables.ts';
 import { Access, type Denial } from './iam/access.ts';
@@ -25,15 +27,15 @@ import { EventBus } from './events/event-bus.ts';
 import { Schedules } from './events/schedules.ts';
 import { awsGateway } from './gateway/aws-gateway.ts';
 import { CallCounts } from './gateway/call-counts.ts';
+import { Connections } from './gateway/connections.ts';
 import { byPath, type Listeners } from './http/by-path.ts';
 import { HttpApis } from './http/http-api.ts';
 import { type Listening, listen, listenNear } from './http/servers.ts';
-import { BlankProcesses } from './lambda/blank-processes.ts';
 import type { EventSource } from './lambda/event-source.ts';
 import { connectSources } from './lambda/event-sources.ts';
-import { FunctionLogs, type LogLine } from './lambda/function-logs.ts';
-import { functionSettings } from './lambda/function-settings.ts';
-import { LocalFunction } from './lambda/local-function.ts';
+import type { LogLine } from './lambda/function-logs.ts';
+import { startFunctions } from './lambda/functions.ts';
+import type { LocalFunction } from './lambda/local-function.ts';
 import { MetricStore } from './metrics/metric-store.ts';
 import { PlatformMetrics } from './metrics/platform-metrics.ts';
 import { Guardian } from './processes/guardian.ts';
@@ -78,6 +80,8 @@ export interface CloudOptions {
   readonly inspect?: Inspect;
   /** Every line the functions write. */
   readonly onLog?: (line: LogLine) => void;
+  /** Keeps what indexes showed so many ms ago, for queries that a fault has answered as of then. */
+  readonly indexesLateMs?: number;
   /** What the cloud itself has to say: dropped events, crashes of its parts. */
   readonly onProblem?: (message: string) => void;
   /**
@@ -117,8 +121,6 @@ const REGION = 'us-east-1';
 const ACCOUNT_ID = '000000000000';
 const PLACE = { region: REGION, accountId: ACCOUNT_ID };
 const DEFAULT_PORT = 4510;
-const DEFAULT_CONCURRENCY = 10;
-const IDLE_AFTER_MS = 300_000;
 
 /** Starts the stack of an assembly. @throws Error that says what to do, with nothing left running */
 export async function startCloud(options: CloudOptions): Promise<Cloud> {
@@ -143,15 +145,15 @@ async function start(options: CloudOptions, undo: Undo, stop: () => Promise<void
   const guardian = new Guardian();
   undo.push(async () => await guardian.stop());
   data.guardedBy(guardian.pid);
-  const dynamoStarting = startDynamo(data, guardian, undo, options.onProblem ?? (() => {}));
-  dynamoStarting.catch(() => {});
+  const dynamoStarting = dynamoFor(options, data, guardian, undo);
   const main = await listen(options.port ?? DEFAULT_PORT, 'the HTTP API');
   undo.push(async () => await main.close());
   const gateway = await listenNear(main.port, 'the AWS gateway');
   undo.push(async () => await gateway.close());
   const urls = await FunctionUrls.listen(idsOf(assembly, 'AWS::Lambda::Url'));
   undo.push(async () => await urls.close());
-  const template = resolveTemplate(assembly.template, place(assembly, { main, gateway, urls }, options.api));
+  const sockets = { main, gateway, urls };
+  const template = resolveTemplate(assembly.template, place(assembly, sockets, options.api));
   const model = readStackModel(template);
   const policies = new StackPolicies(template, PLACE);
   const access = new Access(policies, (denial) => {
@@ -166,15 +168,15 @@ async function start(options: CloudOptions, undo: Undo, stop: () => Promise<void
   const proxy = new DynamoProxy(dynamo);
   undo.push(() => proxy.close());
   await ensureTables(model.tables, proxy, data.path);
+  const lateIndexes = await LateIndexes.of(proxy, model.tables, options.indexesLateMs, data.path);
+  undo.push(() => lateIndexes?.stop());
   const parts = run({
     options,
     undo,
     assembly,
     data,
     guardian,
-    main,
-    gateway,
-    urls,
+    ...sockets,
     template,
     model,
     notRun,
@@ -183,6 +185,7 @@ async function start(options: CloudOptions, undo: Undo, stop: () => Promise<void
     metrics,
     dynamo,
     proxy,
+    lateIndexes,
   });
   return {
     apiUrl: main.url,
@@ -196,6 +199,18 @@ async function start(options: CloudOptions, undo: Undo, stop: () => Promise<void
   };
 }
 
+function dynamoFor(
+  { onProblem = () => {} }: CloudOptions,
+  data: DataDirectory,
+  guardian: Guardian,
+  undo: Undo,
+): Promise<DynamoServer> {
+  const starting = startDynamo(data.dynamodb, join(data.logs, '_dynamodb.log'), guardian, onProblem);
+  starting.catch(() => {});
+  undo.push(async () => await (await starting.catch(() => undefined))?.stop());
+  return starting;
+}
+
 function keptMetrics(
   { clock = systemClock, onProblem }: CloudOptions,
   data: DataDirectory,
@@ -204,20 +219,6 @@ function keptMetrics(
   const metrics = new MetricStore({ clock, file: data.metrics, onProblem: onProblem ?? (() => {}) });
   undo.push(() => metrics.keep());
   return metrics;
-}
-
-async function startDynamo(
-  data: DataDirectory,
-  guardian: Guardian,
-  undo: Undo,
-  onProblem: (message: string) => void,
-): Promise<DynamoServer> {
-  const endpoint = process.env['AWS_ENDPOINT_URL_DYNAMODB'];
-  if (endpoint !== undefined && endpoint !== '') return outsideDynamo(endpoint);
-  const embedded = new EmbeddedDynamo(data.dynamodb, join(data.logs, '_dynamodb.log'), guardian, onProblem);
-  undo.push(async () => await embedded.stop());
-  await embedded.start();
-  return embedded;
 }
 
 /** Where the cloud listens. */
@@ -254,24 +255,20 @@ interface Prepared extends Sockets {
   readonly metrics: MetricStore;
   readonly dynamo: DynamoServer;
   readonly proxy: DynamoProxy;
+  readonly lateIndexes: LateIndexes | undefined;
 }
 
 /** Everything is known and DynamoDB is ready: make the parts and connect them. */
 function run(prepared: Prepared): Control {
-  const { options, undo, data, main, gateway, template, model, access, platform, metrics, dynamo, proxy } =
-    prepared;
+  const { options, undo, data, main, gateway, template, model, access, platform, metrics } = prepared;
+  const { dynamo, proxy, lateIndexes } = prepared;
   const onProblem = options.onProblem ?? (() => {});
   const clock = options.clock ?? systemClock;
-  const queues = new QueueDirectory(
-    model.queues,
-    clock,
-    (queueName) => new FileJournal(join(data.queues, `${queueName}.jsonl`)),
-  );
-  undo.push(() => queues.close());
+  const queues = queuesOf(model, data, clock, undo);
   const faults = new Faults();
   const measured = new PlatformMetrics(queues.all(), metrics, clock);
   undo.push(() => measured.stop());
-  const functions = startFunctions(prepared, faults, measured);
+  const functions = startFunctions(prepared, REGION, faults, measured);
   const byName = new Map(functions.map((local) => [local.spec.functionName, local]));
   const functionByName = (name: string) => byName.get(name);
   const shared = {
@@ -287,42 +284,47 @@ function run(prepared: Prepared): Control {
   const counts = new CallCounts();
   const callPlace = { ...PLACE, partitionKey: partitionKeysOf(model.tables) };
   const buckets = new Buckets(model.buckets, bus, clock, { folder: data.objects, ...PLACE });
-  const emulators = { dynamo: proxy, queues, bus, buckets, periods: metrics.periods.bind(metrics) };
+  const connections = new Connections();
+  const periods = metrics.periods.bind(metrics);
+  const emulators = { dynamo: proxy, queues, bus, buckets, periods, connections, lateIndexes };
   const { onWritten = () => undefined } = options;
   const backends = { ...emulators, access, callPlace, gatewayUrl: gateway.url, onWritten, ...PLACE };
   gateway.serve(awsGateway(backends, counts, faults));
   const schedules = new Schedules(model.rules, bus, clock, shared);
   undo.push(() => schedules.stop());
+  const { outputs, resources } = template;
   const sources = connectSources(model.mappings, platform, { queues, functionByName, clock });
-  const { resources } = template;
   const parts = { functions, queues, bus, buckets, schedules, sources, resources };
-  const outages = outagesOf(clock, undo);
-  const control = new Control({ ...parts, outages, dynamo, counts, access, faults });
+  const outages = new Outages(clock);
+  const alarms = new Alarms({ resources, periods, queues, clock });
+  undo.push(
+    () => outages.stop(),
+    () => alarms.stop(),
+  );
+  const beside = { outages, alarms, connections, hasLateIndexes: lateIndexes !== undefined };
+  const control = new Control({ ...parts, ...beside, dynamo, counts, access, faults });
   // The first one is at the root.
   const served = model.apis.toSorted(
     (one, other) => Number(other.logicalId === options.api) - Number(one.logicalId === options.api),
   );
   const apis = new HttpApis(served, functionByName, ACCOUNT_ID, platform.api.bind(platform));
-  const facts = {
-    outputs: template.outputs,
-    notRun: prepared.notRun,
-    apiUrl: main.url,
-    gatewayUrl: gateway.url,
-  };
+  const facts = { outputs, notRun: prepared.notRun, apiUrl: main.url, gatewayUrl: gateway.url };
   const others = { '/_local': controlListener(control, facts), ...options.beside };
   main.serve(byPath(others, listenerOf(apis)));
   prepared.urls.serve(model.urls, functionByName, ACCOUNT_ID, platform.functionUrl.bind(platform));
   for (const source of sources) source.start();
   measured.start();
+  alarms.start();
   if (options.schedules !== false) schedules.start();
   undo.push(...endOfWork(functions, sources, [bus, schedules]));
   return control;
 }
 
-function outagesOf(clock: Clock, undo: Undo): Outages {
-  const outages = new Outages(clock);
-  undo.push(() => outages.stop());
-  return outages;
+function queuesOf({ queues: declared }: StackModel, data: DataDirectory, clock: Clock, undo: Undo) {
+  const journalOf = (name: string) => new FileJournal(join(data.queues, `${name}.jsonl`));
+  const queues = new QueueDirectory(declared, clock, journalOf);
+  undo.push(() => queues.close());
+  return queues;
 }
 
 /**
@@ -350,40 +352,3 @@ const listenerOf =
     // A client that went away in the middle of its request is no reason to fall over.
     apis.serve(request, response).catch(() => response.destroy());
   };
-
-function startFunctions(prepared: Prepared, faults: Faults, measured: PlatformMetrics): LocalFunction[] {
-  const { options, undo, assembly, data, guardian, gateway, model, platform, metrics } = prepared;
-  const logs = new FunctionLogs(data.logs, options.onLog);
-  undo.push(async () => await logs.close());
-  const blanks = new BlankProcesses(guardian, data.compileCache);
-  undo.push(() => blanks.stop());
-  const extra = {
-    gatewayUrl: gateway.url,
-    region: REGION,
-    environment: options.environment ?? {},
-    concurrency: options.concurrencyPerFunction ?? DEFAULT_CONCURRENCY,
-    codeRoot: data.code,
-  };
-  return model.functions.map(
-    (spec) =>
-      new LocalFunction(
-        {
-          ...functionSettings(spec, assembly, extra),
-          ...(options.inspect?.logicalId === spec.logicalId
-            ? { inspectPort: options.inspect.port, maxProcesses: 1 }
-            : {}),
-          idleAfterMs: IDLE_AFTER_MS,
-          onLine: (name, pid, stream, line) => {
-            logs.write(name, pid, stream, line);
-            metrics.line(line);
-          },
-          onOver: measured.called,
-          onDelivered: (local, process) => {
-            platform.logs(local.spec, process.invocations === 1);
-            faults.delivered(local, process);
-          },
-        },
-        blanks,
-      ),
-  );
-}

@@ -7,6 +7,7 @@
  *   and an Origin of elsewhere is refused here.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { AlarmState } from '../alarms/alarms.ts';
 import type { ToldEvent } from '../events/event-bus.ts';
 import { parseExact } from '../events/exact-json.ts';
 import { isAskedHere, mayWriteHere } from '../http/pages.ts';
@@ -94,13 +95,17 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
     await armed(control.kill(name, momentOf(body)), body),
   'POST functions/*/freeze': async (control, name, body) =>
     await armed(control.freeze(name, momentOf(body)), body),
-  'POST functions/*/thaw': (control, name) => ({ pids: control.thaw(name) }),
+  'POST functions/*/thaw': (control, name, body) => ({
+    pids: control.thaw(name, { cut: body['cut'] === true }),
+  }),
   'POST functions/*/delay': async (control, name, body) =>
     await armed(control.delay(name, { ...callsOf(body), ms: Number(body['ms']) }), body),
   'POST functions/*/throttle': async (control, name, body) =>
     await armed(control.throttle(name, callsOf(body)), body),
   'POST functions/*/ambiguous': async (control, name, body) =>
     await armed(control.ambiguous(name, callsOf(body)), body),
+  'POST functions/*/disable': (control, name, body) => control.disableFunction(name, forMsOf(body)),
+  'POST functions/*/enable': (control, name) => control.enableFunction(name),
   'POST functions/*/invoke': async (control, name, body) => await control.invoke(name, body),
   'GET faults': (control) => control.faults(),
   'DELETE faults': (control) => control.clearFaults(),
@@ -127,6 +132,8 @@ const HANDLERS: Readonly<Record<string, Handler>> = {
   'GET mappings': (control) => control.mappings(),
   'POST mappings/*/disable': (control, name, body) => control.disableMapping(name, forMsOf(body)),
   'POST mappings/*/enable': (control, name) => control.enableMapping(name),
+  'GET alarms': (control) => control.alarms(),
+  'POST alarms/*/set': (control, name, body) => control.setAlarm(name, stateIn(body)),
   'GET resources': (control) => control.resources(),
   'GET events': (control) => control.events(),
   'POST events': (control, _name, body) => ({ id: control.putEvent(eventOf(body)) }),
@@ -142,6 +149,11 @@ function textIn(body: Body, field: string): string {
   const value = body[field];
   if (typeof value === 'string' && value !== '') return value;
   throw new Error(`${field} must be a text, got ${JSON.stringify(value)}`);
+}
+
+function stateIn({ state }: Body): AlarmState {
+  if (state === 'OK' || state === 'ALARM' || state === 'INSUFFICIENT_DATA') return state;
+  throw new Error(`state must be OK, ALARM or INSUFFICIENT_DATA, got ${JSON.stringify(state)}`);
 }
 
 function eventOf(body: Body): ToldEvent {

@@ -6,6 +6,8 @@
  * - I1 a name means exactly one thing: logical id, physical name or a unique part of one; otherwise
  *   an error lists the candidates.
  */
+import type { Alarms, AlarmState, AlarmView } from '../alarms/alarms.ts';
+import type { Connections } from '../gateway/connections.ts';
 import type { DynamoServer } from '../dynamodb/dynamo-process.ts';
 import type { Access, Denial, PermissionUse } from '../iam/access.ts';
 import type { AccessRequest } from '../iam/stack-policies.ts';
@@ -37,6 +39,10 @@ export interface FunctionState {
   readonly errors: number;
   readonly timeouts: number;
   readonly coldStarts: number;
+  /** False: it refuses every event. */
+  readonly enabled: boolean;
+  /** Events that it refused meanwhile. */
+  readonly throttles: number;
 }
 
 export interface QueueState {
@@ -72,6 +78,9 @@ export interface ControlParts {
   readonly faults: Faults;
   readonly sources: readonly EventSource[];
   readonly outages: Outages;
+  readonly alarms: Alarms;
+  readonly connections: Connections;
+  readonly hasLateIndexes: boolean;
   readonly resources: ReadonlyMap<string, ResolvedResource>;
 }
 
@@ -99,6 +108,7 @@ export class Control {
         state: process.frozen ? 'frozen' : process.busy ? 'busy' : 'idle',
         invocations: process.invocations,
       })),
+      enabled: !local.isThrottled,
       ...local.counters,
     }));
   }
@@ -113,10 +123,14 @@ export class Control {
     return this.#parts.faults.armProcessFault(this.#function(name), 'freeze', when);
   }
 
-  /** SIGCONT of every frozen process of the function; returns their pids. */
-  thaw(name: string): number[] {
+  /**
+   * SIGCONT of every frozen process of the function; returns their pids.
+   * @param cut its connections are gone by then, as after a long time in which it sent nothing
+   */
+  thaw(name: string, { cut = false }: { readonly cut?: boolean } = {}): number[] {
     const local = this.#function(name);
     const frozen = local.processes.filter((process) => process.frozen);
+    if (cut) for (const { accessKeyId } of frozen) this.#parts.connections.cut(accessKeyId);
     for (const process of frozen) local.thaw(process);
     return frozen.map((process) => process.pid);
   }
@@ -131,6 +145,13 @@ export class Control {
   /** The next AWS calls of the function are refused with the service's throttling error. */
   throttle(name: string, fault: CallFault): ArmedFault {
     return this.#parts.faults.armCallFault(this.#function(name), 'throttle', fault);
+  }
+
+  /** The next queries of an index by the function are answered as of a few seconds ago. */
+  late(name: string, fault: CallFault): ArmedFault {
+    if (!this.#parts.hasLateIndexes)
+      throw new Error('indexes are never late here: start the cloud with indexesLateMs');
+    return this.#parts.faults.armCallFault(this.#function(name), 'late', fault);
   }
 
   /** The next AWS calls of the function are executed, and the connection closes without an answer. */
@@ -252,6 +273,34 @@ export class Control {
       const { logicalId, queueArn, functionName } = spec;
       return { logicalId, queueArn, functionName, enabled };
     });
+  }
+
+  /**
+   * Its function refuses every event, as with a reserved concurrency of 0; what is under way goes on.
+   * @param forMs after which it takes events again by itself
+   */
+  disableFunction(name: string, forMs?: number): void {
+    const local = this.#function(name);
+    const { logicalId } = local.spec;
+    this.#parts.outages.begin(logicalId, () => this.enableFunction(logicalId), forMs);
+    local.throttle(true);
+  }
+
+  enableFunction(name: string): void {
+    const local = this.#function(name);
+    this.#parts.outages.forget(local.spec.logicalId);
+    local.throttle(false);
+  }
+
+  /** The alarms of the stack, with their states of this minute. */
+  alarms(): AlarmView[] {
+    return this.#parts.alarms.list();
+  }
+
+  /** Until the next minute, when it is evaluated again. */
+  setAlarm(name: string, state: AlarmState): void {
+    const { logicalId } = pick('alarm', name, this.alarms(), (each) => [each.logicalId, each.name]);
+    this.#parts.alarms.set(logicalId, state);
   }
 
   /** Its function takes no more messages; what it has taken goes on. */

@@ -39,7 +39,8 @@ export interface FaultHit {
   readonly call?: string;
 }
 
-export type FaultAction = 'kill' | 'freeze' | 'delay' | 'throttle' | 'ambiguous';
+/** late: a query of an index is answered as of a few seconds ago. */
+export type FaultAction = 'kill' | 'freeze' | 'delay' | 'throttle' | 'ambiguous' | 'late';
 
 /** A fault as the control lists it. */
 export interface FaultState {

@@ -62,7 +62,7 @@ export class Faults implements Interceptor {
   /** Arms delaying, throttling or ambiguous answers for the next calls. */
   armCallFault(
     local: LocalFunction,
-    action: 'delay' | 'throttle' | 'ambiguous',
+    action: 'delay' | 'throttle' | 'ambiguous' | 'late',
     fault: CallFault,
     delayMs = 0,
   ): ArmedFault {
@@ -119,21 +119,23 @@ export class Faults implements Interceptor {
     const name = `${call.service} ${call.operation}`;
     let isHangUp = false;
     let throttled = false;
+    let isLate = false;
     const after: Armed[] = [];
     for (const armed of due) {
       if ('afterCall' in Object(armed.moment) || armed.action === 'ambiguous') after.push(armed);
       else if (armed.action === 'delay') {
         this.#note(armed, { outcome: 'hit', at: Date.now(), pids: this.#pids(armed, call), call: name });
         await new Promise((resolve) => setTimeout(resolve, armed.delayMs));
-      } else if (armed.action === 'throttle') {
+      } else if (armed.action === 'throttle' || armed.action === 'late') {
         this.#note(armed, { outcome: 'hit', at: Date.now(), pids: this.#pids(armed, call), call: name });
-        throttled = true;
+        if (armed.action === 'late') isLate = true;
+        else throttled = true;
       } else isHangUp = (await this.#strikeCaller(armed, call, name)) === 'dead' || isHangUp;
     }
     if (isHangUp) return { kind: 'hangUp' };
     if (throttled) return { kind: 'answer', answer: throttlingAnswer(call.service, call.operation) };
-    if (after.length === 0) return { kind: 'execute' };
-    return { kind: 'execute', afterwards: async () => await this.#afterwards(after, call, name) };
+    if (after.length === 0) return { kind: 'execute', isLate };
+    return { kind: 'execute', isLate, afterwards: async () => await this.#afterwards(after, call, name) };
   }
 
   async #afterwards(after: readonly Armed[], call: AwsCall, name: string): Promise<'answer' | 'hangUp'> {
@@ -177,6 +179,7 @@ export class Faults implements Interceptor {
   #isDue(armed: Armed, call: AwsCall): boolean {
     if (typeof armed.moment === 'object' && 'nextEvent' in armed.moment) return false;
     if (armed.operation !== undefined && armed.operation !== call.operation) return false;
+    if (armed.action === 'late' && !asksIndex(call)) return false;
     if (armed.skip > 0) {
       armed.skip -= 1;
       return false;
@@ -230,3 +233,6 @@ export class Faults implements Interceptor {
     return process === undefined ? [] : [process.pid];
   }
 }
+
+const asksIndex = ({ service, operation, body }: AwsCall): boolean =>
+  service === 'dynamodb' && operation === 'Query' && body.includes('"IndexName"');

@@ -60,6 +60,25 @@ export function outsideDynamo(endpoint: string): DynamoServer {
   };
 }
 
+/** The user's own server where the environment names one, else the embedded one. */
+export async function startDynamo(
+  directory: string,
+  logPath: string,
+  guardian: Guardian,
+  onProblem: (message: string) => void,
+): Promise<DynamoServer> {
+  const endpoint = process.env['AWS_ENDPOINT_URL_DYNAMODB'];
+  if (endpoint !== undefined && endpoint !== '') return outsideDynamo(endpoint);
+  const embedded = new EmbeddedDynamo(directory, logPath, guardian, onProblem);
+  try {
+    await embedded.start();
+    return embedded;
+  } catch (error) {
+    await embedded.stop();
+    throw error;
+  }
+}
+
 /** The embedded server as a child process. */
 export class EmbeddedDynamo implements DynamoServer {
   readonly #binary: string;

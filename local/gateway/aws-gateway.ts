@@ -9,6 +9,7 @@
  * - I3 what cannot be served is answered with an error that says so, never with an empty success.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { LateIndexes } from '../dynamodb/late-indexes.ts';
 import type { DynamoProxy } from '../dynamodb/proxy.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { Access } from '../iam/access.ts';
@@ -22,10 +23,16 @@ import { SqsError } from '../sqs/request-checks.ts';
 import { type AwsAnswer, type AwsCall, errorAnswer, readAwsCall } from './aws-call.ts';
 import { askingForCapacity, capacityOf, refusedCapacityOf } from './capacity.ts';
 import type { CallCounts } from './call-counts.ts';
+import type { Connections } from './connections.ts';
 
 /** What a fault decided before a call is executed. */
 export type Interception =
-  | { readonly kind: 'execute'; readonly afterwards?: () => Promise<'answer' | 'hangUp'> }
+  | {
+      readonly kind: 'execute';
+      /** The index that is asked shows what was a few seconds ago. */
+      readonly isLate?: boolean;
+      readonly afterwards?: () => Promise<'answer' | 'hangUp'>;
+    }
   | { readonly kind: 'answer'; readonly answer: AwsAnswer }
   | { readonly kind: 'hangUp' };
 
@@ -39,6 +46,9 @@ export interface Interceptor {
 /** The servers behind the gateway. */
 export interface Backends {
   readonly dynamo: DynamoProxy;
+  /** Absent: no index is ever late. */
+  readonly lateIndexes: LateIndexes | undefined;
+  readonly connections: Connections;
   readonly queues: QueueDirectory;
   readonly bus: EventBus;
   readonly buckets: Buckets;
@@ -65,6 +75,7 @@ export function awsGateway(
     request.on('end', () => {
       const only = chunks.length === 1 ? chunks[0] : undefined;
       const call = readAwsCall(request.headers, only ?? Buffer.concat(chunks), request);
+      backends.connections.used(call.accessKeyId, request.socket);
       serve(call, request, response, backends, counts, interceptor).catch(() => response.destroy());
     });
   };
@@ -87,7 +98,9 @@ async function serve(
   const isMetered = counts.measuresCapacity && call.service === 'dynamodb';
   const asked = isMetered ? { ...call, body: askingForCapacity(call.operation, call.body) } : call;
   const answer =
-    interception?.kind === 'answer' ? interception.answer : await execute(asked, request, response, backends);
+    interception?.kind === 'answer'
+      ? interception.answer
+      : await execute(asked, request, response, backends, interception?.isLate);
   const isError = answer.statusCode >= 400;
   if (isError) counter.errors += 1;
   if (isMetered)
@@ -109,10 +122,11 @@ async function execute(
   request: IncomingMessage,
   response: ServerResponse,
   backends: Backends,
+  isLate = false,
 ): Promise<AwsAnswer> {
   const refused = refusal(call, backends);
   if (refused !== undefined) return refused;
-  if (call.service === 'dynamodb') return await forwarded(call, backends);
+  if (call.service === 'dynamodb') return await forwarded(call, backends, isLate);
   if (call.service === 'sqs') return await serveSqs(call, request, response, backends);
   if (call.service === 'events' && call.operation === 'PutEvents') {
     const entries = (JSON.parse(call.body.toString()) as { Entries?: unknown }).Entries;
@@ -131,9 +145,16 @@ async function execute(
 
 const WRITES = /^(?:Put|Update|Delete|BatchWrite)Item$|^TransactWriteItems$/;
 
-async function forwarded({ operation, body }: AwsCall, { dynamo, onWritten }: Backends): Promise<AwsAnswer> {
-  const answer = await dynamo.forward(operation, body);
-  if (answer.statusCode < 300 && WRITES.test(operation)) onWritten?.();
+async function forwarded(
+  { operation, body }: AwsCall,
+  { dynamo, lateIndexes, onWritten }: Backends,
+  isLate: boolean,
+): Promise<AwsAnswer> {
+  const isOfThen = isLate && lateIndexes !== undefined;
+  const answer = await dynamo.forward(operation, isOfThen ? LateIndexes.asked(body) : body);
+  if (answer.statusCode >= 300 || !WRITES.test(operation)) return answer;
+  lateIndexes?.written(operation, body);
+  onWritten?.();
   return answer;
 }
 

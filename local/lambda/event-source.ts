@@ -3,7 +3,8 @@
  * Owns not: visibility and redrive (the queue does them), processes (the function does), the policies.
  *
  * Invariants
- * - I1 messages are received only when a process can take them at once, so waiting costs no receive count.
+ * - I1 messages are received only when a process can take them at once, so waiting costs no receive count;
+ *   of a throttled function they are received all the same, as by AWS's pollers, and each costs one.
  * - I2 what the function's role may not do on the queue does not happen: on AWS the
  *   mapping polls with that role.
  * - I3 a failed batch, or the named part of it, is left alone: it comes back when

@@ -21,7 +21,7 @@ export type InvocationResult =
   | { readonly ok: true; readonly payload: string }
   | {
       readonly ok: false;
-      readonly kind: 'error' | 'timeout' | 'exit' | 'init';
+      readonly kind: 'error' | 'timeout' | 'exit' | 'init' | 'throttled';
       readonly error: FunctionError;
     };
 

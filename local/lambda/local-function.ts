@@ -38,7 +38,7 @@ interface Waiting {
 
 export class LocalFunction {
   readonly settings: FunctionSettings;
-  readonly counters = { invocations: 0, errors: 0, timeouts: 0, coldStarts: 0 };
+  readonly counters = { invocations: 0, errors: 0, timeouts: 0, coldStarts: 0, throttles: 0 };
   readonly #blanks: BlankProcesses;
   readonly #processes = new Set<FunctionProcess>();
   /** Warm processes; the last one used is the next one used, so that the others can end. */
@@ -48,6 +48,7 @@ export class LocalFunction {
   #startedCount = 0;
   #reaper: NodeJS.Timeout | undefined;
   #stopped = false;
+  #isThrottled = false;
 
   constructor(settings: FunctionSettings, blanks: BlankProcesses) {
     this.settings = settings;
@@ -67,6 +68,8 @@ export class LocalFunction {
   /** How many more events could start at once. */
   get freeSlots(): number {
     if (this.#stopped) return 0;
+    // The pollers of a mapping do not know what it would answer.
+    if (this.#isThrottled) return this.settings.maxProcesses;
     let occupied = this.#waiting.length;
     for (const each of this.#processes) if (each.busy || each.frozen) occupied += 1;
     return Math.max(0, this.settings.maxProcesses - occupied);
@@ -76,6 +79,16 @@ export class LocalFunction {
   onFree(listener: () => void): () => void {
     this.#freeListeners.add(listener);
     return () => this.#freeListeners.delete(listener);
+  }
+
+  get isThrottled(): boolean {
+    return this.#isThrottled;
+  }
+
+  /** As with a reserved concurrency of 0: every event is refused, and what is under way goes on. */
+  throttle(on: boolean): void {
+    this.#isThrottled = on;
+    for (const listener of this.#freeListeners) listener();
   }
 
   /** Lets a stopped process go on; its slot counts again. */
@@ -93,6 +106,10 @@ export class LocalFunction {
   /** Runs one event (JSON text) in a warm or new process; waits while all are busy. */
   async invoke(event: string, requestId: string = randomUUID()): Promise<InvocationResult> {
     if (this.#stopped) return stoppedResult;
+    if (this.#isThrottled) {
+      this.counters.throttles += 1;
+      return throttledResult;
+    }
     this.counters.invocations += 1;
     const free = this.#takeProcess();
     const result =
@@ -208,4 +225,11 @@ const stoppedResult: InvocationResult = {
   ok: false,
   kind: 'exit',
   error: { errorType: 'LocalCloud.Stopped', errorMessage: 'the local cloud is stopping' },
+};
+
+/** https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html */
+const throttledResult: InvocationResult = {
+  ok: false,
+  kind: 'throttled',
+  error: { errorType: 'TooManyRequestsException', errorMessage: 'Rate Exceeded.' },
 };

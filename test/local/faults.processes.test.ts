@@ -161,3 +161,24 @@ test('DynamoDB killed and back: the data is there, calls meanwhile break off', a
   await down;
   expect(await doneCount('i')).toBe(1);
 });
+
+test('disabled: its messages are received and refused, each at the cost of a receive', async () => {
+  cloud.control.disableFunction('worker', 60 * VISIBILITY_MS);
+  order('j');
+  await until('it was received', () => cloud.control.peek('work')[0]?.receiveCount === 1);
+  expect(cloud.control.functions()[1]).toMatchObject({ invocations: 0, throttles: 1 });
+  clock.advance(60 * VISIBILITY_MS);
+  await drained();
+  expect(await lines.next(/record/)).toContain('receive 2');
+});
+
+test('thawed with its connections cut: the call under way is lost, and made again', async () => {
+  const fault = cloud.control.freeze('worker', { beforeCall: 2 });
+  order('k');
+  await fault.hit;
+  expect(cloud.control.thaw('worker', { cut: true })).toHaveLength(1);
+  await drained();
+  // Whether the first was executed is not known to its caller, which has made it once more.
+  const made = cloud.control.calls().find(({ operation }) => operation === 'UpdateItem');
+  expect(made?.calls).toBe(2);
+});

@@ -1,0 +1,28 @@
+/**
+ * Owns: the connections over which a process of a function calls AWS, so that they can be cut, as a network
+ * does with those of a process that was frozen for long.
+ */
+import type { Socket } from 'node:net';
+
+export class Connections {
+  /** By the access key of a process. */
+  readonly #open = new Map<string, Set<Socket>>();
+
+  used(accessKeyId: string, socket: Socket): void {
+    const known = this.#open.get(accessKeyId);
+    if (known?.has(socket) === true) return;
+    const all = known ?? new Set();
+    this.#open.set(accessKeyId, all.add(socket));
+    socket.once('close', () => {
+      all.delete(socket);
+      if (all.size === 0) this.#open.delete(accessKeyId);
+    });
+  }
+
+  /** @returns how many there were */
+  cut(accessKeyId: string): number {
+    const all = [...(this.#open.get(accessKeyId) ?? [])];
+    for (const socket of all) socket.resetAndDestroy();
+    return all.length;
+  }
+}
