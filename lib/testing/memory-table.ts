@@ -104,8 +104,9 @@ export class MemoryTable {
     return 'written';
   }
 
-  due(shard: number, untilAt: number, cursor?: string, limit = DUE_PAGE): Page<Due> {
-    const all = this.#due[shard] ?? [];
+  /** @param shown what the index shows instead of what the table holds */
+  due(shard: number, untilAt: number, cursor?: string, limit = DUE_PAGE, shown?: readonly Due[]): Page<Due> {
+    const all = shown?.toSorted(byPlace) ?? this.#due[shard] ?? [];
     const from = cursor === undefined ? 0 : placeIn(all, ...parsePlace(cursor), true);
     let to = from;
     while (to < all.length && to - from < limit && (all[to] as Due).wakeAt <= untilAt) to += 1;
@@ -115,12 +116,17 @@ export class MemoryTable {
     return more ? { items, cursor: `${last.wakeAt}.${last.executionId}` } : { items };
   }
 
+  /** What indexes show: here, what the table holds. */
+  protected indexed(): Iterable<Snapshot> {
+    return this.#executions.values();
+  }
+
   list(query: ListQuery): ListedPage {
-    return listIn(this.#executions.values(), query, { tie: this.#tie, mostOpen: this.#mostOpen });
+    return listIn(this.indexed(), query, { tie: this.#tie, mostOpen: this.#mostOpen });
   }
 
   survey(endedSince: number, workflows: readonly string[]): Survey {
-    return surveyIn(this.#executions.values(), { endedSince, workflows }, this.#mostOpen);
+    return surveyIn(this.indexed(), { endedSince, workflows }, this.#mostOpen);
   }
 
   asked(below?: string): Bounded<InboxKey> {
@@ -128,7 +134,7 @@ export class MemoryTable {
   }
 
   inbox(limit: number, cursor?: string): Page<InboxItem> {
-    const all = [...this.#executions.values()]
+    const all = [...this.indexed()]
       .flatMap((state): InboxItem[] =>
         openQuestions(state).map((question) => ({ executionId: state.execution.id, question })),
       )
@@ -235,7 +241,7 @@ export class MemoryTable {
   }
 
   #wake(executionId: string, was: number | undefined, is: number | undefined): void {
-    const shard = this.#shardOf(executionId);
+    const shard = this.shardOf(executionId);
     const from = this.#places.get(executionId);
     if (was === is && (is === undefined || from === shard)) return;
     if (was !== undefined && from !== undefined) {
@@ -251,7 +257,7 @@ export class MemoryTable {
     this.#open += (is === undefined ? 0 : 1) - (was === undefined ? 0 : 1);
   }
 
-  #shardOf(executionId: string): number {
+  protected shardOf(executionId: string): number {
     if (this.#shards === 1) return 0;
     return sumOf(executionId) % this.#shards;
   }
@@ -305,6 +311,9 @@ function sumOf(text: string): number {
 
 const compare = (at: number, id: string, otherAt: number, otherId: string): number =>
   at - otherAt || (id < otherId ? -1 : Number(id > otherId));
+
+const byPlace = (one: Due, other: Due): number =>
+  compare(one.wakeAt, one.executionId, other.wakeAt, other.executionId);
 
 /** Where an item is or belongs in a sorted list. @param past behind the item itself */
 function placeIn(all: readonly Due[], at: number, id: string, past: boolean): number {

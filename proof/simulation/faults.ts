@@ -29,7 +29,7 @@ const OF_PEOPLE_AND_WORLDS = [
 ] as const;
 
 /** The dice are thrown for them in this order: another one is another world for every seed. */
-export const FAULT_KINDS = [
+const DRAWN_KINDS = [
   'crashBefore',
   'crashAfter',
   'lostMessage',
@@ -52,7 +52,10 @@ export const FAULT_KINDS = [
   'noSupervisor',
   ...OF_PEOPLE_AND_WORLDS,
 ] as const;
+/** Those that throw dice of their own come last, and leave the worlds of all seeds as they were. */
+export const FAULT_KINDS = [...DRAWN_KINDS, 'refusedIndex'] as const;
 export type FaultKind = (typeof FAULT_KINDS)[number];
+type DrawnKind = (typeof DRAWN_KINDS)[number];
 export type FaultCounts = Record<FaultKind, number>;
 
 /** What may befall one call to AWS. */
@@ -61,7 +64,9 @@ type CallFault = (typeof CALL_FAULTS)[number];
 
 export interface Faults {
   /** Whether this fault strikes now; counts it. Never, once the world is healed. */
-  readonly injects: (kind: FaultKind) => boolean;
+  readonly injects: (kind: DrawnKind) => boolean;
+  /** The same of a fault for which its own dice have been thrown. */
+  readonly strikes: (kind: Exclude<FaultKind, DrawnKind>) => boolean;
   /**
    * Which of the faults of a call strikes now, one at most: with one throw of the random source,
    * since there are so many calls.
@@ -76,7 +81,7 @@ export const noCounts = (): FaultCounts =>
   Object.fromEntries(FAULT_KINDS.map((kind) => [kind, 0])) as FaultCounts;
 
 /** The highest rate for one call, message or attempt. */
-const HIGHEST_RATE: Readonly<Record<FaultKind, number>> = {
+const HIGHEST_RATE: Readonly<Record<DrawnKind, number>> = {
   crashBefore: 0.06,
   crashAfter: 0.06,
   lostMessage: 0.15,
@@ -149,7 +154,7 @@ export function swarm(
   // fault does alone. Most are mild.
   const intensity = choice.random() ** 2;
   const rates = Object.fromEntries(
-    FAULT_KINDS.map((kind) => {
+    DRAWN_KINDS.map((kind) => {
       const on = choice.chance(0.6);
       const drawn = choice.random();
       const rate = drawn * HIGHEST_RATE[kind] * (NOT_MILDER.has(kind) ? 1 : intensity);
@@ -158,12 +163,17 @@ export function swarm(
       if (allowed && highest !== undefined) return [kind, highest * (0.5 + drawn / 2)];
       return [kind, on && allowed ? rate : 0];
     }),
-  ) as FaultCounts;
+  ) as Record<DrawnKind, number>;
   let healed = false;
   const isLeftOut = (kind: FaultKind): boolean => only !== undefined && !only.has(kind);
   return {
     injects: (kind) => {
       if (healed || rates[kind] === 0 || !choice.chance(rates[kind]) || isLeftOut(kind)) return false;
+      counts[kind] += 1;
+      return true;
+    },
+    strikes: (kind) => {
+      if (healed || isLeftOut(kind) || (mode !== 'all' && mode !== 'crowded')) return false;
       counts[kind] += 1;
       return true;
     },

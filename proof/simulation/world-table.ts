@@ -1,7 +1,7 @@
 /**
- * The state table of a world: a judge behind every write, and an index that lags.
+ * The state table of a world: a judge behind every write, and indexes that lag and refuse.
  *
- * Owns: what is reported of a write, what the store refuses, what the index shows late. Does not own: the
+ * Owns: what is reported of a write, what the store refuses, what an index shows late. Does not own: the
  * records and their conditions (`lib/testing/memory-table.ts`), what is judged (`world.ts`).
  */
 
@@ -10,13 +10,19 @@ import type { Due, Page, WriteResult } from '../../lib/core/ports.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
+import { THROTTLED } from './call-failed.ts';
+import { IndexHistory } from './index-history.ts';
 import { MemoryTable } from '../../lib/testing/memory-table.ts';
 import { refusalOf } from './oracle-store.ts';
+import type { RefusedIndex } from './refused-index.ts';
 
-const SHARDS = 2;
+export const INDEX_SHARDS = 2;
 
 export interface WorldIndex {
+  readonly now: () => number;
+  /** How old an answer is. */
   readonly lagMs: () => number;
+  readonly refuses: RefusedIndex;
   /** Items to a page; absent: as the table has them. */
   readonly page: number | undefined;
   readonly refuse: (executionId: string, why: string) => void;
@@ -26,16 +32,21 @@ export interface WorldIndex {
 export class WorldTable extends MemoryTable {
   readonly #onWrite: (executionId: string, before: Snapshot, write: Write) => void;
   readonly #index: WorldIndex;
+  readonly #history = new IndexHistory();
 
   constructor(onWrite: (executionId: string, before: Snapshot, write: Write) => void, index: WorldIndex) {
-    super(SHARDS);
+    super(INDEX_SHARDS);
     this.#onWrite = onWrite;
     this.#index = index;
   }
 
   override create(execution: Execution): ReturnType<MemoryTable['create']> {
+    const before = this.read(execution.id);
+    this.#refuse(execution.id, before, { execution });
     const result = super.create(execution);
-    if (result === 'written') this.#index.created(execution);
+    if (result !== 'written') return result;
+    this.#keep(execution.id, before);
+    this.#index.created(execution);
     return result;
   }
 
@@ -47,19 +58,53 @@ export class WorldTable extends MemoryTable {
       this.#index.refuse(write.executionId, refusal);
       throw new Error(`ValidationException: ${refusal}`);
     }
+    this.#refuse(write.executionId, before, write);
     const result = super.write(write);
+    if (result === 'written') this.#keep(write.executionId, before);
     if (result === 'written' && before !== undefined && !isRepeated(before, write))
       this.#onWrite(write.executionId, before, write);
     return result;
   }
 
-  /** The index may show what was a while ago: items that have moved on, and not yet those that came. */
+  override expire(executionId: string): void {
+    const before = this.read(executionId);
+    super.expire(executionId);
+    this.#keep(executionId, before);
+  }
+
+  /** An index may show what was a while ago: items that have moved on, and not yet those that came. */
   override due(shard: number, untilAt: number, cursor?: string): Page<Due> {
-    const page = super.due(shard, untilAt - this.#index.lagMs(), cursor, this.#index.page);
+    const lagMs = this.#index.lagMs();
+    const then =
+      lagMs === 0
+        ? undefined
+        : this.#asOf(lagMs).flatMap(({ execution: { id: executionId, wakeAt } }) =>
+            wakeAt === undefined || this.shardOf(executionId) !== shard ? [] : [{ executionId, wakeAt }],
+          );
+    const page = super.due(shard, untilAt, cursor, this.#index.page, then);
     // What is due at the same time comes in any order.
     const { items } = page;
     if (!items.some(({ wakeAt }, at) => wakeAt === items[at + 1]?.wakeAt)) return page;
     return { ...page, items: items.toReversed().sort((a, b) => a.wakeAt - b.wakeAt) };
+  }
+
+  protected override indexed(): Iterable<Snapshot> {
+    const lagMs = this.#index.lagMs();
+    return lagMs === 0 ? super.indexed() : this.#asOf(lagMs);
+  }
+
+  #asOf(lagMs: number): Snapshot[] {
+    return this.#history.asOf(this.#index.now() - lagMs, super.indexed());
+  }
+
+  #keep(executionId: string, before: Snapshot | undefined): void {
+    this.#history.replaced(this.#index.now(), executionId, before);
+  }
+
+  /** @throws Error as a caller is answered whose write an index has no room for */
+  #refuse(executionId: string, before: Snapshot | undefined, write: Omit<Write, 'executionId'>): void {
+    const { now, refuses } = this.#index;
+    if (refuses(now(), this.shardOf(executionId), before, write)) throw THROTTLED;
   }
 }
 

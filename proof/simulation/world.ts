@@ -13,6 +13,7 @@ import type { Ended } from '../../lib/core/records/ended.ts';
 import type { QuestionNews } from '../../lib/core/decisions/news.ts';
 import { rootOf } from '../../lib/core/values/names.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { MOST_LAG_MS } from './index-history.ts';
 import { judgeList as judgeItems } from './oracle-lists.ts';
 import { seededRandom } from '../../lib/testing/memory.ts';
 import { startBulkMakers } from './bulk-makers.ts';
@@ -42,13 +43,14 @@ import { judgeWake } from './oracle-wake.ts';
 import { isAnnounced, judge, judgeEnd } from './oracle.ts';
 import { startExternalParty } from './external-party.ts';
 import { startPeople } from './people.ts';
+import { drawRefusedIndex } from './refused-index.ts';
 import { type Choice, choiceOf } from './plans.ts';
 import { type Host, planOf } from './process.ts';
 import { startSupervisors } from './supervisors.ts';
 import { type Traits, traitsOf } from './traits.ts';
 import type { WorldOptions, WorldResult } from './world-result.ts';
 import { hostOf } from './world-host.ts';
-import { type WorldIndex, WorldTable } from './world-table.ts';
+import { INDEX_SHARDS, type WorldIndex, WorldTable } from './world-table.ts';
 
 const START_AT = 1_700_000_000_000;
 const FAULTY_MS = 15 * 60_000;
@@ -145,7 +147,9 @@ export class World {
       },
       refuse: (executionId, why) => this.#violate(executionId, `S12 the store refuses ${why}`),
       page: hasSmallPages ? SMALL_PAGE : undefined,
-      lagMs: () => (faults.injects('staleIndex') ? choice.between(100, 5_000) : 0),
+      now: () => this.#host.events.now,
+      lagMs: () => (faults.injects('staleIndex') ? choice.between(100, MOST_LAG_MS) : 0),
+      refuses: drawRefusedIndex(this.#options.seed, faults, START_AT, INDEX_SHARDS),
     };
   }
 
@@ -334,6 +338,8 @@ export class World {
     const { bulks, events, faults, kinds, ledger, order, arrivals, calls } = this.#host;
     const { seed, mode } = this.#options;
     this.#host.external.file?.close();
+    // No judge is answered by an index that lags.
+    faults.heal();
     this.#addEnds();
     bulks?.oracle.judgeEnd((bulk) => {
       const id = `${BULK.name}-${bulk}`;
