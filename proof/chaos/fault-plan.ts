@@ -26,10 +26,19 @@ export type Fault =
       readonly target: FunctionName;
       readonly moment: FaultMoment;
       readonly forMs: number;
+      /** Its connections are cut before it goes on. */
+      readonly cut?: true;
     }
   /** kill -9 of DynamoDB. */
   | { readonly kind: 'store-restart'; readonly downMs: number }
-  | { readonly kind: 'ambiguous' | 'throttle'; readonly target: FunctionName; readonly calls: number };
+  /** late-index: it answers as of a few seconds ago. refused-index: it has no room for a write. */
+  | {
+      readonly kind: 'ambiguous' | 'throttle' | 'late-index' | 'refused-index';
+      readonly target: FunctionName;
+      readonly calls: number;
+    }
+  /** Its messages are received and refused. */
+  | { readonly kind: 'no-concurrency'; readonly target: FunctionName; readonly forMs: number };
 
 export interface PlannedFault {
   /** From the start of the run. */
@@ -47,7 +56,14 @@ const EVERY_MS = {
   recoveryRestart: 45_000,
   ambiguous: 2_500,
   throttle: 2_500,
+  longFreeze: 15_000,
+  lateIndex: 4_000,
+  refusedIndex: 4_000,
+  noConcurrency: 20_000,
 } as const;
+
+/** Longer than a lease. */
+export const LONG_FREEZE_MS = 6_000;
 
 /** The system is warm by then, so that faults meet work. */
 const FIRST_AT_MS = 4_000;
@@ -72,7 +88,13 @@ export function faultPlan(seed: number, durationMs: number): readonly PlannedFau
       planned(atMs, { kind, target: dice.pick(FUNCTIONS), calls: dice.between(1, 4) }),
     ),
   );
-  const all = [...kills, ...freezes, ...calls, ...supervisorFaults(seed, durationMs)];
+  const all = [
+    ...kills,
+    ...freezes,
+    ...calls,
+    ...supervisorFaults(seed, durationMs),
+    ...blindSpots(seed, durationMs),
+  ];
   const restarts = storeRestarts(seed, durationMs, kills);
   return [...all, ...restarts].sort((one, other) => one.atMs - other.atMs);
 }
@@ -96,6 +118,36 @@ function supervisorFaults(seed: number, durationMs: number): PlannedFault[] {
     }),
   );
   return [...kills, ...freezes];
+}
+
+/** What a local cloud does not do by itself, and AWS does. */
+function blindSpots(seed: number, durationMs: number): PlannedFault[] {
+  const each = (stream: number, everyMs: number, faultOf: (dice: Draws) => Fault): PlannedFault[] =>
+    moments(drawsOf(seed, stream), everyMs, durationMs).map(({ atMs, dice }) => planned(atMs, faultOf(dice)));
+  return [
+    ...each(9, EVERY_MS.lateIndex, (dice) => ({
+      kind: 'late-index',
+      target: 'supervisor',
+      calls: dice.between(1, 3),
+    })),
+    ...each(10, EVERY_MS.refusedIndex, (dice) => ({
+      kind: 'refused-index',
+      target: dice.pick(FUNCTIONS),
+      calls: dice.between(1, 3),
+    })),
+    ...each(11, EVERY_MS.longFreeze, (dice) => ({
+      kind: 'freeze',
+      target: busyTarget(dice),
+      moment: strikeMoment(dice),
+      forMs: dice.between(LONG_FREEZE_MS, 20_000),
+      cut: true,
+    })),
+    ...each(12, EVERY_MS.noConcurrency, (dice) => ({
+      kind: 'no-concurrency',
+      target: dice.pick<FunctionName>(AGENTS),
+      forMs: dice.between(3_000, 10_000),
+    })),
+  ];
 }
 
 /** Some at any time, some aimed at the recovery from a kill. */

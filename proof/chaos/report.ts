@@ -22,7 +22,7 @@ import {
   unseen,
 } from './detection.ts';
 import type { EndedEvent } from './ended-events.ts';
-import type { Tally } from './saboteur.ts';
+import type { BlindSpots, Tally } from './saboteur.ts';
 import { auditTable, interruptionsIn, type StartedKey, type TableContent } from './table-audit.ts';
 
 export interface Facts {
@@ -59,7 +59,7 @@ interface Times {
   readonly n: number;
 }
 
-export interface Summary {
+export interface Summary extends Readonly<BlindSpots> {
   readonly minutes: number;
   readonly seed: number;
   readonly executions: number;
@@ -128,6 +128,7 @@ export function report(facts: Facts): Report {
     storeRestarts: facts.tally.storeRestarts,
     ambiguous: facts.tally.ambiguous,
     throttled: facts.tally.throttled,
+    ...blindSpotsOf(facts.tally),
     lost: table.lost.length + countOf(ledger, 'lost', 'untrue', 'stray-undo'),
     doubled: table.doubled.length + countOf(ledger, 'double', 'double-undo'),
     stuck: table.stuck.length,
@@ -196,11 +197,25 @@ export function failuresOf(summary: Summary): string[] {
   ];
 }
 
+export const blindSpotsOf = ({
+  lateIndexes,
+  refusedIndexes,
+  cutThaws,
+  burntReceives,
+}: Tally): BlindSpots => ({ lateIndexes, refusedIndexes, cutThaws, burntReceives });
+
 /** Kinds of faults that never struck, and too few kills. */
 export function missingFaults(
   summary: Pick<
     Summary,
-    'minutes' | 'kills' | 'totalKills' | 'freezes' | 'storeRestarts' | 'ambiguous' | 'throttled'
+    | 'minutes'
+    | 'kills'
+    | 'totalKills'
+    | 'freezes'
+    | 'storeRestarts'
+    | 'ambiguous'
+    | 'throttled'
+    | keyof BlindSpots
   >,
 ): string[] {
   const enough = Math.floor(summary.minutes * KILLS_PER_MINUTE);
@@ -210,6 +225,10 @@ export function missingFaults(
     ['store restart', summary.storeRestarts] as const,
     ['ambiguous answer', summary.ambiguous] as const,
     ['throttling', summary.throttled] as const,
+    ['late index', summary.lateIndexes] as const,
+    ['write refused by an index', summary.refusedIndexes] as const,
+    ['thaw with its connections cut', summary.cutThaws] as const,
+    ['receive of a throttled function', summary.burntReceives] as const,
   ].filter(([, count]) => count === 0);
   return [
     ...(summary.totalKills < enough ? [`${summary.totalKills} kills, ${enough} are asked for`] : []),

@@ -6,12 +6,30 @@
  * killed (the local cloud's control).
  */
 
-import type { FaultHit } from '../../local/control/fault.ts';
+import type { ArmedFault, FaultHit } from '../../local/control/fault.ts';
 import type { Control } from '../../local/control/control.ts';
 import type { Interval, Strike } from './detection.ts';
-import { type Fault, FUNCTIONS, type FunctionName, type PlannedFault } from './fault-plan.ts';
+import {
+  AGENTS,
+  type Fault,
+  FUNCTIONS,
+  type FunctionName,
+  LONG_FREEZE_MS,
+  type PlannedFault,
+} from './fault-plan.ts';
 
-export interface Tally {
+/** What a local cloud does not do by itself, and AWS does. */
+export interface BlindSpots {
+  /** Queries of an index that were answered as of a few seconds ago; writes that one had no room for. */
+  lateIndexes: number;
+  refusedIndexes: number;
+  /** Processes frozen for longer than a lease whose connections were cut then. */
+  cutThaws: number;
+  /** Batches that were received and refused. */
+  burntReceives: number;
+}
+
+export interface Tally extends BlindSpots {
   /** Processes killed. */
   readonly kills: Record<FunctionName, number>;
   /** Processes frozen. */
@@ -26,6 +44,27 @@ const POLL_EVERY_MS = 200;
 /** A fault of the supervisor that found none. */
 const POSTPONED_MS = 13_000;
 
+type Spoilt = Extract<Fault, { readonly calls: number }>['kind'];
+
+/** How one call is spoilt, and where it counts. Only a transaction says of which part it was refused. */
+const SPOILT: Readonly<
+  Record<
+    Spoilt,
+    {
+      readonly counted: 'ambiguous' | 'throttled' | 'lateIndexes' | 'refusedIndexes';
+      readonly arm: (control: Control, target: FunctionName) => ArmedFault;
+    }
+  >
+> = {
+  ambiguous: { counted: 'ambiguous', arm: (control, target) => control.ambiguous(target, { calls: 1 }) },
+  throttle: { counted: 'throttled', arm: (control, target) => control.throttle(target, { calls: 1 }) },
+  'late-index': { counted: 'lateIndexes', arm: (control, target) => control.late(target, { calls: 1 }) },
+  'refused-index': {
+    counted: 'refusedIndexes',
+    arm: (control, target) => control.throttle(target, { calls: 1, operation: 'TransactWriteItems' }),
+  },
+};
+
 export class Saboteur {
   readonly tally: Tally;
   readonly strikes: Strike[] = [];
@@ -38,7 +77,8 @@ export class Saboteur {
   constructor(control: Control) {
     this.#control = control;
     const none = Object.fromEntries(FUNCTIONS.map((name) => [name, 0])) as Tally['kills'];
-    this.tally = { kills: none, freezes: 0, storeRestarts: 0, ambiguous: 0, throttled: 0 };
+    const spots = { lateIndexes: 0, refusedIndexes: 0, cutThaws: 0, burntReceives: 0 };
+    this.tally = { kills: none, freezes: 0, storeRestarts: 0, ambiguous: 0, throttled: 0, ...spots };
   }
 
   begin(plan: readonly PlannedFault[]): void {
@@ -53,6 +93,8 @@ export class Saboteur {
     this.#timers.clear();
     this.#control.clearFaults();
     for (const name of FUNCTIONS) this.#thaw(name);
+    for (const name of AGENTS) this.#control.enableFunction(name);
+    this.tally.burntReceives = this.#control.functions().reduce((sum, { throttles }) => sum + throttles, 0);
     await this.#restarts;
     const look = setInterval(() => this.#lookForSupervisor(), POLL_EVERY_MS);
     this.#timers.add(look);
@@ -94,7 +136,7 @@ export class Saboteur {
       }
       case 'freeze': {
         const { hit } = this.#control.freeze(fault.target, fault.moment);
-        void hit.then((what) => this.#froze(fault.target, what, fault.forMs));
+        void hit.then((what) => this.#froze(fault.target, what, fault));
         return;
       }
       case 'store-restart':
@@ -102,18 +144,20 @@ export class Saboteur {
           this.tally.storeRestarts += 1;
         });
         return;
-      case 'ambiguous':
-      case 'throttle':
+      case 'no-concurrency':
+        this.#control.disableFunction(fault.target, fault.forMs);
+        return;
+      default:
         this.#spoilCalls(fault);
     }
   }
 
   /** One fault a call, so that each is reported when it strikes. */
-  #spoilCalls({ kind, target, calls }: Extract<Fault, { kind: 'ambiguous' | 'throttle' }>): void {
+  #spoilCalls({ kind, target, calls }: Extract<Fault, { readonly calls: number }>): void {
+    const { counted, arm } = SPOILT[kind];
     for (let call = 0; call < calls; call += 1) {
-      const { hit } = this.#control[kind](target, { calls: 1 });
-      void hit.then(({ outcome }) => {
-        if (outcome === 'hit') this.tally[kind === 'throttle' ? 'throttled' : kind] += 1;
+      void arm(this.#control, target).hit.then(({ outcome }) => {
+        if (outcome === 'hit') this.tally[counted] += 1;
       });
     }
   }
@@ -124,20 +168,21 @@ export class Saboteur {
     this.strikes.push(...hit.pids.map((pid) => ({ kind: 'kill', target, pid, at: hit.at }) as const));
   }
 
-  #froze(target: FunctionName, hit: FaultHit, forMs: number): void {
+  #froze(target: FunctionName, hit: FaultHit, { forMs, cut }: Extract<Fault, { kind: 'freeze' }>): void {
     if (hit.outcome !== 'hit') return;
     this.tally.freezes += hit.pids.length;
     this.strikes.push(...hit.pids.map((pid) => ({ kind: 'freeze', target, pid, at: hit.at }) as const));
-    this.#later(forMs, () => this.#thaw(target));
+    this.#later(forMs, () => this.#thaw(target, cut === true));
   }
 
   /** All frozen processes of the function, so that a freeze may end early by another one's end. */
-  #thaw(target: FunctionName): void {
-    const pids = this.#control.thaw(target);
+  #thaw(target: FunctionName, cut = false): void {
+    const pids = this.#control.thaw(target, { cut });
     const now = Date.now();
     for (const strike of this.strikes) {
       if (strike.kind === 'freeze' && strike.thawedAt === undefined && pids.includes(strike.pid)) {
         strike.thawedAt = now;
+        if (cut && now - strike.at >= LONG_FREEZE_MS) this.tally.cutThaws += 1;
       }
     }
   }

@@ -40,6 +40,9 @@ export interface Stage {
 /** Beside the busy ones there are frozen ones, which keep their places. */
 const PROCESSES_PER_FUNCTION = 8;
 
+/** As far as an index of DynamoDB may be behind its table, and still be in order. */
+const INDEXES_LATE_MS = 4_000;
+
 /** The workflow folder that is deployed: `<folder>/<name>/workflow.ts`. */
 export interface Deployed {
   readonly folder: string;
@@ -75,6 +78,7 @@ export async function setStage(
     fresh: true,
     port: 0,
     concurrencyPerFunction: PROCESSES_PER_FUNCTION,
+    indexesLateMs: INDEXES_LATE_MS,
     environment: { WORLD_URL: world.url, POWERTOOLS_LOG_LEVEL: 'DEBUG' },
     onLog: (line) => listen(line, claims, notes),
     onProblem: (problem) => problems.push(problem),

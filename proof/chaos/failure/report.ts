@@ -8,7 +8,8 @@
 import { planAt, storedHash } from '../../../lib/core/plan/child-plans.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { ExecutionStatus } from '../../../lib/core/transitions.ts';
-import { type Facts, type Machine, missingFaults } from '../report.ts';
+import type { BlindSpots } from '../saboteur.ts';
+import { type Facts, type Machine, missingFaults, blindSpotsOf } from '../report.ts';
 import type { Tally } from '../saboteur.ts';
 import { auditTable, type TableContent } from '../table-audit.ts';
 import { auditFailure, type Finding, type FindingKind } from './audit.ts';
@@ -22,7 +23,7 @@ export interface FailureFacts extends Facts {
   readonly answered: Readonly<Record<string, number>>;
 }
 
-export interface FailureSummary {
+export interface FailureSummary extends Readonly<BlindSpots> {
   readonly minutes: number;
   readonly seed: number;
   /** By workflow, children included: its executions by how they ended. */
@@ -89,6 +90,7 @@ export function reportFailure(facts: FailureFacts): FailureReport {
     storeRestarts: facts.tally.storeRestarts,
     ambiguous: facts.tally.ambiguous,
     throttled: facts.tally.throttled,
+    ...blindSpotsOf(facts.tally),
     struck: struckIn(table),
     cameAbout: featuresOf(table, facts.entries),
     answered: facts.answered,

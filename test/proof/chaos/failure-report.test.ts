@@ -25,6 +25,10 @@ const TALLY: Tally = {
   storeRestarts: 3,
   ambiguous: 10,
   throttled: 10,
+  lateIndexes: 10,
+  refusedIndexes: 10,
+  cutThaws: 5,
+  burntReceives: 10,
 };
 
 describe('the report', () => {

@@ -9,6 +9,15 @@ import { drawsOf } from '../../../lib/testing/cloud/random.ts';
 
 const MINUTE = 60_000;
 const SEEDS = Array.from({ length: 20 }, (_, seed) => seed * 7_919);
+const KINDS = [
+  'freeze',
+  'store-restart',
+  'ambiguous',
+  'throttle',
+  'late-index',
+  'refused-index',
+  'no-concurrency',
+] as const;
 const of = (plan: readonly PlannedFault[], kind: string): readonly PlannedFault[] =>
   plan.filter(({ fault }) => fault.kind === kind);
 
@@ -46,7 +55,7 @@ describe('the plan of faults', () => {
       expect(times).toEqual(times.toSorted((one, other) => one - other));
       expect(Math.min(...times)).toBeGreaterThan(0);
       expect(Math.max(...times)).toBeLessThan(minutes * MINUTE);
-      for (const kind of ['freeze', 'store-restart', 'ambiguous', 'throttle']) {
+      for (const kind of KINDS) {
         expect([seed, kind, of(plan, kind).length]).not.toEqual([seed, kind, 0]);
       }
       const killed = new Set(of(plan, 'kill').map(({ fault }) => 'target' in fault && fault.target));

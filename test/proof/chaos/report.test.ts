@@ -153,6 +153,10 @@ const TALLY: Tally = {
   storeRestarts: 3,
   ambiguous: 10,
   throttled: 10,
+  lateIndexes: 10,
+  refusedIndexes: 10,
+  cutThaws: 5,
+  burntReceives: 10,
 };
 const SUSPENDED = { number: 1, mode: 'execute', claimedAt: 1_000, outcome: 'unknown' } as const;
 const interrupted = (endedAt: number): Step['attempts'][number] => ({
