@@ -11,7 +11,7 @@ import { CliError, CLOCK, EXIT } from '../io.ts';
 import { signedFetch } from '../signed-fetch.ts';
 import { accountSettings } from './account-settings.ts';
 import { AwsFaults } from './aws-faults.ts';
-import { metricSum, unanswered } from './local.ts';
+import { alarmNamed, metricSum, unanswered } from './local.ts';
 import type { AccountFacts, AlarmPort, DeploymentPort, Ports, Settings } from './ports.ts';
 import { type Outputs, probesOf } from './probes.ts';
 
@@ -160,10 +160,6 @@ function alarmsOf(
       const [alarm] = (MetricAlarms ?? []) as readonly { readonly StateValue?: string }[];
       return alarm?.StateValue ?? 'none';
     },
-    news: async () =>
-      (await take()).map((body) => {
-        const { Message = '{}' } = JSON.parse(body) as { readonly Message?: string };
-        return (JSON.parse(Message) as { readonly AlarmName?: string }).AlarmName ?? 'none';
-      }),
+    news: async () => (await take()).map(alarmNamed),
   };
 }

@@ -12,7 +12,7 @@ import { METRICS_DIMENSION, METRICS_NAMESPACE, ENV } from '../../lib/aws/names.t
 import { Calls } from '../aws/calls.ts';
 import { CliError, CLOCK, EXIT } from '../io.ts';
 import { CannotAnswer } from './check.ts';
-import type { Fault, FaultPort, Ports, Settings } from './ports.ts';
+import type { AlarmPort, Fault, FaultPort, Ports, Settings } from './ports.ts';
 import { type Outputs, probesOf } from './probes.ts';
 import { type Resource, settingsOf } from './template-settings.ts';
 
@@ -28,8 +28,6 @@ const CREDENTIALS = { accessKeyId: 'verify', secretAccessKey: 'verify' };
 const LACKS: Ports['lacks'] = {
   account: 'the local cloud is no account',
   signature: 'the local cloud verifies no signature',
-  alarms: 'the local cloud evaluates no alarms',
-  concurrency: 'the local cloud does not throttle functions',
   deployment: 'the local cloud runs no CloudFormation',
   redrive: 'the local cloud moves no dead letters',
   time: 'it takes longer than a local cloud is worth',
@@ -44,6 +42,7 @@ export async function localPorts({ apiUrl, logs, runId }: LocalOptions): Promise
   const calls = new Calls({ region: REGION, endpoint: gatewayUrl, credentials: CREDENTIALS, clock: CLOCK });
   const settings = settingsOf((await control('GET', 'resources')) as readonly Resource[]);
   const beganAt = CLOCK.now();
+  const probes = probesOf(calls, outputs as unknown as Outputs, (expression) => tick(control, expression));
   const hasProbes = outputs['VerifyEffects'] !== undefined;
   return {
     lacks: {
@@ -62,13 +61,13 @@ export async function localPorts({ apiUrl, logs, runId }: LocalOptions): Promise
     settings: async () => settings,
     account: unanswered('the account'),
     deployment: unanswered('a deployment'),
-    probes: probesOf(calls, outputs as unknown as Outputs, (expression) => tick(control, expression)),
+    probes,
     logs: async (texts) => [
       ...(await denials(control, texts)),
       ...(logs === undefined ? [] : linesIn(logs, texts)),
     ],
     metric: (name) => metricSum(calls, settings, name, beganAt),
-    alarms: unanswered('alarms'),
+    alarms: alarmsOf(control, () => probes.take(outputs['VerifyAlarms'] ?? '')),
     faults: faultsOf(control),
   };
 }
@@ -100,6 +99,23 @@ async function tick(control: Control, expression: string): Promise<boolean> {
   const due = all.filter((each) => each.expression === expression);
   for (const { name } of due) await control('POST', `schedules/${encodeURIComponent(name)}/tick`);
   return due.length > 0;
+}
+
+function alarmsOf(control: Control, take: () => Promise<readonly string[]>): AlarmPort {
+  const all = async () => (await control('GET', 'alarms')) as readonly Record<'name' | 'state', string>[];
+  return {
+    set: async (text) => {
+      await control('POST', `alarms/${encodeURIComponent(text)}/set`, { state: 'ALARM' });
+    },
+    state: async (text) => (await all()).find(({ name }) => name.includes(text))?.state ?? 'none',
+    news: async () => (await take()).map(alarmNamed),
+  };
+}
+
+/** The name of the alarm that a message of a topic is about. */
+export function alarmNamed(body: string): string {
+  const { Message = '{}' } = JSON.parse(body) as { readonly Message?: string };
+  return (JSON.parse(Message) as { readonly AlarmName?: string }).AlarmName ?? 'none';
 }
 
 const MOST_LINES = 100;
@@ -144,11 +160,12 @@ export async function metricSum(
   return Values.length === 0 ? undefined : Values.reduce((sum, value) => sum + value, 0);
 }
 
+const GROUPS = { rule: 'schedules', mapping: 'mappings', concurrency: 'functions' } as const;
+
 /** The end of a fault is with the cloud: it comes also when this process does not. */
 function faultsOf(control: Control): FaultPort {
   const group = ({ kind, id }: Fault): string => {
-    if (kind === 'concurrency') throw new CannotAnswer('the local cloud does not throttle functions');
-    return `${kind === 'rule' ? 'schedules' : 'mappings'}/${encodeURIComponent(id)}`;
+    return `${GROUPS[kind]}/${encodeURIComponent(id)}`;
   };
   return {
     make: async (fault) => {
@@ -162,7 +179,7 @@ function faultsOf(control: Control): FaultPort {
   };
 }
 
-type Unanswered = Ports['account'] & Ports['alarms'] & Ports['deployment'];
+type Unanswered = Ports['account'] & Ports['deployment'];
 
 /** A port of which nothing can be asked; checks that need it are not run. */
 export function unanswered(what: string): Unanswered {

@@ -1,6 +1,7 @@
 /** Every row of docs/not-verified.md. */
 
 import type { Entry } from '../check.ts';
+import { ALARMS } from './alarms.ts';
 import { BY_HAND } from './by-hand.ts';
 import { GAME_DAY } from './game-day.ts';
 import { LONG } from './long.ts';
@@ -17,6 +18,7 @@ export const ENTRIES: readonly Entry[] = [
   ...TRIGGERS,
   ...TRACES,
   ...GAME_DAY,
+  ...ALARMS,
   ...LONG,
   ...BY_HAND,
 ];

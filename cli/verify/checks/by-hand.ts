@@ -80,7 +80,6 @@ const rows: readonly (readonly [area: Area, id: string, row: string, why: Reason
     'person',
   ],
   ['Observation and cost', 'bulk', 'A bulk action may do all that it must.', 'person'],
-  ['Observation and cost', 'canary', 'Without its schedule `CanaryLate` is raised, and ends.', 'absent'],
   ['Observation and cost', 'traces', 'A trace crosses a queue (`tracing`).', 'absent'],
   [
     'Observation and cost',

@@ -6,19 +6,10 @@
  */
 
 import { ApiError } from '../../../lib/api/client.ts';
-import { type Check, type Entry, type Finding, finding } from '../check.ts';
+import { during, game, mappingOf, tickOf } from '../breaking.ts';
+import { type Entry, type Finding, finding } from '../check.ts';
 import type { Fault, Ports } from '../ports.ts';
 import { begin, endOf, ended, is, until } from '../starting.ts';
-
-type Rest = Pick<Check, 'id' | 'row' | 'expected'> & Partial<Pick<Check, 'needs' | 'area' | 'stops'>>;
-const game = (rest: Rest, run: Check['run']): Check => ({
-  phase: 'game-day',
-  area: 'Supervision',
-  needs: ['probes'],
-  dollars: 0.01,
-  ...rest,
-  run,
-});
 
 const MINUTE_MS = 60_000;
 const LONG_MS = 10 * MINUTE_MS;
@@ -60,16 +51,6 @@ export const GAME_DAY: readonly Entry[] = [
   ),
   game(
     {
-      id: 'supervisor-silent',
-      stops: true,
-      row: 'Without ticks `SupervisorSilent` is raised, and ends.',
-      expected: 'ALARM, then OK',
-      needs: ['alarms', 'settings', 'faults'],
-    },
-    supervisorSilent,
-  ),
-  game(
-    {
       id: 'throttled',
       row: 'An agent throttled for two minutes loses nothing.',
       expected: 'succeeded after the fault; no dead letter',
@@ -84,22 +65,6 @@ export const GAME_DAY: readonly Entry[] = [
       expected: 'open, then closed; all succeeded',
     },
     breaker,
-  ),
-  game(
-    {
-      id: 'alarm-news',
-      area: 'Observation and cost',
-      row: 'An alarm reaches a queue on the topic.',
-      expected: 'its name in a message',
-      needs: ['alarms', 'probes'],
-    },
-    async (ports) => {
-      await ports.alarms.set('IncidentOpen');
-      const got = await until(ports, async () =>
-        (await ports.alarms.news()).find((name) => name.includes('IncidentOpen')),
-      );
-      return finding(got === undefined ? ['no news came'] : [], `${got}`);
-    },
   ),
   game(
     {
@@ -136,35 +101,8 @@ async function died(ports: Ports, mode: string): Promise<Finding> {
   );
 }
 
-/** By the ports of a run, and by what is broken: when it is whole again. */
-const broken = new WeakMap<Ports, Map<string, Promise<unknown>>>();
-
-/**
- * Makes a fault, does what it is for, and ends it; where this process dies, the fault ends by itself. Two
- * checks that break the same part take turns: the second would write down the state that the first has made.
- */
-async function during<Result>(ports: Ports, fault: Fault, act: () => Promise<Result>): Promise<Result> {
-  const parts = broken.get(ports) ?? new Map<string, Promise<unknown>>();
-  broken.set(ports, parts);
-  const key = `${fault.kind} ${fault.id}`;
-  const before = parts.get(key) ?? Promise.resolve();
-  const turn = before.catch(() => undefined).then(() => broke(ports, fault, act));
-  parts.set(key, turn);
-  return turn;
-}
-
-async function broke<Result>(ports: Ports, fault: Fault, act: () => Promise<Result>): Promise<Result> {
-  await ports.faults.make(fault);
-  try {
-    return await act();
-  } finally {
-    await ports.faults.end(fault);
-  }
-}
-
 async function mappingOff(ports: Ports): Promise<Finding> {
-  const { mappings } = await ports.settings();
-  const mapping = mappings.find(({ queue }) => queue.endsWith('_verify-pass'));
+  const mapping = await mappingOf(ports, 'verify-pass');
   if (mapping === undefined) return { ok: false, evidence: 'verify-pass has no mapping' };
   const fault: Fault = { kind: 'mapping', id: mapping.id, forMs: MINUTE_MS };
   const id = await during(ports, fault, async () => {
@@ -175,9 +113,6 @@ async function mappingOff(ports: Ports): Promise<Finding> {
   const { status } = await endOf(ports, id);
   return finding(is('status', status, 'succeeded'), `${id} ${status}`);
 }
-
-const tickOf = async ({ settings }: Ports): Promise<string | undefined> =>
-  (await settings()).rules.find(({ expression }) => expression === 'rate(1 minute)')?.id;
 
 async function ticksOff(ports: Ports): Promise<Finding> {
   const rule = await tickOf(ports);
@@ -193,37 +128,9 @@ async function ticksOff(ports: Ports): Promise<Finding> {
   return finding([...is('status', status, 'succeeded'), ...is('effects', effects, 1)], `${id} ${status}`);
 }
 
-async function supervisorSilent(ports: Ports): Promise<Finding> {
-  const rule = await tickOf(ports);
-  if (rule === undefined) return { ok: false, evidence: 'no rule ticks every minute' };
-  const became = (states: readonly string[]): Promise<string | undefined> =>
-    until(
-      ports,
-      async () => {
-        const state = await ports.alarms.state('SupervisorSilent');
-        return states.includes(state) ? state : undefined;
-      },
-      LONG_MS,
-    );
-  const beganAt = ports.clock.now();
-  // Silence is missing data: the alarm is raised by having none.
-  const raised = await during(ports, { kind: 'rule', id: rule, forMs: LONG_MS }, () =>
-    became(['ALARM', 'INSUFFICIENT_DATA']),
-  );
-  const seconds = Math.round((ports.clock.now() - beganAt) / 1_000);
-  const over = await became(['OK']);
-  return finding(
-    [
-      ...(raised === undefined ? ['it was not raised'] : []),
-      ...(over === undefined ? ['it did not end'] : []),
-    ],
-    `${raised} after ${seconds} s, then ${over}`,
-  );
-}
-
 async function throttled(ports: Ports): Promise<Finding> {
-  const { functions, mappings } = await ports.settings();
-  const mapping = mappings.find(({ queue }) => queue.endsWith('_verify-pass'));
+  const { functions } = await ports.settings();
+  const mapping = await mappingOf(ports, 'verify-pass');
   const reader = functions.find(({ name }) => name === mapping?.function);
   if (reader === undefined) return { ok: false, evidence: 'verify-pass has no function' };
   const fault: Fault = { kind: 'concurrency', id: reader.name, forMs: 3 * MINUTE_MS };

@@ -13,7 +13,7 @@ import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { SqsSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
-import { App, ArnFormat, CfnOutput, RemovalPolicy, Tags } from 'aws-cdk-lib/core';
+import { App, ArnFormat, CfnOutput, Duration, RemovalPolicy, Tags } from 'aws-cdk-lib/core';
 import { discoverWorkflows } from '../../../lib/infra/discover.ts';
 import { SteadfastStack } from '../../../lib/infra/steadfast-stack.ts';
 
@@ -27,6 +27,7 @@ const stack = new SteadfastStack(app, name, {
   workflows,
   removalPolicy: RemovalPolicy.DESTROY,
   agentConcurrency: 2,
+  canary: Duration.minutes(1),
 });
 Tags.of(stack).add('steadfast:verify', name);
 

@@ -120,8 +120,8 @@ export function fakePorts(fake: FakeDeployment, settings: Settings = goodSetting
     alarms: {
       set: async () => {},
       state: async () => {
-        const isOff = fake.faultCalls.at(-1)?.startsWith('make rule') === true;
-        if (fake.has('supervisor-silent')) return 'OK';
+        const isOff = fake.faultCalls.at(-1)?.startsWith('make ') === true;
+        if (fake.has('supervisor-silent') || fake.has('canary-late')) return 'OK';
         return isOff ? 'ALARM' : 'OK';
       },
       news: async () => (fake.has('alarm-news') ? [] : ['Stack-IncidentOpen-1']),
@@ -255,6 +255,7 @@ export const goodSettings = (): Settings => ({
   queues: [
     queueOf('p_verify-pass', { deadLetters: 'dead', maxReceives: 5 }),
     queueOf('p_verify-closed', { deadLetters: 'dead', maxReceives: 5 }),
+    queueOf('p_steadfast-canary', { deadLetters: 'dead', maxReceives: 5 }),
     queueOf('requests', { deadLetters: 'dead', maxReceives: 5 }),
     queueOf('dead'),
   ],
@@ -262,6 +263,14 @@ export const goodSettings = (): Settings => ({
     {
       id: 'm1',
       queue: 'p_verify-pass',
+      function: 'pass',
+      enabled: true,
+      reportsItemFailures: true,
+      maxConcurrency: 2,
+    },
+    {
+      id: 'm4',
+      queue: 'p_steadfast-canary',
       function: 'pass',
       enabled: true,
       reportsItemFailures: true,

@@ -1,11 +1,14 @@
 /**
- * A fault that is planted in the template of `steadfast verify`'s own stack fails the row that names it, and
- * no other row of the settings; one that is planted in a permission fails the rows of what was refused. What
- * the command breaks heals though the command is killed.
+ * A fault that is planted in the template of `steadfast verify`'s own stack makes the whole command end with
+ * 1 and print the row that names it, and no other; one that is planted in a permission fails the rows of
+ * what was refused. What the game day breaks heals though the command is killed.
  */
 
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -15,11 +18,10 @@ import { type LocalStack, startLocalStack } from '../../../cli/verify/local-stac
 import type { Ports } from '../../../cli/verify/ports.ts';
 import { run } from '../../../cli/verify/run.ts';
 import { ended, until } from '../../../cli/verify/starting.ts';
-import { settingsOf } from '../../../cli/verify/template-settings.ts';
 import { ioOf } from '../../../cli/io.ts';
+import { run as command } from '../../../cli/main.ts';
 import { resolveTemplate } from '../../../local/template/template.ts';
 import type { Json } from '../../../local/template/json.ts';
-import { FakeDeployment, fakePorts } from './fake-deployment.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const STACK = 'Steadfast-verify';
@@ -54,13 +56,43 @@ const place = {
   functionUrl: () => 'http://127.0.0.1:3',
 };
 
-/** Ids of the rows that fail. */
-async function failing(changed: Template): Promise<string[]> {
+/** What a local cloud of this template answers about it; nothing runs. */
+function answersOf(changed: Template): (path: string, url: string) => readonly [number, unknown] {
   const { resources } = resolveTemplate(changed as unknown as Json, place);
-  const ports = fakePorts(new FakeDeployment(), settingsOf([...resources.values()]));
-  const results = await run(ENTRIES, ports, { phases: new Set(['settings']), budget: 0, say: () => {} });
-  return results.filter(({ outcome }) => outcome === 'failed').map(({ entry }) => entry.id);
+  return (path, url) => {
+    if (path === '/_local/') return [200, { gatewayUrl: url, outputs: {} }];
+    if (path === '/_local/resources') return [200, [...resources.values()]];
+    if (path === '/_local/denials') return [200, []];
+    if (path === '/health') return [200, { status: 'ok', oldestOverdueMs: 0 }];
+    // CloudWatch, of whatever metric is asked for.
+    if (path === '/') return [200, { MetricDataResults: [{ Values: [1] }] }];
+    return [404, { error: { code: 'unknown-route', message: 'none' } }];
+  };
 }
+
+/** Runs the whole command against it. @returns its exit code, and the ids of the rows that failed */
+async function verified(changed: Template): Promise<readonly [exitCode: number, failed: readonly string[]]> {
+  const answers = answersOf(changed);
+  const server = createServer((request, response) => {
+    const [status, body] = answers(request.url ?? '', urlOf(server));
+    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  let text = '';
+  const out = (more: string): boolean => {
+    text += more;
+    return true;
+  };
+  try {
+    const terminal = { out, err: () => true, env: {}, isTTY: false };
+    const exitCode = await command(['--url', urlOf(server), 'verify', '--local'], terminal);
+    return [exitCode, [...text.matchAll(/^failed +([\w-]+):/gm)].map(([, id = '']) => id)];
+  } finally {
+    server.close();
+  }
+}
+
+const urlOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
 /** Changes the first resource of a type that fits. */
 function change(
@@ -92,7 +124,7 @@ const FUNCTION = 'AWS::Lambda::Function';
 const MAPPING = 'AWS::Lambda::EventSourceMapping';
 
 it('fails no row of the template as it is', async () => {
-  expect(await failing(template)).toEqual([]);
+  expect(await verified(template)).toEqual([0, []]);
 });
 
 it.each<[string, string, () => Template]>([
@@ -166,8 +198,11 @@ it.each<[string, string, () => Template]>([
       ),
   ],
 ])('%s fails the row %s', async (_, id, planted) => {
-  expect(await failing(planted())).toEqual([id]);
+  expect(await verified(planted())).toEqual([1, [id]]);
 });
+
+/** How long a fault lasts here. */
+const SHORT_MS = 10_000;
 
 /** So fast does the time pass by which a check gives up. */
 const PACE = 60;
@@ -210,18 +245,23 @@ describe('on a local cloud with a missing permission', () => {
     expect(results[2]?.evidence).toContain('is not authorized to perform: dynamodb:PutItem');
   });
 
-  it('every fault is gone within its time, though the command that made it was killed', async () => {
+  it('every fault is gone within its time, though the game day was killed in the middle', async () => {
     const ports = await localPorts({ ...stack, runId: 'killed' });
-    const { rules, mappings } = await ports.settings();
-    const faults = [
-      { kind: 'rule', id: rules.find(({ expression }) => expression === 'rate(1 minute)')?.id },
-      { kind: 'mapping', id: mappings.find(({ queue }) => queue.endsWith('_verify-pass'))?.id },
-    ];
+    // A third fault is made, and nothing more is done: not even its end is asked for.
     const program = `
+      import { ENTRIES } from './cli/verify/checks/all.ts';
       import { localPorts } from './cli/verify/local.ts';
+      import { run } from './cli/verify/run.ts';
       const ports = await localPorts({ apiUrl: '${stack.apiUrl}', runId: 'killed' });
-      for (const fault of ${JSON.stringify(faults)}) await ports.faults.make({ ...fault, forMs: 10_000 });
-      process.kill(process.pid, 'SIGKILL');`;
+      let made = 0;
+      const make = async (fault) => {
+        await ports.faults.make({ ...fault, forMs: ${SHORT_MS} });
+        made += 1;
+        if (made === 3) process.kill(process.pid, 'SIGKILL');
+      };
+      const phases = new Set(['game-day']);
+      const breaking = ENTRIES.filter(({ needs = [] }) => needs.includes('faults'));
+      await run(breaking, { ...ports, faults: { ...ports.faults, make } }, { phases, budget: 5, say: () => {} });`;
     const args = ['--import', 'tsx', '--input-type=module', '--eval', program];
     const killed = promisify(execFile)(process.execPath, args, {
       cwd: ROOT,
@@ -230,14 +270,14 @@ describe('on a local cloud with a missing permission', () => {
     await expect(killed).rejects.toMatchObject({ signal: 'SIGKILL' });
     const off = async (): Promise<number> => {
       const all = await Promise.all(
-        ['schedules', 'mappings'].map(async (what) => {
+        ['schedules', 'mappings', 'functions'].map(async (what) => {
           const answer = await fetch(`${stack.apiUrl}/_local/${what}`);
           return (await answer.json()) as { readonly enabled: boolean }[];
         }),
       );
       return all.flat().filter(({ enabled }) => !enabled).length;
     };
-    expect(await off()).toBe(2);
+    expect(await off()).toBe(3);
     expect(await until(ports, async () => ((await off()) === 0 ? 'gone' : undefined))).toBe('gone');
     expect((await ended(ports, 'verify-part', { n: 1 }, 'killed')).status).toBe('succeeded');
   });
