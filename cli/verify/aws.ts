@@ -11,7 +11,7 @@ import { CliError, CLOCK, EXIT } from '../io.ts';
 import { signedFetch } from '../signed-fetch.ts';
 import { accountSettings } from './account-settings.ts';
 import { AwsFaults } from './aws-faults.ts';
-import { alarmNamed, metricSum, unanswered } from './local.ts';
+import { alarmNamed, metricOf, metricSum, tableMetricOf, unanswered } from './local.ts';
 import type { AccountFacts, AlarmPort, DeploymentPort, Ports, Settings } from './ports.ts';
 import { type Outputs, probesOf } from './probes.ts';
 
@@ -55,7 +55,8 @@ export async function awsPorts({ calls, stack, region, runId, deployment }: AwsO
     deployment: deployment ?? unanswered('a deployment'),
     probes,
     logs: async (texts) => linesOf(calls, await settingsNow(), texts, beganAt),
-    metric: async (name) => metricSum(calls, await settingsNow(), name, beganAt),
+    metric: async (name) => metricSum(calls, metricOf(await settingsNow(), name), beganAt),
+    tableMetric: async (name) => metricSum(calls, tableMetricOf(await settingsNow(), name), beganAt),
     alarms: alarmsOf(calls, settingsNow, () => probes.take(outputs['VerifyAlarms'] ?? '')),
     faults: roleArn === undefined ? NO_FAULTS : new AwsFaults(calls, CLOCK, stack, { roleArn }),
   };

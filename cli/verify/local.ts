@@ -66,7 +66,8 @@ export async function localPorts({ apiUrl, logs, runId }: LocalOptions): Promise
       ...(await denials(control, texts)),
       ...(logs === undefined ? [] : linesIn(logs, texts)),
     ],
-    metric: (name) => metricSum(calls, settings, name, beganAt),
+    metric: (name) => metricSum(calls, metricOf(settings, name), beganAt),
+    tableMetric: (name) => metricSum(calls, tableMetricOf(settings, name), beganAt),
     alarms: alarmsOf(control, () => probes.take(outputs['VerifyAlarms'] ?? '')),
     faults: faultsOf(control),
   };
@@ -134,21 +135,31 @@ async function denials(control: Control, texts: readonly string[]): Promise<stri
   return texts.includes('AccessDenied') ? all.map(({ message }) => message) : [];
 }
 
-/** https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricData.html */
-export async function metricSum(
-  calls: Calls,
-  { functions }: Settings,
-  name: string,
-  sinceMs: number,
-): Promise<number | undefined> {
+/** A metric as CloudWatch asks for it. */
+interface Metric {
+  readonly Namespace: string;
+  readonly MetricName: string;
+  readonly Dimensions: readonly { readonly Name: string; readonly Value: string }[];
+}
+
+/** One of the deployment's own. */
+export function metricOf({ functions }: Settings, MetricName: string): Metric {
   const deployment = functions
     .map(({ variables }) => variables[ENV.deployment])
     .find((one) => one !== undefined);
-  const Metric = {
-    Namespace: METRICS_NAMESPACE,
-    MetricName: name,
-    Dimensions: [{ Name: METRICS_DIMENSION, Value: deployment ?? '' }],
-  };
+  const Dimensions = [{ Name: METRICS_DIMENSION, Value: deployment ?? '' }];
+  return { Namespace: METRICS_NAMESPACE, MetricName, Dimensions };
+}
+
+/** https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/metrics-dimensions.html */
+export const tableMetricOf = ({ table }: Settings, MetricName: string): Metric => ({
+  Namespace: 'AWS/DynamoDB',
+  MetricName,
+  Dimensions: [{ Name: 'TableName', Value: table.name }],
+});
+
+/** https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricData.html */
+export async function metricSum(calls: Calls, Metric: Metric, sinceMs: number): Promise<number | undefined> {
   const minuteS = 60;
   const { MetricDataResults } = await calls.json('monitoring', 'GetMetricData', {
     StartTime: Math.floor(sinceMs / 60_000) * minuteS,

@@ -49,6 +49,8 @@ export interface Ports {
   readonly logs: (texts: readonly string[]) => Promise<readonly string[]>;
   /** The sum of a metric since the run began; nothing without a data point. */
   readonly metric: (name: string) => Promise<number | undefined>;
+  /** The same of what DynamoDB counts of the state table. */
+  readonly tableMetric: (name: string) => Promise<number | undefined>;
   readonly alarms: AlarmPort;
   readonly faults: FaultPort;
 }

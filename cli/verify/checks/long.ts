@@ -3,6 +3,7 @@
  */
 
 import type { Client } from '../../../lib/api/client.ts';
+import { AWS_PRICES } from '../../../lib/view/prices.ts';
 import { type Check, type Entry, type Finding, finding } from '../check.ts';
 import type { Ports } from '../ports.ts';
 import { begin, ended, is, until } from '../starting.ts';
@@ -98,10 +99,23 @@ async function loaded(ports: Ports, starts: number): Promise<Finding> {
   const seconds = (from: number): number => Math.round((clock.now() - from) / 1_000);
   const succeeded = await countOf(api, ids);
   const late = await ports.metric('OldestOverdue');
+  const used = await usedOf(ports, starts);
   return finding(
     [...is('started', ids.size, starts), ...is('succeeded', succeeded, starts)],
-    `${starts} in ${seconds(beganAt)} s, the last ${seconds(startedAt)} s after its start; ${refused} refused at first, overdue ${late ?? 0} ms in all`,
+    `${starts} in ${seconds(beganAt)} s, the last ${seconds(startedAt)} s after its start; ${refused} refused at first, overdue ${late ?? 0} ms in all; ${used}`,
   );
+}
+
+/** What the table counts, beside the price page: its capacity is the larger part of a bill. */
+async function usedOf({ tableMetric }: Ports, starts: number): Promise<string> {
+  const of = async (name: string): Promise<number> => (await tableMetric(name)) ?? 0;
+  const writes = await of('ConsumedWriteCapacityUnits');
+  const reads = await of('ConsumedReadCapacityUnits');
+  const throttles = (await of('WriteThrottleEvents')) + (await of('ReadThrottleEvents'));
+  const { asOf, region, usd } = AWS_PRICES;
+  const dollars = writes * usd.writeUnits + reads * usd.readUnits;
+  const each = (units: number): string => (units / starts).toFixed(1);
+  return `a start took ${each(writes)} write and ${each(reads)} read units, $${dollars.toFixed(2)} in all at the prices of ${asOf} in ${region}; ${throttles} throttled`;
 }
 
 const open = async (api: Client): Promise<number> =>

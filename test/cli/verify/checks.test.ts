@@ -72,6 +72,12 @@ it('has one check or one reason for each row, and no row twice', () => {
   expect(Object.keys(PLANTED).filter((id) => !ids.includes(id))).toEqual([]);
 });
 
+it('says of a load what the table counted, and what that costs', async () => {
+  const { evidence } = await run(checks.find(({ id }) => id === 'load') as Check);
+  expect(evidence).toContain('a start took 14.0 write and 5.0 read units, $0.09 in all at the prices of ');
+  expect(evidence).toContain('; 12 throttled');
+});
+
 it('acts twice, and the order’s check says so', async () => {
   const order = checks.find(({ id }) => id === 'order');
   const found = await run(order as Check, 'effects-lose-answer');

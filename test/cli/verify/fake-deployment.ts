@@ -117,6 +117,7 @@ export function fakePorts(fake: FakeDeployment, settings: Settings = goodSetting
         texts.some((text) => line.includes(text)) && !fake.has(`no ${line}`) ? [line] : [],
       ),
     metric: async (name) => (fake.has(`metric ${name}`) ? undefined : 3),
+    tableMetric: async (name) => TABLE_SUMS[name],
     alarms: {
       set: async () => {},
       state: async () => {
@@ -129,6 +130,13 @@ export function fakePorts(fake: FakeDeployment, settings: Settings = goodSetting
     faults: faultsOf(fake),
   };
 }
+
+/** After 10,000 starts. */
+const TABLE_SUMS: Readonly<Record<string, number>> = {
+  ConsumedWriteCapacityUnits: 140_000,
+  ConsumedReadCapacityUnits: 50_000,
+  WriteThrottleEvents: 12,
+};
 
 /** What functions log, by the fault that makes the line. */
 const LINES: readonly (readonly [string, string])[] = [
