@@ -154,6 +154,28 @@ describe('accepted work', () => {
     expect((await run.untilEnd()).status).toBe('canceled');
   });
 
+  it('is asked at its pace behind a point of no return, also once the time of its execution is over', async () => {
+    const pay = agent('pay', { ...Made, ...LIMITS, effect: 'probed', accepts: '3h' });
+    const flow = workflow('flow', { input: z.object({}), within: '1h' }, (w) => {
+      w.step('pay', pay, {}, { pointOfNoReturn: true });
+    });
+    let asked = 0;
+    const handler = pay.handler({
+      execute: async () => accepted({ askAfter: '30s' }),
+      probe: async () => {
+        asked += 1;
+        return running();
+      },
+      undo: async () => undefined,
+    });
+    const trial = testWorkflow(flow, { agents: [handler] });
+    await trial.start({});
+    await trial.skip('59m');
+    const before = asked;
+    await trial.skip('30m');
+    expect(asked - before).toBeLessThan(10);
+  });
+
   it.each([
     ['to success', undefined],
     ['on the way back', declined],

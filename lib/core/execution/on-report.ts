@@ -10,7 +10,7 @@
  */
 
 import { resolvedBySuccess } from '../operators/resolution.ts';
-import { agentStep, dependentsOf, isCallback, type Plan } from '../plan/plan.ts';
+import { type AgentStep, agentStep, dependentsOf, isCallback, type Plan } from '../plan/plan.ts';
 import { executionAfter } from '../decisions/change.ts';
 import type { Failure } from '../values/failure.ts';
 import { given } from '../values/given.ts';
@@ -47,9 +47,7 @@ export function report(plan: Plan, state: Snapshot, event: EventOf<'report'>): D
           isOverTime: isTimeOver(planStep, state, event.now),
           isOnFailure: plan.whole !== undefined,
           ...(before?.mode === undefined ? {} : { unbounded: hasNoDeadline(before.mode, execution) }),
-          ...(isForward(execution.status)
-            ? { overAt: Math.min(timeOverAt(planStep, state), execution.deadlineAt) }
-            : {}),
+          ...(isForward(execution.status) ? { overAt: overAt(planStep, state, event.now) } : {}),
         });
   if (step === undefined)
     return nothing(IDLE, { what: 'report-refused', executionId: execution.id, ...about });
@@ -92,6 +90,13 @@ export function processDied(plan: Plan, state: Snapshot, event: EventOf<'process
   const nearer = executionAfter(execution, 'adopt', event, { wakeAt: dueAt });
   return writing(execution.id, { step, execution: nearer }, next, about);
 }
+
+/** The time of the step or of the execution; a deadline that has passed ends nothing any more. */
+const overAt = (step: AgentStep, state: Snapshot, now: number): number =>
+  Math.min(
+    timeOverAt(step, state),
+    state.execution.deadlineAt > now ? state.execution.deadlineAt : Number.POSITIVE_INFINITY,
+  );
 
 const failureOfLatest = ({ attempts }: Step): Failure | undefined => attempts.at(-1)?.failure;
 
