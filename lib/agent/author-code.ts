@@ -177,13 +177,16 @@ async function probe(worker: Worker, task: Task, input: unknown): Promise<Report
   const answer: Verdict<unknown> = await worker.implementation.probe(task.ctx, input);
   if (answer.verdict === 'cannot-tell') return found(answer.reason);
   if (answer.verdict === 'running') return runningOf(answer);
-  if (answer.verdict !== 'done') return { kind: 'found', codeReturned: true, verdict: answer.verdict };
+  if (answer.verdict === 'not-done') return { kind: 'found', codeReturned: true, verdict: 'not-done' };
+  if (answer.verdict !== 'done') return found(NO_VERDICT);
   const result = await outputOf(worker.agent, answer.output);
   if ('output' in result)
     return { kind: 'found', codeReturned: true, verdict: 'done', output: result.output };
   const { failure } = result;
   return { kind: 'wrong-answer', codeReturned: true, failure, answer: answerText(answer.output) };
 }
+
+const NO_VERDICT = 'its answer is no verdict: allowed are done(), notDone(), running() and cannotTell()';
 
 const runningOf = ({ progress, askAfter }: Verdict<unknown> & { readonly verdict: 'running' }): Report => ({
   kind: 'found',

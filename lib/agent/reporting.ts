@@ -14,7 +14,7 @@ import type { AffectedSteps } from '../core/decisions/decision.ts';
 import type { Report } from '../core/decisions/events.ts';
 import { given } from '../core/values/given.ts';
 import { isLeased } from '../core/records/state.ts';
-import { adoptsLateSuccess } from '../core/step/lease.ts';
+import { adoptsLate } from '../core/step/report.ts';
 import { mayStillSucceed } from '../core/step/turn.ts';
 import { isTimeOver } from '../core/step/within.ts';
 import { commit } from '../engine/commit.ts';
@@ -89,7 +89,7 @@ async function reportOnce(
   const { plan, state, token, planStep } = claim;
   const record = state.steps[planStep.name];
   const released = !onTime && record?.token === token && !isLeased(record);
-  if (released && !(isSuccess(report) && adoptsLateSuccess(record, mayStillSucceed(plan, planStep, state)))) {
+  if (released && !adoptsLate(record, report, mayStillSucceed(plan, planStep, state))) {
     // The report, or the end of the lease, was written before: only what follows may be missing.
     return {};
   }
@@ -111,8 +111,6 @@ async function reportOnce(
   if (decision.next.kind !== 'evaluate') return 'nothing';
   return decision.next.fresh ? {} : { unread: () => continueWith(ports, plan, state, decision, now) };
 }
-
-const isSuccess = ({ kind }: Report): boolean => kind === 'done' || kind === 'accepted';
 
 async function rereadClaim(ports: Ports, claim: Claim): Promise<boolean> {
   const readAt = ports.clock.now();

@@ -92,7 +92,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     lose: 'unknown',
     'stop-children': 'compensating',
   },
-  accepted: { ...stays('accepted', 'defer', 'process-died'), ...ASKED },
+  accepted: { ...stays('accepted', 'defer', 'process-died'), ...TAKEN, 'choose-output': 'done', ...ASKED },
   retrying: {
     ...stays('retrying', 'defer', 'process-died'),
     claim: 'running',

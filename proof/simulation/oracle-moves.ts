@@ -45,8 +45,8 @@ const AGENT: Moves<StepStatus> = {
   // Failed: its time is over.
   ready: ['running', 'retrying', 'skipped', 'suspended', 'fenced', 'failed'],
   running: ['running', 'done', 'accepted', 'retrying', 'waiting', 'failed', 'unknown'],
-  // Asked; suspended, fenced, or undone, which stops it.
-  accepted: ['probing', 'accepted', 'suspended', 'fenced', 'compensating', 'compensation-failed'],
+  // Asked; adopted late; suspended, fenced, or undone, which stops it.
+  accepted: ['probing', 'accepted', 'done', 'suspended', 'fenced', 'compensating', 'compensation-failed'],
   // Deferred again, adopted late, fenced, or undone because an attempt may have acted.
   retrying: [
     'running',

@@ -198,6 +198,14 @@ describe('a probe', () => {
       { ...cannotTell, failure: { code: 'cannot-tell' } },
     ],
     [
+      'that answers no verdict cannot tell',
+      { probe: async () => ({ verdict: 'notDone', output: 'a secret' }) as never },
+      {
+        ...cannotTell,
+        failure: { code: 'cannot-tell', message: expect.stringMatching(/^its answer is no/) },
+      },
+    ],
+    [
       'that found nothing says so',
       { probe: async () => ({ verdict: 'not-done' }) },
       { kind: 'found', verdict: 'not-done' },

@@ -69,6 +69,9 @@ const STEP_ROWS = `
   suspended accept             suspended
   suspended release-accepted   accepted
   probing   find-accepted      accepted
+  accepted  accept             accepted
+  accepted  done               done
+  accepted  choose-output      done
   accepted  defer              accepted
   accepted  process-died       accepted
   accepted  probe              probing
@@ -238,10 +241,7 @@ const rowsOf = (text: string): Map<string, string> =>
       .map(([status, event, next]) => [`${status} ${event}`, next ?? '']),
   );
 
-/**
- * Out of an end: of a child that succeeded, when its parent is undone; of what
- * failed, when it is tried again.
- */
+/** Out of an end: a child that succeeded, when its parent is undone; what failed, when it is tried again. */
 const WAYS_BACK: Readonly<Record<string, readonly string[]>> = {
   succeeded: ['compensating'],
   failed: ['running'],
@@ -277,14 +277,10 @@ describe('a step (S2)', () => {
     const next = stepRows.get(`${status} ${event}`);
     expect(canMoveStep(status, event)).toBe(next !== undefined);
     if (next === undefined) {
-      const refusal = {
-        code: 'illegal-move',
-        message: expect.stringContaining(`${status} cannot '${event}'`),
-      };
+      const message = expect.stringContaining(`${status} cannot '${event}'`) as string;
+      const refusal = { code: 'illegal-move', message };
       expect(() => moveStep(status, event)).toThrow(expect.objectContaining(refusal));
-    } else {
-      expect(moveStep(status, event)).toBe(next);
-    }
+    } else expect(moveStep(status, event)).toBe(next);
   });
 
   it('has no row beyond those written here', () => {

@@ -45,15 +45,18 @@ export function choicesFor(whole: Plan, state: Snapshot, incident: Incident, now
   const step = agentStep(plan, incident.step ?? '');
   if (step === undefined || record === undefined) return [];
   if (incident.kind === 'undo') {
+    const from = (at: number): Pick<Offered, 'notBefore'> => (at > now ? { notBefore: at } : {});
     const deadAt = record.processDeadlineAt + attemptedVariant(step, record).settleMs;
-    const once = deadAt > now ? { notBefore: deadAt } : {};
     // Once all effects are to stay, nothing is undone any more.
     const { status, cause } = state.execution;
     const isLeft = status === 'compensating' && cause?.undo === false;
     return [
       ...(isLeft ? [] : [{ choice: 'retry' } as const]),
-      { choice: 'skip', ...once },
-      ...(goesOn && isTolerated(step) ? [{ choice: 'continue' as const, ...once }] : []),
+      // A person may have stopped accepted work; if the execution goes on beside it, it must be over (S20).
+      { choice: 'skip', ...from(deadAt) },
+      ...(goesOn && isTolerated(step)
+        ? [{ choice: 'continue' as const, ...from(Math.max(deadAt, actsNoMoreAt(step, record))) }]
+        : []),
       { choice: 'fail' },
     ];
   }

@@ -61,8 +61,9 @@ export const askAboutDeadline: Rule = {
 };
 
 /** No attempt of it is under way, and it is not over: a person may know what came of it. */
+const HANGING: ReadonlySet<Step['status'] | undefined> = new Set(['retrying', 'accepted', 'unknown']);
 const isHanging = (record: Step | undefined): record is Step =>
-  (record?.status === 'retrying' || record?.status === 'unknown') && !isLeased(record);
+  HANGING.has(record?.status) && !isLeased(record);
 
 const stepThatHangs = (plan: Plan, { steps }: Snapshot): Step | undefined =>
   agentSteps(plan)

@@ -141,7 +141,13 @@ export function leaseOverAt(plan: Plan, step: LeasedStep, graceFrom: number | un
   return Math.max(endsAt, leaseEndsAt(graceUntil));
 }
 
-const ADOPTS: ReadonlySet<Step['status']> = new Set(['unknown', 'retrying', 'waiting', 'suspended']);
+const ADOPTS: ReadonlySet<Step['status']> = new Set([
+  'accepted',
+  'unknown',
+  'retrying',
+  'waiting',
+  'suspended',
+]);
 
 /**
  * Nothing else has started since the lease of the last attempt ended: its late success counts.

@@ -13,7 +13,7 @@
 import { MAX_DURATION_MS } from '../values/duration.ts';
 import type { AgentStep } from '../plan/plan.ts';
 import { type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
-import type { Report } from '../decisions/events.ts';
+import type { AcceptedAnswer, Report } from '../decisions/events.ts';
 import type { Failure } from '../values/failure.ts';
 import { type LeasedStep, isLeased, type Step } from '../records/state.ts';
 import { answeredWrongly, ended, type Ending, endingOf, type Reported } from './ending.ts';
@@ -59,6 +59,16 @@ export function reported(
   }
 }
 
+/** What was accepted is known already, but maybe not as what; and work that is done is not accepted again. */
+const saysMore = ({ accepted, wrongAnswer }: Step, { token }: AcceptedAnswer): boolean =>
+  wrongAnswer === undefined &&
+  (accepted === undefined || (accepted.token === undefined && token !== undefined));
+
+/** Whether a report counts that comes after the end of its lease: P7, that of a success alone. */
+export const adoptsLate = (record: Step, report: Report, mayFail: boolean): boolean =>
+  (record.status === 'probing' || adoptsLateSuccess(record, mayFail)) &&
+  (report.kind === 'done' || (report.kind === 'accepted' && saysMore(record, report)));
+
 /** The work finished, or was accepted, after its lease had ended. */
 function lateSuccess(
   step: AgentStep,
@@ -66,12 +76,11 @@ function lateSuccess(
   report: Report,
   inputs: DecisionInputs & Pick<Reported, 'mayFail' | 'overAt'>,
 ): Step | undefined {
-  const isAsked = record.status === 'probing';
-  const isAdopted = isAsked || adoptsLateSuccess(record, inputs.mayFail === true);
-  // What is known to be accepted was reported before.
-  if (report.kind === 'accepted' && isAdopted && record.accepted === undefined)
+  if (!adoptsLate(record, report, inputs.mayFail === true)) return undefined;
+  if (report.kind === 'accepted')
     return lateAcceptance(attemptedVariant(step, record), record, report, inputs);
-  if (report.kind !== 'done' || !isAdopted) return undefined;
+  if (report.kind !== 'done') return undefined;
+  const isAsked = record.status === 'probing';
   return stepAfter(record, isAsked ? 'find-done' : 'done', inputs, {
     ...(isAsked ? { leaseUntil: undefined } : {}),
     output: report.output,

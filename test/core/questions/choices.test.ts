@@ -105,6 +105,19 @@ describe('the choices', () => {
     );
   });
 
+  it('about an undo: nothing goes on beside accepted work before its time is over', () => {
+    const work = { at: 0, untilAt: NOW + 9_000, askFrom: 0, everyMs: 1, seq: 1, asked: 0 };
+    const failed = { mayHaveActed: true, processDeadlineAt: NOW - 9_000, accepted: work };
+    const state = during('waiting', recordOf('it', 'compensation-failed', failed));
+    const tolerated = planOf(agentStepOf('it', { tolerate: true }));
+    expect(of(state, incidentOf({ kind: 'undo' }), tolerated)).toStrictEqual([
+      { choice: 'retry' },
+      { choice: 'skip' },
+      { choice: 'continue', notBefore: NOW + 9_000 },
+      { choice: 'fail' },
+    ]);
+  });
+
   it('about an undo: no retry of it once what has acted is left as it is, for nobody would perform it', () => {
     const cause = { kind: 'cancel', at: 1, failure: { code: 'c', message: 'm' }, undo: false } as const;
     const left = stateOf([recordOf('it', 'compensation-failed')], { status: 'compensating', cause });

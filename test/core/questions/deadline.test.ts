@@ -99,6 +99,7 @@ describe('its choices', () => {
     expect(of('waiting', hanging, none)).toStrictEqual(['resume', 'fail']);
     expect(statusesWhere((record) => of('waiting', record).includes('give-output'))).toStrictEqual([
       'retrying',
+      'accepted',
       'unknown',
     ]);
     expect(of('waiting', { ...hanging, leaseUntil: NOW })).toStrictEqual(['resume', 'fail']);

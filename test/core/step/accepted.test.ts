@@ -106,7 +106,27 @@ describe('a late accepted answer', () => {
   it('that is known already changes nothing, whoever repeats it', () => {
     expect(after(probing({}, { token: 'p', actedToken: 't' }), ACCEPTED)).toBeUndefined();
     expect(after(lost('waiting', { accepted: work() }), ACCEPTED)).toBeUndefined();
+    expect(after(lost('accepted', { accepted: work() }), ACCEPTED)).toBeUndefined();
   });
+
+  it('names what a probe has found under way: its undo gets the token', () => {
+    const { token: _token, ...unnamed } = work();
+    const record = lost('accepted', { token: 'p', actedToken: 't', mode: 'probe', accepted: unnamed });
+    expect(after(record, ACCEPTED)).toMatchObject({ status: 'accepted', accepted: { token: 'job-1' } });
+    const { token: _again, ...without } = ACCEPTED as { token?: string };
+    expect(after(record, without as Report)).toBeUndefined();
+  });
+
+  it('says nothing of work that a probe has found done, with an answer that is no output', () => {
+    expect(after(lost('waiting', { wrongAnswer: '5' }), ACCEPTED)).toBeUndefined();
+  });
+});
+
+it('P7 a late success counts while the work is accepted: a probe has found it under way', () => {
+  const known = { token: 'p', actedToken: 't', mode: 'probe', mayHaveActed: true, accepted: work() } as const;
+  const next = after(recordOf('it', 'accepted', known), said({ kind: 'done', output: 5 }));
+  expect(next).toMatchObject({ status: 'done', output: 5 });
+  expect(next?.accepted).toBeUndefined();
 });
 
 describe('a probe of accepted work', () => {
