@@ -10,7 +10,12 @@
 
 import type { AgentStep, CallbackStep, Plan, PlanStep } from '../../lib/core/plan/plan.ts';
 import type { Incident } from '../../lib/core/records/question.ts';
-import { openIncidents, type Snapshot, incidentsIn } from '../../lib/core/records/snapshot.ts';
+import {
+  hasUnannounced,
+  openIncidents,
+  type Snapshot,
+  incidentsIn,
+} from '../../lib/core/records/snapshot.ts';
 import { type Execution, isForward, isTerminal, type Mode, type Step } from '../../lib/core/records/state.ts';
 import { applies } from '../../lib/core/step/turn.ts';
 import { isFollowing } from './on-failure.ts';
@@ -95,6 +100,7 @@ export function judgeWake(problems: string[], plan: Plan, state: Snapshot, conte
   const work: Due = (at, what, step, seenAt = 0) =>
     lateness(problems, wakeAt, Math.max(putOff(at, now, putOffMs), lookedAt, seenAt), what, step);
   questionDues(question, state);
+  if (hasUnannounced(state)) question(now + factsOf(plan).horizonMs, 'the news of a question');
   // No work is due before now.
   if (wakeAt - now <= CLOCKS_DIFFER_MS + CALL_MS) return;
   if (isForward(execution.status) || isFollowing(plan)) forwardDues(work, plan, state, context.mayDie);

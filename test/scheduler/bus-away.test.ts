@@ -59,6 +59,24 @@ it('an execution whose pause a person ends goes on, though its question is about
   expect((await h.state(id)).questions?.[1]).not.toHaveProperty('unannounced');
 });
 
+it('a question that was opened while the bus was away is announced during the pause that followed', async () => {
+  const flow = workflow('asks', { input: anyObject, within: '60d' }, (w) => {
+    w.approval('go', { within: '30d' });
+  });
+  const { bus, on } = aBus();
+  const h = harness(flow, {}, 1, on);
+  bus.isAway = true;
+  const { id } = await h.begin();
+  await minutes(h, 5);
+  await pause(h.scheduler, id, { reason: 'x', withinMs: 7 * 24 * 60 * MINUTE });
+  await minutes(h, 5);
+  expect((await h.state(id)).execution.status).toBe('paused');
+  expect((await h.state(id)).questions?.['go']?.unannounced).toEqual(['opened']);
+  bus.isAway = false;
+  await minutes(h, 10);
+  expect((await h.state(id)).questions?.['go']).not.toHaveProperty('unannounced');
+});
+
 it('a list goes on when a part has ended whose question is not announced', async () => {
   const flow = workflow('listed', { input: z.object({ list: z.array(z.string()) }), within: '60d' }, (w) => {
     const all = w.map('all', anAgent('worker'), w.input.list, (item) => ({ item }));

@@ -25,7 +25,7 @@ import {
 import { type Decision, evaluateNext, IDLE, writing } from '../decisions/decision.ts';
 import { given } from '../values/given.ts';
 import type { Incident } from '../records/question.ts';
-import { askedAboutPause, openQuestions, type Snapshot } from '../records/snapshot.ts';
+import { askedAboutPause, hasUnannounced, openQuestions, type Snapshot } from '../records/snapshot.ts';
 import type { Pause } from '../records/pauses.ts';
 import {
   type Cause,
@@ -38,6 +38,7 @@ import {
 } from '../records/state.ts';
 import { closedWithoutAttempt } from '../step/claim.ts';
 import { mayBeStopped } from '../step/point-of-no-return.ts';
+import { horizonMs } from '../step/lease.ts';
 import { stepToSuspend } from '../step/ready.ts';
 import { openIncident } from '../questions/incident.ts';
 import { timeText } from '../values/text.ts';
@@ -111,13 +112,16 @@ const isSuspendable = (status: Step['status']): status is SuspendedFrom =>
 
 /** After `suspend`: the fence stands, so who holds nothing now never will. */
 export const halt: Rule = {
-  apply: (_plan, state, event) => {
+  apply: (plan, state, event) => {
     const { execution, steps } = state;
     const pause = pauseOf(execution);
     if (pause === undefined || Object.values(steps).some(isLeased)) return undefined;
     const deadlineAt = event.now + pause.withinMs;
     const pauses = [...(execution.pauses ?? []).slice(0, -1), { ...pause, pausedAt: event.now, deadlineAt }];
-    const halted = executionAfter(execution, 'halt', event, { pauses, wakeAt: deadlineAt, dispatches: {} });
+    // What the bus has not taken yet does not wait for the end of the pause.
+    const announceAt = hasUnannounced(state) ? event.now + horizonMs(plan, state) : deadlineAt;
+    const wakeAt = Math.min(deadlineAt, announceAt);
+    const halted = executionAfter(execution, 'halt', event, { pauses, wakeAt, dispatches: {} });
     return {
       ...writing(execution.id, { execution: halted }, IDLE, { what: 'paused' }),
       wakeTime: 'as-written',
