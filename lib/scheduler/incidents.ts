@@ -100,8 +100,10 @@ export async function checkGiven<Given extends Pick<Resolution, 'input' | 'outpu
 ): Promise<Given> {
   const step = record && performedStep(plan, record.name);
   const name = step && variantOf(step, record?.stage ?? 0).agent;
-  const { workflow } = scheduler.workflows.get(plan.workflow) ?? {};
-  const agent = workflow?.agents.find((one) => one.spec.name === name);
+  // Also of a workflow that only runs within others: a deployment has one agent of a name.
+  const agent = [...scheduler.workflows.values()]
+    .flatMap(({ workflow }) => workflow.agents)
+    .find((one) => one.spec.name === name);
   const bytes = given.input === undefined ? 0 : utf8Bytes(JSON.stringify(given.input));
   if (bytes > MAX_GIVEN_INPUT_BYTES) {
     throw refuse('too-large', `the input has ${bytes} bytes; a person may give ${MAX_GIVEN_INPUT_BYTES}`);
