@@ -7,9 +7,13 @@
  * Calls and answers go by the channel.
  */
 
+import { inspect } from 'node:util';
 import { Worker as Thread } from 'node:worker_threads';
-import type { AttemptContext, AttemptLog, Implementation } from '../core/plan/agent.ts';
-import { type Call, type ToProcess, type Word, PIPE_FD, PULSE_MS } from './isolated.ts';
+import type { AttemptContext, AttemptLog, Implementation, Verdict } from '../core/plan/agent.ts';
+import type { Mode } from '../core/records/state.ts';
+import { isAdvance } from '../core/step/lease.ts';
+import { keptOf } from '../core/values/json.ts';
+import { type Call, type Said, type ToProcess, type Word, PIPE_FD, PULSE_MS } from './isolated.ts';
 
 /** Apart from the author's code, which may keep the main thread busy. The pipe ends with the caller. */
 const GUARD = `
@@ -23,7 +27,7 @@ new (require('node:net').Socket)({ fd: workerData }).on('error', end).on('close'
 const say = (word: Word): unknown => process.send?.(word);
 
 /** An error of Node's, or another realm's, is one as well; what else may be thrown is said as it is. */
-function thrownBy(error: unknown): Extract<Word, { kind: 'thrown' }> {
+function thrownBy(error: unknown): Extract<Said, { kind: 'thrown' }> {
   const { name, message, code, retryAfterMs } = Object(error) as Record<string, unknown>;
   return {
     kind: 'thrown',
@@ -34,17 +38,93 @@ function thrownBy(error: unknown): Extract<Word, { kind: 'thrown' }> {
   };
 }
 
-function contextOf({ ctx, timeLeftMs }: Call, signal: AbortSignal): AttemptContext {
+/** An author may report progress in each turn of a loop: beyond this, the latest is sent with the pulse. */
+const PROGRESS_EVERY_MS = 100;
+/** Characters of what a line has beside its message, and cannot be sent. */
+const MAX_SHOWN = 4_096;
+
+/** What the call under way says. */
+class Saying {
+  readonly #of: number;
+  #progress: string | number | undefined;
+  #sentAt = 0;
+
+  constructor(of: number) {
+    this.#of = of;
+  }
+
+  say(said: Said): void {
+    this.flush();
+    say({ ...said, of: this.#of });
+  }
+
+  /** The highest number holds until it is sent. */
+  progress(token: unknown): void {
+    const kept = typeof token === 'number' ? token : String(token);
+    if (typeof kept === 'number' && !Number.isFinite(kept)) return;
+    if (typeof this.#progress === 'number' && !isAdvance(this.#progress, kept)) return;
+    this.#progress = kept;
+    if (Date.now() - this.#sentAt >= PROGRESS_EVERY_MS) this.flush();
+  }
+
+  flush(): void {
+    const token = this.#progress;
+    if (token === undefined) return;
+    this.#progress = undefined;
+    this.#sentAt = Date.now();
+    say({ kind: 'progress', token, of: this.#of });
+  }
+
+  /** A line never fails the code that logs it. */
+  log(
+    level: keyof AttemptLog,
+    message: string,
+    fields: Readonly<Record<string, unknown>> | Error = {},
+  ): void {
+    try {
+      this.say({ kind: 'log', level, message, fields: fields instanceof Error ? thrownBy(fields) : fields });
+    } catch {
+      this.say({
+        kind: 'log',
+        level,
+        message: String(message),
+        fields: { shown: inspect(fields).slice(0, MAX_SHOWN) },
+      });
+    }
+  }
+
+  /** Without what JSON leaves out, where that alone cannot be sent. @throws where it cannot be sent either */
+  #sendable(answer: unknown): void {
+    try {
+      this.say({ kind: 'answer', answer });
+    } catch {
+      this.say({ kind: 'answer', answer: keptOf(answer) });
+    }
+  }
+
+  /** What an undo returns says nothing; nor does a verdict that cannot be sent. */
+  answer(mode: Mode, answer: unknown): void {
+    if (mode === 'undo') return this.say({ kind: 'answer', answer: undefined });
+    try {
+      this.#sendable(answer);
+    } catch (error) {
+      const isDone = mode === 'execute' || (answer as Verdict<unknown>).verdict === 'done';
+      this.say(isDone ? { kind: 'unsendable', message: String(error) } : thrownBy(error));
+    }
+  }
+}
+
+function contextOf({ ctx, timeLeftMs }: Call, saying: Saying, signal: AbortSignal): AttemptContext {
   const untilAt = Date.now() + timeLeftMs;
   const line =
     (level: keyof AttemptLog): AttemptLog['info'] =>
-    (message, fields = {}) =>
-      say({ kind: 'log', level, message, fields: fields instanceof Error ? thrownBy(fields) : fields });
+    (message, fields) =>
+      saying.log(level, message, fields);
   return {
     ...ctx,
     signal: signal as AttemptContext['signal'],
     timeLeftMs: () => Math.max(0, untilAt - Date.now()),
-    progress: (token) => say({ kind: 'progress', token }),
+    progress: (token) => saying.progress(token),
     log: { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') },
   };
 }
@@ -52,9 +132,10 @@ function contextOf({ ctx, timeLeftMs }: Call, signal: AbortSignal): AttemptConte
 async function perform(
   own: Implementation<unknown, unknown>,
   call: Call,
+  saying: Saying,
   signal: AbortSignal,
 ): Promise<void> {
-  const ctx = contextOf(call, signal);
+  const ctx = contextOf(call, saying, signal);
   try {
     const answer =
       call.mode === 'execute'
@@ -62,10 +143,9 @@ async function perform(
         : call.mode === 'probe'
           ? await own.probe?.(ctx, call.input)
           : await own.undo?.(ctx, call.input, call.output);
-    // As JSON, which is what an answer becomes: what is none is refused where it is checked.
-    say({ kind: 'answer', answer });
+    saying.answer(call.mode, answer);
   } catch (error) {
-    say(thrownBy(error));
+    saying.say(thrownBy(error));
   }
 }
 
@@ -74,11 +154,16 @@ export function performCalls(own: Implementation<unknown, unknown>): void {
   const guard = new Thread(GUARD, { eval: true, workerData: PIPE_FD, execArgv: [] });
   guard.on('error', () => process.exit(1));
   let abort = new AbortController();
+  let saying = new Saying(0);
   process.on('message', (told: ToProcess) => {
     if (told === 'abort') return abort.abort();
     abort = new AbortController();
-    void perform(own, told, abort.signal);
+    saying = new Saying(told.number);
+    void perform(own, told, saying, abort.signal);
   });
-  setInterval(() => say({ kind: 'alive' }), PULSE_MS);
+  setInterval(() => {
+    saying.flush();
+    say({ kind: 'alive' });
+  }, PULSE_MS);
   say({ kind: 'ready' });
 }

@@ -10,12 +10,20 @@
  * two seconds, then it is killed with all that it has started. I3 a call whose process is dead ends when
  * nothing of it runs any more; its outcome is unknown. Where something of it cannot be ended, the call does
  * not end either, and the attempt's process deadline is waited for. I4 no process outlives the one that
- * calls: a thread in it ends its group when the pipe between them closes.
+ * calls: a thread in it ends its group when the pipe between them closes. S6 what died, or was aborted,
+ * before the call was sent has certainly done nothing.
  */
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import type { Agent, AttemptContext, AttemptLog, Implementation, Verdict } from '../core/plan/agent.ts';
+import type {
+  AbortSignalLike,
+  Agent,
+  AttemptContext,
+  AttemptLog,
+  Implementation,
+  Verdict,
+} from '../core/plan/agent.ts';
 import { partsOf } from '../core/plan/agent-parts.ts';
 import type { Mode } from '../core/records/state.ts';
 import { endAll, killGroup, MARK } from './process-group.ts';
@@ -29,6 +37,8 @@ const STARTING_MS = 30_000;
 /** To the process. */
 export type ToProcess = Call | 'abort';
 export interface Call {
+  /** Among those of its process: what an earlier one still says is not taken for this one's. */
+  readonly number: number;
   readonly mode: Mode;
   readonly ctx: Pick<AttemptContext, 'executionId' | 'step' | 'attempt' | 'effectKey' | 'accepted'>;
   readonly timeLeftMs: number;
@@ -36,8 +46,8 @@ export interface Call {
   readonly output?: unknown;
 }
 /** From the process. */
-export type Word =
-  | { readonly kind: 'ready' | 'alive' }
+export type Word = { readonly kind: 'ready' } | { readonly kind: 'alive' } | (Said & { readonly of: number });
+export type Said =
   | { readonly kind: 'progress'; readonly token: string | number }
   | {
       readonly kind: 'log';
@@ -45,7 +55,11 @@ export type Word =
       readonly message: string;
       readonly fields: Readonly<Record<string, unknown>>;
     }
+  | Answered;
+type Answered =
   | { readonly kind: 'answer'; readonly answer: unknown }
+  /** The work is done, and its output cannot leave the process. */
+  | { readonly kind: 'unsendable'; readonly message: string }
   | {
       readonly kind: 'thrown';
       readonly name: string;
@@ -105,6 +119,11 @@ export class IsolatedAgent {
     const answer = await own.call(mode, ctx, given);
     if (own.isAlive) this.#idle.push(own);
     if (answer.kind === 'answer') return answer.answer;
+    if (answer.kind === 'unsendable') {
+      // No schema takes it, and no JSON does: a wrong answer.
+      const output = Symbol(answer.message);
+      return mode === 'probe' ? { verdict: 'done', output } : output;
+    }
     const { name, message, code, retryAfterMs } = answer;
     throw Object.assign(new Error(message), { name, code, retryAfterMs });
   }
@@ -118,7 +137,12 @@ export class IsolatedAgent {
   }
 }
 
-type Answered = Extract<Word, { kind: 'answer' | 'thrown' }>;
+const thrown = (name: string, code: string, message: string): Answered => ({
+  kind: 'thrown',
+  name,
+  code,
+  message,
+});
 
 class OwnProcess {
   readonly #child: ChildProcess;
@@ -127,10 +151,15 @@ class OwnProcess {
   /** It is dead; whether nothing of it runs any more. */
   readonly #gone: Promise<boolean>;
   readonly #ready: Promise<void>;
-  #onWord: (word: Word) => void = () => undefined;
+  #onSaid: (said: Said) => void = () => undefined;
+  /** Ends the call under way. A promise for each call would keep its answer as long as the process lives. */
+  #onOver: () => void = () => undefined;
   #aliveAt: number;
+  #calls = 0;
   #exit = '';
   #isReady = false;
+  /** Nothing of it runs any more. */
+  #isOver = false;
   isAlive = true;
 
   constructor(
@@ -146,12 +175,14 @@ class OwnProcess {
       env: { ...process.env, ...env, [MARK]: mark },
       execArgv: [...execArgv],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'],
+      // An input may be a date, and an answer what is no JSON: which it is, the caller checks.
+      serialization: 'advanced',
       // A group of its own, so that all of it can be killed.
       detached: true,
     });
     const { pid } = this.#child;
     const ended = new Promise<void>((over) => {
-      this.#child.once('error', () => over());
+      this.#child.on('error', () => over());
       this.#child.once('exit', (code, signal) => {
         this.#exit = signal === null ? `exit code ${code}` : `signal ${signal}`;
         over();
@@ -159,18 +190,20 @@ class OwnProcess {
     });
     this.#gone = ended.then(async () => {
       this.isAlive = false;
-      const isOver = pid === undefined || (await endAll({ pid, mark }));
+      this.#isOver = pid === undefined || (await endAll({ pid, mark }));
       onGone();
-      return isOver;
+      if (this.#isOver) this.#onOver();
+      return this.#isOver;
     });
     this.#ready = new Promise((ready) => {
-      this.#child.on('message', (word: Word) => {
+      this.#child.on('message', (word: unknown) => {
         this.#aliveAt = now();
+        // The author's code, or a library of it, may say anything.
+        if (!isWord(word)) return;
         if (word.kind === 'ready') {
           this.#isReady = true;
           ready();
-        }
-        this.#onWord(word);
+        } else if (word.kind !== 'alive' && word.of === this.#calls) this.#onSaid(word);
       });
     });
   }
@@ -181,58 +214,85 @@ class OwnProcess {
     return this.#gone;
   }
 
-  /** Resolves when nothing of it runs any more, and never where something cannot be ended (I3). */
-  async #over(): Promise<void> {
-    if (!(await this.#gone)) await new Promise<never>(() => undefined);
-  }
-
   /** Its answer, or what it died of. Never rejects. */
   async call(mode: Mode, ctx: AttemptContext, given: Pick<Call, 'input' | 'output'>): Promise<Answered> {
+    const { signal } = ctx;
+    this.#aliveAt = this.#now();
+    // After what has come meanwhile: this process may have been blocked.
+    const watching = setInterval(() => setImmediate(() => this.#endIfSilent()), PULSE_MS);
+    // Not before all of it is over; where something cannot be ended, never (I3).
+    const over = new Promise<'over'>((resolve) => {
+      this.#onOver = () => resolve('over');
+      if (this.#isOver) this.#onOver();
+    });
+    const earlier = this.#calls;
+    try {
+      if (!this.#isReady) await Promise.race([this.#ready, over, abortOf(signal)]);
+      if (signal.aborted) return thrown('TransientError', 'not-begun', 'it was aborted before it began');
+      const answer = await Promise.race([this.#performed(mode, ctx, given), over]);
+      // What the author's code has started may go on without a lease.
+      if (signal.aborted) {
+        void this.end();
+        await over;
+      }
+      return answer === 'over' ? this.#death(this.#calls > earlier) : answer;
+    } finally {
+      clearInterval(watching);
+    }
+  }
+
+  #death(hasBegun: boolean): Answered {
+    const when = hasBegun ? '' : ' before it began';
+    const message = `the process of the attempt died${when}: ${this.#exit}`;
+    return thrown(hasBegun ? 'Error' : 'TransientError', 'process-died', message);
+  }
+
+  #endIfSilent(): void {
+    const mayBeSilentMs = this.#isReady ? this.#leaseMs : Math.max(this.#leaseMs, STARTING_MS);
+    if (this.#now() - this.#aliveAt > mayBeSilentMs) void this.end();
+  }
+
+  /** What it answers; a process that dies answers nothing. */
+  async #performed(
+    mode: Mode,
+    ctx: AttemptContext,
+    given: Pick<Call, 'input' | 'output'>,
+  ): Promise<Answered> {
     const { executionId, step, attempt, effectKey, accepted, signal } = ctx;
+    const number = this.#calls + 1;
+    const known = { executionId, step, attempt, effectKey, ...(accepted === undefined ? {} : { accepted }) };
+    const call: Call = { number, mode, ctx: known, timeLeftMs: ctx.timeLeftMs(), ...given };
     let killing: NodeJS.Timeout | undefined;
     const abort = (): void => {
       if (this.isAlive) this.#child.send('abort' satisfies ToProcess, () => undefined);
       killing = setTimeout(() => void this.end(), ABORT_GRACE_MS);
     };
-    signal.addEventListener('abort', abort);
-    this.#aliveAt = this.#now();
-    const watching = setInterval(() => {
-      const mayBeSilentMs = this.#isReady ? this.#leaseMs : Math.max(this.#leaseMs, STARTING_MS);
-      if (this.#now() - this.#aliveAt > mayBeSilentMs) void this.end();
-    }, PULSE_MS);
     const answered = new Promise<Answered>((answer) => {
-      this.#onWord = (word) => {
-        if (word.kind === 'progress') ctx.progress(word.token);
-        else if (word.kind === 'log') ctx.log[word.level](word.message, word.fields);
-        else if (word.kind === 'answer' || word.kind === 'thrown') answer(word);
+      this.#onSaid = (said) => {
+        if (said.kind === 'progress') ctx.progress(said.token);
+        else if (said.kind === 'log') ctx.log[said.level](said.message, said.fields);
+        else answer(said);
       };
     });
-    const died = this.#over().then(
-      (): Answered => ({
-        kind: 'thrown',
-        name: 'Error',
-        code: 'process-died',
-        message: `the process of the attempt died: ${this.#exit}`,
-      }),
-    );
-    await Promise.race([this.#ready, died]);
-    const call: Call = {
-      mode,
-      ctx: { executionId, step, attempt, effectKey, ...(accepted === undefined ? {} : { accepted }) },
-      timeLeftMs: ctx.timeLeftMs(),
-      ...given,
-    };
-    if (signal.aborted) abort();
-    if (this.isAlive) this.#child.send(call satisfies ToProcess, () => undefined);
-    const answer = await Promise.race([answered, died]);
-    clearInterval(watching);
-    clearTimeout(killing);
-    signal.removeEventListener('abort', abort);
-    // What the author's code has started may go on without a lease.
-    if (signal.aborted) {
-      void this.end();
-      await this.#over();
+    try {
+      if (this.isAlive) this.#child.send(call satisfies ToProcess, () => undefined);
+      if (this.isAlive) this.#calls = number;
+    } catch (error) {
+      // What its schema has made of the input is nothing that another process can be given.
+      return thrown('PermanentError', 'input-unsendable', `its input cannot be sent: ${String(error)}`);
     }
+    signal.addEventListener('abort', abort);
+    const answer = await answered;
+    signal.removeEventListener('abort', abort);
+    clearTimeout(killing);
     return answer;
   }
 }
+
+const isWord = (word: unknown): word is Word => typeof word === 'object' && word !== null && 'kind' in word;
+
+const abortOf = (signal: AbortSignalLike): Promise<void> =>
+  new Promise((over) => {
+    if (signal.aborted) over();
+    else signal.addEventListener('abort', over);
+  });

@@ -1,0 +1,147 @@
+/** Calls of an agent's own process: what goes there and comes back, and what a call that never began says. */
+
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { perform } from '../../lib/agent/author-code.ts';
+import { type AttemptContext, declareAgent } from '../../lib/core/plan/agent.ts';
+import type { Mode } from '../../lib/core/records/state.ts';
+import { IsolatedAgent } from '../../lib/worker/isolated.ts';
+
+const agent = declareAgent('alone', { input: z.any(), output: z.any(), effect: 'probed', lease: '20s' });
+const lines: unknown[] = [];
+const quiet = (): void => undefined;
+
+const programOf = (file: string): IsolatedAgent =>
+  new IsolatedAgent(
+    agent,
+    { entry: join(import.meta.dirname, 'isolated', file), execArgv: ['--import', 'tsx'] },
+    Date.now,
+  );
+
+const contextOf = (more: Partial<AttemptContext> = {}): AttemptContext => ({
+  executionId: 'e',
+  step: 's',
+  attempt: 1,
+  effectKey: 'e.s',
+  timeLeftMs: () => 60_000,
+  signal: new AbortController().signal as never,
+  progress: quiet,
+  log: { debug: quiet, info: (...line) => void lines.push(line), warn: quiet, error: quiet },
+  ...more,
+});
+
+const told = (of: IsolatedAgent, mode: Mode, input: object, ctx = contextOf()) =>
+  perform(
+    { agent, implementation: of.implementation },
+    { mode, ctx, input: input as never, output: undefined },
+  );
+
+describe('a call of a process of its own', () => {
+  const own = programOf('agent.ts');
+  afterAll(() => own.stop());
+  const answer = (way: string, ctx = contextOf(), at?: unknown) =>
+    own.implementation.execute(ctx, { way, at });
+  const execute = (way: string) => told(own, 'execute', { way });
+
+  it('gets the input that the schema has made, not its JSON', async () => {
+    expect(await answer('x', contextOf(), new Date(0))).toEqual({ way: 'x', isDate: true });
+  });
+
+  it('answers without what JSON leaves out', async () => {
+    expect(await answer('function')).toEqual({ way: 'function' });
+  });
+
+  it('has done its work where its output cannot leave the process: a wrong answer', async () => {
+    expect(await execute('promise')).toMatchObject({ kind: 'wrong-answer', failure: { code: 'bad-output' } });
+    const found = await told(own, 'probe', { way: 'found' });
+    expect(found).toMatchObject({ kind: 'wrong-answer', failure: { code: 'bad-output' } });
+  });
+
+  it('is undone whatever its undo returns', async () => {
+    expect(await told(own, 'undo', { way: 'x' })).toMatchObject({ kind: 'compensated' });
+  });
+
+  it('cannot tell where its verdict is none', async () => {
+    expect(await told(own, 'probe', { way: 'tells' })).toMatchObject({
+      kind: 'found',
+      verdict: 'cannot-tell',
+    });
+  });
+
+  it('logs what cannot be sent as text, and goes on', async () => {
+    await answer('logs');
+    expect(lines).toEqual([['a line', { shown: expect.any(String) as string }]]);
+  });
+
+  it('survives what the author or a library says on the channel', async () => {
+    expect(await answer('says what is no word')).toHaveProperty('way');
+    // What was said before is handled by now.
+    expect(await answer('x')).toHaveProperty('way');
+  });
+
+  it('sends the latest progress, not each', async () => {
+    const said: (string | number)[] = [];
+    await answer('reports', contextOf({ progress: (token) => void said.push(token) }));
+    expect(said.at(-1)).toBe(99_999);
+    expect(said.length).toBeLessThan(10_000);
+  });
+
+  it('takes nothing for its own that an earlier call still says', async () => {
+    await answer('reports later');
+    const said: unknown[] = [];
+    await answer('x', contextOf({ progress: (token) => void said.push(token) }));
+    expect(said).toEqual([]);
+  });
+
+  it('keeps no answer of an earlier one as long as the process lives', async () => {
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    const kept: WeakRef<object>[] = [];
+    for (let at = 0; at < 20; at += 1) kept.push(new WeakRef((await answer('big')) as object));
+    for (let turn = 0; turn < 3; turn += 1) {
+      await new Promise((over) => setImmediate(over));
+      collect();
+    }
+    expect(kept.filter((one) => one.deref() !== undefined).length).toBeLessThan(3);
+  });
+
+  it('is of unknown outcome where its process dies', async () => {
+    expect(await execute('dies')).toMatchObject({ kind: 'unknown', failure: { code: 'process-died' } });
+  });
+});
+
+describe('a call that never began has certainly done nothing', () => {
+  it('where its process died while it was loading', async () => {
+    const own = programOf('dead.ts');
+    const report = await told(own, 'execute', {});
+    expect(report).toMatchObject({
+      kind: 'failed',
+      permanent: false,
+      failure: { code: 'process-died', message: expect.stringContaining('before it began: exit code 3') },
+    });
+  });
+
+  it('where it was aborted before: the process is ready for the next', async () => {
+    const own = programOf('agent.ts');
+    const signal = AbortSignal.abort() as never;
+    expect(await told(own, 'execute', { way: 'dies' }, contextOf({ signal }))).toMatchObject({
+      kind: 'failed',
+      failure: { code: 'not-begun' },
+    });
+    expect(await own.implementation.execute(contextOf(), { way: 'x' })).toHaveProperty('way');
+    await own.stop();
+  });
+
+  it('where its input cannot be sent', async () => {
+    const own = programOf('agent.ts');
+    expect(await told(own, 'execute', { way: 'x', at: () => 1 })).toMatchObject({
+      kind: 'failed',
+      permanent: true,
+      failure: { code: 'input-unsendable' },
+    });
+    expect(await own.implementation.execute(contextOf(), { way: 'x' })).toHaveProperty('way');
+    await own.stop();
+  });
+});

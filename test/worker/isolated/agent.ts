@@ -1,0 +1,33 @@
+/** An agent's own process: the author's code says, answers and dies as its input wants. */
+
+import type { Implementation } from '../../../lib/core/plan/agent.ts';
+import { performCalls } from '../../../lib/worker/isolated-calls.ts';
+
+interface Given {
+  readonly way: string;
+  readonly at?: unknown;
+}
+
+let later: (() => void) | undefined;
+
+const own: Implementation<unknown, unknown> = {
+  execute: async (ctx, input) => {
+    const { way, at } = input as Given;
+    later?.();
+    if (way === 'dies') process.exit(7);
+    if (way === 'function') return { way, of: () => 1 };
+    if (way === 'promise') return { of: Promise.resolve(1) };
+    if (way === 'big') return { text: 'x'.repeat(200_000) };
+    if (way === 'says what is no word') process.send?.(null as never);
+    if (way === 'logs') ctx.log.info('a line', { of: () => 1 });
+    if (way === 'reports') for (let share = 0; share < 100_000; share += 1) ctx.progress(share);
+    later = way === 'reports later' ? () => ctx.progress('of another') : undefined;
+    return { way, isDate: at instanceof Date };
+  },
+  probe: async (_, input) =>
+    (input as Given).way === 'found'
+      ? { verdict: 'done', output: { of: Promise.resolve(1) } }
+      : ({ verdict: 'cannot-tell', reason: Promise.resolve(1) } as never),
+  undo: async () => ({ response: () => 1 }),
+};
+performCalls(own);

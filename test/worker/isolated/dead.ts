@@ -1,0 +1,3 @@
+/** A program that ends while it loads. */
+
+process.exit(3);
