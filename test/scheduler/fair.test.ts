@@ -42,4 +42,11 @@ describe('whose an execution is (fairBy)', () => {
       expect(await h.begin(given)).not.toHaveProperty('fairGroup');
     expect((await h.begin({ tenant: 7 })).fairGroup).toBe((await h.begin({ tenant: '7' })).fairGroup);
   });
+
+  it('is refused where a function returns nothing, as JavaScript lets it', () => {
+    const unsaid = { input: anyObject, within: '1m', fairBy: () => undefined as never } as const;
+    expect(() => workflow('free', unsaid, (w) => void w.step('a', worker, {}))).toThrow(
+      /'fairBy' reads nothing of the input/,
+    );
+  });
 });

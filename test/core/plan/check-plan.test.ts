@@ -39,6 +39,15 @@ const refusals: readonly [Partial<Plan>, string, string][] = [
       "'fairBy' reads nothing of the input: return a text or a number of it, for example fairBy: (input) => input.tenant",
     ],
   ),
+  ...[
+    { of: { $ref: 'input', path: ['tenant'] } },
+    [{ $ref: 'input', path: ['tenant'] }],
+    { $exists: { $ref: 'input', path: ['tenant'] } },
+  ].map((fairBy): (typeof refusals)[number] => [
+    { fairBy },
+    'bad-fair-by',
+    "'fairBy' is never a text or a number: return a text or a number of it, for example fairBy: (input) => input.tenant",
+  ]),
   [{ fairBy: { $what: 1 } }, 'bad-fair-by', "what it is fair by has the unknown operator '$what'"],
   [{ steps: [] }, 'no-end', 'it has no steps, so it would never reach an end'],
   [

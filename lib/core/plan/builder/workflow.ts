@@ -224,7 +224,7 @@ export function workflow<I, R extends Readonly<Record<string, unknown>> | undefi
     output: toExpr(output ?? {}),
     ...(draft.onFailure.length === 0 ? {} : { onFailure: draft.onFailure }),
     ...(search.length === 0 ? {} : { search }),
-    ...(fairBy === undefined ? {} : { fairBy: toExpr(fairBy(ref<I>('input'))) }),
+    ...(fairBy === undefined ? {} : { fairBy: toExpr(fairBy(ref<I>('input')) ?? null) }),
   };
   checkPlan(plan);
   const declared = {
