@@ -6,13 +6,14 @@
  *
  * F1 a fault is made only after its former state is kept (a parameter of Systems Manager) and a schedule
  *    stands that restores it: who makes it may die at any moment.
- * F2 what is kept is forgotten only after it is restored.
+ * F2 what is kept is forgotten only after it is restored. What an earlier run has left and is not stopped any
+ *    more was restored by its schedule, or by a person, and stays as it is; what is gone needs nothing.
  */
 
 import { type Answer, type Calls, unlessGone } from '../aws/calls.ts';
 import { KINDS, STOPPED } from '../quiesce/kinds.ts';
 import type { Value } from '../quiesce/account.ts';
-import type { Clock } from '../io.ts';
+import { type Clock, CliError, EXIT } from '../io.ts';
 import type { Fault, FaultPort } from './ports.ts';
 
 interface Written extends Fault {
@@ -64,26 +65,38 @@ export class AwsFaults implements FaultPort {
     const found = await unlessGone(this.#calls.json('ssm', 'GetParameter', { Name }));
     if (found === undefined) return;
     const { Value: kept } = Object(found['Parameter']) as { readonly Value: string };
-    await this.#restore(JSON.parse(kept) as Written);
+    await this.#restore(writtenOf(Name, kept));
   }
 
+  /** One that cannot be ended keeps no other from it. @throws CliError `not-ended` which, and why */
   async endAll(): Promise<number> {
     let ended = 0;
+    const failed: string[] = [];
     const pages = this.#calls.pages(
       (NextToken) => this.#calls.json('ssm', 'GetParametersByPath', { Path: this.#path, NextToken }),
       'NextToken',
     );
     for await (const page of pages) {
-      for (const { Value: kept } of page['Parameters'] as readonly { readonly Value: string }[]) {
-        await this.#restore(JSON.parse(kept) as Written);
-        ended += 1;
-      }
+      for (const { Name, Value: kept } of page['Parameters'] as readonly Record<'Name' | 'Value', string>[])
+        try {
+          const written = writtenOf(Name, kept);
+          if (isStopped(written, await stateOf(this.#calls, written))) await this.#restore(written);
+          else await this.#forget(written);
+          ended += 1;
+        } catch (error) {
+          failed.push(error instanceof CliError ? error.message : `${Name}: ${String(error)}`);
+        }
     }
+    if (failed.length > 0) throw new CliError('not-ended', failed.join('\n'), EXIT.failed);
     return ended;
   }
 
   async #restore(written: Written): Promise<void> {
     await set(this.#calls, written, written.state);
+    await this.#forget(written);
+  }
+
+  async #forget(written: Written): Promise<void> {
     await unlessGone(
       this.#calls.rest('scheduler', 'DeleteSchedule', 'DELETE', `/schedules/${this.#name(written)}`),
     );
@@ -109,14 +122,40 @@ const LONGEST_NAME = 64;
 const keyOf = ({ kind, id }: Fault): string =>
   `${kind}-${(id.split('/').at(-1) ?? id).replaceAll(/[^\w.-]/g, '-').slice(-40)}`;
 
+/** @throws CliError `not-ended` where it is none of what was written here */
+function writtenOf(name: string, kept: string): Written {
+  const { kind, id, state, ...others } = parsed(kept) as Partial<Written>;
+  if (typeof id === 'string' && FAULT_KINDS.some((one) => one === kind) && state !== undefined)
+    return { ...others, kind, id, state } as Written;
+  throw new CliError(
+    'not-ended',
+    `the parameter ${name} holds no fault that steadfast verify has made: look at it, and delete it`,
+    EXIT.failed,
+  );
+}
+
+const FAULT_KINDS: readonly Fault['kind'][] = ['rule', 'mapping', 'concurrency'];
+
+function parsed(text: string): object {
+  try {
+    return Object(JSON.parse(text)) as object;
+  } catch {
+    return {};
+  }
+}
+
+const isStopped = ({ kind }: Fault, state: Value | null): boolean =>
+  state !== null && (kind === 'concurrency' ? Number(state) === 0 : KINDS[kind].isStopped(state));
+
 const concurrencyPath = (version: string, name: string): string =>
   `/${version}/functions/${encodeURIComponent(name)}/concurrency`;
 
+/** @returns null where it is gone */
 async function stateOf(calls: Calls, { kind, id }: Fault): Promise<Value> {
   if (kind !== 'concurrency') return (await KINDS[kind].state(calls, id)) ?? null;
   const path = concurrencyPath('2019-09-30', id);
-  const found: Answer = await calls.rest('lambda', 'GetFunctionConcurrency', 'GET', path);
-  return Number(found['ReservedConcurrentExecutions'] ?? -1);
+  const found = await unlessGone<Answer>(calls.rest('lambda', 'GetFunctionConcurrency', 'GET', path));
+  return found === undefined ? null : Number(found['ReservedConcurrentExecutions'] ?? -1);
 }
 
 async function set(calls: Calls, { kind, id }: Fault, state: Value): Promise<void> {
@@ -126,11 +165,12 @@ async function set(calls: Calls, { kind, id }: Fault, state: Value): Promise<voi
   }
   const path = concurrencyPath('2017-10-31', id);
   const most = state === STOPPED ? 0 : Number(state);
-  if (most < 0) await calls.rest('lambda', 'DeleteFunctionConcurrency', 'DELETE', path);
-  else
-    await calls.rest('lambda', 'PutFunctionConcurrency', 'PUT', path, {
-      ReservedConcurrentExecutions: most,
-    });
+  const body = { ReservedConcurrentExecutions: most };
+  const made =
+    most < 0
+      ? calls.rest('lambda', 'DeleteFunctionConcurrency', 'DELETE', path)
+      : calls.rest('lambda', 'PutFunctionConcurrency', 'PUT', path, body);
+  await (state === STOPPED ? made : unlessGone(made));
 }
 
 /**

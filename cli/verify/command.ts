@@ -120,9 +120,11 @@ function onInterrupt(stop: () => Promise<void>): { readonly off: () => void } {
   return { off: () => signals.forEach((signal) => process.off(signal, onSignal)) };
 }
 
-function checkFlags({ stack, throwaway, local: isLocal, assembly }: Flags): void {
+function checkFlags({ stack, throwaway, local: isLocal, assembly, undo }: Flags): void {
   if ([stack, throwaway, isLocal].filter((flag) => flag !== undefined).length !== 1)
     throw new CliError('bad-request', 'which deployment? Give one of --local, --throwaway, --stack <name>');
+  if (undo === true && throwaway === true)
+    throw new CliError('bad-request', 'a new stack has no faults to end: give --stack <name> with --undo');
   if (assembly !== undefined && isLocal !== true)
     throw new CliError('bad-request', '--assembly goes with --local');
 }

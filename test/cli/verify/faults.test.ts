@@ -19,6 +19,8 @@ class FakeAccount {
   mapping = 'Enabled';
   rule = 'ENABLED';
   concurrency: number | undefined = undefined;
+  /** The function. */
+  isGone = false;
   readonly parameters = new Map<string, string>();
   readonly schedules = new Map<string, Body>();
   readonly done: string[] = [];
@@ -71,6 +73,8 @@ class FakeAccount {
 
   #rest(action: string, path: string, body: Body): Body {
     this.#before(action);
+    if (this.isGone && action.endsWith('FunctionConcurrency'))
+      throw new CallError('lambda', 'ResourceNotFoundException', '', 404);
     switch (action) {
       case 'GetEventSourceMapping':
         return { State: this.mapping };
@@ -166,6 +170,40 @@ it('ends a fault at once, and forgets it only then (F2)', async () => {
   expect(account.state).toEqual(['Enabled', 'ENABLED', undefined]);
   expect([account.parameters.size, account.schedules.size]).toEqual([0, 0]);
   await faults.end(FAULTS[0] as Fault);
+});
+
+const parameterOf = (account: FakeAccount, part: string): string =>
+  [...account.parameters.keys()].find((name) => name.includes(part)) ?? '';
+
+it('ends the others where one cannot be ended, and says which (F2)', async () => {
+  const account = new FakeAccount();
+  for (const fault of FAULTS) await faultsIn(account).make(fault);
+  const name = parameterOf(account, 'Tick');
+  account.parameters.set(name, '{"kind":"route","id":"*"');
+  account.parameters.set('/steadfast/Shop/verify/other', '{"kind":"queue","id":"x","state":true}');
+  await expect(faultsIn(account).endAll()).rejects.toThrow(`the parameter ${name} holds no fault`);
+  expect(account.state).toEqual(['Enabled', 'DISABLED', undefined]);
+  expect([...account.parameters.keys()].sort()).toEqual([name, '/steadfast/Shop/verify/other'].sort());
+});
+
+it('leaves as it is what is not stopped any more: its schedule has restored it, and it was changed since', async () => {
+  const account = new FakeAccount();
+  for (const fault of FAULTS) await faultsIn(account).make(fault);
+  account.pass(60_000);
+  account.concurrency = 50;
+  expect(await faultsIn(account).endAll()).toBe(3);
+  expect(account.state).toEqual(['Enabled', 'ENABLED', 50]);
+  expect(account.parameters.size).toBe(0);
+});
+
+it('forgets the fault of a function that is gone', async () => {
+  const account = new FakeAccount();
+  const fault = FAULTS[2] as Fault;
+  await faultsIn(account).make(fault);
+  account.isGone = true;
+  expect(await faultsIn(account).endAll()).toBe(1);
+  await faultsIn(account).end(fault);
+  expect([account.parameters.size, account.schedules.size]).toEqual([0, 0]);
 });
 
 it('gives a function the concurrency back that it had', async () => {
