@@ -14,7 +14,7 @@ import { stackResources } from '../aws/stack-resources.ts';
 import { checkedStack } from '../aws/tagged.ts';
 import { examples, say } from '../commands.ts';
 import { steadfastIn } from '../dev/project.ts';
-import { type Cli, type Clock, CLOCK } from '../io.ts';
+import { type Cli, CliError, type Clock, CLOCK, EXIT } from '../io.ts';
 import { cdkDeploy, type Deploy, readTemplate, writeAssembly } from './deploy.ts';
 import { type Step, stepsOf, type Template } from './steps.ts';
 
@@ -96,14 +96,32 @@ async function left(calls: Calls, stack: string, assembly: string) {
   return { chosen, isThere: deployed !== undefined, steps: stepsOf(deployed, chosen.wanted) };
 }
 
-/** https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_GetTemplate.html */
+/**
+ * https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_GetTemplate.html
+ * @throws CliError `no-template` where the stack was not deployed by the CDK
+ */
 async function deployedTemplate(calls: Calls, stack: string): Promise<Template | undefined> {
-  try {
-    const xml = await calls.form('GetTemplate', { StackName: stack, TemplateStage: 'Original' });
-    return JSON.parse(plainOf(inXml(xml, 'TemplateBody')[0] ?? '{}')) as Template;
-  } catch (error) {
+  const request = { StackName: stack, TemplateStage: 'Original' };
+  const xml = await calls.form('GetTemplate', request).catch((error: unknown) => {
     if (error instanceof CallError && error.message.includes('does not exist')) return undefined;
     throw error;
+  });
+  if (xml === undefined) return undefined;
+  const template = parsedTemplate(plainOf(inXml(xml, 'TemplateBody')[0] ?? ''));
+  if (template !== undefined) return template;
+  throw new CliError(
+    'no-template',
+    `what is deployed as stack '${stack}' is no JSON template with resources, as the CDK deploys it: is the name right?`,
+    EXIT.failed,
+  );
+}
+
+function parsedTemplate(text: string): Template | undefined {
+  try {
+    const template = Object(JSON.parse(text)) as Partial<Template>;
+    return Object(template.Resources) === template.Resources ? (template as Template) : undefined;
+  } catch {
+    return undefined;
   }
 }
 

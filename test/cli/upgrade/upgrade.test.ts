@@ -178,6 +178,16 @@ test('a stack that is not there yet gets all at once', async () => {
   expect(await run()).toEqual(['1 of 1: the release', 'app wake,list,one,two']);
 });
 
+test.each(['Resources:\n  Table: {}', '{}', '[]', 'null', ''])(
+  'a stack of others is refused: %j',
+  async (text) => {
+    aws.deployed = text;
+    expect(await run()).toEqual([
+      expect.stringContaining("what is deployed as stack 'Shop' is no JSON template"),
+    ]);
+  },
+);
+
 test('--dry-run says what is left, and changes nothing', async () => {
   aws.deployed = JSON.stringify(template('pay', 'wake', 'list', 'one'));
   process.env['AWS_ACCESS_KEY_ID'] = KEYS.accessKeyId;
