@@ -205,6 +205,7 @@ const DEFERRED_BECAUSE = {
   unclaimed: 'no agent has taken it yet',
   budget: 'too many dispatches',
   'not-deployed': 'its agent was not deployed',
+  rate: 'its agent begins only so many a second',
 };
 
 /** 'job-1, progress 0.4'. */

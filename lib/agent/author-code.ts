@@ -29,6 +29,7 @@ import { cut } from '../core/values/text.ts';
 import { check } from '../engine/schema.ts';
 import { answerText, outputOf, progressToken } from './answer.ts';
 import type { ProcessBreaker } from './breaker.ts';
+import type { ProcessRate } from './process-rate.ts';
 import type { SingleFlight } from './single-flight.ts';
 
 /** What every line has that the author's code logs. */
@@ -59,6 +60,11 @@ export interface Worker {
    * @default it calls regardless of the breaker
    */
   readonly breaker?: ProcessBreaker;
+  /**
+   * How many attempts a second may begin, over all processes.
+   * @default as many as come
+   */
+  readonly rate?: ProcessRate;
   /**
    * What else defers the steps of an execution, as an open breaker does; asked before each claim.
    * @default nothing

@@ -14,10 +14,8 @@
  */
 
 import type { Breakers, Ports } from '../core/ports.ts';
-import { type Decision, IDLE, nothing } from '../core/decisions/decision.ts';
 import type { OpenBreaker } from '../core/decisions/events.ts';
 import type { Failure } from '../core/values/failure.ts';
-import type { Message } from '../core/decisions/message.ts';
 import {
   afterAnswers,
   afterCalls,
@@ -284,17 +282,3 @@ export class ProcessBreaker {
     }
   }
 }
-
-/**
- * What becomes of a message whose agent's pause cannot be read. It is answered, for one that was received
- * five times would be a dead letter: the wake time sends another, at no attempt's cost (S9). An execution's
- * deadline bounds that, and of an undo the day that it may be deferred for.
- */
-export const unread = ({ execution, step, attempt }: Message): Decision =>
-  nothing(IDLE, {
-    what: 'message-dropped',
-    executionId: execution,
-    step,
-    attempt,
-    detail: 'whether its agent is paused cannot be read',
-  });

@@ -9,14 +9,17 @@ import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { clock } from '../aws/clock.ts';
 import { givenBack, metering, once } from '../aws/invocation.ts';
 import { callingPortsOf, telemetryOf } from '../aws/ports.ts';
+import { ENV } from '../aws/names.ts';
 import { attemptLog, correlated, tellExit } from '../aws/telemetry.ts';
 import type { Agent, Implementation } from '../core/plan/agent.ts';
 import { PermanentError, sayable } from '../core/values/errors.ts';
 import { parseMessage } from '../core/decisions/message.ts';
+import { perSecondOf } from '../core/values/rate.ts';
 import type { PlanCache } from '../engine/plans.ts';
 import { lackOf, type Worker } from './author-code.ts';
 import { ProcessBreaker } from './breaker.ts';
 import { handleMessage } from './message.ts';
+import { ProcessRate } from './process-rate.ts';
 import { SingleFlight } from './single-flight.ts';
 
 export type AgentHandler = ((event: SQSEvent, context: Context) => Promise<SQSBatchResponse>) & {
@@ -32,8 +35,10 @@ export function agentHandler(
   more: Pick<Worker, 'deferredBy'> = {},
 ): AgentHandler {
   const atWork = { messages: 0 };
-  const breaker = new ProcessBreaker(agent.spec.name);
-  const telemetry = telemetryOf({ role: 'agent', agent: agent.spec.name });
+  const { name } = agent.spec;
+  const breaker = new ProcessBreaker(name);
+  const rate = process.env[ENV.rate];
+  const telemetry = telemetryOf({ role: 'agent', agent: name });
   const lacks = lackOf(agent, implementation);
   const worker: Worker = {
     ...more,
@@ -41,6 +46,7 @@ export function agentHandler(
     implementation,
     ...(lacks === undefined ? {} : { lacks }),
     breaker,
+    ...(rate === undefined ? {} : { rate: new ProcessRate(name, perSecondOf(rate)) }),
     singleFlight: new SingleFlight(atWork),
     underWay: new Set(),
     logOf: (context) => attemptLog(telemetry.logger, { ...context }),

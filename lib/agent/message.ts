@@ -1,21 +1,18 @@
 /**
  * The agent: takes a message, claims the step, performs it, reports, and carries the execution on.
  *
- * Owns: what happens to one message, and what an ambiguous answer to a claim means. Does not own: whether the
- * message is still true (`decide`), the attempt itself (`attempt.ts`), its report (`report.ts`), the queue's
- * acknowledgement (`handler.ts`).
+ * Owns: what happens to one message, and what an ambiguous answer to a claim means. Does not own: whether
+ * the message is still true (`decide`), what a claim needs (`claim-pass.ts`), the attempt itself
+ * (`attempt.ts`), its report (`reporting.ts`), the queue's acknowledgement (`handler.ts`).
  *
- * S5 after an ambiguous answer the token decides whether a claim took place, never the answer.
- * S9 a message that could not be handled is given back, and costs no attempt.
+ * S5 after an ambiguous answer the token decides whether a claim took place, never the answer. S9 a
+ * message that could not be handled is given back, and costs no attempt.
  */
 
-import { decide } from '../core/decide.ts';
-import type { Plan } from '../core/plan/plan.ts';
 import type { Ports } from '../core/ports.ts';
 import type { Decision } from '../core/decisions/decision.ts';
-import type { Event } from '../core/decisions/events.ts';
+import type { EventOf } from '../core/decisions/events.ts';
 import type { Message } from '../core/decisions/message.ts';
-import type { Snapshot } from '../core/records/snapshot.ts';
 import { type Execution, type LeasedStep, isLeased } from '../core/records/state.ts';
 import { commit, withWrite } from '../engine/commit.ts';
 import { type PlanCache, planOf } from '../engine/plans.ts';
@@ -24,14 +21,12 @@ import { decisionInputsOf } from '../engine/decision-inputs.ts';
 import { type Claim, claimOf, runAttempt } from './attempt.ts';
 import type { Worker } from './author-code.ts';
 import { readForClaim } from './claim-read.ts';
-import { unread } from './breaker.ts';
+import { decideDelivery, type Pass } from './claim-pass.ts';
 import { notifyBreaker } from './notify-breaker.ts';
 import { deliverReport, STORE_RETRY_MS } from './reporting.ts';
 
 /** Lost races and ambiguous answers to a claim before the message is given back. */
 const MAX_CLAIM_ROUNDS = 5;
-/** A lease may be shorter by so much. */
-const SOON_MS = 20;
 
 /**
  * @param processDeadlineAt when this process is dead for certain
@@ -47,7 +42,7 @@ export async function handleMessage(
 ): Promise<'handled' | 'give-back'> {
   // One for each claim (S3); a claim whose answer was lost is recognised by any of them.
   const tokens = new Set<string>();
-  let trial: string | undefined;
+  let pass: Pass = {};
   for (let round = 0; round < MAX_CLAIM_ROUNDS; round += 1) {
     const readAt = ports.clock.now();
     const { state, isPart } = await readForClaim(ports, plans, message, round === 0, worker.recordsARead);
@@ -60,12 +55,12 @@ export async function handleMessage(
     const mine = state.steps[message.step];
     if (isLeased(mine) && tokens.has(mine.token)) {
       const claim = claimOf(plan, state, mine, processDeadlineAt);
-      if (claim !== undefined) await performAndReport(ports, worker, claim, trial);
+      if (claim !== undefined) await performAndReport(ports, worker, claim, pass.trial);
       return 'handled';
     }
     const token = ports.random.id();
     tokens.add(token);
-    const delivery: Delivery = {
+    const delivery: EventOf<'deliver'> = {
       type: 'deliver',
       agent: worker.agent.spec.name,
       message,
@@ -74,8 +69,9 @@ export async function handleMessage(
       readAt,
       ...decisionInputsOf(ports),
     };
-    const { decision, ...taken } = await decideDelivery(ports, worker, plan, state, delivery, trial);
-    trial = taken.trial;
+    const decided = await decideDelivery(ports, worker, plan, state, delivery, pass);
+    const { decision } = decided;
+    pass = decided.pass;
     const { next } = decision;
     if (isPart && next.kind !== 'perform') continue;
     if (next.kind === 'give-back') return 'give-back';
@@ -88,44 +84,13 @@ export async function handleMessage(
     if (next.kind === 'perform') {
       const claimed = withWrite(state, decision.write);
       const claim = claimOf(plan, claimed, next.step as LeasedStep, processDeadlineAt);
-      if (claim !== undefined) await performAndReport(ports, worker, claim, trial);
+      if (claim !== undefined) await performAndReport(ports, worker, claim, pass.trial);
     } else {
       await continueWith(ports, plan, state, decision, readAt);
     }
     return 'handled';
   }
   return 'give-back';
-}
-
-type Delivery = Extract<Event, { readonly type: 'deliver' }>;
-
-/**
- * Decides about the message. Breaker and pauses are read only if the step would be claimed, so an
- * outdated message uses up no trial.
- */
-async function decideDelivery(
-  ports: Ports,
-  { agent, breaker, deferredBy }: Worker,
-  plan: Plan,
-  state: Snapshot,
-  delivery: Delivery,
-  trial: string | undefined,
-): Promise<{ readonly decision: Decision; readonly trial: string | undefined }> {
-  const decision = decide(plan, state, delivery);
-  if (decision.next.kind !== 'perform') return { decision, trial };
-  const openBreaker = await deferredBy?.(ports, state.execution);
-  if (openBreaker !== undefined)
-    return { decision: decide(plan, state, { ...delivery, ...decisionInputsOf(ports), openBreaker }), trial };
-  if (trial !== undefined || breaker === undefined) return { decision, trial };
-  const pass = await breaker.pass(ports, agent.spec.timeoutMs);
-  if (pass === 'unread') return { decision: unread(delivery.message), trial };
-  // A lease counts from before its write, not from before a pause: what has just been decided still holds.
-  const isSoon = ports.clock.now() - delivery.now < SOON_MS;
-  if (isSoon && !('openBreaker' in pass)) return { decision, trial: pass.trial };
-  const later = { ...delivery, ...decisionInputsOf(ports) };
-  if ('openBreaker' in pass)
-    return { decision: decide(plan, state, { ...later, openBreaker: pass.openBreaker }), trial };
-  return { decision: decide(plan, state, later), trial: pass.trial };
 }
 
 /** A rejected write may have taken place: the next read shows it. */

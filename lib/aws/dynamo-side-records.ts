@@ -14,6 +14,7 @@ import type { AnnouncedList } from '../core/records/announced-list.ts';
 import type { OpenWaits } from '../core/records/open-waits.ts';
 import type { Breaker } from '../core/step/breaker.ts';
 import type { Outage } from '../core/step/outage.ts';
+import type { AgentRate } from '../core/records/slots.ts';
 import type { Presence } from '../core/supervision/presence.ts';
 import { refuse } from '../core/values/errors.ts';
 import { isName } from '../core/values/names.ts';
@@ -44,6 +45,12 @@ export const BREAKER: Kind<Breaker, [agent: string]> = {
   field: 'breaker',
   keyOf: ({ agent }) => [agent],
   placeOf: (agent) => [`agent#${nameIn(agent)}`, 'breaker'],
+};
+
+export const RATE: Kind<AgentRate, [agent: string]> = {
+  field: 'rate',
+  keyOf: ({ agent }) => [agent],
+  placeOf: (agent) => [`agent#${nameIn(agent)}`, 'rate'],
 };
 
 /** No more are listed than the latest of each agent. */

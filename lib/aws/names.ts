@@ -19,6 +19,8 @@ export const ENV = {
   wakeBus: 'STEADFAST_WAKE_BUS',
   /** Some workflow says whose its executions are: messages of all others are one group. */
   fair: 'STEADFAST_FAIR',
+  /** An agent's: how many attempts may begin, such as `50/s`. Absent: as many as come. */
+  rate: 'STEADFAST_RATE',
   /** Between two sweeps of a supervisor, in ms. */
   sweepEveryMs: 'STEADFAST_SWEEP_EVERY_MS',
   /** Number of shards of the wake index. */

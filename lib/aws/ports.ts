@@ -24,6 +24,7 @@ import {
   OPEN_WAITS,
   OUTAGE,
   PRESENCE,
+  RATE,
   WORKFLOW_PAUSE,
 } from './dynamo-side-records.ts';
 import { unlistedStore } from './dynamo-store.ts';
@@ -149,6 +150,7 @@ export function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): OwnPorts
     table: { client: dynamo, name: table, shards, agents: [...queues.keys()] },
     breakers: dynamoRecords(dynamo, table, BREAKER),
     outages: dynamoRecords(dynamo, table, OUTAGE),
+    rates: dynamoRecords(dynamo, table, RATE),
     announcedLists: dynamoRecords(dynamo, table, ANNOUNCED_LIST),
     queue: metered(
       sqsQueue(transported(new SQSClient(CLIENT)), queues, {

@@ -36,6 +36,7 @@ const WARNINGS: ReadonlySet<string> = new Set([
   'audit-failed',
   'children-failed',
   'breaker-failed',
+  'rate-unread',
   'clock-skewed',
   'count-failed',
   'depth-failed',

@@ -19,6 +19,7 @@ import type { Execution } from './records/state.ts';
 import type { WorkflowPause } from './holds/workflow-pause.ts';
 import type { Breaker } from './step/breaker.ts';
 import type { Outage } from './step/outage.ts';
+import type { AgentRate } from './records/slots.ts';
 import type { Found, Removable } from './supervision/audit.ts';
 import type { Presence } from './supervision/presence.ts';
 
@@ -157,6 +158,8 @@ export interface SideRecords<Kept extends SideRecord, Key extends readonly unkno
 }
 
 export type Breakers = SideRecords<Breaker, [agent: string]>;
+/** Slots and turns of agents that have a rate. */
+export type Rates = SideRecords<AgentRate, [agent: string]>;
 /** The records of the openings of a breaker. */
 export type Outages = SideRecords<Outage, [agent: string, openedAt: number]>;
 /** Which workflows are paused; every start of an execution reads it. */
@@ -280,6 +283,8 @@ export interface Ports {
   readonly bulks?: Bulks;
   /** @default no breaker ever opens */
   readonly breakers?: Breakers;
+  /** @default no agent has a rate */
+  readonly rates?: Rates;
   /** @default an opening leaves no record */
   readonly outages?: Outages;
   /** @default any input is accepted for a child; its agents are the first to check */

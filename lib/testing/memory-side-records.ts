@@ -11,6 +11,7 @@ import type {
   Breakers,
   Outages,
   Presences,
+  Rates,
   Receipts,
   SideRecord,
   SideRecords,
@@ -46,6 +47,7 @@ function memoryRecords<Kept extends SideRecord, Key extends readonly unknown[]>(
 }
 
 export const memoryBreakers = (): Breakers => memoryRecords(({ agent }) => [agent]);
+export const memoryRates = (): Rates => memoryRecords(({ agent }) => [agent]);
 export const memoryOutages = (): Outages => memoryRecords(({ agent, openedAt }) => [agent, openedAt]);
 export const memoryWorkflowPauses = (): WorkflowPauses => memoryRecords(({ workflow }) => [workflow]);
 export const memoryAnnouncedLists = (): AnnouncedLists => memoryRecords(({ list }) => [list]);

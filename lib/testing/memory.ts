@@ -7,14 +7,14 @@
  * takes messages out of the queue).
  */
 
-import type { Clock, RandomSource, Inventory, Ports, Store } from '../core/ports.ts';
+import type { Clock, Inventory, Ports, RandomSource, Rates, Store } from '../core/ports.ts';
 import type { Note, Send } from '../core/decisions/decision.ts';
 import type { Ended } from '../core/records/ended.ts';
 import { questionKey } from '../core/records/question.ts';
 import type { PassingNews, QuestionNews } from '../core/decisions/news.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Found } from '../core/supervision/audit.ts';
-import { memoryAnnouncedLists } from './memory-side-records.ts';
+import { memoryAnnouncedLists, memoryRates } from './memory-side-records.ts';
 import { MemoryTable } from './memory-table.ts';
 
 const INVENTORY_PAGE = 100;
@@ -150,6 +150,7 @@ export function seededSource(seed: number): RandomSource {
 
 /** Everything the roles touch, in memory, with what was sent, announced and noted in the open. */
 export interface MemoryWorld extends Ports {
+  readonly rates: Rates;
   readonly clock: ManualClock;
   readonly store: MemoryStore;
   /** Sent and not yet taken out. */
@@ -170,6 +171,7 @@ export function memoryWorld(options: { readonly seed?: number; readonly shards?:
   return {
     store: new MemoryStore(options.shards),
     announcedLists: memoryAnnouncedLists(),
+    rates: memoryRates(),
     clock: new ManualClock(),
     random: seededSource(options.seed ?? 1),
     queue: {

@@ -8,6 +8,7 @@ import { dynamoReceipts } from '../../lib/aws/dynamo-receipts.ts';
 import {
   ANNOUNCED_LIST,
   BREAKER,
+  RATE,
   dynamoRecords,
   type Kind,
   OPEN_WAITS,
@@ -24,6 +25,7 @@ import { describeReceipts } from './receipts.contract.ts';
 import {
   ANNOUNCED,
   BREAKERS,
+  RATES,
   describeSideRecords,
   OUTAGES,
   PRESENCES,
@@ -74,6 +76,7 @@ export function describeAdapters(where: string, open: () => Promise<OpenTable>):
       return { records: dynamoRecords(client, name, kind), close };
     };
   describeSideRecords(`breakers on ${where}`, BREAKERS, kept(BREAKER));
+  describeSideRecords(`rates on ${where}`, RATES, kept(RATE));
   describeSideRecords(`outages on ${where}`, OUTAGES, kept(OUTAGE));
   describeSideRecords(`pauses of workflows on ${where}`, WORKFLOW_PAUSES, kept(WORKFLOW_PAUSE));
   describeSideRecords(`announced lists on ${where}`, ANNOUNCED, kept(ANNOUNCED_LIST));

@@ -9,12 +9,18 @@ import type { AnnouncedList } from '../../lib/core/records/announced-list.ts';
 import type { OpenWaits } from '../../lib/core/records/open-waits.ts';
 import type { Breaker } from '../../lib/core/step/breaker.ts';
 import type { Outage } from '../../lib/core/step/outage.ts';
+import type { AgentRate } from '../../lib/core/records/slots.ts';
 import type { Presence } from '../../lib/core/supervision/presence.ts';
 
 const T = 1_700_000_000_000;
 const by = { kind: 'local', name: 'ann' } as const;
 
 type Samples<Kept, Key> = readonly (readonly [key: Key, record: Kept])[];
+
+export const RATES: Samples<AgentRate, [string]> = [
+  [['charge-card'], { agent: 'charge-card', version: 1, writeId: 'w-1', givenUntil: T + 20, lastTurnAt: 0 }],
+  [['ship'], { agent: 'ship', version: 1, writeId: 'w-1', givenUntil: T + 1_000 / 3, lastTurnAt: T + 2_000 }],
+];
 
 /** First versions under different keys. Of the second every optional field is there. */
 export const BREAKERS: Samples<Breaker, [string]> = [

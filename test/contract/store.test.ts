@@ -3,6 +3,7 @@ import { MemoryStore } from '../../lib/testing/memory.ts';
 import {
   memoryAnnouncedLists,
   memoryBreakers,
+  memoryRates,
   memoryOutages,
   memoryPresences,
   memoryReceipts,
@@ -16,6 +17,7 @@ import { describeReceipts } from './receipts.contract.ts';
 import {
   ANNOUNCED,
   BREAKERS,
+  RATES,
   describeSideRecords,
   OUTAGES,
   PRESENCES,
@@ -45,6 +47,7 @@ const inMemory =
     close: async () => undefined,
   });
 describeSideRecords('breakers in memory', BREAKERS, inMemory(memoryBreakers));
+describeSideRecords('rates in memory', RATES, inMemory(memoryRates));
 describeSideRecords('outages in memory', OUTAGES, inMemory(memoryOutages));
 describeSideRecords('pauses of workflows in memory', WORKFLOW_PAUSES, inMemory(memoryWorkflowPauses));
 describeSideRecords('announced lists in memory', ANNOUNCED, inMemory(memoryAnnouncedLists));

@@ -113,6 +113,7 @@ const agentRecord = (name: string): fc.Arbitrary<Step> =>
               'unclaimed' as const,
               'budget' as const,
               'not-deployed' as const,
+              'rate' as const,
             ),
             at: past,
           },

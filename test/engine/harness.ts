@@ -6,6 +6,8 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
 import type { Worker } from '../../lib/agent/author-code.ts';
+import { given } from '../../lib/core/values/given.ts';
+import { ProcessRate } from '../../lib/agent/process-rate.ts';
 import { ProcessBreaker } from '../../lib/agent/breaker.ts';
 import { handleMessage } from '../../lib/agent/message.ts';
 import {
@@ -97,6 +99,8 @@ const earliestWake = async ({ store }: MemoryWorld): Promise<number | undefined>
 
 type Settings = Pick<Worker, 'recordsARead' | 'singleFlight' | 'listener' | 'underWay'> & {
   readonly processMs?: number;
+  /** By agent: how many attempts a second. */
+  readonly rates?: Readonly<Record<string, number>>;
 };
 
 /**
@@ -108,7 +112,7 @@ export function harness(
   implementations: Implementations,
   seed = 1,
   wrap: (world: MemoryWorld) => Ports = (world) => world,
-  { processMs = PROCESS_MS, ...settings }: Settings = {},
+  { processMs = PROCESS_MS, rates = {}, ...settings }: Settings = {},
 ): Harness {
   const world = memoryWorld({ seed });
   const seen = wrap(world);
@@ -125,6 +129,7 @@ export function harness(
   // One warm process per agent; it minds the breaker where the ports have any.
   const breakers = new Map([...workers.keys()].map((name) => [name, new ProcessBreaker(name)]));
 
+  const paces = new Map(Object.entries(rates).map(([name, each]) => [name, new ProcessRate(name, each)]));
   const receives = new WeakMap<Send['message'], number>();
 
   const deliver = (send: Send, ports: Ports = seen): Promise<'handled' | 'give-back'> => {
@@ -139,6 +144,7 @@ export function harness(
         agent,
         implementation,
         breaker: breakers.get(send.agent) as ProcessBreaker,
+        ...given({ rate: paces.get(send.agent) }),
         ...(agent === bulkAgent ? { deferredBy: deferredByPause } : {}),
       },
       send.message,

@@ -29,6 +29,8 @@ export type Event = DecisionInputs &
         readonly readAt: number;
         /** The agent's service is dead: it is not called. */
         readonly openBreaker?: OpenBreaker;
+        /** The agent's rate lets it begin no earlier. */
+        readonly turnAt?: number;
       }
     | {
         readonly type: 'heartbeat';

@@ -12,11 +12,11 @@
 import { graphOf, type Plan, type PlanStep } from '../plan/plan.ts';
 import { executionAfter, type DecisionInputs } from '../decisions/change.ts';
 import { type Decision, evaluateNext, nothing, IDLE, writing } from '../decisions/decision.ts';
-import type { EventOf, OpenBreaker } from '../decisions/events.ts';
+import type { EventOf } from '../decisions/events.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isLeased, type Step } from '../records/state.ts';
 import { claimed } from '../step/claim.ts';
-import { deferral, isOpenToLateMessages, untilBreakerCloses } from '../step/defer.ts';
+import { type Deferral, deferral, isOpenToLateMessages, untilBreakerCloses } from '../step/defer.ts';
 import { leaseEndsAt, shortestMs } from '../step/lease.ts';
 import { effectsSettledAt, openWork, type Work } from '../step/ready.ts';
 import { isLeaving } from '../step/recovery.ts';
@@ -65,7 +65,10 @@ export function deliver(plan: Plan, state: Snapshot, event: EventOf<'deliver'>):
   if (work.mode === 'execute' && isTimeOver(planStep, state, event.now))
     return nothing(evaluateNext([message.step], false));
   if (event.processDeadlineAt - event.now < MIN_REMAINING_MS) return nothing({ kind: 'give-back' });
-  if (event.openBreaker !== undefined) return deferDelivered(state, work, event.openBreaker, event);
+  const { openBreaker, turnAt } = event;
+  if (openBreaker !== undefined)
+    return deferDelivered(state, work, untilBreakerCloses(openBreaker, event), event);
+  if (turnAt !== undefined) return deferDelivered(state, work, { why: 'rate', retryAt: turnAt }, event);
   const step = claimed(work, state, event);
   // A deferred step's wake time is far off, and so may be the wake time of a step whose lease ends early with
   // its process: the claim brings it forward. How far off others have put it, the claim cannot know from what
@@ -95,14 +98,8 @@ function isSettled(step: PlanStep, { mode, sinceAt }: Work, record: Step | undef
   return sinceAt <= now && (record === undefined || effectsSettledAt(step, record) <= now);
 }
 
-/** The message is answered: a supervisor sends another one when the service may be tried again. */
-function deferDelivered(
-  state: Snapshot,
-  work: Work,
-  openBreaker: OpenBreaker,
-  event: DecisionInputs,
-): Decision {
-  const how = untilBreakerCloses(openBreaker, event);
+/** The message is answered: a supervisor sends another one when the service may be called again. */
+function deferDelivered(state: Snapshot, work: Work, how: Deferral, event: DecisionInputs): Decision {
   const { step, note } = deferral(work, state, { ...how, met: true }, event);
   // What was deferred as unclaimed has its wake time far away, maybe behind this time.
   const { execution } = state;

@@ -72,8 +72,9 @@ export interface Deferred {
   /**
    * `breaker`: its agent's service is dead. `paused`: an operator has paused its agent. `unclaimed`: it was
    * not claimed yet. `budget`: too many dispatches already. `not-deployed`: there is no such agent.
+   * `rate`: its agent may begin no more attempts then.
    */
-  readonly why: 'breaker' | 'paused' | 'unclaimed' | 'budget' | 'not-deployed';
+  readonly why: 'breaker' | 'paused' | 'unclaimed' | 'budget' | 'not-deployed' | 'rate';
   readonly at: number;
   /** Since when, for `breaker`, `paused` and `not-deployed`. */
   readonly since?: number;
@@ -87,7 +88,7 @@ export interface RiskReason {
    * As of a deferral; or `cannot-tell`: a probe could not, `last-try`: nothing is left to try but what it is
    * at, `late`: three quarters of its time are over, `overdue`: no supervisor has come.
    */
-  readonly why: Deferred['why'] | 'cannot-tell' | 'last-try' | 'late' | 'overdue';
+  readonly why: Exclude<Deferred['why'], 'rate'> | 'cannot-tell' | 'last-try' | 'late' | 'overdue';
   readonly step?: string;
   /** The agent of that step. */
   readonly agent?: string;

@@ -103,12 +103,14 @@ const ofBreaker = ({ since, pause }: OpenBreaker): Pick<Deferred, 'since' | 'pau
   ...given({ pause }),
 });
 
+const NOT_TO_BE_CALLED: ReadonlySet<Deferred['why']> = new Set(['breaker', 'paused', 'rate']);
+
 /**
- * A message that comes after all may still be taken: only a dead service, or a
- * paused agent, must not be called.
+ * A message that comes after all may still be taken: only a service that is dead, or called often enough, or
+ * whose agent is paused, must not be called.
  */
 export const isOpenToLateMessages = ({ deferred }: Work): boolean =>
-  deferred !== undefined && deferred.why !== 'breaker' && deferred.why !== 'paused';
+  deferred !== undefined && !NOT_TO_BE_CALLED.has(deferred.why);
 
 export interface NotCharged {
   readonly retryAt: number;

@@ -83,7 +83,9 @@ const UNDER_WAY: ReadonlySet<Step['status']> = new Set([
  * left to try but what it is at.
  */
 function whyRisky(step: PlanStep, record: Step): RiskReason['why'] | undefined {
-  if (record.deferred !== undefined) return record.deferred.why;
+  const deferred = record.deferred?.why;
+  // To wait for a slot of a rate is what its author wants; too long it is late.
+  if (deferred !== undefined && deferred !== 'rate') return deferred;
   if (!UNDER_WAY.has(record.status)) return undefined;
   if (isProbedInVain(record)) return 'cannot-tell';
   return isOnLastStage(step, record) ? 'last-try' : undefined;

@@ -1,0 +1,89 @@
+/**
+ * What a claim needs besides the execution: no pause of its own kind, a slot of its agent's rate, and a
+ * breaker that lets it through.
+ *
+ * Owns: their order, and what is decided without one of them. Does not own: the slots (`process-rate.ts`),
+ * the breaker (`breaker.ts`), the claim (`message.ts`).
+ *
+ * All are read only if the step would be claimed, so an outdated message uses up neither slot nor trial.
+ * The slot comes first: a trial that then had to wait would keep the breaker from all others.
+ */
+
+import { decide } from '../core/decide.ts';
+import { type Decision, IDLE, nothing } from '../core/decisions/decision.ts';
+import type { EventOf } from '../core/decisions/events.ts';
+import type { Message } from '../core/decisions/message.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import type { Ports } from '../core/ports.ts';
+import type { Snapshot } from '../core/records/snapshot.ts';
+import { given } from '../core/values/given.ts';
+import { decisionInputsOf } from '../engine/decision-inputs.ts';
+import type { Worker } from './author-code.ts';
+
+/** A lease may be shorter by so much. */
+const SOON_MS = 20;
+
+/** What one message has got so far; it is kept if its claim loses a race. */
+export interface Pass {
+  readonly trial?: string;
+  /** The slot of the rate counts until then. */
+  readonly slotUntil?: number;
+}
+
+/** Decides about the message. */
+export async function decideDelivery(
+  ports: Ports,
+  { agent, breaker, rate, deferredBy }: Worker,
+  plan: Plan,
+  state: Snapshot,
+  delivery: EventOf<'deliver'>,
+  pass: Pass,
+): Promise<{ readonly decision: Decision; readonly pass: Pass }> {
+  const { message } = delivery;
+  const later = (more: Pick<EventOf<'deliver'>, 'openBreaker' | 'turnAt'> = {}): Decision =>
+    decide(plan, state, { ...delivery, ...decisionInputsOf(ports), ...more });
+  const decision = decide(plan, state, delivery);
+  if (decision.next.kind !== 'perform') return { decision, pass };
+  const openBreaker = await deferredBy?.(ports, state.execution);
+  if (openBreaker !== undefined) return { decision: later({ openBreaker }), pass };
+  let { trial, slotUntil } = pass;
+  if (rate !== undefined && (slotUntil === undefined || slotUntil < ports.clock.now())) {
+    const slot = await rate.slot(ports, state.steps[message.step]?.deferred?.why === 'rate');
+    if (slot === 'unread') return { decision: unread(message, 'rate'), pass };
+    // A process that was frozen meanwhile may have a turn that is over.
+    if ('turnAt' in slot)
+      return { decision: later({ turnAt: Math.max(slot.turnAt, ports.clock.now()) }), pass };
+    slotUntil = slot.untilAt;
+  }
+  if (trial === undefined && breaker !== undefined) {
+    const passed = await breaker.pass(ports, agent.spec.timeoutMs);
+    if (passed === 'unread') return { decision: unread(message, 'pause'), pass };
+    if ('openBreaker' in passed) {
+      rate?.giveBack();
+      return { decision: later({ openBreaker: passed.openBreaker }), pass: given({ trial }) };
+    }
+    trial = passed.trial;
+  }
+  // A lease counts from before its write, not from before a wait: what has just been decided still holds.
+  const now = ports.clock.now();
+  // Its turn is now, and it asks again: a slot that is used late would be one too many in its second.
+  if (slotUntil !== undefined && slotUntil < now && trial === undefined)
+    return { decision: later({ turnAt: now }), pass: {} };
+  const isSoon = now - delivery.now < SOON_MS;
+  return { decision: isSoon ? decision : later(), pass: given({ trial, slotUntil }) };
+}
+
+/**
+ * What becomes of a message whose agent's pause or rate cannot be read. It is answered, for one that was
+ * received five times would be a dead letter: the wake time sends another, at no attempt's cost (S9). An
+ * execution's deadline bounds that, and of an undo the day that it may be deferred for.
+ */
+const unread = ({ execution, step, attempt }: Message, what: 'pause' | 'rate'): Decision =>
+  nothing(IDLE, {
+    what: 'message-dropped',
+    executionId: execution,
+    step,
+    attempt,
+    detail:
+      what === 'pause' ? 'whether its agent is paused cannot be read' : "its agent's rate cannot be read",
+  });

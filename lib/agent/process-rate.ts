@@ -1,0 +1,94 @@
+/**
+ * What one process has of its agent's rate: slots that it took and has not used.
+ *
+ * Owns: when the record is written (one conditional write for as many slots as the process has used of
+ * late, a share of a second at most), lost races, how long a claim waits for its slot. Does not own: the
+ * rules (`core/records/slots.ts`), what becomes of the step (`core/step/defer.ts`).
+ *
+ * Without the record nothing may begin: the service counts what comes, whoever cannot read it.
+ */
+
+import type { Ports, Rates } from '../core/ports.ts';
+import { type AgentRate, shareOf, type Slots, withSlots } from '../core/records/slots.ts';
+
+/** A slot that a claim does not use so soon after its end is lost. */
+const LATE_MS = 100;
+/** Lost races in a row. */
+const MAX_ROUNDS = 12;
+/** Between two of them at most, times their number. */
+const GAP_MS = 10;
+/** A process that asks again so soon may want more at once. */
+const BUSY_MS = 1_000;
+
+/** The claim may be written now and until then; or not before its turn; or whether it may cannot be read. */
+export type Slot = { readonly untilAt: number } | { readonly turnAt: number } | 'unread';
+
+/** One per process. Any number of messages may ask at once. */
+export class ProcessRate {
+  readonly #agent: string;
+  readonly #perSecond: number;
+  #slots: Slots | undefined;
+  #known: AgentRate | undefined;
+  #wanted = 1;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(agent: string, perSecond: number) {
+    this.#agent = agent;
+    this.#perSecond = perSecond;
+  }
+
+  /** Resolves when the slot begins; never rejects. @param hasTurn as `withSlots` */
+  async slot(ports: Ports, hasTurn: boolean): Promise<Slot> {
+    const { rates } = ports;
+    if (rates === undefined) return { untilAt: Number.POSITIVE_INFINITY };
+    // One after the other: attempts of one process share what it takes, and do not race for it.
+    const taken = this.#last.then(() => this.#take(ports, rates, hasTurn));
+    this.#last = taken;
+    const slot = await taken;
+    if (slot === 'unread' || 'turnAt' in slot) return slot;
+    const waitMs = slot.fromAt - ports.clock.now();
+    if (waitMs > 0) await ports.clock.sleep(waitMs);
+    return { untilAt: slot.untilAt + LATE_MS };
+  }
+
+  /** A slot that the claim does not need after all: another message of this process may have it. */
+  giveBack(): void {
+    if (this.#slots !== undefined) this.#slots = { ...this.#slots, count: this.#slots.count + 1 };
+  }
+
+  async #take(
+    ports: Ports,
+    rates: Rates,
+    hasTurn: boolean,
+  ): Promise<Slots | { readonly turnAt: number } | 'unread'> {
+    const before = this.#slots;
+    if (before !== undefined && before.count > 0 && ports.clock.now() <= before.untilAt)
+      return this.#use(before);
+    const isBusy = before?.count === 0 && ports.clock.now() - before.untilAt < BUSY_MS;
+    this.#wanted = isBusy ? Math.min(this.#wanted * 2, shareOf(this.#perSecond)) : 1;
+    try {
+      for (let round = 0; round < MAX_ROUNDS; round += 1) {
+        // What it wrote itself may still be the latest: then the read is spared.
+        if (round > 0) {
+          await ports.clock.sleep(ports.random.number() * GAP_MS * round);
+          this.#known = await rates.read(this.#agent);
+        }
+        const asked = { wanted: this.#wanted, hasTurn };
+        const now = { now: ports.clock.now(), writeId: ports.random.id() };
+        const given = withSlots(this.#known, this.#agent, this.#perSecond, asked, now);
+        if ((await rates.write(given.record)) === 'conflict') continue;
+        this.#known = given.record;
+        return 'turnAt' in given ? { turnAt: given.turnAt } : this.#use(given.slots);
+      }
+    } catch {
+      ports.log.note({ what: 'rate-unread', agent: this.#agent });
+    }
+    this.#known = undefined;
+    return 'unread';
+  }
+
+  #use(slots: Slots): Slots {
+    this.#slots = { ...slots, count: slots.count - 1 };
+    return slots;
+  }
+}

@@ -1,0 +1,32 @@
+/**
+ * A rate as people write it: `50/s`, `30/min`.
+ *
+ * Owns: which are allowed. Does not own: what follows from one (`records/slots.ts`).
+ */
+
+import { refuse } from './errors.ts';
+
+/** A record takes some ten writes a second from processes that each take a share of one. */
+export const MOST_A_SECOND = 500;
+const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, min: 60 };
+
+function readRate(rate: string): number {
+  const [, count = '', unit = ''] = /^([1-9][0-9]{0,5})\/(s|min)$/.exec(rate) ?? [];
+  return Number(count) / (UNIT_SECONDS[unit] ?? Number.NaN);
+}
+
+/** Why it is no rate, and what is allowed; nothing where it is one. */
+export function rateProblem(rate: string): string | undefined {
+  const perSecond = readRate(rate);
+  if (Number.isNaN(perSecond)) return `the rate '${rate}' is none; write it like '50/s' or '30/min'`;
+  return perSecond > MOST_A_SECOND
+    ? `the rate '${rate}' is too high; at most ${MOST_A_SECOND}/s is allowed`
+    : undefined;
+}
+
+/** Claims a second. @throws SteadfastError `bad-rate` */
+export function perSecondOf(rate: string): number {
+  const problem = rateProblem(rate);
+  if (problem !== undefined) throw refuse('bad-rate', problem);
+  return readRate(rate);
+}

@@ -1,0 +1,197 @@
+/** The rate of an agent: no more of its attempts a second begin than that, and none is charged (S9). */
+
+import { ProcessRate } from '../../lib/agent/process-rate.ts';
+import { explain } from '../../lib/core/explain/why.ts';
+import { workflow } from '../../lib/core/plan/builder/workflow.ts';
+import type { Rates } from '../../lib/core/ports.ts';
+import { NEAR_MS, shareOf, withSlots } from '../../lib/core/records/slots.ts';
+import { perSecondOf } from '../../lib/core/values/rate.ts';
+import { memoryBreakers, memoryRates } from '../../lib/testing/memory-side-records.ts';
+import { memoryWorld } from '../../lib/testing/memory.ts';
+import { pauseAgent } from '../../lib/scheduler/holds.ts';
+import { anAgent, anyObject, drain, harness, settle } from '../engine/harness.ts';
+
+const carrier = anAgent('carrier');
+const ship = workflow('shipping', { input: anyObject, within: '2h' }, (w) => {
+  w.step('ship', carrier, {});
+});
+
+/** So many executions of a workflow whose agent has this rate, and when its service was called. */
+function world(perSecond: number, rates: Rates | undefined = memoryRates()) {
+  const calledAt: number[] = [];
+  const writes = { count: 0 };
+  const execute = async () => {
+    calledAt.push(h.clock.now());
+    return {};
+  };
+  const counted = rates && {
+    ...rates,
+    write: (record: Parameters<Rates['write']>[0]) => {
+      writes.count += 1;
+      return rates.write(record);
+    },
+  };
+  const h = harness(
+    ship,
+    { carrier: { execute, undo: execute } },
+    1,
+    (memory) => ({ ...memory, breakers: memoryBreakers(), ...(counted && { rates: counted }) }),
+    { rates: { carrier: perSecond } },
+  );
+  return { ...h, calledAt, writes };
+}
+
+/** The most that are in one second. */
+const mostInASecond = (times: readonly number[]): number =>
+  Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + 1_000).length));
+
+async function runAll(w: ReturnType<typeof world>, count: number): Promise<void> {
+  const begun = [];
+  for (let at = 0; at < count; at += 1) begun.push(await w.begin());
+  for (const { id } of begun) await w.run(id, { maxMs: 600_000 });
+}
+
+it('begins no more attempts in a second than its rate, and at that pace, in the order in which they came', async () => {
+  const w = world(5);
+  const from = w.clock.now();
+  await runAll(w, 60);
+  expect(w.calledAt).toHaveLength(60);
+  expect(mostInASecond(w.calledAt)).toBeLessThanOrEqual(5);
+  const tookMs = (w.calledAt.at(-1) ?? 0) - from;
+  expect(tookMs).toBeGreaterThan(59_000 / 5 - 1);
+  // A sweep every two seconds finds those whose turn has come.
+  expect(tookMs).toBeLessThan(60_000 / 5 + 6_000);
+});
+
+it('defers what is too much, charges nothing, and says so', async () => {
+  const w = world(0.05);
+  const { id: first } = await w.begin();
+  const { id } = await w.begin();
+  await drain(w);
+  expect((await w.state(first)).execution.status).toBe('succeeded');
+  const state = await w.state(id);
+  const { ship: step } = state.steps;
+  expect(step).toMatchObject({ status: 'retrying', attempt: 0, stageAttempt: 0, deferred: { why: 'rate' } });
+  expect(state.execution).not.toHaveProperty('riskSince');
+  // S12: whatever else it waits for, it is evaluated again by then.
+  expect(state.execution.wakeAt).toBeLessThanOrEqual(step?.retryAt ?? 0);
+  const [said] = explain(ship.plan, state, w.clock.now()).steps;
+  expect(said?.because).toContain("not tried yet: agent 'carrier' begins only so many attempts a second");
+  const [message] = w.sent.splice(0);
+  expect(message).toBeUndefined();
+  const ended = await w.run(id, { maxMs: 120_000 });
+  expect(ended.steps['ship']).toMatchObject({ status: 'done', attempt: 1 });
+});
+
+it('is open to no late message before its turn', async () => {
+  const w = world(0.05);
+  await w.begin();
+  const { id } = await w.begin();
+  const [sent] = w.sent.filter(({ message }) => message.execution === id);
+  await drain(w);
+  if (sent === undefined) throw new Error('nothing was sent');
+  await w.deliver(sent);
+  expect((await w.state(id)).steps['ship']).toMatchObject({ attempt: 0, deferred: { why: 'rate' } });
+  expect(w.calledAt).toHaveLength(1);
+});
+
+it('counts what comes late in the second in which it comes', async () => {
+  const w = world(0.4);
+  for (let at = 0; at < 20; at += 1) await w.begin();
+  await drain(w);
+  // No supervisor for a minute: all turns are long over when one comes.
+  w.clock.advanceTo(w.clock.now() + 60_000);
+  await settle();
+  const open = (await w.store.due(0, Number.MAX_SAFE_INTEGER)).items;
+  for (const { executionId } of open) await w.run(executionId, { maxMs: 600_000 });
+  expect(w.calledAt).toHaveLength(20);
+  expect(mostInASecond(w.calledAt)).toBe(1);
+});
+
+it('asks before a trial of its breaker, and an agent that is paused uses up no slot', async () => {
+  const w = world(1);
+  await pauseAgent(w.scheduler, 'carrier', {});
+  const { id } = await w.begin();
+  await drain(w);
+  expect((await w.state(id)).steps['ship']?.deferred?.why).toBe('paused');
+  const { count } = w.writes;
+  await w.begin();
+  await drain(w);
+  expect(w.writes.count).toBe(count);
+});
+
+it('begins nothing while its record cannot be written, and comes again', async () => {
+  const memory = memoryRates();
+  let away = true;
+  const rates: Rates = {
+    ...memory,
+    write: (record) => (away ? Promise.reject(new Error('throttled')) : memory.write(record)),
+  };
+  const w = world(5, rates);
+  const { id } = await w.begin();
+  await drain(w);
+  expect(w.calledAt).toHaveLength(0);
+  expect(w.notes).toContainEqual(expect.objectContaining({ detail: "its agent's rate cannot be read" }));
+  away = false;
+  const ended = await w.run(id, { maxMs: 120_000 });
+  expect(ended.execution.status).toBe('succeeded');
+});
+
+describe('one process', () => {
+  const now = 1_700_000_000_000;
+
+  it('takes a share of a second at once when it is busy, and one slot otherwise', async () => {
+    const w = memoryWorld();
+    const rate = new ProcessRate('carrier', 500);
+    let writes = 0;
+    const ports = {
+      ...w,
+      rates: {
+        ...w.rates,
+        write: (record: Parameters<Rates['write']>[0]) => {
+          writes += 1;
+          return w.rates.write(record);
+        },
+      },
+    };
+    const asked: Promise<unknown>[] = [];
+    for (let at = 0; at < 500; at += 1) asked.push(rate.slot(ports, false));
+    for (let at = 0; at < 400; at += 1) {
+      await settle();
+      w.clock.advanceTo(w.clock.now() + 5);
+    }
+    const slots = await Promise.all(asked);
+    expect(slots.every((slot) => typeof slot === 'object' && slot !== null && 'untilAt' in slot)).toBe(true);
+    // 1, 2, 4, 8, 16, and then shares of 25.
+    expect(writes).toBeLessThan(30);
+  });
+
+  it('gives slots one after the other, also by a clock that is behind, and turns behind them', () => {
+    const inputs = { now, writeId: 'w' };
+    const asked = { wanted: 1, hasTurn: false };
+    const first = withSlots(undefined, 'carrier', 2, asked, inputs);
+    expect(first).toMatchObject({ slots: { fromAt: now, untilAt: now + 500, count: 1 } });
+    const behind = withSlots(first.record, 'carrier', 2, asked, { ...inputs, now: now - 400 });
+    expect(behind).toMatchObject({ slots: { fromAt: now + 500 } });
+    const far = { ...first.record, givenUntil: now + NEAR_MS + 1 };
+    const later = withSlots(far, 'carrier', 2, asked, inputs);
+    expect(later).toMatchObject({ turnAt: now + NEAR_MS + 501 });
+    // Who has no turn does not pass those who have one; who has one does.
+    const soon = { ...inputs, now: now + NEAR_MS };
+    expect(withSlots(later.record, 'carrier', 2, asked, soon)).toHaveProperty('turnAt');
+    expect(withSlots(later.record, 'carrier', 2, { ...asked, hasTurn: true }, soon)).toHaveProperty('slots');
+  });
+
+  it.each([
+    ['50/s', 50, 2],
+    ['30/min', 0.5, 1],
+    ['500/s', 500, 25],
+  ])('reads %s', (text, perSecond, share) => {
+    expect(perSecondOf(text)).toBe(perSecond);
+    expect(shareOf(perSecond)).toBe(share);
+  });
+
+  it.each(['501/s', '40000/min', '0/s', '5', '5/h', '1.5/s', 'fast'])('refuses %s', (text) => {
+    expect(() => perSecondOf(text)).toThrow(/^the rate '.*' is (none; write it like|too high; at most)/);
+  });
+});
