@@ -20,6 +20,7 @@ const PLAN = [
   'plan/schemas/reference-check',
   'plan/triggers/trigger-declaration',
   'values/nearest',
+  'values/rate',
 ];
 /** Names, the API's routes, and what refuses a workflow when it is loaded, which is in no function. */
 const LOADED = [

@@ -1,8 +1,8 @@
 /**
  * What may be set for a single agent, and how a function of your own becomes one.
  *
- * Owns: the settings and every refusal about them. Does not own: what follows from an agent's declaration in
- * its workflow (its timeout), or the queue (`deployed-agent.ts`).
+ * Owns: the settings and every refusal about them. Does not own: what follows from an agent's declaration
+ * in its workflow (its timeout), or the queue (`deployed-agent.ts`).
  */
 
 import type { ContainerSettings } from './agent-container.ts';
@@ -17,6 +17,7 @@ import {
 import { type Duration, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { ENV } from '../aws/names.ts';
+import { rateProblem } from '../core/values/rate.ts';
 
 export interface AgentSettings {
   /**
@@ -41,6 +42,13 @@ export interface AgentSettings {
    */
   readonly reservedConcurrency?: number;
   /**
+   * How many of its attempts may begin, over all its processes: `'50/s'`, `'30/min'`; at most `'500/s'`.
+   * What comes beyond that is deferred and costs no attempt. The price is a write of the table for each
+   * attempt, or for a share of them in a busy process.
+   * @default - as many as come
+   */
+  readonly rate?: string;
+  /**
    * What its function or container writes to its log. `ApplicationLogLevel.DEBUG`: also what every healthy
    * step does, at the price of the lines.
    * @default - as all functions
@@ -52,7 +60,8 @@ export interface AgentSettings {
    */
   readonly environment?: Readonly<Record<string, string>>;
   /**
-   * The network of its function, which then needs a way out to the AWS services: a NAT gateway, or endpoints.
+   * The network of its function, which then needs a way out to the AWS services: a NAT gateway, or
+   * endpoints.
    * @default - none
    */
   readonly vpc?: IVpc;
@@ -61,21 +70,21 @@ export interface AgentSettings {
   /** @default - a new one that lets everything out */
   readonly securityGroups?: readonly ISecurityGroup[];
   /**
-   * A function of your own whose handler is the agent's `handler(…)`. Only `maxConcurrency`, `batchSize`
-   * and `remoteFunction` still apply to it. What an imported function needs is said in a warning, because
-   * it cannot be changed from here.
+   * A function of your own whose handler is the agent's `handler(…)`. Only `maxConcurrency`, `batchSize`,
+   * `rate` and `remoteFunction` still apply to it. What an imported function needs is said in a warning,
+   * because it cannot be changed from here.
    * @default - one made from the agent's file
    */
   readonly function?: IFunction;
   /**
-   * The Lambda function that does the work of a `remoteAgent(…, { lambda: true })`: the agent may invoke it,
-   * and nothing else. A version or an alias is as good.
+   * The Lambda function that does the work of a `remoteAgent(…, { lambda: true })`: the agent may invoke
+   * it, and nothing else. A version or an alias is as good.
    * @default - none
    */
   readonly remoteFunction?: IFunction;
   /**
    * The service that runs an agent declared with `runsIn: 'container'`. Beside it only
-   * `environment` and `remoteFunction` apply.
+   * `environment`, `logLevel`, `rate` and `remoteFunction` apply.
    * @default - nothing runs it here: run its image, or `npx steadfast worker`, with a role
    * that `grantWork` allows the work
    */
@@ -104,12 +113,15 @@ export function checkSettings(
     container: _container,
     environment: _environment,
     logLevel: _level,
+    rate,
     remoteFunction: _remote,
     ...ofFunctions
   } = settings;
+  const problem = rate === undefined ? undefined : rateProblem(rate);
+  if (problem !== undefined) refuse(problem);
   if (runsIn === 'container' && Object.keys(ofFunctions).length > 0)
     refuse(
-      `${Object.keys(ofFunctions).join(', ')}: not allowed for an agent in a container; allowed are container, environment, logLevel and remoteFunction`,
+      `${Object.keys(ofFunctions).join(', ')}: not allowed for an agent in a container; allowed are container, environment, logLevel, rate and remoteFunction`,
     );
   const within = (name: string, value: number, [least, most]: readonly [number, number]): void => {
     if (!Number.isInteger(value) || value < least || value > most)
@@ -125,7 +137,14 @@ export function checkSettings(
   }
   const ours = Object.keys(settings.environment ?? {}).find((name) => name.startsWith('STEADFAST_'));
   if (ours !== undefined) refuse(`the environment variable ${ours} is set by Steadfast`);
-  const { function: own, maxConcurrency: _, batchSize: __, remoteFunction: ___, ...rest } = settings;
+  const {
+    function: own,
+    maxConcurrency: _,
+    batchSize: __,
+    remoteFunction: ___,
+    rate: ____,
+    ...rest
+  } = settings;
   if (own !== undefined && Object.keys(rest).length > 0)
     refuse(`${Object.keys(rest).join(', ')}: set it on your own function`);
 }

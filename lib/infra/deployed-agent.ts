@@ -24,6 +24,7 @@ import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Duration, Names, RemovalPolicy, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
+import { ENV } from '../aws/names.ts';
 import { AgentContainer } from './agent-container.ts';
 import { adopt, type AgentSettings, checkSettings, remoteEnvironment } from './agent-settings.ts';
 import { addFunction, type LogSettings } from './function.ts';
@@ -88,16 +89,20 @@ export class Agent extends Construct implements IGrantable {
   /** Where it writes; a function of your own has one of your own. */
   readonly logGroup?: ILogGroup;
   readonly grantPrincipal: IPrincipal;
-  /** What it must find in its environment to reach what does its work, of an agent in another language. */
-  readonly remoteEnvironment: Readonly<Record<string, string>>;
+  /** What no other agent finds in its environment: its rate, and what does its work in another language. */
+  readonly ownEnvironment: Readonly<Record<string, string>>;
   readonly #remoteFunction: IFunction | undefined;
 
   constructor(scope: Construct, id: string, given: AgentProps) {
     super(scope, id);
     this.agentName = given.agentName;
-    this.remoteEnvironment = remoteEnvironment(given.agentName, given.remote, given.settings);
     this.#remoteFunction = given.settings.remoteFunction;
-    const props = { ...given, environment: { ...given.environment, ...this.remoteEnvironment } };
+    const { rate } = given.settings;
+    this.ownEnvironment = {
+      ...remoteEnvironment(given.agentName, given.remote, given.settings),
+      ...(rate === undefined ? {} : { [ENV.rate]: rate }),
+    };
+    const props = { ...given, environment: { ...given.environment, ...this.ownEnvironment } };
     const { settings } = props;
     const maxConcurrency = settings.maxConcurrency ?? props.maxConcurrency;
     checkSettings(props.agentName, settings, maxConcurrency, props.runsIn);

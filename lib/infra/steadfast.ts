@@ -255,7 +255,7 @@ export class Steadfast extends Construct {
     this.wakeUps.grantCall(grantee);
     return {
       ...this.environment(this.#props),
-      ...agent.remoteEnvironment,
+      ...agent.ownEnvironment,
       ...this.#fleet.grantSending(grantee, peers),
     };
   }

@@ -46,6 +46,16 @@ test('every function knows whether queues are fair', () => {
 });
 
 describe('a single agent', () => {
+  test('has its own rate, which no other has', () => {
+    const reader = withPay({ rate: '50/s' });
+    expect(reader.environmentOf('Agents/pay')).toMatchObject({ STEADFAST_RATE: '50/s' });
+    expect(reader.environmentOf('Agents/mail')).not.toHaveProperty('STEADFAST_RATE');
+    expect(() => withPay({ rate: '501/s' })).toThrow(
+      "agent 'pay': the rate '501/s' is too high; at most 500/s is allowed",
+    );
+    expect(() => withPay({ rate: 'fast' })).toThrow("agent 'pay': the rate 'fast' is none");
+  });
+
   test('has its own memory, concurrency, batch and environment; the others stay as they are', () => {
     const reader = withPay({
       memorySize: 1_024,
