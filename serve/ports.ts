@@ -15,6 +15,7 @@ import {
   BREAKER,
   dynamoRecords,
   OUTAGE,
+  RATE,
   WORKFLOW_PAUSE,
 } from '../lib/aws/dynamo-side-records.ts';
 import { dynamoStore } from '../lib/aws/dynamo-store.ts';
@@ -56,6 +57,7 @@ export function serverPorts({ client, retentionMs, ...parts }: PortParts, log: L
     store: knownExecutions(dynamoStore(client, { table, wakeShards, pause, log, ...given({ retentionMs }) })),
     breakers: dynamoRecords(client, table, BREAKER),
     outages: dynamoRecords(client, table, OUTAGE),
+    rates: dynamoRecords(client, table, RATE),
     announcedLists: dynamoRecords(client, table, ANNOUNCED_LIST),
     workflowPauses: dynamoRecords(client, table, WORKFLOW_PAUSE),
     bulks: dynamoBulks(client, table, pause),

@@ -7,10 +7,12 @@
 
 import type { Worker } from '../lib/agent/author-code.ts';
 import { ProcessBreaker } from '../lib/agent/breaker.ts';
+import { ProcessRate } from '../lib/agent/process-rate.ts';
 import { SingleFlight } from '../lib/agent/single-flight.ts';
 import { attemptLog } from '../lib/aws/telemetry.ts';
 import type { Implementation } from '../lib/core/plan/agent.ts';
 import type { Workflow } from '../lib/core/plan/builder/workflow.ts';
+import { perSecondOf } from '../lib/core/values/rate.ts';
 import type { PlanCache } from '../lib/engine/plans.ts';
 import { actOnPage } from '../lib/scheduler/bulk-page.ts';
 import { bulkAgent, deferredByPause, type PageInput } from '../lib/scheduler/bulk-workflow.ts';
@@ -45,10 +47,12 @@ export interface HostedAgent {
   readonly implementation?: Implementation<unknown, unknown>;
   /** Attempts at the same time. */
   readonly limit: number;
+  /** How many attempts may begin, such as '50/s'. */
+  readonly rate?: string;
 }
 
 /** Its messages are worked on from now. */
-export function host(roles: Roles, { worker: given, implementation, limit }: HostedAgent): void {
+export function host(roles: Roles, { worker: given, implementation, limit, rate }: HostedAgent): void {
   const { ports, telemetries, queue, blocked, plans } = roles;
   const { name } = given.agent.spec;
   const telemetry = telemetries.of({ role: 'agent', agent: name });
@@ -56,6 +60,7 @@ export function host(roles: Roles, { worker: given, implementation, limit }: Hos
     ...given,
     implementation: implementation ?? blocked.measured(name, given.implementation),
     breaker: new ProcessBreaker(name),
+    ...(rate === undefined ? {} : { rate: new ProcessRate(name, perSecondOf(rate)) }),
     singleFlight: new SingleFlight(),
     logOf: (context) => attemptLog(telemetry.logger, { ...context }),
   };

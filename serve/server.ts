@@ -16,6 +16,7 @@ import { OPENAPI_FILE } from '../lib/aws/names.ts';
 import { correlated, tellAll } from '../lib/aws/telemetry.ts';
 import { BULK } from '../lib/core/plan/built-in.ts';
 import { refuse } from '../lib/core/values/errors.ts';
+import { given } from '../lib/core/values/given.ts';
 import { PACKAGE_ROOT, programFile, typescriptLoader } from '../lib/project/package-files.ts';
 import type { Scheduler } from '../lib/scheduler/start.ts';
 import { startFrom } from '../lib/scheduler/starter.ts';
@@ -57,6 +58,8 @@ export interface ServerOptions {
    * @default those that say `isolate`, or run in containers on AWS
    */
   readonly isolate?: readonly string[];
+  /** By agent how many attempts may begin, such as '50/s'. @default as many as come */
+  readonly rates?: Readonly<Record<string, string>>;
   /** How long an ended execution is kept. @default 30 days */
   readonly retentionMs?: number;
   /** How long attempts and calls may go on when it is stopped. @default 20 s */
@@ -204,17 +207,19 @@ class Running {
   }
 
   #hostAgents(roles: Roles, loop: LoopClock): void {
-    const { served, isolate = [] } = this.#options;
+    const { served, isolate = [], rates = {} } = this.#options;
     const limit = this.#limit;
-    const unknown = isolate.find((name) => !served.agents.has(name));
+    const unknown = [...isolate, ...Object.keys(rates)].find((name) => !served.agents.has(name));
     if (unknown !== undefined)
       throw new Error(`no agent is named '${unknown}'; there are ${[...served.agents.keys()].join(', ')}`);
     for (const [name, { worker, file, isIsolated }] of served.agents) {
-      if (file === undefined || !(isIsolated || isolate.includes(name))) host(roles, { worker, limit });
+      const rate = given({ rate: rates[name] });
+      if (file === undefined || !(isIsolated || isolate.includes(name)))
+        host(roles, { worker, limit, ...rate });
       else {
         const isolated = new IsolatedAgent(worker.agent, programOf(file), loop.now);
         this.#undo.push(() => isolated.stop());
-        host(roles, { worker, implementation: isolated.implementation, limit });
+        host(roles, { worker, implementation: isolated.implementation, limit, ...rate });
       }
     }
   }

@@ -30,6 +30,7 @@ interface ServeFlags {
   readonly tokens?: string;
   readonly concurrency: number;
   readonly isolate?: readonly string[];
+  readonly rate?: readonly string[];
   readonly retention: number;
   readonly stopWithin: number;
 }
@@ -44,6 +45,7 @@ export function addServe(program: Command, cli: Cli): void {
     .option('--tokens <file>', 'of callers, a line "<name> <token>" each; or STEADFAST_TOKENS has such lines')
     .option('--concurrency <count>', 'attempts of an agent at the same time', wholeNumber, 100)
     .option('--isolate <agents...>', 'agents whose attempts have processes of their own')
+    .option('--rate <limits...>', "agents' attempts that may begin, each as <agent>=50/s or 30/min")
     .option('--retention <days>', 'how long an ended execution is kept', wholeNumber, 30)
     .option('--stop-within <seconds>', 'how long attempts may go on after SIGTERM', wholeNumber, 20)
     .addHelpText(
@@ -109,7 +111,7 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
 }
 
 function options(flags: ServeFlags, served: Served): Omit<ServerOptions, 'file'> {
-  const { port, host, concurrency, isolate, retention, stopWithin } = flags;
+  const { port, host, concurrency, isolate, rate, retention, stopWithin } = flags;
   return {
     served,
     port,
@@ -118,6 +120,7 @@ function options(flags: ServeFlags, served: Served): Omit<ServerOptions, 'file'>
     retentionMs: retention * DAY_MS,
     ...(host === undefined ? {} : { host }),
     ...(isolate === undefined ? {} : { isolate }),
+    ...(rate === undefined ? {} : { rates: ratesOf(rate) }),
     isOwnProcess: true,
     onBroken: (error) => {
       // No write is taken any more: whoever starts it again says what became of the disk.
@@ -125,6 +128,17 @@ function options(flags: ServeFlags, served: Served): Omit<ServerOptions, 'file'>
       process.exit(EXIT.failed);
     },
   };
+}
+
+/** @throws Error for what is no `<agent>=<rate>` */
+function ratesOf(texts: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    texts.map((text) => {
+      const [agent = '', rate] = text.split('=');
+      if (rate === undefined) throw new Error(`--rate ${text}: write it like charge-card=50/s`);
+      return [agent, rate];
+    }),
+  );
 }
 
 /** It asks the API in this process, and draws what this process has measured since its start. */

@@ -33,6 +33,40 @@ it('runs a folder', async () => {
   }
 });
 
+it('begins no more attempts of an agent than its rate', async () => {
+  const calledAt: number[] = [];
+  const late = compose.handler({
+    execute: async (_, { text }) => {
+      calledAt.push(performance.now());
+      return { text };
+    },
+  });
+  const server = await startServer({
+    workflows: [greeting],
+    agents: [late, posting],
+    rates: { compose: '10/s' },
+  });
+  try {
+    const begun = await Promise.all(
+      Array.from({ length: 8 }, () => server.client.start('greeting', { input: { text: 'Ada' } })),
+    );
+    for (const { executionId } of begun) await server.client.untilEnd(executionId);
+    expect(calledAt).toHaveLength(8);
+    // The first at once, and each other one at least a tenth of a second later.
+    expect((calledAt.at(-1) ?? 0) - (calledAt[0] ?? 0)).toBeGreaterThan(500);
+  } finally {
+    await server.stop();
+  }
+});
+
+it('names an agent with a rate that there is not, and a rate that is none', async () => {
+  const given = { workflows: [greeting], agents: [composing, posting] };
+  await expect(startServer({ ...given, rates: { charge: '1/s' } })).rejects.toThrow(
+    "no agent is named 'charge'; there are compose, post",
+  );
+  await expect(startServer({ ...given, rates: { compose: '1' } })).rejects.toThrow("the rate '1' is none");
+});
+
 it('names the handler that is missing', async () => {
   await expect(startServer({ workflows: [greeting], agents: [composing] })).rejects.toThrow(
     "no implementation of 'post'",

@@ -14,6 +14,8 @@ import type { Send } from '../../core/decisions/decision.ts';
 import type { Ports } from '../../core/ports.ts';
 import type { Workflow } from '../../core/plan/builder/workflow.ts';
 import type { Execution } from '../../core/records/state.ts';
+import { ProcessRate } from '../../agent/process-rate.ts';
+import { perSecondOf } from '../../core/values/rate.ts';
 import { handleMessage } from '../../agent/message.ts';
 import type { Worker } from '../../agent/author-code.ts';
 import { type PlanCache, planOf } from '../../engine/plans.ts';
@@ -28,6 +30,8 @@ export interface DriverOptions {
   readonly workflows: readonly Workflow[];
   /** By the agent's name; read at each delivery. */
   readonly workers: ReadonlyMap<string, Worker>;
+  /** By the agent's name: how many attempts may begin, such as '50/s'. */
+  readonly rates: Readonly<Record<string, string>>;
   readonly injects: Injects;
   readonly lateMs: Host['lateMs'];
   readonly seed: number;
@@ -210,7 +214,12 @@ export class Driver implements Host {
     const about = `${agent} takes the message to ${message.mode} ${this.names.quoted(message.execution, message.step)}`;
     if (this.injects(`before:${place}`, about)) process.kill();
     if (this.injects(`twice:${place}`, about)) this.#put({ ...letter.send, delayMs: 0 });
-    void this.#handle(process.ports, this.calls.observed(worker, process), letter, now + functionMs);
+    const rate = this.#options.rates[agent];
+    const observed = {
+      ...this.calls.observed(worker, process),
+      ...(rate === undefined ? {} : { rate: new ProcessRate(agent, perSecondOf(rate)) }),
+    };
+    void this.#handle(process.ports, observed, letter, now + functionMs);
   }
 
   async #handle(ports: Ports, worker: Worker, letter: Letter, processDeadlineAt: number): Promise<void> {

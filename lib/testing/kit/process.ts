@@ -104,15 +104,8 @@ export function startProcess(host: Host, name: string, processDeadlineAt: number
       await alive();
     },
   };
-  const ports: Ports = {
-    ...world,
-    store: through(world.store, call),
-    queue: through(world.queue, call),
-    announcer: through(world.announcer, call),
-    clock,
-  };
   return {
-    ports,
+    ports: { ...portsThrough(world, call), clock },
     kill,
     isDead: () => fate.dead,
     freezeUntil: (at) => {
@@ -124,6 +117,15 @@ export function startProcess(host: Host, name: string, processDeadlineAt: number
 }
 
 type Call = (method: string, args: readonly unknown[], perform: () => Promise<unknown>) => Promise<unknown>;
+
+/** Those whose calls change something. */
+const portsThrough = (world: MemoryWorld, call: Call): Ports => ({
+  ...world,
+  store: through(world.store, call),
+  queue: through(world.queue, call),
+  announcer: through(world.announcer, call),
+  rates: through(world.rates, call),
+});
 
 /** All methods of a port, whichever it has. */
 const through = <Port extends object>(port: Port, call: Call): Port =>
@@ -139,6 +141,7 @@ const through = <Port extends object>(port: Port, call: Call): Port =>
 /** For people: which record, which message. */
 function aboutCall(names: StepNames, method: string, args: readonly unknown[]): string {
   if (method === 'write') {
+    if ('givenUntil' in (args[0] as object)) return 'takes a slot of its rate';
     const { executionId: id, execution, step, question } = args[0] as Write;
     const records = [
       ...(step === undefined ? [] : [`step ${names.quoted(id, step.name)} as ${step.status}`]),

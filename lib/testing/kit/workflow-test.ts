@@ -13,6 +13,7 @@ import type { Workflow } from '../../core/plan/builder/workflow.ts';
 import type { Note } from '../../core/decisions/decision.ts';
 import type { Ended } from '../../core/records/ended.ts';
 import type { QuestionNews } from '../../core/decisions/news.ts';
+import { perSecondOf } from '../../core/values/rate.ts';
 import { refuse } from '../../core/values/errors.ts';
 import { jsonSchemaOf } from '../../infra/json-schema.ts';
 import { start } from '../../scheduler/start.ts';
@@ -33,6 +34,11 @@ export interface TestOptions {
   readonly agents: readonly TestAgent[];
   /** Further workflows, such as those that run as children. */
   readonly workflows?: readonly Workflow[];
+  /**
+   * By agent how many attempts may begin, as `agentSettings` says it: `{ 'charge-card': '50/s' }`.
+   * @default as many as come
+   */
+  readonly rates?: Readonly<Record<string, string>>;
   /**
    * Seeds the random part of the backoffs: the same seed gives the same run.
    * @default 1
@@ -100,6 +106,7 @@ export class WorkflowTest<I> {
     this.#idPrefix = inner.idPrefix;
     const workflows = [workflow as Workflow, ...(options.workflows ?? [])];
     for (const [at, given] of options.agents.entries()) this.#add(given, at);
+    this.#checkRates(options.rates ?? {});
     for (const one of workflows) {
       this.#checkComplete(one);
       checkReferences(one);
@@ -107,6 +114,7 @@ export class WorkflowTest<I> {
     this.#driver = new Driver({
       workflows,
       workers: this.#workers,
+      rates: options.rates ?? {},
       injects: inner.injects ?? (() => false),
       lateMs: ({ name, settleMs }) => Math.max(settleMs, inner.slowestMs?.(name) ?? 0),
       seed: options.seed ?? 1,
@@ -133,6 +141,13 @@ export class WorkflowTest<I> {
       throw refuse('bad-agents', `agents has two implementations of '${name}'; pass one, or use replace`);
     }
     this.#workers.set(name, worker);
+  }
+
+  #checkRates(rates: Readonly<Record<string, string>>): void {
+    for (const [agent, rate] of Object.entries(rates)) {
+      if (!this.#workers.has(agent)) throw missingAgent(agent, `rate ${rate}`);
+      perSecondOf(rate);
+    }
   }
 
   #checkComplete(workflow: Workflow): void {
@@ -195,8 +210,8 @@ export class WorkflowTest<I> {
 
   /**
    * The next calls are not made and throw instead.
-   * @param options `with`: what is thrown. `TransientError` and `PermanentError` say that nothing was done;
-   * any other error says nothing, so that the outcome is unknown. Default: a `TransientError`
+   * @param options `with`: what is thrown. `TransientError` and `PermanentError` say that nothing was
+   * done; any other error says nothing, so that the outcome is unknown. Default: a `TransientError`
    */
   fail(agent: AgentRef, options: FaultOptions & { readonly with?: Error } = {}): void {
     const { with: error, ...rest } = options;

@@ -14,13 +14,14 @@ import type { TestAgent } from '../kit/workflow-test.ts';
 import type { TestServer, TestServerOptions } from './test-server.ts';
 
 export async function start(options: TestServerOptions): Promise<Omit<TestServer, 'client'>> {
-  const { file = IN_MEMORY, stopWithinMs = 0, logs = false, onEvent } = options;
+  const { file = IN_MEMORY, stopWithinMs = 0, logs = false, onEvent, rates } = options;
   const { url, resumed, stop } = await startServer({
     served: await servedOf(options),
     file,
     port: 0,
     stopWithinMs,
     isQuiet: !logs,
+    ...(rates === undefined ? {} : { rates }),
     ...(onEvent === undefined ? {} : { listeners: [onEvent] }),
   });
   return { url, resumed, stop };

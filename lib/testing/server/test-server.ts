@@ -20,6 +20,8 @@ export interface TestServerOptions {
   readonly file?: string;
   /** Is called with each event that AWS's bus would get; one that rejects hears of it again. */
   readonly onEvent?: (event: TestServerEvent) => Promise<void> | void;
+  /** By agent how many attempts may begin, such as '50/s'. @default as many as come */
+  readonly rates?: Readonly<Record<string, string>>;
   /** How long attempts may go on when it is stopped, in ms. @default 0 */
   readonly stopWithinMs?: number;
   /** Whether it writes log lines and metrics. @default false */
