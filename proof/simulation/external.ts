@@ -4,7 +4,7 @@
  * Owns: the shape. Does not own: how a process reaches it (`process.ts`), what it is made of (`world.ts`).
  */
 
-import type { AnnouncedLists, Breakers, Presences, RandomSource } from '../../lib/core/ports.ts';
+import type { AnnouncedLists, Breakers, Presences, RandomSource, Rates } from '../../lib/core/ports.ts';
 import type { Note, Send } from '../../lib/core/decisions/decision.ts';
 import type { Presence } from '../../lib/core/supervision/presence.ts';
 import type { MemoryTable } from '../../lib/testing/memory-table.ts';
@@ -17,6 +17,7 @@ export interface External {
   /** What answers the roles in its place, in a world that has one. */
   readonly file?: FileStore;
   readonly breakers: Breakers;
+  readonly rates: Rates;
   readonly presences: Presences;
   readonly announcedLists: AnnouncedLists;
   /** Starts a supervisor, or not, or two. */

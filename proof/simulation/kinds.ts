@@ -60,6 +60,9 @@ export const KINDS = [
   'acceptedOver',
   'acceptedStopped',
   'acceptedAwaited',
+  /** A claim was deferred for its agent's rate, and one has come at its turn. */
+  'rateDeferred',
+  'rateTurn',
   /** The death of an attempt was recorded: under its lease, later, and when another attempt had begun. */
   'deathUnderLease',
   'deathLater',

@@ -5,6 +5,7 @@
  */
 
 import { ProcessBreaker } from '../../lib/agent/breaker.ts';
+import { ProcessRate } from '../../lib/agent/process-rate.ts';
 import { handleMessage } from '../../lib/agent/message.ts';
 import { SingleFlight } from '../../lib/agent/single-flight.ts';
 import type { Send } from '../../lib/core/decisions/decision.ts';
@@ -13,7 +14,7 @@ import type { Message } from '../../lib/core/decisions/message.ts';
 import { deferredByPause } from '../../lib/scheduler/bulk-workflow.ts';
 import { containerOf } from './containers.ts';
 import { PROCESS_MS } from './emphasis.ts';
-import { type Host, newProcess, planOf, portsOf } from './process.ts';
+import { type Host, newProcess, planOf, portsOf, type Warm } from './process.ts';
 import { AGENT_NAMES, agentOf, noted, service } from './service.ts';
 
 const VISIBILITY_MS = 120_000;
@@ -56,10 +57,15 @@ function forge(host: Host, send: Send): void {
 }
 
 /** A message meets one of the agent's processes that are warm, or starts another one. */
-function warmBreaker({ choice, warm }: Host, agent: string): ProcessBreaker {
+function warmProcess({ choice, rates, warm }: Host, agent: string): Warm {
   const known = warm.get(agent) ?? [];
   if (known.length > 0 && choice.chance(0.9)) return choice.pick(known);
-  const cold = new ProcessBreaker(agent);
+  // The built-in agent calls no service.
+  const perSecond = agent === BULK.name ? undefined : rates.perSecond;
+  const cold = {
+    breaker: new ProcessBreaker(agent),
+    ...(perSecond === undefined ? {} : { rate: new ProcessRate(agent, perSecond) }),
+  };
   warm.set(agent, [...known, cold].slice(-WARM_PROCESSES));
   return cold;
 }
@@ -98,13 +104,12 @@ function invoke(host: Host, agent: string, batch: readonly Delivery[]): void {
   const implementation = host.containers === undefined ? real : host.running.watched(process, real);
   // One message at a time.
   const container = batch.length === 1 ? containerOf(host, process) : undefined;
-  const breaker = warmBreaker(host, agent);
   const inPart = host.readsInPart ? { recordsARead: 0 } : {};
   const singleFlight = host.crowded ? { singleFlight: new SingleFlight() } : {};
   const listener = container === undefined ? {} : { listener: container.listener };
   const deferredBy = agent === BULK.name ? { deferredBy: deferredByPause } : {};
   const own = { ...inPart, ...singleFlight, ...listener, ...deferredBy };
-  const worker = { agent: agentOf(agent), implementation, breaker, ...own };
+  const worker = { agent: agentOf(agent), implementation, ...warmProcess(host, agent), ...own };
   const processDeadlineAt = process.processDeadlineAt + process.skewMs;
   let left = batch.length;
   for (const { send, receives } of batch) {

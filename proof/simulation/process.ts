@@ -7,6 +7,7 @@
  */
 
 import type { ProcessBreaker } from '../../lib/agent/breaker.ts';
+import type { ProcessRate } from '../../lib/agent/process-rate.ts';
 import type { AbortSignalLike } from '../../lib/core/plan/agent.ts';
 import { planAt, storedHash } from '../../lib/core/plan/child-plans.ts';
 import type { Plan } from '../../lib/core/plan/plan.ts';
@@ -16,11 +17,12 @@ import type {
   Breakers,
   Bulks,
   Clock,
-  RandomSource,
   Log,
   Ports,
   Queue,
   QueueDepth,
+  RandomSource,
+  Rates,
   Store,
   WakeUps,
   WriteResult,
@@ -47,6 +49,7 @@ import { announcedListsOf } from './lists-asked.ts';
 import { wakeUpsOf } from './known-presence.ts';
 import type { OracleBreakers } from './oracle-breakers.ts';
 import type { OracleListsAsked } from './oracle-lists-asked.ts';
+import type { OracleRates } from './oracle-rates.ts';
 import type { OracleWriters } from './oracle-writers.ts';
 import type { Arrivals } from './oracle-stages.ts';
 import { isIn, type Outages, type Span } from './outages.ts';
@@ -65,6 +68,12 @@ export interface Process {
   frozenUntil: number;
 }
 
+/** What a process that is kept warm knows of its agent. */
+export interface Warm {
+  readonly breaker: ProcessBreaker;
+  readonly rate?: ProcessRate;
+}
+
 /** What everybody in one world shares. */
 export interface Host {
   readonly events: EventQueue;
@@ -76,6 +85,7 @@ export interface Host {
   readonly writers: OracleWriters;
   readonly breakers: OracleBreakers;
   readonly listsAsked: OracleListsAsked;
+  readonly rates: OracleRates;
   /** The plans that its functions, kept warm, know by now. */
   readonly plans: PlanCache;
   readonly outages: Outages;
@@ -127,8 +137,8 @@ export interface Host {
   readonly jobs: Jobs;
   /** Its bulk actions, in a world that has some. */
   readonly bulks: BulkWorld | undefined;
-  /** What its functions' processes know of their agents' breakers. */
-  readonly warm: Map<string, ProcessBreaker[]>;
+  /** What its functions' processes know of their agents' breakers and rates. */
+  readonly warm: Map<string, Warm[]>;
   /** What its functions' processes know of the supervisors' presence. */
   readonly known: WakeUps['known'][];
   /** Those of the world's own eyes. */
@@ -265,6 +275,7 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
   readonly wakeUps: WakeUps;
   readonly bulks?: Bulks;
   readonly announcedLists: AnnouncedLists;
+  readonly rates: Rates;
   readonly #host: Host;
   readonly #process: Process;
 
@@ -287,6 +298,13 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
     this.announcedLists = announcedListsOf(host.external.announcedLists, (execute) =>
       call(host, process, execute, host.outages.storeIsAway).then(flat),
     );
+    const { rates } = host.external;
+    const ask = <Answer>(execute: () => Promise<Answer>): Promise<Answer> =>
+      call(host, process, execute, host.outages.storeIsAway).then(flat) as Promise<Answer>;
+    this.rates = {
+      read: (agent) => ask(() => rates.read(agent)),
+      write: (record) => ask(() => rates.write(record)),
+    };
     if (host.bulks !== undefined) this.bulks = host.bulks.portOf(host, process);
   }
 

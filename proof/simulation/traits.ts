@@ -52,6 +52,8 @@ export interface Traits {
   readonly answersWrongly: boolean;
   /** Its services accept work and do it by themselves. */
   readonly accepts: boolean;
+  /** Its agents begin only so many attempts a second. */
+  readonly hasRates: boolean;
   /** Its operators act in bulk. */
   readonly actsInBulk: boolean;
   /** Its workflows have waits that are shorter than any lease. */
@@ -100,5 +102,6 @@ export function traitsOf(seed: number): Traits {
     actsInBulk: choice.chance(0.45),
     waitsShortly: choice.chance(0.5),
     accepts: choice.chance(0.25),
+    hasRates: choice.chance(0.15),
   };
 }

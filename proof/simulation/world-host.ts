@@ -10,6 +10,7 @@ import {
   memoryAnnouncedLists,
   memoryBreakers,
   memoryPresences,
+  memoryRates,
 } from '../../lib/testing/memory-side-records.ts';
 import type { MemoryTable } from '../../lib/testing/memory-table.ts';
 import { given } from '../../lib/core/values/given.ts';
@@ -26,6 +27,7 @@ import { OracleBreakers } from './oracle-breakers.ts';
 import { OracleListsAsked } from './oracle-lists-asked.ts';
 import type { OwedNews } from '../../lib/core/decisions/news.ts';
 import { EffectOrder } from './oracle-order.ts';
+import { OracleRates } from './oracle-rates.ts';
 import { Arrivals } from './oracle-stages.ts';
 import { OracleWriters } from './oracle-writers.ts';
 import { drawOutages } from './outages.ts';
@@ -38,6 +40,7 @@ import type { WorldOptions } from './world-result.ts';
 
 /** Another stream than the world's own. */
 const JOB_DICE = 0x0b_0b_5e_11;
+const RATE_DICE = 0x4a7e_0005;
 
 interface Drawn {
   readonly options: WorldOptions;
@@ -77,6 +80,7 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
       table,
       ...given({ file }),
       breakers: breakers.behind(memoryBreakers()),
+      rates: memoryRates(),
       presences: memoryPresences(),
       announcedLists: listsAsked.behind(memoryAnnouncedLists()),
       wake: (presence) => wakeSupervisor(host, presence, longestDelayMs),
@@ -90,6 +94,10 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
     writers: new OracleWriters(),
     breakers,
     listsAsked,
+    rates: new OracleRates(
+      traits.hasRates && !isMild ? choiceOf(seededRandom(seed ^ RATE_DICE)) : undefined,
+      kinds,
+    ),
     plans: new Map(),
     outages: drawOutages(choice, faults, startAt, AGENT_NAMES),
     unread: new Map(),

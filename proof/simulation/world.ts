@@ -192,6 +192,7 @@ export class World {
       this.#host.order.written(before, write.step);
       judgeTries(problems, plan, before, write.step);
       judgeStages(problems, plan, before, write.step, kinds);
+      this.#host.rates.judge(problems, plan, before, write.step);
       if (!isLagging) this.#host.breakers.judge(problems, plan, before, write.step);
     }
     judgeAnswers(problems, plan, before, write, kinds);

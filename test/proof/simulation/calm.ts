@@ -12,6 +12,7 @@ import { Ledger } from '../../../proof/simulation/ledger.ts';
 import { EffectOrder } from '../../../proof/simulation/oracle-order.ts';
 import { OracleBreakers } from '../../../proof/simulation/oracle-breakers.ts';
 import { OracleListsAsked } from '../../../proof/simulation/oracle-lists-asked.ts';
+import { OracleRates } from '../../../proof/simulation/oracle-rates.ts';
 import { OracleWriters } from '../../../proof/simulation/oracle-writers.ts';
 import { Arrivals } from '../../../proof/simulation/oracle-stages.ts';
 import { CALM } from '../../../proof/simulation/outages.ts';
@@ -27,6 +28,7 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
   order: new EffectOrder(),
   writers: new OracleWriters(),
   breakers: new OracleBreakers({ now: () => events.now, kinds: noKinds(), violate: () => undefined }),
+  rates: new OracleRates(undefined, noKinds()),
   listsAsked: new OracleListsAsked({
     now: () => events.now,
     kinds: noKinds(),

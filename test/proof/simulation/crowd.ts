@@ -8,6 +8,7 @@ import {
   memoryAnnouncedLists,
   memoryBreakers,
   memoryPresences,
+  memoryRates,
 } from '../../../lib/testing/memory-side-records.ts';
 import type { Agent, AttemptContext, Implementation } from '../../../lib/core/plan/agent.ts';
 import type { Note, Send } from '../../../lib/core/decisions/decision.ts';
@@ -72,6 +73,7 @@ export async function runCrowd(crowd: Crowd): Promise<CrowdResult> {
   const host = calmHost(events, choice, {
     table,
     breakers: memoryBreakers(),
+    rates: memoryRates(),
     presences: memoryPresences(),
     announcedLists: memoryAnnouncedLists(),
     wake: () => undefined,

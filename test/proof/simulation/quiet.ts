@@ -16,6 +16,7 @@ import {
   memoryAnnouncedLists,
   memoryBreakers,
   memoryPresences,
+  memoryRates,
 } from '../../../lib/testing/memory-side-records.ts';
 import { MemoryTable } from '../../../lib/testing/memory-table.ts';
 import { seededSource, seededRandom } from '../../../lib/testing/memory.ts';
@@ -56,6 +57,7 @@ export async function runQuiet(seed: number, calls: Calls): Promise<Quiet> {
   const host = calmHost(events, choice, {
     table,
     breakers: memoryBreakers(),
+    rates: memoryRates(),
     presences: memoryPresences(),
     announcedLists: memoryAnnouncedLists(),
     wake: (presence) => {

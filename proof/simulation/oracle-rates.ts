@@ -1,0 +1,57 @@
+/**
+ * The rates of agents, as a service sees them: its calls, by the clocks of the processes that make them.
+ *
+ * Owns: which rate the agents of a world have, and that no second has more claims of one than that, with
+ * the share of a second that a process may take at once, and what ends just behind its slot. Does not own:
+ * which worlds have rates (`traits.ts`).
+ */
+
+import { BULK } from '../../lib/core/plan/built-in.ts';
+import type { Plan } from '../../lib/core/plan/plan.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { Step } from '../../lib/core/records/state.ts';
+import type { KindCounts } from './kinds.ts';
+import { actedAs } from './oracle-order.ts';
+import type { Choice } from './plans.ts';
+
+const RATES = [0.5, 1, 2, 20] as const;
+const SECOND_MS = 1_000;
+/** A share of 50 ms, and 100 ms behind a slot's end. */
+const TOLERANCE = 1.15;
+
+export class OracleRates {
+  readonly perSecond: number | undefined;
+  readonly #kinds: KindCounts;
+  /** By agent: when its claims were decided on, ascending. */
+  readonly #claimedAt = new Map<string, number[]>();
+
+  constructor(choice: Choice | undefined, kinds: KindCounts) {
+    this.perSecond = choice?.pick(RATES);
+    this.#kinds = kinds;
+  }
+
+  /** A step is written. */
+  judge(problems: string[], plan: Plan, { steps }: Snapshot, after: Step): void {
+    const step = plan.steps.find(({ name }) => name === after.name);
+    if (this.perSecond === undefined || step?.kind !== 'agent') return;
+    const known = steps[after.name];
+    if (after.deferred?.why === 'rate') this.#kinds.rateDeferred += 1;
+    const { claimedAt } = after;
+    if (claimedAt === undefined || after.leaseUntil === undefined || after.token === known?.token) return;
+    if (known?.deferred?.why === 'rate') this.#kinds.rateTurn += 1;
+    const { agent } = actedAs(step, after);
+    // The built-in agent calls no service, and has none.
+    if (agent === BULK.name) return;
+    const all = this.#claimedAt.get(agent) ?? [];
+    this.#claimedAt.set(agent, all);
+    const at = all.findLastIndex((one) => one <= claimedAt) + 1;
+    all.splice(at, 0, claimedAt);
+    const most = Math.floor(this.perSecond * TOLERANCE) + 2;
+    for (let first = Math.max(0, at - most); first <= at; first += 1) {
+      const next = all[first + most];
+      if (next === undefined || next - (all[first] ?? 0) >= SECOND_MS) continue;
+      problems.push(`S9 '${agent}' begins more than ${most} attempts in a second at ${this.perSecond}/s`);
+      return;
+    }
+  }
+}
