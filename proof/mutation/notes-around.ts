@@ -44,7 +44,7 @@ export const AROUND: readonly Note[] = [
   },
   {
     file: 'lib/core/execution/on-child.ts',
-    at: 'if (heard !== undefined && isToGoOn(execution, heard))',
+    at: 'if (endVersion !== undefined && isToGoOn(execution, endVersion))',
     answer: 'equivalent',
     said: 'no version is smaller than nothing.',
   },
