@@ -36,7 +36,7 @@ export const countsOf = (results: readonly Result[]): Counts => {
   };
 };
 
-/** Account numbers, and ids of requests and of whatever else has a UUID. */
+/** Account numbers, and UUIDs, such as the ids of requests. */
 export const redacted = (text: string): string =>
   text
     .replaceAll(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, '<id>')

@@ -145,7 +145,7 @@ const textOf = (value: Json): string => {
   return joined.join(String(list(parts)[0] ?? ''));
 };
 
-/** `["Steadfast","Started",…]` of each widget, by `namespace/name`; a '.' repeats what is above it. */
+/** `["Steadfast","Started",…]` of each widget, by `namespace/name`; a '.' repeats the value above it. */
 export function metricsOfDashboard(body: string): string[] {
   const { widgets } = Object(JSON.parse(body || '{}')) as { readonly widgets?: readonly Json[] };
   return (widgets ?? []).flatMap((widget) => {

@@ -49,7 +49,7 @@ function start(command: readonly string[], folder: string): Started {
     // As it is now: what a test sets of it is in its own copy.
     env: process.env,
     detached: true,
-    // What it writes to stderr is its log, and goes where the worker's goes.
+    // Its stderr is its log, and goes where the worker's goes.
     stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
   });
   const [stdin, stdout, , pipe] = child.stdio as unknown as [Writable, Readable, null, Writable];
@@ -88,7 +88,7 @@ function refuseMissing(program: string, folder: string): void {
   );
 }
 
-/** Settles when the process is dead: nothing that it did can come later than what is said of it. */
+/** Settles when the process is dead: none of its acts can come after its result. */
 function exchange(
   { child, stdin, stdout, kill }: Started,
   call: RemoteCall,
@@ -130,7 +130,7 @@ function exchange(
       finish = () => fail(new TransientError(`nothing was begun: ${error.message}`, { cause: error }));
       if (child.pid === undefined) over();
     });
-    // What it left in the group would keep stdout open.
+    // A process that it left in the group would keep stdout open.
     child.once('exit', kill);
     child.once('close', (code, by) => {
       attempt(() => withEnding(reader, code, by));

@@ -1,5 +1,5 @@
 /**
- * What is said between the relay and an agent in another language: one call as JSON, and its
+ * The protocol between the relay and an agent in another language: one call as JSON, and its
  * answer (docs/AGENTS-ELSEWHERE.md).
  *
  * Owns: the call's fields, which answers there are for which call, what each says about the work,
@@ -39,7 +39,7 @@ export interface RemoteCall {
 
 /**
  * The longest answer, or line of one, in bytes. Four times an output's: JSON may write a character of two
- * bytes as six, and what is too long for an output is refused by name later.
+ * bytes as six, and a text too long for an output is refused by name later.
  */
 export const MAX_ANSWER_BYTES: number = 1_024 * 1_024;
 
@@ -99,7 +99,7 @@ export const callOf = (
 
 const bad = (what: string): AnswerError => new AnswerError('bad-answer', `the remote's answer ${what}`);
 
-/** @throws AnswerError saying what is wrong with it, and what is allowed */
+/** @throws AnswerError that names the mistake, and what is allowed */
 export function parseSaid(text: string, call: CallKind): Said {
   let value: unknown;
   try {
@@ -151,7 +151,7 @@ function wishOf<Name extends 'retryAfterMs' | 'askAfterMs'>(
 }
 
 /**
- * Reads an answer piece by piece; what is too long is refused before it is parsed.
+ * Reads an answer piece by piece; one that is too long is refused before it is parsed.
  */
 export class AnswerReader {
   readonly #call: CallKind;

@@ -21,7 +21,7 @@ import { addressProblem, isProtected, type UrlTarget } from './target.ts';
 
 /** For the name, the connection and its encryption. */
 const CONNECT_WITHIN_MS = 10_000;
-/** What is in between (NAT gateways: 350 s) forgets a connection without traffic. */
+/** Routers in between (NAT gateways after 350 s) forget a connection without traffic. */
 const KEEP_ALIVE_EVERY_MS = 60_000;
 /** Lines of JSON: progress, then the answer. */
 const LINES = 'application/x-ndjson';

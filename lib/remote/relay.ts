@@ -1,7 +1,7 @@
 /**
  * The relay: an agent's execute, probe and undo that hand their call to another program and take its answer.
  *
- * Owns: which of the three there are, and what is made of an answer. Does not own: the way
+ * Owns: which of the three ways an agent has, and the result that its answer becomes. Does not own: the way
  * there (`command.ts`, `http.ts`, `lambda.ts`), claims, heartbeats and reports: to those it
  * is author code like any other.
  */

@@ -56,7 +56,7 @@ const FIELDS: Readonly<Record<RemoteKind, readonly string[]>> = {
 };
 const KINDS = Object.keys(FIELDS) as readonly RemoteKind[];
 
-/** @throws SteadfastError `bad-agent` saying what is wrong and what is allowed */
+/** @throws SteadfastError `bad-agent`, with the mistake and what is allowed */
 export function checkedKind(spec: AgentSpec, target: RemoteTarget): RemoteKind {
   const refused = (what: string): Error => refuse('bad-agent', `remote agent '${spec.name}': ${what}`);
   const given = Object.keys(Object(target));
@@ -107,7 +107,7 @@ export const isProtected = ({ secret, sign }: Pick<UrlTarget, 'secret' | 'sign'>
 
 const HERE: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
 
-/** @returns what is wrong with an address, if anything; a part of it may be secret, so it is not repeated */
+/** @returns the mistake in an address, if there is one; without the address, because a part may be secret */
 export function addressProblem(text: string, withSecret: boolean): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['https:', 'http:'].includes(url.protocol))

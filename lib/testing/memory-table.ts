@@ -148,7 +148,7 @@ export class MemoryTable {
     return this.#shards;
   }
 
-  /** Another number of shards, as after a deployment: what is in the index stays where it is. */
+  /** Another number of shards, as after a deployment: entries of the index stay where they are. */
   reshard(shards: number): void {
     this.#shards = shards;
     while (this.#due.length < shards) this.#due.push([]);
@@ -195,7 +195,7 @@ export class MemoryTable {
     return 'removed';
   }
 
-  /** What is beside an execution, of this life or left from another. */
+  /** The records beside an execution, of this life or left from another. */
   #besides(executionId: string): Beside[] {
     const { steps = {}, questions = {} } = this.#executions.get(executionId) ?? {};
     return [
@@ -210,7 +210,7 @@ export class MemoryTable {
     return (this.#places.get(execution.id) ?? 0) < this.#shards ? 'swept' : 'unswept';
   }
 
-  /** A new execution, beside what is left that is not from an earlier life. */
+  /** A new execution. Records from its own life that are left stay beside it. */
   #born(execution: Execution): Snapshot {
     const left = this.#left.get(execution.id) ?? [];
     const own = left.filter((one) => !isLeftover(besideOf(one), execution));
@@ -232,7 +232,7 @@ export class MemoryTable {
     };
   }
 
-  /** What is written stands in the place of what an earlier life left there. */
+  /** The written record replaces the one that an earlier life left there. */
   #replaceLeft(executionId: string, written: readonly Beside[]): void {
     const left = this.#left.get(executionId) ?? [];
     const rest = left.filter((one) => !written.some((other) => isSame(one, other)));
@@ -293,7 +293,7 @@ interface Stored {
   readonly life: string;
 }
 
-/** One version ahead of what is stored, and of the same life; or already stored by this very write. */
+/** One version ahead of the stored record, and of the same life; or already stored by this very write. */
 const follows = (next: Stored, stored: Stored | undefined): boolean =>
   ((stored?.version ?? 0) === next.version - 1 && (stored?.life ?? next.life) === next.life) ||
   stored?.writeId === next.writeId;

@@ -44,13 +44,13 @@ export class MemoryStore implements Store {
     this.#table = new MemoryTable(shards, undefined, mostOpen);
   }
 
-  /** Another number of shards, as after a deployment: what is in the index stays where it is. */
+  /** Another number of shards, as after a deployment: entries of the index stay where they are. */
   reshard(shards: number): void {
     this.shards = shards;
     this.#table.reshard(shards);
   }
 
-  /** As after the end of its retention: its own record is gone, what is beside it not yet. */
+  /** As after the end of its retention: its own record is gone, the records beside it not yet. */
   expire(executionId: string): void {
     this.#table.expire(executionId);
   }

@@ -12,7 +12,7 @@ import type { ClaimedAttempt } from '../core/decisions/events.ts';
 import { failureOf } from '../core/values/failure.ts';
 import { PIPE_FD, type Task, type Word } from './attempt-process.ts';
 
-/** What is needed of an agent's handler; it is the same that Lambda calls. */
+/** The part of an agent's handler that is needed here; Lambda calls the same handler. */
 interface Handler {
   (event: unknown, context: unknown): Promise<{ readonly batchItemFailures: readonly unknown[] }>;
   readonly worker: {

@@ -1,7 +1,7 @@
 /**
  * A worker as a whole process: environment → queue → worker, until a signal.
  *
- * Owns: what is read of the environment, the signals, the exit code. Does not own: the worker itself.
+ * Owns: the variables of the environment, the signals, the exit code. Does not own: the worker itself.
  */
 
 import { agentQueues } from '../aws/agent-queues.ts';
@@ -26,7 +26,7 @@ export interface RunSettings extends ProcessSettings {
 
 /**
  * Works until it is asked to stop.
- * @throws Error saying what is missing
+ * @throws Error that names the missing variable
  */
 export async function runWorker(settings: RunSettings): Promise<void> {
   const first = new ForkedProcess(settings);

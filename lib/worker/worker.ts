@@ -8,7 +8,7 @@
  * A message under work is kept from others by renewals of a short time, not by one long one: SQS hides none
  * for more than twelve hours, and what a worker that died had not begun is back within half a minute. That is
  * all a renewal is for. The table decides: a message that comes back too early is recognised, because its
- * step is leased, and the wake time finds what is lost.
+ * step is leased, and the wake time finds lost work.
  *
  * W1 a message is removed only when its process has said that it was handled.
  * W2 no process outlives the worker.
@@ -72,7 +72,7 @@ export class Worker {
     await this.#end();
   }
 
-  /** No more messages are taken; what is under way gets its time. */
+  /** No more messages are taken; attempts under way get their time. */
   stop(): void {
     this.#stopping.abort();
     this.#wake();

@@ -2,7 +2,7 @@
  * Checks that break something, and see that it is noticed and that nothing is doubled, lost or stuck.
  *
  * Owns: which fault, for how long, what must come of it. Does not own: that a fault ends by itself (the
- * port). It touches no execution but its own; a fault of a part of the stack touches whatever uses it.
+ * port). It touches no execution but its own; a fault of a part of the stack touches all its users.
  */
 
 import { ApiError } from '../../../lib/api/client.ts';
@@ -188,7 +188,7 @@ async function redrive(ports: Ports): Promise<Finding> {
   return finding(found === undefined ? ['nothing was started'] : [], found?.executionId ?? '');
 }
 
-/** Every execution that the run has begun, whatever was broken meanwhile. */
+/** Every execution that the run has begun, also those begun during a fault. */
 async function aftermath(ports: Ports): Promise<Finding> {
   const doubled: string[] = [];
   const lost: string[] = [];

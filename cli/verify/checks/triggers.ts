@@ -1,5 +1,5 @@
 /**
- * Checks of what starts executions beside the API, and of what is said of their end.
+ * Checks of the triggers, which start executions beside the API, and of the events of their ends.
  */
 
 import { type Entry, type Finding, finding } from '../check.ts';

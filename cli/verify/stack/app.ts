@@ -19,7 +19,7 @@ import { SteadfastStack } from '../../../lib/infra/steadfast-stack.ts';
 
 const app = new App({ analyticsReporting: false });
 const name = String(app.node.tryGetContext('steadfast:verifyStack') ?? 'Steadfast-verify');
-// From the working directory: the package's own folder may be one that nobody may write to.
+// From the working directory: the package's own folder may be read-only.
 const root = process.cwd();
 const folders = [relative(root, join(import.meta.dirname, 'workflows'))];
 const workflows = await discoverWorkflows({ root, folders });
@@ -55,7 +55,7 @@ onEnd.addTarget(new SqsQueue(ends));
 const alarms = news('Alarms');
 steadfast.monitoring?.topic.addSubscription(new SqsSubscription(alarms));
 
-/** Whoever makes a fault may die: a schedule ends it as this role. */
+/** The process that makes a fault may die: a schedule ends the fault with this role. */
 const ender = new Role(stack, 'Ender', {
   assumedBy: new ServicePrincipal('scheduler.amazonaws.com', {
     conditions: { StringEquals: { 'aws:SourceAccount': stack.account } },

@@ -45,7 +45,7 @@ export interface LocalCloudOptions {
   readonly port?: number;
   /** Ends the start, and later the cloud, with nothing left running. */
   readonly signal?: AbortSignal;
-  /** Called with what is at work while it starts, and with what the cloud itself complains about. */
+  /** Called with the progress of the start, and with the warnings of the cloud itself. */
   readonly say?: (text: string) => void;
   /** Called with each line that a function writes. */
   readonly onLog?: (line: { readonly function: string; readonly pid: number; readonly line: string }) => void;
@@ -139,7 +139,7 @@ export interface RandomKillOptions {
   readonly seed: number;
   /** Mean time from one to the next. @default 1000 */
   readonly everyMs?: number;
-  /** What is killed. @default - every agent, the scheduler, and now and then a supervisor */
+  /** The processes that are killed. @default - every agent, the scheduler, and now and then a supervisor */
   readonly functions?: readonly string[];
 }
 

@@ -95,7 +95,7 @@ async function startIn<W extends KnownWorkflows>(
     {
       ...io,
       err: (text) => {
-        // What is broken off by the stop is no problem.
+        // A call that the stop breaks off is no problem.
         if (ended.signal.aborted) return;
         problems.push(text.trim());
         say(text);

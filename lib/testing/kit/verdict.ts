@@ -1,5 +1,5 @@
 /**
- * What is wrong with a run: effects that are lost or doubled, executions that are stuck.
+ * The mistakes in a run: effects that are lost or doubled, executions that are stuck.
  *
  * Owns: what counts as lost and as doubled, with the outside world's book or, without one, with the book of
  * the agents' calls. Does not own: the runs (`crash-everywhere.ts`).
@@ -42,7 +42,7 @@ export interface Evidence {
   readonly effects?: readonly Effect[];
 }
 
-/** The run without a crash: what is to be expected of the others. */
+/** The run without a crash, which the others are compared with. */
 export interface Expectation {
   /** By `placeOf`: how many effects of each kind a step had, and which agent performed it. */
   readonly effects: ReadonlyMap<string, Usual>;

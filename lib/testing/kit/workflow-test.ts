@@ -200,7 +200,7 @@ export class WorkflowTest<I> {
     return this.#driver.world.clock.now();
   }
 
-  /** From now on the agent works like this; what is not given stays as it was. */
+  /** From now on the agent works like this; functions that are not given stay as they were. */
   replace<AI, AO>(agent: Agent<AI, AO>, implementation: Partial<Implementation<AI, AO>>): void {
     const name = this.#known(agent);
     const worker = this.#workers.get(name) as Worker;

@@ -1,6 +1,6 @@
 /**
  * The service outside that the agents of `steadfast verify` act on: a table that keeps every request as an
- * effect of its own, and so shows whatever was done twice.
+ * effect of its own, and so shows each act that was done twice.
  *
  * Owns: the table's form. Does not own: who reads it from outside (`cli/verify/probes.ts`).
  */
@@ -18,7 +18,7 @@ import type { AttemptContext } from 'steadfast';
 const client = new DynamoDBClient();
 const TableName = (): string => process.env['VERIFY_EFFECTS'] ?? '';
 
-/** One for all attempts of a step, and known to whoever knows the execution. */
+/** One for all attempts of a step; it follows from the execution's id. */
 export const keyOf = ({ executionId, step }: Pick<AttemptContext, 'executionId' | 'step'>): string =>
   `${executionId}/${step}`;
 
