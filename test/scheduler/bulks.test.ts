@@ -39,6 +39,15 @@ describe('a bulk retry', () => {
     expect(rememberedAt(execution, `${bulk.id}.${execution.id}`)).toBeGreaterThan(0);
   });
 
+  it('is about the executions of the workflow that its filter names, and of no other', async () => {
+    const h = world();
+    const [id = ''] = await failed(h, orders(1));
+    const { execution } = await h.state(id);
+    await h.scheduler.ports.store.create({ ...execution, id: 'of-another', workflow: 'refund' });
+    const bulk = await make(h, RETRY, { filter: { statuses: ['failed'], workflow: 'pay' } });
+    expect([bulk.count, bulk.examples]).toEqual([1, [id]]);
+  });
+
   it('does not retry one again that fails again, also where its page is done again (S15)', async () => {
     const h = world();
     const ids = await failed(h, orders(3));

@@ -46,6 +46,21 @@ describe('a step whose recovery ends with a person', () => {
     expect(execution.wakeAt).toBe(questions?.[1]?.deadlineAt);
   });
 
+  it('answers the question that is named, and no other of the execution', async () => {
+    const both = workflow('both', { input: anyObject, within: '10d' }, (w) => {
+      for (const name of ['one', 'other']) w.step(name, second, {}, { recovery: [human({ within: '1h' })] });
+    });
+    const h = harness(both, { second: { execute: decline, undo } });
+    const { id } = await h.begin();
+    await drain(h);
+    const output = { by: 'hand' };
+    await resolveIncident(h.scheduler, id, { incident: 2, choice: 'give-output', output });
+    const { steps, questions } = await h.state(id);
+    expect(questions?.[1]?.closedAt).toBeUndefined();
+    expect(steps[questions?.[1]?.step ?? '']?.status).toBe('waiting');
+    expect(steps[questions?.[2]?.step ?? '']).toMatchObject({ status: 'done', output });
+  });
+
   it.each([
     ['retry', {}, 'succeeded', 'done'],
     ['retry-with-input', { input: { better: true } }, 'succeeded', 'done'],

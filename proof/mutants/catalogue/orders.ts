@@ -1,9 +1,9 @@
 /**
  * What people have ordered: bulk actions, commands that come once more, pauses. Judged by who wrote what, and
- * found within 20,000 executions.
+ * found within 20,000 executions, or by a unit test.
  */
 
-import { type Mutant, simulated } from '../mutant.ts';
+import { jest, type Mutant, simulated } from '../mutant.ts';
 
 export const ORDERS: readonly Mutant[] = [
   {
@@ -13,6 +13,24 @@ export const ORDERS: readonly Mutant[] = [
     find: '{ ...asked, asOf: createdAt });',
     replace: '{ ...asked, asOf: createdAt + 60_000 });',
     killer: simulated(),
+  },
+  {
+    id: 'bulk-wider-than-its-filter',
+    bug: 'A bulk action is about the executions of all workflows, whichever was asked for.',
+    file: 'lib/scheduler/bulks.ts',
+    find: '    const page = await listed(scheduler, filter, BULK_PAGE, cursor);\n',
+    replace:
+      '    const { workflow: _workflow, ...wider } = filter;\n    const page = await listed(scheduler, wider, BULK_PAGE, cursor);\n',
+    killer: jest('scheduler/bulks', 'is about the executions of the workflow that its filter names'),
+  },
+  {
+    id: 'answer-of-another-question',
+    bug: 'The answer to one question of an execution is given to its first that is open.',
+    file: 'lib/scheduler/incidents.ts',
+    find: '      incident: number,\n      answer,\n',
+    replace:
+      '      incident: Object.values(state.questions ?? {}).flatMap((one) => "number" in one && one.closedAt === undefined ? [one.number] : [])[0] ?? number,\n      answer,\n',
+    killer: jest('scheduler/incidents', 'answers the question that is named, and no other'),
   },
   {
     id: 'bulk-obeyed-by-each-try',
