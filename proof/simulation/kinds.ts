@@ -73,6 +73,7 @@ export const KINDS = [
   'pausedWhileOpen',
   /** The first probe of an attempt could not tell, and its breaker was closed. */
   'untoldFirst',
+  'untoldLater',
   /** What holds without an answer. */
   'otherwise',
   /**

@@ -3,7 +3,8 @@
  *
  * Owns: S9 for all executions together: no trial begins while an operator has paused the agent or while
  * another trial may be under way, nothing of a breaker holds longer than its bound, and calls fail since the
- * first of them that nothing was answered after; a probe that cannot tell is a failed call, the first time;
+ * first of them that nothing was answered after; a probe that cannot tell is a failed call, the first time
+ * alone;
  * an agent that was paused long enough ago claims nothing.
  * Does not own: what is deferred meanwhile (`oracle.ts`).
  */
@@ -47,6 +48,10 @@ export class OracleBreakers {
   readonly #troubledAt = new Map<string, number>();
   /** By step: when its latest probe could not tell. */
   readonly #untoldAt = new Map<string, number>();
+  /** By attempt: when a probe of it was written as a failed call, by a process that was never frozen. */
+  readonly #probeCountedAt = new Map<string, number>();
+  /** Write ids of processes that were frozen once. */
+  readonly #lagging = new Set<string>();
 
   constructor(judge: Judge) {
     this.#judge = judge;
@@ -60,6 +65,11 @@ export class OracleBreakers {
   /** A probe has said that it cannot tell. */
   untold(executionId: string, step: string): void {
     this.#untoldAt.set(`${executionId}/${step}`, this.#judge.now());
+  }
+
+  /** A process that was frozen once writes what it found long ago. */
+  lags({ writeId }: Breaker): void {
+    this.#lagging.add(writeId);
   }
 
   troubled(agent: string): void {
@@ -89,6 +99,10 @@ export class OracleBreakers {
       kinds.pausedWhileOpen += 1;
     if (next.failedAt !== before?.failedAt || isShut(before) || isShut(next))
       this.#failedAt.set(agent, now());
+    if (!this.#lagging.has(next.writeId))
+      for (const { mode, executionId, step, attempt, at } of next.calls ?? [])
+        if (mode === 'probe' && before?.calls?.some((one) => one.at === at && one.step === step) !== true)
+          this.#probeCountedAt.set(`${executionId}/${step}/${attempt}`, now());
     for (const problem of problemsOf(before, next, now())) violate(agent, problem);
     const since = before?.failingSince;
     const answeredAt = this.#answeredAt.get(agent) ?? Number.NEGATIVE_INFINITY;
@@ -112,14 +126,24 @@ export class OracleBreakers {
   /** An attempt's first probe that cannot tell is a failed call, which its breaker knows before the step. */
   #judgeReport(problems: string[], agent: string, executionId: string, known: Step, after: Step): void {
     const last = after.attempts.at(-1);
-    const isFirst = known.probes === 0 && after.probes === 1 && last?.outcome === 'cannot-tell';
     const code = last?.outcome === 'cannot-tell' ? last.failure?.code : undefined;
     const saidAt = this.#untoldAt.get(`${executionId}/${after.name}`);
-    if (!isFirst || code !== CANNOT_TELL || saidAt === undefined || isShut(this.#known.get(agent))) return;
+    if (code !== CANNOT_TELL || saidAt === undefined || after.probes !== known.probes + 1) return;
+    if (known.probes > 0) this.#judgeLater(problems, agent, executionId, after);
+    if (known.probes > 0 || isShut(this.#known.get(agent))) return;
     this.#judge.kinds.untoldFirst += 1;
     const countedAt = Math.max(this.#failedAt.get(agent) ?? 0, this.#troubledAt.get(agent) ?? 0);
     if (countedAt < saidAt)
       problems.push(`S9 the first probe of '${after.name}' cannot tell, and '${agent}' has no failed call`);
+  }
+
+  /** A probe that cannot tell, as an earlier one of its attempt could not, is no failed call. */
+  #judgeLater(problems: string[], agent: string, executionId: string, after: Step): void {
+    this.#judge.kinds.untoldLater += 1;
+    const saidAt = this.#untoldAt.get(`${executionId}/${after.name}`) ?? Number.POSITIVE_INFINITY;
+    const countedAt = this.#probeCountedAt.get(`${executionId}/${after.name}/${after.attempt}`) ?? 0;
+    if (countedAt >= saidAt)
+      problems.push(`S9 a later probe of '${after.name}' cannot tell, and counts again for '${agent}'`);
   }
 
   /** No agent that is paused takes anything, whatever for. */

@@ -2,7 +2,8 @@
  * Bulk actions, judged by what is written to the executions that they are about, and by whose process it is.
  *
  * Owns: S22 of bulk actions: nothing obeys before the write that confirms, none twice, none for an attempt
- * that began when its page was counted; a retry or an answer means what had failed or was asked when the
+ * that began when its page was counted; none is found that its filter does not mean;
+ * a retry or an answer means what had failed or was asked when the
  * action was made; what is counted is what got the command, and adds up. Does not own: commands that
  * operators give one by one (`oracle-commands.ts`), what a command may write (`oracle.ts`).
  *
@@ -21,6 +22,8 @@ import {
 import type { BulkWrite } from '../../lib/core/ports.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import type { Execution } from '../../lib/core/records/state.ts';
+import type { ExecutionStatus } from '../../lib/core/transitions.ts';
 import { type Deed, deedsIn } from './deeds.ts';
 import type { Kind, KindCounts } from './kinds.ts';
 import { CLOCKS_DIFFER_MS } from './oracle-wake.ts';
@@ -70,6 +73,8 @@ export class OracleBulks {
   readonly #attempts = new Map<Process, PageAttempt>();
   /** By bulk action and execution. */
   readonly #obeyed = new Map<string, Deed[]>();
+  /** By execution: the workflow, and every status that was written. */
+  readonly #seen = new Map<string, { readonly workflow: string; readonly statuses: Set<ExecutionStatus> }>();
 
   /** Records were written. */
   wrote({ bulk, pages = [], total }: BulkWrite, process: Process, kinds: KindCounts): void {
@@ -93,6 +98,15 @@ export class OracleBulks {
     const others = [...this.#pages.values()].filter((one) => one.bulk === bulk && one.page !== page);
     const twice = ids.find((id) => others.some((one) => one.ids.includes(id)));
     if (twice !== undefined) this.#violate(bulk, `${twice} is on two of its pages`);
+    const { workflow, statuses } = known?.filter ?? {};
+    for (const id of ids) {
+      const seen = this.#seen.get(id);
+      if (seen === undefined) continue;
+      if (workflow !== undefined && seen.workflow !== workflow)
+        this.#violate(bulk, `${id} is of workflow '${seen.workflow}', and '${workflow}' is meant`);
+      if (statuses?.some((one) => seen.statuses.has(one)) === false)
+        this.#violate(bulk, `${id} was never ${statuses.join(' or ')}, which are meant`);
+    }
   }
 
   #judgeCounted(
@@ -154,6 +168,8 @@ export class OracleBulks {
 
   /** An execution is written, perhaps by a process that is at work on a page. */
   judge(before: Snapshot, write: Write, writer: Process | undefined, kinds: KindCounts): void {
+    this.#see(before.execution);
+    if (write.execution !== undefined) this.#see(write.execution);
     const attempt = writer && this.#attempts.get(writer);
     const bulk = attempt && this.#bulks.get(attempt.bulk);
     if (attempt === undefined || bulk === undefined) return;
@@ -165,6 +181,11 @@ export class OracleBulks {
       if (OBEYED[bulk.command.action].includes(deed.what) && !isWithParent)
         this.#judgeDeed(bulk, attempt, id, deed, kinds);
     }
+  }
+
+  #see({ id, workflow, status }: Execution): void {
+    const { statuses } = this.#seen.get(id) ?? { statuses: new Set<ExecutionStatus>() };
+    this.#seen.set(id, { workflow, statuses: statuses.add(status) });
   }
 
   #judgeDeed(bulk: Bulk, attempt: PageAttempt, executionId: string, deed: Deed, kinds: KindCounts): void {

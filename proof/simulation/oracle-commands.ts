@@ -3,8 +3,8 @@
  * the ids that executions remember.
  *
  * Owns: S22 of commands: one that was answered has been obeyed, also where nothing had to change, and does
- * nothing when it comes once more. Does not own: bulk actions (`oracle-bulks.ts`), what a command may
- * write (`oracle-operations.ts`).
+ * nothing when it comes once more; an answer is of the question that it was given to. Does not own: bulk
+ * actions (`oracle-bulks.ts`), what a command may write (`oracle-operations.ts`).
  */
 
 import type { Write } from '../../lib/core/decisions/decision.ts';
@@ -22,11 +22,18 @@ interface Call extends Given {
   readonly isRepeated: boolean;
 }
 
+/** Which question a person answers. */
+export interface Answered {
+  readonly executionId: string;
+  readonly incident: number;
+}
+
 const keyOf = ({ executionId, commandId }: Given): string => `${executionId} ${commandId}`;
 
 export class OracleCommands {
   readonly #answered = new Set<string>();
   readonly #calls = new WeakMap<Process, Call>();
+  readonly #answers = new WeakMap<Process, Answered>();
 
   /** @returns whether it was answered before, which it is to do nothing */
   begins(process: Process, { executionId, commandId }: Given): boolean {
@@ -40,7 +47,21 @@ export class OracleCommands {
     this.#answered.add(keyOf(given));
   }
 
+  /** A process outside answers this question and does nothing else. */
+  answers(process: Process, answer: Answered): void {
+    this.#answers.set(process, answer);
+  }
+
   judge(problems: string[], before: Snapshot, write: Write, writer: Process | undefined): void {
+    const answer = writer && this.#answers.get(writer);
+    for (const { what, incident } of answer === undefined ? [] : deedsIn(before, write))
+      if (
+        what === 'resolved' &&
+        (before.execution.id !== answer?.executionId || incident !== answer.incident)
+      )
+        problems.push(
+          `S22 incident ${incident} is resolved by the answer to ${answer?.incident} of ${answer?.executionId}`,
+        );
     const call = writer && this.#calls.get(writer);
     if (call?.isRepeated !== true || call.executionId !== before.execution.id) return;
     for (const { what } of deedsIn(before, write))

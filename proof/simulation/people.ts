@@ -12,7 +12,7 @@ import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { childrenOf, standsIn } from './families.ts';
 import { keySeen, planSeen } from './on-failure.ts';
 import { callerIn } from './cast.ts';
-import { type Host, planOf, schedulerFor } from './process.ts';
+import { type Host, planOf, processOutside, schedulerFor } from './process.ts';
 
 /** People read the open incidents now and then; sometimes two at once. */
 export function startPeople(host: Host): void {
@@ -36,8 +36,9 @@ async function cancelOne(host: Host, executionId: string): Promise<void> {
 
 /** Never rejects: a person whose answer is refused or lost comes again later. */
 async function answerSomething(host: Host, executionId: string): Promise<void> {
-  const { choice, faults, ledger, order } = host;
-  const scheduler = schedulerFor(host);
+  const { bulks, choice, faults, ledger, order } = host;
+  const process = processOutside(host);
+  const scheduler = schedulerFor(host, process);
   const { ports } = scheduler;
   try {
     const state = await ports.store.read(executionId);
@@ -59,6 +60,7 @@ async function answerSomething(host: Host, executionId: string): Promise<void> {
       host.jobs.stoppedByHand(key);
       order.left(state.execution, incident.step ?? '');
     }
+    bulks?.commands.answers(process, { executionId, incident: incident.number });
     await resolveIncident(scheduler, executionId, {
       incident: incident.number,
       choice: chosen.choice,

@@ -328,10 +328,11 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
     return call(this.#host, this.#process, () => breakers.read(agent), this.#isAway(agent)).then(flat);
   }
   write(breaker: Breaker): Promise<WriteResult> {
-    const { breakers } = this.#host.external;
-    return call(this.#host, this.#process, () => breakers.write(breaker), this.#isAway(breaker.agent)).then(
-      flat,
-    );
+    const write = (): Promise<WriteResult> => {
+      if (this.#process.frozenUntil > 0) this.#host.breakers.lags(breaker);
+      return this.#host.external.breakers.write(breaker);
+    };
+    return call(this.#host, this.#process, write, this.#isAway(breaker.agent)).then(flat);
   }
   #isAway(agent: string): (now: number) => boolean {
     const { outages, unread } = this.#host;

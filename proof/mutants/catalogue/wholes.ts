@@ -97,6 +97,14 @@ export const WHOLES: readonly Mutant[] = [
     killer: simulated(),
   },
   {
+    id: 'each-cannot-tell-counts',
+    bug: 'Each probe of an attempt that cannot tell is a failed call, so that one bad order opens the breaker.',
+    file: 'lib/agent/notify-breaker.ts',
+    find: 'claim.state.steps[claim.planStep.name]?.probes ?? 0',
+    replace: '0 * (claim.state.steps[claim.planStep.name]?.probes ?? 0)',
+    killer: simulated(),
+  },
+  {
     id: 'accepted-taken-for-dead',
     bug: 'Work that a service has accepted is taken for dead when the execution is stopped.',
     file: 'lib/core/step/process-deadline.ts',
