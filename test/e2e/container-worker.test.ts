@@ -3,73 +3,41 @@
  * kills, and an attempt that nothing but a kill ends. Real processes and real time.
  */
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type IVpc, Vpc } from 'aws-cdk-lib/aws-ec2';
-import { Stack } from 'aws-cdk-lib/core';
 import type { ExecutionView } from '../../lib/api/answers.ts';
 import { type LocalWorker, startWorkers } from '../../cli/dev/workers.ts';
-import { discoverWorkflows } from '../../lib/infra/discover.ts';
-import { SteadfastStack } from '../../lib/infra/steadfast-stack.ts';
-import { createApp, PROJECT_ROOT } from '../../lib/infra/synth.ts';
-import { type Cloud, startCloud } from '../../local/cloud.ts';
 import { measuredBy } from '../../local/metrics/embedded.ts';
 import type { Json } from '../../local/template/json.ts';
 import { policyActions, unnoticed } from './policy-changes.ts';
+import { setSmallStack, SMALL_STACK, type SmallStack } from './small-stack.ts';
 
-const STACK = 'Workers';
-let folder: string;
-let assembly: string;
-let cloud: Cloud;
+let stack: SmallStack;
 const workers: LocalWorker[] = [];
 const said: string[] = [];
 const denied: string[] = [];
 let atLength: { readonly worker: LocalWorker; readonly run: Run };
 
-/** Each agent with the service that would run it, so that the local cloud knows what its task may do. */
-async function deploy(outdir: string): Promise<string> {
-  const app = createApp({ outdir, builtinCloudFormationValidation: false });
-  const workflows = await discoverWorkflows({
-    root: PROJECT_ROOT,
-    folders: ['test/e2e/workflows'],
-    only: ['encode'],
-  });
-  const net = new Stack(app, 'Net');
-  const vpc = new Vpc(net, 'Vpc', { maxAzs: 2 }) as IVpc;
-  const container = { container: { vpc } };
-  const agents = ['encode', 'encode-anew', 'encode-at-length', 'encode-briefly'];
-  const agentSettings = Object.fromEntries(agents.map((agent) => [agent, container]));
-  const { stackName } = new SteadfastStack(app, STACK, { workflows, agentSettings });
-  expect(stackName).toBe(STACK);
-  return app.synth().directory;
-}
-
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'steadfast-e2e-worker-'));
-  assembly = await deploy(join(folder, 'cdk.out'));
-  cloud = await startCloud({
-    assembly,
-    stack: STACK,
-    dataDir: join(folder, 'data'),
-    port: 0,
-    schedules: true,
-    onDenied: ({ message }) => denied.push(message),
+  // Each agent with the service that would run it, so that the local cloud knows what its task may do.
+  stack = await setSmallStack({
+    workflows: 'encode',
+    inContainers: ['encode', 'encode-anew', 'encode-at-length', 'encode-briefly'],
+    cloud: { onDenied: ({ message }) => denied.push(message) },
   });
   // Beside all the others, since nothing makes half a minute shorter.
   atLength = { worker: start('encode-at-length'), run: await begin('encode-film', { ms: 33_000 }) };
 });
 afterAll(async () => {
   await Promise.all(workers.map((worker) => worker.stop()));
-  await cloud?.stop();
-  rmSync(folder, { recursive: true, force: true });
+  await stack?.strike();
 });
 
 function start(agent: string, environment: Record<string, string> = {}): LocalWorker {
-  const started = startWorkers(assembly, cloud, environment, (text) => said.push(text), [agent]);
+  const started = startWorkers(stack.assembly, stack.cloud, environment, (text) => said.push(text), [agent]);
   workers.push(...started);
   return started[0]!;
 }
@@ -95,13 +63,9 @@ interface Run {
 let runs = 0;
 async function begin(workflow: string, input: object): Promise<Run> {
   runs += 1;
-  const file = join(folder, `journal-${runs}`);
+  const file = join(stack.folder, `journal-${runs}`);
   writeFileSync(file, '');
-  const response = await fetch(`${cloud.apiUrl}/workflows/${workflow}/executions`, {
-    method: 'POST',
-    body: JSON.stringify({ input: { ...input, journal: file } }),
-  });
-  const { executionId: id } = (await response.json()) as { executionId: string };
+  const id = await stack.begin(workflow, { ...input, journal: file });
   const journal = (): Line[] =>
     readFileSync(file, 'utf8')
       .split('\n')
@@ -123,20 +87,10 @@ async function begin(workflow: string, input: object): Promise<Run> {
         await pause(25);
       }
     },
-    ended: async () => {
-      for (;;) {
-        const view = (await (
-          await fetch(`${cloud.apiUrl}/executions/${id}?wait=20s`)
-        ).json()) as ExecutionView;
-        if (view.endedAt !== undefined) return view;
-      }
-    },
+    ended: () => stack.ended(id),
   };
 }
 
-const lookNow = (): void => {
-  for (const { name } of cloud.control.schedules()) cloud.control.tick(name).catch(() => undefined);
-};
 const told = (run: Run): string[] => run.journal().map(({ what, attempt }) => `${what} ${attempt}`);
 
 async function dead(pid: number): Promise<number> {
@@ -154,7 +108,7 @@ async function dead(pid: number): Promise<number> {
 /** What a worker left is done by the next one, as a second attempt. */
 async function doneByAnother(run: Run): Promise<void> {
   const next = start('encode');
-  lookNow();
+  stack.tickNow();
   expect(await run.ended()).toMatchObject({ status: 'succeeded', output: { attempt: 2 } });
   expect(told(run)).toEqual(['begun 1', 'begun 2', 'done 2']);
   await next.stop();
@@ -208,7 +162,7 @@ describe('a worker', () => {
     const run = await begin('encode-clip', { ms: 0, wedge: true });
     const begun = await run.line('begun');
     const program = await run.line('program');
-    lookNow();
+    stack.tickNow();
     const [diedAt] = await Promise.all([dead(begun.pid), dead(program.pid)]);
     // The declared two seconds at least; how much later the machine lets somebody see it is its own affair.
     expect(diedAt - begun.at).toBeGreaterThan(2_000);
@@ -221,7 +175,7 @@ describe('a worker', () => {
     // Two at once: the next attempt is claimed before the death of the former is recorded.
     const worker = start('encode-anew', { STEADFAST_WORKER_CONCURRENCY: '2' });
     const run = await begin('encode-show', { ms: 0 });
-    const ticks = setInterval(lookNow, 1_000);
+    const ticks = setInterval(stack.tickNow, 1_000);
     expect(await run.ended()).toMatchObject({ status: 'succeeded', output: { height: 720 } });
     clearInterval(ticks);
     const lines = run.journal();
@@ -244,7 +198,7 @@ describe('a worker', () => {
     expect(await run.ended()).toMatchObject({ status: 'succeeded', output: { attempt: 1 } });
     expect(told(run)).toEqual(['begun 1', 'done 1']);
     await worker.stop();
-    const queue = cloud.control.queues().find(({ name }) => name.endsWith('_encode-at-length'));
+    const queue = stack.cloud.control.queues().find(({ name }) => name.endsWith('_encode-at-length'));
     expect(queue).toMatchObject({ visible: 0, inFlight: 0 });
   });
 
@@ -269,7 +223,7 @@ describe('a worker', () => {
     server.close();
     // Whatever the workers of this file have done so far, their tasks' roles allow it.
     expect(denied).toEqual([]);
-    const used = cloud.control
+    const used = stack.cloud.control
       .permissions()
       .filter(({ who, uses }) => who.includes('ContainerTask') && uses > 0);
     expect(used.map(({ action }) => action)).toEqual(
@@ -282,16 +236,18 @@ describe('a worker', () => {
         'sqs:ReceiveMessage',
       ]),
     );
-    const template = JSON.parse(readFileSync(join(assembly, `${STACK}.template.json`), 'utf8')) as Json;
+    const template = JSON.parse(
+      readFileSync(join(stack.assembly, `${SMALL_STACK}.template.json`), 'utf8'),
+    ) as Json;
     const ofTask = policyActions(template).filter(({ place }) =>
       place.includes('AgentsencodeContainerTaskTaskRoleDefaultPolicy'),
     );
     // What a task asks of ECS is asked of nobody here: no container agent answers on a laptop.
     const asksHere = ofTask.filter((one) => !JSON.stringify(one).includes('ecs:UpdateTaskProtection'));
     expect(ofTask.length).toBeGreaterThan(7);
-    const requests = cloud.control.accessRequests();
-    expect(unnoticed(asksHere, { template, stackName: STACK, requests, mayBeIdle: [] })).toEqual([]);
+    const requests = stack.cloud.control.accessRequests();
+    expect(unnoticed(asksHere, { template, stackName: SMALL_STACK, requests, mayBeIdle: [] })).toEqual([]);
     expect(new Set(asked)).toEqual(new Set(['a-token']));
-    expect(cloud.control.calls().map(({ caller }) => caller)).toContain('task');
+    expect(stack.cloud.control.calls().map(({ caller }) => caller)).toContain('task');
   });
 });

@@ -6,45 +6,23 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type IVpc, Vpc } from 'aws-cdk-lib/aws-ec2';
-import { Stack } from 'aws-cdk-lib/core';
 import type { ExecutionView } from '../../lib/api/answers.ts';
 import { type LocalWorker, startWorkers } from '../../cli/dev/workers.ts';
-import { discoverWorkflows } from '../../lib/infra/discover.ts';
-import { SteadfastStack } from '../../lib/infra/steadfast-stack.ts';
-import { createApp, PROJECT_ROOT } from '../../lib/infra/synth.ts';
-import { type Cloud, startCloud } from '../../local/cloud.ts';
+import { PROJECT_ROOT } from '../../lib/infra/synth.ts';
+import { setSmallStack, type SmallStack } from './small-stack.ts';
 
-const STACK = 'Remote';
-let folder: string;
-let assembly: string;
-let cloud: Cloud;
+let stack: SmallStack;
 let worker: LocalWorker;
 let service: Service;
 const workers: LocalWorker[] = [];
 const denied: string[] = [];
 
-async function deploy(outdir: string): Promise<string> {
-  const app = createApp({ outdir, builtinCloudFormationValidation: false });
-  const workflows = await discoverWorkflows({
-    root: PROJECT_ROOT,
-    folders: ['test/e2e/workflows'],
-    only: ['engrave'],
-  });
-  const vpc = new Vpc(new Stack(app, 'Net'), 'Vpc', { maxAzs: 2 }) as IVpc;
-  const agentSettings = { engrave: { container: { vpc } } };
-  const { stackName } = new SteadfastStack(app, STACK, { workflows, agentSettings });
-  expect(stackName).toBe(STACK);
-  return app.synth().directory;
-}
-
 function startWorker(): LocalWorker {
   const environment = { STEADFAST_WORKER_CONCURRENCY: '2' };
-  const [started] = startWorkers(assembly, cloud, environment, () => undefined);
+  const [started] = startWorkers(stack.assembly, stack.cloud, environment, () => undefined);
   workers.push(started!);
   return started!;
 }
@@ -63,25 +41,21 @@ async function serve(port: string): Promise<Service> {
 }
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'steadfast-e2e-remote-'));
-  assembly = await deploy(join(folder, 'cdk.out'));
   service = await serve('0');
-  cloud = await startCloud({
-    assembly,
-    stack: STACK,
-    dataDir: join(folder, 'data'),
-    port: 0,
-    schedules: true,
-    environment: { ENGRAVER_URL: `http://127.0.0.1:${service.port}/` },
-    onDenied: ({ message }) => denied.push(message),
+  stack = await setSmallStack({
+    workflows: 'engrave',
+    inContainers: ['engrave'],
+    cloud: {
+      environment: { ENGRAVER_URL: `http://127.0.0.1:${service.port}/` },
+      onDenied: ({ message }) => denied.push(message),
+    },
   });
   worker = startWorker();
 });
 afterAll(async () => {
   await Promise.all(workers.map((each) => each.stop()));
-  await cloud?.stop();
+  await stack?.strike();
   service?.process.kill('SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
 });
 
 interface Run {
@@ -94,13 +68,9 @@ interface Run {
 let runs = 0;
 async function begin(hangs: 'before' | 'after', workflow = 'engraving'): Promise<Run> {
   runs += 1;
-  const journal = join(folder, `journal-${runs}`);
+  const journal = join(stack.folder, `journal-${runs}`);
   writeFileSync(journal, '');
-  const response = await fetch(`${cloud.apiUrl}/workflows/${workflow}/executions`, {
-    method: 'POST',
-    body: JSON.stringify({ input: { journal, hangs } }),
-  });
-  const { executionId } = (await response.json()) as { executionId: string };
+  const executionId = await stack.begin(workflow, { journal, hangs });
   const lines: Run['lines'] = () =>
     readFileSync(journal, 'utf8')
       .split('\n')
@@ -116,20 +86,10 @@ async function begin(hangs: 'before' | 'after', workflow = 'engraving'): Promise
         await pause(25);
       }
     },
-    ended: async () => {
-      for (;;) {
-        const view = (await (
-          await fetch(`${cloud.apiUrl}/executions/${executionId}?wait=20s`)
-        ).json()) as ExecutionView;
-        if (view.endedAt !== undefined) return view;
-      }
-    },
+    ended: () => stack.ended(executionId),
   };
 }
 
-const lookNow = (): void => {
-  for (const { name } of cloud.control.schedules()) cloud.control.tick(name).catch(() => undefined);
-};
 /** From /proc: what is behind the name in parentheses begins with the state and the parent. */
 const statOf = (pid: number): readonly string[] => {
   try {
@@ -167,7 +127,7 @@ describe('an agent in Python that is killed in mid-call', () => {
     expect(readFileSync(`/proc/${attempt}/cmdline`, 'utf8')).toContain('attempt.mjs');
     process.kill(attempt, 'SIGKILL');
     await dead(python);
-    lookNow();
+    stack.tickNow();
     expect(await run.ended()).toMatchObject({ status: 'succeeded', output: { attempt: 1 } });
     expect(engraved(run)).toEqual([1]);
   });
@@ -178,7 +138,7 @@ describe('an agent in Python that is killed in mid-call', () => {
     worker.process.kill('SIGKILL');
     await dead(python);
     worker = startWorker();
-    lookNow();
+    stack.tickNow();
     expect(await run.ended()).toMatchObject({ status: 'succeeded', output: { attempt: 1 } });
     expect(engraved(run)).toEqual([1]);
   });
