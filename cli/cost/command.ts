@@ -29,6 +29,7 @@ interface Flags {
   readonly executions: number;
   readonly payload: number;
   readonly items: number;
+  readonly rounds: number;
   readonly batch: number;
   readonly work: number;
   readonly memory: number;
@@ -43,7 +44,7 @@ const between =
   };
 
 export function addCost(program: Command, cli: Cli): void {
-  const { executions, payloadBytes, items, batch, workMs, memoryMb } = COST_DEFAULTS;
+  const { executions, payloadBytes, items, rounds, batch, workMs, memoryMb } = COST_DEFAULTS;
   program
     .command('cost')
     .argument('<workflow>', 'the name of the workflow')
@@ -61,6 +62,7 @@ export function addCost(program: Command, cli: Cli): void {
       between(0, 25_000),
       items,
     )
+    .option('--rounds <count>', 'rounds of each step that is repeated', between(1, 1_000), rounds)
     .option(
       '--batch <messages>',
       'messages per invocation of an agent: 1 when idle, up to the agent’s batchSize under load',
@@ -82,6 +84,7 @@ ${examples('cost hello-greeting', 'cost hello-greeting --executions 30000 --payl
         executions: flags.executions,
         payloadBytes: flags.payload,
         items: flags.items,
+        rounds: flags.rounds,
         batch: flags.batch,
         workMs: flags.work,
         memoryMb: flags.memory,

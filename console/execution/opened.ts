@@ -71,13 +71,14 @@ export function placeWith(id: string, of: Children, opened: Opened, wanted: stri
   return addressOf(['executions', id], { step: place.value.query.get('step'), open });
 }
 
-/** A step with several executions opens the first, and then those beside it. */
+/** A step with several executions opens the first, of rounds the latest, and then those beside it. */
 export function opening({ state }: GraphStep, id: string, opened: Opened): Opening | undefined {
   const ids = idsOf(state);
   if (ids.length === 0) return undefined;
   const at = ids.findIndex((one) => openedIn().includes(one));
   const to = (one: string | undefined): string => placeWith(id, state, opened, one);
-  if (at === -1) return { href: to(ids[0]), isOpen: false };
+  if (at === -1)
+    return { href: to(state?.children?.rounds === undefined ? ids[0] : ids.at(-1)), isOpen: false };
   const beside = (one: string | undefined): string | undefined => (one === undefined ? undefined : to(one));
   const among = {
     at: at + 1,

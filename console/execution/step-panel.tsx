@@ -175,7 +175,9 @@ function Children({ step: { children }, placeOf }: Pick<PanelProps, 'step' | 'pl
       </ul>
       {children.executionIds.length < children.started ? (
         <p class="faint">
-          These are the first {children.executionIds.length}; the numbers of the others follow on.
+          {children.rounds === undefined
+            ? `These are the first ${children.executionIds.length}; the numbers of the others follow on.`
+            : `These are the latest ${children.executionIds.length}.`}
         </p>
       ) : null}
     </>

@@ -149,6 +149,12 @@ export interface AcceptedView {
   readonly progress?: string | number;
 }
 
+export interface RoundsView {
+  readonly done: number;
+  readonly atMost: number;
+  readonly compensating?: number;
+}
+
 export interface StepView {
   readonly name: string;
   readonly kind: PlanStep['kind'];
@@ -201,6 +207,12 @@ export interface StepView {
     readonly try?: number;
     /** What waits for people in them, callbacks not counted. */
     readonly asked?: AskedBelow;
+    /**
+     * Only for a step that is repeated: how many rounds have succeeded, of at most how many; while they are
+     * undone, which of its executions is. `executionIds` are all of them, tries that failed included, and
+     * `ended` says how the latest ended, and of the others how many rounds succeeded.
+     */
+    readonly rounds?: RoundsView;
   };
   readonly changedAt?: number;
   /** 20 at most: the first 5 and the latest. */

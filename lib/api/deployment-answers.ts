@@ -76,7 +76,7 @@ export interface WorkflowStepView {
   readonly onFailure?: true;
   /** Once it is done nothing is undone any more. */
   readonly pointOfNoReturn?: true;
-  /** The agent of a step of kind 'agent', or of a map's items. */
+  /** The agent of a step of kind 'agent', of a map's items, or of rounds. */
   readonly agent?: string;
   readonly effect?: Effect;
   /** Also of kind 'child'. */
@@ -98,6 +98,8 @@ export interface WorkflowStepView {
   readonly remindMs?: number;
   /** Only for a child. */
   readonly workflow?: string;
+  /** Only for a child that is repeated; its condition as the plan has it. */
+  readonly rounds?: { readonly atMost: number; readonly until: Json };
   /** Only for a map; as the plan has it. */
   readonly over?: Json;
   readonly concurrency?: number;

@@ -12,7 +12,15 @@ import type { Bounded, InboxKey } from '../core/operators/list-filter.ts';
 import { choicesFor } from '../core/questions/choices.ts';
 import { leftByFailing, standingAtEnd } from '../core/operators/in-effect.ts';
 import { isOnFailure, shownSteps } from '../core/plan/on-failure.ts';
-import { type AgentStep, isCallback, type Plan, type PlanStep } from '../core/plan/plan.ts';
+import {
+  type AgentStep,
+  isCallback,
+  isRepeated,
+  type Plan,
+  type PlanStep,
+  type Rounds,
+} from '../core/plan/plan.ts';
+import type { Children } from '../core/records/children.ts';
 import { isOpen, type Question } from '../core/records/question.ts';
 import { given } from '../core/values/given.ts';
 import type { AskedOf } from '../core/records/question.ts';
@@ -22,7 +30,7 @@ import { type Accepted, callbackToken, type Execution, isForward, type Step } fr
 import { attemptedVariant, variantOf } from '../core/step/recovery.ts';
 import { leftOutOf } from '../core/step/history.ts';
 import { shownStatus } from '../core/step/turn.ts';
-import { childIds } from '../core/waiting/child.ts';
+import { childIds, idsOfTries } from '../core/waiting/child.ts';
 import { itemsSoFar } from '../core/waiting/map.ts';
 import { waitsUntil } from '../core/waiting/timer.ts';
 import type { AcceptedView, StepView } from './answers.ts';
@@ -167,6 +175,9 @@ function childrenView(
   const record = steps[step.name];
   if (record?.children === undefined) return {};
   const { children } = record;
+  const asked = askedBelow(open, execution.id, step.name);
+  if (isRepeated(step))
+    return { children: { ...roundsView(step.rounds, record, children, execution), ...given({ asked }) } };
   const ends = Object.values(children.ended).map(({ status }) => status);
   const ended = Object.fromEntries(
     [...new Set(ends)].map((one) => [one, ends.filter((end) => end === one).length]),
@@ -175,8 +186,30 @@ function childrenView(
   const tried = children.try === undefined ? {} : { try: children.try };
   const items = step.kind === 'map' ? itemsSoFar(children) : undefined;
   const { count, started } = children;
-  const asked = askedBelow(open, execution.id, step.name);
   return { children: { executionIds, count, started, ended, ...given({ items, asked }), ...tried } };
+}
+
+/** The executions of all rounds: how the latest ended, and how many others succeeded. */
+function roundsView(
+  { atMost }: Rounds,
+  record: Step,
+  children: Children,
+  execution: Execution,
+): NonNullable<StepView['children']> {
+  const ids = idsOfTries(execution, record);
+  const { done = 0, compensating } = children.rounds ?? {};
+  const latest = children.ended[0]?.status;
+  const succeeded = done + (latest === 'succeeded' ? 1 : 0);
+  return {
+    executionIds: ids.slice(-MAX_SHOWN_CHILDREN),
+    count: ids.length,
+    started: ids.length - (children.started === 0 ? 1 : 0),
+    ended: {
+      ...(succeeded === 0 ? {} : { succeeded }),
+      ...(latest === undefined || latest === 'succeeded' ? {} : { [latest]: 1 }),
+    },
+    rounds: { done: succeeded, atMost, ...given({ compensating }) },
+  };
 }
 
 /** A list of 10,000 items has 400 executions; the rest follow the same pattern. */

@@ -52,7 +52,14 @@ function specialOf(step: PlanStep): Omit<WorkflowStepView, 'name' | 'kind' | 'af
         ...(step.remindMs === undefined ? {} : { remindMs: step.remindMs }),
       };
     case 'child':
-      return { workflow: step.plan.workflow, undo: step.undo, ...recoveryOf(step.recovery) };
+      return {
+        ...(step.rounds?.byAgent === true ? byAgent(step.plan) : { workflow: step.plan.workflow }),
+        undo: step.undo,
+        ...recoveryOf(step.recovery),
+        ...(step.rounds === undefined
+          ? {}
+          : { rounds: { atMost: step.rounds.atMost, until: step.rounds.until } }),
+      };
     case 'map':
       return {
         ...(step.each.kind === 'agent'
@@ -68,6 +75,10 @@ function specialOf(step: PlanStep): Omit<WorkflowStepView, 'name' | 'kind' | 'af
       };
   }
 }
+
+/** The agent of a round. */
+const byAgent = ({ steps: [step] }: Plan): Pick<WorkflowStepView, 'agent' | 'effect'> =>
+  step?.kind === 'agent' ? { agent: step.agent, effect: step.effect } : {};
 
 const performedBy = ({
   agent,

@@ -50,7 +50,7 @@ const WARNINGS: ReadonlySet<string> = new Set([
   'presence-failed',
   'receipt-failed',
   'request-failed',
-  'rounds-exhausted',
+  'passes-exhausted',
   'sweep-failed',
   'wake-up-failed',
   // A failure without a word of its own.

@@ -41,6 +41,9 @@ export const STEP_EVENTS = {
   expire: 'its time is over: the external party did not answer, or no attempt succeeded',
   'start-children': 'executions of its own were started',
   'begin-try': 'its next try is recorded: another execution, which is created after that',
+  'begin-round':
+    'its latest round succeeded, and the next one is recorded: another execution, which is created after that',
+  'end-rounds': 'its latest round answered what ends them: what all of them answered is gathered',
   'child-ended': 'an execution of its own ended',
   'stop-children': 'its executions are canceled, and those that had succeeded are undone',
   'end-children': 'its time is over: its executions are stopped, and then it fails',

@@ -85,6 +85,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
   },
   running: {
     ...stays('running', 'heartbeat', 'process-died', 'start-children', 'child-ended', 'end-children'),
+    ...stays('running', 'begin-round', 'end-rounds'),
     ...TAKEN,
     retry: 'retrying',
     ask: 'waiting',
@@ -103,6 +104,7 @@ export const STEP_MOVES: Table<StepStatus, StepEvent> = {
     overdue: 'waiting',
     ...UNDONE,
     'begin-try': 'running',
+    'stop-children': 'compensating',
   },
   waiting: {
     ...stays('waiting', 'defer', 'heartbeat', 'process-died'),

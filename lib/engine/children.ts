@@ -26,7 +26,7 @@ import { type Execution, hasEnd } from '../core/records/state.ts';
 import { lifeOf } from '../core/step/effect-key.ts';
 import { isToGoOn } from '../core/waiting/child-retry.ts';
 import { isPlaceHolder } from '../core/waiting/child-tries.ts';
-import { endOf } from '../core/waiting/child.ts';
+import { endOf } from '../core/waiting/child-end.ts';
 import { commit } from './commit.ts';
 import { type PlanCache, planOf } from './plans.ts';
 import { sideBySide } from './side-by-side.ts';
@@ -80,7 +80,7 @@ export async function withChildren(
     case 'stop-children':
       return stopped(ports, next, reconcile);
     case 'gather':
-      return { type: 'gathered', step: next.step, ...(await gathered(ports, next.ids)) };
+      return { type: 'gathered', step: next.step, ...(await gathered(ports, next)) };
     default:
       return undefined;
   }
@@ -264,9 +264,13 @@ async function stopChild(
 
 async function gathered(
   ports: Ports,
-  ids: readonly string[],
+  { ids, rounds }: Extract<Next, { readonly kind: 'gather' }>,
 ): Promise<{ readonly outputs: readonly (Json | undefined)[]; readonly bytes: number }> {
-  const ends = await sideBySide(ids, SIDE_BY_SIDE, (id) => ports.store.readExecution(id));
+  const all = await sideBySide(ids, SIDE_BY_SIDE, (id) => ports.store.readExecution(id));
+  const ends = rounds === undefined ? all : all.filter((end) => end?.status === 'succeeded');
+  // What `until` read in the place of an answer would end the rounds early, or never.
+  if (rounds !== undefined && ends.length !== rounds)
+    throw new Error(`of ${rounds} rounds ${ends.length} could be read`);
   const bytesOf = (end: Execution | undefined): number =>
     end?.outputBytes ?? (end?.output === undefined ? 0 : utf8Bytes(JSON.stringify(end.output)));
   return {

@@ -7,7 +7,7 @@
  */
 
 import { decide } from '../core/decide.ts';
-import type { Plan } from '../core/plan/plan.ts';
+import { isRepeated, type Plan } from '../core/plan/plan.ts';
 import type { Ports, WriteResult } from '../core/ports.ts';
 import {
   type AffectedSteps,
@@ -27,9 +27,19 @@ import { decisionInputsOf } from './decision-inputs.ts';
  * Writes for each step in one evaluation, at most: a lease's end, a skip or a fence, a deferral. Of an
  * approval: that it is open and then over, a reminder or another deadline, and that each was announced.
  */
-const ROUNDS_PER_STEP = 6;
+const PASSES_PER_STEP = 6;
+/**
+ * For rounds that have nothing to undo, and are walked down one by one; of more the rest comes at the wake
+ * time.
+ */
+const PASSES_OF_ROUNDS = 120;
 /** For lost races. */
-const SPARE_ROUNDS = 20;
+const SPARE_PASSES = 20;
+
+const mostPasses = ({ steps, onFailure = [] }: Plan): number =>
+  (steps.length + onFailure.length) * PASSES_PER_STEP +
+  steps.filter(isRepeated).length * PASSES_OF_ROUNDS +
+  SPARE_PASSES;
 
 /** What a supervisor's sweep knows beyond the execution that it evaluates. */
 export interface Oversight {
@@ -70,8 +80,8 @@ export async function reconcile(
   let readAt = start.known?.readAt ?? 0;
   let lostRace = false;
   const failed = new FailedEffects();
-  const steps = plan.steps.length + (plan.onFailure?.length ?? 0);
-  for (let round = 0; round < steps * ROUNDS_PER_STEP + SPARE_ROUNDS; round += 1) {
+  const most = mostPasses(plan);
+  for (let pass = 0; pass < most; pass += 1) {
     if (state === undefined) {
       readAt = ports.clock.now();
       state = await ports.store.read(executionId);
@@ -114,7 +124,7 @@ export async function reconcile(
     fresh = next.fresh;
     if (fresh) state = undefined;
   }
-  ports.log.note({ what: 'rounds-exhausted', executionId });
+  ports.log.note({ what: 'passes-exhausted', executionId });
   return failed.thrownAfter(state);
 }
 

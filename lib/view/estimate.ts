@@ -26,6 +26,8 @@ export interface CostOptions {
   readonly payloadBytes: number;
   /** Items of each list that a step maps over. */
   readonly items: number;
+  /** Rounds of each step that is repeated, or as many as it may have if that is less. */
+  readonly rounds: number;
   /** Messages that one invocation of an agent takes together: 1 at rest, up to `batchSize` under load. */
   readonly batch: number;
   /** That an agent's own code takes, each time. */
@@ -38,6 +40,7 @@ export const COST_DEFAULTS: CostOptions = {
   executions: 1_000_000,
   payloadBytes: 1_024,
   items: 25,
+  rounds: 10,
   batch: 1,
   workMs: 100,
   memoryMb: 384,
@@ -130,6 +133,8 @@ const WAIT: Partial<Use> = { writes: 7.1, reads: 4.6 };
 const ASKED: Partial<Use> = { writes: 16, reads: 6, events: 2, apiRequests: 1, invocations: 1, ms: 40 };
 /** Beyond the child's own: started, known of, its end taken note of. */
 const CHILD: Partial<Use> = { writes: 9, reads: 5, ms: 60 };
+/** Beyond those of its execution. */
+const ROUND: Partial<Use> = { writes: 4, reads: 3, ms: 20 };
 /** Beyond its items' own. */
 const PART = { writes: 10, ms: 80 };
 const CHILD_IN_LIST: Partial<Use> = { writes: 10.5, reads: 12, ms: 120 };
@@ -212,7 +217,7 @@ function executionUse({ workflow, steps: all }: PricedWorkflow, sizes: Sizes, ab
     if (step.kind === 'agent') add(use, agentStep(steps, step, there, sizes));
     else if (step.kind === 'wait') add(use, WAIT);
     else if (step.kind === 'callback' || step.kind === 'approval') add(use, ASKED);
-    else if (step.kind === 'child') add(use, sizes.child(step.workflow ?? '', within), CHILD);
+    else if (step.kind === 'child') addChildren(use, step, sizes, within);
     else
       for (let left = items; left > 0; left -= ITEMS_PER_PART)
         add(use, part(step, Math.min(left, ITEMS_PER_PART), sizes, within), {
@@ -220,6 +225,22 @@ function executionUse({ workflow, steps: all }: PricedWorkflow, sizes: Sizes, ab
         });
   }
   return use;
+}
+
+/** One execution, or one for each round; that of an agent has one step, and is announced to nobody. */
+function addChildren(use: Use, step: WorkflowStepView, sizes: Sizes, within: readonly string[]): void {
+  const count = step.rounds === undefined ? 1 : Math.min(step.rounds.atMost, sizes.rounds);
+  for (let round = 0; round < count; round += 1) {
+    if (step.agent === undefined) add(use, sizes.child(step.workflow ?? '', within), CHILD);
+    else {
+      const one = { name: step.name, kind: 'agent' as const, after: [], agent: step.agent };
+      add(use, executionUse({ workflow: `${step.name} alone`, steps: [one] }, sizes, within), CHILD, {
+        events: -1,
+      });
+    }
+    // Between two rounds the answer of one is read, and the next is recorded with the parent's execution.
+    if (round > 0) add(use, ROUND);
+  }
 }
 
 function startAndEnd(inputBytes: number): Use {

@@ -291,6 +291,15 @@ function toCome(step: StepView, last: Stretch | undefined, view: ExecutionView, 
   ];
 }
 
+/** A round, or a try of one that failed: the one after it begins as soon as it is over. */
+const ofRound = ({ number, outcome, claimedAt, endedAt, failure }: AttemptView): Stretch => ({
+  kind: 'wait',
+  from: claimedAt,
+  to: endedAt,
+  note: `execution ${number}: ${outcome}${failure === undefined ? '' : ` (${failure.code})`}`,
+  ...(outcome === 'failed' ? ({ failed: true } as const) : {}),
+});
+
 const OVER: ReadonlySet<string> = new Set([
   'done',
   'failed',
@@ -304,10 +313,12 @@ function waited(step: StepView, ready: number, view: ExecutionView, now: number)
   const end = OVER.has(step.status) ? (step.changedAt ?? ready) : (view.endedAt ?? now);
   const note =
     step.children === undefined ? `${step.kind}: ${step.status}` : `its executions: ${step.status}`;
-  const past: Stretch = { kind: 'wait', from: Math.min(ready, end), to: end, note };
-  if (step.waitsUntil === undefined || step.waitsUntil <= now) return [past];
+  const tried = step.children?.rounds === undefined ? [] : step.attempts.map(ofRound);
+  const from = Math.min(tried.at(-1)?.to ?? ready, end);
+  const past: Stretch[] = [...tried, { kind: 'wait', from, to: end, note }];
+  if (step.waitsUntil === undefined || step.waitsUntil <= now) return past;
   return [
-    past,
+    ...past,
     { kind: 'wait', from: now, to: step.waitsUntil, note: 'until then at the latest', ahead: true },
   ];
 }

@@ -32,13 +32,20 @@ const defaultOf = ({ question }: StepView): string =>
  * '2 of 3 ended'; of a list '3 of 3 items ended', for a person knows of its items and not of the
  * executions that they are parts of.
  */
-export function childrenNote({ count, started, ended, items, try: number, asked }: Children): string {
+export function childrenNote({ count, started, ended, items, rounds, try: number, asked }: Children): string {
   const over = Object.values(ended).reduce((sum, one) => sum + one, 0);
   const people = asked === undefined ? '' : `${askedText(asked)}; `;
   const which = `${people}${number === undefined ? '' : `try ${number}: `}`;
+  if (rounds !== undefined) return `${people}${roundsNote(rounds, count)}`;
   if (items !== undefined) return `${which}${itemsText(items, over < count)}`;
   return `${which}${over} of ${count} ended${started < count ? `, ${started} started` : ''}`;
 }
+
+/** '3 of at most 500 rounds'; with tries that failed there are more executions. */
+const roundsNote = ({ done, atMost, compensating }: NonNullable<Children['rounds']>, tries: number): string =>
+  compensating === undefined
+    ? `${done} of at most ${atMost} rounds${tries > done + 1 ? `, ${tries} executions` : ''}`
+    : `execution ${compensating} of ${tries} is undone, the latest first`;
 
 /**
  * A step in words for people: what has not begun once its execution has ended, or
@@ -100,8 +107,12 @@ export function childrenText(view: ExecutionView): string {
   return rows.length === 0 ? '' : `\n${table(['CHILDREN OF', 'STARTED', 'ENDED', 'EXECUTIONS'], rows)}`;
 }
 
-const startedText = ({ started, count, items }: Children): string =>
-  items === undefined ? `${started} of ${count}` : `${items.begun} of ${items.count} items`;
+const startedText = ({ started, count, items, rounds }: Children): string =>
+  rounds !== undefined
+    ? `${started} in rounds`
+    : items === undefined
+      ? `${started} of ${count}`
+      : `${items.begun} of ${items.count} items`;
 
 /** '1 succeeded, 1 failed', or nothing. */
 export const endsText = ({ ended, items }: Children): string =>
@@ -112,9 +123,10 @@ export const endsText = ({ ended, items }: Children): string =>
 /** Beyond these only the first and the last are printed. */
 const FEW = 3;
 
-function idsText({ executionIds, count }: Children): string {
+function idsText({ executionIds, count, rounds }: Children): string {
   if (count <= FEW) return executionIds.join(', ');
   const [first = ''] = executionIds;
+  if (rounds !== undefined) return `${first} … ${executionIds.at(-1) ?? ''}`;
   // Numbered from 0, and shown up to a limit.
   return `${first} … ${first.replace(/0(?=(?:-\d+)?$)/, String(count - 1))}`;
 }
@@ -162,7 +174,9 @@ function performedBy(step: WorkflowStepView): string {
     case 'approval':
       return answeredWithin(step);
     case 'child':
-      return `child ${step.workflow ?? ''}`;
+      return step.rounds === undefined
+        ? `child ${step.workflow ?? ''}`
+        : `rounds of ${step.agent ?? step.workflow ?? ''}, at most ${step.rounds.atMost}`;
     case 'map':
       return `map ${step.agent ?? step.workflow ?? ''}`;
     default:

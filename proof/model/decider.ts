@@ -17,7 +17,7 @@ import { type Execution, isTerminal, type Mode, type Step } from '../../lib/core
 import { adoptsLateSuccess } from '../../lib/core/step/lease.ts';
 import { openWork, workKey } from '../../lib/core/step/ready.ts';
 import { mayStillSucceed } from '../../lib/core/step/turn.ts';
-import { endOf } from '../../lib/core/waiting/child.ts';
+import { endOf } from '../../lib/core/waiting/child-end.ts';
 import {
   ALL_STEPS,
   type FamilyWork,

@@ -160,7 +160,7 @@ export class World {
     if (what === 'deferred' && detail === 'unclaimed') this.#deferred += 1;
     if (what === 'lease-ended' || what === 'dispatched') this.#interventions += 1;
     if (what === 'grace') this.#graceFrom = this.#host.events.now;
-    if (what === 'rounds-exhausted') this.#violations.push('S14 a look did not come to an end');
+    if (what === 'passes-exhausted') this.#violations.push('S14 a look did not come to an end');
   }
 
   #judge(executionId: string, stored: Snapshot, write: Write): void {

@@ -37,6 +37,8 @@ const STEP_ROWS = `
   running   child-ended        running
   running   stop-children      compensating
   running   end-children       running
+  running   begin-round        running
+  running   end-rounds         running
   retrying  claim              running
   retrying  expire             failed
   retrying  done               done
@@ -44,6 +46,7 @@ const STEP_ROWS = `
   retrying  fence              fenced
   retrying  start-undo         compensating
   retrying  begin-try          running
+  retrying  stop-children      compensating
   waiting   heartbeat          waiting
   waiting   answer             answered
   waiting   complete           done
@@ -270,6 +273,11 @@ function reachable(first: string, moves: Moves): string[] {
 const waysOut = (status: string, moves: Moves): string[] =>
   Object.values(moves[status] ?? {}).filter((next) => next !== status);
 
+const refusal = (status: string, event: string): Error => {
+  const message = expect.stringContaining(`${status} cannot '${event}'`) as string;
+  return expect.objectContaining({ code: 'illegal-move', message }) as Error;
+};
+
 describe('a step (S2)', () => {
   const events = Object.keys(STEP_EVENTS) as StepEvent[];
 
@@ -277,9 +285,7 @@ describe('a step (S2)', () => {
     const next = stepRows.get(`${status} ${event}`);
     expect(canMoveStep(status, event)).toBe(next !== undefined);
     if (next === undefined) {
-      const message = expect.stringContaining(`${status} cannot '${event}'`) as string;
-      const refusal = { code: 'illegal-move', message };
-      expect(() => moveStep(status, event)).toThrow(expect.objectContaining(refusal));
+      expect(() => moveStep(status, event)).toThrow(refusal(status, event));
     } else expect(moveStep(status, event)).toBe(next);
   });
 
@@ -309,11 +315,7 @@ describe('an execution (S1, S2)', () => {
     (status, event) => {
       const next = executionRows.get(`${status} ${event}`);
       if (next === undefined) {
-        const refusal = {
-          code: 'illegal-move',
-          message: expect.stringContaining(`${status} cannot '${event}'`),
-        };
-        expect(() => moveExecution(status, event)).toThrow(expect.objectContaining(refusal));
+        expect(() => moveExecution(status, event)).toThrow(refusal(status, event));
       } else {
         expect(moveExecution(status, event)).toBe(next);
       }

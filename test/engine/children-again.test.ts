@@ -9,7 +9,7 @@ import type { Ports } from '../../lib/core/ports.ts';
 import type { Parent, ParentNotice } from '../../lib/core/records/children.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import type { Snapshot } from '../../lib/core/records/snapshot.ts';
-import { endOf } from '../../lib/core/waiting/child.ts';
+import { endOf } from '../../lib/core/waiting/child-end.ts';
 import { notifyParent } from '../../lib/engine/children.ts';
 import { cancel, retry } from '../../lib/scheduler/commands.ts';
 import { stepOfKey } from './book.ts';

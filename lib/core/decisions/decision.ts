@@ -92,7 +92,13 @@ export type Next =
       readonly below: number;
     }
   /** Read what these executions answered, and say it (`gathered`). */
-  | { readonly kind: 'gather'; readonly step: string; readonly ids: readonly string[] }
+  | {
+      readonly kind: 'gather';
+      readonly step: string;
+      readonly ids: readonly string[];
+      /** How many rounds have succeeded, of a step that has some. The others are tries that failed. */
+      readonly rounds?: number;
+    }
   /** This process has too little time left for an attempt: give the message back. */
   | { readonly kind: 'give-back' };
 

@@ -7,7 +7,14 @@
  * before the write that records them.
  */
 
-import { type ChildStep, hasChildren, type MapStep, type Plan, type PlanStep } from '../plan/plan.ts';
+import {
+  type ChildStep,
+  hasChildren,
+  isRepeated,
+  type MapStep,
+  type Plan,
+  type PlanStep,
+} from '../plan/plan.ts';
 import { blankStep, executionAfter, type ExecutionChanges, stepAfter } from '../decisions/change.ts';
 import type { Children, Family } from '../records/children.ts';
 import {
@@ -41,7 +48,9 @@ import {
 } from '../waiting/child.ts';
 import { afterTry, isCleanEnd, nextTryBegun, tryOf } from '../waiting/child-tries.ts';
 import { isStartDue } from '../waiting/map.ts';
+import { goesBack, roundBefore, goesBackAt } from '../waiting/rounds.ts';
 import { endsAt, mayPassTime } from '../waiting/timer.ts';
+import { roundToRead } from './on-round.ts';
 import { OVER } from './time-rules.ts';
 
 const written = (state: Snapshot, event: Evaluation, step: Step, what: string): Decision =>
@@ -89,6 +98,10 @@ export const endChildren: Rule = {
       const record = state.steps[step.name];
       if (record?.children === undefined) continue;
       const left = keepsEffects(state);
+      if (undoesRounds(step, record, left)) {
+        if (goesBackAt(record) > event.now) continue;
+        return written(state, event, roundBefore(record, record.children, event), 'round-undone');
+      }
       const stopped = stepOnceStopped(step, record, left, event);
       if (stopped !== undefined) return written(state, event, stopped, `step-${stopped.status}`);
       if (record.status !== 'running' && !staysDone(step, record, left)) continue;
@@ -97,9 +110,29 @@ export const endChildren: Rule = {
       const failure = childrenFailure(step, state.execution, record, record.children);
       if (failure !== undefined) return afterFailure(step, state, record, failure, event);
       if (hasOpenChildren(record.children)) continue;
+      if (isRepeated(step)) {
+        const next = roundToRead(plan, step, record, state);
+        if (next !== undefined) return nothing(next);
+        continue;
+      }
       return nothing({ kind: 'gather', step: step.name, ids: childIds(state.execution, record) });
     }
     return undefined;
+  },
+  dueAt: (plan, state) => {
+    const left = keepsEffects(state);
+    return plan.steps.flatMap((step) => {
+      const record = state.steps[step.name];
+      return record !== undefined && undoesRounds(step, record, left)
+        ? [
+            {
+              at: goesBackAt(record),
+              step: step.name,
+              coming: () => ({ what: 'the round before is undone', who: 'supervisor' as const }),
+            },
+          ]
+        : [];
+    });
   },
   says: {
     gather: 'what the executions of a step answered is gathered',
@@ -109,8 +142,13 @@ export const endChildren: Rule = {
     'step-compensation-failed': 'a step cannot be undone: one of its executions could not be',
     'try-failed': 'a try of a child is over, and has left nothing: the next one follows',
     'tries-over': 'nothing is left to try of a child by itself: a person is asked',
+    'round-undone': 'a round is undone, and the one before it is next',
   },
 };
+
+/** What rounds did is undone, one at a time. */
+const undoesRounds = (step: PlanStep, record: Step, left: boolean): boolean =>
+  isRepeated(step) && !left && !isKept(step) && goesBack(record);
 
 /**
  * It has failed; or, on the way forward, its next try follows or a person is asked: neither
@@ -316,7 +354,7 @@ function dueToStop(
   const record = state.steps[step.name];
   const underWay = mayHaveChildren(step, state);
   // One that waits and has left nothing was fenced.
-  const ended = record !== undefined && ['done', 'failed', 'waiting'].includes(record.status);
+  const ended = record !== undefined && ['done', 'failed', 'waiting', 'retrying'].includes(record.status);
   const open = hasOpenChildren(record?.children);
   const owes = ended && (open || wasRecalled(record) || (!left && needsUndo(step, record)));
   if (!underWay && !owes) return undefined;

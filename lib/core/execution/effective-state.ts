@@ -20,7 +20,12 @@ import { given } from '../values/given.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isForward, type Step } from '../records/state.ts';
 import { attemptedVariant, changesBetween, isRepeatable } from '../step/recovery.ts';
-import { childrenRestarted, goesOnWithChildren, takesNewChildren } from '../waiting/child-retry.ts';
+import {
+  childrenRestarted,
+  goesOnWithChildren,
+  takesNewChildren,
+  triesRoundAgain,
+} from '../waiting/child-retry.ts';
 
 /** The same snapshot when every record counts as what is stored. @param plan as it is stored */
 export function effectiveState(plan: Plan, state: Snapshot): Snapshot {
@@ -75,6 +80,13 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
   const { children } = record;
   const changedAt = Math.max(record.changedAt, retries?.at(-1)?.at ?? 0);
   const goesOn = children !== undefined && goesOnWithChildren(step, record);
+  if (goesOn && triesRoundAgain(children))
+    return stepAs(record, 'restart-retry', {
+      ...beginsAgain(epoch, 0, changedAt),
+      failure: undefined,
+      retryAt: changedAt,
+      children: childrenRestarted(record, children),
+    });
   if (goesOn && !takesNewChildren(step, children))
     return stepAs(record, 'restart-children', {
       epoch,

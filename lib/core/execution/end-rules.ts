@@ -15,7 +15,7 @@ import { hasUnannounced, openIncidents, type Snapshot } from '../records/snapsho
 import { type Cause, isLeased, type Step } from '../records/state.ts';
 import { isAllOver, isClear, keepsEffects, standsUnmended } from '../step/ready.ts';
 import type { Rule } from '../step/rule.ts';
-import { endOf } from '../waiting/child.ts';
+import { endOf } from '../waiting/child-end.ts';
 import { end, failedOnFailure } from './follow-up.ts';
 import { withParent } from './on-child.ts';
 import { keptOutput } from './output.ts';

@@ -25,7 +25,7 @@ import type { ExecutionEvent } from '../moves.ts';
 import { openIncidents, type Snapshot } from '../records/snapshot.ts';
 import { type Execution, isSatisfied } from '../records/state.ts';
 import { moveExecution } from '../transitions.ts';
-import { endOf } from '../waiting/child.ts';
+import { endOf } from '../waiting/child-end.ts';
 import type { Rule } from '../step/rule.ts';
 
 type EndMove = ExecutionEvent & ('fail' | 'cancel' | 'compensate');

@@ -11,6 +11,7 @@ import {
   expressionsOf,
   graphOf,
   hasChildren,
+  isRepeated,
   type MapStep,
   type Plan,
 } from '../plan/plan.ts';
@@ -38,12 +39,14 @@ import {
 } from '../waiting/child.ts';
 import { afterTry } from '../waiting/child-tries.ts';
 import { closedEnd, goingOnLater } from './follow-up.ts';
+import { roundRead } from './on-round.ts';
 
 export function decideChildren(plan: Plan, state: Snapshot, event: ChildEvent & DecisionInputs): Decision {
   if (event.type === 'stop') return stop(state, event, event);
   if (event.type === 'restart') return again(plan, state, event.endVersion, event);
   if (event.type === 'child-ended') return childEnded(plan, state, event);
   const step = graphOf(plan).step.get(event.step);
+  if (event.type === 'gathered' && isRepeated(step)) return roundRead(plan, step, state, event);
   const after = hasChildren(step) ? recordAfter(plan, step, state, event) : undefined;
   if (after === undefined) return nothing();
   const note = { what: `children-${event.type}`, step: event.step };

@@ -12,6 +12,7 @@ import {
   hasChildren,
   isCallback,
   isForAnother,
+  isRepeated,
   type MapStep,
   type Plan,
   type PlanStep,
@@ -26,6 +27,7 @@ import { hasOpenChildren } from '../step/turn.ts';
 import { childIds } from '../waiting/child.ts';
 import { isCleanEnd, tryOf } from '../waiting/child-tries.ts';
 import { itemsSoFar } from '../waiting/map.ts';
+import { roundOf } from '../waiting/rounds.ts';
 import { waitsUntil } from '../waiting/timer.ts';
 import { type Happened, inBrackets, itemsText, type Next } from './words.ts';
 import { timeText } from '../values/text.ts';
@@ -91,7 +93,7 @@ function becauseOfChildren(step: ChildStep | MapStep, record: Step): string | un
     case 'waiting':
       return `try ${tryOf(children)} is over${isCleanText(children)}${inBrackets(failure)}`;
     case 'compensating':
-      return `its executions are canceled, and those that succeeded are undone: ${soFar}`;
+      return `its executions are canceled, and those that succeeded are undone: ${roundText(step, record) ?? soFar}`;
     case 'failed':
       return failure === undefined
         ? `its executions are stopped, and what they did is left as it is: ${soFar}`
@@ -104,8 +106,20 @@ function becauseOfChildren(step: ChildStep | MapStep, record: Step): string | un
 }
 
 /** Only where there was more than one. */
-const tryText = (children: Children | undefined): string =>
-  tryOf(children) > 1 ? `try ${tryOf(children)}: ` : '';
+const tryText = (children: Children | undefined): string => {
+  const tried = tryOf(children) > 1 ? `try ${tryOf(children)}: ` : '';
+  return children?.rounds === undefined ? tried : `round ${roundOf(children)}, ${tried}`;
+};
+
+/** Rounds are executions one after the other, of which those before the latest are known. */
+const roundText = (step: ChildStep | MapStep, { children }: Step): string | undefined => {
+  const { done = 0, compensating } = children?.rounds ?? {};
+  if (!isRepeated(step) || (children?.try ?? 1) === 1) return undefined;
+  const before = done === 0 ? '' : `; ${done} before it succeeded`;
+  return compensating === undefined
+    ? `of at most ${step.rounds.atMost} rounds${before}`
+    : `of ${children?.try ?? 1} executions number ${compensating} is undone, the latest first`;
+};
 
 const isCleanText = (children: Children | undefined): string =>
   children !== undefined && isCleanEnd(children)
@@ -113,11 +127,15 @@ const isCleanText = (children: Children | undefined): string =>
     : ', and what it did may be in effect';
 
 /** '3 of 4 executions ended (2 succeeded, 1 failed)'. A list counts items, because its parts are internal. */
-function countText({ kind }: ChildStep | MapStep, { status, children }: Step): string {
+function countText(step: ChildStep | MapStep, record: Step): string {
+  const { status, children } = record;
+  const { kind } = step;
   if (children === undefined) return 'none of its executions is known';
   const items = kind === 'map' ? itemsSoFar(children) : undefined;
   const isRunning = status === 'running';
   if (items !== undefined) return `${itemsText(items, isRunning)}${endsText(Object.entries(items.ended))}`;
+  const rounds = roundText(step, record);
+  if (rounds !== undefined && isRunning) return rounds;
   const ends = Object.values(children.ended).map((end) => end.status);
   const kinds = [...new Set(ends)].map((one) => [one, ends.filter((end) => end === one).length] as const);
   const open = isRunning ? children.count - children.started : 0;

@@ -17,6 +17,7 @@ import {
   type ChildStep,
   hasChildren,
   isBefore,
+  isRepeated,
   type MapStep,
   type Plan,
   type PlanStep,
@@ -27,7 +28,12 @@ import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isLeased, type Step } from '../records/state.ts';
 import { isKept, standsUnmended } from '../step/ready.ts';
 import { attemptedVariant } from '../step/recovery.ts';
-import { childIds, mayHaveLeft } from '../waiting/child.ts';
+import { hasEarlierRounds } from '../step/turn.ts';
+import { mayHaveLeft } from '../waiting/child-end.ts';
+import { childIds, idsOfTries } from '../waiting/child.ts';
+import { tryOf } from '../waiting/child-tries.ts';
+import { earlierRounds } from '../waiting/rounds.ts';
+import { given } from '../values/given.ts';
 
 /** Beyond these only the number is given; the whole execution shows all. */
 const MAX_SHOWN = 20;
@@ -51,6 +57,8 @@ function leftBy(step: PlanStep, state: Snapshot): StandingEffect[] {
   const record = state.steps[step.name];
   if (record === undefined || !mayHaveLeft(record)) return [];
   if (!hasChildren(step) || record.status === 'tolerated') return effectsOf(step, state);
+  // Which of its rounds nobody has noted.
+  if (record.children?.rounds?.left === true) return [{ step: step.name, effect: 'may-stand' }];
   return childIds(state.execution, record).flatMap((executionId, index): StandingEffect[] =>
     record.children?.ended[index]?.left === true
       ? [{ step: step.name, effect: 'may-stand', executionId }]
@@ -150,10 +158,29 @@ function ofChildren(step: ChildStep | MapStep, record: Step, execution: Executio
   const { children } = record;
   const isTold = record.status === 'tolerated' || !isKept(step) || step.pointOfNoReturn === true;
   if (children === undefined || !isTold) return [];
-  return childIds(execution, record).flatMap((executionId, index): StandingEffect[] => {
+  const areKept = isRepeated(step) && isKept(step);
+  const latest = childIds(execution, record).flatMap((executionId, index): StandingEffect[] => {
     const end = children.ended[index];
     if (end?.clean === true || (end === undefined && index >= children.started)) return [];
     const effect = end?.status === 'succeeded' ? 'stands' : 'may-stand';
-    return [{ step: step.name, effect, executionId }];
+    // Their author says that of rounds that succeeded there is nothing to take back.
+    return areKept && effect === 'stands' ? [] : [{ step: step.name, effect, executionId }];
   });
+  return areKept ? latest : [...ofEarlierRounds(step, record, execution), ...latest];
+}
+
+/**
+ * The rounds before the one at hand, which succeeded: by their ids, unless too many tries have failed to tell
+ * them apart.
+ */
+function ofEarlierRounds(step: PlanStep, record: Step, execution: Execution): StandingEffect[] {
+  const { children } = record;
+  if (children === undefined || !hasEarlierRounds(children)) return [];
+  const ids = idsOfTries(execution, record);
+  const effect = { step: step.name, effect: 'stands' } as const;
+  const numbers = earlierRounds(children);
+  if (numbers !== undefined)
+    return numbers.map((number) => ({ ...effect, ...given({ executionId: ids[number - 1] }) }));
+  const count = Math.min(children.rounds?.done ?? 0, tryOf(children) - 1);
+  return Array.from({ length: count }, () => effect);
 }

@@ -166,7 +166,7 @@ export function restartProblemOf(plan: Plan, state: Snapshot): string | undefine
     const record = state.steps[name];
     const { children } = record ?? {};
     const goesOn = record !== undefined && children !== undefined && goesOnWithChildren(step, record);
-    const problem = goesOn ? restartProblem(step, children) : undefined;
+    const problem = goesOn ? restartProblem(step, children, record) : undefined;
     if (problem !== undefined) return `step '${name}' cannot go on: ${problem}; ${instead(state)}`;
   }
   const left = plan.steps.find((step) => wasLeft(plan, state.steps[step.name]));

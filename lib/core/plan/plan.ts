@@ -119,11 +119,24 @@ export interface CallbackStep extends StepBase, MayFail {
   readonly show?: Expr;
 }
 
-/** Another workflow, run as an execution of its own. */
+/** How a step is repeated: after each round that succeeded, another. */
+export interface Rounds {
+  /** Holds of the round that is the last; reads what it answered (`last`) and what it was given (`given`). */
+  readonly until: Expr;
+  /** What the next round is given, likewise; absent: the same again. */
+  readonly next?: Expr;
+  readonly atMost: number;
+  /** An agent performs a round: its plan is that one step. */
+  readonly byAgent?: true;
+}
+
+/** Another workflow, run as an execution of its own; or several, one after the other, if it has rounds. */
 export interface ChildStep extends StepBase, MayFail {
   readonly kind: 'child';
   readonly plan: Plan;
+  /** What the first round is given, if there are several. */
   readonly input: Expr;
+  readonly rounds?: Rounds;
   /** Absent: one try, and its failure is the step's. */
   readonly recovery?: readonly ChildStage[];
   readonly undo: 'none' | 'required';
@@ -276,6 +289,10 @@ export const asksAnother = (plan: Plan): boolean =>
     return inner === undefined ? isForAnother(step) : asksAnother(inner);
   });
 
+/** A child step with rounds: another execution after each that succeeded. */
+export const isRepeated = (step: PlanStep | undefined): step is ChildStep & { readonly rounds: Rounds } =>
+  step?.kind === 'child' && step.rounds !== undefined;
+
 export const isForAnother = (step: PlanStep | undefined): boolean =>
   step?.kind === 'approval' && step.by !== undefined;
 
@@ -291,8 +308,9 @@ export const expressionsOf = (step: PlanStep): Expr[] => [
 export function ownExpressions(step: PlanStep): Expr[] {
   switch (step.kind) {
     case 'agent':
+      return [step.input, ...inputsOf(step.recovery)];
     case 'child':
-      return [step.input, ...inputsOf(step.recovery ?? [])];
+      return [step.input, ...inputsOf(step.recovery ?? []), ...ofRounds(step)];
     case 'wait':
       return [step.for ?? [], step.until ?? []].flat();
     case 'map':
@@ -304,6 +322,10 @@ export function ownExpressions(step: PlanStep): Expr[] {
       return [];
   }
 }
+
+/** What is evaluated after each round. */
+export const ofRounds = ({ rounds }: ChildStep): Expr[] =>
+  rounds === undefined ? [] : [rounds.until, ...(rounds.next === undefined ? [] : [rounds.next])];
 
 const inputsOf = (recovery: readonly Stage[]): Expr[] =>
   recovery.flatMap((stage) => (stage.kind === 'withInput' ? [stage.input] : []));

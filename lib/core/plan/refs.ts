@@ -37,15 +37,17 @@ const REFERENCE = {};
 
 /**
  * Where a reference points: the execution's input, a step's output, how a step ended and its failure, the
- * token by which the external party answers a callback step, of a list the item and its index, or for
- * on-failure steps why the execution ended.
+ * token by which the external party answers a callback step, of a list the item and its index, of rounds what
+ * the latest answered and was given, or for on-failure steps why the execution ended.
  */
 export type RefSource =
   | 'input'
   | 'failure'
   | `${'step' | 'outcome' | 'failure' | 'token'}:${string}`
   | 'item'
-  | 'index';
+  | 'index'
+  | 'last'
+  | 'given';
 
 /** What stands for the value at a path of a source. */
 export type MakeRef = (source: RefSource, path: readonly string[]) => unknown;
@@ -214,6 +216,8 @@ export interface Scope {
   readonly cause?: Json | undefined;
   readonly item?: Json;
   readonly index?: number;
+  readonly last?: Json;
+  readonly given?: Json;
 }
 
 /**
@@ -320,6 +324,8 @@ function sourceValue(source: Expr, scope: Scope): Json | undefined {
   if (source === 'failure') return scope.cause;
   if (source === 'item') return scope.item;
   if (source === 'index') return scope.index;
+  if (source === 'last') return scope.last;
+  if (source === 'given') return scope.given;
   const [kind, step = ''] = typeof source === 'string' ? source.split(':') : [];
   switch (kind) {
     case 'step':

@@ -18,9 +18,9 @@ export interface Parent {
   readonly since?: number;
   /** The step's epoch when it was started; absent: the first. One that is tried again has others. */
   readonly epoch?: number;
-  /** Only for a step with a recovery: which of its tries this is; absent: the first. */
+  /** Only for a step with a recovery or with rounds: which of its tries this is; absent: the first. */
   readonly try?: number;
-  /** A part of a list: of interest to its parent alone. */
+  /** A part of a list, or a round that an agent performs: of interest to its parent alone. */
   readonly part?: true;
   /** Absent for a part of a root's own list, which has the workflow and the tags itself. */
   readonly root?: Root;
@@ -78,12 +78,30 @@ export interface Children {
    */
   readonly epoch?: number;
   /**
-   * Only for a step with a recovery: the latest recorded try, the only one whose news counts; absent: the
-   * first.
+   * Only for a step with a recovery, or with rounds: the latest recorded try, the only one whose news counts
+   * while none is undone; absent: the first.
    */
   readonly try?: number;
+  /** Only of a step that is repeated. */
+  readonly rounds?: RoundsSoFar;
   /** By index: the version of an end after which it is to be tried again; only a later one counts. */
   readonly restartedAfter?: Readonly<Record<string, number>>;
+}
+
+/** The rounds of a step: its tries number them, and those that failed. */
+export interface RoundsSoFar {
+  /** Rounds that have succeeded before the latest. */
+  readonly done: number;
+  /** The numbers of tries that failed, and that others followed: 100 at most. */
+  readonly failed?: readonly number[];
+  /** What the latest is given; absent: what the step gives the first. */
+  readonly input?: Json;
+  /** The latest has answered what ends them. */
+  readonly isOver?: true;
+  /** A failure that was tolerated in an earlier one may have left something in effect. */
+  readonly left?: true;
+  /** While they are undone, one at a time, the latest first: the try that is. Those above it are over. */
+  readonly compensating?: number;
 }
 
 /** The notice to a parent that an execution of its own has ended. */

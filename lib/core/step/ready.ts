@@ -34,6 +34,7 @@ import { attemptedVariant, isLeaving, variantOf } from './recovery.ts';
 import {
   actsUntil,
   applies,
+  hasEarlierRounds,
   hasOpenChildren,
   isReady,
   isTurn,
@@ -176,7 +177,8 @@ export function needsUndo(step: PlanStep, record: Step | undefined): boolean {
 function owesChildren(step: ChildStep | MapStep, { status, children }: Step): boolean {
   if (children === undefined || status === 'compensated' || status === 'tolerated') return false;
   if (hasOpenChildren(children)) return true;
-  return !isKept(step) && Object.values(children.ended).some(({ clean }) => !clean);
+  if (isKept(step)) return false;
+  return hasEarlierRounds(children) || Object.values(children.ended).some(({ clean }) => !clean);
 }
 
 /** The effects of its child executions stay when the execution is undone. */

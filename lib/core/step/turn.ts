@@ -8,7 +8,7 @@
  */
 
 import { isOutcomeRead, isTolerated } from '../plan/outcomes.ts';
-import { hasChildren, type Plan, type PlanStep } from '../plan/plan.ts';
+import { hasChildren, isRepeated, type Plan, type PlanStep } from '../plan/plan.ts';
 import { evaluateExpression, type Scope } from '../plan/refs.ts';
 import type { Children } from '../records/children.ts';
 import { given } from '../values/given.ts';
@@ -87,8 +87,10 @@ export const failedItems = (plan: Plan, snapshot: Snapshot): readonly Step[] =>
 export function mayFail(plan: Plan, step: PlanStep, record: Step | undefined): boolean {
   if (!isTolerated(step) || record?.afterFailure === 'stop') return false;
   const ends = Object.values(record?.children?.ended ?? {});
-  return ends.every(
-    ({ status, clean }) => status !== 'succeeded' && (clean || !isOutcomeRead(plan, step.name)),
+  // The latest of rounds may have succeeded, and there are to be no more; what they did stays.
+  const mayHave = isRepeated(step);
+  return ends.every(({ status, clean }) =>
+    status === 'succeeded' ? mayHave : clean || !isOutcomeRead(plan, step.name),
   );
 }
 
@@ -161,6 +163,10 @@ export const applies = (step: PlanStep, snapshot: Snapshot): boolean =>
 /** Not all ends are recorded. Any of them may be under way, started by a process that has not said so yet. */
 export const hasOpenChildren = (children: Children | undefined): boolean =>
   children !== undefined && Object.keys(children.ended).length < children.count;
+
+/** Rounds of it have succeeded before the one at hand, and are not undone. */
+export const hasEarlierRounds = (children: Children | undefined): boolean =>
+  (children?.rounds?.done ?? 0) > 0 && (children?.rounds?.compensating ?? children?.try ?? 1) > 1;
 
 /** The time until which an attempt in its executions may still act. */
 export const actsUntil = (children: Children | undefined): number =>

@@ -9,13 +9,14 @@
  * stays as it is. S10 one that was canceled and left nothing behind cannot go on: another takes its place,
  * under an id of its own. One that an operator canceled and left as it was has neither: what becomes of that
  * is for a person to say. Of a step with a recovery the latest try goes on where it failed if it left
- * something; else the tries begin again. An earlier notice counts no more: `restartedAfter` keeps the end's
- * version, and an end counts only if its version is later.
+ * something; else the tries begin again, of rounds those of the round that failed. An earlier notice counts
+ * no more: `restartedAfter` keeps the end's version, and an end counts only if its version is later.
  */
 
-import { type ChildStep, hasChildren, type MapStep, type PlanStep } from '../plan/plan.ts';
+import { type ChildStep, hasChildren, isRepeated, type MapStep, type PlanStep } from '../plan/plan.ts';
 import type { ChildEnd, Children } from '../records/children.ts';
 import type { Execution, Step } from '../records/state.ts';
+import { hasEarlierRounds } from '../step/turn.ts';
 import { isCleanEnd } from './child-tries.ts';
 
 /** The epoch that is a part of the ids of the step's executions: that in which they were first started. */
@@ -27,6 +28,7 @@ const endsOf = ({ ended }: Children): ChildEnd[] => Object.values(ended);
 /** None of them succeeded or can go on, and nothing of them is in effect: others take their places. */
 export const takesNewChildren = (step: ChildStep | MapStep, children: Children): boolean =>
   isCleanEnd(children) &&
+  !hasEarlierRounds(children) &&
   (hasTries(step) ||
     endsOf(children).every(({ status }) => status === 'canceled' || status === 'compensated'));
 
@@ -36,13 +38,28 @@ const hasTries = (step: ChildStep | MapStep): boolean => step.kind === 'child' &
 export const goesOnWithChildren = (step: PlanStep, { status, children }: Step): step is ChildStep | MapStep =>
   hasChildren(step) &&
   children !== undefined &&
-  (status === 'failed' || (status === 'fenced' && hasTries(step) && !isCleanEnd(children)));
+  (status === 'failed' ||
+    (status === 'fenced' && ((hasTries(step) && !isCleanEnd(children)) || hasEarlierRounds(children))));
+
+/**
+ * The round at hand is over and has left nothing, and those before it stay: it is tried again, under a
+ * number of its own.
+ */
+export const triesRoundAgain = (children: Children): boolean =>
+  hasEarlierRounds(children) && isCleanEnd(children);
 
 /** Why they cannot be tried again, or nothing. */
-export function restartProblem(step: ChildStep | MapStep, children: Children): string | undefined {
+export function restartProblem(
+  step: ChildStep | MapStep,
+  children: Children,
+  { isPermanent }: Pick<Step, 'isPermanent'>,
+): string | undefined {
   const ends = endsOf(children);
   if (ends.length < children.count) return 'some of its executions have not said how they ended';
-  if (takesNewChildren(step, children)) return undefined;
+  if (takesNewChildren(step, children) || triesRoundAgain(children)) return undefined;
+  // Another round follows, unless what stopped them would again.
+  if (isRepeated(step) && ends.every(({ status }) => status === 'succeeded'))
+    return isPermanent === true ? 'its rounds have succeeded, and would answer the same' : undefined;
   const stopped = ends.find(({ status }) => status !== 'failed' && status !== 'succeeded');
   if (stopped !== undefined) return `of its executions some were stopped (${stopped.status})`;
   if (ends.some(({ canceled }) => canceled === true))

@@ -1,5 +1,6 @@
 /**
- * The tries of a child step that has a recovery: executions of the same workflow, one after the other.
+ * The tries of a child step that has a recovery: executions of the same workflow, one after the other. Those
+ * of a step with rounds are tries of the round at hand.
  *
  * Owns: what comes after a try that failed, the record of the next one, and what a try is given. Does not
  * own: their ids, how they are started and stopped (`waiting/child.ts`), the rules that ask
@@ -11,10 +12,10 @@
  * a step has anything in effect.
  */
 
-import type { ChildStep } from '../plan/plan.ts';
+import { type ChildStep, isRepeated } from '../plan/plan.ts';
 import type { Expr } from '../plan/refs.ts';
 import { type DecisionInputs, stepAfter } from '../decisions/change.ts';
-import type { ChildEnd, Children } from '../records/children.ts';
+import type { ChildEnd, Children, RoundsSoFar } from '../records/children.ts';
 import type { Failure } from '../values/failure.ts';
 import { given } from '../values/given.ts';
 import type { Snapshot } from '../records/snapshot.ts';
@@ -24,7 +25,9 @@ import { withAttempt } from '../step/history.ts';
 import { type NextTry, nextTry, nextWithoutVerdict, variantNumber } from '../step/recovery.ts';
 import { actsUntil } from '../step/turn.ts';
 
-export const tryOf = (children: Children | undefined): number => children?.try ?? 1;
+/** The number of the try at hand: of rounds that are undone the one that is. */
+export const tryOf = (children: Children | undefined): number =>
+  children?.rounds?.compensating ?? children?.try ?? 1;
 
 /** Its latest try is over and has left nothing: the next may begin. */
 export const isCleanEnd = ({ ended, count }: Children): boolean =>
@@ -110,6 +113,16 @@ const pastTry = (record: Step, failure: Failure, now: number): Attempt => ({
   ...(record.keyInput === undefined ? {} : { given: true }),
 });
 
+/** So many are kept; beyond that nobody can say which tries were rounds. */
+const MOST_FAILED = 100;
+
+/** The rounds so far, where the try at hand has failed and another follows. */
+function roundsAfterFailure(children: Children | undefined): RoundsSoFar {
+  const { rounds = { done: 0 } } = children ?? {};
+  const failed = [...(rounds.failed ?? []), tryOf(children)];
+  return { ...rounds, failed: failed.slice(0, MOST_FAILED) };
+}
+
 /** The record that says that its next try begins; the evaluation creates it after that. */
 export function nextTryBegun(step: ChildStep, record: Step, inputs: DecisionInputs): Step {
   const { children } = record;
@@ -127,7 +140,10 @@ export function nextTryBegun(step: ChildStep, record: Step, inputs: DecisionInpu
       tolerated: 0,
       ended: {},
       try: tryOf(children) + 1,
-      ...given({ epoch: children?.epoch }),
+      ...given({
+        epoch: children?.epoch,
+        rounds: isRepeated(step) ? roundsAfterFailure(children) : undefined,
+      }),
     },
   });
 }

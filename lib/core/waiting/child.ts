@@ -13,7 +13,15 @@
  */
 
 import { childPlanId, partPlanId } from '../plan/child-plans.ts';
-import { type ChildStep, graphOf, hasChildren, type MapStep, MAX_ITEMS, type Plan } from '../plan/plan.ts';
+import {
+  type ChildStep,
+  graphOf,
+  hasChildren,
+  isRepeated,
+  type MapStep,
+  MAX_ITEMS,
+  type Plan,
+} from '../plan/plan.ts';
 import { evaluateExpression } from '../plan/refs.ts';
 import { blankStep, executionAfter, type DecisionInputs, stepAfter } from '../decisions/change.ts';
 import type { ChildEnd, Children, ChildStart, Family, Root } from '../records/children.ts';
@@ -26,10 +34,10 @@ import { keyPartOf } from '../values/names.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isTerminal, type Step } from '../records/state.ts';
 import { leftOutIn, leftOutOfList } from '../step/left-out.ts';
-import { actsNoMoreAt, isKept, keepsEffects, standsUnmended } from '../step/ready.ts';
-import { actsUntil, failedItems, hasOpenChildren, isStopping, isUnbegun, scopeOf } from '../step/turn.ts';
+import { isKept } from '../step/ready.ts';
+import { hasEarlierRounds, hasOpenChildren, isStopping, isUnbegun, scopeOf } from '../step/turn.ts';
 import { canMoveStep } from '../transitions.ts';
-import { epochOfIds, isCanceledKeepingEffects, knownVersion } from './child-retry.ts';
+import { epochOfIds, knownVersion } from './child-retry.ts';
 import { inputOfTry, tryOf } from './child-tries.ts';
 import { inputOf, itemsOf, partsOf, roomFor, shareOf } from './map.ts';
 
@@ -85,19 +93,21 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family 
   });
   if (step.kind === 'child') {
     const own = inputOfTry(step, record);
-    const input = record?.keyInput ?? evaluateExpression(own, scope) ?? null;
+    const known = record?.keyInput ?? record?.children?.rounds?.input;
+    const input = known ?? evaluateExpression(own, scope) ?? null;
     const bytes = utf8Bytes(JSON.stringify(input));
-    const leftOut = record?.keyInput === undefined ? leftOutIn(own, snapshot.steps) : undefined;
+    const leftOut = known === undefined ? leftOutIn(own, snapshot.steps) : undefined;
     const planId = childPlanId(execution.plan, step);
+    const isPart = step.rounds?.byAgent === true;
     const only = (start: ChildStart): Family => ({ starts: [start], items: 1, tolerated: 0 });
     if (bytes <= MAX_CHILD_INPUT_BYTES && leftOut === undefined)
-      return only(startOf(0, planId, input, false));
+      return only(startOf(0, planId, input, isPart));
     const message = `the input of its execution has ${bytes} bytes; allowed are ${MAX_CHILD_INPUT_BYTES}`;
     const failure = leftOut ?? { code: 'input-too-large', message };
     // Another try may be given something else: the place of this one is taken.
     return step.recovery === undefined
       ? failure
-      : only({ ...startOf(0, planId, null, false), refused: failure });
+      : only({ ...startOf(0, planId, null, isPart), refused: failure });
   }
   const leftOut = leftOutOfList(step, snapshot.steps);
   if (leftOut !== undefined) return leftOut;
@@ -261,10 +271,11 @@ export function childIds(execution: Pick<Execution, 'id' | 'epoch'>, record: Ste
   return Array.from({ length: record.children?.count ?? 0 }, (_, index) => childId(ids, record.name, index));
 }
 
-/** The tries before the latest, whose ends are known; only for a child step with a recovery. */
-export function idsOfEarlierTries(execution: Pick<Execution, 'id' | 'epoch'>, record: Step): string[] {
+/** All tries of a child step, in order, those of its rounds included. */
+export function idsOfTries(execution: Pick<Execution, 'id' | 'epoch'>, record: Step): string[] {
   const ids = idsOf(execution, record);
-  return Array.from({ length: ids.try - 1 }, (_, at) => childId({ ...ids, try: at + 1 }, record.name, 0));
+  const { try: latest = 1 } = record.children ?? {};
+  return Array.from({ length: latest }, (_, at) => childId({ ...ids, try: at + 1 }, record.name, 0));
 }
 
 /**
@@ -335,7 +346,8 @@ export function stepOnceStopped(
   const changes = { changedAt: inputs.now };
   // What is left as it is was not undone, also where there was nothing to undo: an
   // operator may have it tried again.
-  if (!left && ends.every(({ clean }) => clean)) return stepAfter(record, 'compensated', inputs, changes);
+  const isClean = ends.every(({ clean }) => clean) && !hasEarlierRounds(children);
+  if (!left && isClean) return stepAfter(record, 'compensated', inputs, changes);
   if (kept) return stepAfter(record, 'keep-effects', inputs, changes);
   const failure = { code: 'compensation-failed', message: 'an execution of its own could not be undone' };
   return stepAfter(record, 'fail-undo', inputs, { ...changes, failure });
@@ -347,54 +359,11 @@ export function stepOnceStopped(
 export const staysDone = (step: ChildStep | MapStep, record: Step, left: boolean): boolean =>
   record.status === 'compensating' &&
   !isStopping(record) &&
+  // Whether the latest round was the last nobody has asked.
+  !isRepeated(step) &&
   (left || isKept(step)) &&
   record.children !== undefined &&
   record.children.count > 0 &&
   !hasOpenChildren(record.children) &&
   failedOf(record.children) <= record.children.tolerated &&
   Object.values(record.children.ended).every(({ status }) => status === 'succeeded');
-
-/** A failure of it was tolerated, or of an execution of its own, and what it did may be in effect. */
-export function mayHaveLeft({ status, mayHaveActed, children }: Step): boolean {
-  const ends = Object.values(children?.ended ?? {});
-  if (ends.some(({ left }) => left === true)) return status === 'done' || status === 'tolerated';
-  return status === 'tolerated' && (mayHaveActed || ends.some(({ clean }) => !clean));
-}
-
-/**
- * The notice of an execution that has an end, to its parent: the same before and after its on-failure steps.
- */
-export function endOf(plan: Plan, state: Snapshot): ChildEnd {
-  const { execution } = state;
-  const { status, version } = execution.end ?? execution;
-  const failed = plan.tolerated === undefined ? 0 : failedItems(plan, state).length;
-  const records = plan.steps.flatMap(({ name }) => state.steps[name] ?? []);
-  const stuck = records.some((step) => step.status === 'compensation-failed');
-  const leaves = records.some(mayHaveLeft);
-  const stands = plan.steps.some((step) => standsUnmended(step, state.steps[step.name]));
-  return {
-    status,
-    version,
-    clean: status !== 'succeeded' && !stuck && !leaves && !stands && !keepsEffects(state),
-    ...(failed === 0 || status !== 'succeeded' ? {} : { failed }),
-    ...(leaves && status === 'succeeded' ? { left: true as const } : {}),
-    ...(isPermanent(state) ? { permanent: true as const } : {}),
-    ...(isCanceledKeepingEffects(state.execution) ? { canceled: true as const } : {}),
-    ...stillActing(plan, state),
-  };
-}
-
-/** The step whose failure is the execution's failed for good. */
-const isPermanent = ({ execution: { status, cause }, steps }: Snapshot): boolean =>
-  status !== 'succeeded' && cause?.kind === 'failure' && steps[cause.step ?? '']?.isPermanent === true;
-
-/** Nothing follows a success that an attempt could still disturb. */
-function stillActing(plan: Plan, { execution, steps }: Snapshot): Pick<ChildEnd, 'actsUntil'> {
-  if (execution.status === 'succeeded') return {};
-  let until = 0;
-  for (const step of plan.steps) {
-    const record = steps[step.name];
-    if (record !== undefined) until = Math.max(until, actsNoMoreAt(step, record), actsUntil(record.children));
-  }
-  return until > (execution.end?.at ?? execution.endedAt ?? 0) ? { actsUntil: until } : {};
-}

@@ -15,7 +15,7 @@ import type { CallbackAnswer } from '../../core/decisions/events.ts';
 import type { Choice, Incident } from '../../core/records/question.ts';
 import { type Snapshot, incidentsIn } from '../../core/records/snapshot.ts';
 import { callbackToken, type Execution } from '../../core/records/state.ts';
-import { childIds, idsOfEarlierTries } from '../../core/waiting/child.ts';
+import { childIds, idsOfTries } from '../../core/waiting/child.ts';
 import { closeCallback } from '../../scheduler/callbacks.ts';
 import { cancel, type CommandRequest, pause, resume, retry } from '../../scheduler/commands.ts';
 import { resolveIncident, type ResolutionRequest } from '../../scheduler/incidents.ts';
@@ -193,7 +193,10 @@ export class TestRun {
     return this.#settle(step, { kind: 'fail', failure: { code: 'rejected', message: reason } }, by);
   }
 
-  /** The executions of a child or map step that there are. @throws SteadfastError `unknown-step` */
+  /**
+   * The executions of a child, repeat or map step that there are, in order.
+   * @throws SteadfastError `unknown-step`
+   */
   async children(step: string): Promise<readonly TestRun[]> {
     const { state, plan } = await this.#driver.show(this.id);
     if (!hasChildren(graphOf(plan).step.get(step))) throw this.#noStep(step, plan, hasChildren);
@@ -201,8 +204,8 @@ export class TestRun {
     const ids =
       record === undefined
         ? []
-        : [...idsOfEarlierTries(state.execution, record), ...childIds(state.execution, record)];
-    return ids.filter((id) => this.#driver.created.has(id)).map((id) => new TestRun(this.#driver, id));
+        : new Set([...idsOfTries(state.execution, record), ...childIds(state.execution, record)]);
+    return [...ids].filter((id) => this.#driver.created.has(id)).map((id) => new TestRun(this.#driver, id));
   }
 
   async #settle(step: string, answer: CallbackAnswer, by = 'approver'): Promise<void> {

@@ -14,7 +14,7 @@ import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import { keyEpoch, effectKeyOf } from '../../../lib/core/step/effect-key.ts';
 import { openWork } from '../../../lib/core/step/ready.ts';
 import { planDuring } from '../../../lib/core/plan/on-failure.ts';
-import { endOf } from '../../../lib/core/waiting/child.ts';
+import { endOf } from '../../../lib/core/waiting/child-end.ts';
 import { effectiveState } from '../../../lib/core/execution/effective-state.ts';
 import { nextWakeAt } from '../../../lib/core/supervision/wake-time.ts';
 import { inputs, recordOf, see, stateOf } from '../one-step.ts';

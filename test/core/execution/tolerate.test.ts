@@ -8,7 +8,7 @@ import { leftByFailing, standingAtEnd } from '../../../lib/core/operators/in-eff
 import type { AgentStep, ChildStep, Plan } from '../../../lib/core/plan/plan.ts';
 import type { Resolution } from '../../../lib/core/decisions/events.ts';
 import type { Attempt, Step } from '../../../lib/core/records/state.ts';
-import { endOf } from '../../../lib/core/waiting/child.ts';
+import { endOf } from '../../../lib/core/waiting/child-end.ts';
 import { incidentOf, inputs, planOf, recordOf, see, stateOf } from '../one-step.ts';
 import { planStep, planWith } from '../refusals.ts';
 import { NOW } from '../states.ts';

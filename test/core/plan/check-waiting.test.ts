@@ -143,14 +143,14 @@ it.each(['callback', 'approval'] as const)('a %s that promises more time than th
   });
 });
 
-it('workflows are five within one another, and no more', () => {
+it('workflows are ten within one another, and no more', () => {
   const nested = (depth: number): Plan =>
     depth === 1 ? planWith({}) : planOf(planStep, { ...child, plan: nested(depth - 1) });
   const deepest = (depth: number) => problem(child, 5, nested(depth));
-  expect(deepest(5)).toBeUndefined();
-  expect(deepest(6)).toEqual({ reason: 'too-deep', message: 'workflows within workflows, over 5 deep' });
+  expect(deepest(10)).toBeUndefined();
+  expect(deepest(11)).toEqual({ reason: 'too-deep', message: 'workflows within workflows, over 10 deep' });
   const both: ChildStep = { ...child, name: 'b', plan: nested(1) };
-  expect(problem(child, 5, planOf({ ...child, plan: nested(5) }, both))).toMatchObject({
+  expect(problem(child, 5, planOf({ ...child, plan: nested(10) }, both))).toMatchObject({
     reason: 'too-deep',
   });
 });
@@ -191,7 +191,8 @@ it('there are no other kinds', () => {
 describe('what a reference points to', () => {
   const callback: CallbackStep = { kind: 'callback', name: 'c', after: [], withinMs: 5 };
   const plan = planOf(planStep, callback, { ...callback, name: 'ok', kind: 'approval' });
-  const pointing = ($ref: string, ofItem = false) => sourceProblem({ a: [{ $ref, path: [] }] }, plan, ofItem);
+  const pointing = ($ref: string, ofItem = false) =>
+    sourceProblem({ a: [{ $ref, path: [] }] }, plan, ofItem ? 'item' : undefined);
   const noCallback = (name: string) => ({
     reason: 'unknown-step',
     message: `it reads the token of '${name}', which is no callback`,

@@ -142,7 +142,7 @@ describe('a list of workflows', () => {
     ],
     [
       'lists of lists without end',
-      () => nested(3),
+      () => nested(6),
       'too-deep',
       "a list of workflows counts twice, for its parts and for its items: let 'flow' have its steps itself, not in children",
     ],

@@ -186,7 +186,7 @@ const limits: Row[] = [
     'bad-expression',
     'it',
   ],
-  ['workflows six deep', child(nested(5)), 'too-deep', 'it'],
+  ['workflows eleven deep', child(nested(10)), 'too-deep', 'it'],
   ['an input that the other workflow does not accept', child(strict, { must: 5 }), 'bad-input', 'it'],
   ...[undefined, null, {}, agent, 'inner', inner.plan].map(
     (other): Row => [

@@ -10,9 +10,9 @@ import { nothing } from '../../../lib/core/decisions/decision.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import type { ExecutionStatus } from '../../../lib/core/transitions.ts';
+import { endOf } from '../../../lib/core/waiting/child-end.ts';
 import {
   childrenFailure,
-  endOf,
   failedOf,
   indexesToStop,
   stepOnceStopped,

@@ -255,5 +255,5 @@ it.each<[string, Children, boolean, string | undefined]>([
   ],
 ])('executions that %s', (_, children, restarted, problem) => {
   expect(takesNewChildren(child, children)).toBe(restarted);
-  expect(restartProblem(child, children)).toBe(problem);
+  expect(restartProblem(child, children, {})).toBe(problem);
 });

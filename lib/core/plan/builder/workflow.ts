@@ -8,25 +8,14 @@
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import type { Agent } from '../agent.ts';
-import { type Duration, formatDuration, MAX_DURATION_MS, parseDuration } from '../../values/duration.ts';
+import { type Duration, MAX_DURATION_MS, parseDuration } from '../../values/duration.ts';
 import { checkName } from '../../values/names.ts';
 import { checkPlan, inOrder } from '../checks/check.ts';
-import {
-  expressionsOf,
-  limitsOf,
-  ownExpressions,
-  type Plan,
-  type PlanStep,
-  type AgentStep,
-  type ChildStep,
-  type RetryStage,
-  type Stage,
-} from '../plan.ts';
+import { expressionsOf, type Plan, type PlanStep, type AgentStep, type ChildStep } from '../plan.ts';
 import {
   type Condition,
   type Expr,
   type Input,
-  type MakeRef,
   type OutputOf,
   type Ref,
   ref,
@@ -35,18 +24,15 @@ import {
 } from '../refs.ts';
 import { rebuildable } from './rebuild.ts';
 import { afterThoseRead, type WhyEnded } from './why-ended.ts';
-import { built, problem, refusal } from '../refusal.ts';
+import { built } from '../refusal.ts';
 import {
   type AnyStepOptions,
   type Approval,
   type ApprovalOptions,
-  baseOf,
   type CallbackHandleOf,
   type CallbackOptions,
   callbackStep,
-  checkConstantInput,
   type ChildOptions,
-  childStep,
   type ItemOptions,
   type MapLimits,
   type Mapped,
@@ -54,16 +40,27 @@ import {
   parseDurationOrNone,
   type HandleOf,
   handleOf,
-  type TolerateOptions,
   type Uncertain,
   type UncertainHandle,
   type WaitOptions,
   waitStep,
 } from './waiting-steps.ts';
-import { agentsOn, defaultRecovery, recoveryProblem, planStage, undoOf } from './recovery-options.ts';
+import {
+  addAgent,
+  agentStepOf,
+  childOf,
+  type Draft,
+  emptyDraft,
+  repeatOf,
+  type StepOptions,
+  type Workflow,
+} from './draft.ts';
+import type { Repeated, RepeatOptions } from './rounds.ts';
+import { agentsOn } from './recovery-options.ts';
 
 export { human, retry, useAgent, withInput } from './recovery-options.ts';
 export type { OutputOf } from '../refs.ts';
+export type { StepOptions, Workflow } from './draft.ts';
 
 export interface WorkflowOptions<I> {
   /** Any Standard Schema; the scheduler refuses an input that does not fit it. */
@@ -90,26 +87,6 @@ export interface WorkflowOptions<I> {
   readonly fairBy?: (input: Ref<I>) => Ref<string> | Ref<number>;
 }
 
-export interface StepOptions extends AnyStepOptions, TolerateOptions {
-  /**
-   * What is tried after a failure, stage by stage.
-   * @default [retry(3, { first: '1s', max: '30s' })]
-   */
-  readonly recovery?: readonly Stage[];
-  /**
-   * 'none', or how its undo is retried.
-   * @default the agent's: 'none', or retry(10, { first: '1s', max: '1m' })
-   */
-  readonly undo?: 'none' | RetryStage;
-  /** @default the agent's */
-  readonly timeout?: Duration;
-  /**
-   * Once the step is done there is no way back, only forward: nothing is undone any more, and where a later
-   * step fails a person is asked. The step itself is never undone.
-   */
-  readonly pointOfNoReturn?: boolean;
-}
-
 type When = Condition | undefined;
 
 interface MapBuilder {
@@ -127,6 +104,21 @@ interface MapBuilder {
     input: (item: Ref<Item>, index: Ref<number>) => NoInfer<Input<CI>>,
     options?: ItemOptions & MapLimits & { readonly when?: W },
   ): HandleOf<Mapped<CO>, false, W>;
+}
+
+interface RepeatBuilder {
+  <SI, SO, T extends boolean = false, W extends When = undefined>(
+    name: string,
+    agent: Agent<SI, SO>,
+    first: NoInfer<Input<SI>>,
+    options: NoInfer<RepeatOptions<SI, SO>> & Uncertain<T, W>,
+  ): HandleOf<Repeated<SO>, T, W>;
+  <CI, CO, T extends boolean = false, W extends When = undefined>(
+    name: string,
+    other: Workflow<CI, CO>,
+    first: NoInfer<Input<CI>>,
+    options: NoInfer<RepeatOptions<CI, CO>> & Uncertain<T, W>,
+  ): HandleOf<Repeated<CO>, T, W>;
 }
 
 export interface WorkflowBuilder<I> {
@@ -177,21 +169,11 @@ export interface WorkflowBuilder<I> {
    * executions of up to 25 items each.
    */
   readonly map: MapBuilder;
-}
-
-export interface Workflow<I = unknown, O = unknown> {
-  readonly kind: 'steadfast:workflow';
-  readonly name: string;
-  readonly input: StandardSchemaV1<unknown, I>;
-  readonly plan: Plan;
-  /** Its own and its children's. */
-  readonly agents: readonly Agent[];
-  /** The workflows that its steps run. */
-  readonly children: readonly Workflow[];
-  /** By callback step: what an answer must fit. */
-  readonly callbacks: Readonly<Record<string, StandardSchemaV1>>;
-  /** Only in the type: the output of an execution. */
-  readonly output?: O;
+  /**
+   * Has an agent, or a workflow, do a round after the other, each an execution of its own, until one answers
+   * what ends them. One round at least.
+   */
+  readonly repeat: RepeatBuilder;
 }
 
 /** The options of an on-failure step: it is never undone, and its failure changes no end. */
@@ -243,30 +225,6 @@ export function workflow<I, R extends Readonly<Record<string, unknown>> | undefi
   });
 }
 
-/** The declarations so far. */
-interface Draft {
-  /** The references that its function gets. */
-  readonly make: MakeRef;
-  readonly workflow: string;
-  readonly withinMs: number;
-  readonly steps: PlanStep[];
-  readonly onFailure: AgentStep[];
-  readonly agents: Map<string, Agent>;
-  readonly children: Workflow[];
-  readonly callbacks: Record<string, StandardSchemaV1>;
-}
-
-const emptyDraft = (name: string, withinMs: number, make: MakeRef): Draft => ({
-  workflow: name,
-  withinMs,
-  make,
-  steps: [],
-  onFailure: [],
-  agents: new Map(),
-  children: [],
-  callbacks: {},
-});
-
 function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
   const { workflow: name, callbacks, make } = draft;
   const uses = (stepName: string, agents: readonly Agent[], { recovery = [] }: StepOptions = {}): void => {
@@ -300,6 +258,12 @@ function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
       return handleOf(stepName, make);
     },
     failure: make('failure', []) as WhyEnded,
+    repeat: (
+      stepName: string,
+      performer: { readonly kind: string },
+      first: unknown,
+      options: RepeatOptions<never, never>,
+    ) => added(repeatOf(draft, stepName, performer, first, options, uses)),
     map: (
       stepName: string,
       performer: { readonly kind: string },
@@ -320,76 +284,6 @@ function builderOf<I>(draft: Draft): WorkflowBuilder<I> {
       return added(mapStep(name, stepName, toExpr(list), { ...item, name: 'item' }, options));
     },
   };
-}
-
-/** A step that runs another workflow, or an item of a list that does. */
-function childOf(
-  draft: Draft,
-  name: string,
-  other: Workflow,
-  input: Expr,
-  options: ChildOptions,
-  uses: (step: string, agents: readonly Agent[]) => void,
-): ChildStep {
-  const { workflow: workflowName, withinMs } = draft;
-  const step = childStep(name, planOfChild(workflowName, name, other), input, options, withinMs);
-  for (const one of ownExpressions(step)) checkConstantInput(workflowName, name, other, one);
-  uses(name, other.agents);
-  draft.children.push(other);
-  return step;
-}
-
-/** Queue, function and schemas go by the agent's name: two agents of one name would do each other's work. */
-function addAgent({ workflow: name, agents }: Draft, step: string, used: Agent): void {
-  const known = agents.get(used.spec.name);
-  if (known !== undefined && known !== used) {
-    const message = `two agents are named '${used.spec.name}'; give one of them another name, or declare it once and use it in both places`;
-    throw refusal(name, step, problem('duplicate-agent', message));
-  }
-  agents.set(used.spec.name, used);
-}
-
-function agentStepOf(
-  { workflow: workflowName, withinMs }: Draft,
-  name: string,
-  agent: Agent,
-  input: unknown,
-  options: StepOptions,
-): AgentStep {
-  const refused = (reason: string, message: string): Error =>
-    refusal(workflowName, name, problem(reason, message));
-  if (agent?.kind !== 'steadfast:agent')
-    throw refused('not-an-agent', 'the second argument is not an agent (of a list: an agent or a workflow)');
-  const { spec } = agent;
-  const recovery = options.recovery ?? defaultRecovery(spec);
-  const undo = options.undo ?? (options.pointOfNoReturn === true ? 'none' : undefined);
-  const unreachable = recoveryProblem(spec, recovery, undo);
-  if (unreachable !== undefined) throw refused('unreachable-stage', unreachable);
-  const { timeout } = options;
-  const timeoutMs =
-    timeout === undefined ? spec.timeoutMs : parseDuration(timeout, `timeout of step '${name}'`);
-  // The agent's function is built for the agent's timeout; a step can only ask for less.
-  if (timeoutMs > spec.timeoutMs) {
-    const message = `its timeout ${timeout} is longer than that of agent '${spec.name}' (${formatDuration(spec.timeoutMs)})`;
-    throw refused('bad-timeout', message);
-  }
-  return {
-    kind: 'agent',
-    ...baseOf(name, options),
-    agent: spec.name,
-    input: toExpr(input),
-    ...limitsOf(spec),
-    timeoutMs,
-    recovery: recovery.map((stage) => planStage(stage, undo, withinMs)),
-    undo: undo ?? undoOf(spec),
-    ...(options.pointOfNoReturn === true ? { pointOfNoReturn: true as const } : {}),
-  };
-}
-
-/** A workflow's plan, for a step that runs it. @throws SteadfastError `workflow-refused` */
-function planOfChild(workflowName: string, name: string, other: Pick<Workflow, 'kind' | 'plan'>): Plan {
-  if (other?.kind === 'steadfast:workflow') return other.plan;
-  throw refusal(workflowName, name, problem('not-a-workflow', 'the second argument is not a workflow'));
 }
 
 const predecessors = (declared: readonly string[], expressions: readonly Expr[]): string[] => [

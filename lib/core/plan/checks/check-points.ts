@@ -8,7 +8,15 @@
  * not know of would let the parent undo what the child cannot take back.
  */
 
-import { type AgentStep, type ChildStep, isBefore, type Plan, type PlanStep, workflowIn } from '../plan.ts';
+import {
+  type AgentStep,
+  type ChildStep,
+  isBefore,
+  isRepeated,
+  type Plan,
+  type PlanStep,
+  workflowIn,
+} from '../plan.ts';
 import { problem, type Problem } from '../refusal.ts';
 
 /** The problem with a step that no agent performs. */
@@ -32,9 +40,14 @@ export function pointProblem(step: Exclude<PlanStep, AgentStep>, plan: Plan): Pr
 }
 
 function childProblem(step: ChildStep, plan: Plan): Problem | undefined {
-  if (step.pointOfNoReturn === true) return undoProblem(step) ?? besideProblem(step, plan);
+  if (step.pointOfNoReturn === true && !isRepeated(step))
+    return undoProblem(step) ?? besideProblem(step, plan);
   const hidden = pointIn(step.plan);
   if (hidden === undefined) return undefined;
+  if (isRepeated(step)) {
+    const message = `its workflow '${step.plan.workflow}' has a point of no return (${hidden}), and of its rounds some would be past it and others would not: take the point out of '${step.plan.workflow}'`;
+    return problem('bad-point-of-no-return', message);
+  }
   const message = `its workflow '${step.plan.workflow}' has a point of no return (${hidden}), and nothing outside of it must be undone behind that: say 'pointOfNoReturn: true' here, too`;
   return problem('hidden-point-of-no-return', message);
 }

@@ -10,6 +10,7 @@ import {
   type AgentStep,
   type CallbackStep,
   type ChildStep,
+  isRepeated,
   type MapStep,
   MAX_ITEMS,
   type Plan,
@@ -20,9 +21,13 @@ import {
 import { isJsonObject } from '../../values/json.ts';
 import { type Expr, sourcesIn } from '../refs.ts';
 import { problem, type Problem } from '../refusal.ts';
+import { roundsProblem } from './check-rounds.ts';
 
-/** A child of a child of a child …: each has an id that is longer by its step's name. */
-const MAX_DEPTH = 5;
+/**
+ * A child of a child of a child …: each has an id that is longer by its step's name and place, and an id has
+ * 20 such parts beside its root's (`values/names.ts`); so it is no longer than a key of an index may be.
+ */
+const MAX_DEPTH = 10;
 
 /** @param agentProblem what is refused of the step that a map performs */
 export function waitingStepProblem(
@@ -37,7 +42,10 @@ export function waitingStepProblem(
     case 'approval':
       return callbackProblem(step, plan);
     case 'child':
-      return depthProblem(plan);
+      return (
+        depthProblem(plan) ??
+        (isRepeated(step) ? (roundsProblem(step) ?? byAgentProblem(step, plan, agentProblem)) : undefined)
+      );
     case 'map':
       return (
         mapProblem(step) ??
@@ -46,6 +54,16 @@ export function waitingStepProblem(
     default:
       return problem('bad-kind', `'${String((step as PlanStep).kind)}' is no kind of step`);
   }
+}
+
+/** The agent that performs a round is checked as that of a step. */
+function byAgentProblem(
+  { rounds, plan: round }: ChildStep,
+  plan: Plan,
+  agentProblem: (step: AgentStep, plan: Plan) => Problem | undefined,
+): Problem | undefined {
+  const [performed] = round.steps;
+  return rounds?.byAgent === true && performed?.kind === 'agent' ? agentProblem(performed, plan) : undefined;
 }
 
 function waitProblem({ forMs, for: dataMs, until }: WaitStep, plan: Plan): Problem | undefined {
@@ -70,8 +88,9 @@ export function withinProblem(step: PlanStep, plan: Plan): Problem | undefined {
     const message = `its 'within' is ${own}, and the workflow is to be over within ${most}: write within: '${most}' or less, or leave it out`;
     return problem('longer-than-within', message);
   }
-  const performed = step.kind === 'map' ? step.each : step;
-  if (performed.kind === 'agent' && performed.timeoutMs > withinMs) {
+  const performed =
+    step.kind === 'map' ? step.each : isRepeated(step) && step.rounds.byAgent ? step.plan.steps[0] : step;
+  if (performed?.kind === 'agent' && performed.timeoutMs > withinMs) {
     const message = `its 'within' is ${own}, and one attempt may take ${formatDuration(performed.timeoutMs)}: write timeout: '${own}' or less on the step, or a longer 'within'`;
     return problem('within-too-short', message);
   }
@@ -200,22 +219,39 @@ function depthProblem(plan: Plan, each?: ChildStep): Problem | undefined {
   return problem('too-deep', `workflows within workflows, over ${MAX_DEPTH} deep${instead}`);
 }
 
-/** The parts of a list of workflows lie between it and its items. */
+/** The parts of a list of workflows lie between it and its items. A round of an agent is no level. */
 function depthOf(plan: Plan): number {
   const depths = plan.steps.map((step) => {
-    const inner = workflowIn(step);
+    const inner = isRepeated(step) && step.rounds.byAgent === true ? undefined : workflowIn(step);
     return inner === undefined ? 0 : depthOf(inner) + (step.kind === 'map' ? 1 : 0);
   });
   return 1 + Math.max(0, ...depths);
 }
 
-const SOURCES: ReadonlySet<string> = new Set(['input', 'step', 'outcome', 'failure', 'item', 'index']);
+const SOURCES: ReadonlySet<string> = new Set([
+  'input',
+  'step',
+  'outcome',
+  'failure',
+  'item',
+  'index',
+  'last',
+  'given',
+]);
+
+/** An expression is evaluated once for each item of a list, or for each round. */
+export type Each = 'item' | 'round';
+const OF_EACH: Readonly<Record<string, Each>> = {
+  item: 'item',
+  index: 'item',
+  last: 'round',
+  given: 'round',
+};
 
 /**
- * A reference to a token of no callback, or to an item outside of a list.
- * @param ofItem whether the expression is evaluated once for each item
+ * A reference to a token of no callback, to an item outside of a list, or to what a round answered elsewhere.
  */
-export function sourceProblem(expr: Expr, plan: Plan, ofItem: boolean): Problem | undefined {
+export function sourceProblem(expr: Expr, plan: Plan, each?: Each): Problem | undefined {
   for (const source of sourcesIn(expr)) {
     const [kind, name = ''] = source.split(':');
     if (kind === 'token') {
@@ -226,8 +262,9 @@ export function sourceProblem(expr: Expr, plan: Plan, ofItem: boolean): Problem 
     } else if (source === 'failure') {
       const message = 'it reads w.failure, which is there after the end alone: read it in w.onFailure';
       return problem('bad-expression', message);
-    } else if ((kind === 'item' || kind === 'index') && !ofItem) {
-      return problem('bad-expression', `an expression reads the ${kind} of a list where there is none`);
+    } else if (OF_EACH[kind ?? ''] !== undefined && OF_EACH[kind ?? ''] !== each) {
+      const whole = OF_EACH[kind ?? ''] === 'item' ? 'list' : 'round';
+      return problem('bad-expression', `an expression reads the ${kind} of a ${whole} where there is none`);
     } else if (!SOURCES.has(kind ?? '')) {
       return problem('bad-expression', `an expression points to '${source}', which is nothing`);
     }

@@ -14,6 +14,7 @@ import {
   isBefore,
   type AgentStep,
   expressionsOf,
+  ofRounds,
   ownExpressions,
   type Plan,
   PLAN_LIMITS,
@@ -23,6 +24,7 @@ import {
   type StepLimits,
 } from '../plan.ts';
 import {
+  type Each,
   longerThanWithin,
   reminderProblem,
   waitingStepProblem,
@@ -82,7 +84,7 @@ export function checkPlan(plan: Plan): void {
   }
   const output = exprProblem(plan.output) ?? strangersIn(plan.output, plan);
   if (output !== undefined) throw refused('bad-output', `the output ${output}`);
-  const source = sourceProblem(plan.output, plan, false);
+  const source = sourceProblem(plan.output, plan);
   if (source !== undefined) throw refused('bad-output', `of the output ${source.message}`);
   const missing = outcomeProblem(plan.output, plan);
   if (missing !== undefined) throw refused(missing.reason, `of its output: ${missing.message}`);
@@ -239,7 +241,7 @@ function referenceProblem(step: PlanStep, plan: Plan): Problem | undefined {
   for (const expr of expressionsOf(step)) {
     const bad = exprProblem(expr);
     if (bad !== undefined) return problem('bad-expression', `an expression ${bad}`);
-    const source = sourceProblem(expr, plan, step.kind === 'map' && ownExpressions(step.each).includes(expr));
+    const source = sourceProblem(expr, plan, eachOf(step, expr));
     if (source !== undefined) return source;
     const stranger = stepsIn(expr).find((name) => !isBefore(plan, name, step.name));
     if (stranger !== undefined) {
@@ -248,6 +250,11 @@ function referenceProblem(step: PlanStep, plan: Plan): Problem | undefined {
     }
   }
   return undefined;
+}
+
+function eachOf(step: PlanStep, expr: Expr): Each | undefined {
+  if (step.kind === 'map') return ownExpressions(step.each).includes(expr) ? 'item' : undefined;
+  return step.kind === 'child' && ofRounds(step).includes(expr) ? 'round' : undefined;
 }
 
 /** Evaluation descends: an expression is no deeper than any stack. */

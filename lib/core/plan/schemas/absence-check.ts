@@ -10,15 +10,7 @@
  */
 
 import { type Json, isJsonObject, type JsonObject } from '../../values/json.ts';
-import {
-  documentOf,
-  into,
-  itemOf,
-  type JsonSchemaOf,
-  type Known,
-  knownOf,
-  resolved,
-} from './known-schema.ts';
+import { documentOf, into, type JsonSchemaOf, type Known, knownOf, ownOf, resolved } from './known-schema.ts';
 import { impliedBy, whenText } from '../outcomes.ts';
 import type { AgentStep, ChildStep, Plan, PlanStep } from '../plan.ts';
 import { type Expr, fieldText, nameOf, type Reference } from '../refs.ts';
@@ -34,6 +26,8 @@ interface Place {
   readonly takesNothing: boolean;
   /** An input, or a field of one. */
   readonly isInput?: true;
+  /** In the condition after which no other round follows. */
+  readonly isUntil?: true;
 }
 
 interface Read extends Reference {
@@ -49,11 +43,12 @@ export function absenceProblems(workflow: Workflow, jsonSchemaOf: JsonSchemaOf):
     return known.get(source);
   };
   const ofSteps = [...plan.steps, ...(plan.onFailure ?? [])].flatMap((step) => {
-    const item = itemOf(workflow, step, jsonSchemaOf);
-    const promised = promisedBy(step, plan);
+    const own = ownOf(workflow, step, jsonSchemaOf);
+    const promised = [...promisedBy(step, plan), ...promisedByUntil(step)];
     return readsOf(step, workflow, jsonSchemaOf).flatMap((read) => {
-      const from = read.source === 'item' ? item : sourceOf(read.source);
-      const absent = absentIn(from, read, promised);
+      const from = Object.hasOwn(own, read.source) ? own[read.source] : sourceOf(read.source);
+      // Until it is evaluated, nothing is known by it.
+      const absent = absentIn(from, read, read.place.isUntil === true ? [] : promised);
       return absent === undefined
         ? []
         : [`workflow '${name}', step '${step.name}': ${wordsFor(read, absent, step.when)}`];
@@ -73,8 +68,13 @@ function readsOf(step: PlanStep, workflow: Workflow, jsonSchemaOf: JsonSchemaOf)
   const inCondition = step.when === undefined ? [] : readsIn(step.when, compared);
   switch (step.kind) {
     case 'agent':
-    case 'child':
       return [...inCondition, ...readsOfInput(step, workflow, jsonSchemaOf)];
+    case 'child':
+      return [
+        ...inCondition,
+        ...readsOfInput(step, workflow, jsonSchemaOf),
+        ...(step.rounds === undefined ? [] : readsIn(step.rounds.until, IN_UNTIL)),
+      ];
     case 'map':
       return [
         ...inCondition,
@@ -107,9 +107,15 @@ function readsOfInput(step: AgentStep | ChildStep, workflow: Workflow, jsonSchem
       isInput: true,
     };
   };
-  let place = step.kind === 'agent' ? placeOf('agent', step.agent) : placeOf('workflow', step.plan.workflow);
+  const [first] = step.kind === 'child' && step.rounds?.byAgent === true ? step.plan.steps : [step];
+  let place =
+    first?.kind === 'agent'
+      ? placeOf('agent', first.agent)
+      : placeOf('workflow', (step as ChildStep).plan.workflow);
   let given = step.input;
   const found = readsIn(given, place);
+  const next = step.kind === 'child' ? step.rounds?.next : undefined;
+  if (next !== undefined) found.push(...readsIn(next, place));
   for (const stage of step.recovery ?? []) {
     if (stage.kind !== 'withInput' && stage.kind !== 'useAgent') continue;
     if (stage.kind === 'useAgent') place = placeOf('agent', stage.agent);
@@ -127,6 +133,8 @@ const OPERAND: Place = {
   takesNothing: false,
 };
 
+const IN_UNTIL: Place = { ...OPERAND, needs: "its 'until' compares it", isUntil: true };
+
 /** The references of an expression whose value is used, each with its place. */
 function readsIn(expr: Expr, place: Place): Read[] {
   if (Array.isArray(expr))
@@ -136,6 +144,7 @@ function readsIn(expr: Expr, place: Place): Read[] {
   const within = {
     ...OPERAND,
     needs: place.takesNothing || place.field !== '' ? OPERAND.needs : place.needs,
+    ...(place.isUntil === true ? { isUntil: true as const } : {}),
   };
   switch (operator) {
     case undefined:
@@ -204,6 +213,18 @@ const promisedBy = (step: PlanStep, plan: Plan): Reference[] =>
     const asked = isJsonObject(condition) ? (condition['$exists'] as Expr | undefined) : undefined;
     return isJsonObject(asked) && Object.hasOwn(asked, '$ref') ? [referenceOf(asked)] : [];
   });
+
+/** Another round follows where `until` does not hold: of `not(exists(…))` the value is there then. */
+function promisedByUntil(step: PlanStep): Reference[] {
+  const denied = (condition: Expr | undefined): Reference[] => {
+    if (!isJsonObject(condition)) return [];
+    if (Array.isArray(condition['$or'])) return (condition['$or'] as Expr[]).flatMap(denied);
+    const inner = condition['$not'] as Expr | undefined;
+    const asked = isJsonObject(inner) ? (inner['$exists'] as Expr | undefined) : undefined;
+    return isJsonObject(asked) && Object.hasOwn(asked, '$ref') ? [referenceOf(asked)] : [];
+  };
+  return step.kind === 'child' ? denied(step.rounds?.until) : [];
+}
 
 /** The values read that may be absent and that no condition guarantees. */
 interface Absent {
@@ -274,7 +295,9 @@ function wordsFor({ source, path, place }: Read, { part, isWithin }: Absent, whe
     ? `give its fields one by one, with orElse(${missing}, …)`
     : `write orElse(${read}, …)`;
   const ifThere = `, or present(${read}) and '${whenText(`exists(${missing})`, when)}' on the step`;
+  const ifLast = `, or present(${read}) and 'until: not(exists(${missing}))', beside others in or(…)`;
   const target = field === '' ? '' : `, or make ${field} optional there`;
   // The condition is the whole step's: it cannot ask about an item.
-  return `it reads ${read}, ${which}, and ${needs}: ${instead}${source === 'item' ? '' : ifThere}${target}`;
+  const asked = source === 'item' || source === 'given' ? '' : source === 'last' ? ifLast : ifThere;
+  return `it reads ${read}, ${which}, and ${needs}: ${instead}${asked}${target}`;
 }

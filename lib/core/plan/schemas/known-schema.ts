@@ -10,7 +10,8 @@
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { type Json, isJsonObject, type JsonObject } from '../../values/json.ts';
-import type { ChildStep, PlanStep } from '../plan.ts';
+import { given } from '../../values/given.ts';
+import { type ChildStep, isRepeated, type PlanStep } from '../plan.ts';
 import { type Expr, refsIn } from '../refs.ts';
 import type { Workflow } from '../builder/workflow.ts';
 
@@ -31,14 +32,48 @@ interface Made {
   readonly fields: Readonly<Record<string, Way>>;
 }
 
-/** The schema of an item, for a list's step. */
-export function itemOf(workflow: Workflow, step: PlanStep, jsonSchemaOf: JsonSchemaOf): Known | undefined {
-  if (step.kind !== 'map') return undefined;
+/** The schemas of what a step alone reads: the item of a list, what a round answered and was given. */
+export type Own = Readonly<Partial<Record<string, Known>>>;
+
+export function ownOf(workflow: Workflow, step: PlanStep, jsonSchemaOf: JsonSchemaOf): Own {
+  if (isRepeated(step)) {
+    const last = answerOf(workflow, step, jsonSchemaOf);
+    const to = documentOf(performerOf(workflow, step)?.input, 'output', jsonSchemaOf);
+    return given({ last, given: to });
+  }
+  if (step.kind !== 'map') return {};
   const [over] = refsIn(step.over);
-  if (over === undefined) return undefined;
+  if (over === undefined) return {};
   const item = follow(knownOf(workflow, over.source, jsonSchemaOf), [...over.path, '0']);
-  return 'known' in item ? item.known : undefined;
+  return 'known' in item ? given({ item: item.known }) : {};
 }
+
+/** The workflow of a child, or the agent of a round. */
+function performerOf(
+  { agents, children }: Workflow,
+  { plan, rounds }: ChildStep,
+): { readonly input: StandardSchemaV1 } | undefined {
+  const [first] = plan.steps;
+  return rounds?.byAgent === true
+    ? agents.find(({ spec }) => first?.kind === 'agent' && spec.name === first.agent)
+    : children.find(({ name }) => name === plan.workflow);
+}
+
+/** What a child answers, or each of its rounds. */
+function answerOf(workflow: Workflow, step: ChildStep, jsonSchemaOf: JsonSchemaOf): Known | undefined {
+  const [first] = step.plan.steps;
+  return step.rounds?.byAgent === true && first?.kind === 'agent'
+    ? agentOutput(workflow, first.agent, jsonSchemaOf)
+    : childOutput(workflow, step, jsonSchemaOf);
+}
+
+const ofRounds = (known: Known | undefined): Known => ({
+  fields: {
+    rounds: BELIEVED,
+    last: { known, mayBeAbsent: false },
+    items: { known: undefined, mayBeAbsent: false },
+  },
+});
 
 /** The values that a schema produces (`output`) or accepts (`input`). */
 export function documentOf(
@@ -54,12 +89,12 @@ export function knownOf(
   workflow: Workflow,
   source: string,
   jsonSchemaOf: JsonSchemaOf,
-  item?: Known,
+  own: Own = {},
 ): Known | undefined {
   const document = (schema: StandardSchemaV1 | undefined): Known | undefined =>
     documentOf(schema, 'output', jsonSchemaOf);
   if (source === 'input') return document(workflow.input);
-  if (source === 'item') return item;
+  if (Object.hasOwn(own, source)) return own[source];
   const [kind, name = ''] = source.split(':');
   if (source === 'failure') return closed({ kind: {}, step: {}, code: {}, message: {} }, ['step']);
   if (kind === 'failure') return closed({ code: {}, message: {} });
@@ -74,8 +109,10 @@ export function knownOf(
       return closed({ approved: {}, by: {}, comment: {} }, ['by', 'comment']);
     case 'map':
       return closed({ total: {}, failed: {}, items: {} });
-    case 'child':
-      return childOutput(workflow, step, jsonSchemaOf);
+    case 'child': {
+      const known = answerOf(workflow, step, jsonSchemaOf);
+      return isRepeated(step) ? ofRounds(known) : known;
+    }
     default:
       return undefined;
   }

@@ -16,10 +16,11 @@ import {
   type DeadEnd,
   follow,
   into,
-  itemOf,
   type JsonSchemaOf,
   type Known,
   knownOf,
+  type Own,
+  ownOf,
 } from './known-schema.ts';
 import { nearest } from '../../values/nearest.ts';
 import { expressionsOf } from '../plan.ts';
@@ -33,13 +34,13 @@ import type { Workflow } from '../builder/workflow.ts';
 export function referenceProblems(workflow: Workflow, jsonSchemaOf: JsonSchemaOf): string[] {
   const { plan, name, children } = workflow;
   const ofChildren = children.flatMap((child) => referenceProblems(child, jsonSchemaOf));
-  const problemsOf = (place: string, expressions: readonly Expr[], list?: Known): string[] =>
+  const problemsOf = (place: string, expressions: readonly Expr[], own?: Own): string[] =>
     expressions.flatMap(refsIn).flatMap(({ source, path }) => {
-      const end = follow(knownOf(workflow, source, jsonSchemaOf, list), path);
+      const end = follow(knownOf(workflow, source, jsonSchemaOf, own), path);
       return 'names' in end ? [`workflow '${name}', ${place}: ${missing(source, path, end)}`] : [];
     });
   const ofSteps = [...plan.steps, ...(plan.onFailure ?? [])].flatMap((step) =>
-    problemsOf(`step '${step.name}'`, expressionsOf(step), itemOf(workflow, step, jsonSchemaOf)),
+    problemsOf(`step '${step.name}'`, expressionsOf(step), ownOf(workflow, step, jsonSchemaOf)),
   );
   const absent = absenceProblems(workflow, jsonSchemaOf);
   return [...new Set([...ofSteps, ...problemsOf('its output', [plan.output]), ...absent, ...ofChildren])];

@@ -1,0 +1,153 @@
+/**
+ * What follows from the answer of a round: the next one, the end of all of them, or a failure.
+ *
+ * Owns: when an answer is read, and that decision. Does not own: the records (`waiting/rounds.ts`), the read
+ * (`engine/children.ts`), which fails where there is no answer, so that nothing is decided without one.
+ *
+ * S10 the next round is recorded in one write with the parent's execution, which fails if that was paused,
+ * stopped or ended since. L1 rounds end: `atMost` counts them, and the time of the step and of the workflow
+ * bound them.
+ */
+
+import { type ChildStep, ofRounds, type Plan, type Rounds } from '../plan/plan.ts';
+import { evaluateExpression } from '../plan/refs.ts';
+import { executionAfter, type DecisionInputs, stepAfter, type StepChanges } from '../decisions/change.ts';
+import { type Children, MAX_GATHERED_BYTES } from '../records/children.ts';
+import { type Decision, evaluateNext, type Next, nothing, writing } from '../decisions/decision.ts';
+import type { ChildrenDone } from '../decisions/events.ts';
+import { type Json, utf8Bytes } from '../values/json.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import { isForward, type Step } from '../records/state.ts';
+import { leftOutIn } from '../step/left-out.ts';
+import { failureWaits } from '../step/point-of-no-return.ts';
+import { scopeOf } from '../step/turn.ts';
+import { FAILED_FOR_TIME, isTimeOver } from '../step/within.ts';
+import { childIds, idsOfTries } from '../waiting/child.ts';
+import { givenToRound, nextRoundBegun, pastRounds, roundOf, roundsEnded } from '../waiting/rounds.ts';
+
+/** The step's record holds the input of its round. */
+const MAX_ROUND_INPUT_BYTES = 100_000;
+
+type RepeatedStep = ChildStep & { readonly rounds: Rounds };
+
+/**
+ * What is read once the latest round has succeeded: its answer, or those of all rounds; nothing while no
+ * other may begin.
+ */
+export function roundToRead(
+  plan: Plan,
+  { name: step }: RepeatedStep,
+  record: Step,
+  state: Snapshot,
+): Next | undefined {
+  const { execution } = state;
+  if (record.children?.rounds?.isOver === true)
+    return {
+      kind: 'gather',
+      step,
+      ids: idsOfTries(execution, record),
+      rounds: roundOf(record.children),
+    };
+  const mayGoOn = isForward(execution.status) && !failureWaits(plan, state);
+  return mayGoOn ? { kind: 'gather', step, ids: childIds(execution, record), rounds: 1 } : undefined;
+}
+
+/** The answer of the latest round was read, or those of all of them. */
+export function roundRead(
+  plan: Plan,
+  step: RepeatedStep,
+  state: Snapshot,
+  event: ChildrenDone & { readonly type: 'gathered' } & DecisionInputs,
+): Decision {
+  const { execution } = state;
+  const record = state.steps[step.name];
+  const { children } = record ?? {};
+  if (record?.status !== 'running' || children === undefined) return nothing();
+  const written = (after: Step, what: string, isBeside = false): Decision => {
+    const woken = isBeside ? executionAfter(execution, 'set-wake-time', event, {}) : undefined;
+    const note = { what, step: step.name };
+    return writing(execution.id, { step: after, execution: woken }, evaluateNext([step.name]), note);
+  };
+  const isOver = children.rounds?.isOver === true;
+  const verdict: Verdict = isOver ? { kind: 'last' } : judged(step, record, state, event);
+  switch (verdict.kind) {
+    case 'fail': {
+      const past = pastRounds(record, event.now);
+      const changes = { ...past, changedAt: event.now, ...verdict.changes };
+      return written(stepAfter(record, 'fail', event, changes), 'step-failed');
+    }
+    case 'last':
+      return isOver || roundOf(children) === 1
+        ? written(roundsDone(record, children, event), 'children-gathered')
+        : written(roundsEnded(record, children, event), 'rounds-ended');
+    default:
+      return isForward(execution.status) && !failureWaits(plan, state)
+        ? written(nextRoundBegun(record, children, verdict.input, event), 'round-begun', true)
+        : nothing();
+  }
+}
+
+type Verdict =
+  | { readonly kind: 'last' }
+  | { readonly kind: 'next'; readonly input: Json }
+  | { readonly kind: 'fail'; readonly changes: StepChanges };
+
+/** The same again cannot help. */
+const failure = (code: string, message: string): Verdict => ({
+  kind: 'fail',
+  changes: { failure: { code, message }, isPermanent: true },
+});
+
+function judged(
+  step: RepeatedStep,
+  record: Step,
+  state: Snapshot,
+  { outputs: [last], now }: ChildrenDone & { readonly type: 'gathered' } & DecisionInputs,
+): Verdict {
+  const { until, next, atMost } = step.rounds;
+  const number = roundOf(record.children);
+  if (last === undefined || utf8Bytes(JSON.stringify(last)) > MAX_GATHERED_BYTES) {
+    const message = `round ${number} answered more than ${MAX_GATHERED_BYTES} bytes, and what it answered says whether another one follows`;
+    return failure('output-too-large', message);
+  }
+  const leftOut = leftOutIn(ofRounds(step), state.steps);
+  if (leftOut !== undefined) return failure(leftOut.code, leftOut.message);
+  const given = givenToRound(step, record, state);
+  const scope = { ...scopeOf(state), last, given };
+  if (evaluateExpression(until, scope) === true) return { kind: 'last' };
+  if (record.children?.overTime !== undefined || isTimeOver(step, state, now))
+    return { kind: 'fail', changes: FAILED_FOR_TIME };
+  if (number >= atMost)
+    return failure('at-most', `its 'until' did not hold after ${atMost} rounds ('atMost')`);
+  const input = next === undefined ? given : (evaluateExpression(next, scope) ?? null);
+  const bytes = utf8Bytes(JSON.stringify(input));
+  if (bytes <= MAX_ROUND_INPUT_BYTES) return { kind: 'next', input };
+  const message = `the input of round ${number + 1} has ${bytes} bytes; allowed are ${MAX_ROUND_INPUT_BYTES}`;
+  return failure('input-too-large', message);
+}
+
+/** The output: how many there were, what the latest answered, and what each did if there is room for all. */
+function roundsDone(
+  record: Step,
+  children: Children,
+  { outputs, bytes = 0, now, ...inputs }: ChildrenDone & { readonly type: 'gathered' } & DecisionInputs,
+): Step {
+  const items = outputs.map((output) => output ?? null);
+  const counts = { rounds: roundOf(children), last: items.at(-1) ?? null };
+  const isKept = !outputs.includes(undefined) && utf8Bytes(JSON.stringify(items)) <= MAX_GATHERED_BYTES;
+  return stepAfter(
+    record,
+    'done',
+    { ...inputs, now },
+    {
+      changedAt: now,
+      ...pastRounds(record, now),
+      output: isKept ? { ...counts, items } : counts,
+      children: {
+        ...children,
+        started: children.count,
+        ...(isKept ? {} : { leftOutBytes: Math.max(bytes, MAX_GATHERED_BYTES + 1) }),
+      },
+    },
+  );
+}

@@ -1,0 +1,48 @@
+/**
+ * The check of steps that are repeated.
+ *
+ * Owns: their refusals. Does not own: those of every child step (`check-waiting.ts`, `check-points.ts`).
+ */
+
+import type { ChildStep, HumanStage, RetryStage, Rounds, Stage } from '../plan.ts';
+import { sourcesIn } from '../refs.ts';
+import { problem, type Problem } from '../refusal.ts';
+
+/** Each is an execution, and what each answered is read at the end. */
+export const MAX_ROUNDS = 1_000;
+
+export function roundsProblem(step: ChildStep & { readonly rounds: Rounds }): Problem | undefined {
+  const { until, atMost } = step.rounds;
+  if (!Number.isInteger(atMost) || atMost < 1 || atMost > MAX_ROUNDS) {
+    const message = `its atMost is ${String(atMost)}; allowed are 1 to ${MAX_ROUNDS} rounds, for it could go on without end`;
+    return problem('unbounded', message);
+  }
+  if (!sourcesIn(until).some((source) => source === 'last' || source === 'given')) {
+    const message =
+      "its 'until' reads nothing of a round, so it would hold after the first or never: write until: (last) => …, a condition on what the round answered";
+    return problem('bad-rounds', message);
+  }
+  return recoveryProblem(step.recovery) ?? undoProblem(step);
+}
+
+const recoveryProblem = (recovery: readonly Stage[] = []): Problem | undefined =>
+  recovery.every(
+    (stage): stage is RetryStage | HumanStage => stage.kind === 'retry' || stage.kind === 'human',
+  )
+    ? undefined
+    : problem(
+        'bad-stage',
+        "what a round is given follows from the one before ('next'), so its recovery is retry and human alone; for another way put withInput or useAgent on a step of the workflow that is repeated",
+      );
+
+function undoProblem({ tolerate, undo, pointOfNoReturn }: ChildStep): Problem | undefined {
+  if (pointOfNoReturn === true)
+    return problem(
+      'bad-point-of-no-return',
+      "a step that is repeated cannot be a point of no return: some of its rounds would be past it, and the others would not; leave 'pointOfNoReturn' out",
+    );
+  if (tolerate !== true || undo === 'none') return undefined;
+  const message =
+    "it is repeated, and its rounds are undone if it fails, which takes the whole execution: leave 'tolerate' out, or say undo: 'none' if what they did may stay";
+  return problem('bad-tolerance', message);
+}

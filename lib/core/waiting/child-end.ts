@@ -1,0 +1,62 @@
+/**
+ * The end of an execution, as its parent learns it.
+ *
+ * Owns: what it says: whether anything of it is in effect, failed for good, or may still act. Does not own:
+ * what follows for the parent (`child.ts`), when it is notified (`execution/end-rules.ts`).
+ */
+
+import type { Plan } from '../plan/plan.ts';
+import type { ChildEnd } from '../records/children.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import type { Step } from '../records/state.ts';
+import { actsNoMoreAt, keepsEffects, standsUnmended } from '../step/ready.ts';
+import { actsUntil, failedItems } from '../step/turn.ts';
+import { isCanceledKeepingEffects } from './child-retry.ts';
+
+/** A failure of it was tolerated, or of an execution of its own, and what it did may be in effect. */
+export function mayHaveLeft({ status, mayHaveActed, children }: Step): boolean {
+  const ends = Object.values(children?.ended ?? {});
+  if (children?.rounds?.left === true || ends.some(({ left }) => left === true))
+    return status === 'done' || status === 'tolerated';
+  // Rounds that succeeded are only ever left where there is nothing to take back.
+  const failed = ends.filter((end) => children?.rounds === undefined || end.status !== 'succeeded');
+  return status === 'tolerated' && (mayHaveActed || failed.some(({ clean }) => !clean));
+}
+
+/**
+ * The notice of an execution that has an end, to its parent: the same before and after its on-failure steps.
+ */
+export function endOf(plan: Plan, state: Snapshot): ChildEnd {
+  const { execution } = state;
+  const { status, version } = execution.end ?? execution;
+  const failed = plan.tolerated === undefined ? 0 : failedItems(plan, state).length;
+  const records = plan.steps.flatMap(({ name }) => state.steps[name] ?? []);
+  const stuck = records.some((step) => step.status === 'compensation-failed');
+  const leaves = records.some(mayHaveLeft);
+  const stands = plan.steps.some((step) => standsUnmended(step, state.steps[step.name]));
+  return {
+    status,
+    version,
+    clean: status !== 'succeeded' && !stuck && !leaves && !stands && !keepsEffects(state),
+    ...(failed === 0 || status !== 'succeeded' ? {} : { failed }),
+    ...(leaves && status === 'succeeded' ? { left: true as const } : {}),
+    ...(isPermanent(state) ? { permanent: true as const } : {}),
+    ...(isCanceledKeepingEffects(state.execution) ? { canceled: true as const } : {}),
+    ...stillActing(plan, state),
+  };
+}
+
+/** The step whose failure is the execution's failed for good. */
+const isPermanent = ({ execution: { status, cause }, steps }: Snapshot): boolean =>
+  status !== 'succeeded' && cause?.kind === 'failure' && steps[cause.step ?? '']?.isPermanent === true;
+
+/** Nothing follows a success that an attempt could still disturb. */
+function stillActing(plan: Plan, { execution, steps }: Snapshot): Pick<ChildEnd, 'actsUntil'> {
+  if (execution.status === 'succeeded') return {};
+  let until = 0;
+  for (const step of plan.steps) {
+    const record = steps[step.name];
+    if (record !== undefined) until = Math.max(until, actsNoMoreAt(step, record), actsUntil(record.children));
+  }
+  return until > (execution.end?.at ?? execution.endedAt ?? 0) ? { actsUntil: until } : {};
+}

@@ -1,0 +1,128 @@
+/**
+ * The rounds of a step that is repeated: after each that succeeded another execution, until one answers what
+ * ends them.
+ *
+ * Owns: the record of the next round, what it is given, and the record of the round that is undone next. Does
+ * not own: tries of a round that failed (`child-tries.ts`), how executions are started and stopped
+ * (`child.ts`), what follows from an answer (`execution/on-round.ts`), the rules that ask
+ * (`execution/child-rules.ts`).
+ *
+ * One counter numbers rounds and tries that failed; ids follow from it. S10 a number is recorded in one
+ * transaction with the parent's execution before anything is created under it, so a stop takes the place of
+ * the latest and finds all others ended. A round is begun after the recorded success of the one before. They
+ * are undone one at a time, the latest first: the number is recorded before its execution is recalled, and
+ * news counts from that number alone.
+ */
+
+import type { ChildStep } from '../plan/plan.ts';
+import { evaluateExpression } from '../plan/refs.ts';
+import { type DecisionInputs, stepAfter } from '../decisions/change.ts';
+import type { Children, RoundsSoFar } from '../records/children.ts';
+import { given } from '../values/given.ts';
+import type { Json } from '../values/json.ts';
+import type { Snapshot } from '../records/snapshot.ts';
+import type { Attempt, Step } from '../records/state.ts';
+import { withAttempt } from '../step/history.ts';
+import { actsUntil, hasEarlierRounds, hasOpenChildren, isStopping, scopeOf } from '../step/turn.ts';
+import { tryOf } from './child-tries.ts';
+
+const NONE: RoundsSoFar = { done: 0 };
+
+/** The number of the round at hand among the rounds alone, from 1. */
+export const roundOf = (children: Children | undefined): number => (children?.rounds?.done ?? 0) + 1;
+
+/** What the round at hand is given. */
+export const givenToRound = ({ input }: ChildStep, record: Step | undefined, state: Snapshot): Json =>
+  record?.keyInput ?? record?.children?.rounds?.input ?? evaluateExpression(input, scopeOf(state)) ?? null;
+
+const pastRound = (record: Step, now: number): Attempt => ({
+  number: tryOf(record.children),
+  mode: 'execute',
+  claimedAt: record.changedAt,
+  endedAt: now,
+  outcome: 'done',
+  ...(record.keyInput === undefined ? {} : { given: true }),
+});
+
+/** The history of its step with the round at hand, which succeeded. */
+export const pastRounds = (record: Step, now: number): Pick<Step, 'attempts' | 'leftOut'> =>
+  withAttempt(record, pastRound(record, now));
+
+/**
+ * The numbers of the rounds before the one at hand; nothing where too many tries have failed to tell them
+ * apart.
+ */
+export function earlierRounds(children: Children): readonly number[] | undefined {
+  const { done, failed = [] } = children.rounds ?? NONE;
+  const numbers = Array.from({ length: (children.try ?? 1) - 1 }, (_, at) => at + 1);
+  const succeeded = numbers.filter((number) => !failed.includes(number));
+  return succeeded.length === done ? succeeded.filter((number) => number < tryOf(children)) : undefined;
+}
+
+const sumOf = ({ rounds = NONE, ended }: Children): RoundsSoFar => ({
+  done: rounds.done + 1,
+  ...given({ failed: rounds.failed }),
+  ...(rounds.left === true || ended[0]?.left === true ? { left: true } : {}),
+});
+
+/** The record that says that the next round begins; the evaluation creates it after that. */
+export function nextRoundBegun(record: Step, children: Children, input: Json, inputs: DecisionInputs): Step {
+  return stepAfter(record, 'begin-round', inputs, {
+    changedAt: inputs.now,
+    ...pastRounds(record, inputs.now),
+    // It begins the recovery anew, and what a person gave was for the round before.
+    stage: 0,
+    stageAttempt: 0,
+    failure: undefined,
+    isPermanent: undefined,
+    keyInput: undefined,
+    givenInput: undefined,
+    children: {
+      count: 1,
+      started: 0,
+      items: 1,
+      tolerated: 0,
+      ended: {},
+      try: tryOf(children) + 1,
+      ...given({ epoch: children.epoch }),
+      rounds: { ...sumOf(children), input },
+    },
+  });
+}
+
+/** The record that says that no other round follows: what all have answered is read next. */
+export const roundsEnded = (record: Step, children: Children, inputs: DecisionInputs): Step =>
+  stepAfter(record, 'end-rounds', inputs, {
+    children: { ...children, rounds: { ...(children.rounds ?? NONE), isOver: true } },
+  });
+
+/** The round at hand is undone, and one before it is next. */
+export const goesBack = (record: Step): boolean => {
+  const { children, status } = record;
+  return (
+    status === 'compensating' &&
+    children !== undefined &&
+    hasEarlierRounds(children) &&
+    !isStopping(record) &&
+    !hasOpenChildren(children) &&
+    Object.values(children.ended).every(({ clean }) => clean)
+  );
+};
+
+/** From when on the one before may be undone: nothing of the one at hand acts any more. */
+export const goesBackAt = ({ children }: Step): number => actsUntil(children);
+
+/** The record that says which number is undone next; its execution is recalled after that. */
+export function roundBefore(record: Step, children: Children, inputs: DecisionInputs): Step {
+  const { restartedAfter: _restarted, ...kept } = children;
+  return stepAfter(record, 'stop-children', inputs, {
+    changedAt: inputs.now,
+    children: {
+      ...kept,
+      started: 1,
+      ended: {},
+      stopped: 0,
+      rounds: { ...(children.rounds ?? NONE), compensating: tryOf(children) - 1 },
+    },
+  });
+}
