@@ -24,6 +24,7 @@ import { type Host, newProcess, portsOf } from './process.ts';
 import { passThrough } from './service.ts';
 import { withContainers } from './containers.ts';
 import { withShortWait } from './short-waits.ts';
+import { withRounds } from './rounds.ts';
 import { withStages } from './stages.ts';
 import { withReminders } from './reminders.ts';
 import { withTimes } from './within.ts';
@@ -145,7 +146,7 @@ export class Clients {
 
 const workflowOf = (host: Host, at: number): Workflow => {
   const { choice, emphasis, groups, tolerance, cast, times, stages, containers } = host;
-  const { onFailure, reminders, accepting, beats, waits, answers } = host;
+  const { onFailure, reminders, accepting, repeating, beats, waits, answers } = host;
   const drawn = randomPlan(choice, `simulated-${at}`, 0, emphasis?.counts);
   const listed = answers === undefined ? drawn : withAskingList(drawn, answers);
   const usual = emphasis === undefined ? listed : emphasised(listed, emphasis, choice);
@@ -159,7 +160,8 @@ const workflowOf = (host: Host, at: number): Workflow => {
   const followed = onFailure === undefined ? timed : withOnFailure(timed, onFailure);
   const reminded = reminders === undefined ? followed : withReminders(followed, reminders);
   const taking = accepting === undefined ? reminded : withAcceptance(reminded, accepting);
-  const beating = beats === undefined ? taking : withBeats(taking, beats);
+  const repeated = repeating === undefined ? taking : withRounds(taking, repeating);
+  const beating = beats === undefined ? repeated : withBeats(repeated, beats);
   const plan = waits === undefined ? beating : withShortWait(beating, waits);
   const parts = { kind: 'steadfast:workflow', name: plan.workflow, input: passThrough, plan, agents: [] };
   return parts as unknown as Workflow;

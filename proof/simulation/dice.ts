@@ -15,6 +15,7 @@ import { GROUP_RATES } from './groups.ts';
 import { ON_FAILURE_RATES } from './on-failure.ts';
 import { type Choice, choiceOf } from './plans.ts';
 import type { Host } from './process.ts';
+import { ROUND_RATES } from './rounds.ts';
 import { STAGE_RATES } from './stages.ts';
 import { TOLERANCE_RATES } from './tolerance.ts';
 import type { Traits } from './traits.ts';
@@ -34,7 +35,29 @@ const PROBE_DICE = 0x09_40_be_5d;
 const BEAT_DICE = 0x0b_ea_75_11;
 const WAIT_DICE = 0x05_40_47_3a;
 const BULK_DICE = 0x0b_01_4d_1c;
+const ROUND_DICE = 0x40_07_0d_55;
 const ACCEPTANCE_DICE = 0x0a_cc_e9_7d;
+
+type Dice = Pick<
+  Host,
+  | 'tolerance'
+  | 'cast'
+  | 'times'
+  | 'groups'
+  | 'onFailure'
+  | 'stages'
+  | 'containers'
+  | 'running'
+  | 'pausing'
+  | 'reminders'
+  | 'probing'
+  | 'beats'
+  | 'answers'
+  | 'bulks'
+  | 'waits'
+  | 'accepting'
+  | 'repeating'
+>;
 
 export function diceOf(
   seed: number,
@@ -53,29 +76,12 @@ export function diceOf(
     answersWrongly,
     actsInBulk,
     accepts,
+    repeats,
     livesTwice,
     waitsShortly,
   }: Traits,
   isMild: boolean,
-): Pick<
-  Host,
-  | 'tolerance'
-  | 'cast'
-  | 'times'
-  | 'groups'
-  | 'onFailure'
-  | 'stages'
-  | 'containers'
-  | 'running'
-  | 'pausing'
-  | 'reminders'
-  | 'probing'
-  | 'beats'
-  | 'answers'
-  | 'bulks'
-  | 'waits'
-  | 'accepting'
-> {
+): Dice {
   const own = (dice: number): Choice => choiceOf(seededRandom(seed ^ dice));
   return {
     tolerance: tolerates ? own(TOLERANCE_DICE) : undefined,
@@ -93,6 +99,7 @@ export function diceOf(
     answers: answersWrongly && !isMild ? own(ANSWER_DICE) : undefined,
     waits: waitsShortly && isMild ? own(WAIT_DICE) : undefined,
     accepting: accepts && !isMild ? own(ACCEPTANCE_DICE) : undefined,
+    repeating: repeats && !isMild ? own(ROUND_DICE) : undefined,
     // Under one id there is one execution, whose commands it distinguishes.
     bulks: actsInBulk && !isMild && !livesTwice ? new BulkWorld(own(BULK_DICE)) : undefined,
   };
@@ -106,6 +113,7 @@ export const ratesIn = ({
   changesStages,
   hasContainers,
   accepts,
+  repeats,
   emphasis,
 }: Traits): Emphasis['rates'] => ({
   ...(groups ? GROUP_RATES : {}),
@@ -114,5 +122,6 @@ export const ratesIn = ({
   ...(changesStages ? STAGE_RATES : {}),
   ...(hasContainers ? CONTAINER_RATES : {}),
   ...(accepts ? ACCEPTANCE_RATES : {}),
+  ...(repeats ? ROUND_RATES : {}),
   ...emphasis?.rates,
 });

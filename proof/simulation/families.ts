@@ -23,7 +23,8 @@ export interface Others {
 /** Lists are short here: some that the parent does not know of are found, if there are any. */
 const UNKNOWN_TO_PARENT = 8;
 
-export const hasTries = (step: PlanStep): boolean => step.kind === 'child' && step.recovery !== undefined;
+export const hasTries = (step: PlanStep): boolean =>
+  step.kind === 'child' && (step.recovery !== undefined || step.rounds !== undefined);
 
 /** In the order of their starts. @param count as far as the parent's record knows */
 export function childrenOf(
@@ -68,7 +69,10 @@ export function standsIn(state: Snapshot, { read, planOf }: Others, ledger: Ledg
  */
 export function actsUntilIn(execution: Execution, step: PlanStep, { read, planOf }: Others): number {
   let until = 0;
-  for (const child of childrenOf(execution, step, read))
+  for (const child of childrenOf(execution, step, read)) {
+    // Nothing that follows a round that succeeded is disturbed by what an attempt of it does late.
+    if (step.kind === 'child' && step.rounds !== undefined && child.execution.status === 'succeeded')
+      continue;
     for (const inner of planOf(child.execution.id)?.steps ?? []) {
       const record = child.steps[inner.name];
       if (inner.kind === 'agent' && record?.mayHaveActed === true)
@@ -80,5 +84,6 @@ export function actsUntilIn(execution: Execution, step: PlanStep, { read, planOf
       if (inner.kind === 'child' || inner.kind === 'map')
         until = Math.max(until, actsUntilIn(child.execution, inner, { read, planOf }));
     }
+  }
   return until;
 }

@@ -63,6 +63,17 @@ export const KINDS = [
   /** A claim was deferred for its agent's rate, and one has come at its turn. */
   'rateDeferred',
   'rateTurn',
+  /**
+   * Rounds: another was begun; all were done; one was tried again, also as its execution was; one is
+   * undone before the one below it; one more would have been needed; and their failure was tolerated.
+   */
+  'roundBegun',
+  'roundsDone',
+  'roundTriedAgain',
+  'roundGoesOn',
+  'roundUndone',
+  'roundsAtMost',
+  'roundsTolerated',
   /** The death of an attempt was recorded: under its lease, later, and when another attempt had begun. */
   'deathUnderLease',
   'deathLater',

@@ -12,6 +12,7 @@ import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import { type Execution, hasEnd, isTerminal, type Step } from '../../lib/core/records/state.ts';
 import { childrenOf, type Others } from './families.ts';
 import { actedAs } from './oracle-order.ts';
+import { isRepeatedIn } from './oracle-rounds.ts';
 
 /**
  * S10 between executions: one that has succeeded is taken back only when nothing is in effect of the steps of
@@ -87,7 +88,7 @@ export function judgeChildren(
       if (!hasEnd(child.execution)) problems.push(`S10 '${child.execution.id}' outlives its parent: ${end}`);
       if (succeeded && status === 'done' && end !== 'succeeded' && !isReplaced)
         problems.push(`S6 '${step.name}' is done, but ${child.execution.id} is ${end}`);
-      if (isReplaced && end === 'succeeded')
+      if (isReplaced && end === 'succeeded' && !isRepeatedIn(step))
         problems.push(`S6 '${child.execution.id}' has succeeded, and another was started in its place`);
       if (!succeeded && end === 'succeeded' && isToBeUndone(step) && !left)
         problems.push(`S10 ${execution.status}, but ${child.execution.id} stays succeeded`);

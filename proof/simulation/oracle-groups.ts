@@ -16,6 +16,7 @@ import { keyPartOf } from '../../lib/core/values/names.ts';
 import { childrenOf, hasTries, type Others, standsIn } from './families.ts';
 import type { KindCounts } from './kinds.ts';
 import type { Ledger } from './ledger.ts';
+import { isRepeatedIn, judgeRoundCreated, judgeRoundRecalled, judgeRounds } from './oracle-rounds.ts';
 import { DECLINED } from './service.ts';
 
 export class OracleGroups {
@@ -37,7 +38,7 @@ export class OracleGroups {
     if (isOver(execution)) this.#remember(execution);
     // It only takes a place.
     if (execution.status === 'canceled') return [];
-    return this.#besideOthers(execution, 'begins');
+    return [...this.#besideOthers(execution, 'begins'), ...judgeRoundCreated(execution, this.#others)];
   }
 
   judge(plan: Plan, before: Snapshot, write: Write): string[] {
@@ -45,6 +46,8 @@ export class OracleGroups {
     const now = execution ?? before.execution;
     if (isOver(now)) this.#remember(now);
     const problems = step === undefined ? [] : this.#judgeStep(plan, before, step, execution);
+    problems.push(...judgeRoundRecalled(before.execution, write, this.#others));
+    judgeRounds(problems, plan, before, write, this.#others, this.#kinds);
     const acts = step?.leaseUntil !== undefined && step.token !== before.steps[step.name]?.token;
     // What follows the end of a try is announced beside the next one.
     const follows = before.execution.status === 'following-up';
@@ -72,6 +75,8 @@ export class OracleGroups {
       const { execution } = other;
       if (at > own && own >= 0)
         return isLater(execution) ? [`S10 it ${what} after ${execution.id}, a later try, was created`] : [];
+      // A round that succeeded is followed by another.
+      if (execution.status === 'succeeded' && isRepeatedIn(step)) return [];
       if (!isOver(execution) || execution.status === 'succeeded')
         return [`S10 it ${what} while ${execution.id}, an earlier try, is ${execution.status}`];
       return standsIn(other, this.#others, this.#ledger).map(
@@ -95,7 +100,7 @@ export class OracleGroups {
       if (after.status === 'failed') this.#kinds.listedFailed += 1;
     }
     const problems: string[] = [];
-    const number = children.try ?? 1;
+    const number = children.rounds?.compensating ?? children.try ?? 1;
     const epoch = children.epoch ?? after.epoch;
     const id = `${execution.id}.${keyPartOf(step.name)}.0${epoch === 1 && number === 1 ? '' : `-e${epoch}t${number}`}`;
     const end = children.ended[0];

@@ -124,7 +124,8 @@ const CHILDREN: Moves<StepStatus> = {
   ready: ['running', 'failed', 'skipped', 'compensating', 'fenced', 'retrying', 'waiting'],
   // A child with a recovery: its try is over and another follows, or a person is asked.
   running: ['running', 'done', 'failed', 'compensating', 'retrying', 'waiting'],
-  retrying: ['running', 'fenced', 'failed'],
+  // Rounds before the one that failed are undone.
+  retrying: ['running', 'fenced', 'failed', 'compensating'],
   waiting: ['retrying', 'failed', 'fenced', 'compensating'],
   done: ['done', 'compensating'],
   failed: ['failed', 'compensating', 'tolerated'],
@@ -147,7 +148,7 @@ const RENEWED: Readonly<Record<PlanStep['kind'], readonly StepStatus[]>> = {
   wait: ['ready'],
   callback: ['ready', 'answered'],
   approval: ['ready', 'answered'],
-  child: ['ready', 'running'],
+  child: ['ready', 'running', 'retrying'],
   map: ['ready', 'running'],
 };
 

@@ -114,10 +114,12 @@ function whyOpenChildren(step: PlanStep, { status, children }: Step): string | u
 }
 
 /** Executions of a step that are not over, or that did something that is to be undone and is not. */
-const hasEffects = (step: PlanStep, { started, ended }: Children): boolean => {
+const hasEffects = (step: PlanStep, { started, ended, rounds, try: latest = 1 }: Children): boolean => {
   const undo = step.kind === 'map' ? step.each.undo : step.kind === 'child' ? step.undo : 'none';
   const ends = Object.values(ended);
-  return ends.length < started || (undo !== 'none' && ends.some(({ status }) => status === 'succeeded'));
+  const hasEarlier = (rounds?.done ?? 0) > 0 && (rounds?.compensating ?? latest) > 1;
+  const isLeft = hasEarlier || ends.some(({ status }) => status === 'succeeded');
+  return ends.length < started || (undo !== 'none' && isLeft);
 };
 
 /** The agent of the last stage up to there that named one. */

@@ -13,6 +13,7 @@ import { effectKeyOf } from '../../lib/core/step/effect-key.ts';
 import type { Ledger } from './ledger.ts';
 import { childrenOf, type Others } from './families.ts';
 import { actedAs } from './oracle-order.ts';
+import { isRepeatedIn } from './oracle-rounds.ts';
 
 /** @param state as it was stored when the end was announced */
 export function judgeStanding(
@@ -46,6 +47,15 @@ export function judgeStanding(
         problems.push(`S6 '${name}' is told to be in effect, and is not`);
     }
     if (!isTold(step)) continue;
+    if (isRepeatedIn(step)) {
+      const done = childrenOf(state.execution, step, read).filter(
+        ({ execution }) => execution.status === 'succeeded',
+      ).length;
+      const said = first.filter((one) => one.step === name && one.effect === 'stands').length;
+      if (first.length < 20 && said !== done)
+        problems.push(`S10 of '${name}' ${done} rounds have succeeded, and ${said} are told to be in effect`);
+      continue;
+    }
     for (const child of childrenOf(state.execution, step, read)) {
       const childId = child.execution.id;
       const said = told(name, childId);

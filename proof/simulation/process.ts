@@ -134,6 +134,8 @@ export interface Host {
   readonly waits: Choice | undefined;
   /** The dice for services that accept work, in a world that has some; and what they have accepted. */
   readonly accepting: Choice | undefined;
+  /** Repeats steps of its workflows. */
+  readonly repeating: Choice | undefined;
   readonly jobs: Jobs;
   /** Its bulk actions, in a world that has some. */
   readonly bulks: BulkWorld | undefined;

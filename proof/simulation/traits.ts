@@ -54,6 +54,8 @@ export interface Traits {
   readonly accepts: boolean;
   /** Its agents begin only so many attempts a second. */
   readonly hasRates: boolean;
+  /** Its workflows have steps that are repeated. */
+  readonly repeats: boolean;
   /** Its operators act in bulk. */
   readonly actsInBulk: boolean;
   /** Its workflows have waits that are shorter than any lease. */
@@ -103,5 +105,6 @@ export function traitsOf(seed: number): Traits {
     waitsShortly: choice.chance(0.5),
     accepts: choice.chance(0.25),
     hasRates: choice.chance(0.15),
+    repeats: choice.chance(0.35),
   };
 }

@@ -7,19 +7,35 @@ import { type Mutant, simulated } from '../mutant.ts';
 
 export const WHOLES: readonly Mutant[] = [
   {
+    id: 'round-before-the-end',
+    bug: 'The next round begins before the one before it has ended.',
+    file: 'lib/core/execution/child-rules.ts',
+    find: '      if (hasOpenChildren(record.children)) continue;\n      if (isRepeated(step)) {',
+    replace:
+      '      if (hasOpenChildren(record.children) && !isRepeated(step)) continue;\n      if (isRepeated(step)) {',
+    also: [
+      {
+        file: 'lib/engine/children.ts',
+        find: "all.filter((end) => end?.status === 'succeeded')",
+        replace: 'all.map((end) => end && { ...end, output: end.output ?? {} })',
+      },
+    ],
+    killer: simulated(),
+  },
+  {
+    id: 'round-without-its-execution',
+    bug: 'The next round is recorded without the execution that has it: it may be begun after a stop.',
+    file: 'lib/core/execution/on-round.ts',
+    find: "'round-begun', true)",
+    replace: "'round-begun')",
+    killer: simulated(),
+  },
+  {
     id: 'child-tolerated-while-it-acts',
     bug: "A child's failure is tolerated while its attempts may still act.",
     file: 'lib/core/step/tolerance.ts',
     find: "  if (step.kind !== 'agent') return actsUntil(record.children);",
     replace: "  if (step.kind !== 'agent') return actsUntil(undefined);",
-    killer: simulated(),
-  },
-  {
-    id: 'tolerates-of-each-part',
-    bug: 'A list tolerates so many failures of each of its parts.',
-    file: 'lib/core/waiting/child.ts',
-    find: 'reduce((sum, end) => sum + (end.failed ?? 0), 0);',
-    replace: 'reduce((most, end) => Math.max(most, end.failed ?? 0), 0);',
     killer: simulated(),
   },
   {
@@ -45,14 +61,6 @@ export const WHOLES: readonly Mutant[] = [
     find: '    (isTimeOver(step, state, event.readAt) && children !== undefined && isCleanEnd(children));',
     replace:
       '    (event.readAt < 0 && isTimeOver(step, state, 0) && children !== undefined && isCleanEnd(children));',
-    killer: simulated(),
-  },
-  {
-    id: 'skip-is-no-deed',
-    bug: "Who had a step skipped may give an approval that must be another person's.",
-    file: 'lib/core/questions/choices.ts',
-    find: "  skip: 'skipped',\n",
-    replace: '',
     killer: simulated(),
   },
   {

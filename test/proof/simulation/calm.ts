@@ -53,6 +53,7 @@ export const calmHost = (events: EventQueue, choice: Choice, external: Host['ext
   probing: undefined,
   beats: undefined,
   accepting: undefined,
+  repeating: undefined,
   jobs: new Jobs(choice),
   bulks: undefined,
   waits: undefined,

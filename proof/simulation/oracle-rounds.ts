@@ -1,0 +1,125 @@
+/**
+ * The rounds of a step, judged anew from the words of docs/ARCHITECTURE.md and from what each of its
+ * executions says itself.
+ *
+ * Owns: S10 a round begins after the recorded success of the one before, and they are undone in reverse, one
+ * at a time; S6 none is done twice and none is left out; L1 their bound. Does not own: tries of one round
+ * (`oracle-groups.ts`), effects of a single execution (`oracle.ts`). Written independently, and not by
+ * calling the rules it checks.
+ */
+
+import type { ChildStep, Plan, PlanStep, Rounds } from '../../lib/core/plan/plan.ts';
+import type { Write } from '../../lib/core/decisions/decision.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { type Execution, hasEnd, type Step } from '../../lib/core/records/state.ts';
+import { childrenOf, type Others } from './families.ts';
+import type { KindCounts } from './kinds.ts';
+import { MARK, wantedRounds } from './rounds.ts';
+
+type Repeated = ChildStep & { readonly rounds: Rounds };
+
+export const isRepeatedIn = (step: PlanStep | undefined): step is Repeated =>
+  step?.kind === 'child' && step.rounds !== undefined;
+
+const marksOf = ({ input }: Execution): string | undefined =>
+  (input as { readonly marks?: string } | null)?.marks;
+
+const hasBegun = ({ status, version }: Execution): boolean => !(status === 'canceled' && version === 1);
+
+/** An execution was put into the table, and is a round of a step. */
+export function judgeRoundCreated(execution: Execution, { read, planOf }: Others): string[] {
+  const { parent, id } = execution;
+  const around = parent && read(parent.executionId);
+  const step = parent && planOf(parent.executionId)?.steps.find(({ name }) => name === parent.step);
+  if (around === undefined || !isRepeatedIn(step) || !hasBegun(execution)) return [];
+  const others = childrenOf(around.execution, step, read).filter((one) => one.execution.id !== id);
+  const done = others.filter((one) => one.execution.status === 'succeeded').length;
+  const marks = marksOf(execution);
+  const isGiven = [execution, ...others.map((one) => one.execution)].some(
+    (one) => marksOf(one) === undefined,
+  );
+  const problems: string[] = [];
+  if (!isGiven && marks !== MARK.repeat(done + 1))
+    problems.push(`S6 round ${id} is given ${marks} after ${done} that succeeded`);
+  if (done >= step.rounds.atMost) problems.push(`L1 round ${id} is one too many: ${done} have succeeded`);
+  if (!isGiven && done >= wantedRounds(step.rounds))
+    problems.push(`S6 round ${id} begins after the one that was to be the last`);
+  return problems;
+}
+
+/** A round that had succeeded is taken back. @param before its record */
+export function judgeRoundRecalled(
+  before: Execution,
+  { execution }: Write,
+  { read, planOf }: Others,
+): string[] {
+  const { parent, status, id } = before;
+  if (parent === undefined || status !== 'succeeded' || execution?.status !== 'compensating') return [];
+  const around = read(parent.executionId);
+  const step = planOf(parent.executionId)?.steps.find(({ name }) => name === parent.step);
+  if (around === undefined || !isRepeatedIn(step)) return [];
+  const all = childrenOf(around.execution, step, read).map((one) => one.execution);
+  const later = all.slice(all.findIndex((one) => one.id === id) + 1);
+  const open = later.find(
+    (one) => !hasEnd(one) || one.status === 'succeeded' || one.end?.status === 'succeeded',
+  );
+  return open === undefined
+    ? []
+    : [`S10 round ${id} is taken back while ${open.id}, a later one, is ${open.status}`];
+}
+
+/** @param before the records of the execution that has the rounds */
+export function judgeRounds(
+  problems: string[],
+  plan: Plan,
+  before: Snapshot,
+  { step: after, execution }: Write,
+  { read }: Others,
+  kinds: KindCounts,
+): void {
+  const step = plan.steps.find(({ name }) => name === after?.name);
+  if (after?.children === undefined || !isRepeatedIn(step)) return;
+  const known = before.steps[after.name];
+  const from = known?.children?.rounds;
+  const to = after.children.rounds;
+  if ((to?.done ?? 0) > (from?.done ?? 0)) {
+    kinds.roundBegun += 1;
+    if (execution === undefined)
+      problems.push(`S10 a round of '${step.name}' is begun without its execution`);
+    if (!['running', 'waiting'].includes(before.execution.status))
+      problems.push(`S10 a round of '${step.name}' is begun while ${before.execution.status}`);
+    if (known?.children?.ended[0]?.status !== 'succeeded')
+      problems.push(`S10 a round of '${step.name}' is begun, and no success of the one before is recorded`);
+  }
+  if (to?.compensating !== undefined && to.compensating !== from?.compensating) kinds.roundUndone += 1;
+  if (after.status === 'running' && (to?.done ?? 0) > 0 && to?.done === from?.done) {
+    if (known?.status === 'retrying') kinds.roundTriedAgain += 1;
+    if (known?.status === 'failed' || known?.status === 'fenced') kinds.roundGoesOn += 1;
+  }
+  if (after.failure?.code === 'at-most' && known?.status === 'running') kinds.roundsAtMost += 1;
+  if (after.status === 'tolerated' && (to?.done ?? 0) > 0) kinds.roundsTolerated += 1;
+  if (after.status === 'done' && known?.status === 'running')
+    judgeDone(problems, step, before, after, read, kinds);
+}
+
+/** All of them were done, once each, and what they answered is there. */
+function judgeDone(
+  problems: string[],
+  step: Repeated,
+  { execution }: Snapshot,
+  after: Step,
+  read: Others['read'],
+  kinds: KindCounts,
+): void {
+  const all = childrenOf(execution, step, read).map((one) => one.execution);
+  const done = all.filter(({ status }) => status === 'succeeded');
+  const output = after.output as { readonly rounds: number; readonly items?: readonly unknown[] };
+  kinds.roundsDone += done.length > 1 ? 1 : 0;
+  if (output.rounds !== done.length || (output.items?.length ?? done.length) !== done.length)
+    problems.push(
+      `S6 '${step.name}' is done after ${output.rounds} rounds, and ${done.length} have succeeded`,
+    );
+  if (done.some((one) => marksOf(one) === undefined)) return;
+  if (done.length !== wantedRounds(step.rounds))
+    problems.push(`S6 '${step.name}' is done after ${done.length} rounds of ${wantedRounds(step.rounds)}`);
+}

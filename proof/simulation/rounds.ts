@@ -1,0 +1,114 @@
+/**
+ * Workflows whose steps are repeated: a plan as it is in a world that has this trait.
+ *
+ * Owns: the share of such steps, and how many rounds each has. Does not own: which worlds have the trait
+ * (`traits.ts`), what is judged (`oracle-rounds.ts`). It throws dice of its own, so that every other world
+ * stays as it was.
+ *
+ * A round is given one mark more than the one before, and the marks say which is the last. A round that
+ * answered nothing would be the last, too: no read without an answer may be taken for one.
+ */
+
+import type { AgentStep, ChildStage, ChildStep, Plan, PlanStep, Rounds } from '../../lib/core/plan/plan.ts';
+import { planOfRound } from '../../lib/core/plan/builder/rounds.ts';
+import type { Expr } from '../../lib/core/plan/refs.ts';
+import type { Emphasis } from './emphasis.ts';
+import type { Choice } from './plans.ts';
+
+/** What goes wrong often where steps are repeated. */
+export const ROUND_RATES: Emphasis['rates'] = {
+  permanentFailure: 0.15,
+  transientFailure: 0.4,
+  lostReply: 0.1,
+  canceled: 0.35,
+  canceledChild: 0.15,
+  paused: 0.3,
+  largeOutput: 0.02,
+};
+
+const REPEATED_SHARE = 0.7;
+const KEPT_SHARE = 0.35;
+const HOUR_MS = 3_600_000;
+export const MARK = 'x';
+
+export const wantedRounds = ({ until }: Rounds): number => {
+  const [, marks] = (until as { $or: readonly [Expr, { $eq: readonly [Expr, number] }] }).$or;
+  return marks.$eq[1];
+};
+
+export function withRounds(plan: Plan, choice: Choice, depth = 0): Plan {
+  const steps = plan.steps.map((step): PlanStep => {
+    if (step.kind === 'child' && step.rounds === undefined && !choice.chance(0.4))
+      return { ...step, plan: withRounds(step.plan, choice, depth + 1) };
+    const isFit = depth < 2 && step.pointOfNoReturn !== true;
+    if (!isFit || step.kind === 'wait' || !choice.chance(REPEATED_SHARE)) return step;
+    if (step.kind === 'agent') return repeated(step, plan, choice);
+    return step.kind === 'child' && !hasPoint(step.plan) && step.tolerate !== true
+      ? { ...step, ...rounds(step, choice) }
+      : step;
+  });
+  return { ...plan, steps };
+}
+
+const hasPoint = ({ steps }: Plan): boolean =>
+  steps.some((step) => step.pointOfNoReturn === true || (step.kind === 'child' && hasPoint(step.plan)));
+
+function repeated(step: AgentStep, around: Plan, choice: Choice): ChildStep {
+  const { name, after, when, tolerate: _tolerate, withinMs, pointOfNoReturn: _point, ...rest } = step;
+  const isKept = rest.undo === 'none' || choice.chance(KEPT_SHARE);
+  const own: AgentStep = { ...rest, name, after: [], recovery: soon(rest, choice) };
+  return {
+    kind: 'child',
+    name,
+    after,
+    ...(when === undefined ? {} : { when }),
+    ...(withinMs === undefined ? {} : { withinMs }),
+    plan: planOfRound(around.workflow, choice.chance(0.2) ? 300_000 : HOUR_MS, own),
+    undo: isKept ? 'none' : 'required',
+    ...(isKept && choice.chance(0.6) ? { tolerate: true } : {}),
+    ...rounds({ input: { order: 0, items: [] } }, choice, true),
+  };
+}
+
+const soon = ({ recovery, effect }: Pick<AgentStep, 'recovery' | 'effect'>, choice: Choice) =>
+  effect === 'unsafe' || choice.chance(0.4)
+    ? recovery
+    : [{ kind: 'retry', attempts: choice.pick([0, 0, 1]), firstMs: 500, maxMs: 2_000 } as const];
+
+function rounds(
+  { input }: Pick<ChildStep, 'input'>,
+  choice: Choice,
+  byAgent = false,
+): Pick<ChildStep, 'input' | 'rounds' | 'recovery'> {
+  const given = (key: string): Expr => ({ $ref: 'given', path: [key] });
+  const wanted = choice.pick([1, 2, 3, 3, 4]);
+  const fields = Object.keys(input as object).map((key) => [key, given(key)] as const);
+  const recovery = recoveryOf(choice);
+  return {
+    input: { ...(input as object), marks: MARK },
+    rounds: {
+      until: {
+        $or: [
+          { $not: { $exists: { $ref: 'last', path: [] } } },
+          { $eq: [{ $length: given('marks') }, wanted] },
+        ],
+      },
+      next: { ...Object.fromEntries(fields), marks: { $concat: [given('marks'), MARK] } },
+      atMost: choice.chance(0.2) ? Math.max(1, wanted - 1) : wanted + choice.between(0, 2),
+      ...(byAgent ? { byAgent: true as const } : {}),
+    },
+    ...(recovery.length === 0 ? {} : { recovery }),
+  };
+}
+
+function recoveryOf(choice: Choice): ChildStage[] {
+  const tries = { attempts: choice.between(1, 2), firstMs: 500, maxMs: choice.pick([2_000, 60_000]) };
+  const recovery: ChildStage[] = choice.chance(0.75) ? [{ kind: 'retry', ...tries }] : [];
+  if (choice.chance(0.5))
+    recovery.push({
+      kind: 'human',
+      withinMs: choice.pick([300_000, HOUR_MS]),
+      otherwise: choice.pick(['undo', 'fail', 'fail'] as const),
+    });
+  return recovery;
+}
