@@ -21,7 +21,19 @@ beforeAll(async () => {
 afterAll(() => rmSync(root, { recursive: true }));
 
 test('each state machine is followed by a workflow', () => {
-  expect(workflowNames).toEqual(['task', 'choice', 'parallel', 'list', 'wait', 'poll', 'caught', 'callback']);
+  expect(workflowNames).toEqual([
+    'task',
+    'choice',
+    'parallel',
+    'list',
+    'wait',
+    'poll',
+    'pages',
+    'deletions',
+    'again',
+    'caught',
+    'callback',
+  ]);
   expect(machines).toHaveLength(workflowNames.length);
 });
 
@@ -125,6 +137,46 @@ test('A loop that polls: one step, asked until its job is over', async () => {
     1,
   ]);
   expect(asked).toEqual(['job-1', 'job-1', 'job-1']);
+});
+
+/** A workflow of the page that has an agent of its own. */
+async function loopOf(
+  name: string,
+  agent: string,
+  execute: (input: never) => object,
+): Promise<WorkflowTest<never>> {
+  const file = (await import(join(root, `${name}.ts`))) as Record<string, unknown>;
+  const own = (file[agent] as DeclaredAgent<never>).handler({
+    execute: async (_: unknown, input: never) => execute(input),
+  } as never);
+  return testWorkflow(file[name] as Workflow, { agents: [own] }) as WorkflowTest<never>;
+}
+
+test('A loop that goes back: pages, until there is no token', async () => {
+  const trial = await loopOf('pages', 'listObjects', ({ token = 'a' }: { token?: string }) =>
+    token === 'aaa' ? {} : { token: `${token}a` },
+  );
+  const { status, output } = await (await trial.start({} as never)).untilEnd();
+  expect([status, output]).toEqual(['succeeded', { pages: 3 }]);
+});
+
+test('A loop that goes back: deletions, until none is left', async () => {
+  let left = 4;
+  const trial = await loopOf('deletions', 'deleteBatch', () => ({ left: (left -= 1) }));
+  const { status, tookMs } = await (await trial.start({} as never)).untilEnd();
+  expect([status, left]).toEqual(['succeeded', 0]);
+  expect(tookMs).toBeGreaterThanOrEqual(180_000);
+});
+
+test('A loop that goes back: a person who says again', async () => {
+  const trial = await loopOf('again', 'writeText', () => ({}));
+  const run = await trial.start({} as never);
+  await trial.skip('1h');
+  await (await run.children('drafts')).at(-1)?.reject('read', 'shorter');
+  await trial.skip('1h');
+  await (await run.children('drafts')).at(-1)?.approve('read');
+  const { status, output } = await run.untilEnd();
+  expect([status, output]).toEqual(['succeeded', { drafts: 2 }]);
 });
 
 test('Catch: what was done is taken back, and then somebody is told', async () => {
