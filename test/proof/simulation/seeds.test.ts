@@ -56,8 +56,8 @@ describe('simulated worlds', () => {
   it('behind full queues, with every kind of fault: nothing is stuck, and what waits is deferred and claimed (L1, S12)', async () => {
     const { violations, deferred } = await simulate('crowded');
     expect(violations).toEqual([]);
-    // What nobody takes although it was sent is a quarter of that.
-    expect(deferred).toBeGreaterThan(300);
+    // What nobody takes although it was sent is a quarter of that: so many a world.
+    expect(deferred).toBeGreaterThan(5 * COMMIT_WORLDS.crowded);
   });
 
   it('over the SQLite file of a server: nothing is violated, and the file answers as the table does (S3, S12)', async () => {
