@@ -69,6 +69,7 @@ function actorMoves(ctx: Context, world: World, seat: Seat, actor: Actor, who: s
 
 export function timeMoves(ctx: Context, world: World, emit: Emit): void {
   ghosts(ctx, world, emit);
+  jobs(ctx, world, emit);
   if (!ctx.config.time) return;
   const ticks = untilNext(ctx, world);
   if (ticks > 0) emit(later(ctx, world, ticks), `${ticks} ticks pass`, false, NO);
@@ -77,12 +78,27 @@ export function timeMoves(ctx: Context, world: World, emit: Emit): void {
   emit(pastDeadline(ctx, world), 'the deadline passes', true, NO);
 }
 
+function acceptsIn({ config }: Context, at: number): boolean {
+  const step = stepsOf(config.plan)[at];
+  return step?.kind === 'agent' && step.acceptsMs !== undefined;
+}
+
 /** The request of a process that is gone, or whose answer was lost, takes effect. */
 export function ghosts(ctx: Context, world: World, emit: Emit): void {
   for (const [at, ticks] of world.ghosts.entries()) {
     if (ticks === 0) continue;
     const next = copyOf(world);
     next.ghosts[at] = 0;
+    if (acceptsIn(ctx, at)) {
+      const taken = copyOf(next);
+      const problems = ctx.judge.begin(taken, at);
+      emit(
+        taken,
+        `the request for ${stepsOf(ctx.config.plan)[at]?.name} is accepted after all`,
+        true,
+        problems,
+      );
+    }
     const problems = ctx.judge.land(next, at);
     emit(
       next,
@@ -90,6 +106,21 @@ export function ghosts(ctx: Context, world: World, emit: Emit): void {
       true,
       problems,
     );
+  }
+}
+
+/** Accepted work comes to its end: with its effect, or never to be done. */
+function jobs(ctx: Context, world: World, emit: Emit): void {
+  for (const [at, job] of world.jobs.entries()) {
+    if (job === 0) continue;
+    const name = stepsOf(ctx.config.plan)[at]?.name;
+    const over = copyOf(world);
+    over.jobs[at] = 0;
+    const done = copyOf(over);
+    emit(done, `the accepted work of ${name} is done`, true, ctx.judge.finish(done, at));
+    if (world.failures >= ctx.config.failures) continue;
+    over.failures += 1;
+    emit(over, `the accepted work of ${name} will never be done`, true, NO);
   }
 }
 

@@ -175,8 +175,9 @@ function readAgain(ctx: Context, world: World, seat: Seat, actor: Of<'read'>, wh
 interface Answer {
   readonly kind: ReportKind;
   readonly fault?: true;
-  /** The effect took place; or the request is still under way for so many ticks. */
+  /** The effect took place; the service has taken the work; the request is under way for so many ticks. */
   readonly lands?: true;
+  readonly job?: true;
   readonly ghost?: 'settle' | 'life';
 }
 
@@ -202,7 +203,13 @@ const ANSWERS: readonly (readonly Answer[])[] = [
     { kind: 'permanent', fault: true },
   ],
 ];
+/** What a service answers that takes work and does it by itself. */
+const ACCEPTING: readonly Answer[] = [
+  { kind: 'accepted', job: true },
+  { kind: 'lost', fault: true, job: true },
+];
 const FOUND: Answer = { kind: 'found' };
+const RUNNING: Answer = { kind: 'still-running' };
 const FOUND_NOTHING: Answer = { kind: 'found-nothing' };
 
 function perform(
@@ -214,13 +221,16 @@ function perform(
   emit: Emit,
 ): void {
   const { step, mode, life, own, unread, sends } = actor;
-  const probed = world.effects[step] === LANDED ? FOUND : FOUND_NOTHING;
-  for (const answer of mode === 1 ? [probed, ...(ANSWERS[1] ?? [])] : (ANSWERS[mode] ?? [])) {
+  for (const answer of answersOf(ctx, world, step, mode)) {
     if (answer.fault && world.failures >= ctx.config.failures) continue;
     const next = copyOf(world);
     if (answer.fault) next.failures += 1;
-    const problems = answer.lands && mode === 0 ? ctx.judge.land(next, step) : NO;
-    if (answer.lands && mode === 2) next.effects[step] = COMPENSATED;
+    const begun = answer.job ? ctx.judge.begin(next, step) : NO;
+    const problems = answer.lands && mode === 0 ? ctx.judge.land(next, step) : begun;
+    if (answer.lands && mode === 2) {
+      next.effects[step] = COMPENSATED;
+      next.jobs[step] = 0;
+    }
     const ghost = answer.ghost === 'settle' ? 1 : answer.ghost === 'life' ? life + 1 : 0;
     next.ghosts[step] = Math.max(next.ghosts[step] as number, ghost);
     if (ctx.decider.rules.sendFirst === true && answer.kind === 'done') send(ctx, next, sends);
@@ -228,6 +238,19 @@ function perform(
     const how = answer.lands ? ' (the effect took place)' : answer.ghost ? ' (the request is under way)' : '';
     emit(next, `${who} has ${answer.kind}${how} of ${nameOf(ctx, step)}`, answer.fault === true, problems);
   }
+}
+
+/** What the service may answer now. */
+function answersOf({ config }: Context, world: World, step: number, mode: number): readonly Answer[] {
+  const always = ANSWERS[mode] ?? [];
+  if (mode === 1) {
+    if (world.jobs[step] === 1) return [RUNNING, ...always];
+    return [world.effects[step] === LANDED ? FOUND : FOUND_NOTHING, ...always];
+  }
+  const planned = stepsOf(config.plan)[step];
+  return mode === 0 && planned?.kind === 'agent' && planned.acceptsMs !== undefined
+    ? [...always, ...ACCEPTING]
+    : always;
 }
 
 const nameOf = ({ config }: Context, step: number): string => stepsOf(config.plan)[step]?.name ?? '';

@@ -9,6 +9,7 @@ import type { Report } from '../../lib/core/decisions/events.ts';
 import type { ChildEnd } from '../../lib/core/records/children.ts';
 import type { Next } from '../../lib/core/decisions/decision.ts';
 import type { Mode } from '../../lib/core/records/state.ts';
+import { TICK } from './times.ts';
 
 export const MODES: readonly Mode[] = ['execute', 'probe', 'undo'];
 /** The code of a set of steps, one bit each. */
@@ -53,6 +54,7 @@ export interface Outcome {
 
 export type ReportKind =
   | 'done'
+  | 'accepted'
   | 'transient'
   | 'permanent'
   | 'acted'
@@ -67,6 +69,7 @@ export type ReportKind =
 const failure = { code: 'x', message: '' };
 export const REPORTS: Readonly<Record<ReportKind, Report>> = {
   done: { kind: 'done', codeReturned: true, output: null },
+  accepted: { kind: 'accepted', codeReturned: true, withinMs: TICK, askAfterMs: TICK },
   transient: { kind: 'failed', codeReturned: true, permanent: false, failure },
   permanent: { kind: 'failed', codeReturned: true, permanent: true, failure },
   acted: { kind: 'wrong-answer', codeReturned: true, failure, answer: '?' },

@@ -57,10 +57,12 @@ interface StepOptions {
   readonly undo?: 'none';
   readonly when?: AgentStep['when'];
   readonly tolerate?: true;
+  /** Its service may take the work and do it by itself, for one tick. */
+  readonly accepts?: true;
 }
 
 function planStep(name: string, after: readonly string[], options: StepOptions): AgentStep {
-  const { effect = 'idempotent', retries = 1, retryMs = TICK, undo, when, tolerate } = options;
+  const { effect = 'idempotent', retries = 1, retryMs = TICK, undo, when, tolerate, accepts } = options;
   return {
     name,
     kind: 'agent',
@@ -69,6 +71,7 @@ function planStep(name: string, after: readonly string[], options: StepOptions):
     after,
     ...(when === undefined ? {} : { when }),
     ...(tolerate === undefined ? {} : { tolerate }),
+    ...(accepts === undefined ? {} : { acceptsMs: TICK }),
     effect,
     timeoutMs: 6 * TICK,
     leaseMs: TICK - 1_000,
@@ -170,6 +173,8 @@ const ONCE: StepOptions = { retries: 0 };
 const PROBED: StepOptions = { effect: 'probed' };
 const LONG: StepOptions = { retryMs: 2_400_000 };
 const SKIPPED: StepOptions = { when: { $eq: [{ $ref: 'input', path: ['flag'] }, false] } };
+/** Its service answers 202 and is asked later. */
+const ACCEPTED: StepOptions = { ...ONCE, effect: 'probed', accepts: true };
 const TOLERATED: StepOptions = { tolerate: true };
 /** In the place of the first step, if that has failed. */
 const FALLBACK: StepOptions = { when: { $eq: [{ $ref: 'outcome:a', path: [] }, 'failed'] } };
@@ -179,6 +184,13 @@ const LIVE: Partial<ModelConfig> = { crash: true, lossy: true };
 const ALONE: Partial<ModelConfig> = { supervisors: 0, time: false };
 
 const PAUSED: Partial<ModelConfig> = { ...FORGED, pauses: 1, goals: ['paused', 'suspended', 'resumed'] };
+
+const WORKED: Partial<ModelConfig> = { ...FORGED, agents: 1, goals: ['accepted', 'accepted-done'] };
+const STOPPED: Partial<ModelConfig> = {
+  ...WORKED,
+  cancel: true,
+  goals: ['accepted', 'accepted-done', 'accepted-stopped'],
+};
 
 const FOLLOWED: Partial<ModelConfig> = { ...FORGED, failures: 1, goals: ['following-up', 'followed-up'] };
 
@@ -252,6 +264,10 @@ export const CONFIGS: readonly ModelConfig[] = [
   configOf('one-give-up', planOf('one', PROBED), { ...FORGED, agents: 1, failures: 1, giveUp: true }),
   configOf('chain2-long-retry', planOf('chain2', LONG), FORGED),
   configOf('chain2-deadline', planOf('chain2', ONCE), { ...FORGED, deadline: true, eagerSweeps: true }),
+  configOf('one-accepted', planOf('one', ACCEPTED), STOPPED),
+  configOf('one-accepted-failing', planOf('one', ACCEPTED), { ...WORKED, failures: 1 }),
+  configOf('one-accepted-paused', planOf('one', ACCEPTED), { ...WORKED, pauses: 1 }),
+  configOf('chain2-accepted', planOf('chain2', ONCE, { b: ACCEPTED }), STOPPED),
   configOf('one-followed', followedUp(planOf('one')), { ...FOLLOWED, cancel: true }),
   configOf('chain2-followed', followedUp(planOf('chain2', ONCE)), { ...FOLLOWED, agents: 1 }),
   configOf('one-followed-again', followedUp(planOf('one', ONCE), 0), {

@@ -23,6 +23,12 @@ export const GOALS = {
     isForward(execution.status) &&
     pauseEnded(execution) &&
     Object.values(steps).some(({ leaseUntil, status }) => leaseUntil !== undefined && status !== 'suspended'),
+  /** The service has taken the work; it is found done; it is undone with its execution. */
+  accepted: ({ steps }: Snapshot) => Object.values(steps).some(({ status }) => status === 'accepted'),
+  'accepted-done': ({ execution, steps }: Snapshot) =>
+    execution.status === 'succeeded' && Object.values(steps).some(({ mode }) => mode === 'probe'),
+  'accepted-stopped': ({ steps }: Snapshot) =>
+    Object.values(steps).some(({ status, accepted }) => status === 'compensating' && accepted !== undefined),
   /** The child's end is known, and it is done with. */
   'child-done': ({ steps }: Snapshot) => steps['kid']?.status === 'done',
   /** It had succeeded, and is undone with its parent. */

@@ -86,6 +86,33 @@ export class Judge {
     });
   }
 
+  /** The service takes the work, and acts from now on. Changes the book. */
+  begin(world: World, at: number): readonly string[] {
+    const before = world.effects[at] as number;
+    const problems = before === LANDED ? NONE : this.land(world, at);
+    world.effects[at] = before;
+    if (before !== LANDED) world.jobs[at] = 1;
+    return problems;
+  }
+
+  /** Accepted work is done. Its own undo may be under way and stop it; nothing before it may be undone. */
+  finish(world: World, at: number): readonly string[] {
+    const { name, undo } = stepsOf(this.#plan)[at] as AgentStep;
+    const execution = this.#decider.execution(world.exec);
+    const problems: string[] = [];
+    world.effects[at] = LANDED;
+    for (const [other, step] of this.#plan.steps.entries()) {
+      const status = this.#decider.step(world.steps[other] as number)?.status;
+      const isUndone = status === 'compensating' || status === 'compensated';
+      if (isUndone && isBefore(this.#plan, step.name, name))
+        problems.push(`S10 accepted work of '${name}' acted after the undo of '${step.name}' began`);
+    }
+    const own = this.#decider.step(world.steps[at] as number)?.status;
+    if (hasEnd(execution) && undo !== 'none' && own !== 'compensation-failed')
+      problems.push(`S10 accepted work of '${name}' acted after the end (${execution.status})`);
+    return problems;
+  }
+
   /** A forward effect takes place. Changes the book. */
   land(world: World, at: number): readonly string[] {
     const step = stepsOf(this.#plan)[at] as AgentStep;
@@ -204,7 +231,9 @@ export class Judge {
       // The notice of an execution of its own brings the wake time forward.
       if (was === 'running' && record.children !== undefined)
         return isAwaited(record.children) ? AWAITED : NOW;
-      return was === 'retrying' ? Math.max(NOW, record.retryAt ?? 0) : Number.POSITIVE_INFINITY;
+      return was === 'retrying' || was === 'accepted'
+        ? Math.max(NOW, record.retryAt ?? 0)
+        : Number.POSITIVE_INFINITY;
     });
     const earliest = Math.min(...times);
     if (!moves && times.includes(AWAITED) && earliest >= AWAITED) return Number.POSITIVE_INFINITY;

@@ -54,6 +54,7 @@ export class Machine implements Explorable<World> {
       steps: [...none],
       effects: [...none],
       ghosts: [...none],
+      jobs: [...none],
       messages: 0,
       failures: 0,
       announced: 0,

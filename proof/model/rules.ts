@@ -90,6 +90,15 @@ const forgetful: Decide = (plan, state, event) => {
   return answered ? changeStep(decision, (step) => ({ ...step, mayHaveActed: false })) : decision;
 };
 
+/** Accepted work is taken for dead as soon as its execution is stopped. */
+const dismissive: Decide = (plan, state, event) =>
+  decide(plan, state.execution.status === 'compensating' ? mapSteps(state, dismissed) : state, event);
+
+const dismissed = ({ accepted, ...rest }: Step): Step =>
+  rest.status === 'accepted'
+    ? { ...rest, status: 'failed', mayHaveActed: false }
+    : { ...rest, ...(accepted && { accepted }) };
+
 const impatient: Decide = (plan, state, event) =>
   decide(
     plan,
@@ -297,6 +306,11 @@ export const ABLATIONS: Readonly<Record<string, Ablation>> = {
     rule: 'undo and belief wait for processDeadline',
     run: 'one-idempotent',
     decide: impatient,
+  },
+  acceptance: {
+    rule: 'accepted work acts until it is over or undone',
+    run: 'one-accepted',
+    decide: dismissive,
   },
   belief: { rule: 'notDone is believed only after processDeadline', run: 'one-probed', decide: credulous },
   probe: { rule: 'a probed step is probed before it is repeated', run: 'one-probed', decide: unprobed },

@@ -83,6 +83,32 @@ export function abstractStep(step: Step, ticks: number, abstraction: Abstraction
     ...(step.token === undefined ? {} : { token: 'x' }),
     ...(step.actedToken === undefined ? {} : { actedToken: 'x' }),
     ...processesAfter(step, ticks, dead),
+    ...acceptedAfter(step, ticks),
+  };
+}
+
+/** A probe knows when it was asked, and until when what could act then; its process lives no longer. */
+const ASKED_FLOOR = NOW - 4 * TICK;
+
+/** Accepted work without its token, its progress and how often it was asked for. */
+function acceptedAfter(step: Step, ticks: number): Pick<Step, 'accepted' | 'claimedAt'> & object {
+  const { accepted, claimedAt = 0, processDeadlineAt } = step;
+  if (accepted === undefined) return {};
+  const isProbed = isLeased(step) && step.mode === 'probe';
+  const after = (at: number, floor: number): number =>
+    Math.max(isProbed ? ASKED_FLOOR : floor, at - ticks * TICK);
+  return {
+    accepted: {
+      at: FLOOR,
+      untilAt: after(accepted.untilAt, FLOOR),
+      askFrom: after(accepted.askFrom, FLOOR),
+      everyMs: accepted.everyMs,
+      seq: 0,
+      asked: 0,
+    },
+    ...(isProbed
+      ? { claimedAt: after(claimedAt, FLOOR), processDeadlineAt: after(processDeadlineAt, DEAD) }
+      : {}),
   };
 }
 
@@ -197,8 +223,19 @@ export function nextChange(record: Execution | Step): number {
     if (at > NOW) consider(Math.ceil((at - NOW) / TICK));
     else if (value > floorOf(key)) consider(1);
   }
+  if ('accepted' in record && record.accepted !== undefined) considerAccepted(record, consider);
   if ('pauses' in record && (record.pauses?.at(-1)?.endedAt ?? FLOOR) > FLOOR) consider(1);
   if ('cause' in record && record.cause !== undefined && record.cause.at > FLOOR) consider(1);
   if ('dispatches' in record && Object.keys(record.dispatches).length > 0) consider(1);
   return next;
+}
+
+function considerAccepted(record: Step, consider: (ticks: number) => void): void {
+  const { untilAt = 0, askFrom = 0 } = record.accepted ?? {};
+  const isProbed = isLeased(record) && record.mode === 'probe';
+  const floor = isProbed ? ASKED_FLOOR : FLOOR;
+  const times = [untilAt, askFrom, ...(isProbed ? [record.claimedAt ?? 0, record.processDeadlineAt] : [])];
+  for (const at of times)
+    if (at > NOW) consider(Math.ceil((at - NOW) / TICK));
+    else if (at > floor) consider(1);
 }

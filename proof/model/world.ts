@@ -83,6 +83,8 @@ export interface World extends Stored {
   effects: number[];
   /** Ticks for which a request whose sender is gone may still take effect; 0: there is none. */
   ghosts: number[];
+  /** 1: its service has taken the work of the step, and does it unless it is stopped. */
+  jobs: number[];
   /** Messages in flight, a bit each. */
   messages: number;
   failures: number;
@@ -103,6 +105,7 @@ export const copyOf = (world: World): World => ({
   steps: [...world.steps],
   effects: [...world.effects],
   ghosts: [...world.ghosts],
+  jobs: [...world.jobs],
   agents: [...world.agents],
   supervisors: [...world.supervisors],
 });
@@ -114,7 +117,8 @@ export function encode(world: World): string {
   world.supervisors.sort(ascending);
   let external = 0;
   for (const [at, effect] of world.effects.entries()) {
-    external = external * 15 + effect * 5 + Math.min(world.ghosts[at] as number, 4);
+    external =
+      external * 30 + effect * 10 + (world.jobs[at] as number) * 5 + Math.min(world.ghosts[at] as number, 4);
   }
   const counts =
     world.retried * 256 + world.paused * 64 + world.failures * 6 + world.announced * 3 + world.canceled;
@@ -135,11 +139,13 @@ export function decode(text: string, steps: number, agents: number): World {
   let external = codes[1 + steps] as number;
   const effects: number[] = [];
   const ghosts: number[] = [];
+  const jobs: number[] = [];
   for (let at = steps - 1; at >= 0; at -= 1) {
-    const both = external % 15;
-    external = (external - both) / 15;
-    effects[at] = Math.floor(both / 5);
-    ghosts[at] = both % 5;
+    const all = external % 30;
+    external = (external - all) / 30;
+    effects[at] = Math.floor(all / 10);
+    jobs[at] = Math.floor(all / 5) % 2;
+    ghosts[at] = all % 5;
   }
   const all = codes[3 + steps] as number;
   const counts = all % 64;
@@ -148,6 +154,7 @@ export function decode(text: string, steps: number, agents: number): World {
     steps: codes.slice(1, 1 + steps),
     effects,
     ghosts,
+    jobs,
     messages: codes[2 + steps] as number,
     failures: Math.floor(counts / 6),
     announced: Math.floor((counts % 6) / 3),

@@ -38,6 +38,7 @@ describe('the model', () => {
     ['pauseFence', 'S12'],
     ['pauseUndo', 'S12'],
     ['childStop', 'S10'],
+    ['acceptance', 'S10'],
   ])('without the rule "%s" it finds a violation of %s', (name, invariant) => {
     const ablation = ABLATIONS[name]!;
     const { violations, stuck, first } = runConfig(configOf(ablation.run), { rules: ablation });
