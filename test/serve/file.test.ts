@@ -162,7 +162,7 @@ describe('a full disk', () => {
     const both = full.client.send(new TransactWriteItemsCommand({ TransactItems: Puts }));
     const answers = await Promise.allSettled([small, both]);
     for (const answer of answers)
-      expect(answer).toMatchObject({ status: 'rejected', reason: { code: 'internal' } });
+      expect(answer).toMatchObject({ status: 'rejected', reason: { name: 'DiskFull' } });
     expect((answers[0] as PromiseRejectedResult).reason.message).toBe(
       'the disk is full: nothing of this was written. Make room and ask again',
     );

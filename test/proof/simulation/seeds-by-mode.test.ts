@@ -1,0 +1,46 @@
+/**
+ * The production roles in simulated worlds of the other modes: without faults, with those that cost nothing,
+ * behind full queues, and over the file of a server. With every kind of fault: `seeds.test.ts`.
+ */
+
+import { COMMIT_WORLDS } from '../../../proof/mutants/mutant.ts';
+import { openProcesses, type Processes, type Simulate } from '../../../proof/simulation/processes.ts';
+import { add, nothing } from '../../../proof/simulation/totals.ts';
+import { worldsOf } from './worlds-of.ts';
+
+/** A call takes thirty times as long as one to the table in memory. */
+const FILE_WORLDS = 2;
+
+let processes: Processes;
+/** For all of them, so that it compiles itself for many worlds once. */
+let warm: Simulate;
+beforeAll(async () => {
+  processes = await openProcesses();
+  warm = processes.start();
+});
+afterAll(() => processes?.close());
+
+describe('simulated worlds', () => {
+  it('without faults: no intervention at all (C1)', async () => {
+    expect((await worldsOf(warm, 'none')).violations).toEqual([]);
+  });
+
+  it('with duplicates, reordering and a stale index: no intervention at all (C2)', async () => {
+    expect((await worldsOf(warm, 'masked')).violations).toEqual([]);
+  });
+
+  it('behind full queues, with every kind of fault: nothing is stuck, and what waits is deferred and claimed (L1, S12)', async () => {
+    const { violations, deferred } = await worldsOf(warm, 'crowded');
+    expect(violations).toEqual([]);
+    // What nobody takes although it was sent is a quarter of that: so many a world.
+    expect(deferred).toBeGreaterThan(5 * COMMIT_WORLDS.crowded);
+  });
+
+  it('over the SQLite file of a server: nothing is violated, and the file answers as the table does (S3, S12)', async () => {
+    const file = nothing();
+    const share = { seed: 0, stride: 1, worlds: FILE_WORLDS, mode: 'all', overFile: true } as const;
+    await warm(share, (chunk) => add(file, chunk));
+    expect(file.violations).toEqual([]);
+    expect(file.executions).toBeGreaterThan(200);
+  });
+});
