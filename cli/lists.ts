@@ -6,7 +6,8 @@
  */
 
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type ExecutionSummary, type ListOrder, type ListOptions, STATUSES } from '../lib/api/answers.ts';
+import { type ExecutionSummary, type ListOrder, STATUSES } from '../lib/api/answers.ts';
+import type { ListOptions } from '../lib/api/call-options.ts';
 import type { Client } from '../lib/api/client.ts';
 import { client, examples, EXIT_OF, say } from './commands.ts';
 import { CLOCK, type Cli, type Clock, invocation } from './io.ts';

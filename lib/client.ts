@@ -16,18 +16,15 @@ export type { BulkAction, BulkOptions, BulkProgress, BulkView } from './api/bulk
 export { awsSignature, bearer } from './api/authorization.ts';
 export type { Authorization, AwsCredentials, AwsSignatureOptions } from './api/authorization.ts';
 export { ApiError } from './api/client.ts';
+export type { CancelOptions, CommandOptions, ListOptions, StartOptions } from './api/call-options.ts';
 export type {
-  CancelOptions,
-  CommandOptions,
   ExecutionStatus,
   ExecutionSummary,
   ExecutionView,
   IncidentPage,
   IncidentView,
   Json,
-  ListOptions,
   ListPage,
   Started,
-  StartOptions,
   StepView,
 } from './api/answers.ts';

@@ -1,6 +1,7 @@
 /**
  * JSON Schemas of what the API takes and answers. An answer is described once, as a type with its comments in
- * lib/api (`*answers.ts`) or lib/core; a request by the schema that checks it, and by its type's comments.
+ * lib/api (`*answers.ts`, `call-options.ts`) or lib/core; a request by the schema that checks it, and by its
+ * type's comments.
  *
  * Owns: the conversion. Does not own: the types, the schemas of requests (`lib/api/requests.ts`).
  */
@@ -34,7 +35,7 @@ const ROOT = join(import.meta.dirname, '..');
 const types = once(() => generator().createSchema());
 const generator = once(() =>
   createGenerator({
-    path: join(ROOT, 'lib', 'api', '*answers.ts'),
+    path: join(ROOT, 'lib', 'api', '{*answers,call-options}.ts'),
     tsconfig: join(ROOT, 'tsconfig.build.json'),
     expose: 'export',
     jsDoc: 'extended',

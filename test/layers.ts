@@ -30,7 +30,12 @@ const LOADED = [
   ...PLAN.map((file) => `lib/core/${file}.ts`),
   'zod/mini',
 ];
-const ANSWERS = ['lib/api/answers.ts', 'lib/api/bulk-answers.ts', 'lib/api/deployment-answers.ts'];
+const ANSWERS = [
+  'lib/api/answers.ts',
+  'lib/api/bulk-answers.ts',
+  'lib/api/call-options.ts',
+  'lib/api/deployment-answers.ts',
+];
 const CLIENT = ['lib/api/client.ts', ...ANSWERS, 'lib/api/authorization.ts'];
 const SHELL = ['commander', 'chokidar', '@smithy/', '@aws-sdk/credential-provider-node'];
 const ROLES = ['lib/scheduler/', 'lib/agent/', 'lib/supervisor/'];

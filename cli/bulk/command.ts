@@ -6,7 +6,8 @@
  */
 
 import { Argument, type Command, Option } from 'commander';
-import { ANSWERS, type ListOptions } from '../../lib/api/answers.ts';
+import { ANSWERS } from '../../lib/api/answers.ts';
+import type { ListOptions } from '../../lib/api/call-options.ts';
 import type { BulkAction, BulkOptions, BulkView } from '../../lib/api/bulk-answers.ts';
 import type { Client } from '../../lib/api/client.ts';
 import { client, examples, inputOf, say, textOfFile } from '../commands.ts';

@@ -7,7 +7,8 @@
 
 import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import type { ExecutionView, Reasons, RetryOptions } from '../../lib/api/answers.ts';
+import type { ExecutionView, Reasons } from '../../lib/api/answers.ts';
+import type { RetryOptions } from '../../lib/api/call-options.ts';
 import { api } from '../api.ts';
 import { type Answer, answered, sent, StepForm, useAnswer } from '../forms/step-form.tsx';
 import { Dialog } from '../parts/dialog.tsx';

@@ -4,7 +4,8 @@
  * Owns: their names, and what the API is asked for them. Does not own: which go together (the API says so).
  */
 
-import { type ListOptions, STATUSES } from '../../lib/api/answers.ts';
+import { STATUSES } from '../../lib/api/answers.ts';
+import type { ListOptions } from '../../lib/api/call-options.ts';
 import { instantOf } from '../../lib/view/text.ts';
 
 /** As text, each as it is in the address. */

@@ -6,7 +6,8 @@
  */
 
 import { type Signal, signal } from '@preact/signals';
-import type { ExecutionSummary, ListOptions, ListPage } from '../../lib/api/answers.ts';
+import type { ExecutionSummary, ListPage } from '../../lib/api/answers.ts';
+import type { ListOptions } from '../../lib/api/call-options.ts';
 import { api } from '../api.ts';
 
 export const PAGE = 100;

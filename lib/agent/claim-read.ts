@@ -10,7 +10,7 @@
  */
 
 import { expressionsOf, graphOf, type Plan } from '../core/plan/plan.ts';
-import { stepsIn } from '../core/plan/refs.ts';
+import { stepsIn } from '../core/plan/refs-in.ts';
 import type { Ports } from '../core/ports.ts';
 import type { Message } from '../core/decisions/message.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';

@@ -9,26 +9,28 @@
 import { refusedNumbers, roundedIn } from '../core/values/whole-numbers.ts';
 import type {
   ResolveOptions,
-  RunOptions,
-  RetryOptions,
-  CancelOptions,
-  CommandOptions,
   ExecutionView,
   FailOptions,
   IncidentPage,
   Json,
-  ListOptions,
   ListPage,
-  PauseAgentOptions,
-  PauseOptions,
-  PauseWorkflowOptions,
   Reasons,
   CallbackOutcome,
   Started,
-  StartOptions,
   StepView,
   Stopped,
 } from './answers.ts';
+import type {
+  RunOptions,
+  RetryOptions,
+  CancelOptions,
+  CommandOptions,
+  ListOptions,
+  PauseAgentOptions,
+  PauseOptions,
+  PauseWorkflowOptions,
+  StartOptions,
+} from './call-options.ts';
 import { CALLS } from './calls.ts';
 import { callerText } from '../core/values/caller.ts';
 import type { BulkOptions, BulkView } from './bulk-answers.ts';

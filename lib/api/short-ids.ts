@@ -6,7 +6,8 @@
  */
 
 import { ApiError, type Client } from './client.ts';
-import type { ExecutionSummary, ListOptions } from './answers.ts';
+import type { ExecutionSummary } from './answers.ts';
+import type { ListOptions } from './call-options.ts';
 
 /** Fewer digits than these are the beginning of too many. */
 const FEWEST_DIGITS = 4;

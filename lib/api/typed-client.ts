@@ -5,7 +5,8 @@
  * calls (`client.ts`), who calls (`authorization.ts`).
  */
 
-import type { CommandOptions, ExecutionView, Json, RunOptions, Started, StartOptions } from './answers.ts';
+import type { ExecutionView, Json, Started } from './answers.ts';
+import type { CommandOptions, RunOptions, StartOptions } from './call-options.ts';
 import type { Authorization } from './authorization.ts';
 import type { BulkOptions } from './bulk-answers.ts';
 import { ApiError, type Client as AnyClient, createClient as anyClient } from './client.ts';

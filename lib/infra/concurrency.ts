@@ -14,12 +14,13 @@ import type { StartQueue } from './start-queue.ts';
 
 /** So many must stay for all: https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html */
 const UNRESERVED = 100;
+const USUAL_LIMIT = 1_000;
 
 export interface Takers {
   readonly agents: ReadonlyMap<string, Agent>;
   readonly triggers: ReadonlyMap<string, StartQueue>;
-  /** The account's limit. */
-  readonly account: number;
+  /** The account's limit. @default that of an account that is not new and has asked for no more */
+  readonly account?: number | undefined;
 }
 
 /** Adds up when the app is synthesised: triggers are added until then. */
@@ -32,10 +33,10 @@ export function warnOfConcurrency(scope: Construct, takers: Takers): void {
       warn(scope, takers);
     },
   });
-  scope.node.addValidation({ validate: () => beyondAccount(setAside(scope), takers.account) });
+  scope.node.addValidation({ validate: () => beyondAccount(setAside(scope), takers.account ?? USUAL_LIMIT) });
 }
 
-function warn(scope: Construct, { agents, triggers, account }: Takers): void {
+function warn(scope: Construct, { agents, triggers, account = USUAL_LIMIT }: Takers): void {
   const reserved = setAside(scope);
   if (reserved > 0) {
     Annotations.of(scope).addInfoV2(

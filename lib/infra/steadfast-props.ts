@@ -15,7 +15,7 @@ import type {
 import type { IEventBus } from 'aws-cdk-lib/aws-events';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { ApplicationLogLevel, Tracing } from 'aws-cdk-lib/aws-lambda';
-import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Duration, type RemovalPolicy, Token } from 'aws-cdk-lib/core';
 import { ENV, MIN_RETENTION_HOURS, type Transport, TRANSPORTS } from '../aws/names.ts';
@@ -23,6 +23,8 @@ import type { AgentSettings } from './agent-settings.ts';
 import type { AuditClockProps } from './audit-clock.ts';
 import type { TriggerSources } from './declared-triggers.ts';
 import type { Discovery } from './discovery.ts';
+import type { LogSettings } from './function.ts';
+import { onceInUse } from './removal.ts';
 import type { SchedulerApiProps, Scopes } from './scheduler-api.ts';
 import type { StartsPerSecond, StateTableProps } from './state-table.ts';
 
@@ -253,6 +255,16 @@ export function tableSettings(props: SteadfastProps): Partial<StateTableProps> {
     ...(restoredTable === undefined ? {} : { restoredTable }),
   };
 }
+
+export const logSettings = (
+  { logRetention, logLevel, encryptionKey }: SteadfastProps,
+  removalPolicy: RemovalPolicy,
+): LogSettings => ({
+  retention: logRetention ?? RetentionDays.ONE_MONTH,
+  removalPolicy: onceInUse(removalPolicy),
+  ...(encryptionKey === undefined ? {} : { encryptionKey }),
+  ...(logLevel === undefined ? {} : { level: logLevel }),
+});
 
 export const auditSettings = ({
   auditEvery = Duration.hours(1),

@@ -16,7 +16,6 @@ import { EventBus, type EventPattern, type IEventBus } from 'aws-cdk-lib/aws-eve
 import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
 import { CfnOutput, Duration, Names, RemovalPolicy, Validations } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
@@ -36,10 +35,8 @@ import { startCanary, withCanary } from './canary.ts';
 import { checkFourEyes } from './four-eyes.ts';
 import type { Discovery } from './discovery.ts';
 import { metricsOf } from './metrics.ts';
-import type { LogSettings } from './function.ts';
 import { keepWithinLimits } from './limits.ts';
 import { Monitoring } from './monitoring.ts';
-import { onceInUse } from './removal.ts';
 import { SchedulerApi } from './scheduler-api.ts';
 import type { StartQueue } from './start-queue.ts';
 import { StateTable } from './state-table.ts';
@@ -48,6 +45,7 @@ import {
   auditSettings,
   callerSetting,
   checkedRetention,
+  logSettings,
   type SteadfastProps,
   tableSettings,
   transportSetting,
@@ -67,9 +65,6 @@ import { WakeUps } from './wake-ups.ts';
 
 /** Most of a step is waiting for calls, at the price of all of it (decision 19). */
 const DEFAULT_MEMORY_MB = 384;
-const API_URL = 'The address of the API';
-/** The limit of an account that is not new and has asked for no more. */
-const DEFAULT_ACCOUNT_CONCURRENCY = 1_000;
 
 export class Steadfast extends Construct {
   readonly stateTable: StateTable;
@@ -101,7 +96,7 @@ export class Steadfast extends Construct {
     this.stateTable = new StateTable(this, 'State', { removalPolicy, ...atRest, ...tableSettings(props) });
     // The class spells an optional member otherwise than its interface (exactOptionalPropertyTypes).
     this.eventBus = props.eventBus ?? (new EventBus(this, 'Events') as IEventBus);
-    const logs = this.logSettings(props, removalPolicy);
+    const logs = logSettings(props, removalPolicy);
     const { code, imageFolder } = codeSource(this, found, this.deploymentName);
     const shared = {
       logs,
@@ -130,7 +125,10 @@ export class Steadfast extends Construct {
       environment: { ...shared.environment, ...callerSetting(props) },
       ...apiSettings(props),
     });
-    this.apiUrl = new CfnOutput(this, 'ApiUrl', { value: this.scheduler.url, description: API_URL });
+    this.apiUrl = new CfnOutput(this, 'ApiUrl', {
+      value: this.scheduler.url,
+      description: 'The address of the API',
+    });
     this.supervisor = new SupervisorClock(this, 'Supervisor', {
       ...shared,
       code: code('supervisor'),
@@ -309,16 +307,6 @@ export class Steadfast extends Construct {
     return this.#props.workflows.workflows.map(({ name }) => name);
   }
 
-  private logSettings(props: SteadfastProps, removalPolicy: RemovalPolicy): LogSettings {
-    const { logRetention, logLevel, encryptionKey } = props;
-    return {
-      retention: logRetention ?? RetentionDays.ONE_MONTH,
-      removalPolicy: onceInUse(removalPolicy),
-      ...(encryptionKey === undefined ? {} : { encryptionKey }),
-      ...(logLevel === undefined ? {} : { level: logLevel }),
-    };
-  }
-
   private check(props: SteadfastProps): void {
     const { workflows, accountConcurrency, authorizer, callbackAuthorizer, alarmTopic, removalPolicy } =
       props;
@@ -327,7 +315,7 @@ export class Steadfast extends Construct {
       warnOfSilence(this, this.monitoring.topic);
     checkFourEyes(this, workflows.workflows, authorizer, callbackAuthorizer);
     const parts = { agents: this.agents, triggers: this.triggers.all };
-    warnOfConcurrency(this, { ...parts, account: accountConcurrency ?? DEFAULT_ACCOUNT_CONCURRENCY });
+    warnOfConcurrency(this, { ...parts, account: accountConcurrency });
     keepWithinLimits(this, { ...parts, found: workflows });
   }
 

@@ -42,7 +42,10 @@ export function childrenNote({ count, started, ended, items, rounds, try: number
 }
 
 /** '3 of at most 500 rounds'; with tries that failed there are more executions. */
-const roundsNote = ({ done, atMost, compensating }: NonNullable<Children['rounds']>, tries: number): string =>
+const roundsNote = (
+  { done, atMost, compensating }: NonNullable<Children['rounds']>,
+  tries: number,
+): string =>
   compensating === undefined
     ? `${done} of at most ${atMost} rounds${tries > done + 1 ? `, ${tries} executions` : ''}`
     : `execution ${compensating} of ${tries} is undone, the latest first`;

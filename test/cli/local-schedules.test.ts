@@ -34,7 +34,9 @@ test.each([
   const first = { kind: 'schedule-off', ...(path === '/overview' ? { sweptAt: AT } : {}) };
   expect(health).toMatchObject({
     status: 'down',
-    says: expect.stringMatching(/^The supervisors' schedule is off.*; enable it \(POST .*\): .* And 1 more\.$/),
+    says: expect.stringMatching(
+      /^The supervisors' schedule is off.*; enable it \(POST .*\): .* And 1 more\.$/,
+    ),
     findings: [first, risk],
     oldestOverdueMs: 0,
   });

@@ -16,7 +16,7 @@ import {
   type Plan,
 } from '../plan/plan.ts';
 import { wholeOf } from '../plan/on-failure.ts';
-import { outputsIn } from '../plan/refs.ts';
+import { outputsIn } from '../plan/refs-in.ts';
 import { endedPause, executionAfter, type DecisionInputs, stepAfter } from '../decisions/change.ts';
 import { MAX_GATHERED_BYTES } from '../records/children.ts';
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';

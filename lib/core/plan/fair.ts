@@ -6,7 +6,8 @@
  */
 
 import { isJsonObject, type Json } from '../values/json.ts';
-import { evaluateExpression, type Expr, sourcesIn } from './refs.ts';
+import { evaluateExpression, type Expr } from './refs.ts';
+import { sourcesIn } from './refs-in.ts';
 import { problem, type Problem } from './refusal.ts';
 
 export function fairProblem(fairBy: Expr | undefined): Problem | undefined {

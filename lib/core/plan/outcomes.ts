@@ -11,7 +11,8 @@
 
 import { isJsonObject } from '../values/json.ts';
 import type { Plan, PlanStep } from './plan.ts';
-import { type Expr, nameOf, type Reference, refsIn, stepsIn } from './refs.ts';
+import { type Expr, nameOf } from './refs.ts';
+import { type Reference, refsIn, stepsIn } from './refs-in.ts';
 import { problem, type Problem } from './refusal.ts';
 
 /**

@@ -3,7 +3,8 @@
  * charge's id", and when a step applies.
  *
  * Owns: the references authors write, their JSON form, and the evaluation of that form. Does not own: their
- * types (`ref-types.ts`), which references a step may make (`plan.ts`).
+ * types (`ref-types.ts`), what an expression reads (`refs-in.ts`), which references a step may make
+ * (`plan.ts`).
  *
  * R1 total: every expression has a value (`undefined` where a path leads nowhere) and none can throw.
  * R2 bounded: one visit per node, no calls, no loops, no recursion of its own making.
@@ -347,52 +348,6 @@ function follow(root: Json | undefined, path: Expr | undefined): Json | undefine
     value = (value as JsonObject)[key];
   }
   return value;
-}
-
-const isTree = (expr: Expr): expr is JsonObject | Json[] => typeof expr === 'object' && expr !== null;
-
-const OF_STEP = /^(?:step|outcome|failure):(.*)$/;
-
-/** The steps whose output, outcome or failure an expression reads, each once, sorted. */
-export const stepsIn = (expr: Expr): string[] => [
-  ...new Set(sourcesIn(expr).flatMap((source) => OF_STEP.exec(source)?.[1] ?? [])),
-];
-
-/** The steps whose output it reads. */
-export const outputsIn = (expr: Expr): string[] =>
-  sourcesIn(expr).flatMap((source) => (source.startsWith('step:') ? [source.slice('step:'.length)] : []));
-
-/** Everything that the references of an expression point to, each once, sorted. */
-export const sourcesIn = (expr: Expr): string[] =>
-  [...new Set(refsIn(expr).map(({ source }) => source))].sort();
-
-export interface Reference {
-  readonly source: string;
-  readonly path: readonly string[];
-}
-
-/** The references of an expression, in its order. */
-export function refsIn(expr: Expr): Reference[] {
-  const found: Reference[] = [];
-  const open: Expr[] = [expr];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (!isTree(next) || Object.hasOwn(next, '$literal')) continue;
-    const { $ref: source, path } = isJsonObject(next) ? next : {};
-    if (typeof source === 'string')
-      found.push({ source, path: Array.isArray(path) ? (path as string[]) : [] });
-    // One by one: a list may be longer than a call may have arguments.
-    for (const item of Object.values(next).toReversed()) open.push(item as Expr);
-  }
-  return found;
-}
-
-/** The references of an expression but for those that only ask (`exists`). */
-export function valuesReadIn(expr: Expr): Reference[] {
-  if (Array.isArray(expr)) return expr.flatMap((item) => valuesReadIn(item as Expr));
-  if (!isJsonObject(expr) || Object.hasOwn(expr, '$literal') || Object.hasOwn(expr, '$exists')) return [];
-  return Object.hasOwn(expr, '$ref')
-    ? refsIn(expr)
-    : Object.values(expr).flatMap((item) => valuesReadIn(item));
 }
 
 /** Operators of the language; anything else that starts with `$` is refused when the plan is checked. */

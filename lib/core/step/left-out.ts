@@ -9,7 +9,8 @@
  */
 
 import type { MapStep, Stage } from '../plan/plan.ts';
-import { type Expr, valuesReadIn } from '../plan/refs.ts';
+import type { Expr } from '../plan/refs.ts';
+import { valuesReadIn } from '../plan/refs-in.ts';
 import { MAX_GATHERED_BYTES } from '../records/children.ts';
 import type { Failure } from '../values/failure.ts';
 import type { Snapshot } from '../records/snapshot.ts';

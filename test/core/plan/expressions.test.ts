@@ -4,14 +4,8 @@
  */
 
 import type { Json } from '../../../lib/core/values/json.ts';
-import {
-  evaluateExpression,
-  type Expr,
-  OPERATORS,
-  type Scope,
-  sourcesIn,
-  stepsIn,
-} from '../../../lib/core/plan/refs.ts';
+import { evaluateExpression, type Expr, OPERATORS, type Scope } from '../../../lib/core/plan/refs.ts';
+import { sourcesIn, stepsIn } from '../../../lib/core/plan/refs-in.ts';
 
 const scope: Scope = {
   input: { a: { b: 'x' }, list: [7], text: 'ab' },

@@ -12,14 +12,13 @@ import {
   not,
   or,
   orElse,
-  outputsIn,
   present,
   ref,
   skipped,
-  stepsIn,
   succeeded,
   toExpr,
 } from '../../../lib/core/plan/refs.ts';
+import { outputsIn, stepsIn } from '../../../lib/core/plan/refs-in.ts';
 import { isOutcomeRead } from '../../../lib/core/plan/outcomes.ts';
 import { workflow, type WorkflowBuilder } from '../../../lib/core/plan/builder/workflow.ts';
 import { declareAgent } from '../../../lib/core/plan/agent.ts';

@@ -20,9 +20,9 @@ import {
   type Ref,
   ref,
   type Scope,
-  stepsIn,
   toExpr,
 } from '../../../lib/core/plan/refs.ts';
+import { stepsIn } from '../../../lib/core/plan/refs-in.ts';
 import { check } from '../check.ts';
 
 interface Order {

@@ -22,9 +22,9 @@ import {
   type MaybeRef,
   type MayNotSucceed,
   type Ref,
-  sourcesIn,
   toExpr,
 } from '../refs.ts';
+import { sourcesIn } from '../refs-in.ts';
 
 /** A step that was declared: `output` may be used in the input and the condition of later steps. */
 export interface StepHandle<O> {

@@ -6,7 +6,8 @@
  */
 
 import { type AgentStep, expressionsOf } from '../plan.ts';
-import { type MaybeRef, type Ref, stepsIn } from '../refs.ts';
+import type { MaybeRef, Ref } from '../refs.ts';
+import { stepsIn } from '../refs-in.ts';
 
 /** Why an execution has ended without success, for its on-failure steps. */
 export interface WhyEnded {

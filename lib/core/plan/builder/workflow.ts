@@ -12,16 +12,8 @@ import { type Duration, MAX_DURATION_MS, parseDuration } from '../../values/dura
 import { checkName } from '../../values/names.ts';
 import { checkPlan, inOrder } from '../checks/check.ts';
 import { expressionsOf, type Plan, type PlanStep, type AgentStep, type ChildStep } from '../plan.ts';
-import {
-  type Condition,
-  type Expr,
-  type Input,
-  type OutputOf,
-  type Ref,
-  ref,
-  stepsIn,
-  toExpr,
-} from '../refs.ts';
+import { type Condition, type Expr, type Input, type OutputOf, type Ref, ref, toExpr } from '../refs.ts';
+import { stepsIn } from '../refs-in.ts';
 import { rebuildable } from './rebuild.ts';
 import { afterThoseRead, type WhyEnded } from './why-ended.ts';
 import { built } from '../refusal.ts';

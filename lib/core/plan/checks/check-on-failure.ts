@@ -10,7 +10,8 @@
 import { MAX_DURATION_MS } from '../../values/duration.ts';
 import { unguarded, whenText } from '../outcomes.ts';
 import { type AgentStep, expressionsOf, ownExpressions, type Plan } from '../plan.ts';
-import { type Expr, nameOf, type Reference, refsIn, sourcesIn, stepsIn } from '../refs.ts';
+import { type Expr, nameOf } from '../refs.ts';
+import { type Reference, refsIn, sourcesIn, stepsIn } from '../refs-in.ts';
 import { isJsonObject } from '../../values/json.ts';
 import { problem, type Problem } from '../refusal.ts';
 

@@ -5,7 +5,7 @@
  */
 
 import type { ChildStep, HumanStage, RetryStage, Rounds, Stage } from '../plan.ts';
-import { sourcesIn } from '../refs.ts';
+import { sourcesIn } from '../refs-in.ts';
 import { problem, type Problem } from '../refusal.ts';
 
 /** Each is an execution, and what each answered is read at the end. */

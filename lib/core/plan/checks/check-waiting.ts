@@ -19,7 +19,8 @@ import {
   workflowIn,
 } from '../plan.ts';
 import { isJsonObject } from '../../values/json.ts';
-import { type Expr, sourcesIn } from '../refs.ts';
+import type { Expr } from '../refs.ts';
+import { sourcesIn } from '../refs-in.ts';
 import { problem, type Problem } from '../refusal.ts';
 import { roundsProblem } from './check-rounds.ts';
 

@@ -34,7 +34,8 @@ import {
 import { onFailureProblem } from './check-on-failure.ts';
 import { pointProblem, undoProblem } from './check-points.ts';
 import { outcomeProblem, tolerateProblem } from '../outcomes.ts';
-import { type Expr, OPERATORS, stepsIn } from '../refs.ts';
+import { type Expr, OPERATORS } from '../refs.ts';
+import { stepsIn } from '../refs-in.ts';
 import { problem, type Problem, refusal } from '../refusal.ts';
 import { fairProblem } from '../fair.ts';
 import { searchProblem } from '../search.ts';

@@ -13,7 +13,8 @@ import { type Json, isJsonObject, type JsonObject } from '../../values/json.ts';
 import { documentOf, into, type JsonSchemaOf, type Known, knownOf, ownOf, resolved } from './known-schema.ts';
 import { impliedBy, whenText } from '../outcomes.ts';
 import type { AgentStep, ChildStep, Plan, PlanStep } from '../plan.ts';
-import { type Expr, fieldText, nameOf, type Reference } from '../refs.ts';
+import { type Expr, fieldText, nameOf } from '../refs.ts';
+import type { Reference } from '../refs-in.ts';
 import type { Workflow } from '../builder/workflow.ts';
 
 /** Where an expression's value is put. */

@@ -12,7 +12,8 @@ import type { StandardSchemaV1 } from '@standard-schema/spec';
 import { type Json, isJsonObject, type JsonObject } from '../../values/json.ts';
 import { given } from '../../values/given.ts';
 import { type ChildStep, isRepeated, type PlanStep } from '../plan.ts';
-import { type Expr, refsIn } from '../refs.ts';
+import type { Expr } from '../refs.ts';
+import { refsIn } from '../refs-in.ts';
 import type { Workflow } from '../builder/workflow.ts';
 
 /**

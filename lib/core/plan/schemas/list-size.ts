@@ -20,7 +20,8 @@ import {
   resolved,
 } from './known-schema.ts';
 import { expressionsOf, type MapStep, MAX_ITEMS, type Plan, type Stage } from '../plan.ts';
-import { type Expr, refsIn, valuesReadIn } from '../refs.ts';
+import type { Expr } from '../refs.ts';
+import { refsIn, valuesReadIn } from '../refs-in.ts';
 import type { Workflow } from '../builder/workflow.ts';
 
 export interface LargeList {

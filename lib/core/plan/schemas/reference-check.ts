@@ -24,7 +24,8 @@ import {
 } from './known-schema.ts';
 import { nearest } from '../../values/nearest.ts';
 import { expressionsOf } from '../plan.ts';
-import { type Expr, nameOf, refsIn } from '../refs.ts';
+import { type Expr, nameOf } from '../refs.ts';
+import { refsIn } from '../refs-in.ts';
 import type { Workflow } from '../builder/workflow.ts';
 
 /**

@@ -12,7 +12,8 @@
 
 import { refuse } from '../../values/errors.ts';
 import { canonicalJson, isJsonObject, JSON_LIMITS, type Json, jsonProblem } from '../../values/json.ts';
-import { evaluateExpression, type Expr, refsIn } from '../refs.ts';
+import { evaluateExpression, type Expr } from '../refs.ts';
+import { refsIn } from '../refs-in.ts';
 import { cut, hasReplacement, REPLACED_IN_KEY } from '../../values/text.ts';
 import { type JsonPath, refusedNumbers, roundedIn } from '../../values/whole-numbers.ts';
 

@@ -1,0 +1,88 @@
+/**
+ * What a caller says with a call of the API, beside what it is about.
+ *
+ * Does not own: what is answered (`answers.ts`), what is checked (`requests.ts`).
+ */
+
+import type { ExecutionStatus } from '../core/transitions.ts';
+import type { Json } from '../core/values/json.ts';
+
+export interface StartOptions {
+  readonly input: Json;
+  /** The same key with the same input is the same execution. */
+  readonly idempotencyKey?: string;
+  readonly tags?: Readonly<Record<string, string>>;
+  /** The execution that this one is to make good for; it must exist. */
+  readonly redriveOf?: string;
+}
+
+export interface RunOptions extends StartOptions {
+  /** How long the answer may wait for the end: '10s'. @default 25 s, which is the longest */
+  readonly wait?: string;
+}
+
+export interface ListOptions {
+  readonly workflow?: string;
+  /** 'open': all that have not ended. 'bad': every end but success. */
+  readonly status?: ExecutionStatus | 'open' | 'bad';
+  readonly atRisk?: true;
+  /** The idempotency key of the start; with `workflow` alone. */
+  readonly key?: string;
+  /** 'name:value', of a tag that a workflow names in its `search`. */
+  readonly tag?: string;
+  /** The code of the failure that it ended with, or of an open incident; not with `tag`. */
+  readonly code?: string;
+  /**
+   * Content hash of a plan, or 'old': any with which no new execution starts; without a
+   * status of those that are open.
+   */
+  readonly plan?: string;
+  /** From then on, of the time by which the list is ordered; of what is open, of the start. */
+  readonly since?: number;
+  /** Before then. */
+  readonly until?: number;
+  /** 1 to 100. */
+  readonly limit?: number;
+  readonly cursor?: string;
+}
+
+export interface CommandOptions {
+  readonly reason?: string;
+  /** A command repeated under the same id is obeyed once. */
+  readonly commandId?: string;
+}
+
+export interface CancelOptions extends CommandOptions {
+  /** False: what has acted is left as it is. @default true */
+  readonly undo?: boolean;
+}
+
+export interface RetryOptions extends CommandOptions {
+  /**
+   * Only for a failed execution: the input of its failed step, in place of its own. Not where an attempt of
+   * it may have acted.
+   */
+  readonly input?: Json;
+  /** The step that gets it. @default - the one that has failed */
+  readonly step?: string;
+}
+
+export interface PauseAgentOptions {
+  readonly reason?: string;
+}
+
+export interface PauseWorkflowOptions extends PauseAgentOptions {
+  /**
+   * How long each execution may be paused before a person is asked; 30d at most.
+   * @default the workflow's, or '7d'
+   */
+  readonly within?: string;
+}
+
+export interface PauseOptions extends CommandOptions {
+  /**
+   * How long it may last before a person is asked, for example '2h'; 30d at most.
+   * @default the workflow's, or '7d'
+   */
+  readonly within?: string;
+}
