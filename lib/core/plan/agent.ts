@@ -102,7 +102,7 @@ export interface AgentSpec {
   readonly probe?: 'required' | 'none';
   /** Absent: in a Lambda function. */
   readonly runsIn?: 'container';
-  /** Absent: several of its attempts may be in one process. */
+  /** Absent: one process may run several of its attempts. */
   readonly isolate?: true;
 }
 

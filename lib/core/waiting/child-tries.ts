@@ -123,6 +123,20 @@ function roundsAfterFailure(children: Children | undefined): RoundsSoFar {
   return { ...rounds, failed: failed.slice(0, MOST_FAILED) };
 }
 
+/** The record of an execution under the next number, whether a try failed before it or a round succeeded. */
+export const nextUnderCounter = (
+  children: Children | undefined,
+  rounds: RoundsSoFar | undefined,
+): Children => ({
+  count: 1,
+  started: 0,
+  items: 1,
+  tolerated: 0,
+  ended: {},
+  try: tryOf(children) + 1,
+  ...given({ epoch: children?.epoch, rounds }),
+});
+
 /** The record that says that its next try begins; the evaluation creates it after that. */
 export function nextTryBegun(step: ChildStep, record: Step, inputs: DecisionInputs): Step {
   const { children } = record;
@@ -133,18 +147,7 @@ export function nextTryBegun(step: ChildStep, record: Step, inputs: DecisionInpu
     isPermanent: undefined,
     retryAt: undefined,
     stageAttempt: record.stageAttempt + 1,
-    children: {
-      count: 1,
-      started: 0,
-      items: 1,
-      tolerated: 0,
-      ended: {},
-      try: tryOf(children) + 1,
-      ...given({
-        epoch: children?.epoch,
-        rounds: isRepeated(step) ? roundsAfterFailure(children) : undefined,
-      }),
-    },
+    children: nextUnderCounter(children, isRepeated(step) ? roundsAfterFailure(children) : undefined),
   });
 }
 

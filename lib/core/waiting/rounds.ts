@@ -24,7 +24,7 @@ import type { Snapshot } from '../records/snapshot.ts';
 import type { Attempt, Step } from '../records/state.ts';
 import { withAttempt } from '../step/history.ts';
 import { actsUntil, hasEarlierRounds, hasOpenChildren, isStopping, scopeOf } from '../step/turn.ts';
-import { tryOf } from './child-tries.ts';
+import { nextUnderCounter, tryOf } from './child-tries.ts';
 
 const NONE: RoundsSoFar = { done: 0 };
 
@@ -77,16 +77,7 @@ export function nextRoundBegun(record: Step, children: Children, input: Json, in
     isPermanent: undefined,
     keyInput: undefined,
     givenInput: undefined,
-    children: {
-      count: 1,
-      started: 0,
-      items: 1,
-      tolerated: 0,
-      ended: {},
-      try: tryOf(children) + 1,
-      ...given({ epoch: children.epoch }),
-      rounds: { ...sumOf(children), input },
-    },
+    children: nextUnderCounter(children, { ...sumOf(children), input }),
   });
 }
 
