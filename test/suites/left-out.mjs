@@ -1,13 +1,14 @@
 /**
- * A reporter of Jest's: the last line of `npm test` and of `npm run test:processes` says what
+ * A reporter of Jest's: the last line of `npm test`, and of the two other suites, says what
  * was left out, and what runs it.
  */
 
 const LEFT_OUT = {
   'logic.cjs':
-    'Left out: local clouds, synthesis, bundles (npm run test:processes) and the browser (npm run test:browser). All of it: npm run check.',
+    'Left out: local clouds, synthesis, bundles (npm run test:processes), the browser (npm run test:browser) and what takes too long for every commit (npm run test:nightly). Each commit: .ci/run.',
   'processes.cjs':
-    'Left out: what npm test runs, and the browser (npm run test:browser). All of it: npm run check.',
+    'Left out: what npm test runs, the browser (npm run test:browser) and what takes too long for every commit (npm run test:nightly). Each commit: .ci/run.',
+  'nightly.cjs': 'Left out: what each commit runs (.ci/run).',
 };
 
 export default class {

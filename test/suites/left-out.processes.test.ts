@@ -22,13 +22,16 @@ function lastLineOf(suite: string, ...args: readonly string[]): string {
 
 test('npm test says what it left out, at its very end', () => {
   const last = lastLineOf('logic', '--testPathPatterns', 'test/time-limits');
-  expect(last).toMatch(/^Left out: .*npm run test:processes.*npm run test:browser.*npm run check\.$/);
+  expect(last).toMatch(
+    /^Left out: .*npm run test:processes.*npm run test:browser.*npm run test:nightly.*\.ci\/run\.$/,
+  );
 });
 
-test('so does npm run test:processes', () => {
-  expect(lastLineOf('processes', '--testPathPatterns', 'test/time-limits')).toMatch(
-    /^Left out: what npm test runs/,
-  );
+test.each([
+  ['processes', /^Left out: what npm test runs.*npm run test:nightly/],
+  ['nightly', /^Left out: what each commit runs \(\.ci\/run\)\.$/],
+])('so does npm run test:%s', (suite, last) => {
+  expect(lastLineOf(suite, '--testPathPatterns', 'test/time-limits')).toMatch(last);
 });
 
 test('neither does where files are named', () => {

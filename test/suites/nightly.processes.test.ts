@@ -37,7 +37,7 @@ test('what passes is an exit code of 0, and a name that is not there is refused 
   expect(nightly('mutant')).toMatchObject({
     status: 2,
     stdout: '',
-    stderr: expect.stringMatching(/^there is no mutant; there are crowds simulate /),
+    stderr: expect.stringMatching(/^there is no mutant; there are crowds slow /),
   });
 });
 

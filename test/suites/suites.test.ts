@@ -1,5 +1,6 @@
 /**
- * Each test file is in exactly one suite, CI runs both, and a test of `npm test` that starts a process fails.
+ * Each test file is in exactly one suite, CI runs two and the night runs the third, and a test of `npm test`
+ * that starts a process fails.
  */
 
 import { execFile, execFileSync, fork, spawn, spawnSync } from 'node:child_process';
@@ -9,18 +10,20 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { build, buildSync } from 'esbuild';
+import { MUTANTS } from '../../proof/mutants/catalogue.ts';
 
-type Suite = 'logic' | 'processes' | 'browser';
+type Suite = 'logic' | 'processes' | 'nightly' | 'browser';
 interface Suites {
   readonly END_TO_END: string;
   readonly FOLDERS: readonly string[];
+  readonly NIGHTLY: string;
   readonly suiteOf: (path: string) => Suite;
 }
 type Filter = (paths: readonly string[]) => Promise<{ readonly filtered: readonly string[] }>;
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const load = createRequire(import.meta.url);
-const { END_TO_END, FOLDERS, suiteOf } = load('./suites.cjs') as Suites;
+const { END_TO_END, FOLDERS, NIGHTLY, suiteOf } = load('./suites.cjs') as Suites;
 const filterOf = (suite: Suite): Filter => load(`./${suite}.cjs`) as Filter;
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   readonly scripts: Readonly<Record<string, string>>;
@@ -36,12 +39,15 @@ const absolute = files.map((path) => join(ROOT, path));
 
 describe('the suites', () => {
   test('have each test file in exactly one', async () => {
-    const [logic, processes] = await Promise.all(
-      (['logic', 'processes'] as const).map(async (suite) => (await filterOf(suite)(absolute)).filtered),
+    const [logic, processes, nightly] = await Promise.all(
+      (['logic', 'processes', 'nightly'] as const).map(
+        async (suite) => (await filterOf(suite)(absolute)).filtered,
+      ),
     );
-    expect([...logic!, ...processes!].toSorted()).toEqual(absolute.toSorted());
+    expect([...logic!, ...processes!, ...nightly!].toSorted()).toEqual(absolute.toSorted());
     expect(logic!.length).toBeGreaterThan(250);
     expect(processes!.length).toBeGreaterThan(50);
+    expect(nightly!.length).toBeGreaterThan(2);
   });
 
   test('are told apart by folder and name alone; one end-to-end test is with the logic', () => {
@@ -51,6 +57,8 @@ describe('the suites', () => {
     expect(suiteOf('test/core/a.processes.test.ts')).toBe('processes');
     expect(suiteOf('test/core/a.test.ts')).toBe('logic');
     expect(suiteOf('test/browser/a.browser.ts')).toBe('browser');
+    expect(suiteOf('test/e2e/a.nightly.test.ts')).toBe('nightly');
+    expect(suiteOf('test/core/a.nightly.test.ts')).toBe('nightly');
     expect(suiteOf(join(ROOT, 'test', 'infra', 'a.test.ts'))).toBe('processes');
   });
 
@@ -59,6 +67,17 @@ describe('the suites', () => {
     expect(scripts['test:processes']).toContain('--filter ./test/suites/processes.cjs');
     expect(scripts['check']).toContain('npm test && npm run test:processes');
     expect(readFileSync(join(ROOT, '.ci', 'run'), 'utf8')).toContain('npm run check');
+  });
+
+  test('leave to the night what has a thinner test of its name in each commit, and no judge of a planted bug', () => {
+    const nightly = files.filter((path) => suiteOf(path) === 'nightly');
+    const thinner = (path: string): boolean =>
+      ['.test.ts', '.processes.test.ts'].some((ending) => files.includes(path.replace(NIGHTLY, ending)));
+    expect(nightly.filter((path) => !thinner(path))).toEqual([]);
+    const judges = MUTANTS.flatMap(({ killer }) => (killer.kind === 'jest' ? [killer.path] : []));
+    expect(judges.filter((path) => suiteOf(path) === 'nightly')).toEqual([]);
+    expect(scripts['test:nightly']).toContain('--filter ./test/suites/nightly.cjs');
+    expect(readFileSync(join(ROOT, '.ci', 'nightly'), 'utf8')).toContain(' npm run test:nightly');
   });
 
   test('leave to the night what .ci/nightly runs: all that CONTRIBUTING calls nightly', () => {
