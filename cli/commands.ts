@@ -29,7 +29,7 @@ import { withShortIds } from '../lib/api/short-ids.ts';
 import { printChanges } from './changes-shown.ts';
 import { DEFAULT_DATA, logsIn } from './dev/dev-folder.ts';
 import { withSchedules } from './local-schedules.ts';
-import { withExits } from './logs/exits.ts';
+import { exitLines, withExits } from './logs/exits.ts';
 import { LocalFiles } from './logs/local-files.ts';
 import { leavesFact } from './print-standing.ts';
 import { inOneLine } from './one-line.ts';
@@ -354,14 +354,13 @@ function addWhy(program: Command, cli: Cli): void {
     .action(async (id: string, _options, command: Command) => {
       const api = client(command);
       const answer = await api.why(id);
-      const logs = { executionId: answer.executionId, children: false, level: 'warn' } as const;
-      const reasons = isLocal(api.url)
-        ? await withExits(answer, new LocalFiles(logsIn(DEFAULT_DATA), logs))
-        : answer;
       const now = Date.now();
-      const view = await api.get(id).catch((error: unknown) => {
+      const view = await api.get(id).catch((error: unknown): undefined => {
         cli.io.err(`cannot read where the time went: ${messageOf(error)}\n`);
+        return undefined;
       });
+      const logs = new LocalFiles(logsIn(DEFAULT_DATA), exitLines(answer.executionId));
+      const reasons = isLocal(api.url) ? await withExits(answer, view, logs) : answer;
       const timeline = view === undefined ? [] : rowsOf(view, now);
       say(cli, command, { ...reasons, timeline }, () => whyText(reasons, timeline, now));
     });

@@ -11,7 +11,14 @@ import type { ExecutionView } from '../../lib/api/answers.ts';
 import type { Calls } from '../aws/calls.ts';
 import { CliError, CLOCK, messageOf } from '../io.ts';
 import { type Insights, insightsOf } from '../logs/insights.ts';
-import { type Level, lineParts, LEVELS, type LogLine, type LogSource } from '../../lib/view/log-line.ts';
+import {
+  type Level,
+  linesOf,
+  lineParts,
+  LEVELS,
+  type LogLine,
+  type LogSource,
+} from '../../lib/view/log-line.ts';
 import { LocalFiles } from '../logs/local-files.ts';
 import type { Refusal } from './request-checks.ts';
 
@@ -44,7 +51,7 @@ export function localLogs(folder: string): ReadLogs {
   return async ({ executionId }, { follow, ...wanted }) => {
     const { source, ...known } = readings.of(
       follow === undefined ? undefined : JSON.stringify([executionId, wanted, follow]),
-      () => new LocalFiles(folder, { executionId, ...wanted }),
+      () => new LocalFiles(folder, linesOf({ executionId, ...wanted })),
     );
     return { lines: await source.next(), isCut: false, ...known };
   };

@@ -18,6 +18,7 @@ import { Insights, insightsOf, MOST_LINES } from './insights.ts';
 import {
   type Level,
   LEVELS,
+  linesOf,
   lineText,
   type LogLine,
   type LogSource,
@@ -144,7 +145,7 @@ const wantedOf = ({ children, level, since }: Flags): Omit<Wanted, 'executionId'
 });
 
 const files = (flags: Flags, { executionId }: ExecutionView): LogSource =>
-  new LocalFiles(logsIn(flags.data), { executionId, ...wantedOf(flags) });
+  new LocalFiles(logsIn(flags.data), linesOf({ executionId, ...wantedOf(flags) }));
 
 const insights = (cli: Cli, command: Command, flags: Flags, view: ExecutionView): Insights =>
   insightsOf({ calls: callsOf(cli, command), clock: CLOCK, stack: flags.stack ?? '' }, view, wantedOf(flags));

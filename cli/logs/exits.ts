@@ -1,37 +1,71 @@
 /**
- * How the processes of attempts that went silent ended, as their logs on this machine say it.
+ * How the processes of attempts that went silent ended, as the logs on this machine say it.
  *
- * Owns: which line belongs to which attempt. Does not own: the line (`lib/aws/telemetry.ts`),
- * where lines are (`local-files.ts`).
+ * Owns: which line belongs to which attempt. Does not own: the lines (`lib/aws/telemetry.ts`; where a process
+ * had no time to write one, the local cloud's own), where they are (`local-files.ts`).
  *
  * The execution's record cannot know: a process that ends has no time for a write. Of a deployment on AWS
  * each query of the logs costs money, so it is made by `logs` alone.
  */
 
-import type { Reasons } from '../../lib/api/answers.ts';
-import type { LogLine, LogSource } from '../../lib/view/log-line.ts';
+import type { ExecutionView, Reasons } from '../../lib/api/answers.ts';
+import { deathLine, type LogLine, linesOf, type LogSource } from '../../lib/view/log-line.ts';
 
 const EXITS = 'process-exits';
 
+/** Reads what an execution's processes have written, and how others ended. */
+export function exitLines(executionId: string): (text: string, source: string) => LogLine | undefined {
+  const read = linesOf({ executionId, children: false, level: 'warn' });
+  return (text, source) => read(text, source) ?? deathLine(text, source);
+}
+
 type Past = Reasons['past'][number];
 
-/** With the exit code in what is said of each attempt that went silent; as it is where no log can be read. */
-export async function withExits(reasons: Reasons, source: LogSource): Promise<Reasons> {
+/**
+ * Adds how its process ended to what is said of each attempt that went silent.
+ * @param view undefined where it could not be read: then only what a process has written itself is found
+ */
+export async function withExits(
+  reasons: Reasons,
+  view: Pick<ExecutionView, 'steps'> | undefined,
+  logs: LogSource,
+): Promise<Reasons> {
   if (!reasons.past.some(isSilent)) return reasons;
-  const lines = await source.next().catch(() => []);
+  const lines = await logs.next().catch((): readonly LogLine[] => []);
   const exits = lines.filter(({ entry }) => entry['message'] === EXITS);
-  return { ...reasons, past: reasons.past.map((one) => (isSilent(one) ? told(one, exits) : one)) };
+  const deaths = lines.filter(({ executionId }) => executionId === '');
+  const agentOf = (step: string | undefined): string | undefined =>
+    view?.steps.find(({ name }) => name === step)?.agent;
+  const said = (one: Past): string => exitSaid(one, exits) ?? deathSaid(one, agentOf(one.step), deaths) ?? '';
+  return {
+    ...reasons,
+    past: reasons.past.map((one) => (isSilent(one) ? { ...one, what: `${one.what}${said(one)}` } : one)),
+  };
 }
 
 const isSilent = ({ evidence }: Past): boolean =>
   (Object(evidence['failure']) as { code?: unknown }).code === 'lease-ended';
 
-function told(one: Past, exits: readonly LogLine[]): Past {
-  const { claimedAt, mode } = one.evidence;
+const isWithin = ({ at }: LogLine, one: Past): boolean =>
+  at >= Number(one.evidence['claimedAt']) && at <= one.at;
+
+function exitSaid(one: Past, exits: readonly LogLine[]): string | undefined {
   const exit = exits.find(
-    ({ at, entry }) =>
-      entry['step'] === one.step && entry['mode'] === mode && at >= Number(claimedAt) && at <= one.at,
+    (line) =>
+      line.entry['step'] === one.step && line.entry['mode'] === one.evidence['mode'] && isWithin(line, one),
   );
-  if (exit === undefined) return one;
-  return { ...one, what: `${one.what}: its process ended with exit code ${String(exit.entry['exitCode'])}` };
+  return exit && `: its process ended with exit code ${String(exit.entry['exitCode'])}`;
+}
+
+/** Lambda's line names no attempt: another one of the same agent may have run in that process. */
+function deathSaid(one: Past, agent: string | undefined, deaths: readonly LogLine[]): string | undefined {
+  if (agent === undefined) return undefined;
+  const ofAgent = new RegExp(`Agents${agent.replaceAll('-', '')}Function[0-9A-F]{8}$`, 'u');
+  const death = deaths.find((line) => ofAgent.test(line.source) && isWithin(line, one));
+  if (death === undefined) return undefined;
+  const how = String(death.entry['message']).replace(
+    /^RequestId: \S+ (Error: Runtime exited with error: )?/u,
+    '',
+  );
+  return ` (a process of ${agent} ended meanwhile: ${how})`;
 }

@@ -8,7 +8,7 @@
 import { open, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { CliError, EXIT } from '../io.ts';
-import { inOrder, type LogLine, type LogSource, type Wanted, wantedLine } from '../../lib/view/log-line.ts';
+import { inOrder, type LogLine, type LogSource } from '../../lib/view/log-line.ts';
 
 const CHUNK_BYTES = 1 << 20;
 const NEWLINE = 10;
@@ -21,12 +21,13 @@ interface Place {
 
 export class LocalFiles implements LogSource {
   readonly #folder: string;
-  readonly #wanted: Wanted;
+  readonly #read: (text: string, source: string) => LogLine | undefined;
   readonly #places = new Map<string, Place>();
 
-  constructor(folder: string, wanted: Wanted) {
+  /** @param read what a line of a file is; nothing for one that is left out */
+  constructor(folder: string, read: (text: string, source: string) => LogLine | undefined) {
     this.#folder = folder;
-    this.#wanted = wanted;
+    this.#read = read;
   }
 
   /** @throws CliError `no-logs`: nothing has run with its data there */
@@ -41,11 +42,11 @@ export class LocalFiles implements LogSource {
     const lines: LogLine[] = [];
     // Those with an underscore are the local cloud's own.
     for (const name of names.filter((one) => one.endsWith('.log') && !one.startsWith('_')).sort())
-      await this.#read(name, lines);
+      await this.#readFile(name, lines);
     return inOrder(lines);
   }
 
-  async #read(name: string, lines: LogLine[]): Promise<void> {
+  async #readFile(name: string, lines: LogLine[]): Promise<void> {
     const file = await open(join(this.#folder, name), 'r');
     try {
       const { size } = await file.stat();
@@ -69,7 +70,7 @@ export class LocalFiles implements LogSource {
   #take(bytes: Buffer, name: string, lines: LogLine[]): Buffer {
     let from = 0;
     for (let to = bytes.indexOf(NEWLINE); to >= 0; to = bytes.indexOf(NEWLINE, from)) {
-      const line = wantedLine(bytes.toString('utf8', from, to), basename(name, '.log'), this.#wanted);
+      const line = this.#read(bytes.toString('utf8', from, to), basename(name, '.log'));
       if (line !== undefined) lines.push(line);
       from = to + 1;
     }

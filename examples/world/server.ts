@@ -93,6 +93,15 @@ async function serve(
 const placesOf = (deeds: readonly Deed[]): string =>
   `world.ts has ${deeds.map(({ service, kind, undo }) => `/${service}/${kind}s${undo === undefined ? '' : ` (undo: ${undo.action})`}`).join(', ')}`;
 
+function added(behaviour: Behaviour, rule: ReturnType<typeof RuleInput.safeParse>): Answer {
+  if (rule.success) return { status: 201, body: behaviour.add(rule.data) };
+  const wrong = rule.error.issues.map((issue) => {
+    const { values, expected } = issue as { values?: readonly string[]; expected?: string };
+    return `${issue.path.join('.')}: ${values === undefined ? `expected ${expected ?? issue.message}` : `allowed are ${values.join(', ')}`}`;
+  });
+  return refuse(400, wrong.join('; '));
+}
+
 /** What is there for the audience, not for the agents. */
 function ownEndpoint(
   ledger: Ledger,
@@ -107,7 +116,7 @@ function ownEndpoint(
     case 'GET /behave':
       return { status: 200, body: { rules: behaviour.rules } };
     case 'POST /behave':
-      return { status: 201, body: behaviour.add(z.parse(RuleInput, body)) };
+      return added(behaviour, z.safeParse(RuleInput, body));
     case 'DELETE /behave':
       behaviour.clear();
       return { status: 200, body: { rules: [] } };

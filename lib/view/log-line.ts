@@ -61,6 +61,26 @@ export function wantedLine(
   return { at, level: ofLevel, source, executionId, entry };
 }
 
+/** Reads the lines of an execution. */
+export const linesOf =
+  (wanted: Wanted) =>
+  (text: string, source: string): LogLine | undefined =>
+    wantedLine(text, source, wanted);
+
+/**
+ * Reads the lines in which Lambda says how a process ended before it answered; they name no execution.
+ * https://docs.aws.amazon.com/lambda/latest/dg/telemetry-schema-reference.html#platform-report
+ */
+export function deathLine(text: string, source: string): LogLine | undefined {
+  if (!text.includes('platform.report')) return undefined;
+  const { type, time, record } = objectIn(text) ?? {};
+  const { status, errorMessage } = Object(record) as Readonly<Record<string, unknown>>;
+  const at = Date.parse(String(time));
+  if (type !== 'platform.report' || (status !== 'error' && status !== 'timeout') || Number.isNaN(at))
+    return undefined;
+  return { at, level: 'ERROR', source, executionId: '', entry: { message: String(errorMessage ?? status) } };
+}
+
 /** By time; lines of one time as they came. */
 export const inOrder = (lines: readonly LogLine[]): readonly LogLine[] =>
   [...lines].sort((one, other) => one.at - other.at);

@@ -10,6 +10,7 @@ import { randomUUID } from 'node:crypto';
 import type { FunctionSpec } from '../template/stack-model.ts';
 import type { BlankProcesses } from './blank-processes.ts';
 import { FunctionProcess, type InvocationResult } from './function-process.ts';
+import { platformLine } from './platform-line.ts';
 
 /** What a function needs to run. */
 export interface FunctionSettings {
@@ -137,6 +138,8 @@ export class LocalFunction {
     });
     const ms = deliveredAt === undefined ? 0 : performance.now() - deliveredAt;
     this.settings.onOver(this.spec.functionName, ms, result.ok);
+    const line = this.#stopped ? undefined : platformLine(result, requestId, new Date());
+    if (line !== undefined) this.settings.onLine(this.spec.functionName, process.pid, 'stdout', line);
     // After a failed start or an uncaught error the process is on its way out: it gets no second event.
     if (!result.ok && result.kind === 'init') void process.kill();
     else if (!process.dead) this.#release(process);

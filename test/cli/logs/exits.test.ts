@@ -3,11 +3,13 @@
  * where the logs on this machine do.
  */
 
-import type { Reasons } from '../../../lib/api/answers.ts';
-import { withExits } from '../../../cli/logs/exits.ts';
+import type { ExecutionView, Reasons } from '../../../lib/api/answers.ts';
+import { exitLines, withExits } from '../../../cli/logs/exits.ts';
+import { platformLine } from '../../../local/lambda/platform-line.ts';
 import type { LogLine } from '../../../lib/view/log-line.ts';
 import { AT } from './lines.ts';
 
+const KILLED = 'Runtime exited with error: signal: killed';
 const SILENT = 'attempt 1, 6s: ended with an unknown outcome: the attempt went silent and its lease ended';
 const attempt = (
   claimedAt: number,
@@ -38,7 +40,7 @@ const line = (at: number, exitCode: number, more: object = {}): LogLine => ({
 const lines = [line(2, 3), line(12, 7, { message: 'other' }), line(22, 1), line(32, 2)];
 
 it('of the attempt in which it ended, and of no other', async () => {
-  const { past: told } = await withExits(reasons, { next: async () => lines });
+  const { past: told } = await withExits(reasons, undefined, { next: async () => lines });
   expect(told.map(({ what }) => what)).toEqual([
     'started',
     `${SILENT}: its process ended with exit code 3`,
@@ -48,11 +50,31 @@ it('of the attempt in which it ended, and of no other', async () => {
   ]);
 });
 
+it('of a process that had no time to write, what the local cloud wrote in the log of its agent', async () => {
+  const killed = (at: number, agent: string): LogLine | undefined => {
+    const error = { errorType: 'Runtime.ExitError', errorMessage: `RequestId: r1 Error: ${KILLED}` };
+    const result = { ok: false, kind: 'exit', error } as const;
+    const text = platformLine(result, 'r1', new Date(AT + at)) ?? '';
+    return exitLines('e1')(text, `App-AppAgents${agent}Function0123ABCD`);
+  };
+  const view = { steps: [{ name: 'charge', agent: 'pay' }] } as unknown as ExecutionView;
+  const others = [killed(4, 'prepay'), killed(5, 'paypal'), killed(8, 'pay')];
+  const next = async (): Promise<LogLine[]> => [...others, killed(14, 'pay')].map((one) => one!);
+  const { past: said } = await withExits(reasons, view, { next });
+  expect(said.map(({ what }) => what.replace(SILENT, ''))).toEqual([
+    'started',
+    '',
+    ' (a process of pay ended meanwhile: signal: killed)',
+    '',
+    '',
+  ]);
+});
+
 it('reads no log where nothing went silent, and says the same where none can be read', async () => {
   const none = async (): Promise<never> => {
     throw new Error('there are no logs');
   };
-  expect(await withExits(reasons, { next: none })).toEqual(reasons);
+  expect(await withExits(reasons, undefined, { next: none })).toEqual(reasons);
   const calm = { past: past.slice(0, 1) } as unknown as Reasons;
-  expect(await withExits(calm, { next: none })).toBe(calm);
+  expect(await withExits(calm, undefined, { next: none })).toBe(calm);
 });

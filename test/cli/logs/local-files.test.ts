@@ -4,7 +4,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { follow } from '../../../cli/logs/command.ts';
-import { lineText, wantedLine } from '../../../lib/view/log-line.ts';
+import { linesOf, lineText, wantedLine } from '../../../lib/view/log-line.ts';
 import { LocalFiles } from '../../../cli/logs/local-files.ts';
 import { type FakeApi, fakeApi, type Ran, steadfast } from '../fake-api.ts';
 import { AT, entry, execution, messages, WANTED } from './lines.ts';
@@ -94,7 +94,7 @@ describe('on a laptop', () => {
 });
 
 test('what was read is not read again, and a line only when it is whole', async () => {
-  const source = new LocalFiles(logs, WANTED);
+  const source = new LocalFiles(logs, linesOf(WANTED));
   write('Pay.log', entry(100, 'a'));
   const read = async (): Promise<unknown[]> => (await source.next()).map((line) => line.entry['message']);
   expect(await read()).toEqual(['a']);
@@ -111,7 +111,7 @@ test('what was read is not read again, and a line only when it is whole', async 
 
 test('a line larger than what is read at once is whole too', async () => {
   write('Pay.log', entry(1, 'x', { blob: 'y'.repeat(3_000_000) }), entry(2, 'z'));
-  expect((await new LocalFiles(logs, WANTED).next()).map(({ at }) => at - AT)).toEqual([1, 2]);
+  expect((await new LocalFiles(logs, linesOf(WANTED)).next()).map(({ at }) => at - AT)).toEqual([1, 2]);
 });
 
 test('it follows until the execution has ended, and once more for what was written last', async () => {
