@@ -23,7 +23,16 @@ import { createMeter, metered, type Meter, type MeterOptions } from '../lib/aws/
 import { DEFAULT_WAKE_SHARDS } from '../lib/aws/names.ts';
 import type { Telemetry } from '../lib/aws/ports.ts';
 import { serviceLogger, tellAll } from '../lib/aws/telemetry.ts';
-import type { Announcer, Clock, Ends, Log, Ports, Queue, RandomSource } from '../lib/core/ports.ts';
+import type {
+  Announcer,
+  Clock,
+  Ends,
+  Log,
+  Ports,
+  Queue,
+  RandomSource,
+  StorageTrouble,
+} from '../lib/core/ports.ts';
 import { given } from '../lib/core/values/given.ts';
 import type { AuditPorts } from '../lib/supervisor/audit.ts';
 import type { Measured } from '../lib/api/health.ts';
@@ -44,6 +53,7 @@ export interface PortParts {
   readonly ends: Ends;
   readonly clock: Clock;
   readonly random: RandomSource;
+  readonly storageTrouble: () => StorageTrouble | undefined;
   readonly retentionMs?: number;
 }
 

@@ -39,6 +39,7 @@ import { keepSchedule, type ScheduleParts } from './schedules.ts';
 import { openDatabase, TABLE_NAME } from './sqlite/client.ts';
 import { auditAlways, supervise } from './supervisor.ts';
 import { Tokens } from './tokens.ts';
+import { UnkeptWrites } from './unkept-writes.ts';
 import { Watchdog } from './watchdog.ts';
 import type { Served } from './workflows.ts';
 
@@ -78,6 +79,8 @@ export interface ServerOptions {
   readonly listeners?: readonly Listener[];
   /** Called once when the file can no longer be read or written: then the server is of no use. */
   readonly onBroken?: (error: Error) => void;
+  /** Before each commit: what it throws counts as said by the disk. For tests. */
+  readonly onCommit?: () => void;
 }
 
 /** Answers a call in this process, as the port does. */
@@ -171,7 +174,7 @@ class Running {
     readonly expire: () => unknown;
     readonly loop: LoopClock;
   }> {
-    const { served, file, listeners = [] } = this.#options;
+    const { served, file, onCommit, listeners = [] } = this.#options;
     const own = this.#telemetries.of({ role: 'server' });
     const onBroken = (error: Error): void => {
       own.logger.error('file-broken', { detail: error.message });
@@ -179,7 +182,10 @@ class Running {
     };
     // What the log and a caller may have of it: the whole sentence.
     const worded = ({ message }: Error): Error => refuse('internal', message);
-    const database = openDatabase(file, { onBroken, worded });
+    const unkept = new UnkeptWrites(clock, own.logger);
+    const { onFailed, onCommitted } = unkept;
+    const events = { onBroken, onFailed, onCommitted, ...given({ onCommit }) };
+    const database = openDatabase(file, { ...events, worded });
     this.#undo.push(() => {
       this.#clock.end();
       database.close();
@@ -196,6 +202,7 @@ class Running {
       ends,
       clock: this.#clock,
       random: this.#boot,
+      storageTrouble: unkept.now,
       retentionMs: this.#retentionMs,
     };
     const ports = serverPorts(parts, tellAll(own.logger, own.meter));

@@ -181,8 +181,8 @@ export interface NeededAgents {
 export interface Health {
   /**
    * 'at-risk': executions may not end well or in time without help, or the service of an agent
-   * does not answer. 'down': executions cannot go on, for no supervisor is at work or an agent
-   * that they wait for is not deployed.
+   * does not answer. 'down': executions cannot go on, for nothing can be written, no supervisor
+   * is at work or an agent that they wait for is not deployed.
    */
   readonly status: Verdict;
   /**

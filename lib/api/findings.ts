@@ -10,6 +10,7 @@ import { type Finding, worstFirst } from '../core/explain/situation.ts';
 import { given } from '../core/values/given.ts';
 import { atRiskSince, riskNow, riskOf } from '../core/records/risk.ts';
 import type { Execution, RiskReason } from '../core/records/state.ts';
+import type { StorageTrouble } from '../core/ports.ts';
 import type { MissingCount } from '../core/records/receipts.ts';
 import type { Scheduler } from '../scheduler/start.ts';
 import type { BreakerOf } from './agents.ts';
@@ -43,6 +44,7 @@ export interface AtRisk {
 
 export interface Facts {
   readonly now: number;
+  readonly storage?: StorageTrouble;
   /** When the oldest unevaluated one was due; nothing if none is overdue for long. */
   readonly overdueSince?: number;
   readonly sweptAt?: number;
@@ -53,7 +55,7 @@ export interface Facts {
 
 /** The worst first. */
 export function findingsOf(facts: Facts): readonly Finding[] {
-  const { now, overdueSince, sweptAt, missing, breakers, atRisk } = facts;
+  const { now, storage, overdueSince, sweptAt, missing, breakers, atRisk } = facts;
   const reasons = new Map(atRisk.items.map((one) => [one.id, riskNow(one, now).risk]));
   const held = (agent: string): readonly Execution[] =>
     atRisk.items.filter(({ id }) => reasons.get(id)?.agent === agent && HELD.has(reasons.get(id)?.why));
@@ -72,6 +74,7 @@ export function findingsOf(facts: Facts): readonly Finding[] {
     return agent === undefined || !named.has(agent) || !HELD.has(why);
   });
   return worstFirst([
+    ...(storage === undefined ? [] : [{ kind: 'storage' as const, ...storage }]),
     ...(overdueSince === undefined
       ? []
       : [

@@ -45,7 +45,7 @@ export async function readHealth(
   receipts?: Receipts,
   metrics?: Measured,
 ): Promise<{ readonly health: Health; readonly breakers: readonly BreakerOf[] }> {
-  const { store, clock } = scheduler.ports;
+  const { store, clock, storageTrouble } = scheduler.ports;
   const now = clock.now();
   const numbers = Array.from({ length: store.shards }, (_, shard) => shard);
   const [pages, left, breakers, atRisk] = await Promise.all([
@@ -67,7 +67,9 @@ export async function readHealth(
   const sweptAt = sweeps.length === 0 ? undefined : Math.max(...sweeps);
   const isOverdue = oldestOverdueMs > OVERDUE_ALARM_MS;
   const overdueSince = isOverdue ? now - oldestOverdueMs : undefined;
-  const findings = findingsOf({ now, ...given({ overdueSince, sweptAt }), missing, breakers, atRisk });
+  const storage = storageTrouble?.();
+  const facts = { now, ...given({ storage, overdueSince, sweptAt }) };
+  const findings = findingsOf({ ...facts, missing, breakers, atRisk });
   const health: Health = {
     status: verdictOf(findings),
     says: situationText(findings, now),

@@ -10,6 +10,7 @@ import type { Plan } from './plan/plan.ts';
 import type { AnnouncedList } from './records/announced-list.ts';
 import type { Note, Send, Write } from './decisions/decision.ts';
 import type { Question } from './records/question.ts';
+import type { Failure } from './values/failure.ts';
 import type { Json } from './values/json.ts';
 import type { News } from './decisions/news.ts';
 import type { OpenWaits } from './records/open-waits.ts';
@@ -272,9 +273,18 @@ export interface Ends {
   readonly of: (executionId: string) => { readonly signal: AbortSignalLike; readonly release: () => void };
 }
 
+/** Why no write is kept now. */
+export interface StorageTrouble {
+  /** The first write that was not kept. */
+  readonly since: number;
+  readonly failure: Failure;
+}
+
 export interface Ports {
   readonly store: Store;
   readonly queue: Queue;
+  /** Absent while writes are kept. @default it is not known */
+  readonly storageTrouble?: () => StorageTrouble | undefined;
   /** @default no workflow is ever paused */
   readonly workflowPauses?: WorkflowPauses;
   /** @default each part of a list announces its own questions */

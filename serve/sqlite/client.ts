@@ -42,6 +42,11 @@ export interface DatabaseOptions {
   readonly worded?: (trouble: Error) => Error;
   /** Is called once, when the disk can no longer be read or written: all further commands are rejected. */
   readonly onBroken?: (error: Error) => void;
+  /** Nothing of a commit was written because of the file's state: an error's code, and a few words. */
+  readonly onFailed?: (failure: { readonly code: string; readonly message: string }) => void;
+  readonly onCommitted?: () => void;
+  /** Before each commit: what it throws counts as said by the disk. */
+  readonly onCommit?: () => void;
 }
 
 export interface Database {
@@ -61,11 +66,23 @@ const MOST_EXPIRED = 2_000;
  * @throws FileRefused, in a sentence: open elsewhere, not ours, newer, cut short
  */
 export function openDatabase(file: string = IN_MEMORY, options: DatabaseOptions = {}): Database {
-  const { table: name = TABLE_NAME, mostPages, onBroken = () => undefined } = options;
-  const { worded = (trouble) => trouble } = options;
+  const { table: name = TABLE_NAME, mostPages, onBroken = nothing } = options;
+  const { worded = (trouble) => trouble, onCommit: committing = nothing } = options;
   const { db, committed, close } = openFile(file, mostPages);
   const table = new Table(db);
-  const group = new CommitGroup(db, { worded, broken: onBroken, committed, takenBack: () => table.forget() });
+  const group = new CommitGroup(db, {
+    worded,
+    committing,
+    broken: onBroken,
+    takenBack: () => table.forget(),
+    failed: ({ error, state }) => {
+      if (state !== undefined) options.onFailed?.({ code: error.name, message: state });
+    },
+    committed: () => {
+      committed();
+      options.onCommitted?.();
+    },
+  });
   const send = async (command: Sent): Promise<unknown> => {
     const { answer, isWrite } = COMMANDS.get(command.constructor) ?? unknownCommand(command);
     const { TableName = name } = command.input;
@@ -114,5 +131,7 @@ const COMMANDS: ReadonlyMap<unknown, Known> = new Map<unknown, Known>([
 function unknownCommand(command: Sent): never {
   throw invalid(`${(command.constructor as { readonly name?: string }).name ?? 'this'} is not answered here`);
 }
+
+const nothing = (): void => undefined;
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -15,7 +15,7 @@
 
 import { DynamoDBServiceException } from '@aws-sdk/client-dynamodb';
 import type Sqlite from 'libsql';
-import { closedFile, troubleOf } from './trouble.ts';
+import { closedFile, type Trouble, troubleOf } from './trouble.ts';
 
 interface Waiting {
   readonly run: () => unknown;
@@ -31,6 +31,10 @@ interface GroupEvents {
   readonly worded: (trouble: Error) => Error;
   /** The disk can no longer be read or written. */
   readonly broken: (error: Error) => void;
+  /** Nothing of a commit was written. */
+  readonly failed: (trouble: Trouble) => void;
+  /** Before each commit; what it throws is what the disk says of it. */
+  readonly committing: () => void;
   readonly committed: () => void;
   /** What was written since the last commit is not there. */
   readonly takenBack: () => void;
@@ -69,7 +73,7 @@ export class CommitGroup {
     try {
       return run();
     } catch (error) {
-      throw error instanceof DynamoDBServiceException ? error : this.#trouble(error);
+      throw error instanceof DynamoDBServiceException ? error : this.#takenBack(troubleOf(error));
     }
   }
 
@@ -82,10 +86,13 @@ export class CommitGroup {
     try {
       this.#begin.run();
       for (const { run, resolve, reject } of writes) made.push(attempt(run, resolve, reject));
+      this.#on.committing();
       this.#commit.run();
     } catch (error) {
-      const trouble = this.#trouble(error);
-      for (const { reject } of writes) reject(trouble);
+      const trouble = troubleOf(error);
+      const said = this.#takenBack(trouble);
+      this.#on.failed(trouble);
+      for (const { reject } of writes) reject(said);
       return;
     }
     for (const [settle, value] of made) settle(value as never);
@@ -98,9 +105,9 @@ export class CommitGroup {
     this.#ended ??= closedFile();
   }
 
-  #trouble(error: unknown): Error {
+  /** @returns what the callers get for it */
+  #takenBack({ error: said, isFinal }: Trouble): Error {
     this.#takeBack();
-    const { error: said, isFinal } = troubleOf(error);
     if (isFinal && this.#ended === undefined) {
       this.#ended = said;
       this.#on.broken(said);

@@ -71,6 +71,8 @@ export interface Trouble {
   readonly error: DynamoDBServiceException;
   /** Whether nothing more can be asked of this file in this process. */
   readonly isFinal: boolean;
+  /** The file's state in a few words; absent where it was the write's own fault. */
+  readonly state?: string;
 }
 
 export function troubleOf(error: unknown): Trouble {
@@ -82,6 +84,7 @@ export function troubleOf(error: unknown): Trouble {
         'the disk is full: nothing of this was written. Make room and ask again',
       ),
       isFinal: false,
+      state: 'the disk is full',
     };
   if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED'))
     return {
@@ -90,14 +93,17 @@ export function troubleOf(error: unknown): Trouble {
         'another program is writing the file: nothing of this was written. Ask again',
       ),
       isFinal: false,
+      state: 'another program is writing the file',
     };
   const said = (error as SqliteError | undefined)?.message ?? String(error);
   if ([...DAMAGED].some((one) => code.startsWith(one)) || code.startsWith('SQLITE_IOERR'))
     return {
       error: serverError('FileBroken', `the file can no longer be read or written (${said}): start again`),
       isFinal: true,
+      state: said,
     };
-  return { error: serverError('FileTrouble', `nothing of this was written (${said})`), isFinal: false };
+  const unforeseen = serverError('FileTrouble', `nothing of this was written (${said})`);
+  return { error: unforeseen, isFinal: false, ...(code.startsWith('SQLITE_') ? { state: said } : {}) };
 }
 
 const serverError = (name: string, message: string): DynamoDBServiceException =>

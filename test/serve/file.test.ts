@@ -79,6 +79,7 @@ describe('is refused', () => {
     const before = readFileSync(file);
     expect(() => opened()).toThrow(/is no SQLite file\. Name another with --data$/);
     expect(readFileSync(file)).toEqual(before);
+    expect(existsSync(`${file}-lock`)).toBe(false);
   });
 
   it('when it is a SQLite file of something else', () => {
@@ -89,7 +90,13 @@ describe('is refused', () => {
   it('when a newer release has written it', () => {
     opened().close();
     tamper('PRAGMA user_version = 2');
+    rmSync(`${file}-lock`);
     expect(() => opened()).toThrow(/newer release \(format 2; this one reads up to 1\): start that release$/);
+    expect(existsSync(`${file}-lock`)).toBe(false);
+    // One that was there says that the file was served, and stays.
+    writeFileSync(`${file}-lock`, '');
+    expect(() => opened()).toThrow(/newer release/);
+    expect(existsSync(`${file}-lock`)).toBe(true);
   });
 
   it('when it is cut short', async () => {
@@ -101,6 +108,7 @@ describe('is refused', () => {
     copyFileSync(file, cut);
     truncateSync(cut, 8_192 * 10);
     expect(() => opened(cut)).toThrow(/is damaged or cut short: put back a whole copy/);
+    expect(existsSync(`${cut}-lock`)).toBe(false);
   });
 
   it('when nothing is left of it: a new one would begin anew what was under way', () => {
@@ -174,6 +182,19 @@ describe('a full disk', () => {
     const roomy = opened();
     await put(roomy, item('b'));
     expect(await sks(roomy)).toEqual(['a', 'b']);
+  });
+
+  it('is an event, a refused write is none, and a commit that is made again is one', async () => {
+    const events: unknown[] = [];
+    const [onFailed, onCommitted] = [events.push.bind(events), () => events.push('committed')];
+    const full = openDatabase(file, { mostPages: 14, onFailed, onCommitted });
+    open.push(full);
+    const large = item('b', { text: { S: 'x'.repeat(200_000) } });
+    await expect(put(full, large)).rejects.toMatchObject({ name: 'DiskFull' });
+    await put(full, item('a'));
+    await expect(put(full, item('a'), 'attribute_not_exists(pk)')).rejects.toThrow();
+    const failure = { code: 'DiskFull', message: 'the disk is full' };
+    expect(events).toEqual([failure, 'committed', 'committed']);
   });
 
   it('is said in the words that the server has for it', async () => {

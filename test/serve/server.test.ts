@@ -95,6 +95,40 @@ it('refuses a file that is none of ours, and leaves it as it was', async () => {
   expect(readFileSync(world.file, 'utf8')).toBe('a letter');
 });
 
+it('says that it is down while the disk is full, and healthy with the next write that is kept', async () => {
+  let isFull = false;
+  // What SQLite says of it.
+  const onCommit = (): void => {
+    if (isFull) throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
+  };
+  const server = await world.start({ served: echo, onCommit });
+  const start = () =>
+    server.answer({
+      method: 'POST',
+      path: '/workflows/greeting/executions',
+      body: { input: { text: 'Ada' } },
+    });
+  isFull = true;
+  expect(await start()).toMatchObject({ status: 500, body: { error: { message: FULL } } });
+  expect(await start()).toMatchObject({ status: 500 });
+  const failure = { code: 'DiskFull', message: 'the disk is full' };
+  const since = expect.any(Number);
+  expect(await server.answer({ path: '/health' })).toMatchObject({
+    status: 503,
+    body: { status: 'down', findings: [{ kind: 'storage', since, failure }] },
+  });
+  expect((await server.answer({ path: '/overview' })).body).toMatchObject({ health: { status: 'down' } });
+  isFull = false;
+  const { executionId } = (await start()).body as { readonly executionId: string };
+  expect(await server.answer({ path: '/health' })).toMatchObject({
+    status: 200,
+    body: { status: 'healthy', findings: [] },
+  });
+  expect((await clientOf(server).untilEnd(executionId)).status).toBe('succeeded');
+});
+
+const FULL = 'the disk is full: nothing of this was written. Make room and ask again';
+
 describe('who may call', () => {
   const SECRET = 'an-unguessable-token';
   const asked = async (url: string, init?: RequestInit): Promise<{ status: number; text: string }> => {

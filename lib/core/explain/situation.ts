@@ -13,8 +13,8 @@ import { durationText, timeText } from '../values/text.ts';
 
 /**
  * 'healthy': nothing stands in the way. 'at-risk': executions may not end well or in time without help,
- * or an agent's service does not answer. 'down': executions cannot go on at all, for no supervisor is at
- * work or an agent is not deployed.
+ * or an agent's service does not answer. 'down': executions cannot go on at all, for nothing can be written,
+ * no supervisor is at work or an agent is not deployed.
  */
 export type Verdict = 'healthy' | 'at-risk' | 'down';
 
@@ -28,18 +28,19 @@ export const VERDICTS: Readonly<Record<Verdict, string>> = {
 /** One thing that is wrong, as facts. */
 export interface Finding {
   /**
+   * 'storage': no write is kept, as on a full disk, as far as that is known: on one machine.
    * 'schedule-off': the supervisors' schedule is disabled, as far as that can be known: on this machine.
    * 'overdue': what is due is not evaluated, so no supervisor is at work. 'missing': the agent is not
    * deployed. 'breaker': its service does not answer. 'paused': an operator holds its work back. 'at-risk':
    * other executions that may not end well or in time.
    */
-  readonly kind: 'schedule-off' | 'overdue' | 'missing' | 'breaker' | 'paused' | 'at-risk';
+  readonly kind: 'storage' | 'schedule-off' | 'overdue' | 'missing' | 'breaker' | 'paused' | 'at-risk';
   readonly agent?: string;
-  /** For 'overdue' since when the oldest is due; for a breaker since when its service fails. */
+  /** When the oldest was due, the service of a breaker began to fail, or a first write was not kept. */
   readonly since?: number;
-  /** For the first two: the latest sweep that found something due. */
+  /** For 'schedule-off' and 'overdue': the latest sweep that found something due. */
   readonly sweptAt?: number;
-  /** The answer of the agent's service now, or the last one. */
+  /** The answer of the agent's service now, or the last one; of the storage to a write. */
   readonly failure?: Failure;
   /** The person who paused it, and the reason. */
   readonly reason?: string;
@@ -54,6 +55,7 @@ export interface Finding {
 }
 
 const ORDER: readonly Finding['kind'][] = [
+  'storage',
   'schedule-off',
   'overdue',
   'missing',
@@ -61,7 +63,7 @@ const ORDER: readonly Finding['kind'][] = [
   'paused',
   'at-risk',
 ];
-const DOWN: readonly Finding['kind'][] = ['schedule-off', 'overdue', 'missing'];
+const DOWN: readonly Finding['kind'][] = ['storage', 'schedule-off', 'overdue', 'missing'];
 
 /** The worst first; of one kind the one for which most wait. */
 export const worstFirst = (findings: readonly Finding[]): readonly Finding[] =>
@@ -94,6 +96,7 @@ export function findingText(finding: Finding, now: number): string {
 }
 
 const WHAT: Readonly<Record<Finding['kind'], (finding: Finding, now: number) => string>> = {
+  storage: (finding, now) => `No write is kept${since(finding, now)}${answering(finding)}`,
   overdue: (finding, now) =>
     `No supervisor is at work: nothing that is due has been evaluated${since(finding, now)}${swept(finding, now)}`,
   'schedule-off': (finding, now) => `The supervisors' schedule is off${swept(finding, now)}`,
@@ -105,6 +108,7 @@ const WHAT: Readonly<Record<Finding['kind'], (finding: Finding, now: number) => 
 };
 
 const REMEDY: Readonly<Record<Finding['kind'], (finding: Finding) => string>> = {
+  storage: () => 'mend that, and nothing else: executions go on by themselves with the next write',
   overdue: () => "see the supervisor's log and its schedule",
   'schedule-off': () =>
     'enable it (POST /_local/schedules/supervisor/enable): nothing that waits for a time or a retry, or whose agent died, goes on without it',
