@@ -13,7 +13,7 @@
  * Other programs may read the file while it is served (a backup by `sqlite3 <file> '.backup copy'`).
  */
 
-import { closeSync, existsSync, fsyncSync, openSync, realpathSync, statSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, openSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import Sqlite from 'libsql';
 import { formatIn, hasLog, isMarked, LogMark } from './log-mark.ts';
@@ -53,7 +53,8 @@ export function openFile(given: string, mostPages?: number): OpenFile {
     return { db, committed: () => undefined, close: () => db.close() };
   }
   const file = existsSync(given) ? realpathSync(given) : resolve(given);
-  const wasServed = existsSync(`${file}-lock`);
+  const lockFile = `${file}-lock`;
+  const wasServed = existsSync(lockFile);
   const lock = locked(file);
   try {
     if (wasServed && existsSync(file) && statSync(file).size === 0) throw emptiedFile(given);
@@ -78,6 +79,8 @@ export function openFile(given: string, mostPages?: number): OpenFile {
     };
     return { db, committed: () => mark.keep(), close };
   } catch (error) {
+    // While it is locked: no other process takes it from here on. Beside a served file it says that it was.
+    if (!wasServed) removeIfAllowed(lockFile);
     lock.close();
     throw error instanceof FileRefused ? error : refusedFile(given, error);
   }
@@ -99,11 +102,22 @@ function locked(file: string): Sqlite.Database {
     // Nothing is ever written to it: a journal would only be left behind.
     lock.exec('PRAGMA journal_mode = MEMORY');
     lock.exec('BEGIN EXCLUSIVE');
-    return lock;
   } catch (error) {
     lock?.close();
     const isTaken = (error as { readonly code?: string }).code?.startsWith('SQLITE_BUSY') === true;
     throw isTaken ? openElsewhere(file) : refusedFile(file, error);
+  }
+  if (existsSync(`${file}-lock`)) return lock;
+  // Another process has refused the file and removed it since it was opened here.
+  lock.close();
+  return locked(file);
+}
+
+function removeIfAllowed(file: string): void {
+  try {
+    rmSync(file, { force: true });
+  } catch {
+    // It stays, and is the lock of the next process.
   }
 }
 
