@@ -24,6 +24,7 @@ import {
   childrenRestarted,
   goesOnWithChildren,
   takesNewChildren,
+  triedAgain,
   triesRoundAgain,
 } from '../waiting/child-retry.ts';
 
@@ -85,7 +86,7 @@ function restartedStep(step: PlanStep, record: Step, { epoch, retries }: Executi
       ...beginsAgain(epoch, 0, changedAt),
       failure: undefined,
       retryAt: changedAt,
-      children: childrenRestarted(record, children),
+      children: triedAgain(record, children),
     });
   if (goesOn && !takesNewChildren(step, children))
     return stepAs(record, 'restart-children', {

@@ -84,6 +84,14 @@ export function childrenRestarted(record: Step, children: Children): Children {
   };
 }
 
+/**
+ * The record as it counts where the round at hand is tried again. Its end stays known, for it never goes on:
+ * a stop before the next number is recorded waits for nothing.
+ */
+export function triedAgain(record: Step, { overTime: _over, ...children }: Children): Children {
+  return { ...children, epoch: children.epoch ?? record.epoch };
+}
+
 /** An operator canceled it, and it ended as it was: it does not go on because its parent does. */
 export const isCanceledKeepingEffects = ({ status, end, cause }: Execution): boolean =>
   (end?.status ?? status) === 'failed' && cause?.kind === 'cancel';

@@ -1,7 +1,7 @@
 /** What stored records count as under the status and the epoch that their execution has now (S2, S6, F8). */
 
 import { effectiveState } from '../../../lib/core/execution/effective-state.ts';
-import type { AgentStep, CallbackStep, PlanStep } from '../../../lib/core/plan/plan.ts';
+import type { AgentStep, CallbackStep, ChildStep, PlanStep } from '../../../lib/core/plan/plan.ts';
 import type { Execution, Step } from '../../../lib/core/records/state.ts';
 import type { StepStatus } from '../../../lib/core/transitions.ts';
 import { childrenOf, end, map } from '../family.ts';
@@ -151,6 +151,15 @@ describe('a step with executions of its own, of an earlier epoch', () => {
   it('is asked about anew, whatever was said of its last failure (simulation seed 110000139)', () => {
     const said: Step = { ...of('failed', failed), afterFailure: 'stop' };
     expect(counted(map, said, retried)).toMatchObject({ status: 'running', afterFailure: null });
+  });
+  it('tries a round again whose end stays known, so a stop meanwhile waits for nothing (simulation seed 143)', () => {
+    const rounds = { done: 1, failed: [2] };
+    const children = childrenOf(1, { 0: end('failed', 6, { clean: true }) }, { try: 3, rounds });
+    const repeated = { kind: 'child', name: 'list', after: [], repeat: {} } as unknown as ChildStep;
+    expect(counted(repeated, of('failed', children), retried)).toMatchObject({
+      status: 'retrying',
+      children: { ...children, epoch: 2 },
+    });
   });
   it('begins anew where they all left nothing, it never had any, or it was fenced', () => {
     // How it ended then says nothing of how it ends now (simulation seed 70000166).
