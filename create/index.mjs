@@ -48,7 +48,7 @@ function main() {
     throw new Refusal(`one folder is taken, and there are ${positionals.length}: ${positionals.join(', ')}`);
   if (values.package === 'latest' && !isPublished && !values['no-install'])
     throw new Refusal(
-      'steadfast is not published yet, so npm cannot install it: in the clone run npm run build && npm pack, then give --package <clone>/steadfast-0.0.0.tgz. Nothing was written',
+      'steadfast is not published yet, so npm cannot install it: in the clone run npm pack, then give --package <clone>/steadfast-0.0.0.tgz. Nothing was written',
     );
   const root = resolve(folder);
   const isThere = existsSync(join(root, 'cdk.json'));

@@ -21,7 +21,7 @@ const ROOT = join(import.meta.dirname, '..');
 const NODE = 'node@24';
 const MOTO_PORT = 5_566;
 const MOTO_START_MS = 30_000;
-const JEST = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js'];
+const JEST = ['node_modules/jest/bin/jest.js'];
 const VERIFY = ['--import', 'tsx', 'bin/steadfast.ts', 'verify', '--local', '--json'];
 
 interface Opinion {

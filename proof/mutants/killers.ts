@@ -34,10 +34,7 @@ interface Ended {
 
 function run(root: string, args: readonly string[], limitS: number): Promise<Ended> {
   return new Promise((resolve, reject) => {
-    const env = {
-      ...process.env,
-      NODE_OPTIONS: '--experimental-vm-modules --no-warnings=ExperimentalWarning',
-    };
+    const env = { ...process.env, NODE_OPTIONS: '' };
     const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let [stdout, stderr, hung] = ['', '', false];
     child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));

@@ -21,6 +21,7 @@ import { memoryWorld } from '../../lib/testing/memory.ts';
 import { flow } from './app.ts';
 
 const table = mockClient(DynamoDBClient);
+afterAll(() => table.restore());
 beforeEach(() => {
   table.reset();
   table.on(GetItemCommand).resolves({});

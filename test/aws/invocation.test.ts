@@ -15,6 +15,10 @@ import { anExecution, aPlan } from '../contract/records.ts';
 
 const dynamo = mockClient(DynamoDBClient);
 const events = mockClient(EventBridgeClient);
+afterAll(() => {
+  dynamo.restore();
+  events.restore();
+});
 const environment = {
   [ENV.table]: 'state',
   [ENV.bus]: 'bus',

@@ -48,11 +48,9 @@ const flushed = (act: (meter: Meter) => void): Promise<Line[]> =>
 describe('the figures of an invocation', () => {
   test('have nothing of what a deployment brings itself', async () => {
     const lines = await flushed((meter) => {
-      meter.note({ what: 'started', executionId: 'e' }, { workflow: 'steadfast-bulk' });
-      meter.note(
-        { what: 'claimed', executionId: 'e', agent: 'steadfast-bulk' },
-        { workflow: 'steadfast-bulk' },
-      );
+      const own = { workflow: 'steadfast-bulk' };
+      meter.note({ what: 'started', executionId: 'e' }, own);
+      meter.note({ what: 'claimed', executionId: 'e', agent: 'steadfast-bulk' }, own);
     });
     expect(lines).toEqual([]);
   });
@@ -220,6 +218,8 @@ const inOneShard =
     const isIt = query.ExpressionAttributeValues[':key']?.S?.endsWith('#0') === true;
     return isIt ? { Count: count(), ScannedCount: count() + entries } : { Count: 0, ScannedCount: 0 };
   };
+
+afterEach(() => mockClient(DynamoDBClient).restore());
 
 test('a tick of the supervisor that finds nothing still says that it swept, and what is open', async () => {
   const dynamo = mockClient(DynamoDBClient);

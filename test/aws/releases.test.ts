@@ -162,6 +162,7 @@ describe('what the release before wrote', () => {
 
 describe('what a later release wrote', () => {
   const table = mockClient(DynamoDBClient);
+  afterAll(() => table.restore());
   const { executionId, items, plan, messages } = written('begun');
   const newer = (item: Item): Item => ({ ...item, v: { N: '2' }, novelty: { S: 'x' } });
   const said = /version 2; this code reads up to 1: deploy the newer code/;

@@ -68,6 +68,8 @@ export async function openPage(
   });
   const problems: string[] = [];
   await page.exposeFunction('violated', (what: string) => problems.push(`csp: ${what}`));
+  // What esbuild, by tsx, leaves in the functions that a test has the page evaluate.
+  await page.addInitScript('globalThis.__name = (it) => it;');
   await page.addInitScript(() => {
     addEventListener('securitypolicyviolation', (event) => {
       const { violated } = window as unknown as { violated: (what: string) => void };

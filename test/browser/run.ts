@@ -72,7 +72,7 @@ function tested(folder: string): { failed: number; tests: number; counts: string
       stdio: ['ignore', 'ignore', 'inherit'],
       env: {
         ...process.env,
-        NODE_OPTIONS: '--experimental-vm-modules --no-warnings=ExperimentalWarning',
+        NODE_OPTIONS: '',
         STEADFAST_BROWSER_COUNTS: counts,
       },
     },

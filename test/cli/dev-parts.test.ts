@@ -154,7 +154,12 @@ test('a laptop runs all of them, unless cdk.json names some', () => {
 
 describe('dev.ts of a folder', () => {
   const start = async (source: string, stops: (() => Promise<void>)[] = []) => {
-    write({ 'examples/a/workflow.ts': '', 'examples/a/dev.ts': source });
+    write({
+      // Without it dev.ts is CommonJS, which a thread of esbuild's compiles.
+      'examples/a/package.json': '{ "type": "module" }',
+      'examples/a/workflow.ts': '',
+      'examples/a/dev.ts': source,
+    });
     return startExternalParties(
       projectFolders(projectAt()),
       (name) => join(root, 'data', name),

@@ -163,7 +163,7 @@ it('before the first release, says what to install before npm says 404, and writ
     encoding: 'utf8',
     env: { ...process.env, NODE_OPTIONS: '', npm_config_user_agent: '' },
   });
-  expect([status, stderr]).toEqual([2, expect.stringContaining('npm run build && npm pack')]);
+  expect([status, stderr]).toEqual([2, expect.stringContaining('npm pack')]);
   expect(existsSync(join(root, 'my-app'))).toBe(false);
 });
 

@@ -28,11 +28,7 @@ const STALE_AFTER_MS = 3_600_000;
 
 /** @returns its folder, which is only to be read */
 export const exampleAssembly = (): Promise<string> =>
-  kept(SOURCES, async (outdir) => {
-    // Only now: to load the CDK takes longer than all the rest.
-    const { synthesize } = await import('../../lib/infra/synth.ts');
-    await synthesize({ outdir, only: ['order-fulfilment'], validation: false });
-  });
+  kept(SOURCES, (outdir) => run(outdir, ['--input-type=module', '--eval', EXAMPLE]));
 
 /** As `cdk deploy` would make it. @returns its folder, which is only to be read */
 export const appAssembly = (): Promise<string> => kept([...SOURCES, 'bin', 'examples'], makeApp);
@@ -43,13 +39,22 @@ export const appAssembly = (): Promise<string> => kept([...SOURCES, 'bin', 'exam
  * @throws Error with what the app says
  */
 export function makeApp(outdir: string, context: Readonly<Record<string, unknown>> = {}): void {
+  run(outdir, ['bin/app.ts'], context);
+}
+
+/** In a process: a worker of `npm test` that had loaded the CDK could refuse it to no file after this one. */
+const EXAMPLE = `
+  import { synthesize } from './lib/infra/synth.ts';
+  await synthesize({ outdir: process.env.CDK_OUTDIR, only: ['order-fulfilment'], validation: false });`;
+
+function run(outdir: string, args: readonly string[], context: Readonly<Record<string, unknown>> = {}): void {
   const CDK = { CDK_VALIDATION: 'false', CDK_OUTDIR: outdir, CDK_CONTEXT_JSON: JSON.stringify(context) };
-  const { stderr, status } = spawnSync(process.execPath, ['--import', 'tsx', 'bin/app.ts'], {
+  const { stderr, status } = spawnSync(process.execPath, ['--import', 'tsx', ...args], {
     cwd: ROOT,
     env: { ...process.env, NODE_OPTIONS: '', ...CDK },
     encoding: 'utf8',
   });
-  if (status !== 0) throw new Error(`bin/app.ts ended with ${status}: ${stderr}`);
+  if (status !== 0) throw new Error(`${args[0]} ended with ${status}: ${stderr}`);
 }
 
 async function kept(

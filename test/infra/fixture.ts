@@ -6,11 +6,11 @@ import { dirname, join } from 'node:path';
 import type { Discovery } from '../../lib/infra/discovery.ts';
 
 const made: string[] = [];
-afterAll(() => {
+process.once('exit', () => {
   for (const folder of made) rmSync(folder, { recursive: true, force: true });
 });
 
-/** Writes files into a new folder that goes after the tests; returns its path. */
+/** Writes files into a new folder that goes with the process; returns its path. */
 export function project(files: Readonly<Record<string, string>> = {}): string {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'steadfast-infra-')));
   made.push(root);

@@ -14,7 +14,6 @@ function lastLineOf(suite: string, ...args: readonly string[]): string {
   const filter = ['--filter', `./test/suites/${suite}.cjs`, '--testNamePattern', 'is given to no test'];
   const { stderr } = spawnSync(process.execPath, [JEST, '-i', ...filter, ...args], {
     cwd: ROOT,
-    env: { ...process.env, NODE_OPTIONS: '--experimental-vm-modules' },
     encoding: 'utf8',
   });
   return stderr.trim().split('\n').at(-1) ?? '';

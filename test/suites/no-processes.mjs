@@ -5,7 +5,7 @@
  */
 
 import childProcess from 'node:child_process';
-import { syncBuiltinESMExports } from 'node:module';
+import Module, { createRequire, syncBuiltinESMExports } from 'node:module';
 import { relative } from 'node:path';
 import { promisify } from 'node:util';
 import workerThreads from 'node:worker_threads';
@@ -13,6 +13,11 @@ import suites from './suites.cjs';
 
 const ROOT = `${import.meta.dirname}/../..`;
 const STARTING = ['exec', 'execFile', 'execFileSync', 'execSync', 'fork', 'spawn', 'spawnSync'];
+
+const { cache, resolve } = createRequire(import.meta.url);
+const ESBUILD = resolve('esbuild');
+
+const CDK = /(^|\/node_modules\/)aws-cdk-lib\//;
 
 /** What tests below a folder may start, by the command line. */
 const ALLOWED = [
@@ -56,11 +61,13 @@ function guarded(real, ask) {
 /** @returns what takes the refusals back */
 export function refuseProcesses(path) {
   const file = fileOf(path);
+  // Its process may be that of an earlier file, which was allowed it: this one starts its own.
+  cache[ESBUILD]?.exports.stop();
   const refuse = (line) => {
     const wrong = refusal(file, line);
     if (wrong !== undefined) throw new Error(wrong);
   };
-  const [realProcess, realThreads] = [{ ...childProcess }, { ...workerThreads }];
+  const [realProcess, realThreads, load] = [{ ...childProcess }, { ...workerThreads }, Module._load];
   for (const name of STARTING) {
     childProcess[name] = guarded(realProcess[name], ([command, args]) =>
       refuse(
@@ -76,18 +83,15 @@ export function refuseProcesses(path) {
     }
   };
   syncBuiltinESMExports();
+  // It synthesises without a process. A module is loaded once: what had it before would be refused nothing.
+  Module._load = (name, ...more) => {
+    if (CDK.test(name)) refuse(`aws-cdk-lib: ${name}`);
+    return load(name, ...more);
+  };
   return () => {
+    Module._load = load;
     Object.assign(childProcess, realProcess);
     Object.assign(workerThreads, realThreads);
     syncBuiltinESMExports();
   };
 }
-
-/** `load`, which refuses the package that synthesises without a process. */
-export const withoutCdk = (path, load) => (name) => {
-  const wrong = /\/node_modules\/aws-cdk-lib\//.test(name)
-    ? refusal(fileOf(path), `aws-cdk-lib: ${name}`)
-    : undefined;
-  if (wrong !== undefined) throw new Error(wrong);
-  return load(name);
-};

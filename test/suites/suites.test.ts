@@ -96,6 +96,28 @@ describe('the suites', () => {
   });
 });
 
+/** Evaluated once for all files of a worker (`test/runtime.cjs`), it would have them for the first alone. */
+test('what test files import has no tests and no hooks of its own', () => {
+  const shared = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'test', 'examples'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  })
+    .split('\n')
+    .filter(
+      (path) => path.endsWith('.ts') && !/\.(test|browser)\.ts$/.test(path) && existsSync(join(ROOT, path)),
+    );
+  expect(shared.length).toBeGreaterThan(100);
+  const own = /^(?:(?:before|after)(?:All|Each)|describe|test|it)(?:\.\w+)?\(/m;
+  expect(shared.filter((path) => own.test(readFileSync(join(ROOT, path), 'utf8')))).toEqual([]);
+});
+
+test('a client of the SDK that is mocked as a class is one again after the file', () => {
+  const texts = files.map((path) => [path, readFileSync(join(ROOT, path), 'utf8')] as const);
+  const mocking = texts.filter(([, text]) => /\bmockClient\([A-Z]/.test(text));
+  expect(mocking.length).toBeGreaterThan(3);
+  expect(mocking.filter(([, text]) => !text.includes('.restore()')).map(([path]) => path)).toEqual([]);
+});
+
 /** This file is of `npm test`: whatever it starts is refused. */
 describe('in npm test', () => {
   const refused = /^test\/suites\/suites\.test\.ts starts `.*\n.*npm run test:processes runs it\.$/;

@@ -16,7 +16,7 @@ import { synthesize } from '../../../lib/infra/synth.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const folder = mkdtempSync(join(tmpdir(), 'steadfast-upgrade-cdk-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+process.once('exit', () => rmSync(folder, { recursive: true }));
 
 /** @returns what it prints, colours left out */
 async function cdk(...args: readonly string[]): Promise<string> {
