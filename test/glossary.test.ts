@@ -166,3 +166,21 @@ it.each(['undo', 'heartbeat', 'stage', 'resolve', 'lookup', 'settleMs', 'undo-al
     expect(problems([name])).toEqual([]);
   },
 );
+
+describe('a round is of a repeat (docs/ARCHITECTURE.md#glossary)', () => {
+  /** In these rooms a loop that tries again to write, to read or to send counts laps. */
+  const OTHER_LOOPS = /\blet round\b|\bMAX_(?:\w+_)?ROUNDS\b/;
+
+  test('and no loop of the roles and ports counts another thing by that word', () => {
+    const rooms = ['agent', 'aws', 'engine', 'scheduler', 'supervisor'].flatMap((room) =>
+      filesOf(`lib/${room}`),
+    );
+    expect(rooms.length).toBeGreaterThan(80);
+    expect(rooms.filter((path) => OTHER_LOOPS.test(read(path)))).toEqual([]);
+  });
+
+  test.each(['const MAX_ROUNDS = 5;', 'const MAX_CLAIM_ROUNDS = 5;', 'for (let round = 0; ; round += 1)'])(
+    'which would be found: %s',
+    (line) => expect(line).toMatch(OTHER_LOOPS),
+  );
+});

@@ -38,7 +38,7 @@ const FRESH_MS = 5_000;
 /** What is known of a closed one: an operator may have paused the agent since, though no call has failed. */
 export const CLOSED_FRESH_MS = 10_000;
 /** Lost races in a row before a failure is left to be written with the next one. */
-const MAX_ROUNDS = 5;
+const MAX_LAPS = 5;
 /** The attempt is over and its report waits. */
 const PATIENCE_MS = 2_000;
 
@@ -179,8 +179,8 @@ export class ProcessBreaker {
 
   async #write(ports: Ports, breakers: Breakers, news: News): Promise<void> {
     const isTrial = typeof news === 'object' && 'trial' in news;
-    for (let round = 0; round < MAX_ROUNDS; round += 1) {
-      if (round > 0 || isTrial) await this.#read(ports, breakers);
+    for (let lap = 0; lap < MAX_LAPS; lap += 1) {
+      if (lap > 0 || isTrial) await this.#read(ports, breakers);
       const before = this.#known?.breaker;
       const inputs = decisionInputsOf(ports);
       // What has failed and could not be written yet is written by the next failure.

@@ -26,7 +26,7 @@ import { notifyBreaker } from './notify-breaker.ts';
 import { deliverReport, STORE_RETRY_MS } from './reporting.ts';
 
 /** Lost races and ambiguous answers to a claim before the message is given back. */
-const MAX_CLAIM_ROUNDS = 5;
+const MAX_CLAIM_LAPS = 5;
 
 /**
  * @param processDeadlineAt when this process is dead for certain
@@ -43,9 +43,9 @@ export async function handleMessage(
   // One for each claim (S3); a claim whose answer was lost is recognised by any of them.
   const tokens = new Set<string>();
   let pass: Pass = {};
-  for (let round = 0; round < MAX_CLAIM_ROUNDS; round += 1) {
+  for (let lap = 0; lap < MAX_CLAIM_LAPS; lap += 1) {
     const readAt = ports.clock.now();
-    const { state, isPart } = await readForClaim(ports, plans, message, round === 0, worker.recordsARead);
+    const { state, isPart } = await readForClaim(ports, plans, message, lap === 0, worker.recordsARead);
     if (state === undefined) {
       const { execution: executionId } = message;
       ports.log.note({ what: 'message-dropped', executionId, detail: 'no such execution' });

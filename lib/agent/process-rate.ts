@@ -14,7 +14,7 @@ import { type AgentRate, shareOf, type Slots, withSlots } from '../core/records/
 /** A slot that a claim does not use so soon after its end is lost. */
 const LATE_MS = 100;
 /** Lost races in a row. */
-const MAX_ROUNDS = 12;
+const MAX_LAPS = 12;
 /** Between two of them at most, times their number. */
 const GAP_MS = 10;
 /** A process that asks again so soon may want more at once. */
@@ -67,10 +67,10 @@ export class ProcessRate {
     const isBusy = before?.count === 0 && ports.clock.now() - before.untilAt < BUSY_MS;
     this.#wanted = isBusy ? Math.min(this.#wanted * 2, shareOf(this.#perSecond)) : 1;
     try {
-      for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      for (let lap = 0; lap < MAX_LAPS; lap += 1) {
         // What it wrote itself may still be the latest: then the read is spared.
-        if (round > 0) {
-          await ports.clock.sleep(ports.random.number() * GAP_MS * round);
+        if (lap > 0) {
+          await ports.clock.sleep(ports.random.number() * GAP_MS * lap);
           this.#known = await rates.read(this.#agent);
         }
         const asked = { wanted: this.#wanted, hasTurn };

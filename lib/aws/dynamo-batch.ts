@@ -13,7 +13,7 @@ import { TABLE } from './names.ts';
 /** DynamoDB's limit of one BatchGetItem. */
 export const BATCH = 100;
 /** Requests for what DynamoDB did not get to; the caller of the list may ask again. */
-const MAX_ROUNDS = 10;
+const MAX_LAPS = 10;
 /**
  * The longest pause before the second request; it doubles with each one after that. Shorter by
  * chance, so that callers spread.
@@ -49,10 +49,10 @@ export async function readItems(
 ): Promise<Map<string, Item>> {
   const found = new Map<string, Item>();
   let open = [...keys];
-  for (let round = 0; open.length > 0; round += 1) {
-    if (round >= MAX_ROUNDS) throw new Error('the table is too busy to read a page of a list');
+  for (let lap = 0; open.length > 0; lap += 1) {
+    if (lap >= MAX_LAPS) throw new Error('the table is too busy to read a page of a list');
     // The table throttles: to ask again at once would take from it what it has left.
-    if (round > 0) await pause(Math.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (round - 1)));
+    if (lap > 0) await pause(Math.random() * Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (lap - 1)));
     const answer = await client.send(new BatchGetItemCommand({ RequestItems: { [table]: { Keys: open } } }));
     for (const item of answer.Responses?.[table] ?? []) found.set(keyText(item), item);
     open = answer.UnprocessedKeys?.[table]?.Keys ?? [];

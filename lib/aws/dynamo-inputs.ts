@@ -36,7 +36,7 @@ const WRITES = 3;
 /** What an end adds to the record, about. */
 const END_BYTES = 100;
 /** Another start's put, the audit's removal: each comes once. */
-const MAX_ROUNDS = 5;
+const MAX_LAPS = 5;
 
 const units = (bytes: number): number => Math.ceil(bytes / UNIT);
 
@@ -73,7 +73,7 @@ export function inputApart(execution: Execution, whole: Item, isRemoved: boolean
  */
 export async function putInput(client: DynamoDBClient, table: string, item: Item): Promise<void> {
   const put = conditional(table, item, { version: 1 });
-  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+  for (let lap = 0; lap < MAX_LAPS; lap += 1) {
     const { kind, stored } = await putOne(client, put);
     if (kind === 'written') return;
     if (stored === undefined) continue;

@@ -7,7 +7,7 @@
 import type { SideRecord, SideRecords } from '../core/ports.ts';
 
 /** Lost races in a row: while a service is in trouble every failed call writes its breaker. */
-const MAX_ROUNDS = 20;
+const MAX_LAPS = 20;
 
 /**
  * @param change the record's next version; nothing where there is nothing to write
@@ -21,11 +21,11 @@ export async function changeRecord<Kept extends SideRecord, Key extends readonly
   known?: Kept,
 ): Promise<{ readonly before: Kept | undefined; readonly written?: Kept }> {
   let before = known ?? (await records.read(...key));
-  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+  for (let lap = 0; lap < MAX_LAPS; lap += 1) {
     const next = change(before);
     if (next === undefined) return { before };
     if ((await records.write(next)) === 'written') return { before, written: next };
     before = await records.read(...key);
   }
-  throw new Error(`another was faster at each of ${MAX_ROUNDS} tries to change a record: ${key.join(' ')}`);
+  throw new Error(`another was faster at each of ${MAX_LAPS} tries to change a record: ${key.join(' ')}`);
 }

@@ -54,7 +54,7 @@ interface Known {
 
 /** Other executions touched at the same time. */
 const SIDE_BY_SIDE = 10;
-const MAX_TELL_ROUNDS = 20;
+const MAX_TELL_LAPS = 20;
 const TELL_RETRY_MS = 50;
 /** Executions of a step from which on its list is long: some thousand items, and an input of tens of KB. */
 const LONG_LIST = 40;
@@ -289,7 +289,7 @@ export async function notifyParent(
   reconcile: Reconcile | undefined,
 ): Promise<void> {
   const { executionId: id, step } = news.parent;
-  for (let round = 0; round < MAX_TELL_ROUNDS; round += 1) {
+  for (let lap = 0; lap < MAX_TELL_LAPS; lap += 1) {
     const found =
       (await noticedInPart(ports, news)) ?? (await noticedOn(ports, news, await ports.store.read(id)));
     if (found?.decision.write === undefined) return;
@@ -302,7 +302,7 @@ export async function notifyParent(
       return;
     }
     // Its siblings end at the same time.
-    await ports.clock.sleep(Math.floor(ports.random.number() * TELL_RETRY_MS * (round + 1)));
+    await ports.clock.sleep(Math.floor(ports.random.number() * TELL_RETRY_MS * (lap + 1)));
   }
   throw new Error(`the parent changed at every try to tell it`);
 }

@@ -49,7 +49,7 @@ const LANES = 10;
  */
 const LAST_TRIES = PAGE_TRIES - 5;
 /** Lost races in a row, against pages whose counts go into the same total. */
-const MAX_ROUNDS = 20;
+const MAX_LAPS = 20;
 const MAX_MESSAGE = 300;
 
 /**
@@ -144,7 +144,7 @@ async function counted(
   result: BulkResult,
 ): Promise<BulkResult> {
   const { bulk, page: number } = page;
-  for (let round = 0; round < MAX_ROUNDS; round += 1) {
+  for (let lap = 0; lap < MAX_LAPS; lap += 1) {
     const total = await bulks.readTotal(bulk, totalOf(number));
     const [done, sum] = pageDone(page, total, result, ports.random.id());
     if ((await bulks.write({ pages: [done], total: sum })) === 'written') return result;

@@ -95,10 +95,10 @@ export async function tick(given: Ports, plans: PlanCache, options: TickOptions)
   const kept = new Set(shardsOf(ports, part));
   const sweeps: Sweep[] = [];
   let busy = false;
-  for (let round = 1; ; round += 1) {
+  for (let lap = 1; ; lap += 1) {
     const reach = { untilAt, grace, stay, ask: admissionControl(ports, sweepEveryMs, freeSends) };
     const own = await sweepShards(ports, plans, [...kept], reach);
-    const others = round >= FIRST_VISIT ? shardsOf(ports).filter((shard) => !kept.has(shard)) : [];
+    const others = lap >= FIRST_VISIT ? shardsOf(ports).filter((shard) => !kept.has(shard)) : [];
     const lateMs = MISSED_SWEEPS * sweepEveryMs;
     const visited = await sweepShards(ports, plans, others, { ...reach, lateMs });
     grace.swept(ports.clock.now(), [...own, ...visited]);
