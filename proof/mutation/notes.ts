@@ -93,9 +93,9 @@ export const NOTES: readonly Note[] = [
   },
   {
     file: 'lib/core/execution/on-message.ts',
-    at: 'const isUnwatched = execution.wakeAt !== undefined &&',
+    at: 'wakeAt !== undefined && (isSent(wakeAt)',
     answer: 'equivalent',
-    said: 'what is undefined is greater than nothing.',
+    said: 'what is undefined is neither before nor after a time.',
   },
   {
     file: 'lib/core/step/report.ts',

@@ -18,7 +18,7 @@ import { isLeased, type Step } from '../records/state.ts';
 import { claimed } from '../step/claim.ts';
 import { type Deferral, deferral, isOpenToLateMessages, untilBreakerCloses } from '../step/defer.ts';
 import { leaseEndsAt, shortestMs } from '../step/lease.ts';
-import { effectsSettledAt, openWork, type Work } from '../step/ready.ts';
+import { effectsSettledAt, openWork, type Work, workKey } from '../step/ready.ts';
 import { isLeaving } from '../step/recovery.ts';
 import { isTimeOver } from '../step/within.ts';
 
@@ -27,6 +27,8 @@ import { isTimeOver } from '../step/within.ts';
  * and the wake time brings another.
  */
 const EARLY_MS = 5_000;
+/** A supervisor may evaluate an execution whose wake time is so near before what is decided now is written. */
+const SOON_MS = 10_000;
 /** An attempt that could not even report is not worth starting. */
 const MIN_REMAINING_MS = 2_000;
 
@@ -101,11 +103,15 @@ function isSettled(step: PlanStep, { mode, sinceAt }: Work, record: Step | undef
 /** The message is answered: a supervisor sends another one when the service may be called again. */
 function deferDelivered(state: Snapshot, work: Work, how: Deferral, event: DecisionInputs): Decision {
   const { step, note } = deferral(work, state, { ...how, met: true }, event);
-  // What was deferred as unclaimed has its wake time far away, maybe behind this time.
   const { execution } = state;
-  const isUnwatched = execution.wakeAt !== undefined && execution.wakeAt > how.retryAt;
-  const nearer = isUnwatched
-    ? executionAfter(execution, 'set-wake-time', event, { wakeAt: how.retryAt })
-    : undefined;
+  const { wakeAt } = execution;
+  // What was deferred as unclaimed has its wake time far away, maybe behind this time. Where supervisors have
+  // sent the work, or one is about to, it may set the wake time a gap after that: one of both writes conflicts.
+  const isSent = (at: number): boolean =>
+    execution.dispatches[workKey(work)] !== undefined || at <= event.now + SOON_MS;
+  const nearer =
+    wakeAt !== undefined && (isSent(wakeAt) || wakeAt > how.retryAt)
+      ? executionAfter(execution, 'set-wake-time', event, { wakeAt: Math.min(wakeAt, how.retryAt) })
+      : undefined;
   return { ...writing(execution.id, { step, execution: nearer }, IDLE, note), wakeTime: 'as-written' };
 }

@@ -8,6 +8,7 @@ import type { Decision } from '../../../lib/core/decisions/decision.ts';
 import type { Event } from '../../../lib/core/decisions/events.ts';
 import type { Snapshot } from '../../../lib/core/records/snapshot.ts';
 import type { Deferred, Step } from '../../../lib/core/records/state.ts';
+import { openWork, workKey } from '../../../lib/core/step/ready.ts';
 import { DEADLINE, suspendedAs, otherStage, planOf, recordOf, stateOf } from '../one-step.ts';
 import { planStep } from '../refusals.ts';
 import { undoableOf } from '../small-steps.ts';
@@ -167,6 +168,23 @@ describe('a message (S13)', () => {
     expect(rest).toEqual({ sends: [], next: { kind: 'idle' }, notes, wakeTime: 'as-written' });
   });
 });
+
+it.each([
+  ['a supervisor has sent it', 20_000, true, true],
+  ['a supervisor may be about to send it', 9_000, false, true],
+  ['neither', 20_000, false, false],
+])(
+  'a message for a dead service is held back with its execution where %s (simulation seed 709)',
+  (_, ms, isSent, isWith) => {
+    const openBreaker = { agent: 'worker', since: NOW - 60_000, until: NOW + 40_000 };
+    const state = stateOf([{ ...retrying(NOW), changedAt: 0 }], { wakeAt: NOW + ms });
+    const [piece] = openWork(plan, state);
+    const dispatches = isSent ? { [workKey(piece!)]: { count: 1, lastAt: NOW } } : {};
+    const sent = { ...state, execution: { ...state.execution, dispatches } };
+    const { write } = decide(plan, sent, delivered({ openBreaker }));
+    expect(write?.execution?.wakeAt).toBe(isWith ? NOW + ms : undefined);
+  },
+);
 
 describe('a heartbeat', () => {
   const heartbeat = (step = 'it', token = 't') =>
