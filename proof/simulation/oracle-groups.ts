@@ -8,8 +8,9 @@
  * single execution (`oracle.ts`).
  */
 
-import type { Plan } from '../../lib/core/plan/plan.ts';
+import type { Plan, Stage } from '../../lib/core/plan/plan.ts';
 import type { Write } from '../../lib/core/decisions/decision.ts';
+import type { Children } from '../../lib/core/records/children.ts';
 import { type Snapshot, incidentsIn } from '../../lib/core/records/snapshot.ts';
 import { type Execution, isForward, isPausedOrPausing, type Step } from '../../lib/core/records/state.ts';
 import { keyPartOf } from '../../lib/core/values/names.ts';
@@ -121,7 +122,7 @@ export class OracleGroups {
     const asked = incidentsIn(this.#others.read(execution.id) ?? {}).filter(
       (one) => one.step === step.name && (one.choice === 'retry' || one.choice === 'retry-with-input'),
     ).length;
-    const declared = stage === undefined || stage.kind === 'human' ? 0 : stage.attempts;
+    const declared = after.stage === 0 ? firstTries(execution, children) : attemptsOf(stage);
     if (after.stageAttempt > declared + asked)
       problems.push(`S9 '${step.name}' is tried for the ${after.stageAttempt}th time of ${declared}`);
     if (stage?.kind === 'retry' && asked === 0 && execution.epoch === 1 && number > 1) {
@@ -148,3 +149,10 @@ function declinedIn(child: Snapshot | undefined): string | undefined {
 /** It has announced an end, or is about to. */
 const isOver = ({ status }: Execution): boolean =>
   !isForward(status) && !isPausedOrPausing(status) && status !== 'compensating';
+
+/** A round that failed begins its recovery again with its execution, and its first try is begun as any other. */
+const firstTries = ({ epoch }: Execution, { rounds }: Children): number =>
+  epoch > 1 && rounds !== undefined ? 1 : 0;
+
+const attemptsOf = (stage: Stage | undefined): number =>
+  stage === undefined || stage.kind === 'human' ? 0 : stage.attempts;
