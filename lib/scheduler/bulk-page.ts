@@ -24,7 +24,7 @@ import {
   sumOf,
   totalOf,
 } from '../core/operators/bulk.ts';
-import { rememberedAt } from '../core/operators/remembered.ts';
+import { obeyedOf } from '../core/operators/remembered.ts';
 import type { Bulks } from '../core/ports.ts';
 import { isOpen } from '../core/records/question.ts';
 import { isSteadfastError, PermanentError, refuse, sayable } from '../core/values/errors.ts';
@@ -187,7 +187,7 @@ async function retryOne(
   if (input === undefined) return retry(scheduler, executionId, asked);
   const { state } = await show(scheduler, executionId);
   const { execution } = state;
-  const isFailed = execution.status === 'failed' || rememberedAt(execution, asked.commandId) !== undefined;
+  const isFailed = execution.status === 'failed' || obeyedOf(execution, asked.commandId) !== undefined;
   if (!isFailed) return answerIncident(scheduler, bulk, executionId);
   return retry(scheduler, executionId, { ...asked, input, ...given({ step }) });
 }

@@ -6,8 +6,14 @@
  */
 
 import { decide } from '../core/decide.ts';
-import { commandProblem, isUnderWay, restOf, retriedAt } from '../core/operators/obey.ts';
-import { isMemoryFull, MAX_REMEMBERED, REMEMBERED_DAYS, rememberedAt } from '../core/operators/remembered.ts';
+import { commandProblem, isUnderWay, latestAsked, restOf } from '../core/operators/obey.ts';
+import {
+  isMemoryFull,
+  MAX_REMEMBERED,
+  type Obeyed,
+  obeyedOf,
+  REMEMBERED_DAYS,
+} from '../core/operators/remembered.ts';
 import { openRecoveryIncidents, stepForInput } from '../core/operators/retry.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { Caller } from '../core/values/caller.ts';
@@ -119,26 +125,26 @@ async function obeyed(
     reason: request.reason ?? REASON[wanted.type],
     ...given({ commandId, by }),
   } as Command;
-  for (let begunAt: number | undefined; ; ) {
+  for (let begun: Obeyed | undefined; ; ) {
     const readAt = ports.clock.now();
     const { state, plan } = await show(scheduler, executionId);
     const { execution } = state;
-    const at = begunAt ?? rememberedAt(execution, commandId);
-    const command = at === undefined ? wish : restOf(state, wish, at);
+    const known = begun ?? obeyedOf(execution, commandId);
+    const command = known === undefined ? wish : restOf(state, wish, known);
     if (command === undefined) return execution;
-    const problem = at === undefined ? problemOf(plan, state, command, readAt) : undefined;
+    const problem = known === undefined ? problemOf(plan, state, command, readAt) : undefined;
     if (problem !== undefined) throw refusal(execution, command, problem);
-    if (at === undefined) refuseWhereFull(execution, command, readAt);
+    if (known === undefined) refuseWhereFull(execution, command, readAt);
     const acted = command.type === 'retry' ? await acting(scheduler, plan, state, command) : {};
     const decision = decide(plan, state, { ...command, ...acted, ...decisionInputsOf(ports) });
     // What is under way is asked for without an id, or a question of the rest is not safe to answer any more.
-    if (decision.write === undefined && (at !== undefined || isUnderWay(execution, command)))
+    if (decision.write === undefined && (known !== undefined || isUnderWay(execution, command)))
       return execution;
     if (decision.write === undefined) continue;
     if ((await carryOut(ports, plan, state, decision, readAt)) === 'conflict') continue;
-    begunAt = at ?? retriedAt(state, readAt);
+    begun = known ?? { at: readAt, upTo: latestAsked(state) };
     const after = withWrite(state, decision.write);
-    if (restOf(after, wish, begunAt) === undefined) return after.execution;
+    if (restOf(after, wish, begun) === undefined) return after.execution;
   }
 }
 

@@ -150,7 +150,7 @@ function declinedIn(child: Snapshot | undefined): string | undefined {
 const isOver = ({ status }: Execution): boolean =>
   !isForward(status) && !isPausedOrPausing(status) && status !== 'compensating';
 
-/** A round that failed begins its recovery again with its execution, and its first try is begun as any other. */
+/** A round that failed begins its recovery again with its execution; its first try is begun as any other. */
 const firstTries = ({ epoch }: Execution, { rounds }: Children): number =>
   epoch > 1 && rounds !== undefined ? 1 : 0;
 

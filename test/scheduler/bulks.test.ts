@@ -4,7 +4,7 @@
  */
 
 import { STATUS_GROUPS } from '../../lib/core/operators/list-filter.ts';
-import { rememberedAt } from '../../lib/core/operators/remembered.ts';
+import { obeyedOf } from '../../lib/core/operators/remembered.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import { actOnPage } from '../../lib/scheduler/bulk-page.ts';
 import { collectBulk, confirmBulk, makeBulk, showBulk } from '../../lib/scheduler/bulks.ts';
@@ -36,7 +36,7 @@ describe('a bulk retry', () => {
     expect(h.calls).toHaveLength(before + 12);
     const { execution } = await h.state(ids[0] ?? '');
     expect(execution).toMatchObject({ retries: [{ by: ann, reason: 'the bank is back' }] });
-    expect(rememberedAt(execution, `${bulk.id}.${execution.id}`)).toBeGreaterThan(0);
+    expect(obeyedOf(execution, `${bulk.id}.${execution.id}`)?.at).toBeGreaterThan(0);
   });
 
   it('is about the executions of the workflow that its filter names, and of no other', async () => {

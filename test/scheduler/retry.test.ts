@@ -4,7 +4,7 @@
 
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { explain } from '../../lib/core/explain/why.ts';
-import { rememberedAt } from '../../lib/core/operators/remembered.ts';
+import { obeyedOf } from '../../lib/core/operators/remembered.ts';
 import { human, retry as again, workflow } from '../../lib/core/plan/builder/workflow.ts';
 import { cancel, pause, retry } from '../../lib/scheduler/commands.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
@@ -251,7 +251,7 @@ describe('the retry of a waiting execution', () => {
   it('answers all its questions', async () => {
     const { h, id } = await asked(decline);
     const answered = await retry(h.scheduler, id, { commandId: 'r1', reason: 'fixed' });
-    expect(rememberedAt(answered, 'r1')).toBeGreaterThan(0);
+    expect(obeyedOf(answered, 'r1')?.at).toBeGreaterThan(0);
     const { execution, questions } = await h.run(id);
     expect(execution.status).toBe('succeeded');
     expect(Object.values(questions ?? {})).toMatchObject([

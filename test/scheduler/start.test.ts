@@ -4,7 +4,7 @@ import * as z from 'zod/mini';
 import type { AttemptContext } from '../../lib/core/plan/agent.ts';
 import { PermanentError } from '../../lib/core/values/errors.ts';
 import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/workflow.ts';
-import { rememberedAt } from '../../lib/core/operators/remembered.ts';
+import { obeyedOf } from '../../lib/core/operators/remembered.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
 import { IDS } from '../../lib/scheduler/ids.ts';
 import { list } from '../../lib/scheduler/lists.ts';
@@ -187,7 +187,7 @@ describe('a cancel', () => {
     await h.run(id, { until: ({ steps }) => steps['b']?.status === 'running' });
     const answer = await cancel(h.scheduler, id, { reason: 'customer changed their mind', commandId: 'c-1' });
     expect(answer).toMatchObject({ status: 'compensating' });
-    expect(rememberedAt(answer, 'c-1')).toBeGreaterThan(0);
+    expect(obeyedOf(answer, 'c-1')?.at).toBeGreaterThan(0);
     work.resolve({});
     await settle();
     const { execution } = await h.run(id, { supervised: false });

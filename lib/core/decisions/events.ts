@@ -236,6 +236,8 @@ export type Command = {
       readonly type: 'retry';
       /** Failures and questions after this are not meant. @default now */
       readonly asOf?: number;
+      /** Questions with a later number are not meant: they came after it was begun. */
+      readonly upTo?: number;
       /** Only for a failed execution: the input of its failed step, in place of the plan's. */
       readonly input?: Json;
       /** The step that gets it; without it one alone must have failed. */

@@ -27,7 +27,7 @@ import { isTimeOver } from '../step/within.ts';
  * and the wake time brings another.
  */
 const EARLY_MS = 5_000;
-/** A supervisor may evaluate an execution whose wake time is so near before what is decided now is written. */
+/** Where the wake time is so near, a supervisor may evaluate before what is decided now is written. */
 const SOON_MS = 10_000;
 /** An attempt that could not even report is not worth starting. */
 const MIN_REMAINING_MS = 2_000;
@@ -105,8 +105,8 @@ function deferDelivered(state: Snapshot, work: Work, how: Deferral, event: Decis
   const { step, note } = deferral(work, state, { ...how, met: true }, event);
   const { execution } = state;
   const { wakeAt } = execution;
-  // What was deferred as unclaimed has its wake time far away, maybe behind this time. Where supervisors have
-  // sent the work, or one is about to, it may set the wake time a gap after that: one of both writes conflicts.
+  // What was deferred as unclaimed has its wake time far away, maybe behind this time. Where supervisors
+  // have sent the work, or one may, it sets the wake time a gap after that: one of the writes conflicts.
   const isSent = (at: number): boolean =>
     execution.dispatches[workKey(work)] !== undefined || at <= event.now + SOON_MS;
   const nearer =

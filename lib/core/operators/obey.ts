@@ -19,7 +19,7 @@ import { type Execution, isForward, isPausedOrPausing, isTerminal, pauseOf } fro
 import { lastPoint, wayBack } from '../step/point-of-no-return.ts';
 import { resolved } from '../questions/incident.ts';
 import { goOn, nextPause, withPause } from '../holds/pause.ts';
-import { remembering } from './remembered.ts';
+import { type Obeyed, remembering } from './remembered.ts';
 import { resolve } from './resolution.ts';
 import {
   inputProblem,
@@ -199,11 +199,11 @@ const withCommand = (
   { write }: Decision,
   before: Execution,
   command: Command & DecisionInputs,
-  at?: number,
+  upTo?: number,
 ): NonNullable<Decision['write']> => ({
   ...write,
   executionId: before.id,
-  execution: { ...(write?.execution ?? before), commands: remembering(before, command, at) },
+  execution: { ...(write?.execution ?? before), commands: remembering(before, command, upTo) },
 });
 
 function pause(plan: Plan, { execution }: Snapshot, command: Of<'pause'>): Decision {
@@ -230,32 +230,37 @@ function resume(state: Snapshot, command: Of<'resume'>): Decision {
 }
 
 /**
- * What a retry is about, the rest of one that was begun: the questions that were asked until
- * then. A write answers one of them, and the first one remembers the command; repeated, it
- * goes on with those that are open.
- * @param at when it was begun
+ * What a retry is about, the rest of one that was begun: the questions that were open then. A write answers
+ * one of them, and the first one remembers the command; repeated, it goes on with those that are still open.
+ * A number tells questions apart: two clocks may say of a later one that it came before.
  * @returns undefined where nothing of it is left
  */
-export function restOf<One extends Command>(state: Snapshot, command: One, at: number): One | undefined {
+export function restOf<One extends Command>(
+  state: Snapshot,
+  command: One,
+  { at, upTo }: Obeyed,
+): One | undefined {
   if (command.type !== 'retry' || state.execution.status !== 'waiting') return undefined;
-  const asOf = Math.min(command.asOf ?? at, at);
-  return openRecoveryIncidents(state, asOf).length === 0 ? undefined : { ...command, asOf };
+  // An earlier release has kept the time alone.
+  const asOf = upTo === undefined ? Math.min(command.asOf ?? at, at) : command.asOf;
+  if (openRecoveryIncidents(state, asOf, upTo).length === 0) return undefined;
+  return { ...command, ...given({ asOf, upTo }) };
 }
 
-/** Now, or when the latest of its questions was asked, by a clock that is ahead. */
-export const retriedAt = (state: Snapshot, now: number): number =>
-  Math.max(now, ...openRecoveryIncidents(state).map(({ openedAt }) => openedAt));
+/** The number of the latest question that is open; 0 if there is none. */
+export const latestAsked = (state: Snapshot): number =>
+  Math.max(0, ...openRecoveryIncidents(state).map(({ number }) => number));
 
 function retry(plan: Plan, state: Snapshot, command: Of<'retry'>): Decision {
   const { execution } = state;
   if (execution.status === 'failed') {
     const { reason, by, input, step } = command;
-    const about = { reason, commands: remembering(execution, command), ...given({ by, input, step }) };
+    const about = { reason, commands: remembering(execution, command, 0), ...given({ by, input, step }) };
     return retried(plan, state, about, command);
   }
-  const [first] = openRecoveryIncidents(state, command.asOf);
+  const [first] = openRecoveryIncidents(state, command.asOf, command.upTo);
   if (first === undefined) return nothing();
   const answer = { ...RETRY_RESOLUTION, reason: command.reason, ...given({ caller: command.by }) };
   const decision = resolve(plan, state, first, answer, command);
-  return { ...decision, write: withCommand(decision, execution, command, retriedAt(state, command.now)) };
+  return { ...decision, write: withCommand(decision, execution, command, latestAsked(state)) };
 }

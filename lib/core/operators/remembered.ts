@@ -12,6 +12,7 @@
 
 import type { Command } from '../decisions/events.ts';
 import type { Execution } from '../records/state.ts';
+import { given } from '../values/given.ts';
 
 export const REMEMBERED_DAYS = 30;
 const REMEMBERED_MS = REMEMBERED_DAYS * 86_400_000;
@@ -20,8 +21,11 @@ export const MAX_REMEMBERED = 200;
 
 type Remembering = Pick<Execution, 'commands'>;
 
-/** `<hash>@<time>`, both in base 36; the release before wrote the id itself, and no time. */
-const MARK = /^[0-9a-z]{13}@([0-9a-z]+)$/;
+/**
+ * `<hash>@<time>`, and for a retry `.<number>` of the latest question that it is about; all in base 36.
+ * Earlier releases wrote no number, or the id itself and no time.
+ */
+const MARK = /^[0-9a-z]{13}@([0-9a-z]+)(?:\.([0-9a-z]+))?$/;
 
 /**
  * 64 bits, in base 36: enough to tell some hundred ids apart, and no secret rests
@@ -34,15 +38,28 @@ function shortHash(text: string): string {
   return hash.toString(36).padStart(13, '0');
 }
 
-const markOf = (commandId: string, at: number): string => `${shortHash(commandId)}@${at.toString(36)}`;
+const markOf = (commandId: string, at: number, upTo?: number): string =>
+  `${shortHash(commandId)}@${at.toString(36)}${upTo === undefined ? '' : `.${upTo.toString(36)}`}`;
 
-/** When the command was obeyed, or undefined; 0 where that is not recorded. */
-export function rememberedAt({ commands }: Remembering, commandId: string | undefined): number | undefined {
+/** A command that was obeyed. */
+export interface Obeyed {
+  /** When; 0 where that is not recorded. */
+  readonly at: number;
+  /** For a retry the number of the latest question that it is about, 0 if of none. */
+  readonly upTo?: number;
+}
+
+/** What is known of the command if it was obeyed. */
+export function obeyedOf({ commands }: Remembering, commandId: string | undefined): Obeyed | undefined {
   if (commandId === undefined) return undefined;
-  if (commands.includes(commandId)) return 0;
+  if (commands.includes(commandId)) return { at: 0 };
   const start = markOf(commandId, 0).slice(0, -1);
-  const mark = commands.find((one) => one.startsWith(start));
-  return mark === undefined ? undefined : Number.parseInt(mark.slice(start.length), 36);
+  const [, at, upTo] = MARK.exec(commands.find((one) => one.startsWith(start)) ?? '') ?? [];
+  if (at === undefined) return undefined;
+  return {
+    at: Number.parseInt(at, 36),
+    ...given({ upTo: upTo === undefined ? undefined : Number.parseInt(upTo, 36) }),
+  };
 }
 
 const recent = ({ commands }: Remembering, now: number): readonly string[] =>
@@ -57,13 +74,13 @@ export const isMemoryFull = (execution: Remembering, now: number): boolean =>
 /**
  * What is remembered once the command is obeyed; a command without an id cannot be repeated. Where there is
  * no room, which the caller has asked, the oldest is forgotten.
- * @param at when, for those that read it; later than now where another process's clock was
+ * @param upTo of a retry the latest question that it is about
  */
 export function remembering(
   execution: Remembering,
   { commandId, now }: Pick<Command, 'commandId'> & { readonly now: number },
-  at: number = now,
+  upTo?: number,
 ): readonly string[] {
-  if (commandId === undefined || rememberedAt(execution, commandId) !== undefined) return execution.commands;
-  return [...recent(execution, now), markOf(commandId, at)].slice(-MAX_REMEMBERED);
+  if (commandId === undefined || obeyedOf(execution, commandId) !== undefined) return execution.commands;
+  return [...recent(execution, now), markOf(commandId, now, upTo)].slice(-MAX_REMEMBERED);
 }

@@ -30,8 +30,14 @@ import { MAX_KEPT } from '../holds/pause.ts';
 import { timeText } from '../values/text.ts';
 
 /** A retry answers these, one after the other. */
-export const openRecoveryIncidents = (state: Snapshot, asOf: number = Number.POSITIVE_INFINITY): Incident[] =>
-  openIncidents(state).filter(({ kind, openedAt }) => kind === 'recovery' && openedAt <= asOf);
+export const openRecoveryIncidents = (
+  state: Snapshot,
+  asOf: number = Number.POSITIVE_INFINITY,
+  upTo: number = Number.POSITIVE_INFINITY,
+): Incident[] =>
+  openIncidents(state).filter(
+    ({ kind, openedAt, number }) => kind === 'recovery' && openedAt <= asOf && number <= upTo,
+  );
 
 export const RETRY_RESOLUTION = { choice: 'retry', closedBy: 'answer' } as const;
 

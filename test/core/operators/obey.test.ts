@@ -1,8 +1,8 @@
 /** What operators' commands write, and why one is not possible, in small states. */
 
 import { decide } from '../../../lib/core/decide.ts';
-import { commandProblem, obey, possibleCommands } from '../../../lib/core/operators/obey.ts';
-import { rememberedAt, remembering } from '../../../lib/core/operators/remembered.ts';
+import { commandProblem, obey, possibleCommands, restOf } from '../../../lib/core/operators/obey.ts';
+import { obeyedOf, remembering } from '../../../lib/core/operators/remembered.ts';
 import type { Plan } from '../../../lib/core/plan/plan.ts';
 import type { Command, Event } from '../../../lib/core/decisions/events.ts';
 import type { Incident } from '../../../lib/core/records/question.ts';
@@ -191,13 +191,24 @@ describe('a retry of what waits', () => {
     const first = does(waiting(other), 'retry', {}, two)?.write;
     expect(first?.question).toMatchObject({ number: 1, choice: 'retry', closedBy: 'answer', reason: 'r' });
     expect(first?.step).toMatchObject({ name: 'it', status: 'retrying' });
-    expect(first?.execution?.commands).toStrictEqual(marks('c', 'c-new'));
-    const ahead = does(waiting({ ...other, openedAt: NOW + 3 }), 'retry', {}, two)?.write?.execution;
-    expect(rememberedAt(ahead!, 'c-new')).toBe(NOW + 3);
+    expect(obeyedOf(first!.execution!, 'c-new')).toEqual({ at: NOW, upTo: 2 });
     const last = does(waiting({ ...other, closedAt: NOW }), 'retry', {}, two);
-    expect(last?.write?.execution).toMatchObject({ status: 'running', commands: marks('c', 'c-new') });
+    expect(last?.write?.execution?.status).toBe('running');
+    expect(obeyedOf(last!.write!.execution!, 'c-new')).toEqual({ at: NOW, upTo: 1 });
     expect(last?.write).toMatchObject({ executionId: 'e-1', step: { name: 'it' }, question: { number: 1 } });
     expect(last?.next).toStrictEqual({ kind: 'evaluate', fresh: true, affected: ['it'] });
+  });
+
+  it('goes on, repeated, with the questions of then, whatever the clocks say (simulation seed 923)', () => {
+    const retry = { type: 'retry', reason: 'r' } as Command;
+    const begun = { at: NOW, upTo: 2 };
+    const earlier = incidentOf({ number: 3, step: 'b', openedAt: NOW - 9 });
+    expect(restOf(waiting(earlier), retry, begun)).toEqual({ ...retry, upTo: 2 });
+    const others = { questions: { 3: earlier } };
+    expect(restOf({ ...waiting(), ...others }, retry, begun)).toBeUndefined();
+    expect(restOf({ ...waiting(), ...others }, retry, { at: NOW, upTo: 0 })).toBeUndefined();
+    // An earlier release has kept no number.
+    expect(restOf({ ...waiting(), ...others }, retry, { at: NOW })).toEqual({ ...retry, asOf: NOW });
   });
 
   it('is refused where there is a reason', () => {

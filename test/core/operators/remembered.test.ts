@@ -3,7 +3,7 @@
 import {
   isMemoryFull,
   MAX_REMEMBERED,
-  rememberedAt,
+  obeyedOf,
   remembering,
 } from '../../../lib/core/operators/remembered.ts';
 import { NOW } from '../states.ts';
@@ -24,9 +24,9 @@ const filled = (count: number, now = NOW) => {
 it('is each command by its id, and when it was obeyed', () => {
   const full = filled(MAX_REMEMBERED);
   for (let number = 0; number < MAX_REMEMBERED; number += 1)
-    expect(rememberedAt(full, idOf(number))).toBe(NOW + number);
-  expect(rememberedAt(full, idOf(MAX_REMEMBERED))).toBeUndefined();
-  expect(rememberedAt(full, undefined)).toBeUndefined();
+    expect(obeyedOf(full, idOf(number))).toEqual({ at: NOW + number });
+  expect(obeyedOf(full, idOf(MAX_REMEMBERED))).toBeUndefined();
+  expect(obeyedOf(full, undefined)).toBeUndefined();
   expect(JSON.stringify(full.commands).length).toBeLessThan(8_192);
 });
 
@@ -41,25 +41,31 @@ it('is kept for thirty days', () => {
   expect(isMemoryFull(full, NOW + 30 * DAY_MS - 1)).toBe(true);
   expect(isMemoryFull(full, NOW + 30 * DAY_MS)).toBe(false);
   const later = after(full.commands, 'next', NOW + 30 * DAY_MS + 9);
-  expect(rememberedAt(later, idOf(9))).toBeUndefined();
-  expect(rememberedAt(later, idOf(10))).toBe(NOW + 10);
+  expect(obeyedOf(later, idOf(9))).toBeUndefined();
+  expect(obeyedOf(later, idOf(10))).toEqual({ at: NOW + 10 });
   expect(later.commands).toHaveLength(MAX_REMEMBERED - 9);
 });
 
 it('is, where there is no room, all but the oldest', () => {
   const one = after(filled(MAX_REMEMBERED).commands, 'cancel', NOW + MAX_REMEMBERED);
   expect(one.commands).toHaveLength(MAX_REMEMBERED);
-  expect(rememberedAt(one, idOf(0))).toBeUndefined();
-  expect(rememberedAt(one, idOf(1))).toBe(NOW + 1);
-  expect(rememberedAt(one, 'cancel')).toBe(NOW + MAX_REMEMBERED);
+  expect(obeyedOf(one, idOf(0))).toBeUndefined();
+  expect(obeyedOf(one, idOf(1))).toEqual({ at: NOW + 1 });
+  expect(obeyedOf(one, 'cancel')).toEqual({ at: NOW + MAX_REMEMBERED });
+});
+
+it('is of a retry also which questions it is about', () => {
+  const commands = remembering({ commands: [] }, { commandId: 'c', now: NOW }, 40);
+  expect(obeyedOf({ commands }, 'c')).toEqual({ at: NOW, upTo: 40 });
+  expect(after(commands, 'd', NOW + 30 * DAY_MS).commands).toHaveLength(1);
 });
 
 it('is also what the release before wrote: ids, and no time', () => {
   const old = { commands: Array.from({ length: 10 }, (_, at) => `cancel order ${at}`) };
-  expect(rememberedAt(old, 'cancel order 3')).toBe(0);
+  expect(obeyedOf(old, 'cancel order 3')).toEqual({ at: 0 });
   const now = after(old.commands, 'c');
   expect(now.commands).toHaveLength(11);
-  expect(rememberedAt(now, 'cancel order 3')).toBe(NOW);
-  expect(rememberedAt(now, 'c')).toBe(NOW);
-  expect(rememberedAt(now, 'cancel order 10')).toBeUndefined();
+  expect(obeyedOf(now, 'cancel order 3')).toEqual({ at: NOW });
+  expect(obeyedOf(now, 'c')).toEqual({ at: NOW });
+  expect(obeyedOf(now, 'cancel order 10')).toBeUndefined();
 });
