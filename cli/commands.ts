@@ -48,7 +48,7 @@ import {
   workflowsText,
 } from './print.ts';
 import { rowsOf } from '../lib/view/timeline.ts';
-import { compared, neededText } from './upgrade/needed.ts';
+import { compared, exitOf, neededText } from './upgrade/needed.ts';
 
 interface Shared {
   readonly url: string;
@@ -73,7 +73,10 @@ export function addCommands(program: Command, cli: Cli): void {
   program
     .command('agents')
     .description('show for each agent how full its queue is and whether its service answers')
-    .option('--needed', 'compare with what a deployment would have; fail if it takes away a needed agent')
+    .option(
+      '--needed',
+      'compare with what a deployment would have; fail if it takes away a needed agent, or may',
+    )
     .option('--assembly <folder>', 'with --needed: the synthesised app', 'cdk.out')
     .option('--stack <name>', 'with --needed: the stack of the app, where several hold a Steadfast')
     .addHelpText('after', examples('agents', 'agents --json', 'agents --needed --assembly cdk.out --json'))
@@ -81,7 +84,7 @@ export function addCommands(program: Command, cli: Cli): void {
       const agents = await client(command).agents(flags.needed === undefined ? {} : { needed: true });
       if (flags.needed === undefined) return say(cli, command, agents, () => agentsText(agents, Date.now()));
       const needed = compared(agents, flags.assembly, flags.stack);
-      if (needed.takenAway.length > 0) cli.exitCode = EXIT.failed;
+      cli.exitCode = exitOf(needed);
       say(cli, command, needed, () => neededText(needed));
     });
   program

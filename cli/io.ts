@@ -95,7 +95,15 @@ export interface Cli {
   exitCode: number;
 }
 
-export const EXIT = { ok: 0, failed: 1, usage: 2, noAnswer: 3, notSucceeded: 4, atRisk: 5 } as const;
+export const EXIT = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  noAnswer: 3,
+  notSucceeded: 4,
+  atRisk: 5,
+  notKnown: 6,
+} as const;
 
 /** An error of the command line's own; the message says the next step. */
 export class CliError extends Error {

@@ -40,13 +40,23 @@ export function compared({ needed }: Agents, assembly: string, stack: string | u
   };
 }
 
+/** A count of some of the executions says nothing of the agents of the others. */
+export function exitOf({ takenAway, atLeast }: Pick<Needed, 'takenAway' | 'atLeast'>): number {
+  if (takenAway.length > 0) return EXIT.failed;
+  return atLeast === undefined ? EXIT.ok : EXIT.notKnown;
+}
+
 /** Prints what is taken away, each agent with how many open executions have it in their plan. */
 export function neededText({ stack, takenAway, examined, atLeast }: Needed): string {
   const of = `${atLeast === undefined ? '' : 'at least '}${examined} open executions`;
-  if (takenAway.length === 0) return `'${stack}' has every agent that ${of} may need\n`;
+  const rest = atLeast === undefined ? '' : NOT_KNOWN;
+  if (takenAway.length === 0) return `'${stack}' has every agent that ${of} may need\n${rest}`;
   const lines = takenAway.map(
     ({ name, executions }) =>
       `'${stack}' would take away the agent '${name}': ${executions} of ${of} may need it\n`,
   );
   return `${lines.join('')}Deploy these agents until the executions have ended.\n`;
 }
+
+const NOT_KNOWN =
+  'Not known: there are more, or a plan could not be read. Keep every agent until fewer executions are open\n';
