@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { routes } from '../lib/api/routes.ts';
 import { clock } from '../lib/aws/clock.ts';
 import { OPENAPI_FILE } from '../lib/aws/names.ts';
+import { type OpenNow, openNow } from '../lib/aws/open-now.ts';
 import { correlated, tellAll } from '../lib/aws/telemetry.ts';
 import { BULK } from '../lib/core/plan/built-in.ts';
 import { refuse } from '../lib/core/values/errors.ts';
@@ -120,6 +121,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   }
 }
 
+/** What the loops ask of the file beside their ports. */
+interface FileCalls {
+  readonly expire: () => unknown;
+  readonly open: () => Promise<OpenNow>;
+}
+
 class Running {
   readonly #options: ServerOptions;
   readonly #stopping = new AbortController();
@@ -136,7 +143,7 @@ class Running {
 
   async start(address: string, tokens: Tokens): Promise<Server> {
     const { served, port, beside } = this.#options;
-    const { roles, expire, loop } = await this.#roles();
+    const { roles, loop, ...calls } = await this.#roles();
     const scheduler = schedulerOf(roles, served.workflows);
     this.#hostAgents(roles, loop);
     hostBulk(roles, scheduler);
@@ -144,7 +151,7 @@ class Running {
     const api = routes(scheduler, roles.ports.receipts, openapi, async () => served.forms, measured);
     const others = beside === undefined ? {} : beside(api);
     const http = await listenAt(address, port, byPath(others, apiListener(api, tokens)));
-    const { loops, resumed } = this.#loops(roles, loop, expire);
+    const { loops, resumed } = this.#loops(roles, loop, calls);
     loops.push(...this.#schedules(scheduler, roles));
     return {
       url: http.url,
@@ -169,11 +176,7 @@ class Running {
     return this.#options.retentionMs ?? RETENTION_MS;
   }
 
-  async #roles(): Promise<{
-    readonly roles: Roles;
-    readonly expire: () => unknown;
-    readonly loop: LoopClock;
-  }> {
+  async #roles(): Promise<FileCalls & { readonly roles: Roles; readonly loop: LoopClock }> {
     const { served, file, onCommit, listeners = [] } = this.#options;
     const own = this.#telemetries.of({ role: 'server' });
     const onBroken = (error: Error): void => {
@@ -210,7 +213,13 @@ class Running {
     const planned = plannedIn(database.client, TABLE_NAME);
     const shared = { telemetries: this.#telemetries, queue, blocked, until, planned };
     const roles = { ports, plans: new Map(), ...shared };
-    return { roles, loop, expire: () => expireAll(database.expire) };
+    const agents = [...served.agents.keys()];
+    return {
+      roles,
+      loop,
+      expire: () => expireAll(database.expire),
+      open: () => openNow(database.client, TABLE_NAME, agents, clock.now()),
+    };
   }
 
   #hostAgents(roles: Roles, loop: LoopClock): void {
@@ -241,7 +250,7 @@ class Running {
   #loops(
     { ports, plans }: Roles,
     loop: LoopClock,
-    expire: () => unknown,
+    { expire, open }: FileCalls,
   ): { readonly loops: Promise<unknown>[]; readonly resumed: Promise<Resumed> } {
     const { signal } = this.#stopping;
     loop.start();
@@ -258,7 +267,7 @@ class Running {
     const resumed = resume(supervisor, plans, { isOurs: this.#boot.isOurs, untilAt, stopping: signal });
     const loops = [
       resumed,
-      supervise({ ...supervisor, clock: loop }, plans, telemetry, signal),
+      supervise({ ...supervisor, clock: loop }, plans, telemetry, open, signal),
       auditAlways(withTelemetry(ports, audit), audit, { retentionMs: this.#retentionMs }, expire, signal),
     ];
     for (const one of loops) one.catch(() => undefined);

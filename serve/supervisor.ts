@@ -5,6 +5,7 @@
  * pass of the audit (`lib/supervisor/audit.ts`), whose time it is (`loop-clock.ts`).
  */
 
+import type { OpenNow } from '../lib/aws/open-now.ts';
 import type { Telemetry } from '../lib/aws/ports.ts';
 import type { Ports, Receipts } from '../lib/core/ports.ts';
 import { sayable } from '../lib/core/values/errors.ts';
@@ -31,10 +32,12 @@ const untilStopped = <P extends Pick<Ports, 'clock'>>(ports: P, stopping: AbortS
   clock: { now: ports.clock.now, sleep: (ms, signal) => ports.clock.sleep(ms, signal ?? stopping) },
 });
 
+/** @param open counts what is open, once a minute */
 export async function supervise(
   given: Ports & { readonly receipts: Receipts },
   plans: PlanCache,
   { logger, meter }: Telemetry,
+  open: () => Promise<OpenNow>,
   stopping: AbortSignal,
 ): Promise<void> {
   const ports = untilStopped(given, stopping);
@@ -47,6 +50,7 @@ export async function supervise(
       const sweeps = await tick(ports, plans, { untilAt, sweepEveryMs: SWEEP_EVERY_MS, grace, leave, stay });
       const failed = sweeps.reduce((sum, sweep) => sum + sweep.failed, 0);
       const oldestOverdueMs = Math.max(0, ...sweeps.map((sweep) => sweep.oldestOverdueMs));
+      meter.open(await open());
       meter.swept({ made: sweeps.length, oldestOverdueMs, failed });
     } catch (error) {
       logger.warn('sweep-failed', { detail: sayable(error) });

@@ -163,4 +163,4 @@ function hourText(seconds: number): string {
 
 /** Between whole ones there is no count. */
 const tickText = (tick: number, unit: ShownChart['unit']): string =>
-  unit === 'count' && !Number.isInteger(tick) ? '' : valueText(tick, unit);
+  (unit === 'count' || unit === 'ms') && !Number.isInteger(tick) ? '' : valueText(tick, unit);

@@ -15,6 +15,7 @@ import { Empty, Shown } from '../parts/states.tsx';
 import { zoneText } from '../parts/time.tsx';
 import { ChartOf } from './chart.tsx';
 import { priceText } from './chart-text.ts';
+import { isDeployed } from './measured.tsx';
 import { useMinutely } from './minutely.ts';
 
 /** Read once for the page: the tables have some of them in their rows. */
@@ -68,6 +69,7 @@ function Groups({ charts: all }: { charts: ShownCharts }): JSX.Element {
   const charts = useMemo(() => sinceFirst(all), [all]);
   const { deployment, queue, workflow, agent, everyMs, periods } = charts;
   const hasAny = [deployment, queue].flat().some(({ lines }) => lines.length > 0);
+  const hasQueues = isDeployed(all);
   const time = durationText(everyMs * (hasAny ? periods : all.periods));
   if (!hasAny)
     return (
@@ -83,8 +85,8 @@ function Groups({ charts: all }: { charts: ShownCharts }): JSX.Element {
         {settings.local ? '.' : `: ${priceText(charts)}.`}
       </p>
       <Grid charts={deployment} span={charts} />
-      <Group name="Queue of each agent" charts={queue} span={charts} />
-      {workflow === undefined ? <NotOneByOne what="workflow" /> : null}
+      {hasQueues ? <Group name="Queue of each agent" charts={queue} span={charts} /> : null}
+      {workflow === undefined && hasQueues ? <NotOneByOne what="workflow" /> : null}
       {workflow === undefined ? null : <Group name="Each workflow" charts={workflow} span={charts} />}
       {agent === undefined ? null : <Group name="Each agent" charts={agent} span={charts} />}
     </>

@@ -36,12 +36,16 @@ export function Measured({ charts: { data, error }, by, title, name }: MeasuredP
   );
 }
 
+/** A server on one machine has no queues that are measured, and no settings of a stack. */
+export const isDeployed = ({ queue }: ShownCharts): boolean => queue.some(({ lines }) => lines.length > 0);
+
 function whyNone(data: ShownCharts | undefined, error: unknown, by: MeasuredProps['by']): string {
   if (!settings.hasCharts) return 'This console reads no metrics.';
   if (data === undefined)
     return error === undefined
       ? 'The metrics are being read.'
       : 'The metrics cannot be read: see the charts.';
-  if (data[by] === undefined) return `Not measured per ${by}: deploy with metricsBy: ['${by}'].`;
+  if (data[by] === undefined)
+    return `Not measured per ${by}${isDeployed(data) ? `: deploy with metricsBy: ['${by}']` : ''}.`;
   return `Nothing was measured in the last ${durationText(data.everyMs * data.periods)}.`;
 }

@@ -33,6 +33,9 @@ const claimed: MetricValues = ({ detail, attempt = 1, ms = 0 }) => {
 
 const recovered = ({ ms }: Note): ReturnType<MetricValues> => (ms === undefined ? {} : { TimeToRecover: ms });
 
+/** CloudWatch takes so many of one metric in a line. */
+const MOST_VALUES = 100;
+
 /** Every note that is a metric. The others are for the log alone. */
 export const METRICS_OF_NOTES: Readonly<Record<string, MetricValues>> = {
   started: one('Started'),
@@ -100,6 +103,8 @@ export function createMeter(options: MeterOptions): Meter {
   const { deployment, by = new Set(), fields } = options;
   const detailed = detailedMeter(deployment, by, fields['agent']);
   const counts = new Map<MetricName, number>();
+  /** Values of one metric in the line. */
+  const sizes = new Map<MetricName, number>();
   /** What is counted is one number in the line, whose length does not depend on the load. */
   const count = (values: Partial<Record<MetricName, number>>): void => {
     for (const name of Object.keys(values) as MetricName[]) {
@@ -110,9 +115,19 @@ export function createMeter(options: MeterOptions): Meter {
   };
   const add = (values: Partial<Record<MetricName, number>>): void => {
     for (const name of Object.keys(values) as MetricName[]) {
+      // With one more the library would write the line by itself: without its fields, and `onLine`.
+      if (sizes.get(name) === MOST_VALUES - 1) write();
+      sizes.set(name, (sizes.get(name) ?? 0) + 1);
       // Clocks of two machines may disagree by more than nothing.
       metrics.addMetric(name, METRICS[name], Math.max(0, values[name] ?? 0));
     }
+  };
+  const write = (): void => {
+    sizes.clear();
+    if (!metrics.hasStoredMetrics()) return;
+    for (const [key, value] of Object.entries(options.fields)) metrics.addMetadata(key, value);
+    options.onLine?.(JSON.stringify(metrics.serializeMetrics()));
+    metrics.publishStoredMetrics();
   };
   return {
     note: (note, origin) => {
@@ -133,10 +148,7 @@ export function createMeter(options: MeterOptions): Meter {
       detailed.flush();
       for (const [name, value] of counts) add({ [name]: value });
       counts.clear();
-      if (!metrics.hasStoredMetrics()) return;
-      for (const [key, value] of Object.entries(options.fields)) metrics.addMetadata(key, value);
-      options.onLine?.(JSON.stringify(metrics.serializeMetrics()));
-      metrics.publishStoredMetrics();
+      write();
     },
   };
 }

@@ -8,6 +8,22 @@ import { MetricStore } from '../../local/metrics/metric-store.ts';
 import { MEASURED, Telemetries } from '../../serve/ports.ts';
 import { linesOf } from '../aws/lines.ts';
 
+it('draws every value of a minute, also of more than a line of metrics takes', async () => {
+  const store = new MetricStore({ clock: systemClock, onProblem: () => undefined });
+  const telemetries = new Telemetries(false, store.line);
+  const { meter } = telemetries.of({ role: 'agent', agent: 'pay' });
+  const lines = await linesOf(() => {
+    for (let ms = 1; ms <= 250; ms += 1)
+      meter.note({ what: 'claimed', executionId: 'e', ms }, { workflow: 'w' });
+    telemetries.flush();
+  });
+  expect(lines.map(({ role }) => role)).toEqual(['agent', 'agent', 'agent']);
+  const metric = { namespace: 'Steadfast', name: 'TimeToClaim', dimensions: { service: MEASURED.service } };
+  const now = Date.now();
+  const minutes = store.periods(metric, now - 120_000, now + 60_000, 300_000);
+  expect(minutes.map(([, values]) => values.stat('SampleCount'))).toEqual([250]);
+});
+
 it('draws what each role has written as metrics', async () => {
   const store = new MetricStore({ clock: systemClock, onProblem: () => undefined });
   const telemetries = new Telemetries(false, store.line);
