@@ -10,22 +10,17 @@
 
 import type { Agent } from '../core/plan/agent.ts';
 import { type Failure, failureOf } from '../core/values/failure.ts';
-import {
-  asJson,
-  copyOf,
-  type Json,
-  JSON_LIMITS,
-  type JsonLimits,
-  keptOf,
-  utf8Bytes,
-} from '../core/values/json.ts';
+import { asJson, copyOf, type Json, type JsonLimits, keptOf, utf8Bytes } from '../core/values/json.ts';
+import type { Ports } from '../core/ports.ts';
 import { cut, wellFormed } from '../core/values/text.ts';
-import { check, MAX_OUTPUT_BYTES } from '../engine/schema.ts';
+import { check, jsonLimitsOf, mostValueBytes } from '../engine/schema.ts';
 
 type Answered = { readonly output: Json } | { readonly failure: Failure };
 
 /** Half of a character in an answer is made whole, not refused. */
-const ANY_TEXT: JsonLimits = { ...JSON_LIMITS, anyText: true };
+const anyText = (place: Place): JsonLimits => ({ ...jsonLimitsOf(place), anyText: true });
+
+type Place = Pick<Ports, 'largeValues'>;
 
 /**
  * Bytes of UTF-8 that a person is shown of a wrong answer, which is kept in the step's record and the
@@ -34,32 +29,33 @@ const ANY_TEXT: JsonLimits = { ...JSON_LIMITS, anyText: true };
 export const MAX_ANSWER_BYTES = 4_096;
 
 /** An output that fits the schema, is JSON and is not too large; else why not. Never rejects. */
-export async function outputOf(agent: Agent, answer: unknown): Promise<Answered> {
+export async function outputOf(agent: Agent, answer: unknown, place: Place = {}): Promise<Answered> {
   try {
-    return await checked(agent, answer);
+    return await checked(agent, answer, place);
   } catch (error) {
     const { code, message } = failureOf(error);
     return wrong('bad-output', `it cannot be read: ${code}: ${message}`);
   }
 }
 
-async function checked(agent: Agent, answer: unknown): Promise<Answered> {
+async function checked(agent: Agent, answer: unknown, place: Place): Promise<Answered> {
   let fitting = await check(agent.output, answer);
   if ('issues' in fitting) {
     // A key that is undefined is none in JSON: a schema that takes no such key
     // may take the answer without it.
-    const kept = keptOf(answer);
+    const kept = keptOf(answer, jsonLimitsOf(place));
     if (kept !== answer) fitting = await check(agent.output, kept);
   }
   if ('issues' in fitting)
     return wrong('bad-output', `it does not fit the agent's schema: ${fitting.issues}`);
-  const made = asJson(fitting.value, ANY_TEXT);
+  const made = asJson(fitting.value, anyText(place));
   if ('problem' in made) return wrong('bad-output', made.problem);
   // A copy: the author may go on with what was answered.
   const output = copyOf(wellFormed(made.json));
   const bytes = utf8Bytes(JSON.stringify(output));
-  if (bytes <= MAX_OUTPUT_BYTES) return { output };
-  const size = `it has ${bytes} bytes; allowed are ${MAX_OUTPUT_BYTES}: store it elsewhere and return a reference`;
+  const most = mostValueBytes(place);
+  if (bytes <= most) return { output };
+  const size = `it has ${bytes} bytes; allowed are ${most}: store it elsewhere and return a reference`;
   return wrong('output-too-large', size);
 }
 

@@ -9,29 +9,26 @@
  * No heartbeat is sent after its attempt: the loop is stopped before the report.
  */
 
-import { decide } from '../core/decide.ts';
 import type { AttemptContext, AttemptLog } from '../core/plan/agent.ts';
 import { formatDuration } from '../core/values/duration.ts';
 import { performedStep } from '../core/plan/on-failure.ts';
 import type { AgentStep, Plan } from '../core/plan/plan.ts';
-import { evaluateExpression } from '../core/plan/refs.ts';
 import type { Ports } from '../core/ports.ts';
 import type { OpenBreaker, Progress, Report } from '../core/decisions/events.ts';
 import { given } from '../core/values/given.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { type LeasedStep, pauseOf } from '../core/records/state.ts';
-import { copyOf } from '../core/values/json.ts';
 import { effectKeyOf, keyEpoch } from '../core/step/effect-key.ts';
 import { heartbeatEveryMs, isAdvance } from '../core/step/lease.ts';
-import { leftOutIn } from '../core/step/left-out.ts';
 import { attemptedVariant } from '../core/step/recovery.ts';
-import { scopeOf } from '../core/step/turn.ts';
 import { timeOverAt } from '../core/step/within.ts';
 import { commit, withWrite } from '../engine/commit.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
+import { decideWith } from '../engine/large-values.ts';
 import { progressToken } from './answer.ts';
-import { type LogContext, perform, type Worker } from './author-code.ts';
+import type { LogContext, Worker } from './author-code.ts';
 import { Latch } from './latch.ts';
+import { performLoaded } from './task.ts';
 
 /** What the holder of a step knows; `state` follows its own heartbeats. */
 export interface Claim {
@@ -117,13 +114,7 @@ export async function runAttempt(ports: Ports, worker: Worker, claim: Claim): Pr
     worker.listener?.leaseLost();
     abort.abort();
   });
-  const input =
-    record.keyInput === undefined ? evaluateExpression(planStep.input, scopeOf(state)) : record.keyInput;
-  const isPlanned = record.mode === 'execute' && record.keyInput === undefined;
-  const refused = isPlanned ? leftOutIn(planStep.input, state.steps) : undefined;
-  // What the author's code does to its input is not done to the records that it comes from.
-  const task = { mode: record.mode, ctx, input: copyOf(input), output: copyOf(record.output) };
-  const work = perform(worker, { ...task, ...given({ refused }) });
+  const work = performLoaded(ports, worker, planStep, state, ctx);
   worker.underWay?.add(context);
   void work.then(() => worker.underWay?.delete(context));
   const report = await inTime(ports, work, abort, finished, claim, time);
@@ -285,7 +276,7 @@ async function heartbeatOnce(
   progress: Progress | undefined,
 ): Promise<'renewed' | 'conflict' | 'lost'> {
   const step = claim.planStep.name;
-  const decision = decide(claim.plan, claim.state, {
+  const { decision } = await decideWith(ports, claim.plan, claim.state, {
     type: 'heartbeat',
     step,
     token: claim.token,

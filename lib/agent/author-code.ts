@@ -103,6 +103,8 @@ export interface Task {
   readonly output: Json | undefined;
   /** Why there is no input: nothing is executed. */
   readonly refused?: Failure;
+  /** Where an output that is too large for a record is put. */
+  readonly place?: Pick<Ports, 'largeValues'>;
 }
 
 /** Never rejects. */
@@ -139,7 +141,7 @@ async function execute(worker: Worker, task: Task, input: unknown): Promise<Repo
   if (lacks !== undefined) return { kind: 'failed', codeReturned: true, permanent: true, failure: lacks };
   const answer = await worker.implementation.execute(task.ctx, input);
   if (isAccepted(answer)) return acceptedAnswer(worker.agent, answer);
-  const result = await outputOf(worker.agent, answer);
+  const result = await outputOf(worker.agent, answer, task.place);
   if ('output' in result) return { kind: 'done', codeReturned: true, output: result.output };
   return { kind: 'wrong-answer', codeReturned: true, failure: result.failure, answer: answerText(answer) };
 }
@@ -185,7 +187,7 @@ async function probe(worker: Worker, task: Task, input: unknown): Promise<Report
   if (answer.verdict === 'running') return runningOf(answer);
   if (answer.verdict === 'not-done') return { kind: 'found', codeReturned: true, verdict: 'not-done' };
   if (answer.verdict !== 'done') return found(NO_VERDICT);
-  const result = await outputOf(worker.agent, answer.output);
+  const result = await outputOf(worker.agent, answer.output, task.place);
   if ('output' in result)
     return { kind: 'found', codeReturned: true, verdict: 'done', output: result.output };
   const { failure } = result;

@@ -18,6 +18,7 @@ import type { Ports } from '../core/ports.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { given } from '../core/values/given.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
+import { decideWith } from '../engine/large-values.ts';
 import type { Worker } from './author-code.ts';
 
 /** A lease may be shorter by so much. */
@@ -40,9 +41,9 @@ export async function decideDelivery(
   pass: Pass,
 ): Promise<{ readonly decision: Decision; readonly pass: Pass }> {
   const { message } = delivery;
+  const { decision, state: known } = await decideWith(ports, plan, state, delivery);
   const later = (more: Pick<EventOf<'deliver'>, 'openBreaker' | 'turnAt'> = {}): Decision =>
-    decide(plan, state, { ...delivery, ...decisionInputsOf(ports), ...more });
-  const decision = decide(plan, state, delivery);
+    decide(plan, known, { ...delivery, ...decisionInputsOf(ports), ...more });
   if (decision.next.kind !== 'perform') return { decision, pass };
   const openBreaker = await deferredBy?.(ports, state.execution);
   if (openBreaker !== undefined) return { decision: later({ openBreaker }), pass };

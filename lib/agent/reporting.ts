@@ -8,7 +8,6 @@
  * S5 after an ambiguous answer the token decides whether the report took place, never the answer.
  */
 
-import { decide } from '../core/decide.ts';
 import type { Ports } from '../core/ports.ts';
 import type { AffectedSteps } from '../core/decisions/decision.ts';
 import type { Report } from '../core/decisions/events.ts';
@@ -19,6 +18,7 @@ import { mayStillSucceed } from '../core/step/turn.ts';
 import { isTimeOver } from '../core/step/within.ts';
 import { commit } from '../engine/commit.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
+import { decideWith } from '../engine/large-values.ts';
 import { continueWith, reconcile } from '../engine/reconcile.ts';
 import type { Claim } from './attempt.ts';
 import type { Worker } from './author-code.ts';
@@ -98,7 +98,7 @@ async function reportOnce(
   // Whether the time of the step is over depends on pauses that what was read before that has not seen.
   const isOver = record?.mode !== 'undo' && isTimeOver(planStep, state, now);
   if (isOver && !isTimeOver(planStep, state, claim.rereadAt ?? 0)) return 'conflict';
-  const decision = decide(plan, state, {
+  const { decision } = await decideWith(ports, plan, state, {
     type: 'report',
     step: planStep.name,
     token,

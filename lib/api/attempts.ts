@@ -10,6 +10,7 @@ import { isOnFailure } from '../core/plan/on-failure.ts';
 import type { AgentStep, Plan } from '../core/plan/plan.ts';
 import { evaluateExpression } from '../core/plan/refs.ts';
 import { type Json, utf8Bytes } from '../core/values/json.ts';
+import { NotLoaded, outputIn } from '../core/records/large-values.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import type { Attempt, Step } from '../core/records/state.ts';
 import { effectKeyOf, keyEpoch } from '../core/step/effect-key.ts';
@@ -44,8 +45,16 @@ function inputOf(
   state: Snapshot,
 ): Pick<AttemptView, 'input' | 'inputBytes'> {
   const isKept = given !== true || key === record.key;
-  const input =
-    given === true ? record.keyInput : evaluateExpression(variantAt(step, variant).input, shownScope(state));
+  let input: Json | undefined;
+  try {
+    input =
+      given === true
+        ? record.keyInput
+        : evaluateExpression(variantAt(step, variant).input, shownScope(state));
+  } catch (error) {
+    if (!(error instanceof NotLoaded)) throw error;
+    return { inputBytes: error.wanted.ref.bytes };
+  }
   if (!isKept || input === undefined) return {};
   const bytes = utf8Bytes(JSON.stringify(input));
   return bytes <= MAX_INPUT_BYTES ? { input } : { inputBytes: bytes };
@@ -57,6 +66,6 @@ function inputOf(
  */
 const shownScope = (state: Snapshot): ReturnType<typeof scopeOf> => ({
   ...scopeOf(state),
-  output: (step): Json | undefined => state.steps[step]?.output,
+  output: (step): Json | undefined => outputIn(state, state.steps[step]),
   token: () => '(token)',
 });

@@ -52,13 +52,13 @@ class Room {
  */
 export function fittedExecution(view: ExecutionView, only?: string): ExecutionView {
   if (only === undefined && JSON.stringify(view).length * MOST_CHAR_BYTES <= MAX_ANSWER_BYTES) return view;
-  const { input, output, incidents, steps, ...head } = view;
+  const { input, output, incidents, steps, omitted: unread = [], ...head } = view;
   const room = new Room();
   const shown = only === undefined ? steps : steps.filter(({ name }) => name === only);
   const bare = shown.map((step) => without(step, STEP_PARTS));
   room.take([head, bare]);
   room.spend(bare.length * STEP_PARTS.length * MENTION_BYTES);
-  const omitted: string[] = [];
+  const omitted: string[] = [...unread];
   const optional = (name: string, value: unknown): boolean => {
     if (room.take(value)) return true;
     omitted.push(name);
@@ -89,7 +89,7 @@ function fittedSteps(steps: readonly StepView[], room: Room): StepView[] {
     for (const [at, step] of steps.entries()) if (!room.take(step[part])) omitted[at]?.push(part);
   }
   return steps.map((step, at) => {
-    const left = omitted[at] ?? [];
+    const left = [...(step.omitted ?? []), ...(omitted[at] ?? [])];
     if (left.length === 0) return step;
     return { attempts: [], ...without(step, left), omitted: left };
   });

@@ -60,6 +60,7 @@ import {
 } from './requests.ts';
 import { answerAsAsked } from './plain.ts';
 import { STATUS } from './statuses.ts';
+import { withShown } from './shown-values.ts';
 import { belongingOf, executionSummary, executionView, questionView, stoppedView } from './views.ts';
 
 const STATUS_OF: Readonly<Record<string, ContentfulStatusCode>> = STATUS;
@@ -148,7 +149,7 @@ function executionRoutes(app: Hono, scheduler: Scheduler): void {
     const shown = await (waitMs > 0 ? showAtEnd(scheduler, id, waitMs) : show(scheduler, id));
     if (step !== undefined && !shownSteps(shown.plan, shown.state).some(({ name }) => name === step))
       throw unknownStep(id, step);
-    return c.json(fittedExecution(await viewNow(scheduler, shown), step));
+    return c.json(fittedExecution(await viewNow(scheduler, shown, step), step));
   });
   app.get('/executions/:id/why', async (c) => {
     const { state, plan } = await show(scheduler, c.req.param('id'));
@@ -172,8 +173,13 @@ function startOf(c: Context, { input, ...body }: z.output<typeof startBody>): St
   };
 }
 
-async function viewNow(scheduler: Scheduler, { state, plan }: Shown): Promise<ExecutionView> {
-  const asked = await askedOf(scheduler, state);
+async function viewNow(
+  scheduler: Scheduler,
+  { state: known, plan }: Shown,
+  step?: string,
+): Promise<ExecutionView> {
+  const asked = await askedOf(scheduler, known);
+  const state = await withShown(scheduler.ports, known, step);
   return executionView(state, plan, scheduler.ports.clock.now(), asked) as unknown as ExecutionView;
 }
 

@@ -21,6 +21,7 @@ import {
   type Rounds,
 } from '../core/plan/plan.ts';
 import type { Children } from '../core/records/children.ts';
+import { NotLoaded } from '../core/records/large-values.ts';
 import { isOpen, type Question } from '../core/records/question.ts';
 import { given } from '../core/values/given.ts';
 import type { AskedOf } from '../core/records/question.ts';
@@ -99,7 +100,8 @@ const body = (
 ): Record<string, unknown> => ({
   deadlineAt: state.execution.deadlineAt,
   input: state.execution.input,
-  ...outputOf(plan, state),
+  ...shownOutput(plan, state),
+  ...given({ omitted: isInputOmitted(state) ? ['input'] : undefined }),
   ...given({ standing: standingAtEnd(plan, state) }),
   incidents: incidentsIn(state).map((incident) => ({
     ...questionView(incident),
@@ -120,6 +122,19 @@ const body = (
     ...awaited(step, state),
   })),
 });
+
+const isInputOmitted = ({ execution: { input, inputAt } }: Snapshot): boolean =>
+  inputAt !== undefined && input === null;
+
+/** Made of values that are not all loaded, it is too large to be shown, too. */
+function shownOutput(plan: Plan, state: Snapshot): ReturnType<typeof outputOf> {
+  try {
+    return outputOf(plan, state);
+  } catch (error) {
+    if (error instanceof NotLoaded) return given({ outputBytes: state.execution.outputBytes });
+    throw error;
+  }
+}
 
 /** The agent of the next attempt, if one is to come; else of the latest. */
 const agentOf = (step: AgentStep, record: Step | undefined): string =>
@@ -226,6 +241,7 @@ function stepView(step: Step | undefined, status: StepView['status']): Record<st
     status,
     ...Object.fromEntries(present),
     ...(step.mayHaveActed ? { mayHaveActed: true } : {}),
+    ...(step.outputAt !== undefined && output === undefined ? { omitted: ['output'] } : {}),
     changedAt,
     attempts,
   };

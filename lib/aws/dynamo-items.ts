@@ -24,8 +24,10 @@ import { TABLE } from './names.ts';
 
 export type Item = Record<string, AttributeValue>;
 
-/** Version of the items that this code writes, and reads at most. */
+/** Version of the items that this code writes. */
 const ITEM_VERSION = 1;
+/** Version of items that name a value beside the table: older code would take the value for none. */
+const NAMING_VERSION = 2;
 
 const EXECUTION_SK = 'exec';
 const STEP_PREFIX = 'step#';
@@ -49,10 +51,14 @@ function checkedId(id: string): string {
 
 export const idOfKey = (item: Item): string => text(item, TABLE.pk).slice('exec#'.length);
 
+const NAMING: Item = { v: { N: String(NAMING_VERSION) } };
+
 /** Attributes that are JSON text in the item. */
 const EXECUTION_JSON: ReadonlySet<string> = new Set([
   'input',
+  'inputAt',
   'output',
+  'outputAt',
   'tags',
   'search',
   'commands',
@@ -70,6 +76,7 @@ const EXECUTION_JSON: ReadonlySet<string> = new Set([
 ]);
 const STEP_JSON: ReadonlySet<string> = new Set([
   'output',
+  'outputAt',
   'failure',
   'attempts',
   'givenInput',
@@ -105,12 +112,13 @@ const STEP_DEFAULTS: Readonly<Record<string, unknown>> = {
 
 /** @param retentionMs how long after its end it is kept; absent: for ever */
 export function executionItem(execution: Execution, wakeShards: number, retentionMs?: number): Item {
-  const { id, inputKey } = execution;
+  const { id, inputKey, inputAt } = execution;
   const left = ['id', ...(['commands', 'dispatches'] as const).filter((key) => isEmpty(execution[key]))];
-  if (inputKey !== undefined) left.push('input');
+  if (inputKey !== undefined || inputAt !== undefined) left.push('input');
   const item: Item = {
     ...executionKey(id),
     ...attributes(execution, EXECUTION_JSON, EXECUTION_DEFAULTS, left),
+    ...(inputAt === undefined && execution.outputAt === undefined ? {} : NAMING),
   };
   Object.assign(item, indexedExecution(execution, wakeShards));
   const goneAt = retentionMs === undefined ? undefined : expiresAt(execution, retentionMs);
@@ -129,7 +137,9 @@ export function stepItem(executionId: string, step: Step): Item {
   const { name, attempts } = step;
   const isKnown = attempts.length <= 1 && JSON.stringify(attempts) === JSON.stringify(onlyAttempt(step));
   const left = isKnown ? ['name', 'attempts'] : ['name'];
-  const item = { ...stepKey(executionId, name), ...attributes(step, STEP_JSON, STEP_DEFAULTS, left) };
+  const names = step.outputAt !== undefined || step.children?.rounds?.inputAt !== undefined;
+  const own = attributes(step, STEP_JSON, STEP_DEFAULTS, left);
+  const item = { ...stepKey(executionId, name), ...own, ...(names ? NAMING : {}) };
   const children = step.children && groupedChildren(step.children);
   if (children === undefined) return item;
   return { ...item, children: { S: children } };
@@ -248,10 +258,10 @@ const NOT_FIELDS: ReadonlySet<string> = new Set(['v', TABLE.pk, TABLE.sk, TABLE.
 /** @throws SteadfastError `newer-item` */
 export function refuseNewer(item: Item): void {
   const version = number(item, 'v');
-  if (version > ITEM_VERSION) {
+  if (version > NAMING_VERSION) {
     throw refuse(
       'newer-item',
-      `an item has version ${version}; this code reads up to ${ITEM_VERSION}: deploy the newer code`,
+      `an item has version ${version}; this code reads up to ${NAMING_VERSION}: deploy the newer code`,
     );
   }
 }

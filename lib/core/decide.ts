@@ -4,6 +4,8 @@
  * Owns: which rule answers which event. Does not own: events and decisions (`decisions/`), effects
  * (`engine/commit.ts`), clock and random source (they come with the event).
  *
+ * V4 what rests on a value that is not loaded is not decided: the decision asks for the value.
+ *
  * S14 pure, total, deterministic, bounded: at most one write (a step and its execution in one transaction
  * count as one), then sends. S15 a decision that was applied is refused by its version the second time.
  */
@@ -20,6 +22,7 @@ import { planDuring } from './plan/on-failure.ts';
 import type { Plan } from './plan/plan.ts';
 import { type Decision, nothing } from './decisions/decision.ts';
 import type { Event } from './decisions/events.ts';
+import { NotLoaded } from './records/large-values.ts';
 import type { Snapshot } from './records/snapshot.ts';
 import { evaluate } from './rules.ts';
 import { noticeRisk } from './supervision/notice-risk.ts';
@@ -36,6 +39,15 @@ import { answerCallback } from './waiting/callback.ts';
  * @returns the write, the messages to send after it, and what the caller does next
  */
 export function decide(whole: Plan, stored: Snapshot, event: Event): Decision {
+  try {
+    return decideLoaded(whole, stored, event);
+  } catch (error) {
+    if (!(error instanceof NotLoaded)) throw error;
+    return nothing({ kind: 'load', value: error.wanted });
+  }
+}
+
+function decideLoaded(whole: Plan, stored: Snapshot, event: Event): Decision {
   const state = effectiveState(whole, stored);
   const plan = planDuring(whole, stored.execution);
   const decided = closeCallback(state, event, decideOn(plan, state, event));

@@ -207,6 +207,37 @@ export interface WakeUps extends Presences {
   readonly known: { untilAt: number; asking?: Promise<void> };
 }
 
+/**
+ * Values that are too large for a record, by key (`records/large-values.ts`). An object is put before the
+ * record that names it, and no key is ever put twice.
+ */
+export interface LargeValues {
+  /** SHA-256 of the text, in `[a-z0-9]`. */
+  readonly hash: (json: string) => string;
+  /** Values whose text has more bytes lie here. @default LARGE_VALUE_BYTES */
+  readonly above?: number;
+  /** Resolves once the object is there for every reader. Rejects when that is not certain. */
+  readonly put: (key: string, json: string) => Promise<void>;
+  /** The text that was put. Nothing when there certainly is none; rejects when it cannot be read now. */
+  readonly get: (key: string) => Promise<string | undefined>;
+}
+
+/** An object, as a listing shows it. */
+export interface StoredValue {
+  readonly key: string;
+  /** Epoch ms of its put. */
+  readonly storedAt: number;
+  readonly bytes: number;
+}
+
+/** All large values: for the audit and for an erasure alone. */
+export interface LargeValueInventory {
+  /** In the order of their keys, those that begin with the prefix. */
+  readonly list: (prefix: string, cursor?: string) => Promise<Page<StoredValue>>;
+  /** For good, with every version of them; one that is gone already is no error. */
+  readonly remove: (keys: readonly string[]) => Promise<void>;
+}
+
 /** Messages of one agent's queue, about. */
 export interface QueueDepth {
   readonly waiting: number;
@@ -285,6 +316,8 @@ export interface Ports {
   readonly queue: Queue;
   /** Absent while writes are kept. @default it is not known */
   readonly storageTrouble?: () => StorageTrouble | undefined;
+  /** @default every value is in its record, which bounds its size */
+  readonly largeValues?: LargeValues;
   /** @default no workflow is ever paused */
   readonly workflowPauses?: WorkflowPauses;
   /** @default each part of a list announces its own questions */

@@ -10,7 +10,6 @@
  * neither.
  */
 
-import { decide } from '../core/decide.ts';
 import { callbackKeysOf, type NewExecution, newExecution, placeHolder } from '../core/execution/start.ts';
 import type { Plan } from '../core/plan/plan.ts';
 import type { RandomSource, Ports, Store } from '../core/ports.ts';
@@ -19,8 +18,9 @@ import type { AffectedSteps, Decision, Next } from '../core/decisions/decision.t
 import type { ChildrenDone } from '../core/decisions/events.ts';
 import type { Failure } from '../core/values/failure.ts';
 import { given } from '../core/values/given.ts';
-import { type Json, utf8Bytes } from '../core/values/json.ts';
+import { utf8Bytes } from '../core/values/json.ts';
 import { isOfEarlierLife } from '../core/records/retention.ts';
+import { MAX_WHOLE_BYTES } from '../core/records/large-values.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { type Execution, hasEnd } from '../core/records/state.ts';
 import { lifeOf } from '../core/step/effect-key.ts';
@@ -32,6 +32,8 @@ import { type PlanCache, planOf } from './plans.ts';
 import { sideBySide } from './side-by-side.ts';
 import { originOf } from './announce.ts';
 import { decisionInputsOf } from './decision-inputs.ts';
+import { type Answer, answerOf, decideWith } from './large-values.ts';
+import { executionApart } from './values-apart.ts';
 import { wakeFor } from './wake-up.ts';
 
 /** Carries another execution on; handed in by `reconcile.ts`, whose loop this is a part of. */
@@ -162,7 +164,9 @@ async function startChild(
     },
     now,
   );
-  const existing = await store.create(execution);
+  const stored =
+    ports.largeValues === undefined ? execution : await executionApart(ports.largeValues, execution);
+  const existing = await store.create(stored);
   if (existing !== 'written') {
     const { restartedAfter: again } = start;
     return again !== undefined && isToGoOn(existing, again)
@@ -207,7 +211,9 @@ async function goOn(
   for (;;) {
     const state = await ports.store.read(id);
     if (state === undefined) return undefined;
-    const decision = decide(plan, state, { type: 'restart', endVersion, ...decisionInputsOf(ports) });
+    const event = { type: 'restart', endVersion, ...decisionInputsOf(ports) } as const;
+    const deciding = decideWith(ports, plan, state, event);
+    const { decision } = deciding instanceof Promise ? await deciding : deciding;
     if (decision.write === undefined) return endIn(plan, state);
     if ((await commit(ports, decision, state.execution)) === 'conflict') continue;
     await carryOn(ports, plan, id, reconcile);
@@ -254,7 +260,9 @@ async function stopChild(
     const mayGoOn = start.restartedAfter !== undefined && isToGoOn(state.execution, start.restartedAfter);
     if (ended !== undefined && !recall && !mayGoOn) return ended;
     const about = { undo, ...given({ endVersion: start.restartedAfter }) };
-    const decision = decide(plan, state, { type: 'stop', ...about, ...decisionInputsOf(ports) });
+    const event = { type: 'stop', ...about, ...decisionInputsOf(ports) } as const;
+    const deciding = decideWith(ports, plan, state, event);
+    const { decision } = deciding instanceof Promise ? await deciding : deciding;
     if (decision.write === undefined) return ended;
     if ((await commit(ports, decision, state.execution)) === 'conflict' || mayGoOn) continue;
     await carryOn(ports, plan, start.id, reconcile);
@@ -265,18 +273,27 @@ async function stopChild(
 async function gathered(
   ports: Ports,
   { ids, rounds }: Extract<Next, { readonly kind: 'gather' }>,
-): Promise<{ readonly outputs: readonly (Json | undefined)[]; readonly bytes: number }> {
+): Promise<Omit<Extract<ChildrenDone, { readonly type: 'gathered' }>, 'type' | 'step'>> {
   const all = await sideBySide(ids, SIDE_BY_SIDE, (id) => ports.store.readExecution(id));
   const ends = rounds === undefined ? all : all.filter((end) => end?.status === 'succeeded');
   // What `until` read in the place of an answer would end the rounds early, or never.
   if (rounds !== undefined && ends.length !== rounds)
     throw new Error(`of ${rounds} rounds ${ends.length} could be read`);
   const bytesOf = (end: Execution | undefined): number =>
-    end?.outputBytes ?? (end?.output === undefined ? 0 : utf8Bytes(JSON.stringify(end.output)));
-  return {
-    outputs: ends.map((end) => end?.output),
-    bytes: ends.reduce((sum, end) => sum + bytesOf(end), 0),
-  };
+    end?.outputBytes ??
+    end?.outputAt?.bytes ??
+    (end?.output === undefined ? 0 : utf8Bytes(JSON.stringify(end.output)));
+  const bytes = ends.reduce((sum, end) => sum + bytesOf(end), 0);
+  // More together is not kept, and so not loaded.
+  const isTooMuch = bytes > MAX_WHOLE_BYTES;
+  const answers = await sideBySide(
+    ends,
+    SIDE_BY_SIDE,
+    async (end): Promise<Answer> =>
+      end === undefined || (isTooMuch && end.outputAt !== undefined) ? {} : answerOf(ports, end),
+  );
+  const lostBytes = answers.find((one) => one.lostBytes !== undefined)?.lostBytes;
+  return { outputs: answers.map(({ output }) => output), bytes, ...given({ lostBytes }) };
 }
 
 /**
@@ -324,7 +341,9 @@ async function noticedOn(
   const { step, index, epoch = 1, try: number = 1 } = parent;
   const about = { step, index, epoch, try: number, end };
   const event = { type: 'child-ended', ...about, ...decisionInputsOf(ports) } as const;
-  return { plan, before: state.execution, decision: decide(plan, state, event) };
+  const deciding = decideWith(ports, plan, state, event);
+  const { decision } = deciding instanceof Promise ? await deciding : deciding;
+  return { plan, before: state.execution, decision };
 }
 
 /**

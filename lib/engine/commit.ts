@@ -1,7 +1,8 @@
 /**
  * From a decision to its effects: the only file that turns one into writes and messages.
  *
- * Owns: the order: announce what an earlier write recorded; write; send; announce risk, best effort. Does not
+ * Owns: the order: announce what an earlier write recorded; put what is large beside the table; write; send;
+ * announce risk, best effort. Does not
  * own: what to decide, or what comes after (`reconcile.ts`).
  *
  * A crash between the write and the messages is made good at the wake time in the record: a supervisor's
@@ -17,6 +18,7 @@ import { type Snapshot, withQuestion } from '../core/records/snapshot.ts';
 import type { Execution } from '../core/records/state.ts';
 import { announceOnce, originOf } from './announce.ts';
 import { mayBeOfMany, quietIfAnother } from './announced-lists.ts';
+import { apart } from './values-apart.ts';
 import { wakeFor } from './wake-up.ts';
 
 /**
@@ -35,7 +37,8 @@ export async function commit(
   const write =
     decided !== undefined && mayBeOfMany(decided) ? await quietIfAnother(ports, decided) : decided;
   if (write !== undefined) {
-    const result = await ports.store.write(write);
+    const stored = ports.largeValues === undefined ? write : await apart(ports.largeValues, write);
+    const result = await ports.store.write(stored);
     if (result === 'conflict') return result;
   }
   const called = wakeFor(ports, write?.execution?.wakeAt, before.wakeAt);
@@ -69,5 +72,6 @@ export function withWrite(state: Snapshot, write: Write | undefined): Snapshot {
   const { step, execution = state.execution } = write;
   const steps = step === undefined ? state.steps : { ...state.steps, [step.name]: step };
   const { questions } = withQuestion(state, write.question);
-  return { execution, steps, ...given({ questions }) };
+  const { values } = state;
+  return { execution, steps, ...given({ questions, values }) };
 }

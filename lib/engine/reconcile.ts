@@ -6,7 +6,6 @@
  * stopped or read delays no other step, nor does an event bus that takes nothing.
  */
 
-import { decide } from '../core/decide.ts';
 import { isRepeated, type Plan } from '../core/plan/plan.ts';
 import type { Ports, WriteResult } from '../core/ports.ts';
 import {
@@ -22,6 +21,7 @@ import type { Snapshot } from '../core/records/snapshot.ts';
 import { notifyParent, withChildren } from './children.ts';
 import { commit, withWrite } from './commit.ts';
 import { decisionInputsOf } from './decision-inputs.ts';
+import { type Decided, decideWith } from './large-values.ts';
 
 /**
  * Writes for each step in one evaluation, at most: a lease's end, a skip or a fence, a deferral. Of an
@@ -88,10 +88,9 @@ export async function reconcile(
       fresh = true;
       if (state === undefined) return undefined;
     }
-    const { by } = start;
-    const decision = decide(plan, state, {
+    const deciding = decideWith(ports, plan, state, {
       type: 'evaluate',
-      by,
+      by: start.by,
       affected,
       fresh,
       readAt,
@@ -100,6 +99,8 @@ export async function reconcile(
       ...(oversight === undefined ? {} : given({ graceFrom: oversight.graceFrom, admissions })),
       ...decisionInputsOf(ports),
     });
+    const { decision, state: known }: Decided = deciding instanceof Promise ? await deciding : deciding;
+    state = known;
     if (decision.next.kind === 'ask') {
       admissions = { ...admissions, ...(await oversight?.ask(decision.next.agents)) };
       continue;
@@ -194,7 +195,8 @@ async function record(
   state: Snapshot,
   event: ChildrenDone,
 ): Promise<Pick<Decision, 'next' | 'write'>> {
-  const decision = decide(plan, state, { ...event, ...decisionInputsOf(ports) });
+  const deciding = decideWith(ports, plan, state, { ...event, ...decisionInputsOf(ports) });
+  const { decision } = deciding instanceof Promise ? await deciding : deciding;
   const again = { next: evaluateNext([event.step]) };
   return (await commit(ports, decision, state.execution)) === 'conflict' ? again : { ...again, ...decision };
 }

@@ -10,7 +10,6 @@
  */
 
 import type { StandardSchemaV1 } from '@standard-schema/spec';
-import { decide } from '../core/decide.ts';
 import { effectiveState } from '../core/execution/effective-state.ts';
 import { type CallbackStep, graphOf, isCallback, type Plan } from '../core/plan/plan.ts';
 import type { Workflow } from '../core/plan/builder/workflow.ts';
@@ -19,13 +18,15 @@ import { refuse, type SteadfastError } from '../core/values/errors.ts';
 import type { CallbackAnswer } from '../core/decisions/events.ts';
 import { given as present } from '../core/values/given.ts';
 import { asJson, canonicalJson, type Json, utf8Bytes } from '../core/values/json.ts';
+import { outputIn } from '../core/records/large-values.ts';
 import type { Snapshot } from '../core/records/snapshot.ts';
 import { callbackToken, type Step } from '../core/records/state.ts';
 import { cut } from '../core/values/text.ts';
 import { callbackProblem } from '../core/waiting/callback.ts';
 import { carryOut } from '../engine/reconcile.ts';
-import { check, MAX_OUTPUT_BYTES } from '../engine/schema.ts';
+import { check, jsonLimitsOf, mostValueBytes } from '../engine/schema.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
+import { decideWith, withValues } from '../engine/large-values.ts';
 import { entryOfAnswer } from './people.ts';
 import { type Scheduler, show } from './start.ts';
 
@@ -52,8 +53,10 @@ export async function closeCallback(
     const answer = await checkedAnswer(scheduler, plan, step, given, by);
     // One that failed before the execution was tried again is open once more.
     const effective = effectiveState(plan, state);
-    if (isRepeated(scheduler, step, effective.steps[name], answer, by))
-      return present({ by: effective.steps[name]?.by });
+    const repeated = await withValues(ports, effective, (known) =>
+      isRepeated(scheduler, step, known, answer, by),
+    );
+    if (repeated.made) return present({ by: effective.steps[name]?.by });
     const problem = callbackProblem(plan, effective, name);
     if (problem !== undefined) {
       const { status = state.execution.status, by: first } = effective.steps[name] ?? {};
@@ -68,7 +71,7 @@ export async function closeCallback(
     const acted = await entryOfAnswer(scheduler, effective, step, answer, by);
     const about = { step: name, answer, ...acted, ...present({ by }) };
     const event = { type: 'callback', ...about, ...decisionInputsOf(ports) } as const;
-    const decision = decide(plan, state, event);
+    const { decision } = await decideWith(ports, plan, state, event);
     if ((await carryOut(ports, plan, state, decision, readAt, name)) === 'written') return present({ by });
   }
 }
@@ -95,18 +98,19 @@ async function shownFor(
 /** The same answer again: an approval's from the same person, a callback's from any holder of its token. */
 function isRepeated(
   { personalRoles }: Scheduler,
-  { kind }: CallbackStep,
-  record: Step | undefined,
+  { name, kind }: CallbackStep,
+  state: Snapshot,
   answer: CallbackAnswer,
   by: Caller | undefined,
 ): boolean {
+  const record = state.steps[name];
   if (record === undefined || answer.kind === 'heartbeat') return false;
   const isApproval = kind === 'approval';
   const personIn = (caller: Caller | undefined): string | undefined =>
     caller && personOf(caller, personalRoles);
   if (isApproval && personIn(record.by) !== personIn(by)) return false;
   const outputOf = (output: Json | undefined): Json | undefined => (isApproval ? withoutBy(output) : output);
-  const known = answer.kind === 'complete' ? outputOf(record.output) : record.failure;
+  const known = answer.kind === 'complete' ? outputOf(outputIn(state, record)) : record.failure;
   const said = answer.kind === 'complete' ? outputOf(answer.output) : answer.failure;
   const settled: readonly Step['status'][] =
     answer.kind === 'complete' ? ['answered', 'done'] : ['answered', 'failed', 'tolerated'];
@@ -129,8 +133,9 @@ async function checkedAnswer(
 ): Promise<CallbackAnswer> {
   if (answer.kind !== 'complete') return answer;
   const bytes = utf8Bytes(JSON.stringify(answer.output));
-  if (bytes > MAX_OUTPUT_BYTES) {
-    throw refuse('too-large', `the output has ${bytes} bytes; allowed are ${MAX_OUTPUT_BYTES}`);
+  const most = mostValueBytes(scheduler.ports);
+  if (bytes > most) {
+    throw refuse('too-large', `the output has ${bytes} bytes; allowed are ${most}`);
   }
   if (kind === 'approval') {
     const who = by === undefined ? {} : { by: callerText(by) };
@@ -147,7 +152,7 @@ async function checkedAnswer(
     const { issues, list } = checked;
     throw refuse('bad-output', `the output does not fit callback '${name}': ${issues}`, { issues: list });
   }
-  const made = asJson(checked.value);
+  const made = asJson(checked.value, jsonLimitsOf(scheduler.ports));
   if ('problem' in made) {
     throw refuse('bad-output', `the output of its schema is not acceptable: ${cut(made.problem, 200)}`);
   }

@@ -5,7 +5,6 @@
  * command is possible and what it writes (`core/operators/obey.ts`).
  */
 
-import { decide } from '../core/decide.ts';
 import { commandProblem, isUnderWay, latestAsked, restOf } from '../core/operators/obey.ts';
 import {
   isMemoryFull,
@@ -27,6 +26,7 @@ import type { Execution } from '../core/records/state.ts';
 import { withWrite } from '../engine/commit.ts';
 import { carryOut } from '../engine/reconcile.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
+import { decideWith } from '../engine/large-values.ts';
 import { checkGiven } from './incidents.ts';
 import { entry } from './people.ts';
 import { type Scheduler, show } from './start.ts';
@@ -136,7 +136,8 @@ async function obeyed(
     if (problem !== undefined) throw refusal(execution, command, problem);
     if (known === undefined) refuseWhereFull(execution, command, readAt);
     const acted = command.type === 'retry' ? await acting(scheduler, plan, state, command) : {};
-    const decision = decide(plan, state, { ...command, ...acted, ...decisionInputsOf(ports) });
+    const event = { ...command, ...acted, ...decisionInputsOf(ports) };
+    const { decision } = await decideWith(ports, plan, state, event);
     // What is under way is asked for without an id, or a question of the rest is not safe to answer any more.
     if (decision.write === undefined && (known !== undefined || isUnderWay(execution, command)))
       return execution;

@@ -6,7 +6,6 @@
  * (`core/operators/resolution.ts`).
  */
 
-import { decide } from '../core/decide.ts';
 import { choicesFor, deedOf, resolutionProblem } from '../core/questions/choices.ts';
 import type { Agent } from '../core/plan/agent.ts';
 import { performedStep } from '../core/plan/on-failure.ts';
@@ -25,6 +24,7 @@ import { withWrite } from '../engine/commit.ts';
 import { carryOut } from '../engine/reconcile.ts';
 import { check } from '../engine/schema.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
+import { decideWith } from '../engine/large-values.ts';
 import { entry } from './people.ts';
 import { type Scheduler, show } from './start.ts';
 
@@ -76,7 +76,7 @@ export async function resolveIncident(
       ...acted,
       ...decisionInputsOf(ports),
     } as const;
-    const decision = decide(plan, state, event);
+    const { decision } = await decideWith(ports, plan, state, event);
     if ((await carryOut(ports, plan, state, decision, readAt)) === 'written')
       return withWrite(state, decision.write);
   }

@@ -11,7 +11,6 @@
  * have given, and never one too few.
  */
 
-import { decide } from '../core/decide.ts';
 import { type CallbackStep, isForAnother } from '../core/plan/plan.ts';
 import { type Caller, callerText, personOf } from '../core/values/caller.ts';
 import { refuse, type SteadfastError } from '../core/values/errors.ts';
@@ -31,6 +30,7 @@ import type { Snapshot } from '../core/records/snapshot.ts';
 import { isTerminal } from '../core/records/state.ts';
 import { applies, isTurn } from '../core/step/turn.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
+import { decideWith } from '../engine/large-values.ts';
 import { carryOut } from '../engine/reconcile.ts';
 import { type Scheduler, show, vouchedFor } from './start.ts';
 
@@ -68,7 +68,8 @@ export async function entry(
     const acted = { person, deed };
     if (root.plan === undefined) return { acted };
     if (isTerminal(status)) throw refuse('already-closed', `execution ${rootId} is over`, { status });
-    const decision = decide(root.plan, root.state, { type: 'enter', acted, ...decisionInputsOf(ports) });
+    const event = { type: 'enter', acted, ...decisionInputsOf(ports) } as const;
+    const { decision } = await decideWith(ports, root.plan, root.state, event);
     if ((await carryOut(ports, root.plan, root.state, decision, readAt)) === 'written') return {};
   }
 }

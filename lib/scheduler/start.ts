@@ -27,7 +27,9 @@ import { cut } from '../core/values/text.ts';
 import { lifeOf } from '../core/step/effect-key.ts';
 import { type PlanCache, planOf } from '../engine/plans.ts';
 import { reconcile } from '../engine/reconcile.ts';
-import { check } from '../engine/schema.ts';
+import { withConditions } from '../engine/large-values.ts';
+import { executionApart } from '../engine/values-apart.ts';
+import { check, jsonLimitsOf, mostValueBytes } from '../engine/schema.ts';
 import { wakeFor } from '../engine/wake-up.ts';
 import { childInputsOf } from './child-inputs.ts';
 import { pausedStarts, type KnownPause } from './paused-starts.ts';
@@ -121,7 +123,7 @@ const startedBefore = async (
   scheduler: Scheduler,
   { workflow, input, idempotencyKey: key }: StartRequest,
 ): Promise<Execution | undefined> =>
-  key === undefined || jsonProblem(input) !== undefined
+  key === undefined || jsonProblem(input, jsonLimitsOf(scheduler.ports)) !== undefined
     ? undefined
     : scheduler.ports.store.readExecution(idOfKey(scheduler, workflow, key));
 
@@ -143,7 +145,7 @@ export async function startOf(
     const message = `the input does not fit workflow '${workflow.name}': ${checked.issues}`;
     throw refuse('bad-input', message, { issues: checked.list });
   }
-  const input = acceptedInput(workflow.name, checked.value);
+  const input = acceptedInput(workflow.name, checked.value, ports);
   const { idempotencyKey: key, tags, redriveOf, by } = request;
   const people = firstPeople(scheduler, workflow.plan, by);
   if (redriveOf !== undefined && !(await exists(scheduler, redriveOf))) throw unknownExecution(redriveOf);
@@ -167,7 +169,9 @@ export async function startOf(
     now,
   );
   const execution = held === undefined ? begun : bornPaused(workflow.plan, begun, held);
-  const existing = await ports.store.create(execution, key === undefined);
+  const stored =
+    ports.largeValues === undefined ? execution : await executionApart(ports.largeValues, execution);
+  const existing = await ports.store.create(stored, key === undefined);
   if (existing !== 'written') return sameStart(existing, execution);
   ports.log.note(
     { what: 'started', executionId: execution.id, detail: workflow.name },
@@ -215,15 +219,9 @@ export function vouchedFor(by: Caller | undefined, what: string): Caller {
   );
 }
 
-/**
- * The longest JSON text of an input, after the schema has filled in its defaults; leaves
- * room for the rest of the record.
- */
-const MAX_INPUT_BYTES = 256 * 1024;
-
 /** What the schema made of the input must be plain JSON, and not too much: it is stored and read back. */
-function acceptedInput(workflow: string, value: unknown): Json {
-  const made = asJson(value);
+function acceptedInput(workflow: string, value: unknown, ports: Ports): Json {
+  const made = asJson(value, jsonLimitsOf(ports));
   if ('problem' in made) {
     throw refuse(
       'bad-input',
@@ -231,8 +229,10 @@ function acceptedInput(workflow: string, value: unknown): Json {
     );
   }
   const bytes = utf8Bytes(JSON.stringify(made.json));
-  if (bytes <= MAX_INPUT_BYTES) return made.json;
-  throw refuse('too-large', `the input has ${bytes} bytes; allowed are ${MAX_INPUT_BYTES}`);
+  // After the schema has filled in its defaults.
+  const most = mostValueBytes(ports);
+  if (bytes <= most) return made.json;
+  throw refuse('too-large', `the input has ${bytes} bytes; allowed are ${most}`);
 }
 
 /**
@@ -289,7 +289,8 @@ export interface Shown {
 export async function show(scheduler: Scheduler, executionId: string): Promise<Shown> {
   const state = isExecutionId(executionId) ? await scheduler.ports.store.read(executionId) : undefined;
   if (state === undefined) throw unknownExecution(executionId);
-  return { state, plan: await planOf(scheduler.ports.store, scheduler.plans, state.execution.plan) };
+  const plan = await planOf(scheduler.ports.store, scheduler.plans, state.execution.plan);
+  return { state: await withConditions(scheduler.ports, plan, state), plan };
 }
 
 const exists = async ({ ports }: Scheduler, id: string): Promise<boolean> =>

@@ -7,7 +7,7 @@
  * takes messages out of the queue).
  */
 
-import type { Clock, Inventory, Ports, RandomSource, Rates, Store } from '../core/ports.ts';
+import type { Clock, Inventory, LargeValues, Ports, RandomSource, Rates, Store } from '../core/ports.ts';
 import type { Note, Send } from '../core/decisions/decision.ts';
 import type { Ended } from '../core/records/ended.ts';
 import { questionKey } from '../core/records/question.ts';
@@ -192,5 +192,34 @@ export function memoryWorld(options: { readonly seed?: number; readonly shards?:
     questionNews,
     news,
     notes,
+  };
+}
+
+/** A hash of text that finds what differs, not who means harm. */
+export function textHash(text: string): string {
+  const { imul } = Math;
+  let one = 0x811c9dc5;
+  let other = 0x01000193;
+  for (let at = 0; at < text.length; at += 1) {
+    one = imul(one ^ text.charCodeAt(at), 0x01000193);
+    other = imul(other ^ text.charCodeAt(at), 0x85ebca6b) + at;
+  }
+  return `${(one >>> 0).toString(36)}${(other >>> 0).toString(36)}x${text.length.toString(36)}`;
+}
+
+export interface MemoryValues extends LargeValues {
+  /** By key. */
+  readonly objects: Map<string, string>;
+}
+
+/** Values beside the table, in memory. @param above bytes, from which on a value lies there */
+export function memoryValues(above?: number): MemoryValues {
+  const objects = new Map<string, string>();
+  return {
+    objects,
+    hash: textHash,
+    ...(above === undefined ? {} : { above }),
+    put: async (key, json) => void objects.set(key, json),
+    get: async (key) => objects.get(key),
   };
 }

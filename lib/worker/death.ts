@@ -9,12 +9,12 @@
  * after the death of the whole container.
  */
 
-import { decide } from '../core/decide.ts';
 import type { AbortSignalLike } from '../core/plan/agent.ts';
 import type { Ports } from '../core/ports.ts';
 import { given } from '../core/values/given.ts';
 import type { DeadAttempt } from '../core/decisions/events.ts';
 import { decisionInputsOf } from '../engine/decision-inputs.ts';
+import { decideWith } from '../engine/large-values.ts';
 import { type PlanCache, planOf } from '../engine/plans.ts';
 import { carryOut } from '../engine/reconcile.ts';
 
@@ -54,7 +54,7 @@ async function recordOnce(
   const state = await ports.store.read(executionId);
   if (state === undefined) return 'over';
   const plan = await planOf(ports.store, plans, state.execution.plan);
-  const decision = decide(plan, state, {
+  const { decision } = await decideWith(ports, plan, state, {
     type: 'process-died',
     step,
     token,

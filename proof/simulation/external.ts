@@ -9,6 +9,7 @@ import type { Note, Send } from '../../lib/core/decisions/decision.ts';
 import type { Presence } from '../../lib/core/supervision/presence.ts';
 import type { MemoryTable } from '../../lib/testing/memory-table.ts';
 import type { FileStore } from './file-store.ts';
+import type { WorldValues } from './values.ts';
 import type { OwedNews } from '../../lib/core/decisions/news.ts';
 
 /** What calls reach: it answers at once, and only the world's own clock moves it. */
@@ -16,6 +17,8 @@ export interface External {
   readonly table: MemoryTable;
   /** What answers the roles in its place, in a world that has one. */
   readonly file?: FileStore;
+  /** In a world whose values lie beside the table. */
+  readonly values?: WorldValues;
   readonly breakers: Breakers;
   readonly rates: Rates;
   readonly presences: Presences;

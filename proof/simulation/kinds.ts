@@ -74,6 +74,10 @@ export const KINDS = [
   'roundUndone',
   'roundsAtMost',
   'roundsTolerated',
+  /** Values beside the table: named by a record, loaded, and left by whoever died before the record. */
+  'valueApart',
+  'valueLoaded',
+  'valueLeft',
   /** The death of an attempt was recorded: under its lease, later, and when another attempt had begun. */
   'deathUnderLease',
   'deathLater',

@@ -25,15 +25,15 @@ type Values = readonly unknown[];
 
 /** What data makes longer. The input of a large execution is in an item of its own. */
 const valuesOf = {
-  execution: ({ output, cause, pauses, retries, dispatches }: Execution): Values => [
-    output,
+  execution: ({ output, outputAt, cause, pauses, retries, dispatches }: Execution): Values => [
+    outputAt ?? output,
     cause,
     pauses,
     retries,
     dispatches,
   ],
-  step: ({ output, givenInput, failure, progress, attempts, children }: Step): Values => [
-    output,
+  step: ({ output, outputAt, givenInput, failure, progress, attempts, children }: Step): Values => [
+    outputAt ?? output,
     givenInput,
     failure,
     progress,

@@ -11,6 +11,7 @@ import type { Snapshot } from '../../lib/core/records/snapshot.ts';
 import type { Execution } from '../../lib/core/records/state.ts';
 import type { MemoryTable } from '../../lib/testing/memory-table.ts';
 import type { Host, Process } from './process.ts';
+import { executionSeen, seenIn } from './values.ts';
 
 /** A call as the process makes it. */
 type Ask = <Answer>(execute: () => Answer | Promise<Answer>) => Promise<Answer>;
@@ -42,6 +43,10 @@ export class ProcessStore implements Store {
     return this.#ask(file === undefined ? execute : () => file.ask(asked));
   }
 
+  #seen(state: Snapshot | undefined): Snapshot | undefined {
+    return this.#host.external.values === undefined ? state : seenIn(state);
+  }
+
   writePlan(hash: string, plan: Plan) {
     return this.#call(
       () => this.#table.writePlan(hash, plan),
@@ -55,14 +60,19 @@ export class ProcessStore implements Store {
     );
   }
   create(execution: Execution) {
+    const { values } = this.#host.external;
     return this.#call(
-      () => this.#table.create(execution),
+      () => {
+        if (values === undefined) return this.#table.create(execution);
+        const made = this.#table.create(values.executionIn(execution));
+        return made === 'written' ? made : executionSeen(made);
+      },
       (store) => store.create(execution),
     );
   }
   read(id: string) {
     return this.#call(
-      () => this.#table.read(id),
+      () => this.#seen(this.#table.read(id)),
       (store) => store.read(id),
     );
   }
@@ -70,7 +80,7 @@ export class ProcessStore implements Store {
   async readSteps(id: string, names: readonly string[]): Promise<Snapshot | undefined> {
     const parts = names.map((name) =>
       this.#call(
-        () => this.#table.readSteps(id, [name]),
+        () => this.#seen(this.#table.readSteps(id, [name])),
         (store) => stepsOf(store, id, name),
       ),
     );
@@ -80,14 +90,14 @@ export class ProcessStore implements Store {
   }
   readExecution(id: string) {
     return this.#call(
-      () => this.#table.read(id)?.execution,
+      () => this.#seen(this.#table.read(id))?.execution,
       (store) => store.readExecution(id),
     );
   }
   write(write: Write) {
-    const { writers } = this.#host;
+    const { writers, external } = this.#host;
     return this.#call(
-      () => writers.by(this.#process, () => this.#table.write(write)),
+      () => writers.by(this.#process, () => this.#table.write(external.values?.writeIn(write) ?? write)),
       (store) => store.write(write),
     );
   }

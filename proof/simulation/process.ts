@@ -17,6 +17,7 @@ import type {
   Breakers,
   Bulks,
   Clock,
+  LargeValues,
   Log,
   Ports,
   Queue,
@@ -278,6 +279,7 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
   readonly bulks?: Bulks;
   readonly announcedLists: AnnouncedLists;
   readonly rates: Rates;
+  readonly largeValues?: LargeValues;
   readonly #host: Host;
   readonly #process: Process;
 
@@ -307,6 +309,8 @@ class ProcessPorts implements Ports, Queue, Announcer, Breakers, Log {
       read: (agent) => ask(() => rates.read(agent)),
       write: (record) => ask(() => rates.write(record)),
     };
+    const { values } = host.external;
+    if (values !== undefined) this.largeValues = values.portOf((execute) => call(host, process, execute));
     if (host.bulks !== undefined) this.bulks = host.bulks.portOf(host, process);
   }
 

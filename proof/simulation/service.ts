@@ -114,6 +114,7 @@ class Service implements Implementation<unknown, unknown> {
   async execute(ctx: AttemptContext, input: unknown): Promise<unknown> {
     const { choice, faults, ledger, order } = this.host;
     this.#checkAgent(ctx);
+    this.#checkValues(ctx, input);
     this.meetDeath();
     if (faults.injects('transientFailure'))
       throw new TransientError(faults.injects('strangeText') ? CUT_ANYWHERE : '503');
@@ -192,6 +193,11 @@ class Service implements Implementation<unknown, unknown> {
 
   request<Answer>(act: () => Answer): Promise<Answer> {
     return call(this.host, this.process, act);
+  }
+
+  #checkValues({ executionId, step }: AttemptContext, input: unknown): void {
+    const { table, values } = this.host.external;
+    values?.given(planOf(this.host, executionId), table.read(executionId), step, input);
   }
 
   #checkAgent(ctx: AttemptContext): void {

@@ -56,6 +56,8 @@ export interface Traits {
   readonly hasRates: boolean;
   /** Its workflows have steps that are repeated. */
   readonly repeats: boolean;
+  /** Its values lie beside the table. */
+  readonly keepsApart: boolean;
   /** Its operators act in bulk. */
   readonly actsInBulk: boolean;
   /** Its workflows have waits that are shorter than any lease. */
@@ -106,5 +108,6 @@ export function traitsOf(seed: number): Traits {
     accepts: choice.chance(0.25),
     hasRates: choice.chance(0.15),
     repeats: choice.chance(0.35),
+    keepsApart: choice.chance(0.2),
   };
 }

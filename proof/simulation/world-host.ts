@@ -35,6 +35,7 @@ import { type Choice, choiceOf } from './plans.ts';
 import type { Host } from './process.ts';
 import { AGENT_NAMES } from './service.ts';
 import { wakeSupervisor } from './supervisors.ts';
+import { WorldValues } from './values.ts';
 import type { Traits } from './traits.ts';
 import type { WorldOptions } from './world-result.ts';
 
@@ -79,6 +80,8 @@ export function hostOf({ options, traits, startAt, choice, faults }: Drawn, eyes
     external: {
       table,
       ...given({ file }),
+      // A world's file is asked the same as the table, which has the values.
+      ...(traits.keepsApart && file === undefined ? { values: new WorldValues(kinds, violate) } : {}),
       breakers: breakers.behind(memoryBreakers()),
       rates: memoryRates(),
       presences: memoryPresences(),

@@ -336,9 +336,9 @@ export class World {
   }
 
   #verdict(): WorldResult {
-    const { bulks, events, faults, kinds, ledger, order, arrivals, calls } = this.#host;
+    const { bulks, events, external, faults, kinds, ledger, order, arrivals, calls } = this.#host;
     const { seed, mode } = this.#options;
-    this.#host.external.file?.close();
+    external.file?.close();
     // No judge is answered by an index that lags.
     faults.heal();
     this.#addEnds();
@@ -346,6 +346,7 @@ export class World {
       const id = `${BULK.name}-${bulk}`;
       return this.#table.read(id)?.execution.status === 'succeeded';
     });
+    external.values?.judgeEnd(Array.from(this.#table.ids(), (id) => this.#table.read(id) as Snapshot));
     if (this.#traits.startsTogether) this.#violations.push(...judgeList(this.#table));
     // Last, for it empties the table.
     if (this.#traits.isRetained) this.#violations.push(...judgeRetention(this.#table));

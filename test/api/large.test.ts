@@ -11,7 +11,9 @@ import { retry, type Workflow, workflow } from '../../lib/core/plan/builder/work
 import type { Incident } from '../../lib/core/records/question.ts';
 import type { Attempt, Execution, Step } from '../../lib/core/records/state.ts';
 import { createScheduler } from '../../lib/scheduler/start.ts';
-import { memoryWorld } from '../../lib/testing/memory.ts';
+import { valueKeyOf } from '../../lib/core/records/large-values.ts';
+import type { ValueRef } from '../../lib/core/records/value-ref.ts';
+import { memoryValues, memoryWorld } from '../../lib/testing/memory.ts';
 import { anExecution, aStep } from '../contract/records.ts';
 import { incidentOf } from '../core/one-step.ts';
 import { anAgent, anyObject } from '../engine/harness.ts';
@@ -179,4 +181,36 @@ it('what fits has all of it, and says nothing of it', async () => {
   expect(JSON.stringify(view)).not.toContain('omitted');
   expect(view.steps.map(({ output }) => output)).toEqual([{ of: 's0' }, { of: 's1' }, { of: 's2' }]);
   expect(await client.why('e-1')).not.toHaveProperty('omittedPast');
+});
+
+describe('a value beside the table', () => {
+  it('is shown as far as an answer has room, the wanted step first; the rest is named', async () => {
+    const served = flow(2);
+    const largeValues = memoryValues();
+    const world = { ...memoryWorld(), largeValues };
+    const scheduler = createScheduler(world, [served], { hash: () => 'h', newId: () => 'e-1' });
+    await world.store.writePlan('h', served.plan);
+    const execution = anExecution({ workflow: 'flow', plan: 'h', input: null });
+    const put = async (holder: 'input' | `step.${string}`, bytes: number): Promise<ValueRef> => {
+      const json = JSON.stringify({ text: 'x'.repeat(bytes) });
+      const ref = { hash: largeValues.hash(json), id: holder, bytes: json.length };
+      await largeValues.put(valueKeyOf(execution, holder, ref), json);
+      return ref;
+    };
+    await world.store.create({ ...execution, inputAt: await put('input', 100_000) });
+    for (const [name, bytes] of [
+      ['s0', 3_000_000],
+      ['s1', 4_000_000],
+    ] as const) {
+      const step = { ...done(name), version: 1, outputAt: await put(`step.${name}`, bytes) };
+      await world.store.write({ executionId: 'e-1', step });
+    }
+    const get = async (query: string): Promise<ExecutionView> =>
+      (await (await routes(scheduler).request(`/executions/e-1${query}`)).json()) as ExecutionView;
+    const all = await get('');
+    expect([all.input, all.omitted]).toEqual([{ text: 'x'.repeat(100_000) }, undefined]);
+    expect(all.steps.map(({ omitted }) => omitted)).toEqual([undefined, ['output']]);
+    const one = await get('?step=s1');
+    expect(one.steps[0]?.output).toEqual({ text: 'x'.repeat(4_000_000) });
+  });
 });

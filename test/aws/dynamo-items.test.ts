@@ -51,6 +51,25 @@ describe('an item', () => {
     );
   });
 
+  it('that names a value beside the table says so to older code, has no value, and reads back as the record', () => {
+    const ref = { hash: 'h', id: 'w-1', bytes: 40_000 };
+    const execution = anExecution({ input: null, inputAt: ref, outputAt: ref });
+    const item = executionItem(execution, 4);
+    expect([item['v'], item['input']]).toEqual([{ N: '2' }, undefined]);
+    expect(executionOf(item)).toStrictEqual(execution);
+    const children = { count: 1, started: 1, items: 1, tolerated: 0, ended: {} };
+    const named = aStep({ outputAt: ref });
+    const given = aStep({ children: { ...children, rounds: { done: 1, inputAt: ref } } });
+    for (const step of [named, given]) {
+      expect(stepItem('e-1', step)['v']).toEqual({ N: '2' });
+      expect(stepOf(stepItem('e-1', step))).toStrictEqual(step);
+    }
+    expect([executionItem(anExecution(), 4)['v'], stepItem('e-1', aStep())['v']]).toEqual([
+      { N: '1' },
+      { N: '1' },
+    ]);
+  });
+
   it('of a plan reads back as the plan', () => {
     expect(planOf(planItem('hash', aPlan))).toStrictEqual(aPlan);
   });

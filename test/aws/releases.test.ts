@@ -164,8 +164,8 @@ describe('what a later release wrote', () => {
   const table = mockClient(DynamoDBClient);
   afterAll(() => table.restore());
   const { executionId, items, plan, messages } = written('begun');
-  const newer = (item: Item): Item => ({ ...item, v: { N: '2' }, novelty: { S: 'x' } });
-  const said = /version 2; this code reads up to 1: deploy the newer code/;
+  const newer = (item: Item): Item => ({ ...item, v: { N: '3' }, novelty: { S: 'x' } });
+  const said = /version 3; this code reads up to 2: deploy the newer code/;
   const body = messages[0]!.body;
 
   beforeEach(() => {

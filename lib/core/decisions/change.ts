@@ -39,6 +39,8 @@ export function stepAfter(
   const names = Object.keys(given);
   const gone = names.filter((name) => given[name] === undefined);
   if (record.deferred !== undefined && changes.deferred === undefined) gone.push('deferred');
+  // Another output is another value.
+  if (record.outputAt !== undefined && 'output' in changes) gone.push('outputAt');
   // A step that leaves `suspended` forgets what it was before.
   if (record.status === 'suspended' && status !== 'suspended') gone.push('suspendedFrom', 'suspendedIn');
   if (record.wrongAnswer !== undefined && (status === 'done' || status === 'compensated'))
@@ -83,8 +85,10 @@ export function executionAfter(
   inputs: DecisionInputs,
   changes: ExecutionChanges,
 ): Execution {
+  const { outputAt, ...rest } = execution;
   const next = {
-    ...execution,
+    // Another output is another value.
+    ...(outputAt === undefined || 'output' in changes || 'outputBytes' in changes ? rest : execution),
     ...changes,
     status: moveExecution(execution.status, event),
     version: execution.version + 1,

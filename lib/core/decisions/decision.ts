@@ -11,6 +11,7 @@
 import type { ChildStart, Family, ParentNotice } from '../records/children.ts';
 import type { Failure } from '../values/failure.ts';
 import { given, type OrUndefined } from '../values/given.ts';
+import type { WantedValue } from '../records/large-values.ts';
 import type { Question } from '../records/question.ts';
 import type { Message } from './message.ts';
 import type { OwedNews } from './news.ts';
@@ -99,6 +100,8 @@ export type Next =
       /** How many rounds have succeeded, of a step that has some. The others are tries that failed. */
       readonly rounds?: number;
     }
+  /** Load this value, and decide again. */
+  | { readonly kind: 'load'; readonly value: WantedValue }
   /** This process has too little time left for an attempt: give the message back. */
   | { readonly kind: 'give-back' };
 

@@ -111,6 +111,8 @@ export type ChildrenDone =
       readonly outputs: readonly (Json | undefined)[];
       /** The size of all outputs together, kept or not. */
       readonly bytes?: number;
+      /** The size of one that lay beside the table, and that nobody can read any more. */
+      readonly lostBytes?: number;
     };
 
 export type ChildEvent =

@@ -50,6 +50,7 @@ import { afterTry, isCleanEnd, nextTryBegun, tryOf } from '../waiting/child-trie
 import { isStartDue } from '../waiting/map.ts';
 import { goesBack, roundBefore, goesBackAt } from '../waiting/rounds.ts';
 import { endsAt, mayPassTime } from '../waiting/timer.ts';
+import { cannotBeStopped, isLostOf } from './lost-children.ts';
 import { roundToRead } from './on-round.ts';
 import { OVER } from './time-rules.ts';
 
@@ -254,6 +255,8 @@ export const stopChildren: Rule = {
       const record = state.steps[step.name];
       const family = dueToStop(plan, step, state, left, event.now);
       if (family === undefined) continue;
+      if (isLostOf(family, record)) return cannotBeStopped(state, event, record, family);
+      if ('code' in family) continue;
       const how = { undo: !left, recall: !left && !isKept(step) };
       const stopping = nextStops(step, family, record?.children, how);
       if (stopping !== undefined) return nothing(stopping);
@@ -350,7 +353,7 @@ function dueToStop(
   state: Snapshot,
   left: boolean,
   now: number,
-): Family | undefined {
+): Family | Failure | undefined {
   const record = state.steps[step.name];
   const underWay = mayHaveChildren(step, state);
   // One that waits and has left nothing was fenced.
@@ -360,6 +363,6 @@ function dueToStop(
   if (!underWay && !owes) return undefined;
   const clearAt = underWay || open ? 0 : dependentsClearAt(plan, step, state);
   if (clearAt === undefined || clearAt > now) return undefined;
-  const family = familyOf(step, state);
-  return 'code' in family ? NOBODY : family;
+  const family = familyOf(step, state, true);
+  return 'code' in family && !isLostOf(family, record) ? NOBODY : family;
 }

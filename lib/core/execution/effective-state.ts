@@ -18,7 +18,7 @@ import type { Plan, PlanStep } from '../plan/plan.ts';
 import { blankStep, stepAs, type StepChanges } from '../decisions/change.ts';
 import { given } from '../values/given.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import { type Execution, isForward, type Step } from '../records/state.ts';
+import { type Execution, hasOutput, isForward, type Step } from '../records/state.ts';
 import { attemptedVariant, changesBetween, isRepeatable } from '../step/recovery.ts';
 import {
   childrenRestarted,
@@ -147,7 +147,7 @@ function restartOf(
   record: Step,
 ): 'restart' | 'restart-retry' | 'restart-unknown' | 'restart-answered' {
   // An external party that answered before the callback's turn was promised that the answer is kept.
-  const isAnswered = step.kind !== 'agent' && record.status === 'fenced' && record.output !== undefined;
+  const isAnswered = step.kind !== 'agent' && record.status === 'fenced' && hasOutput(record);
   if (isAnswered) return 'restart-answered';
   if (!record.mayHaveActed || step.kind !== 'agent') return 'restart';
   return isRepeatable(attemptedVariant(step, record)) ? 'restart-retry' : 'restart-unknown';

@@ -19,6 +19,7 @@ import { wholeOf } from '../plan/on-failure.ts';
 import { outputsIn } from '../plan/refs-in.ts';
 import { endedPause, executionAfter, type DecisionInputs, stepAfter } from '../decisions/change.ts';
 import { MAX_GATHERED_BYTES } from '../records/children.ts';
+import { MAX_WHOLE_BYTES, mostBytes } from '../records/large-values.ts';
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
 import type { ChildEvent, ChildrenDone } from '../decisions/events.ts';
 import type { Failure } from '../values/failure.ts';
@@ -26,6 +27,7 @@ import { type Json, type JsonObject, utf8Bytes } from '../values/json.ts';
 import type { StepEvent } from '../moves.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Cause, isForward, isPausedOrPausing, isTerminal, type Step } from '../records/state.ts';
+import { lostValue } from '../step/left-out.ts';
 import { keepsEffects } from '../step/ready.ts';
 import { canMoveStep, type ExecutionStatus } from '../transitions.ts';
 import { isCanceledKeepingEffects, isToGoOn } from '../waiting/child-retry.ts';
@@ -88,7 +90,7 @@ function recordAfter(
     case 'stopped':
       return (isOverTime ? childrenOverTime : childrenStopped)(state, event, event);
     case 'gathered':
-      return record && gathered(plan, step, record, event);
+      return record && gathered(plan, step, record, state, event);
   }
 }
 
@@ -111,14 +113,20 @@ function gathered(
   plan: Plan,
   step: ChildStep | MapStep,
   record: Step,
+  state: Snapshot,
   event: ChildrenDone & { readonly type: 'gathered' } & DecisionInputs,
 ): Step {
-  const { now: changedAt } = event;
+  const { now: changedAt, lostBytes } = event;
   const isStay = record.status === 'compensating';
-  const output = outputOf(step, record, event.outputs);
+  const most = mostBytes(state, MAX_GATHERED_BYTES, MAX_WHOLE_BYTES);
+  const output = outputOf(step, record, event.outputs, most);
+  if (lostBytes !== undefined && isRead(plan, step.name)) {
+    const failure = lostValue('what its executions answered', lostBytes);
+    return stepAfter(record, isStay ? 'keep-effects' : 'fail', event, { changedAt, failure });
+  }
   // A child step's output is too large. Only a list may leave its items' outputs out.
   if (output === undefined && plan.tolerated === undefined && isRead(plan, step.name)) {
-    const message = `what its execution answered has more than ${MAX_GATHERED_BYTES} bytes, and other steps read it`;
+    const message = `what its execution answered has more than ${most} bytes, and other steps read it`;
     const failure = { code: 'output-too-large', message };
     return stepAfter(record, isStay ? 'keep-effects' : 'fail', event, { changedAt, failure });
   }
@@ -130,7 +138,7 @@ function gathered(
     children: children && {
       ...children,
       started: children.count,
-      ...(isLeftOut ? { leftOutBytes: Math.max(event.bytes ?? 0, MAX_GATHERED_BYTES + 1) } : {}),
+      ...(isLeftOut ? { leftOutBytes: Math.max(event.bytes ?? 0, most + 1) } : {}),
     },
   });
 }
@@ -149,17 +157,18 @@ function outputOf(
   step: ChildStep | MapStep,
   record: Step,
   outputs: readonly (Json | undefined)[],
+  most: number,
 ): Json | undefined {
-  if (step.kind === 'child') return kept(outputs[0]);
+  if (step.kind === 'child') return kept(outputs[0], most);
   const { children } = record;
   const counts = { total: children?.items ?? 0, failed: children === undefined ? 0 : failedOf(children) };
   const parts = outputs.flatMap((part) => (Array.isArray(part) ? [part as Json[]] : []));
-  const items = parts.length === outputs.length ? kept(parts.flat()) : undefined;
+  const items = parts.length === outputs.length ? kept(parts.flat(), most) : undefined;
   return items === undefined ? counts : { ...counts, items };
 }
 
-const kept = (output: Json | undefined): Json | undefined =>
-  output === undefined || utf8Bytes(JSON.stringify(output)) > MAX_GATHERED_BYTES ? undefined : output;
+const kept = (output: Json | undefined, most: number): Json | undefined =>
+  output === undefined || utf8Bytes(JSON.stringify(output)) > most ? undefined : output;
 
 /** A child that has succeeded is undone with its parent; S1 has this one way out for it. */
 function stop(

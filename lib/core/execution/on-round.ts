@@ -16,9 +16,10 @@ import { type Children, MAX_GATHERED_BYTES } from '../records/children.ts';
 import { type Decision, evaluateNext, type Next, nothing, writing } from '../decisions/decision.ts';
 import type { ChildrenDone } from '../decisions/events.ts';
 import { type Json, utf8Bytes } from '../values/json.ts';
+import { MAX_WHOLE_BYTES, mostBytes } from '../records/large-values.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isForward, type Step } from '../records/state.ts';
-import { leftOutIn } from '../step/left-out.ts';
+import { leftOutIn, lostOfRound, lostValue } from '../step/left-out.ts';
 import { failureWaits } from '../step/point-of-no-return.ts';
 import { scopeOf } from '../step/turn.ts';
 import { FAILED_FOR_TIME, isTimeOver } from '../step/within.ts';
@@ -78,7 +79,7 @@ export function roundRead(
     }
     case 'last':
       return isOver || roundOf(children) === 1
-        ? written(roundsDone(record, children, event), 'children-gathered')
+        ? written(roundsDone(record, children, state, event), 'children-gathered')
         : written(roundsEnded(record, children, event), 'rounds-ended');
     default:
       return isForward(execution.status) && !failureWaits(plan, state)
@@ -102,15 +103,20 @@ function judged(
   step: RepeatedStep,
   record: Step,
   state: Snapshot,
-  { outputs: [last], now }: ChildrenDone & { readonly type: 'gathered' } & DecisionInputs,
+  { outputs: [last], lostBytes, now }: ChildrenDone & { readonly type: 'gathered' } & DecisionInputs,
 ): Verdict {
   const { until, next, atMost } = step.rounds;
   const number = roundOf(record.children);
-  if (last === undefined || utf8Bytes(JSON.stringify(last)) > MAX_GATHERED_BYTES) {
-    const message = `round ${number} answered more than ${MAX_GATHERED_BYTES} bytes, and what it answered says whether another one follows`;
+  const most = mostBytes(state, MAX_GATHERED_BYTES);
+  if (lostBytes !== undefined) {
+    const { code, message } = lostValue(`what round ${number} answered`, lostBytes);
+    return failure(code, message);
+  }
+  if (last === undefined || utf8Bytes(JSON.stringify(last)) > most) {
+    const message = `round ${number} answered more than ${most} bytes, and what it answered says whether another one follows`;
     return failure('output-too-large', message);
   }
-  const leftOut = leftOutIn(ofRounds(step), state.steps);
+  const leftOut = leftOutIn(ofRounds(step), state) ?? lostOfRound(state, record);
   if (leftOut !== undefined) return failure(leftOut.code, leftOut.message);
   const given = givenToRound(step, record, state);
   const scope = { ...scopeOf(state), last, given };
@@ -121,8 +127,9 @@ function judged(
     return failure('at-most', `its 'until' did not hold after ${atMost} rounds ('atMost')`);
   const input = next === undefined ? given : (evaluateExpression(next, scope) ?? null);
   const bytes = utf8Bytes(JSON.stringify(input));
-  if (bytes <= MAX_ROUND_INPUT_BYTES) return { kind: 'next', input };
-  const message = `the input of round ${number + 1} has ${bytes} bytes; allowed are ${MAX_ROUND_INPUT_BYTES}`;
+  const mostGiven = mostBytes(state, MAX_ROUND_INPUT_BYTES);
+  if (bytes <= mostGiven) return { kind: 'next', input };
+  const message = `the input of round ${number + 1} has ${bytes} bytes; allowed are ${mostGiven}`;
   return failure('input-too-large', message);
 }
 
@@ -130,11 +137,13 @@ function judged(
 function roundsDone(
   record: Step,
   children: Children,
+  state: Snapshot,
   { outputs, bytes = 0, now, ...inputs }: ChildrenDone & { readonly type: 'gathered' } & DecisionInputs,
 ): Step {
   const items = outputs.map((output) => output ?? null);
   const counts = { rounds: roundOf(children), last: items.at(-1) ?? null };
-  const isKept = !outputs.includes(undefined) && utf8Bytes(JSON.stringify(items)) <= MAX_GATHERED_BYTES;
+  const most = mostBytes(state, MAX_GATHERED_BYTES, MAX_WHOLE_BYTES);
+  const isKept = !outputs.includes(undefined) && utf8Bytes(JSON.stringify(items)) <= most;
   return stepAfter(
     record,
     'done',
@@ -146,7 +155,7 @@ function roundsDone(
       children: {
         ...children,
         started: children.count,
-        ...(isKept ? {} : { leftOutBytes: Math.max(bytes, MAX_GATHERED_BYTES + 1) }),
+        ...(isKept ? {} : { leftOutBytes: Math.max(bytes, most + 1) }),
       },
     },
   );

@@ -12,8 +12,9 @@
 import type { Plan } from '../plan/plan.ts';
 import { evaluateExpression } from '../plan/refs.ts';
 import { type Json, utf8Bytes } from '../values/json.ts';
+import { MAX_WHOLE_BYTES, mostBytes } from '../records/large-values.ts';
 import type { Snapshot } from '../records/snapshot.ts';
-import type { Execution } from '../records/state.ts';
+import { type Execution, hasOutput } from '../records/state.ts';
 import { leftOutIn } from '../step/left-out.ts';
 import { scopeOf } from '../step/turn.ts';
 
@@ -28,11 +29,12 @@ const MAX_SHOWN_BYTES = 100_000;
 export function keptOutput(plan: Plan, state: Snapshot): Pick<Execution, 'output' | 'outputBytes'> {
   const output = made(plan, state);
   const bytes = utf8Bytes(JSON.stringify(output));
-  const leftOut = leftOutIn(plan.output, state.steps);
+  const leftOut = leftOutIn(plan.output, state);
   // Nothing is undone for it: all is done, and an end must be possible. It is too large to be
   // shown, as it would be with them.
   if (leftOut !== undefined) return { outputBytes: Math.max(bytes, MAX_SHOWN_BYTES + 1) };
-  const most = state.execution.parent === undefined ? SMALL_BYTES : MAX_KEPT_BYTES;
+  const most =
+    state.execution.parent === undefined ? SMALL_BYTES : mostBytes(state, MAX_KEPT_BYTES, MAX_WHOLE_BYTES);
   // An item's output that was not kept must not look like that of one that failed.
   if (isIncomplete(plan, state)) return { outputBytes: Math.max(bytes, MAX_SHOWN_BYTES + 1) };
   return bytes > most ? { outputBytes: bytes } : { output };
@@ -40,8 +42,9 @@ export function keptOutput(plan: Plan, state: Snapshot): Pick<Execution, 'output
 
 /** What is shown of it: the output, or how large one is that is not shown. */
 export function outputOf(plan: Plan, state: Snapshot): Pick<Execution, 'output' | 'outputBytes'> {
-  const { output, outputBytes } = state.execution;
+  const { output, outputAt, outputBytes } = state.execution;
   if (output !== undefined) return { output };
+  if (outputAt !== undefined) return { outputBytes: outputAt.bytes };
   if (outputBytes === undefined) return {};
   return outputBytes > MAX_SHOWN_BYTES ? { outputBytes } : { output: made(plan, state) };
 }
@@ -50,7 +53,7 @@ export function outputOf(plan: Plan, state: Snapshot): Pick<Execution, 'output' 
 const isIncomplete = ({ tolerated }: Plan, { steps }: Snapshot): boolean =>
   tolerated !== undefined &&
   Object.values(steps).some(
-    ({ status, children, output }) => status === 'done' && children !== undefined && output === undefined,
+    (step) => step.status === 'done' && step.children !== undefined && !hasOutput(step),
   );
 
 const made = (plan: Plan, state: Snapshot): Json => evaluateExpression(plan.output, scopeOf(state)) ?? null;

@@ -109,7 +109,7 @@ export const refuseCondition: Rule = {
   apply: (plan, state, event) => {
     for (const step of plan.steps) {
       if (step.when === undefined || !isReady(step, state)) continue;
-      const failure = leftOutIn(step.when, state.steps);
+      const failure = leftOutIn(step.when, state);
       if (failure === undefined) continue;
       const record = state.steps[step.name] ?? blankStep(step.name, state.execution);
       const failed = stepAfter(record, 'fail', event, { changedAt: event.now, failure });

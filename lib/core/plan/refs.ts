@@ -6,9 +6,9 @@
  * types (`ref-types.ts`), what an expression reads (`refs-in.ts`), which references a step may make
  * (`plan.ts`).
  *
- * R1 total: every expression has a value (`undefined` where a path leads nowhere) and none can throw.
- * R2 bounded: one visit per node, no calls, no loops, no recursion of its own making.
- * R3 own properties only, so no path reaches a prototype.
+ * R1 total: every expression has a value (`undefined` where a path leads nowhere), and none can throw but
+ * where it reads a value that is not loaded. R2 bounded: one visit per node, no calls, no loops, no recursion
+ * of its own making. R3 own properties only, so no path reaches a prototype.
  */
 
 import { refuse } from '../values/errors.ts';
@@ -207,6 +207,8 @@ const literalOf = (value: object): Json => keptOf(value, JSON_LIMITS, (item) => 
  */
 export interface Scope {
   readonly input: Json;
+  /** Instead of that, where it may not be loaded: then it throws, and so does the evaluation. */
+  readonly loadedInput?: () => Json;
   readonly output: (step: string) => Json | undefined;
   readonly token?: (step: string) => Json | undefined;
   /** 'succeeded', 'failed' or 'skipped', once the step has passed. */
@@ -321,7 +323,7 @@ function same(left: Json | undefined, right: Json | undefined): boolean {
 }
 
 function sourceValue(source: Expr, scope: Scope): Json | undefined {
-  if (source === 'input') return scope.input;
+  if (source === 'input') return scope.loadedInput === undefined ? scope.input : scope.loadedInput();
   if (source === 'failure') return scope.cause;
   if (source === 'item') return scope.item;
   if (source === 'index') return scope.index;

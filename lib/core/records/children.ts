@@ -8,6 +8,7 @@
 import type { ExecutionStatus } from '../transitions.ts';
 import type { Failure } from '../values/failure.ts';
 import type { Json } from '../values/json.ts';
+import type { ValueRef } from './value-ref.ts';
 
 /** The step that runs an execution as one of its own. */
 export interface Parent {
@@ -96,6 +97,8 @@ export interface RoundsSoFar {
   readonly failed?: readonly number[];
   /** What the latest is given; absent: what the step gives the first. */
   readonly input?: Json;
+  /** What the latest is given lies beside the table: absent here, until it is loaded. */
+  readonly inputAt?: ValueRef;
   /** The latest has answered what ends them. */
   readonly isOver?: true;
   /** A failure that was tolerated in an earlier one may have left something in effect. */

@@ -24,6 +24,14 @@ export interface Snapshot {
   readonly steps: Readonly<Record<string, Step>>;
   /** By number of the incident, or step of the approval or callback; absent when there never was one. */
   readonly questions?: Readonly<Record<string, Question>>;
+  /** Known to the process that reads, in no record; absent where it has no place beside the table. */
+  readonly values?: KnownValues;
+}
+
+/** What a process knows of values that lie beside the table. */
+export interface KnownValues {
+  /** The keys of those that nobody can read any more. */
+  readonly lost: ReadonlySet<string>;
 }
 
 type Questions = Pick<Snapshot, 'questions'>;

@@ -15,6 +15,7 @@ import type { Children, Parent } from './children.ts';
 import type { Failure } from '../values/failure.ts';
 import type { Json } from '../values/json.ts';
 import type { Hold } from './hold.ts';
+import type { ValueRef } from './value-ref.ts';
 import type { EarlierPauses, Pause } from './pauses.ts';
 import type { People } from './people.ts';
 
@@ -124,6 +125,8 @@ export interface Execution {
   readonly input: Json;
   /** The store's key of the input, if the input is not in the execution's own record. */
   readonly inputKey?: string;
+  /** The input lies beside the table: null here, until it is loaded. */
+  readonly inputAt?: ValueRef;
   /** Hash of the start request's body: the same key with another body is refused (S11). */
   readonly inputHash: string;
   readonly tags?: Readonly<Record<string, string>>;
@@ -163,6 +166,8 @@ export interface Execution {
   /** The execution that this one was started to make good for. */
   readonly redriveOf?: string;
   readonly output?: Json;
+  /** The output lies beside the table: absent here, until it is loaded. */
+  readonly outputAt?: ValueRef;
   /** The output's size when it was too large to be kept here: read it from the steps. */
   readonly outputBytes?: number;
   /** By work key (`decide`'s `workKey`); only pieces of work that are still open are kept. */
@@ -322,6 +327,8 @@ export interface Step {
    */
   readonly undoDeferredAt?: number;
   readonly output?: Json;
+  /** The output lies beside the table: absent here, until it is loaded. */
+  readonly outputAt?: ValueRef;
   readonly failure?: Failure;
   /**
    * The latest attempt did its work, or a probe found it done, and this is what the agent
@@ -366,6 +373,10 @@ export const isPausedOrPausing = (status: ExecutionStatus): boolean =>
 /** The pause under way. */
 export const pauseOf = ({ status, pauses }: Execution): Pause | undefined =>
   isPausedOrPausing(status) ? pauses?.at(-1) : undefined;
+
+/** Whether it is in the record or beside the table. */
+export const hasOutput = ({ output, outputAt }: Step): boolean =>
+  output !== undefined || outputAt !== undefined;
 
 /** A step with an attempt under way: no other may begin while its lease lasts. `leaseUntil` alone says so. */
 export type LeasedStep = Step & { readonly leaseUntil: number; readonly token: string; readonly mode: Mode };

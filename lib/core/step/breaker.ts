@@ -283,4 +283,4 @@ export function isThrown(report: Report): boolean {
 }
 
 /** Failures that we find ourselves before the service is asked. */
-const OURS: ReadonlySet<string> = new Set(['input-refused', 'no-probe', 'no-undo']);
+const OURS: ReadonlySet<string> = new Set(['input-refused', 'no-probe', 'no-undo', 'value-lost']);

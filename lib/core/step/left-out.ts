@@ -1,7 +1,8 @@
 /**
- * Outputs of a list's items that were too large to be kept, and what would read them.
+ * Values that cannot be read: outputs of a list's items that were too large to be kept, and what is lost
+ * beside the table.
  *
- * Owns: which expressions read what was left out, and why that fails. Does not own: what is kept
+ * Owns: which expressions read them, and why that fails. Does not own: what is kept
  * (`execution/on-child.ts`), what follows for the step that reads it.
  *
  * S6 nothing is read in their place: neither nothing at all nor what `orElse` says, for the items
@@ -10,31 +11,68 @@
 
 import type { MapStep, Stage } from '../plan/plan.ts';
 import type { Expr } from '../plan/refs.ts';
-import { valuesReadIn } from '../plan/refs-in.ts';
+import { sourcesIn, valuesReadIn } from '../plan/refs-in.ts';
 import { MAX_GATHERED_BYTES } from '../records/children.ts';
+import { holderOf, isLost, MAX_WHOLE_BYTES, mostBytes } from '../records/large-values.ts';
 import type { Failure } from '../values/failure.ts';
 import type { Snapshot } from '../records/snapshot.ts';
+import type { Step } from '../records/state.ts';
 
 /** Why an expression cannot be evaluated, or nothing. */
-export function leftOutIn(expr: Expr | undefined, steps: Snapshot['steps']): Failure | undefined {
+export function leftOutIn(expr: Expr | undefined, state: Snapshot): Failure | undefined {
+  const { steps } = state;
+  if (expr === undefined) return undefined;
+  const lost = state.values === undefined || state.values.lost.size === 0 ? undefined : lostIn(expr, state);
+  if (lost !== undefined) return lost;
   // Most executions have no such list, and no expression is searched for them.
-  if (expr === undefined || !Object.values(steps).some(isLeftOut)) return undefined;
+  if (!Object.values(steps).some(isLeftOut)) return undefined;
   for (const { source, path } of valuesReadIn(expr)) {
     const name = source.startsWith('step:') ? source.slice('step:'.length) : '';
     const bytes = steps[name]?.children?.leftOutBytes;
     if (bytes === undefined || (path.length > 0 && path[0] !== 'items')) continue;
-    const message = `it reads the outputs of the items of '${name}', which have ${bytes} bytes together; kept are ${MAX_GATHERED_BYTES}: have each item answer with less, for example a reference to a store of yours`;
+    const message = `it reads the outputs of the items of '${name}', which have ${bytes} bytes together; kept are ${mostBytes(state, MAX_GATHERED_BYTES, MAX_WHOLE_BYTES)}: have each item answer with less, for example a reference to a store of yours`;
     return { code: 'list-too-large', message };
   }
   return undefined;
 }
 
 /** The same of a list: of what it maps over, and of what each item is given. */
-export const leftOutOfList = ({ over, each }: MapStep, steps: Snapshot['steps']): Failure | undefined => {
+export const leftOutOfList = ({ over, each }: MapStep, state: Snapshot): Failure | undefined => {
   const recovery: readonly Stage[] = each.recovery ?? [];
   const others = recovery.flatMap((stage) => (stage.kind === 'withInput' ? [stage.input] : []));
-  return leftOutIn([over, each.input, ...others], steps);
+  return leftOutIn([over, each.input, ...others], state);
 };
+
+/** What lies beside the table and is lost can be asked for nothing, `exists` included. */
+function lostIn(expr: Expr, state: Snapshot): Failure | undefined {
+  const { execution, steps } = state;
+  for (const source of sourcesIn(expr)) {
+    const name = source.startsWith('step:') ? source.slice('step:'.length) : undefined;
+    const ref =
+      source === 'input' ? execution.inputAt : name === undefined ? undefined : steps[name]?.outputAt;
+    const holder = name === undefined ? 'input' : holderOf(name);
+    if (ref === undefined || !isLost(state, { holder, ref })) continue;
+    const what = name === undefined ? 'the input of the execution' : `the output of '${name}'`;
+    return lostValue(what, ref.bytes);
+  }
+  return undefined;
+}
+
+/** The same of what the round at hand is given. */
+export function lostOfRound(state: Snapshot, record: Step | undefined): Failure | undefined {
+  const ref = record?.children?.rounds?.inputAt;
+  if (record === undefined || ref === undefined || !isLost(state, { holder: holderOf(record.name), ref }))
+    return undefined;
+  return lostValue(`the input of a round of '${record.name}'`, ref.bytes);
+}
+
+export const isLostFailure = (failure: Failure | undefined): boolean => failure?.code === 'value-lost';
+
+/** The failure of what reads a value that is lost. */
+export const lostValue = (what: string, bytes: number): Failure => ({
+  code: 'value-lost',
+  message: `it reads ${what}, which has ${bytes} bytes and lies beside the table: it is not there any more, or is another`,
+});
 
 const isLeftOut = ({ children }: Snapshot['steps'][string] & object): boolean =>
   children?.leftOutBytes !== undefined;

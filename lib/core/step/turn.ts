@@ -11,6 +11,7 @@ import { isOutcomeRead, isTolerated } from '../plan/outcomes.ts';
 import { hasChildren, isRepeated, type Plan, type PlanStep } from '../plan/plan.ts';
 import { evaluateExpression, type Scope } from '../plan/refs.ts';
 import type { Children } from '../records/children.ts';
+import { inputIn, outputIn } from '../records/large-values.ts';
 import { given } from '../values/given.ts';
 import type { StepStatus } from '../transitions.ts';
 import type { Json } from '../values/json.ts';
@@ -31,14 +32,18 @@ const OUTCOMES: Readonly<Partial<Record<Step['status'], string>>> = {
   skipped: 'skipped',
 };
 
-export function scopeOf({ execution, steps }: Snapshot): Scope {
+/** What lies beside the table and is not loaded ends the evaluation that reads it (`NotLoaded`). */
+export function scopeOf(state: Snapshot): Scope {
+  const { execution, steps } = state;
   const recordOf = (step: string): Step | undefined => (Object.hasOwn(steps, step) ? steps[step] : undefined);
   return {
     input: execution.input,
+    ...(execution.inputAt === undefined ? {} : { loadedInput: (): Json => inputIn(state) }),
     output: (step): Json | undefined => {
       const record = recordOf(step);
       // After the end every recorded output may be shown, even of what was undone.
-      return record?.status === 'done' || execution.status === 'following-up' ? record?.output : undefined;
+      const isShown = record?.status === 'done' || execution.status === 'following-up';
+      return isShown ? outputIn(state, record) : undefined;
     },
     token: (step): Json | undefined => callbackToken(execution, step),
     outcome: (step): Json | undefined => OUTCOMES[recordOf(step)?.status ?? 'ready'],

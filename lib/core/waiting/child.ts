@@ -22,7 +22,7 @@ import {
   MAX_ITEMS,
   type Plan,
 } from '../plan/plan.ts';
-import { evaluateExpression } from '../plan/refs.ts';
+import { evaluateExpression, type Expr } from '../plan/refs.ts';
 import { blankStep, executionAfter, type DecisionInputs, stepAfter } from '../decisions/change.ts';
 import type { ChildEnd, Children, ChildStart, Family, Root } from '../records/children.ts';
 import { type Decision, evaluateNext, IDLE, nothing, writing } from '../decisions/decision.ts';
@@ -31,15 +31,16 @@ import type { Failure } from '../values/failure.ts';
 import { given } from '../values/given.ts';
 import { type Json, utf8Bytes } from '../values/json.ts';
 import { keyPartOf } from '../values/names.ts';
+import { mostBytes, roundInputIn } from '../records/large-values.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { type Execution, isTerminal, type Step } from '../records/state.ts';
-import { leftOutIn, leftOutOfList } from '../step/left-out.ts';
+import { isLostFailure, leftOutIn, leftOutOfList, lostOfRound } from '../step/left-out.ts';
 import { isKept } from '../step/ready.ts';
 import { hasEarlierRounds, hasOpenChildren, isStopping, isUnbegun, scopeOf } from '../step/turn.ts';
 import { canMoveStep } from '../transitions.ts';
 import { epochOfIds, knownVersion } from './child-retry.ts';
 import { inputOfTry, tryOf } from './child-tries.ts';
-import { inputOf, itemsOf, partsOf, roomFor, shareOf } from './map.ts';
+import { inputOf, itemsOf, MAX_PART_BYTES, partsOf, roomFor, shareOf } from './map.ts';
 
 /**
  * As of an execution that is started from outside: its record must fit into an item of the store (400 KB).
@@ -68,8 +69,11 @@ const idsOf = (execution: Pick<Execution, 'id' | 'epoch'>, record: Step | undefi
 const childId = (ids: Ids, step: string, index: number): string =>
   `${ids.id}.${keyPartOf(step)}.${index}${ids.epoch > 1 || ids.try > 1 ? `-e${ids.epoch}t${ids.try}` : ''}`;
 
-/** The step's executions, which its predecessors' outputs determine; or why there can be none. */
-export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family | Failure {
+/**
+ * The step's executions, which its predecessors' outputs determine; or why there can be none.
+ * @param toStop they are stopped, and what a child was given does not matter any more
+ */
+export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot, toStop = false): Family | Failure {
   const { execution } = snapshot;
   const record = snapshot.steps[step.name];
   const ids = idsOf(execution, record);
@@ -93,23 +97,24 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family 
   });
   if (step.kind === 'child') {
     const own = inputOfTry(step, record);
-    const known = record?.keyInput ?? record?.children?.rounds?.input;
+    const known = record?.keyInput ?? roundInputIn(snapshot, record);
     const input = known ?? evaluateExpression(own, scope) ?? null;
     const bytes = utf8Bytes(JSON.stringify(input));
-    const leftOut = known === undefined ? leftOutIn(own, snapshot.steps) : undefined;
+    const leftOut = known === undefined ? unreadable(own, snapshot, record) : undefined;
     const planId = childPlanId(execution.plan, step);
     const isPart = step.rounds?.byAgent === true;
     const only = (start: ChildStart): Family => ({ starts: [start], items: 1, tolerated: 0 });
-    if (bytes <= MAX_CHILD_INPUT_BYTES && leftOut === undefined)
+    const most = mostBytes(snapshot, MAX_CHILD_INPUT_BYTES);
+    if ((toStop && isLostFailure(leftOut)) || (bytes <= most && leftOut === undefined))
       return only(startOf(0, planId, input, isPart));
-    const message = `the input of its execution has ${bytes} bytes; allowed are ${MAX_CHILD_INPUT_BYTES}`;
+    const message = `the input of its execution has ${bytes} bytes; allowed are ${most}`;
     const failure = leftOut ?? { code: 'input-too-large', message };
     // Another try may be given something else: the place of this one is taken.
     return step.recovery === undefined
       ? failure
       : only({ ...startOf(0, planId, null, isPart), refused: failure });
   }
-  const leftOut = leftOutOfList(step, snapshot.steps);
+  const leftOut = leftOutOfList(step, snapshot);
   if (leftOut !== undefined) return leftOut;
   const list = evaluateExpression(step.over, scope);
   if (!Array.isArray(list)) return { code: 'not-a-list', message: 'what it maps over is not a list' };
@@ -119,7 +124,7 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family 
   }
   const { tolerate } = step;
   const tolerated = 'items' in tolerate ? tolerate.items : shareOf(list.length, tolerate.percent);
-  const parts = partsOf(itemsOf(step, list as Json[], scope));
+  const parts = partsOf(itemsOf(step, list as Json[], scope), mostBytes(snapshot, MAX_PART_BYTES));
   if ('code' in parts) return parts;
   let before = 0;
   const starts = parts.map((part, index) => {
@@ -129,6 +134,9 @@ export function familyOf(step: ChildStep | MapStep, snapshot: Snapshot): Family 
   });
   return { starts, items: list.length, tolerated };
 }
+
+const unreadable = (own: Expr, snapshot: Snapshot, record: Step | undefined): Failure | undefined =>
+  lostOfRound(snapshot, record) ?? leftOutIn(own, snapshot);
 
 const rootNamed = ({ workflow, tags }: Execution): Root => ({ workflow, ...given({ tags }) });
 

@@ -22,8 +22,8 @@ export const ITEMS_PER_CHILD = 25;
 
 /** The most parts of a list: the record that says how each has ended must fit into an item, too. */
 const MAX_PARTS = 1_000;
-/** Bytes of the items of one child, which are its input. */
-const MAX_PART_BYTES = 200_000;
+/** Bytes of the items of one child, which are its input, unless one item alone has more. */
+export const MAX_PART_BYTES = 200_000;
 
 interface Item {
   readonly input: Json;
@@ -48,21 +48,31 @@ export const inputOf = (part: readonly Item[]): Json => ({
     : {}),
 });
 
-/** Cut by number and by size, from the front: the same list always into the same parts. */
-export function partsOf(items: readonly Item[]): Item[][] | Failure {
+/**
+ * Cut by number and by size, from the front: the same list always into the same parts.
+ * @param mostBytes of one item; where that is more than a part has, and the parts would be too many, they are
+ * cut by number alone
+ */
+export function partsOf(items: readonly Item[], mostBytes: number = MAX_PART_BYTES): Item[][] | Failure {
+  const parts = cut(items, MAX_PART_BYTES, mostBytes);
+  const isTooMany = 'code' in parts && parts.code === 'list-too-large';
+  return isTooMany && mostBytes > MAX_PART_BYTES ? cut(items, Number.POSITIVE_INFINITY, mostBytes) : parts;
+}
+
+function cut(items: readonly Item[], partBytes: number, mostBytes: number): Item[][] | Failure {
   const parts: Item[][] = [];
   let bytes = 0;
   for (const [at, item] of items.entries()) {
     const own = utf8Bytes(JSON.stringify(item));
-    if (own > MAX_PART_BYTES) {
-      const message = `item ${at} has ${own} bytes; allowed are ${MAX_PART_BYTES}`;
+    if (own > mostBytes) {
+      const message = `item ${at} has ${own} bytes; allowed are ${mostBytes}`;
       return { code: 'item-too-large', message };
     }
     const last = parts.at(-1);
     bytes += own;
-    if (last === undefined || last.length >= ITEMS_PER_CHILD || bytes > MAX_PART_BYTES) {
+    if (last === undefined || last.length >= ITEMS_PER_CHILD || bytes > partBytes) {
       if (parts.length >= MAX_PARTS) {
-        const message = `its ${items.length} items are too large for ${MAX_PARTS} executions of ${MAX_PART_BYTES} bytes each`;
+        const message = `its ${items.length} items are too large for ${MAX_PARTS} executions of ${partBytes} bytes each`;
         return { code: 'list-too-large', message };
       }
       parts.push([item]);

@@ -18,6 +18,7 @@ import type { ChildStep } from '../plan/plan.ts';
 import { evaluateExpression } from '../plan/refs.ts';
 import { type DecisionInputs, stepAfter } from '../decisions/change.ts';
 import type { Children, RoundsSoFar } from '../records/children.ts';
+import { roundInputIn } from '../records/large-values.ts';
 import { given } from '../values/given.ts';
 import type { Json } from '../values/json.ts';
 import type { Snapshot } from '../records/snapshot.ts';
@@ -33,7 +34,7 @@ export const roundOf = (children: Children | undefined): number => (children?.ro
 
 /** What the round at hand is given. */
 export const givenToRound = ({ input }: ChildStep, record: Step | undefined, state: Snapshot): Json =>
-  record?.keyInput ?? record?.children?.rounds?.input ?? evaluateExpression(input, scopeOf(state)) ?? null;
+  record?.keyInput ?? roundInputIn(state, record) ?? evaluateExpression(input, scopeOf(state)) ?? null;
 
 const pastRound = (record: Step, now: number): Attempt => ({
   number: tryOf(record.children),

@@ -33,7 +33,7 @@ import { FAILED_FOR_TIME, pausedSince, timeOverAt } from '../step/within.ts';
 /** When a wait whose turn has come is over; nothing when the data names no time. */
 function elapsesAt(step: WaitStep, snapshot: Snapshot): number | undefined {
   if (step.forMs !== undefined) return turnAt(step, snapshot) + step.forMs;
-  const isLeftOut = leftOutIn(exprOf(step), snapshot.steps) !== undefined;
+  const isLeftOut = leftOutIn(exprOf(step), snapshot) !== undefined;
   if (isLeftOut) return undefined;
   if (step.for === undefined) return timeOf(readOf(step, snapshot));
   const lengthMs = lengthMsOf(readOf(step, snapshot));
@@ -99,7 +99,7 @@ export const isWaiting = (plan: Plan, snapshot: Snapshot): boolean =>
   isForward(snapshot.execution.status) && plan.steps.some((step) => waitsUntil(step, snapshot) !== undefined);
 
 const badTime = (step: WaitStep, snapshot: Snapshot): Failure =>
-  leftOutIn(exprOf(step), snapshot.steps) ?? {
+  leftOutIn(exprOf(step), snapshot) ?? {
     code: 'bad-time',
     message: (step.for === undefined ? timeProblem : lengthProblem)(readOf(step, snapshot)),
   };

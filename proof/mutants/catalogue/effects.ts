@@ -23,6 +23,14 @@ export const EFFECTS: readonly Mutant[] = [
     killer: jest('supervisor/sweep', 'of the same thing twice at once sends it once'),
   },
   {
+    id: 'record-before-object',
+    bug: 'A record names a value beside the table that is not there yet.',
+    file: 'lib/engine/values-apart.ts',
+    find: '    await largeValues.put(key, json);\n    return ref;\n',
+    replace: '    void largeValues.put(key, json).catch(() => undefined);\n    return ref;\n',
+    killer: simulation(),
+  },
+  {
     id: 'announce-after-write',
     bug: 'An end is announced after the write that takes its wake time away.',
     file: 'lib/engine/commit.ts',

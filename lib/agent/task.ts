@@ -1,0 +1,87 @@
+/**
+ * The task of an attempt: its input and its output, loaded where they lie beside the table.
+ *
+ * Owns: what is read for it, how long loading is tried, and what is reported where it fails. Does not own:
+ * the call of the author's code (`author-code.ts`), the lease meanwhile (`attempt.ts`).
+ *
+ * Nothing was executed, so a failure to load is tried again as the recovery allows, and says nothing of the
+ * service.
+ */
+
+import { leftOutIn, lostValue } from '../core/step/left-out.ts';
+import { evaluateExpression } from '../core/plan/refs.ts';
+import type { AgentStep } from '../core/plan/plan.ts';
+import type { AttemptContext } from '../core/plan/agent.ts';
+import type { Report } from '../core/decisions/events.ts';
+import type { Ports } from '../core/ports.ts';
+import { holderOf, isLost, outputIn } from '../core/records/large-values.ts';
+import type { Snapshot } from '../core/records/snapshot.ts';
+import type { LeasedStep } from '../core/records/state.ts';
+import { scopeOf } from '../core/step/turn.ts';
+import { type Failure, failureOf } from '../core/values/failure.ts';
+import { given } from '../core/values/given.ts';
+import { copyOf } from '../core/values/json.ts';
+import { withValues } from '../engine/large-values.ts';
+import { perform, type Task, type Worker } from './author-code.ts';
+
+/** Tries to load, and the pause after the first of them. */
+const LOADS = 4;
+const LOAD_RETRY_MS = 200;
+
+/** Performs the attempt with what it reads. Never rejects. */
+export async function performLoaded(
+  ports: Ports,
+  worker: Worker,
+  planStep: AgentStep,
+  state: Snapshot,
+  ctx: AttemptContext,
+): Promise<Report> {
+  const task = (known: Snapshot): Task => taskOf(ports, planStep, known, ctx);
+  if (ports.largeValues === undefined) return perform(worker, task(state));
+  for (let tries = 1, waitMs = LOAD_RETRY_MS; ; tries += 1, waitMs *= 2) {
+    try {
+      const { made, state: known } = await withValues(ports, state, task);
+      const lost = lostFor(planStep, known, made);
+      return lost === undefined ? await perform(worker, made) : notLoaded(made.mode, lost);
+    } catch (error) {
+      if (tries >= LOADS || ctx.timeLeftMs() < waitMs)
+        return notLoaded(modeOf(planStep, state), unread(error));
+      await ports.clock.sleep(waitMs);
+    }
+  }
+}
+
+function taskOf(ports: Ports, planStep: AgentStep, state: Snapshot, ctx: AttemptContext): Task {
+  const record = state.steps[planStep.name] as LeasedStep;
+  const input =
+    record.keyInput === undefined ? evaluateExpression(planStep.input, scopeOf(state)) : record.keyInput;
+  const isPlanned = record.mode === 'execute' && record.keyInput === undefined;
+  const refused = isPlanned ? leftOutIn(planStep.input, state) : undefined;
+  const output = outputIn(state, record);
+  const { largeValues } = ports;
+  // What the author's code does to its input is not done to the records that it comes from.
+  const task = { mode: record.mode, ctx, input: copyOf(input), output: copyOf(output) };
+  return { ...task, ...given({ refused, place: largeValues && { largeValues } }) };
+}
+
+const modeOf = ({ name }: AgentStep, { steps }: Snapshot): Task['mode'] => (steps[name] as LeasedStep).mode;
+
+/** What it reads is not there any more. */
+function lostFor({ name, input }: AgentStep, state: Snapshot, { mode }: Task): Failure | undefined {
+  if (state.values === undefined || state.values.lost.size === 0) return undefined;
+  const { keyInput, outputAt: ref } = state.steps[name] as LeasedStep;
+  const ofInput = keyInput === undefined ? leftOutIn(input, state) : undefined;
+  if (ofInput !== undefined) return ofInput;
+  const isOutputLost = ref !== undefined && isLost(state, { holder: holderOf(name), ref });
+  return mode === 'undo' && isOutputLost ? lostValue('its output', ref.bytes) : undefined;
+}
+
+const unread = (error: unknown): Failure => ({
+  code: 'value-lost',
+  message: `what it reads lies beside the table, and cannot be read: ${failureOf(error).code}`,
+});
+
+const notLoaded = (mode: Task['mode'], failure: Failure): Report =>
+  mode === 'probe'
+    ? { kind: 'found', codeReturned: true, verdict: 'cannot-tell', failure }
+    : { kind: 'failed', codeReturned: true, permanent: false, failure };

@@ -1,0 +1,161 @@
+/**
+ * Values that are too large for a record, and lie beside the table as objects.
+ *
+ * Owns: which fields of records may name one, the form of that name, the keys of the objects, and that a
+ * value which is not loaded is never read as if it were. Does not own: writing and loading them
+ * (`engine/large-values.ts`), when one is removed (the audit).
+ *
+ * V2 a record can name objects of its own execution, life and holder alone: the key is made from these, and
+ * the record keeps only what is left of it. V3 a key holds the id of one put, and is never used twice.
+ */
+
+import type { Json } from '../values/json.ts';
+import type { Snapshot } from './snapshot.ts';
+import type { Execution, Step } from './state.ts';
+import type { ValueRef } from './value-ref.ts';
+
+/** Whose value it is: the execution's input, its output, or a step's. */
+export type ValueHolder = 'input' | 'output' | `step.${string}`;
+
+/** The parts of an object's key. */
+export interface ValueKey {
+  readonly executionId: string;
+  readonly life: string;
+  readonly holder: ValueHolder;
+  readonly hash: string;
+  readonly id: string;
+}
+
+type Owner = Pick<Execution, 'id' | 'life'>;
+
+/** Text of a value above this size lies beside the table, where there is a place for it. */
+export const LARGE_VALUE_BYTES: number = 32 * 1_024;
+/** The largest value, as JSON text in UTF-8. */
+export const MAX_VALUE_BYTES: number = 16 * 1_024 * 1_024;
+
+/** The largest whole of what the executions of a step answered: whoever reads it has all of it in memory. */
+export const MAX_WHOLE_BYTES: number = 2 * MAX_VALUE_BYTES;
+
+/** @param inRecord the most where there is no place beside the table */
+export const mostBytes = (
+  { values }: Pick<Snapshot, 'values'>,
+  inRecord: number,
+  beside: number = MAX_VALUE_BYTES,
+): number => (values === undefined ? inRecord : beside);
+
+/** Brackets, as in the name of an item, mean something in addresses and file patterns. */
+export const holderOf = (step: string): ValueHolder => `step.${step.replace('[', '.').replace(']', '')}`;
+
+/** All objects of an execution in all its lives begin with this. */
+export const valuePrefixOf = (executionId: string): string => `${executionId}/`;
+
+export const valueKeyOf = (
+  { id, life }: Owner,
+  holder: ValueHolder,
+  ref: Pick<ValueRef, 'hash' | 'id'>,
+): string => `${valuePrefixOf(id)}${life}/${holder}/${ref.hash}/${ref.id}`;
+
+/** @returns nothing for text that is no key of a value */
+export function valueKeyIn(key: string): ValueKey | undefined {
+  const [executionId, life, holder, hash, id, ...more] = key.split('/');
+  const isKey = more.length === 0 && [executionId, life, holder, hash].every(Boolean) && Boolean(id);
+  if (!isKey || !(holder === 'input' || holder === 'output' || holder?.startsWith('step.') === true))
+    return undefined;
+  return { executionId, life, holder, hash, id } as ValueKey;
+}
+
+/** The keys of all objects that the records of an execution name. */
+export function valueKeysIn({ execution, steps }: Pick<Snapshot, 'execution' | 'steps'>): readonly string[] {
+  const { inputAt, outputAt } = execution;
+  const named = (holder: ValueHolder, refs: readonly (ValueRef | undefined)[]): readonly string[] =>
+    refs.flatMap((ref) => (ref === undefined ? [] : [valueKeyOf(execution, holder, ref)]));
+  return [
+    ...named('input', [inputAt]),
+    ...named('output', [outputAt]),
+    ...Object.values(steps).flatMap((step) => named(holderOf(step.name), refsIn(step))),
+  ];
+}
+
+const refsIn = ({ outputAt, children }: Step): readonly (ValueRef | undefined)[] => [
+  outputAt,
+  children?.rounds?.inputAt,
+];
+
+/** A value that something reads, and that is not loaded. */
+export interface WantedValue {
+  readonly holder: ValueHolder;
+  readonly ref: ValueRef;
+}
+
+/** Ends an evaluation: the value is loaded first, and then all is evaluated again. */
+export class NotLoaded extends Error {
+  readonly wanted: WantedValue;
+
+  constructor(wanted: WantedValue) {
+    super(`a value of ${wanted.ref.bytes} bytes is not loaded: ${wanted.holder}`);
+    this.name = 'NotLoaded';
+    this.wanted = wanted;
+  }
+}
+
+/** The value is beside the table, and nobody can read it any more. */
+export const isLost = ({ execution, values }: Snapshot, { holder, ref }: WantedValue): boolean =>
+  values?.lost.has(valueKeyOf(execution, holder, ref)) === true;
+
+/**
+ * @returns nothing where it is lost: what reads it has failed already (`step/left-out.ts`)
+ * @throws NotLoaded
+ */
+function loaded(
+  state: Snapshot,
+  holder: ValueHolder,
+  value: Json | undefined,
+  ref: ValueRef | undefined,
+): Json | undefined {
+  if (ref === undefined || (value !== undefined && value !== null)) return value;
+  if (isLost(state, { holder, ref })) return undefined;
+  throw new NotLoaded({ holder, ref });
+}
+
+/** @throws NotLoaded */
+export const inputIn = (state: Snapshot): Json =>
+  loaded(state, 'input', state.execution.input, state.execution.inputAt) ?? null;
+
+/** @throws NotLoaded */
+export const outputIn = (state: Snapshot, step: Step | undefined): Json | undefined =>
+  step && loaded(state, holderOf(step.name), step.output, step.outputAt);
+
+/** What the round at hand is given. @throws NotLoaded */
+export const roundInputIn = (state: Snapshot, step: Step | undefined): Json | undefined =>
+  step && loaded(state, holderOf(step.name), step.children?.rounds?.input, step.children?.rounds?.inputAt);
+
+/** The state with a value that was loaded, or is lost. */
+export function withValue(
+  state: Snapshot,
+  wanted: WantedValue,
+  read: { readonly value: Json } | 'lost',
+): Snapshot {
+  const { execution, steps } = state;
+  const { holder, ref } = wanted;
+  if (read === 'lost') {
+    const lost = new Set([...(state.values?.lost ?? []), valueKeyOf(execution, holder, ref)]);
+    return { ...state, values: { lost } };
+  }
+  const { value } = read;
+  if (holder === 'input') return { ...state, execution: { ...execution, input: value } };
+  if (holder === 'output') return { ...state, execution: { ...execution, output: value } };
+  const step = Object.values(steps).find(({ name }) => holderOf(name) === holder);
+  return step === undefined
+    ? state
+    : { ...state, steps: { ...steps, [step.name]: stepWith(step, ref, value) } };
+}
+
+function stepWith(step: Step, ref: ValueRef, value: Json): Step {
+  const { children } = step;
+  const rounds = children?.rounds;
+  if (children === undefined || rounds === undefined || rounds.inputAt?.id !== ref.id)
+    return { ...step, output: value };
+  const isOutput = step.outputAt?.id === ref.id && step.outputAt.hash === ref.hash;
+  if (isOutput && step.output === undefined) return { ...step, output: value };
+  return { ...step, children: { ...children, rounds: { ...rounds, input: value } } };
+}

@@ -1,0 +1,155 @@
+/**
+ * Values that lie beside the table, loaded when something reads them.
+ *
+ * Owns: the check of what was read, and the loop of a decision that asks for values. Does not own: putting
+ * them there (`values-apart.ts`), the keys and the fields (`core/records/large-values.ts`), what follows
+ * where a value is lost (`core/step/left-out.ts`).
+ */
+
+import { decide } from '../core/decide.ts';
+import type { Decision } from '../core/decisions/decision.ts';
+import type { Event } from '../core/decisions/events.ts';
+import type { Plan } from '../core/plan/plan.ts';
+import { outputsIn, sourcesIn } from '../core/plan/refs-in.ts';
+import type { Ports } from '../core/ports.ts';
+import {
+  holderOf,
+  isLost,
+  NotLoaded,
+  valueKeyOf,
+  type WantedValue,
+  withValue,
+} from '../core/records/large-values.ts';
+import type { Snapshot } from '../core/records/snapshot.ts';
+import type { Execution } from '../core/records/state.ts';
+import type { Json } from '../core/values/json.ts';
+
+type Owner = Pick<Execution, 'id' | 'life'>;
+
+/**
+ * The value's text, or nothing where it is lost: not there, or another.
+ * @throws as the port rejects
+ */
+async function read(ports: Ports, owner: Owner, { holder, ref }: WantedValue): Promise<string | undefined> {
+  const { largeValues } = ports;
+  // The records outlive a setting: what they name is read again once the place is back.
+  if (largeValues === undefined)
+    throw new Error('a record names a value beside the table, and this process has no place for such');
+  const json = await largeValues.get(valueKeyOf(owner, holder, ref));
+  if (json !== undefined && largeValues.hash(json) === ref.hash) return json;
+  const detail = json === undefined ? 'not there' : 'another';
+  const step = holder.startsWith('step.') ? { step: holder.slice('step.'.length) } : {};
+  ports.log.note({ what: 'value-lost', executionId: owner.id, ...step, detail });
+  return undefined;
+}
+
+/**
+ * The state with the value, or knowing that it is lost.
+ * @throws as the port rejects
+ */
+export async function loadedValue(ports: Ports, state: Snapshot, wanted: WantedValue): Promise<Snapshot> {
+  const json = await read(ports, state.execution, wanted);
+  return withValue(state, wanted, json === undefined ? 'lost' : { value: JSON.parse(json) as Json });
+}
+
+const NONE_LOST: ReadonlySet<string> = new Set();
+
+/** The state for a process that may have values beside the table. */
+const knowing = ({ largeValues }: Pick<Ports, 'largeValues'>, state: Snapshot): Snapshot =>
+  largeValues === undefined || state.values !== undefined ? state : { ...state, values: { lost: NONE_LOST } };
+
+/** An execution has no more: what asks for the same again does not know what it was given. */
+const MAX_LOADS = 3_000;
+
+export interface Decided {
+  readonly decision: Decision;
+  /** With the values that it rests on. */
+  readonly state: Snapshot;
+}
+
+/**
+ * Decides, with the values that the decision asks for.
+ * @returns at once where it asks for none
+ * @throws as the ports reject
+ */
+export function decideWith(
+  ports: Ports,
+  plan: Plan,
+  before: Snapshot,
+  event: Event,
+): Decided | Promise<Decided> {
+  const state = knowing(ports, before);
+  const decision = decide(plan, state, event);
+  return decision.next.kind === 'load' ? decideLoading(ports, plan, state, event) : { decision, state };
+}
+
+async function decideLoading(ports: Ports, plan: Plan, before: Snapshot, event: Event): Promise<Decided> {
+  let state = before;
+  for (let loads = 0; loads < MAX_LOADS; loads += 1) {
+    const decision = decide(plan, state, event);
+    if (decision.next.kind !== 'load') return { decision, state };
+    state = await loadedValue(ports, state, decision.next.value);
+  }
+  throw new Error('a decision asked for the same value again and again');
+}
+
+/**
+ * What is made of the state, with the values that it asks for.
+ * @throws as the ports reject
+ */
+export async function withValues<Made>(
+  ports: Ports,
+  before: Snapshot,
+  make: (state: Snapshot) => Made,
+): Promise<{ readonly made: Made; readonly state: Snapshot }> {
+  let state = knowing(ports, before);
+  for (let loads = 0; loads < MAX_LOADS; loads += 1) {
+    try {
+      return { made: make(state), state };
+    } catch (error) {
+      if (!(error instanceof NotLoaded)) throw error;
+      state = await loadedValue(ports, state, error.wanted);
+    }
+  }
+  throw new Error('an evaluation asked for the same value again and again');
+}
+
+/**
+ * The state with all that conditions, times and lists of its plan read: what is shown and asked of it needs
+ * no more.
+ */
+export async function withConditions(ports: Ports, plan: Plan, state: Snapshot): Promise<Snapshot> {
+  const { execution, steps } = state;
+  const isAnyApart = execution.inputAt !== undefined || Object.values(steps).some(({ outputAt }) => outputAt);
+  if (!isAnyApart) return knowing(ports, state);
+  const conditions = [...plan.steps, ...(plan.onFailure ?? [])].flatMap((step) => [
+    step.when ?? null,
+    ...(step.kind === 'wait' ? [step.for ?? null, step.until ?? null] : []),
+  ]);
+  const wanted: WantedValue[] = [];
+  if (sourcesIn(conditions).includes('input') && execution.inputAt !== undefined && execution.input === null)
+    wanted.push({ holder: 'input', ref: execution.inputAt });
+  for (const name of new Set(outputsIn(conditions))) {
+    const { output, outputAt } = steps[name] ?? {};
+    if (outputAt !== undefined && output === undefined)
+      wanted.push({ holder: holderOf(name), ref: outputAt });
+  }
+  let loaded = knowing(ports, state);
+  for (const one of wanted) if (!isLost(loaded, one)) loaded = await loadedValue(ports, loaded, one);
+  return loaded;
+}
+
+export interface Answer {
+  readonly output?: Json;
+  /** It has one, and nobody can read it any more. */
+  readonly lostBytes?: number;
+}
+
+/** What an execution has answered, as its parent reads it. */
+export async function answerOf(ports: Ports, execution: Execution): Promise<Answer> {
+  const { output, outputAt: ref } = execution;
+  if (output !== undefined) return { output };
+  if (ref === undefined) return {};
+  const json = await read(ports, execution, { holder: 'output', ref });
+  return json === undefined ? { lostBytes: ref.bytes } : { output: JSON.parse(json) as Json };
+}

@@ -1,0 +1,114 @@
+/**
+ * Values that are too large for their records: put beside the table before the record that names them.
+ *
+ * Owns: what is put, and under which name. Does not own: the keys and the fields
+ * (`core/records/large-values.ts`), the write (`commit.ts`), loading (`large-values.ts`), when an object is
+ * removed (the audit).
+ *
+ * V1 an object is there before the record that names it, and what is passed on to another execution is put
+ * again, under its own key. Where nothing is large, no call is made.
+ */
+
+import type { Write } from '../core/decisions/decision.ts';
+import type { LargeValues } from '../core/ports.ts';
+import { holderOf, LARGE_VALUE_BYTES, type ValueHolder, valueKeyOf } from '../core/records/large-values.ts';
+import type { Execution, Step } from '../core/records/state.ts';
+import type { ValueRef } from '../core/records/value-ref.ts';
+import { type Json, utf8Bytes } from '../core/values/json.ts';
+
+type Owner = Pick<Execution, 'id' | 'life'>;
+
+/**
+ * What this process has put or is putting, by execution, life, holder and hash: a write that is repeated, or
+ * the next one of a record, names it again. An object stays as long as its execution in this life.
+ */
+const known = new WeakMap<LargeValues, Map<string, Promise<ValueRef>>>();
+const MAX_KNOWN = 500;
+
+/** Longer keys no store takes; such a value stays in its record. */
+const MAX_KEY_CHARS = 1_000;
+
+/** The records of a write, with what is large in them put beside the table. */
+export async function apart(largeValues: LargeValues, write: Write): Promise<Write> {
+  const { executionId: id, execution, step } = write;
+  return {
+    ...write,
+    ...(execution === undefined ? {} : { execution: await executionApart(largeValues, execution) }),
+    ...(step === undefined ? {} : { step: await stepApart(largeValues, id, step) }),
+  };
+}
+
+/** The execution's record, with what is large in it put beside the table. */
+export async function executionApart(largeValues: LargeValues, execution: Execution): Promise<Execution> {
+  const { input, inputAt, output, outputAt, writeId } = execution;
+  const put = { largeValues, owner: execution, writeId };
+  const input1 = await valueApart({ ...put, holder: 'input', value: input ?? undefined, named: inputAt });
+  const output1 = await valueApart({ ...put, holder: 'output', value: output, named: outputAt });
+  let record = execution;
+  if (input1 !== undefined) record = { ...record, input: null, inputAt: input1 };
+  if (output1 !== undefined) {
+    const { output: _, ...rest } = record;
+    record = { ...rest, outputAt: output1 };
+  }
+  return record;
+}
+
+async function stepApart(largeValues: LargeValues, id: string, step: Step): Promise<Step> {
+  const { name, life, writeId } = step;
+  const put = { largeValues, owner: { id, life }, writeId, holder: holderOf(name) };
+  const { output, outputAt, children } = step;
+  const ref = await valueApart({ ...put, value: output, named: outputAt });
+  let record = step;
+  if (ref !== undefined) {
+    const { output: _, ...rest } = record;
+    record = { ...rest, outputAt: ref };
+  }
+  const { rounds } = children ?? {};
+  const round = await valueApart({ ...put, value: rounds?.input, named: rounds?.inputAt });
+  if (round === undefined || children === undefined || rounds === undefined) return record;
+  const { input: _, ...rest } = rounds;
+  return { ...record, children: { ...children, rounds: { ...rest, inputAt: round } } };
+}
+
+interface Put {
+  readonly largeValues: LargeValues;
+  readonly owner: Owner;
+  readonly writeId: string;
+  readonly holder: ValueHolder;
+  readonly value: Json | undefined;
+  /** What the record names. */
+  readonly named: ValueRef | undefined;
+}
+
+/** @returns nothing where the value stays as it is in the record */
+async function valueApart(put: Put): Promise<ValueRef | undefined> {
+  const { largeValues, owner, writeId, holder, value, named } = put;
+  if (value === undefined || isShort(value)) return undefined;
+  const json = JSON.stringify(value);
+  const bytes = utf8Bytes(json);
+  if (bytes <= (largeValues.above ?? LARGE_VALUE_BYTES)) return undefined;
+  const hash = largeValues.hash(json);
+  if (named?.hash === hash) return named;
+  const ref: ValueRef = { hash, id: writeId, bytes };
+  const key = valueKeyOf(owner, holder, ref);
+  if (key.length > MAX_KEY_CHARS) return undefined;
+  return putOnce(largeValues, [owner.id, owner.life, holder, hash].join('/'), async () => {
+    await largeValues.put(key, json);
+    return ref;
+  });
+}
+
+function putOnce(largeValues: LargeValues, content: string, put: () => Promise<ValueRef>): Promise<ValueRef> {
+  const all = known.get(largeValues) ?? new Map<string, Promise<ValueRef>>();
+  known.set(largeValues, all);
+  const before = all.get(content);
+  if (before !== undefined) return before;
+  const oldest = all.keys().next();
+  if (all.size >= MAX_KNOWN && oldest.done !== true) all.delete(oldest.value);
+  const putting = put();
+  all.set(content, putting);
+  putting.catch(() => all.delete(content));
+  return putting;
+}
+
+const isShort = (value: Json): boolean => typeof value === 'number' || typeof value === 'boolean';

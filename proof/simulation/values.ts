@@ -1,0 +1,151 @@
+/**
+ * A world whose values lie beside the table: of its processes' records every value but the smallest.
+ *
+ * Owns: the objects, what a process sees of records, and the judgement: an object is there before the record
+ * that names it, as long as that record, under a key of its own; and no service is given what was made of a
+ * value that was not loaded. Does not own: calls and what befalls them (`process.ts`).
+ *
+ * The table has both, the reference and the value, so that every other judge sees the values. A process has
+ * to load them.
+ */
+
+import type { Plan } from '../../lib/core/plan/plan.ts';
+import { evaluateExpression } from '../../lib/core/plan/refs.ts';
+import type { LargeValues } from '../../lib/core/ports.ts';
+import type { Write } from '../../lib/core/decisions/decision.ts';
+import { holderOf, type ValueHolder, valueKeyOf, valueKeysIn } from '../../lib/core/records/large-values.ts';
+import type { Snapshot } from '../../lib/core/records/snapshot.ts';
+import { type Execution, isForward, type Step } from '../../lib/core/records/state.ts';
+import type { ValueRef } from '../../lib/core/records/value-ref.ts';
+import { scopeOf } from '../../lib/core/step/turn.ts';
+import { canonicalJson, type Json } from '../../lib/core/values/json.ts';
+import { textHash } from '../../lib/testing/memory.ts';
+import type { KindCounts } from './kinds.ts';
+
+/** Below the text of nearly every input and output of a world. */
+const ABOVE_BYTES = 24;
+
+type Owner = Pick<Execution, 'id' | 'life'>;
+
+export class WorldValues {
+  readonly #objects = new Map<string, string>();
+  readonly #kinds: KindCounts;
+  readonly #violate: (about: string, problem: string) => void;
+
+  constructor(kinds: KindCounts, violate: (about: string, problem: string) => void) {
+    this.#kinds = kinds;
+    this.#violate = violate;
+  }
+
+  /** @param ask a call of the process */
+  portOf(ask: <Answer>(execute: () => Answer) => Promise<Answer>): LargeValues {
+    return {
+      hash: textHash,
+      above: ABOVE_BYTES,
+      put: (key, json) => ask(() => this.#put(key, json)),
+      get: (key) =>
+        ask(() => {
+          this.#kinds.valueLoaded += 1;
+          return this.#objects.get(key);
+        }),
+    };
+  }
+
+  #put(key: string, json: string): void {
+    const before = this.#objects.get(key);
+    if (before !== undefined && before !== json) this.#violate(key, 'V3 a key is used for another value');
+    this.#objects.set(key, json);
+  }
+
+  /** The record as the table has it. */
+  executionIn(execution: Execution): Execution {
+    const { inputAt, outputAt } = execution;
+    const input = this.#value(execution, 'input', inputAt);
+    const output = this.#value(execution, 'output', outputAt);
+    return {
+      ...execution,
+      ...(input === undefined ? {} : { input }),
+      ...(output === undefined ? {} : { output }),
+    };
+  }
+
+  writeIn({ execution, step, ...write }: Write): Write {
+    return {
+      ...write,
+      ...(execution === undefined ? {} : { execution: this.executionIn(execution) }),
+      ...(step === undefined ? {} : { step: this.#stepIn(write.executionId, step) }),
+    };
+  }
+
+  #stepIn(id: string, step: Step): Step {
+    const owner = { id, life: step.life };
+    const { children } = step;
+    const output = this.#value(owner, holderOf(step.name), step.outputAt);
+    const input = this.#value(owner, holderOf(step.name), children?.rounds?.inputAt);
+    return {
+      ...step,
+      ...(output === undefined ? {} : { output }),
+      ...(input === undefined || children?.rounds === undefined
+        ? {}
+        : { children: { ...children, rounds: { ...children.rounds, input } } }),
+    };
+  }
+
+  #value(owner: Owner, holder: ValueHolder, ref: ValueRef | undefined): Json | undefined {
+    if (ref === undefined) return undefined;
+    const key = valueKeyOf(owner, holder, ref);
+    const json = this.#objects.get(key);
+    this.#kinds.valueApart += 1;
+    if (json !== undefined) return JSON.parse(json) as Json;
+    this.#violate(owner.id, `V1 a record names an object that is not there: ${holder}`);
+    return undefined;
+  }
+
+  /** What a service is given is what its step's input says, of the values themselves. */
+  given(plan: Plan | undefined, state: Snapshot | undefined, name: string, input: unknown): void {
+    const step = plan?.steps.find((one) => one.name === name);
+    const record = state?.steps[name];
+    if (step?.kind !== 'agent' || state === undefined || record === undefined) return;
+    if (!isForward(state.execution.status) || record.keyVariant > 0 || record.keyInput !== undefined) return;
+    const expected = evaluateExpression(step.input, scopeOf(state)) ?? null;
+    if (canonicalJson(expected) !== canonicalJson(input as Json))
+      this.#violate(state.execution.id, `V4 '${name}' was given another input than its values make`);
+  }
+
+  /** What no record names was left by a process that died, or lost a race, between object and record. */
+  judgeEnd(states: Iterable<Snapshot>): void {
+    const named = new Set<string>();
+    for (const state of states)
+      for (const key of valueKeysIn(state)) {
+        named.add(key);
+        if (!this.#objects.has(key)) this.#violate(state.execution.id, `V1 an object is gone: ${key}`);
+      }
+    for (const key of this.#objects.keys()) if (!named.has(key)) this.#kinds.valueLeft += 1;
+  }
+}
+
+/** What a process reads: it has to load what is named. */
+export function seenIn(state: Snapshot | undefined): Snapshot | undefined {
+  if (state === undefined) return undefined;
+  const steps = Object.entries(state.steps).map(([name, step]) => [name, stepSeen(step)] as const);
+  return { ...state, execution: executionSeen(state.execution), steps: Object.fromEntries(steps) };
+}
+
+export function executionSeen(execution: Execution): Execution {
+  if (execution.inputAt === undefined && execution.outputAt === undefined) return execution;
+  const { output, ...rest } = execution;
+  return {
+    ...rest,
+    ...(execution.outputAt === undefined && output !== undefined ? { output } : {}),
+    ...(execution.inputAt === undefined ? {} : { input: null }),
+  };
+}
+
+function stepSeen(step: Step): Step {
+  const { output: _output, ...rest } = step;
+  const seen = step.outputAt === undefined ? step : rest;
+  const { children } = seen;
+  if (children?.rounds?.inputAt === undefined) return seen;
+  const { input: _, ...rounds } = children.rounds;
+  return { ...seen, children: { ...children, rounds } };
+}
