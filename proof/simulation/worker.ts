@@ -37,4 +37,6 @@ async function simulate(share: Share): Promise<void> {
   if (chunk.worlds > 0) process.send?.(chunk);
 }
 
+// Nobody reads what it finds any more.
+process.on('disconnect', () => process.exit());
 process.on('message', (share) => void simulate(share as Share).then(() => process.send?.(OVER)));
