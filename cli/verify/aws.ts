@@ -10,6 +10,7 @@ import { type Calls, inXml, plainOf, unlessGone } from '../aws/calls.ts';
 import { CliError, CLOCK, EXIT } from '../io.ts';
 import { signedFetch } from '../signed-fetch.ts';
 import { accountSettings } from './account-settings.ts';
+import { alarmIn } from './alarm-names.ts';
 import { AwsFaults } from './aws-faults.ts';
 import { alarmNamed, metricOf, metricSum, tableMetricOf, unanswered } from './local.ts';
 import type { AccountFacts, AlarmPort, DeploymentPort, Ports, Settings } from './ports.ts';
@@ -141,8 +142,9 @@ function alarmsOf(
   take: () => Promise<readonly string[]>,
 ): AlarmPort {
   const named = async (text: string): Promise<string> => {
-    const found = (await settings()).alarms.find(({ name }) => name.includes(text));
-    if (found !== undefined) return found.name;
+    const names = (await settings()).alarms.map(({ name }) => name);
+    const found = alarmIn(names, text);
+    if (found !== undefined) return found;
     throw new CliError('no-alarm', `no alarm of the stack has '${text}' in its name`, EXIT.failed);
   };
   return {

@@ -11,6 +11,7 @@ import { createClient } from '../../lib/api/client.ts';
 import { METRICS_DIMENSION, METRICS_NAMESPACE, ENV } from '../../lib/aws/names.ts';
 import { Calls } from '../aws/calls.ts';
 import { CliError, CLOCK, EXIT } from '../io.ts';
+import { alarmIn } from './alarm-names.ts';
 import { CannotAnswer } from './check.ts';
 import type { AlarmPort, Fault, FaultPort, Ports, Settings } from './ports.ts';
 import { type Outputs, probesOf } from './probes.ts';
@@ -104,11 +105,20 @@ async function tick(control: Control, expression: string): Promise<boolean> {
 
 function alarmsOf(control: Control, take: () => Promise<readonly string[]>): AlarmPort {
   const all = async () => (await control('GET', 'alarms')) as readonly Record<'name' | 'state', string>[];
+  const named = async (text: string) =>
+    alarmIn(
+      (await all()).map(({ name }) => name),
+      text,
+    );
   return {
     set: async (text) => {
-      await control('POST', `alarms/${encodeURIComponent(text)}/set`, { state: 'ALARM' });
+      const name = (await named(text)) ?? text;
+      await control('POST', `alarms/${encodeURIComponent(name)}/set`, { state: 'ALARM' });
     },
-    state: async (text) => (await all()).find(({ name }) => name.includes(text))?.state ?? 'none',
+    state: async (text) => {
+      const name = await named(text);
+      return (await all()).find((alarm) => alarm.name === name)?.state ?? 'none';
+    },
     news: async () => (await take()).map(alarmNamed),
   };
 }

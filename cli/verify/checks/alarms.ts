@@ -2,6 +2,7 @@
  * Checks that raise an alarm: by silence, which no figure shows, and by hand.
  */
 
+import { alarmIn } from '../alarm-names.ts';
 import { during, game, mappingOf, tickOf } from '../breaking.ts';
 import { type Entry, type Finding, finding } from '../check.ts';
 import type { Fault, Ports } from '../ports.ts';
@@ -40,9 +41,7 @@ export const ALARMS: readonly Entry[] = [
     },
     async (ports) => {
       await ports.alarms.set('IncidentOpen');
-      const got = await until(ports, async () =>
-        (await ports.alarms.news()).find((name) => name.includes('IncidentOpen')),
-      );
+      const got = await until(ports, async () => alarmIn(await ports.alarms.news(), 'IncidentOpen'));
       return finding(got === undefined ? ['no news came'] : [], `${got}`);
     },
   ),
