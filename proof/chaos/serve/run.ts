@@ -4,9 +4,9 @@
  * Owns: the kills, the load, the judgement. Does not own: the service (`stamps.ts`), the server (`serve/`).
  *
  * Lost: a start that was answered, or a step that is done, without its stamp. Doubled: two stamps of one
- * step. Stuck: an execution that does not end once the kills have. Resumed: from a kill until the next
- * process has recorded all deaths and sent again what was ready; of that is said how long the start took, and
- * how long the rest.
+ * step. Stuck: an execution that does not end once the kills have. Resumed: from the start of the next
+ * process until it has recorded all deaths and sent again what was ready; of that is said how long it took to
+ * listen, and how long the rest.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -47,6 +47,7 @@ interface Resumed {
 interface Life {
   readonly child: ChildProcess;
   readonly gone: Promise<unknown>;
+  readonly beganAt: number;
   /** When it took calls, and when it had made good what the one before had left. */
   readonly resumed: Promise<Resumed>;
 }
@@ -73,13 +74,13 @@ export async function chaosServe(
     for (let count = 1; count <= kills; count += 1) {
       await setTimeout(draws.between(LIVES_MS.least, LIVES_MS.most));
       life.child.kill('SIGKILL');
-      const killedAt = Date.now();
       await life.gone;
       life = live();
       const { upAt, at, executions, attempts } = await life.resumed;
-      upMs.push(upAt - killedAt);
+      const { beganAt } = life;
+      upMs.push(upAt - beganAt);
       afterUpMs.push(at - upAt);
-      resumedMs.push(at - killedAt);
+      resumedMs.push(at - beganAt);
       lost += attempts;
       most = Math.max(most, executions);
       if (count % 20 === 0) say(`${count} kills, ${load.ids.size} started, ${lost} attempts lost so far`);
@@ -115,6 +116,7 @@ function partsOf(values: readonly number[]): { readonly p50: number; readonly p9
 function begin(port: number, folder: string, { url }: Stamps): Life {
   const served = join(import.meta.dirname, 'stamping');
   const args = ['serve', served, '--data', join(folder, 'state.db'), '--port', String(port)];
+  const beganAt = Date.now();
   const child = spawn(process.execPath, [join(ROOT, PROGRAM), ...args], {
     env: { ...process.env, STAMPS_URL: url, NODE_OPTIONS: '' },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -132,7 +134,7 @@ function begin(port: number, folder: string, { url }: Stamps): Life {
   });
   // One that is killed before has none.
   resumed.catch(() => undefined);
-  return { child, gone, resumed };
+  return { child, gone, beganAt, resumed };
 }
 
 /** Clients that ask until they are answered, each with a key. */
