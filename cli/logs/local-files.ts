@@ -36,7 +36,7 @@ export class LocalFiles implements LogSource {
     if (names === undefined)
       throw new CliError(
         'no-logs',
-        `there are no logs in ${this.#folder}; name the data folder that the API was started with: --data <folder>, or for a deployment --stack <name>`,
+        `there are no logs in ${this.#folder}; name the data folder that the API was started with: --data <folder>, or for a deployment --stack <name>; steadfast serve writes its lines to its standard output alone`,
         EXIT.failed,
       );
     const lines: LogLine[] = [];

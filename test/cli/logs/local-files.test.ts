@@ -183,7 +183,7 @@ describe('what is missing is said, with what to do', () => {
     const { exitCode, err } = await cli();
     expect([exitCode, err]).toEqual([
       1,
-      `there are no logs in ${logs}; name the data folder that the API was started with: --data <folder>, or for a deployment --stack <name>\n`,
+      `there are no logs in ${logs}; name the data folder that the API was started with: --data <folder>, or for a deployment --stack <name>; steadfast serve writes its lines to its standard output alone\n`,
     ]);
   });
 
