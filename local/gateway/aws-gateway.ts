@@ -138,7 +138,7 @@ async function execute(
     return backends.buckets.serve(call.object, call.body, request.headers);
   }
   const supported =
-    'DynamoDB, SQS, EventBridge PutEvents, CloudWatch GetMetricData in JSON, and of S3 PutObject, GetObject, HeadObject, DeleteObject';
+    'DynamoDB, SQS, EventBridge PutEvents, CloudWatch GetMetricData in JSON, and of S3 PutObject, GetObject, HeadObject, DeleteObject, ListObjectsV2';
   const message = `${call.service} ${call.operation} is not emulated by the local cloud; it has ${supported}`;
   return errorAnswer(501, 'NotEmulatedLocally', message);
 }

@@ -56,9 +56,11 @@ export function needsOf(call: AwsCall, place: CallPlace): readonly Need[] | unde
   return undefined;
 }
 
-/** Asking for an object's head is reading it. */
+/** Asking for an object's head is reading it; a list is about its bucket. */
 function objectNeeds({ operation, bucket, key }: ObjectCall): Need[] | undefined {
   if (operation === 'unknown') return undefined;
+  if (operation === 'ListObjectsV2')
+    return [{ action: 's3:ListBucket', resource: `arn:aws:s3:::${bucket}`, context: {} }];
   const action = operation === 'HeadObject' ? 'GetObject' : operation;
   return [{ action: `s3:${action}`, resource: `arn:aws:s3:::${bucket}/${key}`, context: {} }];
 }

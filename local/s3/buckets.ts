@@ -3,18 +3,37 @@
  * Owns not: who may (the gateway asks the policies).
  *
  * Invariants
- * - I1 an object that was acknowledged is there after the next start.
+ * - I1 an object that was acknowledged is there after the next start, and no part of one ever is.
  * - I2 each write has a sequencer of its own, and later ones sort after earlier ones.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import type { EventBus } from '../events/event-bus.ts';
 import type { AwsAnswer } from '../gateway/aws-call.ts';
 import type { BucketSpec } from '../template/stack-model.ts';
-import { type ObjectCall, objectError, unchunked } from './object-call.ts';
+import {
+  bytesOf,
+  listAnswer,
+  type ListedObject,
+  type ObjectCall,
+  objectError,
+  unchunked,
+} from './object-call.ts';
 
 export interface BucketState {
   readonly logicalId: string;
@@ -59,10 +78,15 @@ export class Buckets {
   }
 
   /** Answers a call of the S3 API. */
-  serve({ operation, bucket, key }: ObjectCall, body: Buffer, headers: IncomingHttpHeaders): AwsAnswer {
+  serve(
+    { operation, bucket, key, range }: ObjectCall,
+    body: Buffer,
+    headers: IncomingHttpHeaders,
+  ): AwsAnswer {
     if (this.#spec(bucket) === undefined) {
       return objectError(404, 'NoSuchBucket', `The bucket ${bucket} is not in this stack.`);
     }
+    if (range !== undefined) return listAnswer(bucket, range, this.#listed(bucket));
     if (operation === 'PutObject') {
       const { etag } = this.put(bucket, key, unchunked(body, headers), headers['content-type']);
       return { statusCode: 200, headers: { etag: `"${etag}"` }, body: '' };
@@ -87,8 +111,8 @@ export class Buckets {
     const facts: Facts = { key, contentType, etag, writtenAt: this.#clock.now() };
     mkdirSync(join(this.#place.folder, bucket), { recursive: true });
     const file = this.#file(bucket, key);
-    writeFileSync(file, body);
-    writeFileSync(`${file}${FACTS}`, JSON.stringify(facts));
+    writeWhole(file, body);
+    writeWhole(`${file}${FACTS}`, Buffer.from(JSON.stringify(facts)));
     this.#tell(bucket, 'Object Created', { key, size: body.byteLength, etag }, { reason: 'PutObject' });
     return facts;
   }
@@ -139,14 +163,40 @@ export class Buckets {
   #keys(bucket: string): string[] {
     const folder = join(this.#place.folder, bucket);
     if (!existsSync(folder)) return [];
+    return this.#allFacts(folder)
+      .map(({ key }) => key)
+      .sort();
+  }
+
+  #allFacts(folder: string): Facts[] {
     return readdirSync(folder)
       .filter((name) => name.endsWith(FACTS))
-      .map((name) => (JSON.parse(readFileSync(join(folder, name), 'utf8')) as Facts).key)
-      .sort();
+      .map((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Facts);
+  }
+
+  #listed(bucket: string): ListedObject[] {
+    const folder = join(this.#place.folder, bucket);
+    if (!existsSync(folder)) return [];
+    return this.#allFacts(folder)
+      .map((facts) => ({ ...facts, bytes: statSync(this.#file(bucket, facts.key)).size }))
+      .sort((one, other) => bytesOf(one.key, other.key));
   }
 
   /** A key may be anything; a file's name may not. */
   #file(bucket: string, key: string): string {
     return join(this.#place.folder, bucket, createHash('sha256').update(key).digest('hex'));
   }
+}
+
+/** On the disk before it has its name. */
+function writeWhole(file: string, body: Buffer): void {
+  const draft = `${file}.draft`;
+  const handle = openSync(draft, 'w');
+  try {
+    for (let at = 0; at < body.length; ) at += writeSync(handle, body, at);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+  renameSync(draft, file);
 }

@@ -1,16 +1,35 @@
 /**
  * Owns: what one S3 call is, off its method, path and headers; its body without the signing around it; S3's
- * errors. Pure. Owns not: the objects (buckets.ts).
+ * errors and lists. Pure. Owns not: the objects (buckets.ts).
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AwsAnswer } from '../gateway/aws-call.ts';
 
 export interface ObjectCall {
-  /** `unknown` for what is not emulated: lists, copies, uploads in parts, settings of buckets. */
-  readonly operation: 'PutObject' | 'GetObject' | 'HeadObject' | 'DeleteObject' | 'unknown';
+  /** `unknown` for what is not emulated: copies, uploads in parts, settings of buckets. */
+  readonly operation: 'PutObject' | 'GetObject' | 'HeadObject' | 'DeleteObject' | 'ListObjectsV2' | 'unknown';
   readonly bucket: string;
   readonly key: string;
+  /** What is listed. */
+  readonly range?: ListRange;
 }
+
+export interface ListRange {
+  readonly prefix: string;
+  readonly after: string;
+  readonly limit: number;
+}
+
+export interface ListedObject {
+  readonly key: string;
+  readonly etag: string;
+  readonly writtenAt: number;
+  readonly bytes: number;
+}
+
+const MOST_LISTED = 1_000;
+/** What a list may ask for; by folders, and with a token in the place of a key, none can be had. */
+const LIST_NAMES: ReadonlySet<string> = new Set(['list-type', 'max-keys', 'prefix', 'start-after', 'x-id']);
 
 const OPERATIONS: Readonly<Record<string, ObjectCall['operation']>> = {
   PUT: 'PutObject',
@@ -31,10 +50,45 @@ export function readObjectCall(method: string, url: string, headers: IncomingHtt
   const [path = '', query = ''] = url.split('?');
   const [, bucket = '', ...parts] = path.split('/');
   const key = decoded(parts.join('/'));
+  const range = method === 'GET' && bucket !== '' && key === '' ? rangeIn(query) : undefined;
+  if (range !== undefined) return { operation: 'ListObjectsV2', bucket, key, range };
   const isPlain = PLAIN_QUERY.test(query) && headers['x-amz-copy-source'] === undefined;
   const operation = isPlain && bucket !== '' && key !== '' ? OPERATIONS[method] : undefined;
   return { operation: operation ?? 'unknown', bucket, key };
 }
+
+function rangeIn(query: string): ListRange | undefined {
+  const asked = new URLSearchParams(query);
+  if (asked.get('list-type') !== '2' || [...asked.keys()].some((name) => !LIST_NAMES.has(name)))
+    return undefined;
+  return {
+    prefix: asked.get('prefix') ?? '',
+    after: asked.get('start-after') ?? '',
+    limit: Math.min(MOST_LISTED, Number(asked.get('max-keys') ?? MOST_LISTED)),
+  };
+}
+
+/** @param all in the order of their keys' bytes */
+export function listAnswer(
+  bucket: string,
+  { prefix, after, limit }: ListRange,
+  all: readonly ListedObject[],
+): AwsAnswer {
+  const found = all.filter(({ key }) => key.startsWith(prefix) && (after === '' || bytesOf(key, after) > 0));
+  const page = found.slice(0, limit);
+  const contents = page.map(
+    ({ key, etag, writtenAt, bytes }) =>
+      `<Contents><Key>${marked(key)}</Key><LastModified>${new Date(writtenAt).toISOString()}</LastModified><ETag>&quot;${etag}&quot;</ETag><Size>${bytes}</Size><StorageClass>STANDARD</StorageClass></Contents>`,
+  );
+  const body = `<?xml version="1.0" encoding="UTF-8"?>\n<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>${bucket}</Name><Prefix>${marked(prefix)}</Prefix><KeyCount>${page.length}</KeyCount><MaxKeys>${limit}</MaxKeys><IsTruncated>${found.length > page.length}</IsTruncated>${contents.join('')}</ListBucketResult>`;
+  return { statusCode: 200, headers: { 'content-type': 'application/xml' }, body };
+}
+
+/** As S3 orders keys. */
+export const bytesOf = (one: string, other: string): number =>
+  Buffer.compare(Buffer.from(one), Buffer.from(other));
+
+const marked = (text: string): string => text.replace(/[&<>]/g, (each) => MARKUP[each] ?? each);
 
 function decoded(text: string): string {
   try {
@@ -65,7 +119,7 @@ const MARKUP: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>
 
 /** An error in S3's form. */
 export function objectError(statusCode: number, code: string, message: string): AwsAnswer {
-  const text = message.replace(/[&<>]/g, (each) => MARKUP[each] ?? each);
+  const text = marked(message);
   return {
     statusCode,
     headers: { 'content-type': 'application/xml' },

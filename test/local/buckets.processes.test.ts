@@ -146,8 +146,20 @@ test('a function may do with objects what its role allows', async () => {
   );
 });
 
+test('a list has the keys that begin so, in their order, page by page', async () => {
+  for (const key of ['list/c', 'list/a%20b', 'other', 'list/b'])
+    expect((await ask('PUT', `silent/${key}`, { body: '1' })).status).toBe(200);
+  const keysOf = async (query: string): Promise<string[]> => {
+    const xml = await (await ask('GET', `silent?list-type=2&prefix=list%2F&max-keys=2${query}`)).text();
+    return [...xml.matchAll(/<Key>([^<]*)|<IsTruncated>([^<]*)/g)].map(([, key, more]) => key ?? more ?? '');
+  };
+  expect(await keysOf('')).toEqual(['true', 'list/a b', 'list/b']);
+  expect(await keysOf('&start-after=list%2Fb')).toEqual(['false', 'list/c']);
+});
+
 test.each([
-  ['GET', 'silent?list-type=2', 501],
+  ['GET', 'silent?list-type=2&delimiter=/', 501],
+  ['GET', 'nobody?list-type=2', 404],
   ['PUT', 'silent/k?uploadId=1', 501],
   ['GET', 'nobody/k', 404],
 ])('%s %s is answered with what is missing', async (method, path, status) => {
