@@ -1,5 +1,6 @@
 /**
- * The items of a file as they are, for a table: the file is closed for good first.
+ * The items of a file as they are, for a table, and its large values, for a bucket: the file is closed for
+ * good first.
  *
  * Owns: the mark that closes it, and the order. Does not own: what takes the items in (`cli/serve/move.ts`).
  *
@@ -13,6 +14,7 @@ import { rename } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 import { type DynamoDBClient, GetItemCommand, PutItemCommand, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { TABLE } from '../lib/aws/names.ts';
+import { valuesOf } from './folder-values.ts';
 import { openDatabase, TABLE_NAME } from './sqlite/client.ts';
 
 const MARK = { [TABLE.pk]: { S: 'closed' }, [TABLE.sk]: { S: 'closed' } } as const;
@@ -29,8 +31,9 @@ export async function refuseClosed(client: DynamoDBClient, file: string): Promis
 }
 
 /**
- * Writes one item a line, in DynamoDB's own JSON.
- * @returns how many
+ * Writes first the large values, then the items in DynamoDB's own JSON, one a line: what takes them in has
+ * each value before the record that names it.
+ * @returns how many lines
  * @throws FileRefused when a server has it open
  */
 export async function exportTo(file: string, to: string, now: number): Promise<number> {
@@ -49,7 +52,7 @@ export async function exportTo(file: string, to: string, now: number): Promise<n
     };
     if (!isClosed) await client.send(new PutItemCommand(closing));
     const part = `${to}.part`;
-    const count = await writeItems(client, part);
+    const count = await writeLines(part, [valueLines(file), itemLines(client)]);
     await rename(part, to);
     return count;
   } finally {
@@ -57,23 +60,46 @@ export async function exportTo(file: string, to: string, now: number): Promise<n
   }
 }
 
-async function writeItems(client: DynamoDBClient, path: string): Promise<number> {
+/** A line of an export that is no item. */
+export interface ValueLine {
+  readonly largeValue: { readonly key: string; readonly json: string };
+}
+
+async function writeLines(path: string, all: readonly AsyncGenerator<object>[]): Promise<number> {
   const out = createWriteStream(path, { flush: true });
   let count = 0;
+  for (const lines of all) {
+    for await (const line of lines) {
+      count += 1;
+      // What is written waits in memory: a page is at most 1 MB, a value 16.
+      if (!out.write(`${JSON.stringify(line)}\n`)) await once(out, 'drain');
+    }
+  }
+  out.end();
+  await finished(out);
+  return count;
+}
+
+async function* valueLines(file: string): AsyncGenerator<ValueLine> {
+  const values = await valuesOf(file);
+  let cursor: string | undefined;
+  do {
+    const page = await values.list('', cursor);
+    for (const { key } of page.items) {
+      const json = await values.get(key);
+      if (json !== undefined) yield { largeValue: { key, json } };
+    }
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+}
+
+async function* itemLines(client: DynamoDBClient): AsyncGenerator<object> {
   let from: Record<string, never> | undefined;
   do {
     const page = await client.send(
       new ScanCommand({ TableName, ...(from === undefined ? {} : { ExclusiveStartKey: from }) }),
     );
-    for (const item of page.Items ?? []) {
-      if (item[TABLE.pk]?.S === MARK[TABLE.pk].S) continue;
-      count += 1;
-      // What is written waits in memory: a page is at most 1 MB.
-      if (!out.write(`${JSON.stringify(item)}\n`)) await once(out, 'drain');
-    }
+    for (const item of page.Items ?? []) if (item[TABLE.pk]?.S !== MARK[TABLE.pk].S) yield item;
     from = page.LastEvaluatedKey as typeof from;
   } while (from !== undefined);
-  out.end();
-  await finished(out);
-  return count;
 }

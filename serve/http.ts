@@ -13,7 +13,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import type { Hono } from 'hono/tiny';
 import { AS_HEADER } from '../lib/api/client.ts';
 import { PLAIN, type PlainAnswer, type PlainRequest } from '../lib/api/plain.ts';
-import { MAX_BODY_BYTES } from '../lib/api/requests.ts';
+import { MAX_LARGE_BODY_BYTES } from '../lib/api/requests.ts';
 import { LOCAL } from '../lib/core/values/caller.ts';
 import { isCalledHere, mayWriteHere } from '../local/http/pages.ts';
 import { readBody } from '../local/http/read-body.ts';
@@ -77,7 +77,9 @@ async function answerTo(app: Fetches, tokens: Tokens, request: IncomingMessage):
   if (typeof caller !== 'string') return caller;
   const body = await bodyOf(request);
   if (body === 'tooLarge')
-    return problem(413, 'too-large', `a body has at most ${MAX_BODY_BYTES} bytes`, { connection: 'close' });
+    return problem(413, 'too-large', `a body has at most ${MAX_LARGE_BODY_BYTES} bytes`, {
+      connection: 'close',
+    });
   const valueOf = (name: string): string | undefined => {
     const value = name === AS_HEADER ? undefined : headers[name];
     return typeof value === 'object' ? value.join(', ') : value;
@@ -156,9 +158,9 @@ const NO_BODY = Buffer.alloc(0);
 /** One that says its length is refused before it is read. */
 async function bodyOf(request: IncomingMessage): Promise<Buffer | 'tooLarge'> {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
-  if (Number(length ?? 0) > MAX_BODY_BYTES) return 'tooLarge';
+  if (Number(length ?? 0) > MAX_LARGE_BODY_BYTES) return 'tooLarge';
   if (length === undefined && encoding === undefined) return NO_BODY;
-  return await readBody(request, MAX_BODY_BYTES);
+  return await readBody(request, MAX_LARGE_BODY_BYTES);
 }
 
 export interface HttpServer {

@@ -16,6 +16,7 @@ import {
   dynamoRecords,
   OUTAGE,
   RATE,
+  VALUES_AUDIT,
   WORKFLOW_PAUSE,
 } from '../lib/aws/dynamo-side-records.ts';
 import { dynamoStore } from '../lib/aws/dynamo-store.ts';
@@ -35,6 +36,7 @@ import type {
 } from '../lib/core/ports.ts';
 import { given } from '../lib/core/values/given.ts';
 import type { AuditPorts } from '../lib/supervisor/audit.ts';
+import type { Values, ValuesAuditPorts } from '../lib/supervisor/audit-values.ts';
 import type { Measured } from '../lib/api/health.ts';
 import { knownExecutions } from './known-executions.ts';
 import { TABLE_NAME } from './sqlite/client.ts';
@@ -44,10 +46,11 @@ const DEPLOYMENT = 'steadfast-serve';
 /** Under which names they are found; its queue is in memory and has none of its own. */
 export const MEASURED: Measured = { service: DEPLOYMENT, by: [], queues: {} };
 
-export type ServerPorts = Ports & AuditPorts;
+export type ServerPorts = Ports & AuditPorts & ValuesAuditPorts;
 
 export interface PortParts {
   readonly client: DynamoDBClient;
+  readonly values: Values;
   readonly queue: Queue;
   readonly announcer: Announcer;
   readonly ends: Ends;
@@ -73,6 +76,8 @@ export function serverPorts({ client, retentionMs, ...parts }: PortParts, log: L
     bulks: dynamoBulks(client, table, pause),
     receipts: dynamoReceipts(client, table, wakeShards),
     inventory: dynamoInventory(client, { table, wakeShards }),
+    largeValues: parts.values,
+    valuesAudit: dynamoRecords(client, table, VALUES_AUDIT),
     log,
   };
 }

@@ -28,6 +28,7 @@ import { type Blocked, BlockedSteps } from './blocked.ts';
 import { newBoot } from './boot.ts';
 import { EndingClock } from './ending-clock.ts';
 import { refuseClosed } from './export.ts';
+import { valuesOf } from './folder-values.ts';
 import { type Answers, answersOf, apiListener, type HttpServer, listenAt, LOOPBACK } from './http.ts';
 import { IsolatedAgent, type Program } from '../lib/worker/isolated.ts';
 import { LoopClock } from './loop-clock.ts';
@@ -200,6 +201,7 @@ class Running {
     const ends = new AwaitedEnds();
     const parts = {
       client: database.client,
+      values: await valuesOf(file),
       queue,
       announcer: listenersAsBus(new Set([ends.listener, ...listeners])),
       ends,

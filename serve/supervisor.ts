@@ -11,6 +11,7 @@ import type { Ports, Receipts } from '../lib/core/ports.ts';
 import { sayable } from '../lib/core/values/errors.ts';
 import type { PlanCache } from '../lib/engine/plans.ts';
 import { audit, auditAgeMs, type AuditPorts } from '../lib/supervisor/audit.ts';
+import { auditValues, type ValuesAuditPorts } from '../lib/supervisor/audit-values.ts';
 import { Grace } from '../lib/supervisor/outage.ts';
 import { receiptBook } from '../lib/supervisor/receipts.ts';
 import { STAYS_WHEN_BUSY } from '../lib/supervisor/stay.ts';
@@ -23,6 +24,8 @@ const TICK_MS = 60_000;
 const AUDIT_EVERY_MS = 60_000;
 /** From the beginning of a pass of the audit to the next. */
 const PASS_EVERY_MS = 3_600_000;
+/** Pages of large values in one run, up to 1,000 each. */
+const VALUE_PAGES = 5;
 /** 1 MB each: a run takes the loop for less than a step may. */
 const AUDIT_PAGES = 100;
 
@@ -61,7 +64,7 @@ export async function supervise(
 
 /** @param expire removes what has outlived its retention */
 export async function auditAlways(
-  given: AuditPorts,
+  given: AuditPorts & ValuesAuditPorts,
   { logger, meter }: Telemetry,
   retention: { readonly retentionMs?: number },
   expire: () => unknown,
@@ -76,7 +79,9 @@ export async function auditAlways(
       const untilAt = ports.clock.now() + AUDIT_EVERY_MS;
       const bounds = { untilAt, maxPages: AUDIT_PAGES, passEveryMs: PASS_EVERY_MS };
       const { receipt, removed } = await audit(ports, { ...bounds, ...retention });
-      meter.audited({ removed, ageMs: auditAgeMs(receipt, ports.clock.now()) });
+      const values = await auditValues(ports, { untilAt, maxPages: VALUE_PAGES, ...retention });
+      const ageMs = auditAgeMs(receipt, ports.clock.now());
+      meter.audited({ removed: removed + values.removed, ageMs });
     } catch (error) {
       logger.warn('audit-failed', { detail: sayable(error) });
     }

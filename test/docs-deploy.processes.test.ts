@@ -121,7 +121,12 @@ describe('the app of the page', () => {
   test('leaves behind what the page says', () => {
     expect(['dev', 'staging'].flatMap((name) => stays(stack(`Orders-${name}`)))).toEqual([]);
     const prod = stack('Orders-prod');
-    expect(stays(prod).sort()).toEqual(['AWS::DynamoDB::Table', 'AWS::KMS::Key', 'AWS::Logs::LogGroup']);
+    expect(stays(prod).sort()).toEqual([
+      'AWS::DynamoDB::Table',
+      'AWS::KMS::Key',
+      'AWS::Logs::LogGroup',
+      'AWS::S3::Bucket',
+    ]);
     expect(ofType(prod, 'AWS::DynamoDB::Table')[0]?.Properties?.['DeletionProtectionEnabled']).toBe(true);
   });
 

@@ -27,7 +27,7 @@ import { secret } from './secrets.ts';
 import type { Writes } from './writes.ts';
 
 /** As much as the API takes. */
-export const MAX_BODY_BYTES: number = 256 * 1024;
+export const MAX_BODY_BYTES: number = 4 * 1024 * 1024;
 /** For the body and the API's answer together; the longest `?wait` is shorter. */
 const ANSWER_WITHIN_MS = 30_000;
 const TELL_WITHIN_MS = 25_000;

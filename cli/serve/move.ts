@@ -12,6 +12,7 @@ import { TABLE } from '../../lib/aws/names.ts';
 import { CallError, type Calls, callsOf } from '../aws/calls.ts';
 import { examples, say } from '../commands.ts';
 import { type Cli, CliError, EXIT, messageOf } from '../io.ts';
+import type { ValueLine } from '../../serve/export.ts';
 import { DEFAULT_FILE } from './command.ts';
 
 /** Writes under way at a time. */
@@ -35,21 +36,44 @@ export function addMove(program: Command, cli: Cli): void {
     .command('import <from>')
     .description('put what was exported into the table of a deployment')
     .requiredOption('--table <name>', 'the state table, empty or with executions of its own')
+    .option('--values <bucket>', 'the bucket of large values, if the file has any')
     .addHelpText(
       'after',
       `\nIt calls AWS with your credentials, or what AWS_ENDPOINT_URL names. An item that is there stays as it is.
 ${examples('import items.jsonl --table Steadfast-prod-State --region eu-central-1')}`,
     )
-    .action(async (from: string, { table }: { readonly table: string }, command: Command) => {
-      const { taken, there } = await takeIn(callsOf(cli, command), from, table);
+    .action(async (from: string, { table, values }: ImportFlags, command: Command) => {
+      const calls = callsOf(cli, command);
+      const put = values === undefined ? undefined : await valuesInto(cli, calls, values);
+      const { taken, there } = await takeIn(calls, from, table, put);
       say(cli, command, { taken, there }, () => `${taken} items were taken in; ${there} were there.\n`);
     });
+}
+
+interface ImportFlags {
+  readonly table: string;
+  readonly values?: string;
+}
+
+type Put = (line: ValueLine) => Promise<void>;
+
+async function valuesInto({ io }: Cli, { region }: Calls, bucket: string): Promise<Put> {
+  const into = await import('../../serve/import-values.ts');
+  const { defaultProvider } = await import('@aws-sdk/credential-provider-node');
+  const endpoint = io.env['AWS_ENDPOINT_URL'];
+  return into.valuesInto({
+    bucket,
+    region: async () => region,
+    credentials: defaultProvider(),
+    ...(endpoint ? { endpoint } : {}),
+  });
 }
 
 async function takeIn(
   calls: Calls,
   from: string,
   TableName: string,
+  put: Put | undefined,
 ): Promise<{ readonly taken: number; readonly there: number }> {
   const file = await open(from).catch((error: unknown) => {
     throw new CliError('no-file', `${from} cannot be read: ${messageOf(error)}`);
@@ -57,9 +81,24 @@ async function takeIn(
   const ConditionExpression = `attribute_not_exists(${TABLE.pk})`;
   const lines = file.readLines()[Symbol.asyncIterator]();
   let [taken, there] = [0, 0];
+  const under = new Set<Promise<void>>();
   const lane = async (): Promise<void> => {
     for (let line = await lines.next(); line.done !== true; line = await lines.next()) {
-      const Item = JSON.parse(line.value) as object;
+      const Item = JSON.parse(line.value) as object | ValueLine;
+      if ('largeValue' in Item) {
+        if (put === undefined)
+          throw new CliError(
+            'no-bucket',
+            `${from} has large values: name the deployment's bucket with --values`,
+          );
+        const putting = put(Item);
+        under.add(putting);
+        await putting;
+        under.delete(putting);
+        continue;
+      }
+      // Values come first in the file: each is there before the record that names it.
+      await Promise.all(under);
       try {
         await calls.json('dynamodb', 'PutItem', { TableName, Item, ConditionExpression });
         taken += 1;

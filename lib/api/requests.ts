@@ -14,15 +14,42 @@ import { MAX_TAG_CHARS } from '../core/plan/search.ts';
 import { refusedNumbers, roundedIn } from '../core/values/whole-numbers.ts';
 import { refuse } from '../core/values/errors.ts';
 import { given } from '../core/values/given.ts';
+import type { Ports } from '../core/ports.ts';
 import { CHOICES } from '../core/records/question.ts';
 import { misfitOf, misfitText } from '../core/values/issues.ts';
-import { type Json, jsonProblem } from '../core/values/json.ts';
+import { JSON_LIMITS, type Json, type JsonLimits, jsonProblem } from '../core/values/json.ts';
 import { cut, hasReplacement, REPLACED_IN_KEY } from '../core/values/text.ts';
 import { EXECUTION_STATUSES, type ExecutionStatus } from '../core/transitions.ts';
+import { jsonLimitsOf } from '../engine/schema.ts';
 import type { ListRequest } from '../scheduler/lists.ts';
 
-/** The longest body of a request, in bytes of UTF-8. */
+/** The longest body of a request, in bytes of UTF-8, where values are as large as records. */
 export const MAX_BODY_BYTES: number = 256 * 1024;
+/**
+ * The longest where large values have a place of their own. A function is given 6 MB, and the body is a text
+ * in it, in which quotes and backslashes count twice: beyond that it is refused in front of the function.
+ */
+export const MAX_LARGE_BODY_BYTES: number = 4 * 1024 * 1024;
+
+interface Bounds {
+  readonly bytes: number;
+  readonly json: JsonLimits;
+}
+const BOUNDS = 'bodyBounds';
+const boundsIn = (c: Context): Bounds =>
+  (c.get(BOUNDS) as Bounds | undefined) ?? { bytes: MAX_BODY_BYTES, json: JSON_LIMITS };
+
+/** Refuses a body that says it is too long, before it is read, and bounds one that does not say so. */
+export function boundBody(c: Context, ports: Pick<Ports, 'largeValues'>): void {
+  const bytes = ports.largeValues === undefined ? MAX_BODY_BYTES : MAX_LARGE_BODY_BYTES;
+  c.set(BOUNDS, { bytes, json: jsonLimitsOf(ports) } satisfies Bounds);
+  refuseLonger(Number(c.req.header('content-length') ?? 0), bytes);
+}
+
+/** @throws SteadfastError `too-large` */
+function refuseLonger(bytes: number, maxBytes: number): void {
+  if (bytes > maxBytes) throw refuse('too-large', `the body has ${bytes} bytes; allowed are ${maxBytes}`);
+}
 /** Stays below the 30 s that an HTTP API waits for its function. */
 export const MAX_WAIT_MS = 25_000;
 export const DEFAULT_LIMIT = 20;
@@ -181,11 +208,13 @@ export const bulkBody = z.strictObject({
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The body's text. Bytes that are no UTF-8 would become one and the same character, and two keys one.
- * @throws SteadfastError `bad-json`
+ * The body's text, within its bound. Bytes that are no UTF-8 would become one and the same character, and two
+ * keys one.
+ * @throws SteadfastError `too-large`, `bad-json`
  */
-export async function bodyText({ req }: Context): Promise<string> {
-  const bytes = await req.arrayBuffer();
+export async function bodyText(c: Context): Promise<string> {
+  const bytes = await c.req.arrayBuffer();
+  refuseLonger(bytes.byteLength, boundsIn(c).bytes);
   try {
     return UTF8.decode(bytes);
   } catch {
@@ -193,23 +222,28 @@ export async function bodyText({ req }: Context): Promise<string> {
   }
 }
 
+/** The body with a value in it that may be large. @throws as `bodyText` and `parseBody` */
+export const bodyWithValue = async <Schema extends z.ZodMiniType>(
+  c: Context,
+  schema: Schema,
+): Promise<z.infer<Schema>> => parseBody(await bodyText(c), schema, boundsIn(c).json);
+
 /**
  * The body as JSON of the wanted shape.
- * @throws SteadfastError `too-large`, `bad-json` (also text that is no Unicode),
- * `unsafe-number`, `bad-request`
+ * @throws SteadfastError `bad-json` (also text that is no Unicode), `unsafe-number`, `bad-request`
  */
-export function parseBody<Schema extends z.ZodMiniType>(text: string, schema: Schema): z.infer<Schema> {
-  const bytes = new TextEncoder().encode(text).length;
-  if (bytes > MAX_BODY_BYTES) {
-    throw refuse('too-large', `the body has ${bytes} bytes; allowed are ${MAX_BODY_BYTES}`);
-  }
+export function parseBody<Schema extends z.ZodMiniType>(
+  text: string,
+  schema: Schema,
+  limits: JsonLimits = JSON_LIMITS,
+): z.infer<Schema> {
   let value: unknown;
   try {
     value = text === '' ? {} : JSON.parse(text);
   } catch {
     throw refuse('bad-json', 'the body is not JSON');
   }
-  const problem = jsonProblem(value);
+  const problem = jsonProblem(value, limits);
   if (problem !== undefined) throw refuse('bad-json', `the body is not acceptable: ${cut(problem, 200)}`);
   const rounded = roundedIn(text);
   if (rounded.length > 0) throw refusedNumbers('the body', rounded);

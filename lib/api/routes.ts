@@ -38,13 +38,14 @@ import {
   answerBody,
   asJson,
   bodyText,
+  bodyWithValue,
   cancelBody,
   checked,
   commandBody,
   completeBody,
   failBody,
   keyOf,
-  MAX_BODY_BYTES,
+  boundBody,
   MAX_WAIT_MS,
   parseBody,
   parseLimit,
@@ -84,10 +85,7 @@ export function routes(
     // Here the caller is not authorized: it answers a browser's preflight, to which the gateway adds its
     // headers, and nothing else.
     if (c.req.method === 'OPTIONS') return c.body(null, 204);
-    const declared = Number(c.req.header('content-length') ?? 0);
-    if (declared > MAX_BODY_BYTES) {
-      throw new SteadfastError('too-large', `the body has ${declared} bytes; allowed are ${MAX_BODY_BYTES}`);
-    }
+    boundBody(c, scheduler.ports);
     return next();
   });
   executionRoutes(app, scheduler);
@@ -124,12 +122,12 @@ const noContract = async (): Promise<string> => {
 
 function executionRoutes(app: Hono, scheduler: Scheduler): void {
   app.post('/workflows/:name/executions', async (c) => {
-    const body = parseBody(await bodyText(c), startBody);
+    const body = await bodyWithValue(c, startBody);
     const { id, status } = await start(scheduler, startOf(c, body));
     return c.json({ executionId: id, status }, 202, { Location: `/executions/${id}` });
   });
   app.post('/workflows/:name/runs', async (c) => {
-    const { wait, ...body } = parseBody(await bodyText(c), runBody);
+    const { wait, ...body } = await bodyWithValue(c, runBody);
     // Before the start: what is refused has started nothing.
     const waitMs = parseWait(wait, 'body') ?? MAX_WAIT_MS;
     const { id } = await start(scheduler, startOf(c, body));
@@ -235,7 +233,7 @@ function callbackRoutes(app: Hono, scheduler: Scheduler): void {
   const answered = (c: Context, answer: CallbackAnswer): ReturnType<typeof closeCallback> =>
     closeCallback(scheduler, c.req.param('token') ?? '', answer, callerOf(c).by);
   app.post('/callbacks/:token/complete', async (c) => {
-    const { output } = parseBody(await bodyText(c), completeBody);
+    const { output } = await bodyWithValue(c, completeBody);
     const { by } = await answered(c, { kind: 'complete', output: asJson(output) });
     return c.json({ status: 'completed', ...given({ by }) });
   });

@@ -15,6 +15,7 @@ import type { OpenWaits } from '../core/records/open-waits.ts';
 import type { Breaker } from '../core/step/breaker.ts';
 import type { Outage } from '../core/step/outage.ts';
 import type { AgentRate } from '../core/records/slots.ts';
+import type { ValuesAudit } from '../core/supervision/stored-values.ts';
 import type { Presence } from '../core/supervision/presence.ts';
 import { refuse } from '../core/values/errors.ts';
 import { isName } from '../core/values/names.ts';
@@ -79,6 +80,12 @@ export const PRESENCE: Kind<Presence, []> = {
   field: 'presence',
   keyOf: () => [],
   placeOf: () => ['supervisor', 'presence'],
+};
+
+export const VALUES_AUDIT: Kind<ValuesAudit, []> = {
+  field: 'values',
+  keyOf: () => [],
+  placeOf: () => ['audit', 'values'],
 };
 
 export const OPEN_WAITS: Kind<OpenWaits, []> = {

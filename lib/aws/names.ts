@@ -9,6 +9,8 @@
 export const ENV = {
   /** Name of the state table. */
   table: 'STEADFAST_TABLE',
+  /** Name of the bucket of large values. Absent: there is none, and values are as large as records. */
+  values: 'STEADFAST_VALUES',
   /** What the addresses of all agents' queues begin with; an agent's name makes it that agent's. */
   queues: 'STEADFAST_QUEUES',
   /** Names of the agents that this function may send to, with commas between them. */

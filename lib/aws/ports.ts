@@ -33,6 +33,7 @@ import { freshId } from './fresh-id.ts';
 import { createMeter, type Meter, metered } from './metrics.ts';
 import { type DetailBy, DEFAULT_SWEEP_EVERY_MS, DEFAULT_WAKE_SHARDS, ENV } from './names.ts';
 import { type AtWork, sqsQueue } from './sqs-queue.ts';
+import { valuesIn } from './s3-values.ts';
 import { serviceLogger, tellAll } from './telemetry.ts';
 import { CLIENT, transported } from './transport.ts';
 import { wakeBus } from './wake-bus.ts';
@@ -142,7 +143,9 @@ export function portsOf({ logger, meter }: Telemetry, atWork?: AtWork): OwnPorts
   const dynamo = transported(new DynamoDBClient(CLIENT), { skew: new ClockSkew(log) });
   const events = transported(new EventBridgeClient(CLIENT));
   const pause = (ms: number): Promise<void> => clock.sleep(ms);
+  const largeValues = valuesIn(process.env, dynamo);
   return {
+    ...(largeValues === undefined ? {} : { largeValues }),
     store: {
       ...unlistedStore(dynamo, { table, wakeShards: shards, ...retention(), pause, log }),
       ...noLists,

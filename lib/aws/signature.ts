@@ -1,8 +1,8 @@
 /**
- * AWS's Signature Version 4 of a POST: to `/`, which is all that the JSON protocols need, or to a path.
+ * AWS's Signature Version 4: of a POST to `/`, which is all that the JSON protocols need, or of another call.
  *
- * Owns: the signature. Does not own: the request (`direct.ts`, `remote/`). The signing key is
- * derived once a day and service.
+ * Owns: the signature. Does not own: the request (`direct.ts`, `s3-values.ts`, `remote/`). The
+ * signing key is derived once a day and service.
  */
 
 import { createHmac, hash } from 'node:crypto';
@@ -21,7 +21,7 @@ export interface Scope {
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 const DAY_CHARS = 8;
 
-const sha256 = (text: string): string => hash('sha256', text, 'hex');
+export const sha256 = (text: string | Uint8Array): string => hash('sha256', text, 'hex');
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
 
 const keys = new Map<string, Buffer>();
@@ -56,6 +56,8 @@ export function amzDate(at: number): string {
 export interface SignedPlace {
   readonly path: string;
   readonly query: string;
+  /** @default POST */
+  readonly method?: string;
 }
 const ROOT: SignedPlace = { path: '/', query: '' };
 
@@ -74,6 +76,16 @@ export function signedPlace({ pathname, searchParams }: URL): SignedPlace {
   return { path: pathname.split('/').map(encoded).join('/'), query: pairs.sort().join('&') };
 }
 
+/** As S3 alone has it: the path as it is sent, whose parts are encoded once. */
+export const s3Place = (method: string, url: URL): SignedPlace => ({
+  ...signedPlace(url),
+  path: url.pathname,
+  method,
+});
+
+/** A part of a path as S3 has it sent and signed. */
+export const encodedPart = encoded;
+
 /**
  * The `authorization` header.
  * @param headers those that are signed: lower-case names in alphabetical order,
@@ -82,7 +94,7 @@ export function signedPlace({ pathname, searchParams }: URL): SignedPlace {
  */
 export function authorization(
   headers: Readonly<Record<string, string>>,
-  body: string,
+  body: string | Uint8Array,
   credentials: Credentials,
   scope: Scope,
   place: SignedPlace = ROOT,
@@ -91,7 +103,8 @@ export function authorization(
   const day = date.slice(0, DAY_CHARS);
   const names = Object.keys(headers).join(';');
   const lines = Object.entries(headers).map(([name, value]) => `${name}:${value}\n`);
-  const request = `POST\n${place.path}\n${place.query}\n${lines.join('')}\n${names}\n${sha256(body)}`;
+  const { method = 'POST' } = place;
+  const request = `${method}\n${place.path}\n${place.query}\n${lines.join('')}\n${names}\n${sha256(body)}`;
   const of = `${day}/${scope.region}/${scope.service}/aws4_request`;
   const key = signingKey(credentials, day, scope);
   const signature = hmac(key, `${ALGORITHM}\n${date}\n${of}\n${sha256(request)}`).toString('hex');

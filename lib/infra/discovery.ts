@@ -71,6 +71,11 @@ export interface Discovery {
   readonly warnings: readonly FoundWarning[];
 }
 
+/** Those of a place for large values, in which a list's outputs have all the room they need. */
+export const withLargeValues = (warnings: readonly FoundWarning[]): readonly FoundWarning[] =>
+  warnings.filter(({ id }) => !id.startsWith(LARGE_LIST));
+export const LARGE_LIST = 'steadfast:largeList[';
+
 /** What is odd but does not prevent a deployment. */
 export interface FoundWarning {
   /**

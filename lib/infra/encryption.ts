@@ -1,5 +1,5 @@
 /**
- * A key of your own for everything at rest: table, queues, logs, the alarms' topic.
+ * A key of your own for everything at rest: table, bucket, queues, logs, the alarms' topic.
  *
  * Owns: who may use the key, and for what. Does not own: the key, its rotation and its end.
  *
@@ -27,12 +27,12 @@ const USE = [
  * key is of one region, so the region need not be said.
  * https://docs.aws.amazon.com/kms/latest/developerguide/conditions-kms.html#conditions-kms-via-service
  */
-const THROUGH = { StringLike: { 'kms:ViaService': ['dynamodb.*', 'sqs.*'] } };
+const THROUGH = { StringLike: { 'kms:ViaService': ['dynamodb.*', 's3.*', 'sqs.*'] } };
 
 /**
- * What reading and writing the table, and sending and receiving messages, needs of the key. Who has no policy
- * in this account is named in the key's own, which cannot be done from here where it is imported. A service
- * that sends calls the key by itself.
+ * What reading and writing table and bucket, and sending and receiving messages, needs of the key. Who has no
+ * policy in this account is named in the key's own, which cannot be done from here where it is imported. A
+ * service that sends calls the key by itself.
  */
 export function grantUse(key: IKey, grantee: IGrantable): Grant {
   const isService = 'Service' in grantee.grantPrincipal.policyFragment.principalJson;

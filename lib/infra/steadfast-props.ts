@@ -32,8 +32,8 @@ export interface SteadfastProps extends TriggerSources {
   /** The workflows to deploy: `Workflows.fromFolder('workflows')`. */
   readonly workflows: Discovery;
   /**
-   * What becomes of the state table, the logs, and the queues of triggers with their dead
-   * letters, when they leave the stack.
+   * What becomes of the state table, the bucket of large values, the logs, and the queues of triggers with
+   * their dead letters, when they leave the stack.
    * @default RemovalPolicy.RETAIN
    */
   readonly removalPolicy?: RemovalPolicy;
@@ -54,13 +54,19 @@ export interface SteadfastProps extends TriggerSources {
    */
   readonly startsPerSecond?: StartsPerSecond;
   /**
+   * Whether values of more than 32 KB lie in a bucket of the stack, up to 16 MB each, and not in the table.
+   * Once it is in use it must stay: executions under way read from it.
+   * @default true
+   */
+  readonly largeValues?: boolean;
+  /**
    * The name of a table restored from the state table's backup, to be used in its place (OPERATIONS.md).
    * @default - the state table of this stack is used
    */
   readonly restoredTable?: string;
   /**
-   * A key of your own for the table, the queues, the logs and the alarms' topic. An imported key's policy
-   * must let CloudWatch and its logs use it.
+   * A key of your own for the table, the bucket, the queues, the logs and the alarms' topic. An imported
+   * key's policy must let CloudWatch and its logs use it.
    * @default - keys of the services, which cost nothing
    */
   readonly encryptionKey?: IKey;

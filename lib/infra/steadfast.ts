@@ -33,7 +33,7 @@ import { allowServices, grantUse } from './encryption.ts';
 import type { WorkflowReference } from './event-mapping.ts';
 import { startCanary, withCanary } from './canary.ts';
 import { checkFourEyes } from './four-eyes.ts';
-import type { Discovery } from './discovery.ts';
+import { type Discovery, withLargeValues } from './discovery.ts';
 import { metricsOf } from './metrics.ts';
 import { keepWithinLimits } from './limits.ts';
 import { Monitoring } from './monitoring.ts';
@@ -61,6 +61,7 @@ import {
   Triggers,
   type TriggersProps,
 } from './triggers.ts';
+import { ValueBucket } from './value-bucket.ts';
 import { WakeUps } from './wake-ups.ts';
 
 /** Most of a step is waiting for calls, at the price of all of it (decision 19). */
@@ -68,6 +69,8 @@ const DEFAULT_MEMORY_MB = 384;
 
 export class Steadfast extends Construct {
   readonly stateTable: StateTable;
+  /** Where values are that are too large for the table; none with `largeValues: false`. */
+  readonly valueBucket?: ValueBucket;
   readonly eventBus: IEventBus;
   readonly scheduler: SchedulerApi;
   readonly supervisor: SupervisorClock;
@@ -94,6 +97,8 @@ export class Steadfast extends Construct {
     const atRest = encryptionKey === undefined ? {} : { encryptionKey };
     this.deploymentName = Names.uniqueResourceName(this, { maxLength: 100, separator: '-' });
     this.stateTable = new StateTable(this, 'State', { removalPolicy, ...atRest, ...tableSettings(props) });
+    if (props.largeValues !== false)
+      this.valueBucket = new ValueBucket(this, 'Values', { removalPolicy, ...atRest });
     // The class spells an optional member otherwise than its interface (exactOptionalPropertyTypes).
     this.eventBus = props.eventBus ?? (new EventBus(this, 'Events') as IEventBus);
     const logs = logSettings(props, removalPolicy);
@@ -310,7 +315,9 @@ export class Steadfast extends Construct {
   private check(props: SteadfastProps): void {
     const { workflows, accountConcurrency, authorizer, callbackAuthorizer, alarmTopic, removalPolicy } =
       props;
-    for (const { id, message } of workflows.warnings) Validations.of(this).addWarning(id, message);
+    const { warnings } = workflows;
+    const odd = this.valueBucket === undefined ? warnings : withLargeValues(warnings);
+    for (const { id, message } of odd) Validations.of(this).addWarning(id, message);
     if (this.monitoring !== undefined && alarmTopic === undefined && removalPolicy !== RemovalPolicy.DESTROY)
       warnOfSilence(this, this.monitoring.topic);
     checkFourEyes(this, workflows.workflows, authorizer, callbackAuthorizer);
@@ -322,6 +329,7 @@ export class Steadfast extends Construct {
   private environment(props: SteadfastProps): Readonly<Record<string, string>> {
     return {
       [ENV.table]: this.stateTable.table.tableName,
+      ...this.valueBucket?.environment,
       [ENV.bus]: this.eventBus.eventBusName,
       [ENV.wakeBus]: this.wakeUps.bus.eventBusName,
       [ENV.wakeShards]: String(props.wakeShards ?? DEFAULT_WAKE_SHARDS),
@@ -347,12 +355,9 @@ export class Steadfast extends Construct {
   /** A starter is a scheduler for one workflow, without an API. */
   private letStart(trigger: StartQueue, agents: readonly string[]): void {
     const role = trigger.function;
-    const { encryptionKey: key } = this.#props;
-    this.stateTable.grantDecide(role);
-    this.eventBus.grantPutEventsTo(role);
+    this.grantDecide(role, this.#props.encryptionKey);
     this.wakeUps.grantCall(role);
     this.#fleet.allowSending(role, agents);
-    if (key !== undefined) grantUse(key, role);
     for (const alarm of trigger.alarms) this.monitoring?.add(alarm);
   }
 
@@ -380,11 +385,13 @@ export class Steadfast extends Construct {
     this.stateTable.grantReceipts(supervisor);
     this.stateTable.grantCountIncidents(supervisor);
     this.stateTable.grantAudit(this.audit.function);
+    this.valueBucket?.grantAudit(this.audit.function);
     if (key !== undefined) grantUse(key, this.audit.function);
   }
 
   private grantDecide(role: IGrantable, key: IKey | undefined): void {
     this.stateTable.grantDecide(role);
+    this.valueBucket?.grantUse(role);
     this.eventBus.grantPutEventsTo(role);
     if (key !== undefined) grantUse(key, role);
   }

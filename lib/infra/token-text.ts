@@ -15,7 +15,11 @@ const PSEUDO: Readonly<Record<string, string>> = {
 };
 /** CloudFormation makes names of stack, logical id and twelve or thirteen characters of its own. */
 const OWN_CHARACTERS = 13;
-const LONGEST_NAME: Readonly<Record<string, number>> = { 'AWS::SQS::Queue': 80, 'AWS::Lambda::Function': 64 };
+const LONGEST_NAME: Readonly<Record<string, number>> = {
+  'AWS::SQS::Queue': 80,
+  'AWS::Lambda::Function': 64,
+  'AWS::S3::Bucket': 63,
+};
 const ARN = 'arn:aws-us-gov:dynamodb:ap-southeast-1:123456789012:table/';
 const QUEUE_ADDRESS = 'https://sqs.ap-southeast-1.amazonaws.com.cn/123456789012/';
 

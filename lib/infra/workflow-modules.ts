@@ -16,7 +16,7 @@ import { referenceProblems } from '../core/plan/schemas/reference-check.ts';
 import type { DeclaredTrigger } from '../core/plan/triggers/trigger-declaration.ts';
 import type { DeclaredSpec } from './agent-files.ts';
 import { exportsOf } from '../project/package-files.ts';
-import { DiscoveryError, type FoundAgent, type FoundWarning } from './discovery.ts';
+import { DiscoveryError, type FoundAgent, type FoundWarning, LARGE_LIST } from './discovery.ts';
 import { jsonSchemaOf } from './json-schema.ts';
 import { testedReferences } from './tested-references.ts';
 
@@ -128,7 +128,7 @@ const unreadable = (workflow: WorkflowLike): string[] =>
 export function warningsOf(workflow: WorkflowLike, file: string, shown: string): FoundWarning[] {
   if (!('plan' in workflow)) return [];
   const lists = largeLists(workflow as never, jsonSchemaOf).map(({ workflow: name, step, message }) => ({
-    id: `steadfast:largeList[${name}/${step}]`,
+    id: `${LARGE_LIST}${name}/${step}]`,
     message: `${shown}: ${message}`,
   }));
   return [...testedReferences(workflow, file, shown), ...lists];

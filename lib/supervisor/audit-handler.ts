@@ -1,7 +1,7 @@
 /**
- * The Lambda function of the audit: ports → audit → one run, a piece of the pass through the table.
+ * The Lambda function of the audit: ports → audit → one run, a piece of the pass through table and bucket.
  *
- * Owns: one invocation and its bounds. Does not own: the pass (`supervisor/audit.ts`).
+ * Owns: one invocation and its bounds. Does not own: the passes (`supervisor/audit.ts`, `audit-values.ts`).
  */
 
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
@@ -10,12 +10,18 @@ import { clock } from '../aws/clock.ts';
 import { dynamoInventory } from '../aws/dynamo-inventory.ts';
 import { metering, once } from '../aws/invocation.ts';
 import { ENV } from '../aws/names.ts';
+import { dynamoRecords, VALUES_AUDIT } from '../aws/dynamo-side-records.ts';
 import { portsOf, receiptsOf, retention, telemetryOf } from '../aws/ports.ts';
+import { valuesIn } from '../aws/s3-values.ts';
 import { CLIENT, transported } from '../aws/transport.ts';
+import { given } from '../core/values/given.ts';
 import { audit, auditAgeMs } from './audit.ts';
+import { auditValues } from './audit-values.ts';
 
 /** Where nothing is said, as in a template of an earlier release. */
 const AUDIT_PAGES = 1_000;
+/** Pages of large values in one run, 1,000 each: some ten seconds, and two million objects a day. */
+const VALUE_PAGES = 20;
 /** The share of a run's time in which pages are begun; the rest is for those under way. */
 const AUDIT_SHARE = 0.9;
 
@@ -27,19 +33,30 @@ export function auditHandler(): (event: unknown, context: Context) => Promise<{ 
     const { name, shards } = own.table;
     const client = transported(new DynamoDBClient(CLIENT));
     const inventory = dynamoInventory(client, { table: name, wakeShards: shards });
-    return { ...own, receipts: receiptsOf(own), inventory };
+    const values = valuesIn(process.env, client);
+    const valuesAudit = dynamoRecords(client, name, VALUES_AUDIT);
+    return { ...own, receipts: receiptsOf(own), inventory, ...given({ values }), valuesAudit };
   });
   return (_event, context) =>
     metering(telemetry, context, async () => {
+      const untilAt = clock.now() + context.getRemainingTimeInMillis() * AUDIT_SHARE;
       const { receipt, removed } = await audit(ports(), {
-        untilAt: clock.now() + context.getRemainingTimeInMillis() * AUDIT_SHARE,
+        untilAt,
         maxPages: Number(process.env[ENV.auditPages] ?? AUDIT_PAGES),
         passEveryMs: Number(process.env[ENV.auditEveryMs] ?? 0),
         ...retention(),
       });
       const { pass, segments } = receipt;
-      telemetry.meter.audited({ removed, ageMs: auditAgeMs(receipt, clock.now()) });
       telemetry.logger.info('audited', { ...pass, whole: segments === undefined });
+      let ofValues = 0;
+      try {
+        const values = await auditValues(ports(), { untilAt, maxPages: VALUE_PAGES, ...retention() });
+        ofValues = values.removed;
+        if (values.listed > 0) telemetry.logger.info('values-audited', { ...values });
+      } finally {
+        const ageMs = auditAgeMs(receipt, clock.now());
+        telemetry.meter.audited({ removed: removed + ofValues, ageMs });
+      }
       return { scanned: pass.scanned };
     });
 }

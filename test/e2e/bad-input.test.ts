@@ -67,11 +67,11 @@ describe('bad input', () => {
       /extra/,
     ],
     [
-      'a body over 256 KB',
-      () => stage.request('POST', START, { input: { pad: 'x'.repeat(300_000) } }),
+      'a body over 4 MB',
+      () => stage.request('POST', START, { input: { pad: 'x'.repeat(4_300_000) } }),
       413,
       'too-large',
-      /262144/,
+      /4194304/,
     ],
     [
       'an unknown execution',

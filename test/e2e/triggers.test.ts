@@ -112,7 +112,8 @@ const DELIVERIES: Readonly<Record<string, () => Promise<string>>> = {
     return body;
   },
 };
-const uploads = (): string => cloud.control.buckets()[0]?.name ?? '';
+const uploads = (): string =>
+  cloud.control.buckets().find(({ logicalId }) => !logicalId.includes('Values'))?.name ?? '';
 const lastEvent = (detailType: string, text: string) =>
   cloud.control
     .events()

@@ -48,8 +48,8 @@ test('an agent’s bundle is one ES module with a source map, and it runs', asyn
  * every workflow's schemas, a trigger's starter and the agent of bulk actions the schemas. What they
  * have is in docs/OPERATIONS.md.
  */
-const budgetOf = (name: string): number => BUDGETS[name] ?? 531;
-const BUDGETS: Readonly<Record<string, number>> = { scheduler: 662, starter: 600, bulk: 600 };
+const budgetOf = (name: string): number => BUDGETS[name] ?? 560;
+const BUDGETS: Readonly<Record<string, number>> = { scheduler: 690, starter: 600, bulk: 600 };
 /** In KB, on top of that: what an agent of an author's imports to talk to its own service. */
 const AUTHORS_CLIENTS: Readonly<Record<string, number>> = { '@aws-sdk/client-s3': 200 };
 

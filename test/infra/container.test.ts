@@ -104,6 +104,9 @@ describe('an agent in a container', () => {
       'dynamodb:Query',
       'ecs:UpdateTaskProtection',
       'events:PutEvents',
+      's3:GetObject',
+      's3:ListBucket',
+      's3:PutObject',
       'sqs:ChangeMessageVisibility',
       'sqs:DeleteMessage',
       'sqs:ReceiveMessage',
@@ -151,6 +154,7 @@ describe('an agent in a container', () => {
       'STEADFAST_QUEUES',
       'STEADFAST_RETENTION_MS',
       'STEADFAST_TABLE',
+      'STEADFAST_VALUES',
       'STEADFAST_WAKE_BUS',
       'STEADFAST_WAKE_SHARDS',
     ]);

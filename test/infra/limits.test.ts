@@ -76,7 +76,7 @@ test('a folder that no stack holds is named, with how many agents it has', () =>
 });
 
 /** Agents of one folder that a stack holds. */
-const FULL = 67;
+const FULL = 66;
 
 describe('the fullest stack', () => {
   const stack = new SteadfastStack(makeApp(), 'T'.repeat(60), { workflows: foldersOf({ full: FULL }) });

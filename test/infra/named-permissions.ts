@@ -43,6 +43,7 @@ export function namerOf(template: ResolvedTemplate): Namer {
   };
   const thing = (arn: string): string => {
     if (arn.endsWith('_*')) return family(arn);
+    if (arn.endsWith('/*') && names.has(arn.slice(0, -2))) return `objects of ${names.get(arn.slice(0, -2))}`;
     const [table, index] = arn.split('/index/');
     return index === undefined
       ? (names.get(arn) ?? arn)
@@ -79,6 +80,7 @@ const isQueueOfAgent = ({ type, metadata }: ResolvedResource): boolean =>
 
 function nameOf(resource: ResolvedResource): string {
   if (resource.type === 'AWS::DynamoDB::Table') return 'table';
+  if (resource.type === 'AWS::S3::Bucket' && ownerOf(resource) === 'values') return 'bucket';
   if (resource.type === 'AWS::Events::EventBus')
     return String(resource.metadata['aws:cdk:path']).includes('/WakeUps/') ? 'wake bus' : 'bus';
   const isDead = String(resource.metadata['aws:cdk:path']).includes('/DeadLetterQueue/');

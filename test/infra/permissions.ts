@@ -3,6 +3,8 @@
  * ways; `test/e2e/permissions.test.ts` shows that each is needed, but for those that are argued below.
  */
 
+import { AUDIT_OF_VALUES, VALUES, VALUES_MAY_BE_IDLE } from './value-permissions.ts';
+
 export interface Row {
   /** `every function`, `every agent`, one role, or a service of AWS. */
   readonly who: string;
@@ -28,6 +30,7 @@ export const PERMISSIONS: readonly Row[] = [
     on: 'bus',
     because: 'whoever writes the end of an execution announces it',
   },
+  ...VALUES('every function'),
   ...['scheduler', 'every agent'].map((who) => ({
     who,
     actions: ['events:PutEvents'],
@@ -76,24 +79,12 @@ export const PERMISSIONS: readonly Row[] = [
     on: 'index ended',
     because: 'executions that ended badly, listed and counted',
   },
-  {
+  ...['tag1', 'tag2', 'tag3'].map((name) => ({
     who: 'scheduler',
     actions: ['dynamodb:Query'],
-    on: 'index tag1',
+    on: `index ${name}`,
     because: 'executions by a tag',
-  },
-  {
-    who: 'scheduler',
-    actions: ['dynamodb:Query'],
-    on: 'index tag2',
-    because: 'executions by a tag',
-  },
-  {
-    who: 'scheduler',
-    actions: ['dynamodb:Query'],
-    on: 'index tag3',
-    because: 'executions by a tag',
-  },
+  })),
   {
     who: 'scheduler',
     actions: ['dynamodb:Query'],
@@ -155,6 +146,7 @@ export const PERMISSIONS: readonly Row[] = [
     on: 'table',
     because: 'removes what expired executions leave behind',
   },
+  ...AUDIT_OF_VALUES,
   {
     who: 'audit',
     actions: ['logs:CreateLogStream', 'logs:PutLogEvents'],
@@ -202,6 +194,7 @@ export const TRIGGER_PERMISSIONS = (triggers: Readonly<Record<string, TriggerRow
       on: 'table',
       because: 'a start: plan, execution, and what follows at once',
     },
+    ...VALUES(who),
     { who, actions: ['events:PutEvents'], on: 'bus', because: 'an execution may end with its start' },
     { who, actions: ['events:PutEvents'], on: 'wake bus', because: 'a start in a quiet system' },
     {
@@ -279,11 +272,13 @@ export const TRIGGER_MAY_BE_IDLE = (triggers: Readonly<Record<string, Pick<Trigg
       on: 'wake bus',
       because: 'of starts within seconds one calls a supervisor, whosever it is',
     },
+    ...VALUES(trigger),
     ...deliveries(trigger, source).filter(({ on }) => on.startsWith('dead-letter')),
   ]);
 
 /** Permissions of the order-fulfilment example that an end-to-end run may leave unused. */
 export const MAY_BE_IDLE: readonly Row[] = [
+  ...VALUES_MAY_BE_IDLE,
   ...['tag1', 'tag2', 'tag3'].map((name) => ({
     who: 'scheduler',
     actions: ['dynamodb:Query'],

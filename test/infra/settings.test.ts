@@ -212,7 +212,7 @@ describe('a deployment', () => {
     expect(uses.length).toBeGreaterThan(5);
     for (const use of uses)
       expect(use).toMatchObject({
-        Condition: { StringLike: { 'kms:ViaService': ['dynamodb.*', 'sqs.*'] } },
+        Condition: { StringLike: { 'kms:ViaService': ['dynamodb.*', 's3.*', 'sqs.*'] } },
       });
     const statements = (key.Properties['KeyPolicy'] as { Statement: { Principal: object }[] }).Statement;
     expect(JSON.stringify(statements.map(({ Principal }) => Principal))).toMatch(

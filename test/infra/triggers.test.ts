@@ -10,7 +10,7 @@ import type { Json } from '../../local/template/json.ts';
 import { FOUND } from './fixture.ts';
 import { linesOf, namerOf, policiesOf, resolved } from './named-permissions.ts';
 import { PERMISSIONS, TRIGGER_PERMISSIONS } from './permissions.ts';
-import { findingsOf, makeStack, Reader } from './template.ts';
+import { findingsOf, makeStack, Reader, type Resource } from './template.ts';
 
 const stack = makeStack();
 const { steadfast } = stack;
@@ -29,6 +29,9 @@ const daily = steadfast.triggerOnSchedule(
 );
 const messages = steadfast.startQueue('order', { idempotencyKey: '$.body.orderId' });
 const reader = new Reader(stack);
+/** Not that of large values. */
+const bucketsIn = (read: Reader): Resource[] =>
+  read.ofType('AWS::S3::Bucket').filter(({ id }) => !/Values/.test(id));
 const logical = (path: string, type = 'AWS::SQS::Queue'): string => reader.one(type, path).id;
 const arnOf = (path: string): object => ({ 'Fn::GetAtt': [logical(path), 'Arn'] });
 const at = ({ triggerName }: { readonly triggerName: string }): string => `Triggers/${triggerName}`;
@@ -43,7 +46,7 @@ test('a name says workflow and source, unless it is given', () => {
 });
 
 test('an object reaches its queue from a bucket that tells EventBridge, without a function of CDK’s', () => {
-  const [own] = reader.ofType('AWS::S3::Bucket');
+  const [own] = bucketsIn(reader);
   expect(own?.Properties['NotificationConfiguration']).toEqual({
     EventBridgeConfiguration: { EventBridgeEnabled: true },
   });
@@ -223,7 +226,7 @@ test('a bucket whose notifications CDK manages gets this one from CDK too, or is
   const other = makeStack();
   const managed = new Bucket(other, 'Managed', { eventBridgeEnabled: true });
   other.steadfast.triggerOnObjectCreated(managed, 'report', { input: bucket });
-  const [own] = new Reader(other).ofType('AWS::S3::Bucket');
+  const [own] = bucketsIn(new Reader(other));
   expect(JSON.stringify(own)).not.toContain('NotificationConfiguration');
 
   const late = makeStack();

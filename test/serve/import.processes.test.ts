@@ -8,6 +8,7 @@ import { Calls } from '../../cli/aws/calls.ts';
 import { CLOCK } from '../../cli/io.ts';
 import { run } from '../../cli/main.ts';
 import { createClient } from '../../lib/client.ts';
+import { folderValues } from '../../serve/folder-values.ts';
 import { serveProcess } from './processes.ts';
 
 const WORKFLOWS = join(import.meta.dirname, 'workflows');
@@ -24,6 +25,9 @@ it('has executions under way end on the local cloud', async () => {
   while (!server.lines.some((line) => line.includes('"message":"sending"'))) await new Promise(setImmediate);
   expect(await server.kill('SIGTERM')).toBe(0);
   expect(await command(['export', items, '--data', data])).toBe(0);
+  const key = `${executionId}/life/input/hash/write`;
+  await folderValues(`${data}-values`).put(key, '"large"');
+  expect(await command(['export', items, '--data', data])).toBe(0);
   const cloud = await startCloud({ workflows: WORKFLOWS, project: import.meta.dirname });
   try {
     const facts = (await (await fetch(`${cloud.url}/_local/`)).json()) as { readonly gatewayUrl: string };
@@ -37,8 +41,16 @@ it('has executions under way end on the local cloud', async () => {
       AWS_SECRET_ACCESS_KEY: 'local',
     };
     Object.assign(process.env, env);
-    const taking = ['import', items, '--table', (TableNames as readonly string[])[0] ?? '', '--json'];
+    const bare = ['import', items, '--table', (TableNames as readonly string[])[0] ?? '', '--json'];
+    expect(await command(bare, env)).not.toBe(0);
+    expect(said.at(-1)).toContain("name the deployment's bucket with --values");
+    const buckets = (await (await fetch(`${cloud.url}/_local/buckets`)).json()) as {
+      readonly name: string;
+    }[];
+    const bucket = buckets.find(({ name }) => name.includes('values'))?.name ?? '';
+    const taking = [...bare, '--values', bucket];
     expect(await command(taking, env)).toBe(0);
+    expect(await (await fetch(`${facts.gatewayUrl}/${bucket}/${key}`)).text()).toBe('"large"');
     expect(await cloud.client.untilEnd(executionId)).toMatchObject({ status: 'succeeded' });
     expect(await command(taking, env)).toBe(0);
     expect(JSON.parse(said.at(-1) ?? '')).toMatchObject({ taken: 0 });

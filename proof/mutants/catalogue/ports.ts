@@ -52,6 +52,14 @@ export const PORTS: readonly Mutant[] = [
     killer: jest('aws/dynamo-store', 'is strong, and follows every page'),
   },
   {
+    id: 'value-under-live-record',
+    bug: 'A large value goes 35 days after its record was missed once, though the record is there again.',
+    file: 'lib/supervisor/audit-values.ts',
+    find: "      case 'unmark':\n        await values.remove(verdict.keys);",
+    replace: "      case 'unmark':\n        await values.remove([]);",
+    killer: jest('supervisor/audit-values', 'begins to count again where a restore brought the record back'),
+  },
+  {
     id: 'partial-send-ignored',
     bug: 'A batch of which SQS refused a part counts as sent.',
     file: 'lib/aws/sqs-queue.ts',

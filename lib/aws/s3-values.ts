@@ -1,0 +1,244 @@
+/**
+ * Large values as objects of one bucket, over S3's own HTTP.
+ *
+ * Owns: the requests, how often one is made and for how long, what each answer says. Does not own: keys
+ * (`core/records/large-values.ts`), who removes what (`supervisor/audit-values.ts`), the signature
+ * (`signature.ts`).
+ *
+ * Why not the SDK's client: it makes every function's bundle 160 KB larger, by a third, and a cold start
+ * reads it whether or not a large value is ever met. Any call may be made twice: an object is written whole,
+ * under a key that no other write has.
+ */
+
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { request as plainRequest } from 'node:http';
+import { request as tlsRequest } from 'node:https';
+import { isTransientError, StandardRetryStrategy } from '@smithy/core/retry';
+import type { AwsCredentialIdentity, Provider, RetryErrorType, SdkError } from '@smithy/types';
+import type { LargeValueInventory, LargeValues, Page, StoredValue } from '../core/ports.ts';
+import { AGENTS } from './direct.ts';
+import { ENV } from './names.ts';
+import { amzDate, authorization, encodedPart, s3Place, sha256 } from './signature.ts';
+
+/** 16 MB take a second at 16 MB/s, which the smallest function has. */
+const REQUEST_TIMEOUT_MS = 10_000;
+const MOST_ATTEMPTS = 3;
+
+export interface S3Options {
+  readonly bucket: string;
+  /** One address for all buckets, as an emulator has. @default AWS's own of this one */
+  readonly endpoint?: string;
+  readonly region: Provider<string>;
+  readonly credentials: Provider<AwsCredentialIdentity>;
+  /** @default 10 s for one try */
+  readonly requestTimeout?: number;
+  /** Objects of a page of a list. @default as many as S3 lists at once, 1,000 */
+  readonly page?: number;
+}
+
+type Method = 'GET' | 'PUT' | 'DELETE';
+interface Answer {
+  readonly status: number;
+  readonly body: Buffer;
+}
+
+/** What S3 answers with `NoSuchKey`; a role that may not list gets 403 in its place. */
+const NOT_THERE = 404;
+const NO_BODY = new Uint8Array();
+const REMOVED_AT_A_TIME = 10;
+
+export function s3Values(options: S3Options): LargeValues & LargeValueInventory {
+  // Its own: what S3 refuses uses up nothing of the tries that calls of the state table have.
+  const retries = new StandardRetryStrategy(MOST_ATTEMPTS);
+  const call = async (method: Method, url: Promise<URL>, body: Uint8Array = NO_BODY): Promise<Answer> => {
+    const to = await url;
+    return repeated(retries, () => once(options, method, to, body));
+  };
+  let address: Promise<string> | undefined;
+  const at = async (key: string): Promise<URL> =>
+    new URL(`${await (address ??= addressOf(options))}/${key.split('/').map(encodedPart).join('/')}`);
+  return {
+    hash: sha256,
+    put: async (key, json) => {
+      accepted(await call('PUT', at(key), Buffer.from(json)), 'PutObject');
+    },
+    get: async (key) => {
+      const answer = await call('GET', at(key));
+      if (answer.status === NOT_THERE && codeIn(answer) === 'NoSuchKey') return undefined;
+      return accepted(answer, 'GetObject').body.toString();
+    },
+    list: async (prefix, cursor) => {
+      const url = await at('');
+      const { page = '' } = options;
+      const asked = { 'list-type': '2', prefix, 'start-after': cursor ?? '', 'max-keys': String(page) };
+      for (const [name, value] of Object.entries(asked)) if (value !== '') url.searchParams.set(name, value);
+      return listed(accepted(await call('GET', Promise.resolve(url)), 'ListObjectsV2').body.toString());
+    },
+    // S3 answers the same whether or not it was there.
+    remove: async (keys) => {
+      for (let from = 0; from < keys.length; from += REMOVED_AT_A_TIME) {
+        const some = keys.slice(from, from + REMOVED_AT_A_TIME);
+        await Promise.all(some.map(async (key) => accepted(await call('DELETE', at(key)), 'DeleteObject')));
+      }
+    },
+  };
+}
+
+/** What an SDK's client knows of the place it is in. */
+interface Client {
+  readonly config: Pick<S3Options, 'region' | 'credentials'>;
+}
+
+/** The bucket that the environment names; nothing where it names none. */
+export function valuesIn(
+  environment: Readonly<Record<string, string | undefined>>,
+  { config: { region, credentials } }: Client,
+): (LargeValues & LargeValueInventory) | undefined {
+  const bucket = environment[ENV.values] ?? '';
+  if (bucket === '') return undefined;
+  const endpoint = environment['AWS_ENDPOINT_URL_S3'] || environment['AWS_ENDPOINT_URL'];
+  return s3Values({ bucket, region, credentials, ...(endpoint ? { endpoint } : {}) });
+}
+
+async function addressOf({ bucket, endpoint, region }: S3Options): Promise<string> {
+  if (endpoint !== undefined) return `${endpoint.replace(/\/$/, '')}/${bucket}`;
+  const place = await region();
+  return `https://${bucket}.s3.${place}.${place.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'}`;
+}
+
+async function repeated(retries: StandardRetryStrategy, ask: () => Promise<Answer>): Promise<Answer> {
+  let token = await retries.acquireInitialRetryToken('s3');
+  for (;;) {
+    let failed: { readonly error: unknown; readonly answer?: Answer };
+    try {
+      const answer = await ask();
+      if (answer.status < 500 && answer.status !== 429) {
+        retries.recordSuccess(token);
+        return answer;
+      }
+      failed = { error: refusal(answer, 'S3'), answer };
+    } catch (error) {
+      failed = { error };
+    }
+    const errorType = typeOf(failed);
+    // It rejects when there are to be no more attempts, and waits for as long as is right before the next.
+    const next =
+      errorType === undefined
+        ? undefined
+        : await retries
+            .refreshRetryTokenForRetry(token, { error: failed.error as SdkError, errorType })
+            .catch(() => undefined);
+    if (next === undefined) throw failed.error;
+    token = next;
+  }
+}
+
+function typeOf({
+  error,
+  answer,
+}: {
+  readonly error: unknown;
+  readonly answer?: Answer;
+}): RetryErrorType | undefined {
+  if (answer !== undefined)
+    return answer.status === 503 || answer.status === 429 ? 'THROTTLING' : 'TRANSIENT';
+  return isTransientError(error as SdkError) || isBroken(error) ? 'TRANSIENT' : undefined;
+}
+
+const BROKEN: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+]);
+const isBroken = (error: unknown): boolean => BROKEN.has(Object(error).code);
+
+function accepted(answer: Answer, operation: string): Answer {
+  if (answer.status < 300) return answer;
+  throw refusal(answer, operation);
+}
+
+/** It names no key: a key has an execution's id. */
+const refusal = (answer: Answer, operation: string): Error => {
+  const code = codeIn(answer) ?? `HTTP ${answer.status}`;
+  return Object.assign(new Error(`${operation} of a large value: ${code}`), {
+    name: code,
+    $metadata: { httpStatusCode: answer.status },
+  });
+};
+
+const codeIn = ({ body }: Answer): string | undefined =>
+  /<Code>([A-Za-z0-9.]{1,100})<\/Code>/.exec(body.subarray(0, 2_000).toString())?.[1];
+
+async function once(
+  { region, credentials, requestTimeout = REQUEST_TIMEOUT_MS }: S3Options,
+  method: Method,
+  url: URL,
+  body: Uint8Array,
+): Promise<Answer> {
+  const known = await credentials();
+  const signed = {
+    host: url.host,
+    'x-amz-content-sha256': sha256(body),
+    'x-amz-date': amzDate(Date.now()),
+    ...(known.sessionToken === undefined ? {} : { 'x-amz-security-token': known.sessionToken }),
+  };
+  const scope = { service: 's3', region: await region() };
+  const headers = {
+    ...signed,
+    authorization: authorization(signed, body, known, scope, s3Place(method, url)),
+    'content-length': body.byteLength,
+  };
+  return await exchange(method, url, headers, body, requestTimeout);
+}
+
+function exchange(
+  method: Method,
+  url: URL,
+  headers: Readonly<Record<string, string | number>>,
+  body: Uint8Array,
+  limitMs: number,
+): Promise<Answer> {
+  const isPlain = url.protocol === 'http:';
+  const request = isPlain ? plainRequest : tlsRequest;
+  const agent = isPlain ? AGENTS.plain : AGENTS.tls;
+  return new Promise((resolve, reject) => {
+    let asked: ClientRequest | undefined;
+    const timer = setTimeout(() => {
+      fail(Object.assign(new Error(`no answer of S3 within ${limitMs} ms`), { name: 'TimeoutError' }));
+      asked?.destroy();
+    }, limitMs);
+    const fail = (error: unknown): void => {
+      clearTimeout(timer);
+      reject(error);
+    };
+    asked = request(url, { method, headers, agent }, (answer: IncomingMessage) => {
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.on('error', fail);
+      answer.on('end', () => {
+        clearTimeout(timer);
+        resolve({ status: answer.statusCode ?? 0, body: Buffer.concat(chunks) });
+      });
+    });
+    asked.on('error', fail);
+    asked.end(body);
+  });
+}
+
+/** A page of a list. Keys of ours have no sign that XML would have to spell otherwise. */
+function listed(xml: string): Page<StoredValue> {
+  const items = [...xml.matchAll(/<Contents>([^]*?)<\/Contents>/g)].map(([, one = '']) => ({
+    key: within(one, 'Key'),
+    storedAt: Date.parse(within(one, 'LastModified')),
+    bytes: Number(within(one, 'Size')),
+  }));
+  const last = items.at(-1);
+  return within(xml, 'IsTruncated') === 'true' && last !== undefined
+    ? { items, cursor: last.key }
+    : { items };
+}
+
+const within = (xml: string, tag: string): string =>
+  new RegExp(`<${tag}>([^<]*)</${tag}>`).exec(xml)?.[1] ?? '';

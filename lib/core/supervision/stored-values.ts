@@ -1,0 +1,126 @@
+/**
+ * Large values of executions that are gone: how long their objects are kept, and when they may go.
+ *
+ * Owns: the mark that says since when an execution is gone, and what follows from a reading. Does not own:
+ * the keys of values (`records/large-values.ts`), the listing and the reads (`supervisor/audit-values.ts`).
+ *
+ * Invariants
+ * - V5 no object goes while the record of its execution, in its life, is there: none is removed that was not
+ *   found without a record twice, 35 days apart, both strongly read, and with one at no pass in between. A
+ *   restore of the table brings records of the last 35 days back, and finds their values.
+ * - V6 no object stays for ever: what no record names, because its write failed, goes with its execution,
+ *   or like a value of one where no execution was ever made.
+ */
+
+import { valueKeyIn } from '../records/large-values.ts';
+import { isLongAgo } from '../records/retention.ts';
+import type { Execution } from '../records/state.ts';
+
+/** For so long DynamoDB brings a table back as it was. */
+export const VALUES_KEPT_MS: number = 35 * 86_400_000;
+
+/** Before every holder of a value in the order of keys, so that a listing shows it first. */
+const MARK = '!absent';
+
+/** The mark of an execution's life: an object without content. */
+export const absentMark = (executionId: string, life: string, at: number): string =>
+  `${executionId}/${life}/${MARK}/${at}`;
+
+/** An object, as a listing shows it. */
+interface Stored {
+  readonly key: string;
+  readonly storedAt: number;
+}
+
+/** What a listing shows of one life of an execution, or a part of it. */
+export interface ValuesOfLife {
+  readonly executionId: string;
+  readonly life: string;
+  readonly values: readonly Stored[];
+  /** Keys of marks: two audits at once may leave two. */
+  readonly marks: readonly string[];
+  /** The latest of them: a reading at that time found no record. */
+  readonly absentSince?: number;
+}
+
+/** Adds a listed object to those of its life; nothing for one that is neither a value nor a mark. */
+export function partOfLife(stored: Stored): ValuesOfLife | undefined {
+  const key = valueKeyIn(stored.key);
+  if (key !== undefined) return { executionId: key.executionId, life: key.life, values: [stored], marks: [] };
+  const [executionId = '', life = '', mark, at, ...more] = stored.key.split('/');
+  const since = Number(at);
+  if (mark !== MARK || more.length > 0 || !Number.isSafeInteger(since) || since <= 0) return undefined;
+  return { executionId, life, values: [], marks: [stored.key], absentSince: since };
+}
+
+/** By life, in the order of the listing. */
+export function byLife(listed: readonly Stored[]): readonly ValuesOfLife[] {
+  const lives = new Map<string, ValuesOfLife>();
+  for (const stored of listed) {
+    const part = partOfLife(stored);
+    if (part === undefined) continue;
+    const name = `${part.executionId}/${part.life}`;
+    const known = lives.get(name);
+    lives.set(name, known === undefined ? part : together(known, part));
+  }
+  return [...lives.values()];
+}
+
+export function together(one: ValuesOfLife, other: ValuesOfLife): ValuesOfLife {
+  const absentSince = Math.max(one.absentSince ?? 0, other.absentSince ?? 0);
+  return {
+    executionId: one.executionId,
+    life: one.life,
+    values: [...one.values, ...other.values],
+    marks: [...one.marks, ...other.marks],
+    ...(absentSince === 0 ? {} : { absentSince }),
+  };
+}
+
+/**
+ * Whether its execution may be gone: it is kept for as long after its end, which no value of it was put
+ * after. Others need not be asked for.
+ */
+export const mayBeGone = ({ values, marks }: ValuesOfLife, retentionMs: number, now: number): boolean =>
+  marks.length > 0 || values.some(({ storedAt }) => storedAt < now - retentionMs);
+
+export type ValuesVerdict =
+  | { readonly kind: 'keep' }
+  /** It was found gone for the first time. */
+  | { readonly kind: 'mark'; readonly key: string }
+  /** It is there again. */
+  | { readonly kind: 'unmark'; readonly keys: readonly string[] }
+  /** With the marks, once there is nothing else. */
+  | { readonly kind: 'remove'; readonly keys: readonly string[] };
+
+const KEEP: ValuesVerdict = { kind: 'keep' };
+
+/** @param execution as just read, of whichever life */
+export function verdictOf(
+  { executionId, life, values, marks, absentSince }: ValuesOfLife,
+  execution: Pick<Execution, 'life'> | undefined,
+  now: number,
+): ValuesVerdict {
+  const isThere = execution?.life === life;
+  if (isThere) return marks.length === 0 ? KEEP : { kind: 'unmark', keys: marks };
+  if (absentSince === undefined) return { kind: 'mark', key: absentMark(executionId, life, now) };
+  if (now < absentSince + VALUES_KEPT_MS) return KEEP;
+  // One that was put since cannot be, but for a clock that was set: it waits for its turn.
+  const keys = values.filter(({ storedAt }) => isLongAgo(storedAt, now)).map(({ key }) => key);
+  return keys.length === 0 && values.length > 0 ? KEEP : { kind: 'remove', keys };
+}
+
+/** Where the audit stands in the list of all objects. */
+export interface ValuesAudit {
+  readonly version: number;
+  readonly writeId: string;
+  /** When the pass began. */
+  readonly startedAt: number;
+  /** Where the next run goes on; absent: the pass is over. */
+  readonly cursor?: string;
+  /** Objects listed, executions newly marked as gone, objects removed, lives that could not be handled. */
+  readonly listed: number;
+  readonly marked: number;
+  readonly removed: number;
+  readonly failed: number;
+}

@@ -1,0 +1,169 @@
+/**
+ * Large values as files of a folder beside the file of the state.
+ *
+ * Owns: their names, that a reader never finds a part of one, that one which was put is there after a power
+ * cut. Does not own: the keys (`core/records/large-values.ts`), who removes them
+ * (`supervisor/audit-values.ts`).
+ *
+ * An execution's id may be longer than a name on a disk: each part of it, from its dot on, is a folder within
+ * its parent's. No other part of a key begins with a dot.
+ */
+
+import { hash, randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { dirname, join, sep } from 'node:path';
+import type { LargeValueInventory, LargeValues, StoredValue } from '../lib/core/ports.ts';
+import { IN_MEMORY } from './sqlite/file.ts';
+
+/** Beside the file, as its log is. */
+const valuesFolderOf = (file: string): string => `${file}-values`;
+
+/** Files that have no name yet; what is in it at a start is of a process that died. */
+const DRAFTS = '.drafts';
+const PAGE = 1_000;
+const sha256 = (text: string): string => hash('sha256', text, 'hex');
+/** An emptied folder may be removed between two of a put's calls. */
+const MOST_TRIES = 10;
+
+/** @param most objects of a page of a list */
+export function folderValues(folder: string, most = PAGE): LargeValues & LargeValueInventory {
+  const fileOf = (key: string): string => join(folder, ...partsOf(key));
+  return {
+    hash: sha256,
+    put: async (key, json) => {
+      const draft = join(folder, DRAFTS, randomUUID());
+      await mkdir(dirname(draft), { recursive: true });
+      await written(draft, json);
+      await placed(draft, fileOf(key), folder);
+    },
+    get: (key) => readFile(fileOf(key), 'utf8').catch(absent),
+    list: async (prefix, cursor) => {
+      const items: StoredValue[] = [];
+      for await (const { key, file } of keysIn(folder, '', prefix, cursor ?? '')) {
+        const facts = await stat(file).catch(absent);
+        if (facts === undefined) continue;
+        items.push({ key, storedAt: Math.floor(facts.mtimeMs), bytes: facts.size });
+        if (items.length === most) return { items, cursor: key };
+      }
+      return { items };
+    },
+    remove: async (keys) => {
+      for (const key of keys) {
+        const file = fileOf(key);
+        await rm(file, { force: true });
+        await removeEmpty(dirname(file), folder);
+      }
+    },
+  };
+}
+
+/** Those of the process that has the file open. */
+export async function valuesOf(file: string): Promise<LargeValues & LargeValueInventory> {
+  if (file === IN_MEMORY) return memoryValues();
+  const folder = valuesFolderOf(file);
+  // What a process that died has not placed.
+  await rm(join(folder, DRAFTS), { recursive: true, force: true });
+  return folderValues(folder);
+}
+
+/** They end with the process, as the state does. */
+function memoryValues(): LargeValues & LargeValueInventory {
+  const stored = new Map<string, { readonly json: string; readonly storedAt: number }>();
+  return {
+    hash: sha256,
+    put: async (key, json) => void stored.set(key, { json, storedAt: Date.now() }),
+    get: async (key) => stored.get(key)?.json,
+    list: async (prefix) => ({
+      items: [...stored]
+        .filter(([key]) => key.startsWith(prefix))
+        .map(([key, { json, storedAt }]) => ({ key, storedAt, bytes: Buffer.byteLength(json) }))
+        .sort((one, other) => (one.key < other.key ? -1 : 1)),
+    }),
+    remove: async (keys) => {
+      for (const key of keys) stored.delete(key);
+    },
+  };
+}
+
+/** Rejects for all else: what cannot be read now is not gone. */
+const absent = (error: unknown): undefined => {
+  if (['ENOENT', 'ENOTDIR', 'EISDIR'].some((code) => isCode(error, code))) return undefined;
+  throw error;
+};
+const isCode = (error: unknown, code: string): boolean => Object(error).code === code;
+
+/** Names of folders, and last of the file. */
+function partsOf(key: string): readonly string[] {
+  const [executionId = '', ...rest] = key.split('/');
+  const [root = '', ...children] = executionId.split('.');
+  return [root, ...children.map((part) => `.${part}`), ...rest];
+}
+
+async function written(file: string, text: string): Promise<void> {
+  const handle = await open(file, 'w');
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function placed(draft: string, file: string, top: string, tries = 1): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  try {
+    await rename(draft, file);
+    // A new name is there after a power cut if its folder says so, and that folder's in turn.
+    for (let at = dirname(file); at.length >= top.length; at = dirname(at)) await syncFolder(at);
+  } catch (error) {
+    if (!isCode(error, 'ENOENT') || tries === MOST_TRIES) throw error;
+    await placed(draft, file, top, tries + 1);
+  }
+}
+
+/** A folder cannot be opened on Windows, and its entries are durable by themselves. */
+async function syncFolder(path: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Up to the first that has something in it, or is being filled. */
+async function removeEmpty(path: string, top: string): Promise<void> {
+  if (path.length <= top.length) return;
+  try {
+    await rmdir(path);
+  } catch {
+    return;
+  }
+  await removeEmpty(dirname(path), top);
+}
+
+/** In the order of the keys: a name counts with the slash behind it. */
+async function* keysIn(
+  path: string,
+  before: string,
+  prefix: string,
+  after: string,
+): AsyncGenerator<{ readonly key: string; readonly file: string }> {
+  const entries = (await readdir(path, { withFileTypes: true }).catch(absent)) ?? [];
+  const ordered = entries
+    .filter(({ name }) => name !== DRAFTS || before !== '')
+    .sort((one, other) => (`${one.name}/` < `${other.name}/` ? -1 : 1));
+  for (const entry of ordered) {
+    const key = `${before}${before === '' || entry.name.startsWith('.') ? '' : '/'}${entry.name}`;
+    const file = `${path}${sep}${entry.name}`;
+    if (!entry.isDirectory()) {
+      if (key.startsWith(prefix) && key > after) yield { key, file };
+      continue;
+    }
+    const isWanted = prefix.startsWith(key) || key.startsWith(prefix);
+    // All below it comes before the cursor.
+    const isBefore = !after.startsWith(key) && key < after;
+    if (isWanted && !isBefore) yield* keysIn(file, key, prefix, after);
+  }
+}

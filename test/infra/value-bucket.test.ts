@@ -1,0 +1,86 @@
+/** The bucket of large values, as the template has it. */
+
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { Stack } from 'aws-cdk-lib/core';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { LARGE_LIST } from '../../lib/infra/discovery.ts';
+import { Steadfast } from '../../lib/infra/steadfast.ts';
+import { FOUND } from './fixture.ts';
+import { FATES, makeApp, makeStack, Reader, statementsIn } from './template.ts';
+
+const BUCKET = 'AWS::S3::Bucket';
+
+test.each([
+  ['dev', 'Delete', 'Delete'],
+  ['prod', 'RetainExceptOnCreate', 'Retain'],
+] as const)(
+  'of %s is private, encrypted, without versions, and has the table’s fate',
+  (stage, end, replaced) => {
+    const [bucket] = new Reader(makeStack({ removalPolicy: FATES[stage] })).ofType(BUCKET);
+    expect([bucket?.DeletionPolicy, bucket?.UpdateReplacePolicy]).toEqual([end, replaced]);
+    expect(bucket?.Properties).toMatchObject({
+      BucketEncryption: {
+        ServerSideEncryptionConfiguration: [{ ServerSideEncryptionByDefault: { SSEAlgorithm: 'AES256' } }],
+      },
+      PublicAccessBlockConfiguration: {
+        BlockPublicAcls: true,
+        BlockPublicPolicy: true,
+        IgnorePublicAcls: true,
+        RestrictPublicBuckets: true,
+      },
+      OwnershipControls: { Rules: [{ ObjectOwnership: 'BucketOwnerEnforced' }] },
+      LifecycleConfiguration: {
+        Rules: [{ AbortIncompleteMultipartUpload: { DaysAfterInitiation: 1 }, Status: 'Enabled' }],
+      },
+    });
+    expect(bucket?.Properties).not.toHaveProperty('VersioningConfiguration');
+  },
+);
+
+test('refuses what is not encrypted on its way', () => {
+  const [policy] = new Reader(makeStack()).ofType('AWS::S3::BucketPolicy');
+  expect(statementsIn(policy!)).toMatchObject([
+    { Effect: 'Deny', Action: 's3:*', Condition: { Bool: { 'aws:SecureTransport': 'false' } } },
+  ]);
+});
+
+test('has the stack’s key, one data key for many objects', () => {
+  const stack = new Stack(makeApp(), 'Test');
+  const encryptionKey = new Key(stack, 'Key') as IKey;
+  const steadfast = new Steadfast(stack, 'Steadfast', { workflows: FOUND, encryptionKey });
+  expect(steadfast.valueBucket).toBeDefined();
+  const [bucket] = new Reader(stack).ofType(BUCKET);
+  expect(bucket?.Properties['BucketEncryption']).toMatchObject({
+    ServerSideEncryptionConfiguration: [
+      {
+        BucketKeyEnabled: true,
+        ServerSideEncryptionByDefault: {
+          SSEAlgorithm: 'aws:kms',
+          KMSMasterKeyID: { 'Fn::GetAtt': [expect.stringMatching(/^Key/), 'Arn'] },
+        },
+      },
+    ],
+  });
+});
+
+test('is named to every function', () => {
+  const reader = new Reader(makeStack());
+  const [bucket] = reader.ofType(BUCKET);
+  for (const path of ['Scheduler', 'Supervisor', 'Audit', 'Agents/pay'])
+    expect(reader.environmentOf(path)['STEADFAST_VALUES']).toEqual({ Ref: bucket?.id });
+});
+
+test('is not there if it is not wanted, and then large lists are warned of', () => {
+  const warning = { id: `${LARGE_LIST}order/pack]`, message: 'too many' };
+  const workflows = { ...FOUND, warnings: [warning] };
+  const without = new Reader(makeStack({ largeValues: false, workflows }));
+  expect(without.ofType(BUCKET)).toEqual([]);
+  expect(JSON.stringify(without.all)).not.toMatch(/s3:|STEADFAST_VALUES/);
+  const warningsOf = (largeValues: boolean): string[] =>
+    makeStack({ largeValues, workflows })
+      .node.findAll()
+      .flatMap((node) => node.node.metadata.filter(({ type }) => type === 'aws:cdk:warning'))
+      .map(({ data }) => String(data));
+  expect(warningsOf(false).some((text) => text.includes('too many'))).toBe(true);
+  expect(warningsOf(true).some((text) => text.includes('too many'))).toBe(false);
+});

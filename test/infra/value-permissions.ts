@@ -1,0 +1,46 @@
+/** Who may do what with the bucket of large values, and why: the rows of `permissions.ts` about it. */
+
+import type { Row } from './permissions.ts';
+
+/** What is too large for a record. */
+export const VALUES = (who: string): Row[] => [
+  {
+    who,
+    actions: ['s3:GetObject', 's3:PutObject'],
+    on: 'objects of bucket',
+    because: 'values that are too large for a record, before the record is written and when it is read',
+  },
+  {
+    who,
+    actions: ['s3:ListBucket'],
+    on: 'bucket',
+    because: 'without it S3 says "forbidden" of an object that is not there: a loss would look like a fault',
+  },
+];
+
+export const AUDIT_OF_VALUES: readonly Row[] = [
+  {
+    who: 'audit',
+    actions: ['s3:ListBucket'],
+    on: 'bucket',
+    because: 'which large values there are',
+  },
+  {
+    who: 'audit',
+    actions: ['s3:DeleteObject', 's3:PutObject'],
+    on: 'objects of bucket',
+    because: 'marks what executions that are gone have left, and removes it 35 days later',
+  },
+];
+
+const CALLERS = [
+  'charge-card',
+  'reserve-stock',
+  'schedule-shipping',
+  'notify-customer',
+  'steadfast-bulk',
+  'scheduler',
+  'supervisor',
+];
+/** No value of the example is large, and none is 35 days old. */
+export const VALUES_MAY_BE_IDLE: readonly Row[] = [...CALLERS.flatMap(VALUES), ...AUDIT_OF_VALUES];

@@ -1,0 +1,41 @@
+/** Values of any size on one machine: beside the file, and as durable as it. */
+
+import { readdirSync } from 'node:fs';
+import { clientOf, servedWith, testServer, type TestServer } from './served.ts';
+
+let world: TestServer;
+beforeEach(() => {
+  world = testServer();
+});
+afterEach(() => world.end());
+
+const filesIn = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name);
+
+it('an input of 3 MB runs through the steps, and is read back after a restart', async () => {
+  const text = 'ä'.repeat(1_500_000);
+  const served = servedWith(async (_input) => ({ text: _input.text.slice(0, 100_000) }));
+  const first = await world.start({ served });
+  const { executionId } = await clientOf(first).start('greeting', { input: { text } });
+  const ended = await clientOf(first).get(executionId, { waitMs: 20_000 });
+  expect(ended.status).toBe('succeeded');
+  await first.stop();
+  expect(filesIn(`${world.file}-values`).length).toBeGreaterThanOrEqual(3);
+  const second = await world.start({ served });
+  const { input } = await clientOf(second).get(executionId);
+  expect(input).toEqual({ text });
+  const { steps } = await clientOf(second).get(executionId, { step: 'post' });
+  expect(steps[0]?.output).toEqual({ text: `Hello, ${text}`.slice(0, 100_000) });
+});
+
+it('a body beyond 4 MB is refused before it is parsed', async () => {
+  const server = await world.start({ served: servedWith(async (input) => input) });
+  const body = `{"input":{"text":"${'x'.repeat(4 * 1024 * 1024)}"}`;
+  const answer = await fetch(`${server.url}/workflows/greeting/executions`, { method: 'POST', body });
+  expect([answer.status, ((await answer.json()) as { error: { code: string } }).error.code]).toEqual([
+    413,
+    'too-large',
+  ]);
+});
