@@ -54,6 +54,7 @@ export class Throwaway implements DeploymentPort {
   }
 
   async tearDown(): Promise<readonly string[]> {
+    for (const bucket of bucketsIn(await this.#tagged())) await this.#empty(bucket);
     await this.#cdk(['destroy', this.stack, '--force']);
     this.#isGone = true;
     const lastAt = CLOCK.now() + TAGS_WITHIN_MS;
@@ -62,6 +63,12 @@ export class Throwaway implements DeploymentPort {
       if (left.length === 0 || CLOCK.now() >= lastAt) return left;
       await CLOCK.sleep(POLL_EVERY_MS);
     }
+  }
+
+  async #empty(bucket: string): Promise<void> {
+    const { emptied } = await import('../../serve/import-values.ts');
+    const { defaultProvider } = await import('@aws-sdk/credential-provider-node');
+    await emptied({ bucket, region: async () => this.#region, credentials: defaultProvider() });
   }
 
   /** https://docs.aws.amazon.com/resourcegroupstagging/latest/APIReference/API_GetResources.html */
@@ -100,8 +107,13 @@ export class Throwaway implements DeploymentPort {
 }
 const MOST_CHARS = 2_000;
 
+/** Names of buckets among ARNs. */
+export const bucketsIn = (arns: readonly string[]): string[] =>
+  arns.flatMap((arn) => /^arn:[^:]+:s3:::([^/]+)$/.exec(arn)?.[1] ?? []);
+
 /** Types that hold data, or whose address others know. */
-const HOLDS = /^AWS::(?:DynamoDB::|SQS::Queue$|Events::EventBus|SNS::Topic$|Logs::|ApiGatewayV2::Api$)/;
+const HOLDS =
+  /^AWS::(?:DynamoDB::|S3::Bucket$|SQS::Queue$|Events::EventBus|SNS::Topic$|Logs::|ApiGatewayV2::Api$)/;
 
 /** What a change set would replace of those. @param xml the answer of DescribeChangeSet */
 export const replaced = (xml: string): string[] =>

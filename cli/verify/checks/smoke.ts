@@ -15,6 +15,8 @@ const effectsOf = ({ probes }: Ports, id: string, step: string): Promise<number>
   probes.effects(`${id}/${step}`);
 
 const LONG = 40;
+/** Too many for a record, and few enough for the output in an answer. */
+const LARGE_CHARS = 60_000;
 
 export const SMOKE: readonly Entry[] = [
   {
@@ -120,6 +122,20 @@ export const SMOKE: readonly Entry[] = [
         await ended(ports, 'verify-list', { items: Array.from({ length: LONG }, (_, at) => at) }, 'list'),
         'succeeded',
       ),
+  ),
+  smoke(
+    {
+      id: 'large',
+      area: 'Executions',
+      row: 'A large value goes through the bucket.',
+      expected: `succeeded; an input of ${LARGE_CHARS} characters is read back`,
+    },
+    async (ports) => {
+      const text = 'x'.repeat(LARGE_CHARS);
+      const view = await ended(ports, 'verify-large', { n: 1, text }, 'large');
+      const { text: read } = Object(view.output) as { readonly text?: unknown };
+      return expects(view, 'succeeded', is('characters read back', String(read ?? '').length, LARGE_CHARS));
+    },
   ),
   smoke(
     { id: 'child', area: 'Executions', row: 'A child’s end reaches its parent.', expected: 'succeeded' },

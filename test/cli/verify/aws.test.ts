@@ -10,7 +10,7 @@ import { accountSettings } from '../../../cli/verify/account-settings.ts';
 import { awsPorts } from '../../../cli/verify/aws.ts';
 import { ENTRIES } from '../../../cli/verify/checks/all.ts';
 import { run } from '../../../cli/verify/run.ts';
-import { replaced } from '../../../cli/verify/throwaway.ts';
+import { bucketsIn, replaced } from '../../../cli/verify/throwaway.ts';
 import { ENV, INDEXES } from '../../../lib/aws/names.ts';
 import { readBody } from '../../../local/http/read-body.ts';
 
@@ -269,4 +269,9 @@ it('names what a change set would replace of what holds data', () => {
     change('AWS::Lambda::Function', 'True'),
   ].join('');
   expect(replaced(`<Changes>${xml}</Changes>`)).toEqual(['State (AWS::DynamoDB::Table) would be replaced']);
+});
+
+it('empties the buckets of the stack and no others', () => {
+  const arns = ['arn:aws-cn:s3:::verify-values', 'arn:aws:sqs:eu-west-1:1:s3', 'arn:aws:s3:::other/key'];
+  expect(bucketsIn(arns)).toEqual(['verify-values']);
 });

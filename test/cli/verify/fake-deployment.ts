@@ -60,6 +60,7 @@ export class FakeDeployment {
       parent: 'child',
       order: 'order',
       ask: 'callback',
+      large: 'large',
       list: 'list',
     };
     const check = input['mode'] === 'decline' ? 'undone' : (byWorkflow[id] ?? id);
@@ -153,7 +154,10 @@ function apiOf(fake: FakeDeployment): Client {
     health: async () => ({ status: fake.has('health') ? 'down' : 'healthy' }),
     start: async (workflow: string, options: { input: Record<string, unknown>; idempotencyKey: string }) =>
       fake.begin(workflow, options.input, options.idempotencyKey),
-    get: async (id: string) => ({ ...one(id), ...(one(id).status === 'waiting' ? {} : { endedAt: 1 }) }),
+    get: async (id: string) => ({
+      ...one(id),
+      ...(one(id).status === 'waiting' ? {} : { endedAt: 1, output: { text: one(id).input['text'] } }),
+    }),
     why: async () => ({ past: fake.has('order') ? [] : ['a probe found it'] }),
     list: async ({ workflow, status }: { workflow?: string; status?: string }) => ({
       items: [...fake.executions.values()]

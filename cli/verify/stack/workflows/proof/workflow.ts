@@ -70,6 +70,16 @@ export const verifyChain = workflow(
   },
 );
 
+/** Its input is too large for a record; its end reads it again. */
+export const verifyLarge = workflow(
+  'verify-large',
+  { input: z.object({ n: z.int(), text: z.string() }), within: '15m' },
+  (w) => {
+    w.step('pass', verifyPass, { n: w.input.n });
+    return { text: w.input.text };
+  },
+);
+
 export const verifyList = workflow(
   'verify-list',
   { input: z.object({ items: z.array(z.int()) }), within: '15m' },
