@@ -34,7 +34,7 @@ export const LARGE_VALUE_BYTES: number = 32 * 1_024;
 export const MAX_VALUE_BYTES: number = 16 * 1_024 * 1_024;
 
 /** The largest whole of what the executions of a step answered: whoever reads it has all of it in memory. */
-export const MAX_WHOLE_BYTES: number = 2 * MAX_VALUE_BYTES;
+export const MAX_WHOLE_BYTES: number = 32 * 1_024 * 1_024;
 
 /** @param inRecord the most where there is no place beside the table */
 export const mostBytes = (
