@@ -153,3 +153,16 @@ export async function answerOf(ports: Ports, execution: Execution): Promise<Answ
   const json = await read(ports, execution, { holder: 'output', ref });
   return json === undefined ? { lostBytes: ref.bytes } : { output: JSON.parse(json) as Json };
 }
+
+/** The state with all of its values but the execution's output, which its steps hold. */
+export async function withAllValues(ports: Ports, state: Snapshot): Promise<Snapshot> {
+  const { input, inputAt } = state.execution;
+  const wanted: WantedValue[] =
+    inputAt !== undefined && input === null ? [{ holder: 'input', ref: inputAt }] : [];
+  for (const { name, output, outputAt } of Object.values(state.steps))
+    if (outputAt !== undefined && output === undefined)
+      wanted.push({ holder: holderOf(name), ref: outputAt });
+  let loaded = state;
+  for (const one of wanted) loaded = await loadedValue(ports, loaded, one);
+  return loaded;
+}

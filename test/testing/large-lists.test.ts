@@ -50,7 +50,7 @@ const ran = async (how: Reading, bytes: number) => {
     read.handler({ execute: async () => ({ text: 'x'.repeat(bytes) }) }),
     join.handler({ execute: async () => ({ joined: true }) }),
   ];
-  const run = await testWorkflow(flowOf(how), { agents: agents as never }).start({
+  const run = await testWorkflow(flowOf(how), { agents: agents as never, largeValues: false }).start({
     list: [...Array(10).keys()],
   });
   return run.untilEnd();

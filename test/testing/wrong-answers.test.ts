@@ -56,7 +56,8 @@ async function charged(answer: (n: number) => unknown, ways: Ways = {}) {
       undo: (ctx: { effectKey: string }) => world.undo(ctx.effectKey),
     } as never),
   ];
-  const trial = testWorkflow(flow, { agents });
+  // The bound is that of a record.
+  const trial = testWorkflow(flow, { agents, largeValues: false });
   const run = await trial.start({});
   const charges = () => world.effects().filter(({ kind }) => kind === 'charge');
   return { run, trial, world, flow, agents, charges };

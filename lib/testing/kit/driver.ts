@@ -18,10 +18,11 @@ import { ProcessRate } from '../../agent/process-rate.ts';
 import { perSecondOf } from '../../core/values/rate.ts';
 import { handleMessage } from '../../agent/message.ts';
 import type { Worker } from '../../agent/author-code.ts';
+import { withAllValues } from '../../engine/large-values.ts';
 import { type PlanCache, planOf } from '../../engine/plans.ts';
 import { createScheduler, type Scheduler, type Shown } from '../../scheduler/start.ts';
 import { SWEEP_EVERY_MS, sweepOnce } from '../../supervisor/sweep.ts';
-import { ManualClock, type MemoryWorld, memoryWorld } from '../memory.ts';
+import { ManualClock, memoryValues, type MemoryWorld, memoryWorld } from '../memory.ts';
 import { AgentCalls } from './agent-calls.ts';
 import { type Host, startProcess, type Injects } from './process.ts';
 import { StepNames } from './step-names.ts';
@@ -32,6 +33,7 @@ export interface DriverOptions {
   readonly workers: ReadonlyMap<string, Worker>;
   /** By the agent's name: how many attempts may begin, such as '50/s'. */
   readonly rates: Readonly<Record<string, string>>;
+  readonly largeValues: boolean;
   readonly injects: Injects;
   readonly lateMs: Host['lateMs'];
   readonly seed: number;
@@ -95,7 +97,8 @@ export class Driver implements Host {
     const send = async (sends: readonly Send[]): Promise<void> => {
       for (const one of sends) this.#put(one);
     };
-    this.world = { ...world, clock: new ManualClock(options.startsAt), queue: { send } };
+    const place = options.largeValues ? { largeValues: memoryValues() } : {};
+    this.world = { ...world, ...place, clock: new ManualClock(options.startsAt), queue: { send } };
     this.calls = new AgentCalls(this);
   }
 
@@ -151,7 +154,8 @@ export class Driver implements Host {
     const { store } = this.world;
     const state = await store.read(executionId);
     if (state === undefined) throw refuse('unknown-execution', `there is no execution '${executionId}'`);
-    return { state, plan: await planOf(store, this.#plans, state.execution.plan) };
+    const plan = await planOf(store, this.#plans, state.execution.plan);
+    return { state: await withAllValues(this.world, state), plan };
   }
 
   #put(send: Send): void {

@@ -11,7 +11,7 @@
 import type { AgentSpec } from '../../core/plan/agent.ts';
 import type { Send, Write } from '../../core/decisions/decision.ts';
 import type { News } from '../../core/decisions/news.ts';
-import type { Clock, Ports } from '../../core/ports.ts';
+import type { Clock, LargeValues, Ports } from '../../core/ports.ts';
 import type { Execution } from '../../core/records/state.ts';
 import type { MemoryWorld } from '../memory.ts';
 import type { StepNames } from './step-names.ts';
@@ -59,6 +59,7 @@ const READS: ReadonlySet<string> = new Set([
   'due',
   'list',
   'inbox',
+  'getValue',
 ]);
 
 /** @param processDeadlineAt when the platform ends it: epoch ms */
@@ -125,6 +126,13 @@ const portsThrough = (world: MemoryWorld, call: Call): Ports => ({
   queue: through(world.queue, call),
   announcer: through(world.announcer, call),
   rates: through(world.rates, call),
+  ...(world.largeValues === undefined ? {} : { largeValues: valuesThrough(world.largeValues, call) }),
+});
+
+const valuesThrough = (values: LargeValues, call: Call): LargeValues => ({
+  hash: values.hash,
+  put: async (key, json) => void (await call('putValue', [key], () => values.put(key, json))),
+  get: async (key) => (await call('getValue', [key], () => values.get(key))) as string | undefined,
 });
 
 /** All methods of a port, whichever it has. */
@@ -158,6 +166,7 @@ function aboutCall(names: StepNames, method: string, args: readonly unknown[]): 
   }
   if (method === 'create') return 'creates the execution';
   if (method === 'writePlan') return 'stores the plan';
+  if (method === 'putValue') return 'puts a large value beside the table';
   return method === 'announce' ? `announces ${aboutNews(names, args[0] as News)}` : `calls ${method}`;
 }
 

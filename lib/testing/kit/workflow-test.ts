@@ -39,6 +39,8 @@ export interface TestOptions {
    * @default as many as come
    */
   readonly rates?: Readonly<Record<string, string>>;
+  /** As the stack has it: values above 32 KB lie beside the table, up to 16 MB each. @default true */
+  readonly largeValues?: boolean;
   /**
    * Seeds the random part of the backoffs: the same seed gives the same run.
    * @default 1
@@ -115,6 +117,7 @@ export class WorkflowTest<I> {
       workflows,
       workers: this.#workers,
       rates: options.rates ?? {},
+      largeValues: options.largeValues ?? true,
       injects: inner.injects ?? (() => false),
       lateMs: ({ name, settleMs }) => Math.max(settleMs, inner.slowestMs?.(name) ?? 0),
       seed: options.seed ?? 1,
