@@ -44,7 +44,7 @@ function command(host: Host, execution: Execution, forgotten: Set<string>): void
       give(host, id, `resume-${number}`, (to, asked) => resume(to, id, asked));
   } else if (isForward(status) && faults.injects('paused')) {
     if (choice.chance(0.3)) forgotten.add(`${id}/${number + 1}`);
-    const withinMs = choice.pick([20_000, 120_000, 1_200_000]);
+    const withinMs = choice.pick([20_000, 120_000, LONGEST_PAUSE_MS]);
     give(host, id, `pause-${number + 1}`, (to, asked) => pause(to, id, { ...asked, withinMs }));
   } else if ((status === 'failed' || status === 'waiting') && faults.injects('retried')) {
     const other = status === 'failed' ? otherInput(host, execution) : {};
@@ -79,10 +79,15 @@ export function retryAtOnce(host: Host, { executionId: id, status }: Ended): voi
 /** Where operators act in bulk: of those who see it paused, those who pause it, too. */
 const PAUSED_AGAIN = 0.25;
 
+/** A world ends in bounded time, also where a pause is forgotten. */
+const LONGEST_PAUSE_MS = 1_200_000;
+
 /** Nothing has to change by it, now; and by then it may have been resumed. */
 function pauseOnceMore(host: Host, id: string, number: number): void {
   if (host.bulks?.choice.chance(PAUSED_AGAIN) === true)
-    give(host, id, `pause-too-${number}`, (to, asked) => pause(to, id, asked));
+    give(host, id, `pause-too-${number}`, (to, asked) =>
+      pause(to, id, { ...asked, withinMs: LONGEST_PAUSE_MS }),
+    );
 }
 
 type Ask = (

@@ -8,6 +8,7 @@ import type { Plan } from '../../lib/core/plan/plan.ts';
 import type { Incident } from '../../lib/core/records/question.ts';
 import { openIncidents, type Snapshot, incidentsIn } from '../../lib/core/records/snapshot.ts';
 import { cancel } from '../../lib/scheduler/commands.ts';
+import { withConditions } from '../../lib/engine/large-values.ts';
 import { resolveIncident } from '../../lib/scheduler/incidents.ts';
 import { childrenOf, standsIn } from './families.ts';
 import { keySeen, planSeen } from './on-failure.ts';
@@ -41,11 +42,12 @@ async function answerSomething(host: Host, executionId: string): Promise<void> {
   const scheduler = schedulerFor(host, process);
   const { ports } = scheduler;
   try {
-    const state = await ports.store.read(executionId);
+    const plan = planOf(host, executionId);
+    const read = await ports.store.read(executionId);
+    const state = read && plan && (await withConditions(ports, plan, read));
     const isLate = faults.injects('lateAnswer');
     const incident =
       state && choice.pick([...(isLate ? answeredIncidents(state) : openIncidents(state)), undefined]);
-    const plan = planOf(host, executionId);
     if (state === undefined || incident === undefined || plan === undefined) return;
     if (isLate) return await answerLate(host, executionId, incident);
     const key = keyOf(plan, state, incident);
