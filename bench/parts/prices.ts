@@ -16,7 +16,7 @@ interface OwnPrices {
   >;
   /** `processorShare`: of one virtual processor, at 1,769 MB for a whole one. */
   readonly lambda: { readonly memoryGb: number; readonly processorShare: number };
-  readonly latencyMs: Readonly<Record<'dynamodb' | 'sqs' | 'events' | 'queueToFunction', number>>;
+  readonly latencyMs: Readonly<Record<'dynamodb' | 's3' | 'sqs' | 'events' | 'queueToFunction', number>>;
   readonly platformLogBytesPerInvocation: number;
 }
 

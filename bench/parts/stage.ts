@@ -172,8 +172,9 @@ function endsOf(cloud: Cloud): Ends {
     waiting.clear();
   };
   const hear = ({ at: endedAt, detail }: Event): void => {
-    const { executionId, status } = detail as Ended;
-    if (executionId === undefined || known.has(executionId)) return;
+    const { executionId, status } = detail as Partial<Ended>;
+    // News of a risk or a question has no status.
+    if (executionId === undefined || status === undefined || known.has(executionId)) return;
     // What failed is cheap and quick: none of the figures is of such an execution.
     if (status !== 'succeeded') return fail(new Error(`execution ${executionId} ended as ${status}`));
     known.set(executionId, endedAt);
