@@ -47,7 +47,7 @@ export const mostBytes = (
 export const holderOf = (step: string): ValueHolder => `step.${step.replace('[', '.').replace(']', '')}`;
 
 /** All objects of an execution in all its lives begin with this. */
-export const valuePrefixOf = (executionId: string): string => `${executionId}/`;
+const valuePrefixOf = (executionId: string): string => `${executionId}/`;
 
 export const valueKeyOf = (
   { id, life }: Owner,

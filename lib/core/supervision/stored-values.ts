@@ -44,7 +44,7 @@ export interface ValuesOfLife {
 }
 
 /** Adds a listed object to those of its life; nothing for one that is neither a value nor a mark. */
-export function partOfLife(stored: Stored): ValuesOfLife | undefined {
+function partOfLife(stored: Stored): ValuesOfLife | undefined {
   const key = valueKeyIn(stored.key);
   if (key !== undefined) return { executionId: key.executionId, life: key.life, values: [stored], marks: [] };
   const [executionId = '', life = '', mark, at, ...more] = stored.key.split('/');
