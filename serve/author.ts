@@ -8,9 +8,10 @@
  */
 
 import { existsSync } from 'node:fs';
-import module from 'node:module';
+import module, { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { programFile } from '../lib/project/package-files.ts';
+import { PACKAGE_ROOT, programFile } from '../lib/project/package-files.ts';
 
 /** By the address that Node finds, the one that is loaded. */
 type Shared = Readonly<Record<string, string>>;
@@ -26,10 +27,23 @@ export const resolve = async (name, context, next) => {
 };
 `;
 
+/**
+ * `require('steadfast')` of a CommonJS workflow gives the same entry, in place of a second whole one with the
+ * SDK's clients (some 50 files). Node documents that modules may be put into the cache.
+ */
+function shareRequired(entry: object): void {
+  const file = join(PACKAGE_ROOT, 'dist', 'cjs', 'index.cjs');
+  const shared = new module.Module(file);
+  shared.exports = { __esModule: true, ...entry };
+  shared.loaded = true;
+  createRequire(file).cache[file] = shared;
+}
+
 /** Workflows that are loaded from then on have them. */
 export async function shareEntries(): Promise<void> {
   const entry = programFile('bin/author');
   if (!existsSync(entry)) return;
+  shareRequired((await import(pathToFileURL(entry).href)) as object);
   const shared: Shared = {
     [pathToFileURL(programFile('lib/index')).href]: pathToFileURL(entry).href,
     [import.meta.resolve('zod/mini')]: pathToFileURL(programFile('bin/zod')).href,
