@@ -180,7 +180,7 @@ export async function runUntil(
 
 /**
  * Each file takes its time at every start, also at the one after a death. In a project of CommonJS there are
- * 188: 93 of them are zod's, which loads its languages. What npm installs beside us changes the count a little.
+ * 188: 93 of them are zod's, which loads its languages. What npm installs beside us changes the count.
  */
 const MOST_FILES_SERVED = 200;
 
