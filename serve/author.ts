@@ -7,11 +7,12 @@
  * In the repository there is one of each anyway.
  */
 
-import { existsSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import module, { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { PACKAGE_ROOT, programFile } from '../lib/project/package-files.ts';
+import type { SharedPackage } from './compiled/compile.ts';
 
 /** By the address that Node finds, the one that is loaded. */
 type Shared = Readonly<Record<string, string>>;
@@ -39,20 +40,31 @@ function shareRequired(entry: object): void {
   createRequire(file).cache[file] = shared;
 }
 
-/** Workflows that are loaded from then on have them. */
-export async function shareEntries(): Promise<void> {
+/** The entries that the process has. Nothing in the repository, where there is one of each. */
+export async function sharedEntries(): Promise<Readonly<Record<string, SharedPackage>> | undefined> {
   const entry = programFile('bin/author');
-  if (!existsSync(entry)) return;
-  shareRequired((await import(pathToFileURL(entry).href)) as object);
-  const shared: Shared = {
-    [pathToFileURL(programFile('lib/index')).href]: pathToFileURL(entry).href,
-    [import.meta.resolve('zod/mini')]: pathToFileURL(programFile('bin/zod')).href,
+  if (!existsSync(entry)) return undefined;
+  const zod = createRequire(entry).resolve('zod/package.json');
+  const shared = {
+    steadfast: { folder: realpathSync(PACKAGE_ROOT), url: pathToFileURL(entry).href },
+    'zod/mini': { folder: realpathSync(dirname(zod)), url: pathToFileURL(programFile('bin/zod')).href },
   };
-  // First: whatever comes after the hooks takes the longer way through them.
-  await Promise.all(Object.values(shared).map((url) => import(url)));
+  const [author] = await Promise.all(Object.values(shared).map(({ url }) => import(url) as Promise<object>));
+  shareRequired(author as object);
+  return shared;
+}
+
+/** Modules that are loaded from then on by their source have them. */
+export function hookEntries({ steadfast, 'zod/mini': zod }: Readonly<Record<string, SharedPackage>>): void {
+  const shared: Shared = {
+    ...(steadfast && { [pathToFileURL(programFile('lib/index')).href]: steadfast.url }),
+    ...(zod && { [import.meta.resolve('zod/mini')]: zod.url }),
+  };
   const { registerHooks } = module as Partial<Pick<typeof module, 'registerHooks'>>;
-  if (registerHooks === undefined)
-    return module.register(`data:text/javascript,${encodeURIComponent(HOOK)}`, { data: shared });
+  if (registerHooks === undefined) {
+    module.register(`data:text/javascript,${encodeURIComponent(HOOK)}`, { data: shared });
+    return;
+  }
   registerHooks({
     resolve: (name, context, next) => {
       const found = next(name, context);

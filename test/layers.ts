@@ -126,6 +126,8 @@ const LAYERS: Readonly<Record<string, Layer>> = {
   'local/': { may: [], builtins: true },
   // A client of DynamoDB over a file: of ours it knows the table's keys and indexes.
   'serve/sqlite/': { may: ['lib/aws/names.ts', '@aws-sdk/client-dynamodb', 'libsql'], builtins: true },
+  // Files of a project as JavaScript: of ours it knows nothing.
+  'serve/compiled/': { may: ['esbuild'], builtins: true },
   // The roles, over it, in one process; of HTTP what the local cloud checks of a request.
   'serve/': {
     may: [

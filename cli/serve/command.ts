@@ -7,7 +7,6 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
-import { loadTypescript } from '../../lib/project/package-files.ts';
 import { systemClock } from '../../local/clock.ts';
 import { metricData } from '../../local/metrics/metric-data.ts';
 import { MetricStore } from '../../local/metrics/metric-store.ts';
@@ -70,19 +69,13 @@ async function serve(folder: string, flags: ServeFlags, io: Io): Promise<number>
   const beganAt = performance.now();
   try {
     // Loaded here: the other commands have no use for a server.
-    const [{ startServer }, { foldersOf, loadWorkflows }, { Tokens }, { fetchOf }, author] =
-      await Promise.all([
-        import('../../serve/server.ts'),
-        import('../../serve/workflows.ts'),
-        import('../../serve/tokens.ts'),
-        import('../../serve/http.ts'),
-        import('../../serve/author.ts'),
-      ]);
-    await author.shareEntries();
-    // Afterwards: what is loaded then takes the way through its loader, twice as long.
-    await loadTypescript();
-    const { root, folders, only } = foldersOf(resolve(folder));
-    const served = await loadWorkflows(root, folders, only);
+    const [{ startServer }, { loadProject }, { Tokens }, { fetchOf }] = await Promise.all([
+      import('../../serve/server.ts'),
+      import('../../serve/project.ts'),
+      import('../../serve/tokens.ts'),
+      import('../../serve/http.ts'),
+    ]);
+    const served = await loadProject(resolve(folder));
     const file = resolve(flags.data);
     mkdirSync(dirname(file), { recursive: true });
     const tokens = Tokens.read(tokensText(flags, io));

@@ -72,6 +72,18 @@ export async function discoverWorkflows(
   return { root, workflows, agents, triggers, warnings: once };
 }
 
+/**
+ * What may be loaded of the chosen folders by its path; nothing of it is loaded for that.
+ * @throws DiscoveryError where none is chosen
+ */
+export function authoredFiles(props: DiscoverProps): string[] {
+  return chosenFolders(resolve(props.root), props).flatMap((folder) => {
+    const agents = agentFilesIn(folder).map((name) => join(AGENT_FOLDER, withoutEnding(name)));
+    const files = ['workflow', TRIGGERS, ...agents].map((name) => writtenFile(join(folder, name)));
+    return [...new Set(files.filter((file) => file !== undefined))];
+  });
+}
+
 function chosenFolders(root: string, props: DiscoverProps): string[] {
   const parents = props.folders.map((folder) => resolve(root, folder));
   const found = parents.flatMap(foldersIn).filter((folder) => workflowFile(folder) !== undefined);

@@ -35,12 +35,22 @@ export async function loadTypescript(): Promise<void> {
   if (!isRepository) await import(typescriptLoader());
 }
 
+const instead = new Map<string, string>();
+
+/** From then on `exportsOf` loads these files in the place of others, and of the earlier ones no more. */
+export function loadInstead(files: ReadonlyMap<string, string>): void {
+  instead.clear();
+  for (const [file, other] of files) instead.set(file, other);
+}
+
 /**
  * What a file of an author's exports. A loader that came after the start of its process gives all that a
  * CommonJS file exports as its default.
  */
 export async function exportsOf(file: string): Promise<Readonly<Record<string, unknown>>> {
-  const module = (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
+  const module = (await import(pathToFileURL(instead.get(file) ?? file).href)) as Readonly<
+    Record<string, unknown>
+  >;
   const whole = Object(module['default']) as Readonly<Record<string, unknown>>;
   return whole['__esModule'] === true ? whole : module;
 }

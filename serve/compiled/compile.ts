@@ -1,0 +1,204 @@
+/**
+ * A project's files as JavaScript, each for itself, for a process that has no loader of TypeScript.
+ *
+ * Owns: what a name in an import becomes, and which projects are refused. Does not own: where the results are
+ * kept (`kept.ts`).
+ *
+ * B1 the graph of modules is the author's: no file is merged into another, so all are evaluated in the same
+ * order. B2 whatever could mean something else from another folder is refused, and the loader takes it.
+ */
+
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { basename, dirname, extname, join, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { build, type Plugin, stop } from 'esbuild';
+import { hashOf } from './hash.ts';
+
+/** Both for `import`; what `require` gets of them is shared by its cache (`../author.ts`). */
+export interface SharedPackage {
+  /** The package's folder, without links: another copy of it stays what it is. */
+  readonly folder: string;
+  readonly url: string;
+}
+
+export interface CompileOptions {
+  /** Where the results will lie: names of packages are looked up from there. */
+  readonly into: string;
+  /** By the name that an author imports. */
+  readonly shared: Readonly<Record<string, SharedPackage>>;
+}
+
+export interface Compiled {
+  /** Text by file: of the project's, and of the manifests that say what kind they are. */
+  readonly inputs: ReadonlyMap<string, string>;
+  /** By file of the project; absent where it was refused. */
+  readonly outputs?: ReadonlyMap<string, Output>;
+}
+
+export interface Output {
+  readonly name: string;
+  readonly code: string;
+}
+
+class Refused extends Error {}
+
+/** Names that are made while it runs, and what depends on settings of the compiler or on the file's place. */
+const UNSURE: readonly RegExp[] = [
+  /\bimport\s*\(\s*(?!['"])/,
+  /\brequire\s*(?:\(\s*(?!['"])|\.)/,
+  /\bimport\.meta\b(?!\.(?:dirname|filename|url)\b)/,
+  /^\s*@[A-Za-z]/m,
+  /\bmodule\s*\.\s*(?!exports\b)/,
+];
+const OF_COMMON_JS = /\b__(?:dir|file)name\b|\brequire\s*\(|\bmodule\.exports\b/;
+const OF_MODULES = /^\s*(?:import|export)\b/m;
+const UNSURE_SETTINGS = /"(?:useDefineForClassFields|paths)"|"target"\s*:\s*"es(?:3|5|6|201\d|202[01])"/i;
+const DECLARES = /"steadfast"\s*:/;
+const ENDINGS: readonly string[] = ['.ts', '.mts', '.js', '.mjs'];
+const IN_PACKAGES = `${sep}node_modules${sep}`;
+/** Marks the question to esbuild itself. */
+const OWN = 'own';
+
+type Kind = 'cjs' | 'esm';
+
+/** @param files of one project @returns nothing to load where only the loader is sure to do what is meant */
+export async function compile(files: readonly string[], options: CompileOptions): Promise<Compiled> {
+  const project = new Project(options);
+  try {
+    await Promise.all(files.map((file) => project.add(file)));
+    return { inputs: project.inputs, outputs: project.outputs };
+  } catch (error) {
+    if (error instanceof Refused) return { inputs: project.inputs };
+    throw error;
+  } finally {
+    // It has a process of its own, which a server needs no more.
+    await stop();
+  }
+}
+
+/** The same for a file at each start, so that results can name each other. */
+const nameOf = (file: string, kind: Kind): string =>
+  `${basename(file, extname(file))}-${hashOf(file).slice(0, 10)}.${kind === 'esm' ? 'mjs' : 'cjs'}`;
+
+class Project {
+  readonly inputs = new Map<string, string>();
+  readonly outputs = new Map<string, Output>();
+  readonly #options: CompileOptions;
+  #kind: Kind | undefined;
+
+  constructor(options: CompileOptions) {
+    this.#options = options;
+  }
+
+  async add(file: string): Promise<void> {
+    if (this.inputs.has(file)) return;
+    const text = this.#read(file);
+    const kind = this.#kindOf(file);
+    if ((this.#kind ??= kind) !== kind) throw new Refused('modules of both kinds');
+    const unsure = kind === 'esm' ? [...UNSURE, OF_COMMON_JS] : UNSURE;
+    if (unsure.some((pattern) => pattern.test(text))) throw new Refused(file);
+    // Node finds out by itself that it is an ES module.
+    if (kind === 'cjs' && extname(file) === '.js' && OF_MODULES.test(text)) throw new Refused(file);
+    const below: string[] = [];
+    const name = nameOf(file, kind);
+    this.outputs.set(file, { name, code: await this.#translated(file, name, kind, below) });
+    await Promise.all(below.map((one) => this.add(one)));
+  }
+
+  #read(file: string): string {
+    const text = readFileSync(file, 'utf8');
+    this.inputs.set(file, text);
+    return text;
+  }
+
+  /** As Node tells them apart, by the ending or the nearest manifest. */
+  #kindOf(file: string): Kind {
+    const ending = extname(file);
+    if (!ENDINGS.includes(ending)) throw new Refused(file);
+    let kind: Kind | undefined = ending.startsWith('.m') ? 'esm' : undefined;
+    for (let at = dirname(file); ; at = dirname(at)) {
+      const settings = join(at, 'tsconfig.json');
+      if (existsSync(settings) && UNSURE_SETTINGS.test(this.#read(settings))) throw new Refused(settings);
+      const manifest = join(at, 'package.json');
+      if (existsSync(manifest)) {
+        const { type } = JSON.parse(this.#read(manifest)) as { readonly type?: string };
+        kind ??= type === 'module' ? 'esm' : 'cjs';
+      }
+      if (kind !== undefined && existsSync(manifest)) return kind;
+      if (at === dirname(at)) return kind ?? 'cjs';
+    }
+  }
+
+  async #translated(file: string, name: string, kind: Kind, below: string[]): Promise<string> {
+    const [folder, url] = [dirname(file), pathToFileURL(file).href];
+    const own =
+      kind === 'cjs'
+        ? { __dirname: folder, __filename: file }
+        : { 'import.meta.dirname': folder, 'import.meta.filename': file, 'import.meta.url': url };
+    const { outputFiles } = await build({
+      absWorkingDir: folder,
+      entryPoints: [file],
+      outfile: join(this.#options.into, name),
+      write: false,
+      bundle: true,
+      format: kind,
+      platform: 'node',
+      target: 'node20',
+      keepNames: true,
+      ignoreAnnotations: true,
+      sourcemap: 'inline',
+      sourcesContent: false,
+      tsconfigRaw: {},
+      define: Object.fromEntries(Object.entries(own).map(([key, value]) => [key, JSON.stringify(value)])),
+      logLevel: 'silent',
+      plugins: [this.#names(file, kind, below)],
+    }).catch((error: unknown) => {
+      // The loader says it in its words, with the line.
+      throw new Refused(file, { cause: error });
+    });
+    return outputFiles[0]?.text ?? '';
+  }
+
+  /** Every name stays an import: a file of the project becomes its result, a package is found as before. */
+  #names(file: string, kind: Kind, below: string[]): Plugin {
+    return {
+      name: 'names',
+      setup: (translating) => {
+        translating.onResolve({ filter: /./ }, async ({ path, kind: by, resolveDir, pluginData }) => {
+          if (by === 'entry-point' || pluginData === OWN) return undefined;
+          if (isBuiltin(path)) return { path, external: true };
+          if (!/^\.{0,2}\//.test(path)) return { path: this.#package(path, file, kind), external: true };
+          const found = await translating.resolve(path, { kind: by, resolveDir, pluginData: OWN });
+          if (found.errors.length > 0 || found.path.includes(IN_PACKAGES)) throw new Refused(path);
+          below.push(found.path);
+          return { path: `./${nameOf(found.path, kind)}`, external: true };
+        });
+      },
+    };
+  }
+
+  #package(name: string, file: string, kind: Kind): string {
+    const [, own] = /^((?:@[\w.-]+\/)?[\w.-]+)(?:\/|$)/.exec(name) ?? [];
+    const from = own === undefined ? undefined : packageAbove(dirname(file), own);
+    if (own === undefined || from === undefined || from !== packageAbove(this.#options.into, own))
+      throw new Refused(name);
+    // A link to sources of a workspace: they may be TypeScript.
+    if (own !== 'steadfast' && !from.includes(IN_PACKAGES)) throw new Refused(name);
+    const shared = this.#options.shared[name];
+    if (shared?.folder === from) return kind === 'esm' ? shared.url : name;
+    // It would have an entry of its own beside the one that is shared.
+    if (own !== 'steadfast' && DECLARES.test(readFileSync(join(from, 'package.json'), 'utf8')))
+      throw new Refused(name);
+    return name;
+  }
+}
+
+/** The folder in which Node finds it from there, without links. */
+function packageAbove(folder: string, name: string): string | undefined {
+  for (let at = folder; ; at = dirname(at)) {
+    const found = join(at, 'node_modules', name);
+    if (existsSync(join(found, 'package.json'))) return realpathSync(found);
+    if (at === dirname(at)) return undefined;
+  }
+}

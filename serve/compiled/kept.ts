@@ -1,0 +1,121 @@
+/**
+ * What was compiled at an earlier start, kept below `node_modules`, where Node finds the same packages.
+ *
+ * Owns: whether it is still what the files say, and that half of it is never loaded. Does not own: how a file
+ * is compiled (`compile.ts`).
+ *
+ * B3 it is loaded only if each input and each result has the text that it had. B4 a project without a folder
+ * that can be written has none of it.
+ */
+
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { CompileOptions, Compiled } from './compile.ts';
+import { hashOf } from './hash.ts';
+
+/** By file of the project the one to load in its place. */
+export type Instead = ReadonlyMap<string, string>;
+
+export interface KeptOptions {
+  readonly shared: CompileOptions['shared'];
+  /** What else a result depends on, such as the version that made it. */
+  readonly by: string;
+  /** Loaded when it is needed: esbuild is as much as all the rest. */
+  readonly compile: (files: readonly string[], options: CompileOptions) => Promise<Compiled>;
+}
+
+interface Manifest {
+  readonly key: string;
+  readonly inputs: Readonly<Record<string, string>>;
+  /** By file: its result, and the hash of that. Absent where it was refused. */
+  readonly outputs?: Readonly<Record<string, { readonly name: string; readonly hash: string }>>;
+}
+
+const FOLDER = join('.cache', 'steadfast-serve');
+
+/**
+ * @param files of one project: all that are loaded by their path
+ * @returns nothing where the loader is needed
+ */
+export async function compiledFor(
+  files: readonly string[],
+  options: KeptOptions,
+): Promise<Instead | undefined> {
+  const [first] = files;
+  const packages = first === undefined ? undefined : packagesAbove(first);
+  if (packages === undefined) return undefined;
+  try {
+    const { shared, by, compile } = options;
+    const into = join(packages, FOLDER, hashOf(JSON.stringify(files)).slice(0, 16));
+    mkdirSync(into, { recursive: true });
+    const key = hashOf(JSON.stringify([by, shared, files, installedAt(packages)]));
+    const kept = read(into);
+    if (kept !== undefined && isFresh(kept, key, into)) return insteadOf(kept, into);
+    return insteadOf(keep(into, key, await compile(files, { into, shared })), into);
+  } catch {
+    // No place to keep it in, or none that stays: what compiles at each start is still there.
+    return undefined;
+  }
+}
+
+function packagesAbove(file: string): string | undefined {
+  for (let at = dirname(file); at !== dirname(at); at = dirname(at)) {
+    const found = join(at, 'node_modules');
+    if (statSync(found, { throwIfNoEntry: false })?.isDirectory()) return found;
+  }
+  return undefined;
+}
+
+/** Changes with what is installed: then a name may mean another package. */
+const installedAt = (packages: string): readonly unknown[] =>
+  ['.', '.package-lock.json', '.modules.yaml', '.yarn-state.yml'].map(
+    (name) => statSync(join(packages, name), { throwIfNoEntry: false })?.mtimeMs,
+  );
+
+function read(into: string): Manifest | undefined {
+  try {
+    return JSON.parse(readFileSync(join(into, 'manifest.json'), 'utf8')) as Manifest;
+  } catch {
+    return undefined;
+  }
+}
+
+const isText = (file: string, hash: string): boolean => {
+  try {
+    return hashOf(readFileSync(file, 'utf8')) === hash;
+  } catch {
+    return false;
+  }
+};
+
+const isFresh = ({ key, inputs, outputs = {} }: Manifest, wanted: string, into: string): boolean =>
+  key === wanted &&
+  Object.entries(inputs).every(([file, hash]) => isText(file, hash)) &&
+  Object.values(outputs).every(({ name, hash }) => isText(join(into, name), hash));
+
+const insteadOf = ({ outputs }: Manifest, into: string): Instead | undefined =>
+  outputs && new Map(Object.entries(outputs).map(([file, { name }]) => [file, join(into, name)]));
+
+/** The manifest last: without it nothing of this is loaded. */
+function keep(into: string, key: string, { inputs, outputs }: Compiled): Manifest {
+  rmSync(join(into, 'manifest.json'), { force: true });
+  const hashes = [...inputs].map(([file, text]) => [file, hashOf(text)] as const);
+  const made = [...(outputs ?? [])].map(([file, { name, code }]) => {
+    write(join(into, name), code);
+    return [file, { name, hash: hashOf(code) }] as const;
+  });
+  const manifest: Manifest = {
+    key,
+    inputs: Object.fromEntries(hashes),
+    ...(outputs === undefined ? {} : { outputs: Object.fromEntries(made) }),
+  };
+  write(join(into, 'manifest.json'), JSON.stringify(manifest));
+  return manifest;
+}
+
+/** Whole or not at all: another process may read it meanwhile. */
+function write(file: string, text: string): void {
+  const beside = `${file}.${process.pid}`;
+  writeFileSync(beside, text);
+  renameSync(beside, file);
+}
