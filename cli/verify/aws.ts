@@ -149,12 +149,11 @@ function alarmsOf(
   };
   return {
     // It is evaluated again within a minute, which takes the state back.
-    set: async (text) => {
-      await calls.json('monitoring', 'SetAlarmState', {
-        AlarmName: await named(text),
-        StateValue: 'ALARM',
-        StateReason: 'steadfast verify: does it reach its subscribers?',
-      });
+    raise: async (text) => {
+      const AlarmName = await named(text);
+      const StateReason = 'steadfast verify: does it reach its subscribers?';
+      for (const StateValue of ['OK', 'ALARM'])
+        await calls.json('monitoring', 'SetAlarmState', { AlarmName, StateValue, StateReason });
     },
     state: async (text) => {
       const { MetricAlarms } = await calls.json('monitoring', 'DescribeAlarms', {

@@ -111,9 +111,10 @@ function alarmsOf(control: Control, take: () => Promise<readonly string[]>): Ala
       text,
     );
   return {
-    set: async (text) => {
+    raise: async (text) => {
       const name = (await named(text)) ?? text;
-      await control('POST', `alarms/${encodeURIComponent(name)}/set`, { state: 'ALARM' });
+      for (const state of ['OK', 'ALARM'])
+        await control('POST', `alarms/${encodeURIComponent(name)}/set`, { state });
     },
     state: async (text) => {
       const name = await named(text);

@@ -163,7 +163,8 @@ export interface Probes {
 }
 
 export interface AlarmPort {
-  readonly set: (alarm: string) => Promise<void>;
+  /** Changes its state, by way of `OK`: only changes are announced, and it may be raised already. */
+  readonly raise: (alarm: string) => Promise<void>;
   /** The state of the alarm whose name contains the text. */
   readonly state: (text: string) => Promise<string>;
   /** Names of the alarms of which the queue on the topic has got news since it was asked last. */

@@ -168,17 +168,18 @@ export const RUN_TYPES: Readonly<Record<string, ResourceType>> = {
   },
 };
 
+/** Evaluated and announced where the template says it in a way that is known here (`../alarms/alarms.ts`). */
+export const ALARM_TYPES: ReadonlySet<string> = new Set(['AWS::CloudWatch::Alarm', 'AWS::SNS::Subscription']);
+
 /** Types that are settings of something else or mean nothing here: not worth a line at the start. */
 export const SILENT_TYPES: ReadonlySet<string> = new Set([
   'AWS::Lambda::EventInvokeConfig',
   'AWS::Lambda::Version',
   'AWS::Lambda::Alias',
-  // A laptop has no alarms.
-  'AWS::CloudWatch::Alarm',
+  ...ALARM_TYPES,
   'AWS::CloudWatch::Dashboard',
   'AWS::SNS::Topic',
   'AWS::SNS::TopicPolicy',
-  'AWS::SNS::Subscription',
   'AWS::CDK::Metadata',
 ]);
 

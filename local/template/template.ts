@@ -3,12 +3,13 @@
  * Owns not: files (assembly.ts), what the properties mean (stack-model.ts).
  *
  * Invariants
- * - I1 only types that run are resolved: an alarm with an exotic intrinsic must not stop the cloud.
+ * - I1 only types that run must resolve: an alarm with an exotic intrinsic must not stop the cloud.
  * - I2 resources whose `Condition` is false do not exist.
  */
 import { evaluate, holds, type Scope } from './intrinsics.ts';
 import { isRecord, type Json, TemplateError } from './json.ts';
 import {
+  ALARM_TYPES,
   apiId,
   inertAttribute,
   type NamedResource,
@@ -22,7 +23,7 @@ export interface ResolvedResource extends NamedResource {
   readonly type: string;
   /** What `Ref` gives. */
   readonly ref: string;
-  /** Resolved for types that run; the raw template for inert ones. */
+  /** Resolved for types that run, and for alarms where they can be; the raw template for inert ones. */
   readonly properties: Readonly<Record<string, Json>>;
   /** Whether the local cloud does something with it. */
   readonly runs: boolean;
@@ -48,6 +49,15 @@ export function resolveTemplate(template: Json, place: StackPlace): ResolvedTemp
   const resources = new Map<string, ResolvedResource>();
   for (const logicalId of resolver.logicalIds()) resources.set(logicalId, resolver.resource(logicalId));
   return { resources, outputs: resolver.outputs() };
+}
+
+function orRaw(resolve: () => Json, raw: Json): Json {
+  try {
+    return resolve();
+  } catch (error) {
+    if (error instanceof TemplateError) return raw;
+    throw error;
+  }
 }
 
 class Resolver implements Scope {
@@ -91,8 +101,9 @@ class Resolver implements Scope {
     const named = this.#named(logicalId);
     const runType = RUN_TYPES[type];
     const properties = section(raw, 'Properties');
-    const resolved =
-      runType === undefined ? properties : evaluate(properties, this, `${logicalId}.Properties`);
+    const resolve = (): Json => evaluate(properties, this, `${logicalId}.Properties`);
+    const inert = ALARM_TYPES.has(type) ? orRaw(resolve, properties) : properties;
+    const resolved = runType === undefined ? inert : resolve();
     return {
       ...named,
       type,

@@ -5,11 +5,22 @@ import type { Queue } from '../../local/sqs/queue.ts';
 import type { QueueDirectory } from '../../local/sqs/queue-directory.ts';
 import type { Json } from '../../local/template/json.ts';
 import type { ResolvedResource } from '../../local/template/template.ts';
+import { resolveTemplate } from '../../local/template/template.ts';
+import type { StackPlace } from '../../local/template/resource-types.ts';
 import { ManualClock } from './manual-clock.ts';
 
 const MINUTE = 60_000;
 const TOPIC = 'arn:aws:sns:us-east-1:000000000000:Topic';
 const METRIC = { namespace: 'Steadfast', name: 'Sweeps', dimensions: { deployment: 'x' } };
+
+const PLACE: StackPlace = {
+  stackName: 'Stack',
+  region: 'us-east-1',
+  accountId: '000000000000',
+  gatewayUrl: 'http://gateway',
+  apiUrl: () => 'http://api',
+  functionUrl: () => 'http://function',
+};
 
 const alarm = (logicalId: string, properties: Readonly<Record<string, Json>>) =>
   [
@@ -42,7 +53,9 @@ function cloud(...alarms: (readonly [string, object])[]) {
       ResolvedResource
     >,
     periods: metrics.periods.bind(metrics),
-    queues: { byArn: () => queue } as unknown as QueueDirectory,
+    queues: {
+      byArn: (arn: string) => (arn.includes(':sqs:') ? queue : undefined),
+    } as unknown as QueueDirectory,
     clock,
   });
   all.start();
@@ -102,6 +115,42 @@ test('one that is set by hand is announced, and evaluated again in the next minu
   all.set('SupervisorSilent', 'ALARM');
   expect(told()).toEqual(['Stack-SupervisorSilent ALARM']);
   expect(minute(1)).toBe('OK');
+});
+
+test('an alarm of a template reaches the queue that subscribes by references; another’s stays as it is', () => {
+  const exotic = { ...onMetric, Threshold: 1, ComparisonOperator: { 'Fn::Transform': 'unknown' } };
+  const { resources } = resolveTemplate(
+    {
+      Resources: {
+        Topic: { Type: 'AWS::SNS::Topic' },
+        Queue: { Type: 'AWS::SQS::Queue' },
+        OnTopic: {
+          Type: 'AWS::SNS::Subscription',
+          Properties: {
+            Protocol: 'sqs',
+            TopicArn: { Ref: 'Topic' },
+            Endpoint: { 'Fn::GetAtt': ['Queue', 'Arn'] },
+          },
+        },
+        Late: {
+          Type: 'AWS::CloudWatch::Alarm',
+          Properties: {
+            ...onMetric,
+            Threshold: 1,
+            ComparisonOperator: 'LessThanThreshold',
+            AlarmActions: [{ Ref: 'Topic' }],
+          },
+        },
+        Exotic: { Type: 'AWS::CloudWatch::Alarm', Properties: exotic },
+      },
+    },
+    PLACE,
+  );
+  expect(resources.get('Exotic')?.properties).toEqual(exotic);
+  const { Exotic: _exotic, ...known } = Object.fromEntries(resources);
+  const { all, told } = cloud(...Object.entries(known));
+  all.set('Late', 'ALARM');
+  expect(told()).toEqual([expect.stringContaining('Late')]);
 });
 
 test('an alarm over an expression has no data here', () => {

@@ -40,7 +40,7 @@ export const ALARMS: readonly Entry[] = [
       needs: ['alarms', 'probes'],
     },
     async (ports) => {
-      await ports.alarms.set('IncidentOpen');
+      await ports.alarms.raise('IncidentOpen');
       const got = await until(ports, async () => alarmIn(await ports.alarms.news(), 'IncidentOpen'));
       return finding(got === undefined ? ['no news came'] : [], `${got}`);
     },

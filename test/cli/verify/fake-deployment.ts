@@ -120,7 +120,7 @@ export function fakePorts(fake: FakeDeployment, settings: Settings = goodSetting
     metric: async (name) => (fake.has(`metric ${name}`) ? undefined : 3),
     tableMetric: async (name) => TABLE_SUMS[name],
     alarms: {
-      set: async () => {},
+      raise: async () => {},
       state: async () => {
         const isOff = fake.faultCalls.at(-1)?.startsWith('make ') === true;
         if (fake.has('supervisor-silent') || fake.has('canary-late')) return 'OK';
