@@ -16,7 +16,7 @@ const silent = (rest: Omit<Rest, 'needs' | 'expected'>, texts: readonly string[]
     const lines = await logs(texts);
     return finding(
       lines.map((line) => excerpt(line, texts)),
-      `no ${texts.join(', no ')}`,
+      `no line has ${texts.join(' or ')}`,
     );
   });
 /** What is around the text; a line may be long, and may begin with what says little. */
