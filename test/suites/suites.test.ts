@@ -65,8 +65,11 @@ describe('the suites', () => {
   test('are run by npm test and by npm run test:processes, and both by what CI runs', () => {
     expect(scripts['test']).toContain('--filter ./test/suites/logic.cjs');
     expect(scripts['test:processes']).toContain('--filter ./test/suites/processes.cjs');
-    expect(scripts['check']).toContain('npm test && npm run test:processes');
-    expect(readFileSync(join(ROOT, '.ci', 'run'), 'utf8')).toContain('npm run check');
+    expect(scripts['check:tests']).toContain('npm test && npm run test:processes');
+    const parts = scripts['check']?.split(' && ') ?? [];
+    expect(parts).toContain('npm run check:tests');
+    const run = readFileSync(join(ROOT, '.ci', 'run'), 'utf8');
+    expect([...parts, 'npm run test:browser'].filter((part) => !run.includes(part))).toEqual([]);
   });
 
   test('leave to the night what has a thinner test of its name in each commit, and no judge of a planted bug', () => {
