@@ -86,7 +86,7 @@ export async function outputsOf(
 /** https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html: the version of a bootstrap stack. */
 const BOOTSTRAP = '/cdk-bootstrap/hnb659fds/version';
 
-const accountFacts = (calls: Calls): AccountFacts => ({
+export const accountFacts = (calls: Calls): AccountFacts => ({
   identity: async () => {
     const xml = await calls.form('GetCallerIdentity', {}, 'sts');
     const of = (name: string): string => plainOf(inXml(xml, name)[0] ?? '');

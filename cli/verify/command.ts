@@ -9,11 +9,12 @@ import { randomBytes } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
 import { packageVersion } from '../../lib/project/package-files.ts';
 import { examples } from '../commands.ts';
-import { callsOf } from '../aws/calls.ts';
+import { type Calls, callsOf } from '../aws/calls.ts';
 import { checkedStack } from '../aws/tagged.ts';
-import { type Cli, CliError, CLOCK, EXIT } from '../io.ts';
-import { awsPorts } from './aws.ts';
+import { type Cli, CliError, CLOCK, EXIT, messageOf } from '../io.ts';
+import { accountFacts, awsPorts } from './aws.ts';
 import { ENTRIES } from './checks/all.ts';
+import { bootstrapped } from './checks/preflight.ts';
 import type { Phase } from './check.ts';
 import { localPorts } from './local.ts';
 import { startLocalStack } from './local-stack.ts';
@@ -171,16 +172,26 @@ async function inAccount(cli: Cli, command: Command, flags: Flags, runId: string
   const subject = { deployment: `stack ${stack}`, region };
   if (flags.stack !== undefined)
     return { ...subject, ports: await awsPorts({ calls, stack, region, runId }), stop: async () => {} };
+  await refuseUnready(calls);
   const deployment = new Throwaway(calls, cli.io, stack, region);
+  const interrupted = onInterrupt(() => deployment.removed());
   try {
     await deployment.deploy();
     const ports = await awsPorts({ calls, stack, region, runId, deployment });
     // Also where a check has thrown; once more does nothing.
     return { ...subject, ports, stop: () => deployment.removed() };
   } catch (error) {
-    await deployment.removed();
+    await deployment.removed().catch((left: unknown) => cli.io.err(`${messageOf(left)}\n`));
     throw error;
+  } finally {
+    interrupted.off();
   }
+}
+
+/** Before anything is made. @throws CliError `not-ready` */
+async function refuseUnready(calls: Calls): Promise<void> {
+  const { ok, evidence } = await bootstrapped(accountFacts(calls));
+  if (!ok) throw new CliError('not-ready', `bootstrap in ${calls.region}: ${evidence}`, EXIT.failed);
 }
 
 function said({ io }: Cli, command: Command, results: readonly Result[]): number {

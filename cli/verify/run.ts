@@ -49,6 +49,7 @@ export async function run(
     results.set(entry, { entry, outcome: 'not run', evidence, tookMs: 0, dollars: 0 });
   };
   let spent = 0;
+  let isUsedUp = false;
   for (const entry of entries) if (!isCheck(entry)) notRun(entry, `by hand: ${entry.byHand}`);
   const checks = entries.filter(isCheck);
   for (const phase of PHASES) {
@@ -58,7 +59,9 @@ export async function run(
       continue;
     }
     const due = all.filter((check) => {
-      const why = reasonNot(check, ports) ?? overBudget(check, spent, budget);
+      isUsedUp ||= reasonNot(check, ports) === undefined && spent + check.dollars > budget;
+      const over = isUsedUp && check.dollars > 0 ? `the budget of $${budget} is used up` : undefined;
+      const why = reasonNot(check, ports) ?? over;
       if (why === undefined) spent += check.dollars;
       else notRun(check, why);
       return why === undefined;
@@ -83,9 +86,6 @@ export const lineOf = ({ entry, outcome, evidence }: Result): string =>
 function reasonNot({ needs }: Check, { lacks }: Ports): string | undefined {
   return needs.map((need) => lacks[need]).find((why) => why !== undefined);
 }
-
-const overBudget = ({ dollars }: Check, spent: number, budget: number): string | undefined =>
-  dollars > 0 && spent + dollars > budget ? `the budget of $${budget} is used up` : undefined;
 
 async function resultOf(check: Check, ports: Ports): Promise<Result> {
   const beganAt = ports.clock.now();

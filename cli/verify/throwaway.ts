@@ -9,7 +9,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type Calls, inXml, unlessGone } from '../aws/calls.ts';
+import { type Calls, inXml, plainOf, unlessGone } from '../aws/calls.ts';
 import { CliError, CLOCK, EXIT, type Io } from '../io.ts';
 import type { DeploymentPort } from './ports.ts';
 import { verifyProject } from './local-stack.ts';
@@ -26,7 +26,8 @@ export class Throwaway implements DeploymentPort {
   readonly #calls: Calls;
   readonly #io: Io;
   readonly #region: string;
-  #isGone = false;
+  #problems: readonly string[] = [];
+  #gone: Promise<readonly string[]> | undefined;
 
   constructor(calls: Calls, io: Io, stack: string, region: string) {
     this.#calls = calls;
@@ -35,28 +36,33 @@ export class Throwaway implements DeploymentPort {
     this.#region = region;
   }
 
+  /** By way of a change set that is not executed: afterwards there is nothing left to change. */
   async deploy(): Promise<void> {
+    const given = ['--method', 'prepare-change-set', '--change-set-name', CHANGE_SET];
+    await this.#cdk(['deploy', this.stack, '--require-approval', 'never', ...given]);
+    const of = { StackName: this.stack, ChangeSetName: CHANGE_SET };
+    this.#problems = problemsOf(await this.#calls.form('DescribeChangeSet', of));
+    await unlessGone(this.#calls.form('DeleteChangeSet', of));
     await this.#cdk(['deploy', this.stack, '--require-approval', 'never']);
   }
 
   async changeSet(): Promise<readonly string[]> {
-    const given = ['--method', 'prepare-change-set', '--change-set-name', CHANGE_SET];
-    await this.#cdk(['deploy', this.stack, '--require-approval', 'never', ...given]);
-    const of = { StackName: this.stack, ChangeSetName: CHANGE_SET };
-    const found = await unlessGone(this.#calls.form('DescribeChangeSet', of));
-    await unlessGone(this.#calls.form('DeleteChangeSet', of));
-    return replaced(found ?? '');
+    return this.#problems;
   }
 
   /** Deletes what is still there, where the run ended before its teardown. */
   async removed(): Promise<void> {
-    if (!this.#isGone) await this.tearDown();
+    await this.tearDown();
   }
 
-  async tearDown(): Promise<readonly string[]> {
+  /** Once: an interrupt may come meanwhile. */
+  tearDown(): Promise<readonly string[]> {
+    return (this.#gone ??= this.#tornDown());
+  }
+
+  async #tornDown(): Promise<readonly string[]> {
     for (const bucket of bucketsIn(await this.#tagged())) await this.#empty(bucket);
     await this.#cdk(['destroy', this.stack, '--force']);
-    this.#isGone = true;
     const lastAt = CLOCK.now() + TAGS_WITHIN_MS;
     for (;;) {
       const left = await this.#tagged();
@@ -115,8 +121,21 @@ export const bucketsIn = (arns: readonly string[]): string[] =>
 const HOLDS =
   /^AWS::(?:DynamoDB::|S3::Bucket$|SQS::Queue$|Events::EventBus|SNS::Topic$|Logs::|ApiGatewayV2::Api$)/;
 
-/** What a change set would replace of those. @param xml the answer of DescribeChangeSet */
-export const replaced = (xml: string): string[] =>
+/** @param xml the answer of DescribeChangeSet. @returns why it is not one that can be executed */
+export function problemsOf(xml: string): string[] {
+  const of = (name: string): string => plainOf(inXml(xml, name)[0] ?? '');
+  const status = of('Status');
+  return [
+    ...(status === 'CREATE_COMPLETE'
+      ? []
+      : [`the change set is ${status || 'not there'}: ${of('StatusReason')}`]),
+    ...(xml.includes('<ResourceChange>') ? [] : ['it has no change']),
+    ...replaced(xml),
+  ];
+}
+
+/** What a change set would replace of those. */
+const replaced = (xml: string): string[] =>
   inXml(xml, 'ResourceChange').flatMap((change) => {
     const of = (name: string): string => inXml(change, name)[0] ?? '';
     const isReplaced = of('Replacement') === 'True' && HOLDS.test(of('ResourceType'));

@@ -140,7 +140,15 @@ async function throttled(ports: Ports): Promise<Finding> {
     return begun;
   });
   const { status } = await endOf(ports, id);
-  return finding(is('status', status, 'succeeded'), `${id} ${status}`);
+  const dead = await deadLettersOf(ports, mapping?.queue);
+  return finding([...is('status', status, 'succeeded'), ...is('dead letters', dead, 0)], `${id} ${status}`);
+}
+
+async function deadLettersOf(ports: Ports, queue: string | undefined): Promise<number | undefined> {
+  const { queues } = await ports.settings();
+  const name = queues.find((each) => each.name === queue)?.deadLetters;
+  const url = queues.find((each) => each.name === name)?.url;
+  return url === undefined ? undefined : ports.probes.depth(url);
 }
 
 /** More failures than that open it, from different executions. */

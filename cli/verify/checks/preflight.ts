@@ -2,7 +2,8 @@
  * Checks of an account before anything is done in it: reads alone.
  */
 
-import { type Check, type Entry, finding } from '../check.ts';
+import { type Check, type Entry, type Finding, finding } from '../check.ts';
+import type { AccountFacts } from '../ports.ts';
 
 type Rest = Pick<Check, 'id' | 'row' | 'expected'> & Partial<Pick<Check, 'stops'>>;
 const preflight = (rest: Rest, run: Check['run'], needs: Check['needs'] = ['account']): Check => ({
@@ -36,13 +37,7 @@ export const PREFLIGHT: readonly Entry[] = [
       row: 'The region is bootstrapped.',
       expected: `version ${OLDEST_BOOTSTRAP} or later`,
     },
-    async ({ account }) => {
-      const version = await account.bootstrap();
-      return finding(
-        (version ?? 0) >= OLDEST_BOOTSTRAP ? [] : [`version ${version ?? 'none'}: npx cdk bootstrap`],
-        `version ${version}`,
-      );
-    },
+    ({ account }) => bootstrapped(account),
   ),
   preflight(
     {
@@ -84,5 +79,13 @@ export const PREFLIGHT: readonly Entry[] = [
     ['deployment'],
   ),
 ];
+/** Asked before a stack is deployed, too. */
+export async function bootstrapped({ bootstrap }: Pick<AccountFacts, 'bootstrap'>): Promise<Finding> {
+  const version = await bootstrap();
+  return finding(
+    (version ?? 0) >= OLDEST_BOOTSTRAP ? [] : [`version ${version ?? 'none'}: npx cdk bootstrap`],
+    `version ${version}`,
+  );
+}
 /** What one more API adds. */
 const ROOM_BYTES = 400;

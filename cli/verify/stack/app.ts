@@ -61,23 +61,29 @@ const ender = new Role(stack, 'Ender', {
     conditions: { StringEquals: { 'aws:SourceAccount': stack.account } },
   }),
 });
-const own = (service: string, resource: string, resourceName: string, sep = ArnFormat.SLASH_RESOURCE_NAME) =>
-  stack.formatArn({ service, resource, resourceName, arnFormat: sep });
-const functions = own('lambda', 'function', `${name}-*`, ArnFormat.COLON_RESOURCE_NAME);
-const rights: readonly (readonly [actions: readonly string[], resource: string, conditions?: object])[] = [
-  [['lambda:PutFunctionConcurrency', 'lambda:DeleteFunctionConcurrency'], functions],
-  [['events:EnableRule', 'events:DisableRule'], own('events', 'rule', `${name}-*`)],
+/** By reference: of a long name of a stack CloudFormation keeps a part in the names of what is in it. */
+const nodes = stack.node.findAll();
+const functions = nodes
+  .filter((node) => node instanceof LambdaFunction)
+  .map(({ functionArn }) => functionArn);
+const rules = nodes.filter((node) => node instanceof Rule).map(({ ruleArn }) => ruleArn);
+const mappings = stack.formatArn({
+  service: 'lambda',
+  resource: 'event-source-mapping',
+  resourceName: '*',
+  arnFormat: ArnFormat.COLON_RESOURCE_NAME,
+});
+const rights: readonly (readonly [actions: readonly string[], on: readonly string[], conditions?: object])[] =
   [
-    ['lambda:UpdateEventSourceMapping'],
-    own('lambda', 'event-source-mapping', '*', ArnFormat.COLON_RESOURCE_NAME),
-    { ArnLike: { 'lambda:FunctionArn': functions } },
-  ],
-];
-for (const [actions, resource, conditions = {}] of rights)
+    [['lambda:PutFunctionConcurrency', 'lambda:DeleteFunctionConcurrency'], functions],
+    [['events:EnableRule', 'events:DisableRule'], rules],
+    [['lambda:UpdateEventSourceMapping'], [mappings], { ArnLike: { 'lambda:FunctionArn': functions } }],
+  ];
+for (const [actions, on, conditions = {}] of rights)
   ender.addToPolicy(
     new PolicyStatement({
       actions: [...actions],
-      resources: [resource],
+      resources: [...on],
       conditions: conditions as Record<string, unknown>,
     }),
   );

@@ -9,8 +9,9 @@ import { Calls } from '../../../cli/aws/calls.ts';
 import { accountSettings } from '../../../cli/verify/account-settings.ts';
 import { awsPorts } from '../../../cli/verify/aws.ts';
 import { ENTRIES } from '../../../cli/verify/checks/all.ts';
+import { run as command } from '../../../cli/main.ts';
 import { run } from '../../../cli/verify/run.ts';
-import { bucketsIn, replaced } from '../../../cli/verify/throwaway.ts';
+import { bucketsIn, problemsOf } from '../../../cli/verify/throwaway.ts';
 import { ENV, INDEXES } from '../../../lib/aws/names.ts';
 import { readBody } from '../../../local/http/read-body.ts';
 
@@ -53,7 +54,7 @@ const FORMS: Readonly<Record<string, () => string>> = {
     '<Attributes><entry><key>SubscriptionsPending</key><value>3</value></entry><entry><key>SubscriptionsConfirmed</key><value>1</value></entry></Attributes>',
 };
 
-const JSON_ANSWERS: Readonly<Record<string, (body: Body) => Body>> = {
+const JSON_ANSWERS: Record<string, (body: Body) => Body> = {
   GetQueueAttributes: ({ QueueUrl }) => ({
     Attributes: {
       QueueArn: `arn:aws:sqs:${AT}:${String(QueueUrl).split('/').at(-1)}`,
@@ -268,7 +269,40 @@ it('names what a change set would replace of what holds data', () => {
     change('AWS::DynamoDB::Table', 'False'),
     change('AWS::Lambda::Function', 'True'),
   ].join('');
-  expect(replaced(`<Changes>${xml}</Changes>`)).toEqual(['State (AWS::DynamoDB::Table) would be replaced']);
+  const ready = '<Status>CREATE_COMPLETE</Status>';
+  expect(problemsOf(`<Changes>${xml}</Changes>${ready}`)).toEqual([
+    'State (AWS::DynamoDB::Table) would be replaced',
+  ]);
+  expect(problemsOf(`<Changes>${change('AWS::SQS::Queue', '')}</Changes>${ready}`)).toEqual([]);
+});
+
+it('takes no change set for accepted that CloudFormation refused, or that changes nothing', () => {
+  const none = 'The submitted information didn&apos;t contain changes.';
+  expect(problemsOf(`<Status>FAILED</Status><StatusReason>${none}</StatusReason><Changes/>`)).toEqual([
+    "the change set is FAILED: The submitted information didn't contain changes.",
+    'it has no change',
+  ]);
+});
+
+it('deploys nothing where the region is not bootstrapped, and says so by the row', async () => {
+  const before = JSON_ANSWERS['GetParameter'];
+  JSON_ANSWERS['GetParameter'] = () => ({ Parameter: { Value: '5' } });
+  asked.length = 0;
+  let text = '';
+  const keep = (more: string): boolean => {
+    text += more;
+    return true;
+  };
+  try {
+    process.env['AWS_ACCESS_KEY_ID'] = 'test';
+    process.env['AWS_SECRET_ACCESS_KEY'] = 'test';
+    const terminal = { out: keep, err: keep, env: { AWS_ENDPOINT_URL: url }, isTTY: false };
+    expect(await command(['verify', '--throwaway', '--region', 'eu-central-1'], terminal)).toBe(1);
+    expect(text).toContain('bootstrap in eu-central-1: version 5: npx cdk bootstrap');
+    expect(asked).toEqual(['GetParameter']);
+  } finally {
+    JSON_ANSWERS['GetParameter'] = before as () => Body;
+  }
 });
 
 it('empties the buckets of the stack and no others', () => {

@@ -78,6 +78,11 @@ it('says of a load what the table counted, and what that costs', async () => {
   expect(evidence).toContain('; 12 throttled');
 });
 
+it('takes no dead letter for a loss that was survived', async () => {
+  const found = await run(checks.find(({ id }) => id === 'throttled') as Check, 'dead-letters');
+  expect(found).toEqual({ ok: false, evidence: 'dead letters: 1, not 0' });
+});
+
 it('acts twice, and the order’s check says so', async () => {
   const order = checks.find(({ id }) => id === 'order');
   const found = await run(order as Check, 'effects-lose-answer');

@@ -96,6 +96,27 @@ it('fails no row of the template as it is', async () => {
   expect(await verified(template)).toEqual([0, []]);
 });
 
+it('lets the schedules that end faults act on what there is, whatever CloudFormation makes of its name', () => {
+  const named = (type: string): string[] =>
+    Object.keys(template.Resources).filter((id) => template.Resources[id]?.Type === type);
+  const { Properties } = template.Resources[
+    named('AWS::IAM::Policy').find((id) => id.startsWith('Ender')) ?? ''
+  ] as Resource;
+  const { Statement } = Properties['PolicyDocument'] as { readonly Statement: readonly object[] };
+  const [functions, rules] = [named(FUNCTION), named('AWS::Events::Rule')].map((ids) =>
+    ids.map((id) => ({ 'Fn::GetAtt': [id, 'Arn'] })),
+  );
+  expect(functions).not.toEqual([]);
+  expect(Statement).toMatchObject([
+    { Resource: functions },
+    { Resource: rules },
+    {
+      Action: 'lambda:UpdateEventSourceMapping',
+      Condition: { ArnLike: { 'lambda:FunctionArn': functions } },
+    },
+  ]);
+});
+
 it.each<[string, string, () => Template]>([
   ['a wrong runtime', 'runtime', () => change(FUNCTION, set({ Runtime: 'nodejs18.x' }))],
   [

@@ -59,10 +59,14 @@ it('never says held of what could not be answered (V1)', async () => {
 });
 
 it('stops at the budget, and goes on with what costs nothing (V2)', async () => {
-  const entries = [check('one', { dollars: 0.6 }), check('two', { dollars: 0.6 }), check('free')];
+  const [one, two, cheap] = [0.6, 0.6, 0.1].map((dollars, at) =>
+    check(['one', 'two', 'cheap'][at] ?? '', { dollars }),
+  );
+  const entries = [one, two, cheap, check('free')] as Entry[];
   expect(await outcomes(entries, { budget: 1 })).toEqual([
     ['one', 'held', 'one was seen'],
     ['two', 'not run', 'the budget of $1 is used up'],
+    ['cheap', 'not run', 'the budget of $1 is used up'],
     ['free', 'held', 'free was seen'],
   ]);
 });
