@@ -23,6 +23,7 @@ import {
   type Breaker,
   openBreakerOf,
   passageOf,
+  provesNoAction,
   type TrialOutcome,
   WINDOW_MS,
   withTrial,
@@ -147,6 +148,14 @@ export class ProcessBreaker {
     if (this.#known?.breaker?.failingSince === undefined || now - this.#saidAt < CLOSED_FRESH_MS) return;
     this.#saidAt = now;
     await this.#tell(ports, 'answered');
+  }
+
+  /** After a probe that found nothing done: where no failed call is known, nothing has to be answered. */
+  async foundNothing(ports: Ports, trial: string | undefined): Promise<void> {
+    const known = this.#known?.breaker;
+    if (trial !== undefined && provesNoAction(known)) return this.freed(ports, trial);
+    if (trial === undefined && (known?.failingSince === undefined || provesNoAction(known))) return;
+    await this.answered(ports, trial);
   }
 
   /** After a trial that says nothing of the service: another may be made at once. */

@@ -30,8 +30,8 @@ export async function notifyBreaker(
     if (trial !== undefined) await breaker.freed(ports, trial);
     return undefined;
   }
-  if (said === 'answered') {
-    await breaker.answered(ports, trial);
+  if (said === 'answered' || said === 'found-nothing') {
+    await breaker[said === 'answered' ? 'answered' : 'foundNothing'](ports, trial);
     return undefined;
   }
   const failure = ('failure' in report ? report.failure : undefined) ?? UNTOLD;

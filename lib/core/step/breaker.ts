@@ -264,17 +264,26 @@ export function deferredUntil(openBreaker: OpenBreaker, now: number, random: num
 /**
  * What a report says of the service: it answered, it failed, or nothing. A refusal is an answer. A probe that
  * cannot tell counts as a failure the first time it asks about an attempt, and then as nothing: otherwise one
- * order that stays unknown would open the breaker and fail each trial.
+ * order that stays unknown would open the breaker and fail each trial. One that finds nothing done has read
+ * an answer, which says little of a service that does not act: see `provesNoAction`.
  * @param probes that were in vain before, of a probe
  */
-export function saidOf(report: Report, probes: number): 'answered' | 'failed' | 'nothing' {
+export function saidOf(report: Report, probes: number): 'answered' | 'found-nothing' | 'failed' | 'nothing' {
   const code = 'failure' in report ? report.failure?.code : undefined;
   if (code !== undefined && OURS.has(code)) return 'nothing';
   if (report.kind === 'unknown') return 'failed';
   if (report.kind === 'failed') return report.permanent ? 'answered' : 'failed';
+  if (report.kind === 'found' && report.verdict === 'not-done') return 'found-nothing';
   if (report.kind !== 'found' || report.verdict !== 'cannot-tell') return 'answered';
   return probes === 0 || isThrown(report) ? 'failed' : 'nothing';
 }
+
+/**
+ * Calls that act are among those that failed. Then a probe that finds nothing done is no answer: a service
+ * may read and not act, and with such a probe after each lost attempt the breaker would never open.
+ */
+export const provesNoAction = (breaker: Breaker | undefined): boolean =>
+  breaker?.calls?.some(({ mode }) => mode !== 'probe') === true;
 
 /** Whether an attempt failed to get an answer, as against one whose probe says that it cannot tell. */
 export function isThrown(report: Report): boolean {

@@ -253,7 +253,8 @@ describe('a report says of the service', () => {
     ['a refusal', failed(true), 'answered'],
     ['a failure', failed(false), 'failed'],
     ['nothing certain', { kind: 'unknown', codeReturned: false, failure }, 'failed'],
-    ['a verdict', found('not-done'), 'answered'],
+    ['a verdict', found('running'), 'answered'],
+    ['that nothing is done', found('not-done'), 'found-nothing'],
     ['that it cannot tell', found('cannot-tell'), 'failed'],
     ['why it cannot tell', found('cannot-tell', 'cannot-tell'), 'failed'],
     ['that it threw', found('cannot-tell', 'x'), 'failed'],
@@ -271,7 +272,7 @@ describe('a report says of the service', () => {
     ['why it cannot tell', found('cannot-tell', 'cannot-tell'), 'nothing'],
     ['that it threw', found('cannot-tell', 'x'), 'failed'],
     ['nothing certain', { kind: 'unknown', codeReturned: false, failure }, 'failed'],
-    ['a verdict', found('not-done'), 'answered'],
+    ['that nothing is done', found('not-done'), 'found-nothing'],
   ])('%s, once another probe was in vain', (_, report, said) => {
     expect(saidOf(report, 1)).toBe(said);
   });
