@@ -43,7 +43,7 @@ export function addIncidents(program: Command, cli: Cli): void {
     .command('resolve')
     .argument('<id>', 'the id of the execution, or its first characters')
     .argument('<number>', 'the number of the incident', numberOf)
-    .description('answer an incident; "show <id> --json" lists the answers that are safe now')
+    .description('answer an incident; "show <id>" lists the answers that are safe now')
     .addOption(new Option('--choice <choice>', 'the answer').choices(ANSWERS).makeOptionMandatory())
     .option('--reason <text>', 'why; kept with the incident')
     .option('--input <json>', "for 'retry-with-input': JSON, or @file")
@@ -91,7 +91,9 @@ const remindersText = ({ reminders }: Pick<CallbackQuestionView | IncidentView, 
 
 /** The command that answers; the token of a callback is shown with its execution alone. */
 function lineFor(item: IncidentPage['items'][number], invoked: (line: string) => string): string {
-  if ('number' in item) return invoked(answerLine(item.executionId, item));
+  // A list has no choices: which are safe follows from the execution.
+  if ('number' in item)
+    return `${invoked(answerLine(item.executionId, item))} (its safe answers: ${invoked(`show ${item.executionId}`)})`;
   return item.kind === 'approval'
     ? `${invoked(`approve ${item.executionId} ${item.step}`)} (or reject)`
     : `${invoked(`show ${item.executionId}`)} (has the token of '${item.step}')`;

@@ -37,8 +37,14 @@ const flattened =
     }
   };
 
-/** As a cell of a table has it. */
-const line = (text: string): string => text.replaceAll('\n', String.raw`\u000a`);
+/** A schema's message is JSON of many lines: one space reads better than an escape with an indentation. */
+const line = (text: string): string =>
+  text.includes('\n')
+    ? text
+        .split('\n')
+        .map((part) => part.trim())
+        .join(' ')
+    : text;
 
 function flat(value: unknown): unknown {
   if (typeof value === 'string') return line(value);

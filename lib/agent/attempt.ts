@@ -189,7 +189,10 @@ async function inTime(
   const limit =
     untilAt < latestAt ? 'the time of its step' : `timeout: '${formatDuration(claim.planStep.timeoutMs)}'`;
   const failure = { code: 'timeout', message: `the attempt took longer than ${limit}` };
-  return second ?? { kind: 'unknown', codeReturned: false, failure };
+  if (second === undefined) return { kind: 'unknown', codeReturned: false, failure };
+  // What the author's code passes on of the end of its signal: ours is the reason, and says the limit.
+  if (!('failure' in second) || second.failure?.code !== 'AbortError') return second;
+  return { ...second, failure };
 }
 
 /**

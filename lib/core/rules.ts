@@ -57,6 +57,7 @@ const FORWARD: readonly Rule[] = [
   askForAnswer,
   passedTime,
   moveDeadline,
+  // An open question is announced again every `remindEvery` of its author, else not.
   remind,
   endOverTime,
   beginTry,
@@ -64,6 +65,7 @@ const FORWARD: readonly Rule[] = [
   giveUpDeferred,
   openIncident,
   wakeForTime,
+  // A question's opening, its reminders and its end: each at least once, to the event bus.
   announceChange,
 ];
 const ENDED: readonly Rule[] = [announceChange, announce];

@@ -2,8 +2,7 @@
  * From a decision to its effects: the only file that turns one into writes and messages.
  *
  * Owns: the order: announce what an earlier write recorded; put what is large beside the table; write; send;
- * announce risk, best effort. Does not
- * own: what to decide, or what comes after (`reconcile.ts`).
+ * announce risk, best effort. Does not own: what to decide, or what comes after (`reconcile.ts`).
  *
  * A crash between the write and the messages is made good at the wake time in the record: a supervisor's
  * sweep finds the execution then, and a supervisor is called now if none would sweep by then. After a crash

@@ -162,6 +162,29 @@ describe('an agent', () => {
     });
     expect(returned).toBe(false);
   });
+
+  it('says the limit where the code passes on what the end of its signal throws', async () => {
+    const slow = anAgent('slow', { effect: 'probed', timeout: '10s', lease: '10s' });
+    const only = workflow('only', { input: anyObject, within: '1h' }, (w) => {
+      w.step('work', slow, {});
+    });
+    const execute: (ctx: { signal: AbortSignal }) => Promise<never> = ({ signal }) =>
+      new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
+    const probe = async () => ({ verdict: 'not-done' as const });
+    const h = harness(only, { slow: { ...ok, execute, probe } });
+    const { id } = await h.begin();
+    const [send] = h.sent.splice(0);
+    void h.deliver(send!);
+    for (let at = 0; at < 20; at += 1) {
+      await settle();
+      h.clock.advanceTo(h.clock.now() + 1_000);
+    }
+    const message = "the attempt took longer than timeout: '10s'";
+    expect((await h.state(id)).steps['work']).toMatchObject({
+      status: 'unknown',
+      failure: { code: 'timeout', message },
+    });
+  });
 });
 
 describe('a start', () => {

@@ -196,7 +196,7 @@ describe('GET /health', () => {
     const body = {
       status: 'down',
       says: expect.stringMatching(
-        /^No supervisor is at work: .* \(2 min\); 1 execution waits; it runs out in /,
+        /^No supervisor is at work: .* \(2 min\); 1 execution waits; it reaches its deadline in /,
       ),
       findings: [{ kind: 'overdue', since: clock.now() - 120_001, waiting: 1 }],
       oldestOverdueMs: 120_001,

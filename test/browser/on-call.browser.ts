@@ -73,7 +73,7 @@ it('1 is it healthy', async () => {
   await page.locator('.health').getByText('at risk').waitFor();
   await page
     .locator('.health')
-    .getByText(/^Agent 'mailer' fails since .*; nothing waits for it\.$/)
+    .getByText(/^Agent 'mailer' has been failing since .*; nothing waits for it\.$/)
     .waitFor();
 });
 

@@ -69,7 +69,7 @@ test('incidents lists approvals and callbacks beside them, with what answers eac
   expect(out).toMatch(/^e2 +callback +paid +\(reminded 2 times\) .* fail in 0 ms$/m);
   expect(out).toContain(`  npx steadfast approve e2 release --url ${api.url} (or reject)\n`);
   expect(out).toContain(`  npx steadfast show e2 --url ${api.url} (has the token of 'paid')\n`);
-  expect(out).toContain(`  ${answerIt()}\n`);
+  expect(out).toContain(`  ${answerIt()} (its safe answers: npx steadfast show e1 --url ${api.url})\n`);
 });
 
 test('incidents and show say what is to be approved, and obey nothing that is written there', async () => {
@@ -100,7 +100,7 @@ test('incidents shortens a long failure visibly, and tells how to answer', async
   expect(out).toContain(` ${'x'.repeat(110)} `);
   expect(out).toContain(` ${'y'.repeat(109)}… `);
   expect(out).toMatch(/\n\nAnswer with:\n/);
-  expect(out).toContain(`  ${answerIt()}\n`);
+  expect(out).toContain(`  ${answerIt()} (its safe answers: npx steadfast show e1 --url ${api.url})\n`);
 });
 
 test('show names the open question and the answers that are safe now', async () => {

@@ -195,8 +195,8 @@ describe('status', () => {
       5,
       '/overview',
       [
-        "health                 at risk: Agent 'pay' fails since 2026-01-02 03:00:05Z (4 min) (TransientError: it answered 500); 2 executions wait for it; the first runs out in 1 h; mend its service, and nothing else: they go on by themselves once it answers.",
-        "                       Agent 'gone' is not deployed; 2 executions wait for it; deploy it again: what waits for it goes on within a minute.",
+        "health                 at risk: Agent 'pay' has been failing since 2026-01-02 03:00:05Z (4 min) (TransientError: it answered 500); 2 executions wait for it; the first reaches its deadline in 1 h; fix its service and nothing else: they continue by themselves once it answers.",
+        "                       Agent 'gone' is not deployed; 2 executions wait for it; deploy it again: what waits for it continues within a minute.",
         'swept                  a supervisor last found work 1.5 s ago',
         "breaker                agent 'pay': open for 1 min, 5 s more",
         "breaker                agent 'ship': paused for 1 min by local:ann: a move",

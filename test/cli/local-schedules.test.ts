@@ -58,6 +58,6 @@ test('nothing is asked beside any other call', async () => {
 
 test('the sentence says since when no sweep was seen', () => {
   expect(findingText({ kind: 'schedule-off', sweptAt: AT }, AT + 180_000)).toBe(
-    "The supervisors' schedule is off, no sweep since 2026-01-02 03:04:05Z (3 min); enable it (POST /_local/schedules/supervisor/enable): nothing that waits for a time or a retry, or whose agent died, goes on without it.",
+    "The supervisors' schedule is off, no sweep since 2026-01-02 03:04:05Z (3 min); enable it (POST /_local/schedules/supervisor/enable): nothing that waits for a time or a retry, or whose agent died, continues without it.",
   );
 });

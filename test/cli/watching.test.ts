@@ -69,7 +69,7 @@ test('health: a missing agent is named, and exit code 4', async () => {
   api.answers.push(ok({ ...health, missing: { 'pay-trip': 3, tell: 1 } }, 503));
   expect(await cli('health')).toEqual({
     exitCode: 4,
-    out: "down: Agent 'pay-trip' is not deployed; 3 executions wait for it; deploy it again: what waits for it goes on within a minute.\nAgent 'tell\\u001b[2J' is not deployed; 1 execution waits for it; deploy it again: what waits for it goes on within a minute.\n",
+    out: "down: Agent 'pay-trip' is not deployed; 3 executions wait for it; deploy it again: what waits for it continues within a minute.\nAgent 'tell\\u001b[2J' is not deployed; 1 execution waits for it; deploy it again: what waits for it continues within a minute.\n",
     err: '',
   });
 });
@@ -94,7 +94,7 @@ test('health: healthy is exit code 0, down 4 and at risk 5, and each is an answe
   const overdue = await cli('health');
   expect(overdue.exitCode).toBe(4);
   expect(overdue.out).toMatch(
-    /^down: No supervisor is at work: nothing that is due has been evaluated since .* \(3 min.*\); 2 executions wait; the first ran out .* ago; see the supervisor's log and its schedule\.$/m,
+    /^down: No supervisor is at work: nothing that is due has been evaluated since .* \(3 min.*\); 2 executions wait; the first reached its deadline .* ago; see the supervisor's log and its schedule\.$/m,
   );
   const paused = { kind: 'paused', agent: 'pay', reason: 'a move', waiting: 2, atLeast: true };
   api.answers.push(ok({ ...health, status: 'at-risk', findings: [paused] }));

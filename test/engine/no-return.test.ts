@@ -90,7 +90,9 @@ describe('behind a point of no return', () => {
     h.clock.advanceTo(h.clock.now() + 2 * 3_600_000);
     await h.sweep();
     expect((await h.state(id)).execution.status).toBe('waiting');
-    expect(explain(chain.plan, await h.state(id), h.clock.now()).next.what).toContain("taken for 'fail'");
+    expect(explain(chain.plan, await h.state(id), h.clock.now()).next.what).toContain(
+      "without an answer 'fail' is chosen",
+    );
   });
 });
 

@@ -103,7 +103,9 @@ describe('the undo of what failed', () => {
       const asked = await h.run(id, { until: ({ questions }) => questions?.[1] !== undefined });
       expect(asked.steps['car']?.status).toBe('compensation-failed');
       expect(asked.questions?.[1]).toMatchObject({ kind: 'undo', otherwise: 'continue' });
-      expect(explain(flow.plan, asked, h.clock.now()).next.what).toContain("taken for 'continue'");
+      expect(explain(flow.plan, asked, h.clock.now()).next.what).toContain(
+        "without an answer 'continue' is chosen",
+      );
       works = true;
       h.clock.advanceTo(h.clock.now() + 2 * PROCESS_MS);
       await resolveIncident(h.scheduler, id, { incident: 1, choice });

@@ -87,7 +87,7 @@ export const closeIncidents: Rule = {
 const isAboutStep = ({ kind }: Incident): boolean => kind === 'recovery' || kind === 'undo';
 
 const answerText = (plan: Plan, state: Snapshot, incident: Incident): string =>
-  `a person answers incident ${incident.number}; without an answer it is taken for '${choiceOfTime(plan, state, incident)}'`;
+  `a person answers incident ${incident.number}; without an answer '${choiceOfTime(plan, state, incident)}' is chosen`;
 
 export const openIncident: Rule = {
   apply: (plan, state, event) => stillAffected(event, ask(plan, state, event)),

@@ -5,7 +5,6 @@
  * Owns: the words of the past. Does not own: reasons and what is next (`why.ts`).
  */
 
-import { formatDuration } from '../values/duration.ts';
 import { performedStep, shownSteps } from '../plan/on-failure.ts';
 import type { Plan } from '../plan/plan.ts';
 import { type Caller, callerText } from '../values/caller.ts';
@@ -18,7 +17,7 @@ import { FIRST_KEPT, leftOutOf } from '../step/history.ts';
 import { variantAt } from '../step/recovery.ts';
 import { pastOfWaiting, reminded } from './waiting-for.ts';
 import { type Happened } from './words.ts';
-import { timeText } from '../values/text.ts';
+import { durationText, timeText } from '../values/text.ts';
 
 export function past(plan: Plan, state: Snapshot): Happened[] {
   const { execution, steps } = state;
@@ -146,7 +145,7 @@ const RESULT: Readonly<Record<Attempt['outcome'], string>> = {
 function happenedAttempt(plan: Plan, step: string, attempt: Attempt): Happened {
   const { mode, number, outcome, failure } = attempt;
   const result = mode === 'probe' && outcome === 'done' ? 'found it done' : RESULT[outcome];
-  const took = formatDuration(attempt.endedAt - attempt.claimedAt);
+  const took = durationText(attempt.endedAt - attempt.claimedAt);
   const reason = failure === undefined ? '' : `: ${failure.message}`;
   // Each try of a child step is an execution, not an attempt.
   const deed = performedStep(plan, step) === undefined ? 'try' : DEED[mode];

@@ -96,29 +96,30 @@ export function findingText(finding: Finding, now: number): string {
 }
 
 const WHAT: Readonly<Record<Finding['kind'], (finding: Finding, now: number) => string>> = {
-  storage: (finding, now) => `No write is kept${since(finding, now)}${answering(finding)}`,
+  storage: (finding, now) => `No write has been kept${since(finding, now)}${answering(finding)}`,
   overdue: (finding, now) =>
     `No supervisor is at work: nothing that is due has been evaluated${since(finding, now)}${swept(finding, now)}`,
   'schedule-off': (finding, now) => `The supervisors' schedule is off${swept(finding, now)}`,
-  missing: (finding, now) => `${named(finding)} is not deployed${since(finding, now)}`,
-  breaker: (finding, now) => `${named(finding)} fails${since(finding, now)}${answering(finding)}`,
+  missing: (finding, now) =>
+    `${named(finding)} ${finding.since === undefined ? 'is not' : 'has not been'} deployed${since(finding, now)}`,
+  breaker: (finding, now) => `${named(finding)} has been failing${since(finding, now)}${answering(finding)}`,
   paused: (finding, now) =>
-    `${named(finding)} is paused${since(finding, now)}${finding.reason === undefined ? '' : `: ${finding.reason}`}`,
-  'at-risk': () => 'Executions may not end well or in time',
+    `${named(finding)} ${finding.since === undefined ? 'is' : 'has been'} paused${since(finding, now)}${finding.reason === undefined ? '' : `: ${finding.reason}`}`,
+  'at-risk': atRiskText,
 };
 
 const REMEDY: Readonly<Record<Finding['kind'], (finding: Finding) => string>> = {
-  storage: () => 'mend that, and nothing else: executions go on by themselves with the next write',
+  storage: () => 'fix that and nothing else: executions continue by themselves with the next write',
   overdue: () => "see the supervisor's log and its schedule",
   'schedule-off': () =>
-    'enable it (POST /_local/schedules/supervisor/enable): nothing that waits for a time or a retry, or whose agent died, goes on without it',
-  missing: () => 'deploy it again: what waits for it goes on within a minute',
+    'enable it (POST /_local/schedules/supervisor/enable): nothing that waits for a time or a retry, or whose agent died, continues without it',
+  missing: () => 'deploy it again: what waits for it continues within a minute',
   breaker: ({ waiting = 0 }) =>
     waiting === 0
       ? 'nothing waits for it'
-      : 'mend its service, and nothing else: they go on by themselves once it answers',
-  paused: () => 'resume it: what waits for it goes on by itself',
-  'at-risk': () => 'see each of them: list --at-risk',
+      : 'fix its service and nothing else: they continue by themselves once it answers',
+  paused: () => 'resume it: what waits for it continues by itself',
+  'at-risk': () => 'for the reason of each: npx steadfast list --at-risk',
 };
 
 const named = ({ agent = '' }: Finding): string => `Agent '${agent}'`;
@@ -131,21 +132,29 @@ const swept = ({ sweptAt }: Finding, now: number): string =>
 const answering = ({ failure }: Finding): string =>
   failure === undefined ? '' : ` (${failure.code}: ${failure.message})`;
 
-function waitingText({ kind, waiting, atLeast, why }: Finding): string {
+const executions = ({ waiting = 0, atLeast }: Finding): string =>
+  `${atLeast === true ? 'at least ' : ''}${waiting.toLocaleString('en')} ${waiting === 1 ? 'execution' : 'executions'}`;
+
+function atRiskText(finding: Finding): string {
+  const { why, waiting } = finding;
+  const said = `${executions(finding)} may not end well or in time`;
+  const most = waiting === 1 ? 'because' : 'mostly because';
+  return `${said.charAt(0).toUpperCase()}${said.slice(1)}${why === undefined ? '' : `, ${most} ${RISK[why]}`}`;
+}
+
+function waitingText(finding: Finding): string {
+  const { kind, waiting } = finding;
   if (waiting === undefined || waiting === 0) return '';
-  const count = `${atLeast === true ? 'at least ' : ''}${waiting.toLocaleString('en')}`;
-  const noun = waiting === 1 ? 'execution' : 'executions';
-  if (kind === 'at-risk')
-    return `${count} ${noun} at risk${why === undefined ? '' : `, most because ${RISK[why]}`}`;
-  return `${count} ${noun} ${waiting === 1 ? 'waits' : 'wait'}${kind === 'overdue' ? '' : ' for it'}`;
+  if (kind === 'at-risk') return '';
+  return `${executions(finding)} ${waiting === 1 ? 'waits' : 'wait'}${kind === 'overdue' ? '' : ' for it'}`;
 }
 
 const timeLeft = ({ runsOutAt, waiting = 0 }: Finding, now: number): string => {
   if (runsOutAt === undefined) return '';
   const which = waiting === 1 ? 'it' : 'the first';
   return runsOutAt > now
-    ? `${which} runs out in ${durationText(runsOutAt - now)}`
-    : `${which} ran out ${durationText(now - runsOutAt)} ago`;
+    ? `${which} reaches its deadline in ${durationText(runsOutAt - now)}`
+    : `${which} reached its deadline ${durationText(now - runsOutAt)} ago`;
 };
 
 /** Why one is at risk, behind 'because'. */

@@ -6,14 +6,13 @@
  * not own: what happens next (`why.ts`), whether anything is late in the whole deployment (`GET /health`).
  */
 
-import { formatDuration } from '../values/duration.ts';
 import { planDuring } from '../plan/on-failure.ts';
 import type { Plan, PlanStep } from '../plan/plan.ts';
 import type { Snapshot } from '../records/snapshot.ts';
 import { isTerminal, type Step } from '../records/state.ts';
 import { needsUndo, type Work } from '../step/ready.ts';
 import { variantOf } from '../step/recovery.ts';
-import { timeText } from '../values/text.ts';
+import { durationText, timeText } from '../values/text.ts';
 
 /** Whether an agent is deployed. */
 export type IsDeployed = (agent: string) => boolean;
@@ -41,7 +40,7 @@ export function warningsOf(
 function lateSupervisor({ execution: { wakeAt } }: Snapshot, now: number): string[] {
   if (wakeAt === undefined || now - wakeAt <= SUPERVISOR_LATE_MS) return [];
   return [
-    `the supervisor is late: it should have looked at ${timeText(wakeAt)}, ${formatDuration(now - wakeAt)} ago; see GET /health, the alarms SupervisorSilent, OldestOverdue and EvaluationsFailing, and the supervisor's log for the id of this execution`,
+    `the supervisor is late: it should have looked at ${timeText(wakeAt)}, ${durationText(now - wakeAt)} ago; see GET /health, the alarms SupervisorSilent, OldestOverdue and EvaluationsFailing, and the supervisor's log for the id of this execution`,
   ];
 }
 

@@ -237,7 +237,7 @@ function nextOfStep(
     return { what, at: piece.dueAt, who: 'supervisor' };
   }
   const dispatchAt = dispatchDueAt(piece, dispatch);
-  const what = `agent '${piece.step.agent}' takes it: ${deed} ${piece.attempt}, from ${timeText(piece.dueAt)}; if nobody has by ${timeText(dispatchAt)}, its message is sent again`;
+  const what = `agent '${piece.step.agent}' takes it: ${deed} ${piece.attempt}, from ${timeText(piece.dueAt)}; if it has not by ${timeText(dispatchAt)}, its message is sent again`;
   return { what, at: piece.dueAt, who: 'agent' };
 }
 

@@ -131,7 +131,7 @@ describe('a stop that undoes', () => {
       planOf(a, b),
     );
     const stopped = { ...state, execution: { ...state.execution, ...undone, wakeAt: NOW + 400 } };
-    expect(explain(planOf(a, b), stopped, NOW).next.what).toContain("taken for 'fail'");
+    expect(explain(planOf(a, b), stopped, NOW).next.what).toContain("without an answer 'fail' is chosen");
   });
 });
 

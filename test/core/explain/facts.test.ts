@@ -70,7 +70,7 @@ it.each<[string, string, Step[], Partial<Execution>?, More?]>([
   ],
   [
     'the question about a pause',
-    "person +70000: a person answers incident 1; without an answer it is taken for 'resume'",
+    "person +70000: a person answers incident 1; without an answer 'resume' is chosen",
     [held],
     paused,
     { incidents: [aboutPause] },
@@ -102,7 +102,7 @@ it.each<[string, string, Step[], Partial<Execution>?, More?]>([
   ],
   [
     'the question about the deadline',
-    "person +40: a person answers incident 2; without an answer it is taken for 'fail'",
+    "person +40: a person answers incident 2; without an answer 'fail' is chosen",
     isPast,
     waits,
     asked,
@@ -127,7 +127,7 @@ it('next for an execution that has ended and said so is nothing', () => {
 const NOTHING = 'none it: nothing';
 const sent = { dispatches: { [`it/execute/1@${NOW}`]: { count: 1, lastAt: NOW + 5 } } };
 const askedOf = (more: object = {}): More => ({ incidents: [incidentOf(more)] });
-const answers = "person it +70000: a person answers incident 1; without an answer it is taken for 'fail'";
+const answers = "person it +70000: a person answers incident 1; without an answer 'fail' is chosen";
 const stands = 'person it: a person answers incident 1; its deadline stands still during the pause';
 it.each<[string, string, Step[], Partial<Execution>, More?]>([
   ['the answer of a person', answers, [waiting], waits, askedOf()],
@@ -145,7 +145,7 @@ it.each<[string, string, Step[], Partial<Execution>, More?]>([
   ],
   [
     'a message that is sent again a gap after the last',
-    "agent it +0: agent 'worker' takes it: attempt 1, from 2023-11-14 22:13:20Z; if nobody has by 2023-11-14 22:14:20Z,",
+    "agent it +0: agent 'worker' takes it: attempt 1, from 2023-11-14 22:13:20Z; if it has not by 2023-11-14 22:14:20Z,",
     [],
     sent,
   ],

@@ -4,6 +4,17 @@ import { type Finding, situationText, verdictOf, worstFirst } from '../../../lib
 
 const AT = Date.UTC(2026, 6, 1, 9, 30);
 
+it('executions at risk for reasons of their own are counted in one sentence', () => {
+  const risk: Finding = { kind: 'at-risk', why: 'last-try', waiting: 1, runsOutAt: AT + 60_000 };
+  const list = 'for the reason of each: npx steadfast list --at-risk.';
+  expect(situationText([risk], AT)).toBe(
+    `1 execution may not end well or in time, because nothing is left to try after this; it reaches its deadline in 1 min; ${list}`,
+  );
+  expect(situationText([{ ...risk, waiting: 1_200, atLeast: true }], AT + 120_000)).toBe(
+    `At least 1,200 executions may not end well or in time, mostly because nothing is left to try after this; the first reached its deadline 1 min ago; ${list}`,
+  );
+});
+
 it('a storage that keeps no write comes first, and is down', () => {
   const failure = { code: 'DiskFull', message: 'the disk is full' };
   const storage: Finding = { kind: 'storage', since: AT, failure };
@@ -11,6 +22,6 @@ it('a storage that keeps no write comes first, and is down', () => {
   expect(findings[0]).toBe(storage);
   expect(verdictOf([storage])).toBe('down');
   expect(situationText(findings, AT + 60_000)).toBe(
-    'No write is kept since 2026-07-01 09:30:00Z (1 min) (DiskFull: the disk is full); mend that, and nothing else: executions go on by themselves with the next write. And 2 more.',
+    'No write has been kept since 2026-07-01 09:30:00Z (1 min) (DiskFull: the disk is full); fix that and nothing else: executions continue by themselves with the next write. And 2 more.',
   );
 });

@@ -68,20 +68,20 @@ suspended running: an agent holds it (attempt 2), heartbeat 3
 asked probing: an agent holds it (probe of attempt 2), heartbeat 3 at <-1000>
   → supervisor asked +21000: its agent reports, or renews its lease; if it stays silent, its outcome is taken for unknown
 restart retrying: attempt 2 failed (x: y), and its recovery allows another
-  → agent restart +5000: agent 'worker' takes it: attempt 3, from <+5000>; if nobody has by <+35000>, its message is sent again
+  → agent restart +5000: agent 'worker' takes it: attempt 3, from <+5000>; if it has not by <+35000>, its message is sent again
 doubtful retrying: attempt 2 failed, and its recovery allows another; an attempt of unknown outcome may have acted
-  → agent doubtful +0: agent 'worker' takes it: attempt 3, from <+0>; if nobody has by <+30000>, its message is sent again
+  → agent doubtful +0: agent 'worker' takes it: attempt 3, from <+0>; if it has not by <+30000>, its message is sent again
 unknown unknown: the outcome of attempt 2 is not known (x: y): nothing is repeated before it is settled
-  → agent unknown +0: agent 'worker' takes it: a probe of attempt 2, from <+0>; if nobody has by <+30000>, its message is sent again
+  → agent unknown +0: agent 'worker' takes it: a probe of attempt 2, from <+0>; if it has not by <+30000>, its message is sent again
 person waiting: attempt 2 failed (x: y), and a person is asked what to do
-  → person person +70000: a person answers incident 1; without an answer it is taken for 'fail'
+  → person person +70000: a person answers incident 1; without an answer 'fail' is chosen
 doubt waiting: attempt 2 failed, and a person is asked what to do; an attempt of unknown outcome may have acted
 skipped skipped: its condition does not hold
 done done: it is done
 ready ready: it waits for an agent to take it
-  → agent ready +0: agent 'worker' takes it: attempt 3, from <+0>; if nobody has by <+30000>, its message is sent again
+  → agent ready +0: agent 'worker' takes it: attempt 3, from <+0>; if it has not by <+30000>, its message is sent again
 new ready: it waits for an agent to take it
-  → agent new +0: agent 'worker' takes it: attempt 1, from <+0>; if nobody has by <+30000>, its message is sent again
+  → agent new +0: agent 'worker' takes it: attempt 1, from <+0>; if it has not by <+30000>, its message is sent again
 later pending: it waits for 'ready', 'suspended'
 list ready: it is to begin
 chosen skipped: a person had it skipped
@@ -107,7 +107,7 @@ chosen skipped: a person had it skipped
     const plan = planOf(...records.map(({ name }) => agentStepOf(name, { recovery })));
     const dispatches = { [`sent/execute/3@${NOW - 10}`]: { count: 1, lastAt: NOW - 5 } };
     expect(told(records, { dispatches }, { plan, isDeployed: (agent) => agent !== 'gone' })).toBe(`
-running → agent sent -5: agent 'worker' takes it: attempt 3, from <-1000>; if nobody has by <+59000>, its message is sent again
+running → agent sent -5: agent 'worker' takes it: attempt 3, from <-1000>; if it has not by <+59000>, its message is sent again
 breaker retrying: the breaker of agent 'worker' was open at <-1000>, since <-1000>, so it was deferred and no attempt is charged
   → supervisor breaker +9: a supervisor sends it to agent 'worker' unless its breaker is still open: attempt 3
 doubtful retrying: the breaker of agent 'worker' was open at <-1000>, since <-1000>, so it was deferred and no attempt is charged; its last attempt ended with x; an attempt of unknown outcome may have acted
@@ -119,7 +119,7 @@ gone retrying: no agent 'gone' was deployed, from <-1000> to <-1000> at least, s
 budget unknown: its execution has used up its dispatches, so it is sent once an hour; its last attempt ended with x
   → supervisor budget +9: a supervisor sends it to agent 'worker' again: a probe of attempt 2
 sent retrying: no agent 'worker' has taken its message yet, so it is sent again at growing gaps
-  → agent sent -5: agent 'worker' takes it: attempt 3, from <-1000>; if nobody has by <+59000>, its message is sent again
+  → agent sent -5: agent 'worker' takes it: attempt 3, from <-1000>; if it has not by <+59000>, its message is sent again
 ! no agent 'gone' is deployed, and step 'gone' needs it: deploy it again; what waits for it goes on within a minute
 ! no agent 'gone' is deployed, and step 'budget' needs it: deploy it again; what waits for it goes on within a minute
 -60000: workflow 'flow' was started
@@ -222,10 +222,10 @@ new ready: it has not begun, and the execution is paused
     const plan = planOf(step, agentStepOf('point', { pointOfNoReturn: true }));
     const records = [record('it', 'failed'), recordOf('point', 'unknown', acted)];
     expect(told(records, {}, { plan })).toBe(`
-running → agent point +0: agent 'worker' takes it: a probe of attempt 0, from <+0>; if nobody has by <+30000>, its message is sent again
+running → agent point +0: agent 'worker' takes it: a probe of attempt 0, from <+0>; if it has not by <+30000>, its message is sent again
 it failed: attempt 2 failed, and nothing is left on its recovery; what follows is decided when the outcome of 'point', a point of no return, is known
 point unknown: the outcome of attempt 0 is not known: nothing is repeated before it is settled
-  → agent point +0: agent 'worker' takes it: a probe of attempt 0, from <+0>; if nobody has by <+30000>, its message is sent again
+  → agent point +0: agent 'worker' takes it: a probe of attempt 0, from <+0>; if it has not by <+30000>, its message is sent again
 -60000: workflow 'flow' was started
 `);
     expect(told(records, compensating, { plan })).not.toContain('what follows');
@@ -291,15 +291,15 @@ it compensated: it is compensated
 -9: a person paused it: r
 -5: the pause was complete: nobody worked any more; a person is asked at <+9000>
 -3: the pause ended
-+0 it: attempt 2, 5s: failed: y
-+100 it: attempt 2, 5s: ended with an unknown outcome
-+200 it: probe of attempt 2, 5s: found it under way
-+300 it: probe of attempt 2, 5s: could not tell
-+400 it: probe of attempt 2, 5s: found that it was not done
-+500 it: attempt 2 (variant 2, with other input), 5s: done
-+600 it: attempt 2 (variant 3, by agent 'other', with other input), 5s: failed
-+700 it: probe of attempt 2 (with an input that a person gave), 5s: found it done
-+800 it: undo 2, 5s: undid it
++0 it: attempt 2, 5 s: failed: y
++100 it: attempt 2, 5 s: ended with an unknown outcome
++200 it: probe of attempt 2, 5 s: found it under way
++300 it: probe of attempt 2, 5 s: could not tell
++400 it: probe of attempt 2, 5 s: found that it was not done
++500 it: attempt 2 (variant 2, with other input), 5 s: done
++600 it: attempt 2 (variant 3, by agent 'other', with other input), 5 s: failed
++700 it: probe of attempt 2 (with an input that a person gave), 5 s: found it done
++800 it: undo 2, 5 s: undid it
 +2000 it: incident 1: a person chose 'skip' (so)
 +2001 it: incident 2: nobody answered in time, so it was 'fail'
 +2002: incident 3: it needed no answer any more
