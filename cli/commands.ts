@@ -29,8 +29,7 @@ import { withShortIds } from '../lib/api/short-ids.ts';
 import { printChanges } from './changes-shown.ts';
 import { DEFAULT_DATA, logsIn } from './dev/dev-folder.ts';
 import { withSchedules } from './local-schedules.ts';
-import { exitLines, withExits } from './logs/exits.ts';
-import { LocalFiles } from './logs/local-files.ts';
+import { fetchWithExits } from './logs/exits.ts';
 import { leavesFact } from './print-standing.ts';
 import { inOneLine } from './one-line.ts';
 import { regionOf, signedFetch } from './signed-fetch.ts';
@@ -112,7 +111,7 @@ export const examples = (...lines: readonly string[]): string =>
  */
 export function client(command: Command): Client {
   const { url, token, as, json, region = regionOf(url) } = command.optsWithGlobals<Shared>();
-  const local = isLocal(url) ? { fetch: withSchedules(fetch) } : {};
+  const local = isLocal(url) ? { fetch: fetchWithExits(withSchedules(fetch), logsIn(DEFAULT_DATA)) } : {};
   const made = (options: Omit<ClientOptions, 'url'>): Client => {
     const api = withShortIds(createClient({ url, ...options }));
     return json === true ? api : inOneLine(api);
@@ -356,14 +355,12 @@ function addWhy(program: Command, cli: Cli): void {
     .addHelpText('after', examples('why 0f343b0931126a20f133d67c2b018a3b'))
     .action(async (id: string, _options, command: Command) => {
       const api = client(command);
-      const answer = await api.why(id);
+      const reasons = await api.why(id);
       const now = Date.now();
       const view = await api.get(id).catch((error: unknown): undefined => {
         cli.io.err(`cannot read where the time went: ${messageOf(error)}\n`);
         return undefined;
       });
-      const logs = new LocalFiles(logsIn(DEFAULT_DATA), exitLines(answer.executionId));
-      const reasons = isLocal(api.url) ? await withExits(answer, view, logs) : answer;
       const timeline = view === undefined ? [] : rowsOf(view, now);
       say(cli, command, { ...reasons, timeline }, () => whyText(reasons, timeline, now));
     });

@@ -10,6 +10,7 @@ import { loadTypescript } from '../../lib/project/package-files.ts';
 import { CONSOLE_FOLDER } from '../console/files.ts';
 import { consoleListener } from '../console/listener.ts';
 import { withSchedules } from '../local-schedules.ts';
+import { fetchWithExits } from '../logs/exits.ts';
 import { localLogs } from '../console/logs.ts';
 import { Writes } from '../console/writes.ts';
 import { type Cli, CliError, EXIT, type Io, messageOf, portOf } from '../io.ts';
@@ -126,10 +127,11 @@ async function start(flags: DevFlags, io: Io, stopping: Stopping, cleanUps: Clea
 /** It asks the API that is behind the same port. */
 function localConsole(deployment: string, logs: string): Pick<SystemOptions, 'beside' | 'onWritten'> {
   const writes = new Writes();
+  const send = fetchWithExits(withSchedules(fetch), logs);
   const listener = consoleListener({
     folder: CONSOLE_FOLDER,
     settings: { deployment, readOnly: false, local: true },
-    upstream: (port) => ({ url: `http://127.0.0.1:${port}`, fetch: withSchedules(fetch) }),
+    upstream: (port) => ({ url: `http://127.0.0.1:${port}`, fetch: send }),
     writes,
     logs: localLogs(logs),
     metrics: localMetrics,

@@ -9,9 +9,39 @@
  */
 
 import type { ExecutionView, Reasons } from '../../lib/api/answers.ts';
+import { LocalFiles } from './local-files.ts';
 import { deathLine, type LogLine, linesOf, type LogSource } from '../../lib/view/log-line.ts';
 
 const EXITS = 'process-exits';
+const WHY = /\/executions\/[^/]+(?=\/why$)/u;
+
+/**
+ * As `fetch`, of an API on this machine: command line and page say the same of a process that ended.
+ * @param folder with a log for each function
+ */
+export function fetchWithExits(send: typeof fetch, folder: string): typeof fetch {
+  // A page asks again with each write, so what the logs had is kept, of the latest execution asked for.
+  let known = { id: '', lines: [] as LogLine[], files: undefined as LocalFiles | undefined };
+  return async (input, init) => {
+    const answer = await send(input, init);
+    const url = new URL(String(input instanceof Request ? input.url : input));
+    const [execution] = WHY.exec(url.pathname) ?? [];
+    if (execution === undefined || !answer.ok) return answer;
+    const reasons = (await answer.clone().json()) as Reasons;
+    if (!reasons.past.some(isSilent)) return answer;
+    const { executionId: id } = reasons;
+    if (known.id !== id) known = { id, lines: [], files: new LocalFiles(folder, exitLines(id)) };
+    const { lines, files } = known;
+    const next = async (): Promise<readonly LogLine[]> => {
+      lines.push(...((await files?.next()) ?? []));
+      return lines;
+    };
+    const view = await send(`${url.origin}${execution}`, init)
+      .then(async (one) => (one.ok ? ((await one.json()) as ExecutionView) : undefined))
+      .catch((): undefined => undefined);
+    return Response.json(await withExits(reasons, view, { next }), { status: answer.status });
+  };
+}
 
 /** Reads what an execution's processes have written, and how others ended. */
 export function exitLines(executionId: string): (text: string, source: string) => LogLine | undefined {

@@ -1,10 +1,13 @@
 /**
- * `why` says with which code the process of an attempt ended that went silent,
- * where the logs on this machine do.
+ * `why`, of the command line and of the page, says with which code the process of an attempt ended
+ * that went silent, where the logs on this machine do.
  */
 
+import { appendFile, mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { ExecutionView, Reasons } from '../../../lib/api/answers.ts';
-import { exitLines, withExits } from '../../../cli/logs/exits.ts';
+import { exitLines, fetchWithExits, withExits } from '../../../cli/logs/exits.ts';
 import { platformLine } from '../../../local/lambda/platform-line.ts';
 import type { LogLine } from '../../../lib/view/log-line.ts';
 import { AT } from './lines.ts';
@@ -77,4 +80,32 @@ it('reads no log where nothing went silent, and says the same where none can be 
   expect(await withExits(reasons, undefined, { next: none })).toEqual(reasons);
   const calm = { past: past.slice(0, 1) } as unknown as Reasons;
   expect(await withExits(calm, undefined, { next: none })).toBe(calm);
+});
+
+it('is in what the API of this machine answers, as soon as the log has it, and in no other answer', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'exits-'));
+  const file = join(folder, 'App-AppAgentspayFunction0123ABCD.log');
+  const killed = (at: number): string => {
+    const error = { errorType: 'Runtime.ExitError', errorMessage: `RequestId: r1 Error: ${KILLED}` };
+    return `${platformLine({ ok: false, kind: 'exit', error } as const, 'r1', new Date(AT + at)) ?? ''}\n`;
+  };
+  await writeFile(file, killed(8));
+  const asked: string[] = [];
+  const send = (async (url: string) => {
+    asked.push(new URL(url).pathname);
+    if (url.endsWith('/why')) return Response.json({ ...reasons, executionId: 'e1' });
+    return Response.json({ steps: [{ name: 'charge', agent: 'pay' }] });
+  }) as typeof fetch;
+  const told = fetchWithExits(send, folder);
+  const whats = async (): Promise<string[]> => {
+    const answer = (await (await told('http://127.0.0.1:1/executions/e1/why')).json()) as Reasons;
+    return answer.past.map(({ what }) => what.replace(SILENT, ''));
+  };
+  expect((await whats()).filter((what) => what.includes('killed'))).toEqual([]);
+  await appendFile(file, killed(14));
+  for (let page = 0; page < 2; page += 1)
+    expect((await whats())[2]).toBe(' (a process of pay ended meanwhile: signal: killed)');
+  asked.splice(0);
+  await told('http://127.0.0.1:1/executions/e1');
+  expect(asked).toEqual(['/executions/e1']);
 });
