@@ -14,6 +14,8 @@ export interface Stamps {
   readonly url: string;
   /** By effect key. */
   readonly counts: ReadonlyMap<string, number>;
+  /** When it is called next, by a stamp or a probe. */
+  readonly nextCall: () => Promise<number>;
   readonly stop: () => Promise<void>;
 }
 
@@ -21,7 +23,9 @@ const LONGEST_MS = 150;
 
 export async function startStamps(draws: Draws): Promise<Stamps> {
   const counts = new Map<string, number>();
+  const waiting: ((at: number) => void)[] = [];
   const server = createServer((request, response) => {
+    for (const called of waiting.splice(0)) called(Date.now());
     const key = request.url ?? '';
     const answer = (): void => void response.end(JSON.stringify({ stamps: counts.get(key) ?? 0 }));
     if (request.method !== 'POST') return answer();
@@ -36,6 +40,7 @@ export async function startStamps(draws: Draws): Promise<Stamps> {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     counts,
+    nextCall: () => new Promise((called) => waiting.push(called)),
     stop: async () => {
       server.closeAllConnections();
       await new Promise((closed) => server.close(closed));
