@@ -8,7 +8,7 @@
  * that can be written has none of it.
  */
 
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { CompileOptions, Compiled } from './compile.ts';
 import { hashOf } from './hash.ts';
@@ -48,7 +48,7 @@ export async function compiledFor(
     const { shared, by, compile } = options;
     const into = join(packages, FOLDER, hashOf(JSON.stringify(files)).slice(0, 16));
     mkdirSync(into, { recursive: true });
-    const key = hashOf(JSON.stringify([by, shared, files, installedAt(packages)]));
+    const key = hashOf(JSON.stringify([by, shared, files, into, installedAt(packages)]));
     const kept = read(into);
     if (kept !== undefined && isFresh(kept, key, into)) return insteadOf(kept, into);
     return insteadOf(keep(into, key, await compile(files, { into, shared })), into);
@@ -61,7 +61,8 @@ export async function compiledFor(
 function packagesAbove(file: string): string | undefined {
   for (let at = dirname(file); at !== dirname(at); at = dirname(at)) {
     const found = join(at, 'node_modules');
-    if (statSync(found, { throwIfNoEntry: false })?.isDirectory()) return found;
+    // Where Node looks from there: a link to it is no folder of its own.
+    if (statSync(found, { throwIfNoEntry: false })?.isDirectory()) return realpathSync(found);
   }
   return undefined;
 }

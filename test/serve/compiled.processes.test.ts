@@ -1,7 +1,16 @@
 /** What serve loads in place of a project's files (`serve/compiled/`): what tsx gives, or nothing. */
 
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -123,6 +132,14 @@ it('imports the shared entry where it is the same package, and an own copy where
   };
   expect(await codeWith(join(root, 'node_modules/stamp'))).toContain('from "file:///entry.js"');
   expect(await codeWith(join(root, 'elsewhere/stamp'))).toContain('from "stamp"');
+});
+
+it('leaves to the loader what links to its packages elsewhere', async () => {
+  const file = project('module', { 'w/workflow.ts': 'import "stamp";' });
+  expect(await compiled(file)).toBeDefined();
+  renameSync(join(root, 'node_modules'), join(root, 'packages'));
+  symlinkSync('packages', join(root, 'node_modules'));
+  expect(await compiled(file)).toBeUndefined();
 });
 
 describe('what is kept', () => {
