@@ -13,7 +13,14 @@ import { accountSettings } from './account-settings.ts';
 import { alarmIn } from './alarm-names.ts';
 import { AwsFaults } from './aws-faults.ts';
 import { alarmNamed, metricOf, metricSum, tableMetricOf, unanswered } from './local.ts';
-import type { AccountFacts, AlarmPort, DeploymentPort, Ports, Settings } from './ports.ts';
+import {
+  type AccountFacts,
+  type AlarmPort,
+  type DeploymentPort,
+  type Ports,
+  rawOf,
+  type Settings,
+} from './ports.ts';
 import { type Outputs, probesOf } from './probes.ts';
 
 export interface AwsOptions {
@@ -47,10 +54,8 @@ export async function awsPorts({ calls, stack, region, runId, deployment }: AwsO
     runId,
     api: createClient({ url, fetch: fetcher }),
     begun: new Map(),
-    raw: async (method, path, { signed = false } = {}) => {
-      const answer = await (signed ? fetcher : fetch)(`${url.replace(/\/$/, '')}${path}`, { method });
-      return { status: answer.status, text: await answer.text() };
-    },
+    raw: async (method, path, { signed = false, headers = {} } = {}) =>
+      rawOf(await (signed ? fetcher : fetch)(`${url.replace(/\/$/, '')}${path}`, { method, headers })),
     settings: settingsNow,
     account: accountFacts(calls),
     deployment: deployment ?? unanswered('a deployment'),

@@ -13,7 +13,7 @@ import { Calls } from '../aws/calls.ts';
 import { CliError, CLOCK, EXIT } from '../io.ts';
 import { alarmIn } from './alarm-names.ts';
 import { CannotAnswer } from './check.ts';
-import type { AlarmPort, Fault, FaultPort, Ports, Settings } from './ports.ts';
+import { type AlarmPort, type Fault, type FaultPort, type Ports, rawOf, type Settings } from './ports.ts';
 import { type Outputs, probesOf } from './probes.ts';
 import { type Resource, settingsOf } from './template-settings.ts';
 
@@ -55,10 +55,8 @@ export async function localPorts({ apiUrl, logs, runId }: LocalOptions): Promise
     runId,
     api: createClient({ url: apiUrl }),
     begun: new Map(),
-    raw: async (method, path) => {
-      const answer = await fetch(`${apiUrl}${path}`, { method });
-      return { status: answer.status, text: await answer.text() };
-    },
+    raw: async (method, path, { headers = {} } = {}) =>
+      rawOf(await fetch(`${apiUrl}${path}`, { method, headers })),
     settings: async () => settings,
     account: unanswered('the account'),
     deployment: unanswered('a deployment'),

@@ -28,7 +28,20 @@ export type Need = (typeof NEEDS)[number];
 export interface Raw {
   readonly status: number;
   readonly text: string;
+  /** The origin whose pages may read it. */
+  readonly allowsOrigin?: string;
 }
+
+export interface RawOptions {
+  readonly signed?: boolean;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export const rawOf = async (answer: Response): Promise<Raw> => {
+  const allowsOrigin = answer.headers.get('access-control-allow-origin');
+  const { status } = answer;
+  return { status, text: await answer.text(), ...(allowsOrigin === null ? {} : { allowsOrigin }) };
+};
 
 export interface Ports {
   /** Why it has no answer, for each need that it cannot fill. */
@@ -40,7 +53,7 @@ export interface Ports {
   /** Executions that the run has begun: id to workflow. */
   readonly begun: Map<string, string>;
   /** A request as it is, signed or not. */
-  readonly raw: (method: string, path: string, options?: { readonly signed?: boolean }) => Promise<Raw>;
+  readonly raw: (method: string, path: string, options?: RawOptions) => Promise<Raw>;
   readonly settings: () => Promise<Settings>;
   readonly account: AccountFacts;
   readonly deployment: DeploymentPort;

@@ -32,12 +32,7 @@ const rows: readonly (readonly [area: Area, id: string, row: string, why: Reason
   ],
   ['Executions', 'cold-start', 'A cold start stays below the shortest lease (`initDurationMs`).', 'person'],
   ['Executions', 'expiry', 'A month after its end an execution is gone.', 'long'],
-  [
-    'Executions',
-    'isolate',
-    'With `isolate` a process that ends, also by memory’s limit, is retried in seconds.',
-    'absent',
-  ],
+  ['Executions', 'isolate-memory', '`isolate` shows a death by memory’s limit.', 'absent'],
   ['Executions', 'shards', 'The wake index’s shards bear a burst.', 'long'],
   ['API and access', 'callers', '`startedBy` names users, roles and tokens.', 'other'],
   ['API and access', 'grants', '`grantStart` allows one workflow; a token without scope is 403.', 'other'],
@@ -47,12 +42,7 @@ const rows: readonly (readonly [area: Area, id: string, row: string, why: Reason
     'Beyond `rateLimit`, and at 0, the API answers 429; `startsPerSecond` bounds writes.',
     'absent',
   ],
-  [
-    'API and access',
-    'cors',
-    '`cors` answers a preflight with 204; with a domain AWS’s own address answers 404.',
-    'absent',
-  ],
+  ['API and access', 'domain', 'With a domain AWS’s own address answers 404.', 'absent'],
   ['API and access', 'access-log', 'The access log has routes’ patterns, no token.', 'person'],
   [
     'API and access',
@@ -79,7 +69,6 @@ const rows: readonly (readonly [area: Area, id: string, row: string, why: Reason
     '`steadfast logs` and `console` find the stack’s lines and charts.',
     'person',
   ],
-  ['Observation and cost', 'bulk', 'A bulk action may do all that it must.', 'person'],
   ['Observation and cost', 'traces', 'A trace crosses a queue (`tracing`).', 'absent'],
   [
     'Observation and cost',

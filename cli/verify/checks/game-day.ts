@@ -13,6 +13,8 @@ import { begin, endOf, ended, is, until } from '../starting.ts';
 
 const MINUTE_MS = 60_000;
 const LONG_MS = 10 * MINUTE_MS;
+/** Of the agent that has processes of its own (`stack/workflows/proof/workflow.ts`). */
+const LEASE_MS = MINUTE_MS;
 
 export const GAME_DAY: readonly Entry[] = [
   game(
@@ -30,6 +32,15 @@ export const GAME_DAY: readonly Entry[] = [
       expected: 'succeeded; one effect',
     },
     (ports) => died(ports, 'die-after'),
+  ),
+  game(
+    {
+      id: 'isolate',
+      area: 'Executions',
+      row: 'With `isolate` a process that ends is retried in seconds.',
+      expected: `succeeded before its lease of ${LEASE_MS / 1_000} s has ended`,
+    },
+    isolated,
   ),
   game(
     {
@@ -98,6 +109,26 @@ async function died(ports: Ports, mode: string): Promise<Finding> {
   return finding(
     [...is('status', status, 'succeeded'), ...is('effects', effects, 1)],
     `${id} after ${seconds} s`,
+  );
+}
+
+async function isolated(ports: Ports): Promise<Finding> {
+  const beganAt = ports.clock.now();
+  const { executionId: id, status } = await ended(
+    ports,
+    'verify-isolated',
+    { mode: 'die-after' },
+    'isolated',
+  );
+  const tookMs = ports.clock.now() - beganAt;
+  const effects = await ports.probes.effects(`${id}/alone`);
+  return finding(
+    [
+      ...is('status', status, 'succeeded'),
+      ...is('effects', effects, 1),
+      ...(tookMs < LEASE_MS ? [] : [`only after ${tookMs} ms: its lease had to end`]),
+    ],
+    `${id} after ${tookMs} ms`,
   );
 }
 
@@ -196,6 +227,12 @@ async function redrive(ports: Ports): Promise<Finding> {
   return finding(found === undefined ? ['nothing was started'] : [], found?.executionId ?? '');
 }
 
+/** Steps that act outside, by workflow. */
+const ACTS: Readonly<Record<string, readonly string[]>> = {
+  'verify-order': ['first', 'second'],
+  'verify-isolated': ['alone'],
+};
+
 /** Every execution that the run has begun, also those begun during a fault. */
 async function aftermath(ports: Ports): Promise<Finding> {
   const doubled: string[] = [];
@@ -208,8 +245,7 @@ async function aftermath(ports: Ports): Promise<Finding> {
     });
     if (view === undefined) lost.push(id);
     else if (view.endedAt === undefined) stuck.push(id);
-    if (workflow !== 'verify-order') continue;
-    for (const step of ['first', 'second'])
+    for (const step of ACTS[workflow] ?? [])
       if ((await ports.probes.effects(`${id}/${step}`)) > 1) doubled.push(`${id}/${step}`);
   }
   const [detecting, leases] = [await ports.metric('TimeToDetect'), await ports.metric('LeasesLost')];

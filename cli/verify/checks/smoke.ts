@@ -152,6 +152,24 @@ export const SMOKE: readonly Entry[] = [
   ),
   smoke(
     {
+      id: 'cors',
+      area: 'API and access',
+      row: '`cors` answers a preflight with 204.',
+      expected: '204 for its page, with its origin; none for another',
+    },
+    cors,
+  ),
+  smoke(
+    {
+      id: 'bulk',
+      area: 'Observation and cost',
+      row: 'A bulk action may do all that it must.',
+      expected: 'both of its executions canceled',
+    },
+    bulk,
+  ),
+  smoke(
+    {
       id: 'incident',
       area: 'Executions',
       row: 'An incident is listed and resolved by a person.',
@@ -209,6 +227,37 @@ async function callback(ports: Ports): Promise<Finding> {
   await open('check');
   await api.approve(id, 'check');
   return expects(await endOf(ports, id), 'succeeded', is('another token', wrong, '404'));
+}
+
+/** As the stack of verify allows it. */
+const PAGE = 'https://verify.example';
+async function cors({ raw }: Ports): Promise<Finding> {
+  const ask = (origin: string) =>
+    raw('OPTIONS', '/executions', { headers: { origin, 'access-control-request-method': 'GET' } });
+  const [own, other] = await Promise.all([PAGE, 'https://other.example'].map(ask));
+  return finding(
+    [
+      ...is('status', own?.status, 204),
+      ...is('origin', own?.allowsOrigin, PAGE),
+      ...is('origin of another page', other?.allowsOrigin, undefined),
+    ],
+    `${own?.status} for ${own?.allowsOrigin}`,
+  );
+}
+
+async function bulk(ports: Ports): Promise<Finding> {
+  const { api, runId } = ports;
+  const ids = await Promise.all([1, 2].map((n) => begin(ports, 'verify-ask', { n }, `bulk-${n}`)));
+  const { bulkId } = await api.makeBulk({ action: 'cancel', ids, idempotencyKey: `${runId}-bulk` });
+  await until(ports, async () =>
+    (await api.collectBulk(bulkId)).status === 'collecting' ? undefined : true,
+  );
+  await api.confirmBulk(bulkId);
+  const ends = await Promise.all(ids.map((id) => endOf(ports, id)));
+  return finding(
+    ends.flatMap(({ executionId, status }) => is(executionId, status, 'canceled')),
+    `${bulkId}: ${ends.length} canceled`,
+  );
 }
 
 async function incident(ports: Ports): Promise<Finding> {

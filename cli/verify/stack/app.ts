@@ -6,6 +6,7 @@
  */
 
 import { join, relative } from 'node:path';
+import { CorsHttpMethod } from 'aws-cdk-lib/aws-apigatewayv2';
 import { AttributeType, BillingMode, Table } from 'aws-cdk-lib/aws-dynamodb';
 import { Rule } from 'aws-cdk-lib/aws-events';
 import { SqsQueue } from 'aws-cdk-lib/aws-events-targets';
@@ -28,6 +29,7 @@ const stack = new SteadfastStack(app, name, {
   removalPolicy: RemovalPolicy.DESTROY,
   agentConcurrency: 2,
   canary: Duration.minutes(1),
+  cors: { allowOrigins: ['https://verify.example'], allowMethods: [CorsHttpMethod.GET] },
 });
 Tags.of(stack).add('steadfast:verify', name);
 
@@ -38,7 +40,8 @@ const effects = new Table(stack, 'Effects', {
   removalPolicy: RemovalPolicy.DESTROY,
 });
 const { steadfast } = stack;
-for (const agent of [steadfast.agent('verify-act'), steadfast.agent('verify-closed')]) {
+for (const acting of ['verify-act', 'verify-alone', 'verify-closed']) {
+  const agent = steadfast.agent(acting);
   effects.grant(agent, 'dynamodb:PutItem', 'dynamodb:Query', 'dynamodb:DeleteItem', 'dynamodb:GetItem');
   if (agent.function instanceof LambdaFunction)
     agent.function.addEnvironment('VERIFY_EFFECTS', effects.tableName);

@@ -78,6 +78,21 @@ it('says of a load what the table counted, and what that costs', async () => {
   expect(evidence).toContain('; 12 throttled');
 });
 
+it('takes a death that only the end of the lease has shown for one that was not seen', async () => {
+  const fake = new FakeDeployment();
+  const ports = fakePorts(fake);
+  const get = async (id: string) => {
+    fake.now += 61_000;
+    return ports.api.get(id);
+  };
+  const api = { ...ports.api, get } as typeof ports.api;
+  const check = checks.find(({ id }) => id === 'isolate') as Check;
+  expect(await check.run({ ...ports, api })).toEqual({
+    ok: false,
+    evidence: 'only after 61000 ms: its lease had to end',
+  });
+});
+
 it('takes no dead letter for a loss that was survived', async () => {
   const found = await run(checks.find(({ id }) => id === 'throttled') as Check, 'dead-letters');
   expect(found).toEqual({ ok: false, evidence: 'dead letters: 1, not 0' });

@@ -60,6 +60,7 @@ export class FakeDeployment {
       parent: 'child',
       order: 'order',
       ask: 'callback',
+      isolated: 'isolate',
       large: 'large',
       list: 'list',
     };
@@ -96,7 +97,11 @@ export function fakePorts(fake: FakeDeployment, settings: Settings = goodSetting
     runId: 'run',
     api: apiOf(fake),
     begun: new Map([[fake.begin('verify-order', { mode: 'begun' }, 'begun').executionId, 'verify-order']]),
-    raw: async (_method, path, { signed } = {}) => {
+    raw: async (method, path, { signed, headers } = {}) => {
+      const { origin: allowsOrigin = '' } = headers ?? {};
+      if (method === 'OPTIONS' && allowsOrigin.includes('verify'))
+        return { status: 204, text: '', ...(fake.has('cors') ? {} : { allowsOrigin }) };
+      if (method === 'OPTIONS') return { status: 204, text: '' };
       if (signed !== true) return { status: fake.has('unsigned') ? 200 : 403, text: '' };
       const text = fake.has('unknown-route') ? 'Not Found' : '{"error":{"code":"unknown-route"}}';
       return { status: 404, text: path === '/nothing' ? text : '' };
@@ -180,6 +185,11 @@ function apiOf(fake: FakeDeployment): Client {
     },
     completeCallback: async (token: string) => {
       if (token !== 'token-of-answer') throw new ApiError('unknown-callback', 'unknown', { status: 404 });
+    },
+    makeBulk: async ({ ids }: { ids: readonly string[] }) => ({ bulkId: ids.join() }),
+    collectBulk: async () => ({ status: 'collected' }),
+    confirmBulk: async (ids: string) => {
+      for (const id of ids.split(',')) one(id).status = fake.has('bulk') ? 'failed' : 'canceled';
     },
     approve: async (id: string) => {
       one(id).status = fake.has('callback') ? 'failed' : 'succeeded';

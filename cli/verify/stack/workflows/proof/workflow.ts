@@ -27,6 +27,17 @@ export const verifyAct = agent('verify-act', {
   ...LIMITS,
 });
 
+/** In a process of its own, whose end is known at once: long before the lease has ended. */
+export const verifyAlone = agent('verify-alone', {
+  input: z.object({ mode: Mode }),
+  output: z.object({ effect: z.string() }),
+  effect: 'probed',
+  ...LIMITS,
+  lease: '60s',
+  timeout: '90s',
+  isolate: true,
+});
+
 /** Has no effect outside: for chains and lists. */
 export const verifyPass = agent('verify-pass', {
   input: z.object({ n: z.int() }),
@@ -57,6 +68,15 @@ export const verifyOrder = workflow(
       { after: [first], recovery: [PATIENCE] },
     );
     return { effect: second.output.effect };
+  },
+);
+
+export const verifyIsolated = workflow(
+  'verify-isolated',
+  { input: z.object({ mode: Mode }), within: '15m' },
+  (w) => {
+    const alone = w.step('alone', verifyAlone, { mode: w.input.mode }, { recovery: [PATIENCE] });
+    return { effect: alone.output.effect };
   },
 );
 
