@@ -46,7 +46,7 @@ export function grantUse(key: IKey, grantee: IGrantable): Grant {
   });
 }
 
-/** Lets CloudWatch write encrypted logs and publish alarms to an encrypted topic. */
+/** Lets CloudWatch write encrypted logs, by a principal of region and partition, and publish alarms. */
 export function allowServices(key: IKey, scope: Construct): void {
   const stack = Stack.of(scope);
   const logGroups = stack.formatArn({
@@ -57,7 +57,7 @@ export function allowServices(key: IKey, scope: Construct): void {
   });
   key.addToResourcePolicy(
     new PolicyStatement({
-      principals: [new ServicePrincipal(`logs.${stack.region}.amazonaws.com`)],
+      principals: [new ServicePrincipal(`logs.${stack.region}.${stack.urlSuffix}`)],
       actions: ['kms:Decrypt', 'kms:Describe*', 'kms:Encrypt', 'kms:GenerateDataKey*', 'kms:ReEncrypt*'],
       resources: ['*'],
       conditions: { ArnLike: { 'kms:EncryptionContext:aws:logs:arn': logGroups } },

@@ -218,6 +218,10 @@ describe('a deployment', () => {
     expect(JSON.stringify(statements.map(({ Principal }) => Principal))).toMatch(
       /logs\..*cloudwatch\.amazonaws\.com/,
     );
+    // In China the logs' own principal has another suffix.
+    expect(statements.map(({ Principal }) => Principal)).toContainEqual({
+      Service: { 'Fn::Join': ['', ['logs.', { Ref: 'AWS::Region' }, '.', { Ref: 'AWS::URLSuffix' }]] },
+    });
     expect(findingsOf(stack)).toEqual([]);
   });
 

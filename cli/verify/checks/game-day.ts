@@ -13,7 +13,7 @@ import { begin, endOf, ended, is, until } from '../starting.ts';
 
 const MINUTE_MS = 60_000;
 const LONG_MS = 10 * MINUTE_MS;
-/** Of the agent that has processes of its own (`stack/workflows/proof/workflow.ts`). */
+/** The lease of the agent that has processes of its own (`stack/workflows/proof/workflow.ts`). */
 const LEASE_MS = MINUTE_MS;
 
 export const GAME_DAY: readonly Entry[] = [
