@@ -2,31 +2,14 @@
  * The command line as a function: arguments in, text and an exit code out.
  *
  * Owns: the options all commands share, and the form of every error and its exit code. Does not own: what the
- * commands do (`commands.ts`, `lists.ts`, `operations.ts`, `incidents.ts`, the `command.ts` of each folder).
+ * commands do (`all-commands.ts`).
  */
 
 import { Command, CommanderError } from 'commander';
 import { ApiError } from '../lib/api/client.ts';
 import { packageVersion } from '../lib/project/package-files.ts';
-import { addBulk } from './bulk/command.ts';
-import { addCallbacks } from './callbacks.ts';
-import { addCommands } from './commands.ts';
-import { addConsole } from './console/command.ts';
-import { addCost } from './cost/command.ts';
-import { addIncidents } from './incidents.ts';
-import { addLists } from './lists.ts';
-import { addLogs } from './logs/command.ts';
-import { addOperations } from './operations.ts';
-import { addPauses } from './pauses.ts';
-import { addDev } from './dev/command.ts';
 import { runningApi } from './dev/dev-folder.ts';
-import { addGraph } from './graph/command.ts';
-import { addQuiesce } from './quiesce/command.ts';
 import { addServe } from './serve/command.ts';
-import { addMove } from './serve/move.ts';
-import { addVerify } from './verify/command.ts';
-import { addUpgrade } from './upgrade/command.ts';
-import { addWorker } from './worker.ts';
 import {
   CliError,
   type Cli,
@@ -57,7 +40,7 @@ Exit codes:
 /** @returns the exit code. Never rejects */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   const cli: Cli = { io: ioOf(terminal), exitCode: EXIT.ok };
-  const program = programOf(cli);
+  const program = await programOf(args, cli);
   try {
     await program.parseAsync([...args], { from: 'user' });
     return cli.exitCode;
@@ -66,7 +49,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   }
 }
 
-function programOf(cli: Cli): Command {
+async function programOf(args: readonly string[], cli: Cli): Promise<Command> {
   const { io } = cli;
   const program = new Command('steadfast')
     .description('Multi-step processes that finish or are cleanly undone, and are never silently stuck.')
@@ -98,24 +81,9 @@ function programOf(cli: Cli): Command {
   else if (running !== undefined) program.setOptionValueWithSource('url', running, RUNNING);
   // A secret, so not on the command line, where other users of the machine see it.
   program.setOptionValue('token', io.env['STEADFAST_TOKEN'] || undefined);
-  addDev(program, cli);
-  addServe(program, cli);
-  addConsole(program, cli);
-  addCommands(program, cli);
-  addLists(program, cli);
-  addGraph(program, cli);
-  addLogs(program, cli);
-  addCost(program, cli);
-  addOperations(program, cli);
-  addPauses(program, cli);
-  addBulk(program, cli);
-  addIncidents(program, cli);
-  addCallbacks(program, cli);
-  addQuiesce(program, cli);
-  addVerify(program, cli);
-  addUpgrade(program, cli);
-  addWorker(program, cli);
-  addMove(program, cli);
+  if (args[0] === 'serve') addServe(program, cli);
+  // Loaded for them: a server starts in less time without the other commands.
+  else (await import('./all-commands.ts')).addAll(program, cli);
   return program;
 }
 
