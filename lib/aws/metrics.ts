@@ -68,6 +68,7 @@ export const METRICS_OF_NOTES: Readonly<Record<string, MetricValues>> = {
   'incident-moot': one('IncidentsClosed'),
   'wake-time-healed': one('WakeTimesHealed'),
   'audit-failed': one('RecordsUnaudited'),
+  'value-lost': one('RecordsUnaudited'),
   'clock-skewed': one('ClocksSkewed'),
 };
 

@@ -52,6 +52,7 @@ const WARNINGS: ReadonlySet<string> = new Set([
   'request-failed',
   'passes-exhausted',
   'sweep-failed',
+  'value-lost',
   'wake-up-failed',
   // A failure without a word of its own.
   'death-not-recorded',

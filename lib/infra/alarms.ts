@@ -196,7 +196,7 @@ export class Alarms extends Construct {
       }),
       this.raise('RecordsUnaudited', {
         alarmDescription:
-          'The audit could not read or repair a record. Its log entry audit-failed names the execution.',
+          'The audit could not read or repair a record (audit-failed), or a large value is not in the bucket any more (value-lost): the log entry names the execution.',
         metric: metricOf('RecordsUnaudited', { period: FIVE_MINUTES }),
         threshold: 1,
         bad: 1,
