@@ -16,6 +16,7 @@ import {
   BESIDE_UNITS,
   COST_DEFAULTS,
   type CostOptions,
+  MOST_PAYLOAD_BYTES,
   type OwnUnit,
   OWN_UNITS,
   type Estimate,
@@ -53,7 +54,7 @@ export function addCost(program: Command, cli: Cli): void {
     .option(
       '--payload <bytes>',
       'size of the input and of each step’s output',
-      between(0, 262_144),
+      between(0, MOST_PAYLOAD_BYTES),
       payloadBytes,
     )
     .option(
@@ -127,7 +128,12 @@ const WORDS: Readonly<Record<OwnUnit | BesideUnit, string>> = {
   agentGbSeconds: 'Lambda GB-s, the agents’ own code',
   apiRequests: 'API requests',
   logGb: 'log lines, GB',
+  bucketPuts: 'S3 puts, of large values',
+  bucketGets: 'S3 reads, of large values',
 };
+
+/** Said where there are any. */
+const OF_LARGE_VALUES: ReadonlySet<BesideUnit> = new Set(['bucketPuts', 'bucketGets']);
 
 export const dollarText = (usd: number): string =>
   `$${usd.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: usd < 1 ? 4 : 2 })}`;
@@ -152,7 +158,7 @@ export function costText(estimate: Estimate): string {
   const rows = [
     ...OWN_UNITS.map(row),
     ['Steadfast', '', `${dollarText(estimate.steadfastUsd)}, ± ${estimate.tolerance * 100} %`],
-    ...BESIDE_UNITS.map(row),
+    ...BESIDE_UNITS.filter((what) => !OF_LARGE_VALUES.has(what) || units[what] > 0).map(row),
     ['together', '', dollarText(estimate.totalUsd)],
   ];
   const left = estimate.leftOut.map((one) => `  ${one}\n`).join('');

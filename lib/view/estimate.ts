@@ -9,6 +9,7 @@
  */
 
 import type { WorkflowStepView } from '../api/deployment-answers.ts';
+import { LARGE_VALUE_BYTES, MAX_VALUE_BYTES } from '../core/records/large-values.ts';
 import type { Prices } from './prices.ts';
 
 /** How far the sum may be from what was counted in the benchmark's workflows. */
@@ -36,6 +37,9 @@ export interface CostOptions {
   readonly memoryMb: number;
 }
 
+/** The largest payload that is estimated: more no value has. */
+export const MOST_PAYLOAD_BYTES: number = MAX_VALUE_BYTES;
+
 export const COST_DEFAULTS: CostOptions = {
   executions: 1_000_000,
   payloadBytes: 1_024,
@@ -57,7 +61,7 @@ export const OWN_UNITS = [
 ] as const;
 export type OwnUnit = (typeof OWN_UNITS)[number];
 /** What comes on top, and depends on more than the plan. */
-export const BESIDE_UNITS = ['agentGbSeconds', 'apiRequests', 'logGb'] as const;
+export const BESIDE_UNITS = ['agentGbSeconds', 'apiRequests', 'logGb', 'bucketPuts', 'bucketGets'] as const;
 export type BesideUnit = (typeof BESIDE_UNITS)[number];
 
 export interface Estimate {
@@ -101,9 +105,14 @@ interface Use {
   ms: number;
   apiRequests: number;
   workMs: number;
+  /** Values that lie beside the table: put there, and read. */
+  puts: number;
+  gets: number;
 }
 
 const KB = 1_024;
+/** What a record keeps of a value that lies beside the table. */
+const REF_BYTES = 120;
 /** Records without their payload. */
 const EXECUTION_BYTES = 450;
 const STEP_BYTES = 270;
@@ -171,6 +180,8 @@ export function estimateCost(
     agentGbSeconds: gbOf(use.workMs),
     apiRequests: use.apiRequests,
     logGb: (use.invocations * LOG_BYTES_OF_AN_INVOCATION) / 1e9,
+    bucketPuts: use.puts,
+    bucketGets: use.gets,
   };
   const priceOf = (what: OwnUnit | BesideUnit): number =>
     prices.usd[what === 'agentGbSeconds' ? 'lambdaGbSeconds' : what];
@@ -206,14 +217,15 @@ function executionUse({ workflow, steps: all }: PricedWorkflow, sizes: Sizes, ab
   if (above.includes(workflow)) throw new RangeError(`'${workflow}' runs itself`);
   const steps = all.filter(({ onFailure }) => onFailure !== true);
   const { items, payloadBytes } = sizes;
-  const input = steps.some(({ kind }) => kind === 'map') ? items * payloadBytes : payloadBytes;
-  const use = startAndEnd(input);
+  const given = steps.some(({ kind }) => kind === 'map') ? items * payloadBytes : payloadBytes;
+  const input = isBeside(payloadBytes) ? REF_BYTES : given;
+  const use = add(startAndEnd(input), besideOf(payloadBytes));
   const within = [...above, workflow];
   for (const [done, step] of steps.entries()) {
     // In a long plan a claim reads only the records that decide it.
     const most = step.after.length + 2;
     const seen = steps.length > LONG_PLAN && done > 12 * most ? most : done;
-    const there = EXECUTION_BYTES + input + seen * (STEP_BYTES + payloadBytes);
+    const there = EXECUTION_BYTES + input + seen * (STEP_BYTES + inRecord(payloadBytes));
     if (step.kind === 'agent') add(use, agentStep(steps, step, there, sizes));
     else if (step.kind === 'wait') add(use, WAIT);
     else if (step.kind === 'callback' || step.kind === 'approval') add(use, ASKED);
@@ -226,6 +238,13 @@ function executionUse({ workflow, steps: all }: PricedWorkflow, sizes: Sizes, ab
   }
   return use;
 }
+
+/** Asked of one payload: the input of a list of small ones is counted as the benchmark has counted it. */
+const isBeside = (bytes: number): boolean => bytes > LARGE_VALUE_BYTES;
+const inRecord = (bytes: number): number => (isBeside(bytes) ? REF_BYTES : bytes);
+
+/** A value that is put beside the table, and read once: by the next step, or for the output at the end. */
+const besideOf = (bytes: number): Partial<Use> => (isBeside(bytes) ? { puts: 1, gets: 1 } : {});
 
 /** One execution, or one for each round; that of an agent has one step, and is announced to nobody. */
 function addChildren(use: Use, step: WorkflowStepView, sizes: Sizes, within: readonly string[]): void {
@@ -263,8 +282,9 @@ function agentStep(
   steps: readonly WorkflowStepView[],
   step: WorkflowStepView,
   before: number,
-  { batch, payloadBytes, workMs }: CostOptions,
+  { batch, payloadBytes: bytesOfOne, workMs }: CostOptions,
 ): Partial<Use> {
+  const payloadBytes = inRecord(bytesOfOne);
   const evaluations = meets(steps, step) ? 1 : 0;
   const again = batch === 1 ? SENT_TWICE * evaluations : 0;
   const after = before + 2 * (STEP_BYTES + payloadBytes);
@@ -281,14 +301,18 @@ function agentStep(
       (bytes / KB) * MS_OF_A_KB_READ +
       again * (TABLE_MS + MESSAGE_MS + INVOCATION_MS),
     workMs: workMs / batch,
+    ...besideOf(bytesOfOne),
   };
 }
 
 /** An execution for some items of a list: it has their inputs, and its parent reads their outputs. */
 function part(step: WorkflowStepView, items: number, sizes: Sizes, within: readonly string[]): Use {
-  const { payloadBytes, batch, workMs } = sizes;
-  const bytes = items * payloadBytes;
-  const use = add({ ...NOTHING }, { writes: PART.writes + 3 * writeUnits(bytes), ms: PART.ms });
+  const { batch, workMs } = sizes;
+  const payloadBytes = inRecord(sizes.payloadBytes);
+  const bytes = isBeside(sizes.payloadBytes) ? REF_BYTES : items * payloadBytes;
+  // Its input, which each of its items reads, and its output, which its parent does.
+  const beside = isBeside(sizes.payloadBytes) ? { puts: 2, gets: 1 + items } : {};
+  const use = add({ ...NOTHING }, { writes: PART.writes + 3 * writeUnits(bytes), ms: PART.ms }, beside);
   if (step.agent === undefined) {
     for (let item = 0; item < items; item += 1)
       add(use, sizes.child(step.workflow ?? '', within), CHILD_IN_LIST);
@@ -309,6 +333,8 @@ function part(step: WorkflowStepView, items: number, sizes: Sizes, within: reado
       items * ((4 * TABLE_MS) / batch + MESSAGE_MS + INVOCATION_MS / batch) +
       reads * times * 4 * MS_OF_A_KB_READ,
     workMs: (items * workMs) / batch,
+    // Each item's output, read once for the part's.
+    ...(isBeside(sizes.payloadBytes) ? { puts: items, gets: items } : {}),
   });
 }
 
@@ -332,6 +358,8 @@ const NOTHING: Use = {
   ms: 0,
   apiRequests: 0,
   workMs: 0,
+  puts: 0,
+  gets: 0,
 };
 
 function add(use: Use, ...more: readonly Partial<Use>[]): Use {

@@ -24,7 +24,9 @@ export interface Prices {
       | 'lambdaGbSeconds'
       | 'events'
       | 'apiRequests'
-      | 'logGb',
+      | 'logGb'
+      | 'bucketPuts'
+      | 'bucketGets',
       number
     >
   >;
@@ -40,6 +42,7 @@ export const AWS_PRICES: Prices = {
     'https://aws.amazon.com/eventbridge/pricing/',
     'https://aws.amazon.com/api-gateway/pricing/',
     'https://aws.amazon.com/cloudwatch/pricing/',
+    'https://aws.amazon.com/s3/pricing/',
   ],
   usd: {
     writeUnits: 0.625e-6,
@@ -51,5 +54,8 @@ export const AWS_PRICES: Prices = {
     events: 1.0e-6,
     apiRequests: 1.0e-6,
     logGb: 0.5,
+    // S3 Standard.
+    bucketPuts: 5e-6,
+    bucketGets: 0.4e-6,
   },
 };

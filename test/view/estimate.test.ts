@@ -57,6 +57,16 @@ const echo = agent('echo', { input: Text, output: Text, effect: 'idempotent', le
 const one = workflow('one', { input: Text, within: '1h' }, (w) => w.step('only', echo, w.input).output);
 
 describe('an estimate', () => {
+  it('has the requests to the bucket where payloads are above 32 KB, and records without them', () => {
+    const small = cost(chain5, { payloadBytes: 32 * 1_024 });
+    expect([small.units.bucketPuts, small.units.bucketGets]).toEqual([0, 0]);
+    const large = cost(chain5, { payloadBytes: 1_024 * 1_024 });
+    // The input and five outputs, each of which the next step, or the end, reads.
+    expect([large.units.bucketPuts, large.units.bucketGets]).toEqual([6, 6]);
+    expect(large.units.writeUnits).toBeLessThan(small.units.writeUnits / 4);
+    expect(large.usd.bucketPuts).toBeCloseTo(30);
+  });
+
   it('grows with the number of executions, and says the day and region of its prices', () => {
     const found = cost(chain5, { executions: 2_000_000 });
     expect(found.totalUsd).toBeCloseTo(2 * cost(chain5).totalUsd);
